@@ -1,0 +1,118 @@
+package rimewatch
+
+// AlertType names the condition behind an alert; an open set.
+type AlertType string
+
+// The types of alerts.
+const (
+	HighTemperature            AlertType = "high_temperature"
+	LowTemperature             AlertType = "low_temperature"
+	DeviceOffline              AlertType = "device_offline"
+	SensorStale                AlertType = "sensor_stale"
+	SensorFault                AlertType = "sensor_fault"
+	HighHumidity               AlertType = "high_humidity"
+	LowVoltage                 AlertType = "low_voltage"
+	HighVoltage                AlertType = "high_voltage"
+	HighAmpDraw                AlertType = "high_amp_draw"
+	HighDischargeTemperature   AlertType = "high_discharge_temperature"
+	HighVibration              AlertType = "high_vibration"
+	ShortCycling               AlertType = "short_cycling"
+	PowerLoss                  AlertType = "power_loss"
+	CompressorFailurePredicted AlertType = "compressor_failure_predicted"
+	RefrigerantLeakSuspected   AlertType = "refrigerant_leak_suspected"
+	CondenserFoulingSuspected  AlertType = "condenser_fouling_suspected"
+	EvaporatorIcingSuspected   AlertType = "evaporator_icing_suspected"
+	DoorOpenSuspected          AlertType = "door_open_suspected"
+	SiteOffline                AlertType = "site_offline"
+)
+
+// Severity of an alert.
+type Severity string
+
+// An alert is a warning or critical.
+const (
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// AlertStatus is active until the condition is over or a person resolves it.
+type AlertStatus string
+
+// The states of an alert.
+const (
+	AlertActive   AlertStatus = "active"
+	AlertResolved AlertStatus = "resolved"
+)
+
+// Resolution says how an alert ended.
+type Resolution string
+
+// The ways in which an alert ends.
+const (
+	ResolvedAuto       Resolution = "auto"
+	ResolvedManual     Resolution = "manual"
+	ResolvedSuperseded Resolution = "superseded" // its device was deleted or replaced
+)
+
+// Alert is one condition of one device from its opening to its end. There is at
+// most one active alert per device and type; its severity rises and falls on
+// the same id.
+type Alert struct {
+	ID                 int64
+	WorkspaceID        int64
+	DeviceID           int64
+	Status             AlertStatus
+	Severity           Severity
+	Type               AlertType
+	Title              string
+	Message            string
+	Metric             string   // field name or derived measure, "" when none
+	Value              *float64 // newest value of Metric
+	PeakValue          *float64 // worst value of Metric since the condition started
+	Threshold          *float64 // the limit that was passed
+	Unit               string
+	ConditionStartedAt Time // event time at which the condition began
+	TriggeredAt        Time // when the alert opened
+	LastEvaluatedAt    Time
+	AcknowledgedAt     Time
+	AcknowledgedBy     string
+	AckExpiresAt       Time
+	ResolvedAt         Time
+	ResolvedBy         string
+	Resolution         Resolution // "" while active
+	Note               string
+	Occurrences        int // how often the condition came back on this alert
+	Flapping           bool
+	SuppressedBy       int64 // id of the alert that explains this one, 0 = none
+	Prediction         *Prediction
+}
+
+// Prediction is what a predictive alert rests on.
+type Prediction struct {
+	Fault             string     `json:"fault"`
+	Risk              float64    `json:"risk"`      // 0–1 within the horizon
+	HorizonH          float64    `json:"horizon_h"` // h
+	FailureExpectedAt Time       `json:"failure_expected_at"`
+	LeadTimeH         *float64   `json:"lead_time_h"` // h, nil when the trend supports none
+	Evidence          []Evidence `json:"evidence"`
+	RecommendedAction string     `json:"recommended_action"`
+	Model             string     `json:"model"`
+}
+
+// Evidence is one observation that supports a prediction.
+type Evidence struct {
+	Metric   string  `json:"metric"`
+	Observed float64 `json:"observed"`
+	Expected float64 `json:"expected"`
+	Unit     string  `json:"unit"`
+	Text     string  `json:"text"`
+}
+
+// AlertView is an alert with what people need to know of its device.
+type AlertView struct {
+	Alert
+	DeviceSerial  string
+	DeviceName    string
+	EquipmentType string
+	Site          *Site
+}

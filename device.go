@@ -1,0 +1,102 @@
+package rimewatch
+
+import (
+	"hash/fnv"
+	"strings"
+)
+
+// Status is a device's presence.
+type Status string
+
+// A device is online or offline; there is nothing between and nothing beside.
+const (
+	Online  Status = "online"
+	Offline Status = "offline"
+)
+
+// MaxSerialLen bounds a serial, in bytes.
+const MaxSerialLen = 64
+
+// Device is one monitored unit as people configured it.
+type Device struct {
+	ID                 int64
+	WorkspaceID        int64
+	Serial             string // as written; compared without case, unique among the workspace's devices that are not deleted
+	Name               string
+	EquipmentType      string // slug of an Equipment; unknown slugs are treated as "other"
+	SiteID             int64  // 0 = none
+	Labels             map[string]string
+	Manufacturer       string
+	Model              string
+	FirmwareVersion    string
+	Notes              string
+	InstalledAt        Time
+	HeartbeatIntervalS int             // s, declared by a person or the device; 0 = learn it
+	OfflineAfterS      int             // s of silence before offline; 0 = derived from the interval
+	Limits             *LimitOverrides // nil = those of the equipment type
+	CreatedAt          Time
+	UpdatedAt          Time
+	DeletedAt          Time // 0 while the device exists
+}
+
+// Live is what readings, heartbeats and time say of a device. It is kept in
+// memory and rebuilt after a restart, not written per reading.
+type Live struct {
+	Status          Status
+	StatusChangedAt Time
+	LastSeenAt      Time // any heartbeat or reading, by arrival
+	LastHeartbeatAt Time
+	OfflineAfterS   int     // in force: configured, declared or learnt
+	IntervalS       float64 // s between signs of life, declared or learnt; 0 = not known yet
+	Latest          Reading // newest by recorded_at; At == 0 before the first
+	CurrentTemp     float64 // newest product-zone temperature by recorded_at, °C
+	CurrentTempAt   Time    // 0 before the first
+	BatteryPct      *float64
+	RSSI            *float64
+	UptimeS         *int64
+	HealthScore     float64 // 0–100
+	ActiveAlerts    int
+}
+
+// DeviceView is a device with its live state, as listed to people.
+type DeviceView struct {
+	Device
+	Live
+	Site *Site // nil without one
+}
+
+// ValidSerial tells whether s may be a serial: 1–64 of [A-Za-z0-9._:-] and
+// neither "." nor "..", which a URL path cannot carry.
+func ValidSerial(s string) bool {
+	if len(s) == 0 || len(s) > MaxSerialLen || s == "." || s == ".." {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == ':', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// SerialKey is the form in which serials are compared.
+func SerialKey(s string) string { return strings.ToLower(s) }
+
+// NumPartitions is the number of logical partitions, fixed for ever.
+const NumPartitions = 1024
+
+// Partition is the unit of order and of ownership of a device: FNV-1a over
+// workspace and device id, little-endian, modulo NumPartitions.
+func Partition(workspaceID, deviceID int64) int {
+	var b [16]byte
+	for i := range 8 {
+		b[i] = byte(workspaceID >> (8 * i))
+		b[8+i] = byte(deviceID >> (8 * i))
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(b[:])
+	return int(h.Sum64() % NumPartitions)
+}

@@ -1,0 +1,95 @@
+package rimewatch
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code names the kind of a failure. It is part of the public API: clients
+// decide by it, so a code is never renamed.
+type Code string
+
+// The codes of every failure that a caller can see.
+const (
+	CodeInvalidJSON      Code = "invalid_json"
+	CodeUnauthenticated  Code = "unauthenticated"
+	CodeForbidden        Code = "forbidden"
+	CodeNotFound         Code = "not_found"
+	CodeDeviceNotFound   Code = "device_not_found"
+	CodeAlertNotFound    Code = "alert_not_found"
+	CodePolicyNotFound   Code = "policy_not_found"
+	CodeMethodNotAllowed Code = "method_not_allowed"
+	CodeSerialTaken      Code = "serial_taken"
+	CodeAlertNotActive   Code = "alert_not_active"
+	CodeConflict         Code = "conflict"
+	CodePayloadTooLarge  Code = "payload_too_large"
+	CodeUnsupportedMedia Code = "unsupported_media_type"
+	CodeValidationFailed Code = "validation_failed"
+	CodeUnknownDevice    Code = "unknown_device"
+	CodeRateLimited      Code = "rate_limited"
+	CodeUnavailable      Code = "unavailable"
+	CodeInternal         Code = "internal"
+)
+
+// Error is the one typed error that crosses the layers. Code, Message, Fields
+// and RetryAfter may be shown to any caller; Err is for the log alone.
+type Error struct {
+	Code       Code
+	Message    string
+	Fields     map[string][]string // field name → what is wrong with it
+	RetryAfter time.Duration       // for CodeRateLimited and CodeUnavailable
+	Err        error               // the cause, never shown to callers
+}
+
+// Error joins code, message and cause for the log.
+func (e *Error) Error() string {
+	s := string(e.Code)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error with a message for the caller.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrap makes an Error whose cause stays in the log.
+func Wrap(code Code, err error, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+}
+
+// Invalid is a CodeValidationFailed about one field.
+func Invalid(field, format string, args ...any) *Error {
+	return (&Error{Code: CodeValidationFailed, Message: "The request has invalid fields."}).With(field, format, args...)
+}
+
+// With adds what is wrong with one field and returns the same error.
+func (e *Error) With(field, format string, args ...any) *Error {
+	if e.Fields == nil {
+		e.Fields = make(map[string][]string)
+	}
+	e.Fields[field] = append(e.Fields[field], fmt.Sprintf(format, args...))
+	return e
+}
+
+// CodeOf tells the code of an error: that of the first Error in its chain, or
+// CodeInternal; the empty code for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}

@@ -1,0 +1,106 @@
+package rimewatch
+
+// Limits are the product-temperature limits in force for a device, °C and s.
+// A nil bound is not judged.
+type Limits struct {
+	TempMin        *float64 `json:"temp_min"`
+	TempMax        *float64 `json:"temp_max"`
+	DelayS         int      `json:"delay_s"`     // above TempMax this long before a warning
+	LowDelayS      int      `json:"low_delay_s"` // below TempMin this long before a warning
+	CriticalMin    *float64 `json:"critical_min"`
+	CriticalMax    *float64 `json:"critical_max"`
+	CriticalDelayS int      `json:"critical_delay_s"` // beyond a critical bound this long before critical
+	ClearDelta     float64  `json:"clear_delta"`      // K inside the limit before it counts as back
+	ClearS         int      `json:"clear_s"`          // back this long before the alert resolves
+	Source         string   `json:"source"`           // equipment_type, device, or the standard they come from
+}
+
+// LimitOverrides are the limits that people set for one device. Nil means the
+// equipment type's value.
+type LimitOverrides struct {
+	TempMin        *float64 `json:"temp_min,omitempty"`
+	TempMax        *float64 `json:"temp_max,omitempty"`
+	DelayS         *int     `json:"delay_s,omitempty"`
+	LowDelayS      *int     `json:"low_delay_s,omitempty"`
+	CriticalMin    *float64 `json:"critical_min,omitempty"`
+	CriticalMax    *float64 `json:"critical_max,omitempty"`
+	CriticalDelayS *int     `json:"critical_delay_s,omitempty"`
+	ClearDelta     *float64 `json:"clear_delta,omitempty"`
+	ClearS         *int     `json:"clear_s,omitempty"`
+}
+
+// Empty tells whether nothing is overridden.
+func (o *LimitOverrides) Empty() bool { return o == nil || *o == LimitOverrides{} }
+
+// Apply gives the limits in force: base with what o overrides.
+func (o *LimitOverrides) Apply(base Limits) Limits {
+	if o.Empty() {
+		return base
+	}
+	l := base
+	override(&l.TempMin, o.TempMin)
+	override(&l.TempMax, o.TempMax)
+	override(&l.CriticalMin, o.CriticalMin)
+	override(&l.CriticalMax, o.CriticalMax)
+	overrideValue(&l.DelayS, o.DelayS)
+	overrideValue(&l.LowDelayS, o.LowDelayS)
+	overrideValue(&l.CriticalDelayS, o.CriticalDelayS)
+	overrideValue(&l.ClearDelta, o.ClearDelta)
+	overrideValue(&l.ClearS, o.ClearS)
+	l.Source = "device"
+	return l
+}
+
+func override(dst **float64, v *float64) {
+	if v != nil {
+		*dst = v
+	}
+}
+
+func overrideValue[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+// Check tells what is wrong with limits as a whole, nil when they are sound:
+// bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K.
+func (l *Limits) Check() *Error {
+	e := &Error{Code: CodeValidationFailed, Message: "The limits are not consistent."}
+	bound := func(name string, v *float64) {
+		if v != nil && (*v < -100 || *v > 200) {
+			e.With("limits."+name, "must be between -100 and 200")
+		}
+	}
+	bound("temp_min", l.TempMin)
+	bound("temp_max", l.TempMax)
+	bound("critical_min", l.CriticalMin)
+	bound("critical_max", l.CriticalMax)
+	ordered := func(name string, low, high *float64, strict bool, what string) {
+		if low == nil || high == nil {
+			return
+		}
+		if *low > *high || (strict && *low == *high) {
+			e.With("limits."+name, "%s", what)
+		}
+	}
+	ordered("temp_min", l.TempMin, l.TempMax, true, "must be below temp_max")
+	ordered("critical_max", l.TempMax, l.CriticalMax, false, "must not be below temp_max")
+	ordered("critical_min", l.CriticalMin, l.TempMin, false, "must not be above temp_min")
+	delay := func(name string, v int) {
+		if v < 0 || v > 86400 {
+			e.With("limits."+name, "must be between 0 and 86400")
+		}
+	}
+	delay("delay_s", l.DelayS)
+	delay("low_delay_s", l.LowDelayS)
+	delay("critical_delay_s", l.CriticalDelayS)
+	delay("clear_s", l.ClearS)
+	if l.ClearDelta < 0 || l.ClearDelta > 20 {
+		e.With("limits.clear_delta", "must be between 0 and 20")
+	}
+	if len(e.Fields) == 0 {
+		return nil
+	}
+	return e
+}

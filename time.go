@@ -1,0 +1,164 @@
+package rimewatch
+
+import (
+	"fmt"
+	"time"
+)
+
+// Time is a moment in milliseconds since the Unix epoch, UTC. Zero means
+// absent. It is the only form of time in the store and on the wire, so that
+// every engine and every language keeps the same moment.
+type Time int64
+
+// The spans of time in the unit of Time.
+const (
+	Millisecond Time = 1
+	Second           = 1000 * Millisecond
+	Minute           = 60 * Second
+	Hour             = 60 * Minute
+	Day              = 24 * Hour
+)
+
+// MinTime and MaxTime bound every moment that the service accepts: the years
+// 1970 (after the epoch) to 9999, those that RFC 3339 can write.
+const (
+	MinTime Time = 1
+	MaxTime Time = 253402300799999
+)
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// TimeOf converts a time.Time; the zero time.Time becomes 0.
+func TimeOf(t time.Time) Time {
+	if t.IsZero() {
+		return 0
+	}
+	return Time(t.UnixMilli())
+}
+
+// ParseTime reads RFC 3339 with any offset and any number of fractional
+// digits, of which three are kept.
+func ParseTime(s string) (Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return 0, fmt.Errorf("must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z")
+	}
+	ms := Time(t.UnixMilli())
+	if ms < MinTime || ms > MaxTime {
+		return 0, fmt.Errorf("must be between the years 1970 and 9999")
+	}
+	return ms, nil
+}
+
+// Std converts to a time.Time in UTC; 0 becomes the zero time.Time.
+func (t Time) Std() time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(t)).UTC()
+}
+
+// Add moves t by d.
+func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
+
+// Sub is the span from u to t.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Millisecond }
+
+// String writes RFC 3339 UTC with milliseconds; "" for the absent time.
+func (t Time) String() string {
+	if t == 0 {
+		return ""
+	}
+	return string(t.Append(nil))
+}
+
+// Append appends RFC 3339 UTC with milliseconds to b.
+func (t Time) Append(b []byte) []byte {
+	days := int64(t) / int64(Day)
+	ms := int64(t) % int64(Day)
+	if ms < 0 {
+		days--
+		ms += int64(Day)
+	}
+	y, m, d := civil(days)
+	if y < 0 || y > 9999 {
+		return time.UnixMilli(int64(t)).UTC().AppendFormat(b, timeLayout)
+	}
+	sec := ms / 1000
+	var w [24]byte
+	put2(w[0:], y/100)
+	put2(w[2:], y%100)
+	w[4] = '-'
+	put2(w[5:], m)
+	w[7] = '-'
+	put2(w[8:], d)
+	w[10] = 'T'
+	put2(w[11:], int(sec/3600))
+	w[13] = ':'
+	put2(w[14:], int(sec/60%60))
+	w[16] = ':'
+	put2(w[17:], int(sec%60))
+	w[19] = '.'
+	f := int(ms % 1000)
+	w[20] = byte('0' + f/100)
+	put2(w[21:], f%100)
+	w[23] = 'Z'
+	return append(b, w[:]...)
+}
+
+func put2(w []byte, v int) {
+	w[0] = byte('0' + v/10)
+	w[1] = byte('0' + v%10)
+}
+
+// civil converts days since the epoch to a proleptic Gregorian date, after
+// H. Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
+func civil(z int64) (year, month, day int) {
+	z += 719468
+	era := z / 146097
+	if z < 0 {
+		era = (z - 146096) / 146097
+	}
+	doe := z - era*146097
+	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
+	y := yoe + era*400
+	doy := doe - (365*yoe + yoe/4 - yoe/100)
+	mp := (5*doy + 2) / 153
+	d := doy - (153*mp+2)/5 + 1
+	m := mp + 3
+	if m > 12 {
+		m -= 12
+	}
+	if m <= 2 {
+		y++
+	}
+	return int(y), int(m), int(d)
+}
+
+// MarshalJSON writes RFC 3339 UTC with milliseconds, or null when absent.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t == 0 {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, 26)
+	b = append(b, '"')
+	b = t.Append(b)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON reads an RFC 3339 string; null leaves the time absent.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = 0
+		return nil
+	}
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return fmt.Errorf("must be an RFC 3339 time")
+	}
+	v, err := ParseTime(string(b[1 : len(b)-1]))
+	if err != nil {
+		return err
+	}
+	*t = v
+	return nil
+}

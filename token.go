@@ -1,0 +1,139 @@
+package rimewatch
+
+import (
+	"crypto/sha256"
+	"hash/crc32"
+	"strings"
+)
+
+// Scopes is a set of permissions of an API token.
+type Scopes uint16
+
+// The scopes.
+const (
+	ScopeDevicesRead   Scopes = 1 << iota // devices, summary, equipment types, sites
+	ScopeDevicesWrite                     // create, update, delete, import
+	ScopeReadingsRead                     // latest, history
+	ScopeReadingsWrite                    // readings, heartbeat
+	ScopeAlertsRead
+	ScopeAlertsWrite // acknowledge, resolve
+
+	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
+	ScopesIngest = ScopeReadingsWrite
+	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
+)
+
+var scopeNames = [...]string{"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write"}
+
+// Has tells whether s holds all of want.
+func (s Scopes) Has(want Scopes) bool { return s&want == want }
+
+// Names lists the scopes in a fixed order.
+func (s Scopes) Names() []string {
+	names := []string{}
+	for i, n := range scopeNames {
+		if s&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ParseScopes reads scope names and the presets full, ingest and read.
+func ParseScopes(names []string) (Scopes, error) {
+	var s Scopes
+next:
+	for _, n := range names {
+		switch n {
+		case "full":
+			s |= ScopesFull
+			continue
+		case "ingest":
+			s |= ScopesIngest
+			continue
+		case "read":
+			s |= ScopesRead
+			continue
+		}
+		for i, known := range scopeNames {
+			if n == known {
+				s |= 1 << i
+				continue next
+			}
+		}
+		return 0, Invalid("scopes", "%q is not a scope", n)
+	}
+	if s == 0 {
+		return 0, Invalid("scopes", "must name at least one scope")
+	}
+	return s, nil
+}
+
+// Token is an API token as stored: its secret is known only by its hash.
+type Token struct {
+	ID          int64
+	WorkspaceID int64
+	Name        string
+	Prefix      string   // the first characters of the plain token, to recognise it by
+	Hash        [32]byte // SHA-256 of the plain token
+	Scopes      Scopes
+	CreatedBy   int64 // user id, 0 = command line
+	CreatedAt   Time
+	ExpiresAt   Time // 0 = never
+	RevokedAt   Time // 0 = not revoked
+	LastUsedAt  Time // 0 = never, to the minute
+}
+
+// TokenPrefix starts every API token.
+const TokenPrefix = "rw_"
+
+const (
+	tokenRandom = 32
+	tokenCheck  = 6
+	// TokenLen is the length of a plain token.
+	TokenLen      = len(TokenPrefix) + tokenRandom + tokenCheck
+	base62Symbols = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewToken forms a plain token from random bytes: rw_, 32 base62 characters
+// and the CRC-32 (IEEE) of those 35 in 6 base62 digits, most significant first.
+// random yields uniformly distributed bytes without end.
+func NewToken(random func() byte) string {
+	b := make([]byte, 0, TokenLen)
+	b = append(b, TokenPrefix...)
+	for len(b) < len(TokenPrefix)+tokenRandom {
+		// 248 is the largest multiple of 62 in a byte: no symbol is likelier.
+		if r := random(); r < 248 {
+			b = append(b, base62Symbols[r%62])
+		}
+	}
+	return string(appendTokenCheck(b))
+}
+
+func appendTokenCheck(b []byte) []byte {
+	sum := crc32.ChecksumIEEE(b)
+	var digits [tokenCheck]byte
+	for i := tokenCheck - 1; i >= 0; i-- {
+		digits[i] = base62Symbols[sum%62]
+		sum /= 62
+	}
+	return append(b, digits[:]...)
+}
+
+// ValidToken tells offline whether s has the form and the checksum of a token.
+func ValidToken(s string) bool {
+	if len(s) != TokenLen || s[:len(TokenPrefix)] != TokenPrefix {
+		return false
+	}
+	for i := len(TokenPrefix); i < TokenLen; i++ {
+		if strings.IndexByte(base62Symbols, s[i]) < 0 {
+			return false
+		}
+	}
+	body := len(TokenPrefix) + tokenRandom
+	var buf [TokenLen]byte
+	return string(appendTokenCheck(append(buf[:0], s[:body]...))) == s
+}
+
+// HashToken is the form in which a token is stored and looked up.
+func HashToken(plain string) [32]byte { return sha256.Sum256([]byte(plain)) }

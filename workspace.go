@@ -1,0 +1,85 @@
+package rimewatch
+
+// Workspace is a tenant: a business with its own devices, people and alerts.
+type Workspace struct {
+	ID           int64
+	Name         string
+	AutoRegister bool // an unknown serial in a reading creates the device
+	TimeZone     string
+	RawDays      int // days that raw readings are kept
+	RollupDays   int // days that hourly rollups are kept
+	CreatedAt    Time
+	UpdatedAt    Time
+}
+
+// The retention of a new workspace: raw readings 13 months, hourly rollups
+// three years (the longest record-keeping duty found, CDC vaccine storage).
+const (
+	DefaultRawDays    = 396
+	DefaultRollupDays = 1096
+)
+
+// Site is a place with devices and its own time zone.
+type Site struct {
+	ID          int64
+	WorkspaceID int64
+	Name        string
+	TimeZone    string // IANA name
+	Address     string
+	CreatedAt   Time
+	UpdatedAt   Time
+}
+
+// Role says what a member may do in a workspace. Each includes the former:
+// a viewer reads, a technician also acknowledges, resolves and edits devices,
+// an admin also manages members, tokens, channels and settings, an owner also
+// deletes the workspace.
+type Role string
+
+// The roles, least first.
+const (
+	RoleViewer     Role = "viewer"
+	RoleTechnician Role = "technician"
+	RoleAdmin      Role = "admin"
+	RoleOwner      Role = "owner"
+)
+
+var roleRank = map[Role]int{RoleViewer: 1, RoleTechnician: 2, RoleAdmin: 3, RoleOwner: 4}
+
+// Valid tells whether r is one of the roles.
+func (r Role) Valid() bool { return roleRank[r] > 0 }
+
+// AtLeast tells whether r includes what other may do.
+func (r Role) AtLeast(other Role) bool { return roleRank[r] > 0 && roleRank[r] >= roleRank[other] }
+
+// Scopes are those of an API token that may do what the role may.
+func (r Role) Scopes() Scopes {
+	switch {
+	case r.AtLeast(RoleTechnician):
+		return ScopesFull
+	case r.AtLeast(RoleViewer):
+		return ScopesRead
+	default:
+		return 0
+	}
+}
+
+// User is a person who signs in.
+type User struct {
+	ID           int64
+	Email        string // lower case
+	Name         string
+	PasswordHash string // argon2id, PHC string format
+	Units        string // "c" or "f", for display
+	Theme        string // "system", "light" or "dark"
+	CreatedAt    Time
+	UpdatedAt    Time
+}
+
+// Member is a user's place in a workspace.
+type Member struct {
+	WorkspaceID int64
+	UserID      int64
+	Role        Role
+	CreatedAt   Time
+}
