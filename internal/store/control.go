@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Control keeps workspaces, sites, people, sessions and tokens. Every change is
+// durable when the call returns. Names of workspaces and e-mail addresses are
+// unique without case; a clash is CodeConflict. Another process may change
+// these tables at any time.
+type Control interface {
+	CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error
+	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	WorkspaceByName(ctx context.Context, name string) (rimewatch.Workspace, error)
+	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
+
+	CreateSite(ctx context.Context, s *rimewatch.Site) error
+	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)
+	// DeleteSite leaves its devices without a site.
+	DeleteSite(ctx context.Context, workspaceID, id int64) error
+	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error)
+
+	CreateUser(ctx context.Context, u *rimewatch.User) error
+	UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (rimewatch.User, error)
+	User(ctx context.Context, id int64) (rimewatch.User, error)
+	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
+	UserCount(ctx context.Context) (int, error)
+
+	PutMember(ctx context.Context, m *rimewatch.Member) error
+	// DeleteMember refuses (CodeConflict) to remove the last owner; so does
+	// PutMember that would demote one.
+	DeleteMember(ctx context.Context, workspaceID, userID int64) error
+	Members(ctx context.Context, workspaceID int64) ([]MemberView, error)
+	Memberships(ctx context.Context, userID int64) ([]MembershipView, error)
+
+	CreateSession(ctx context.Context, s *Session) error
+	// Session finds one that has not expired by the hash of its secret.
+	Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (Session, error)
+	TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error
+	Sessions(ctx context.Context, userID int64, now rimewatch.Time) ([]Session, error)
+	DeleteSession(ctx context.Context, userID, id int64) error
+	// DeleteSessions ends all of a user's sessions but one (0 = none is kept).
+	DeleteSessions(ctx context.Context, userID, keep int64) error
+
+	CreateToken(ctx context.Context, t *rimewatch.Token) error
+	// TokenByHash finds a token whether or not it is still valid.
+	TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error)
+	Tokens(ctx context.Context, workspaceID int64) ([]TokenView, error)
+	// RevokeToken is idempotent: the first time of revocation is kept.
+	RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error
+	// TouchTokens records last uses; an older time never replaces a newer one.
+	TouchTokens(ctx context.Context, lastUsed map[int64]rimewatch.Time) error
+}
+
+// Session is a signed-in browser. Only the hash of its secret is stored.
+type Session struct {
+	ID          int64
+	Hash        [32]byte
+	UserID      int64
+	WorkspaceID int64 // the one the session looks at
+	UserAgent   string
+	Address     string
+	CreatedAt   rimewatch.Time
+	LastUsedAt  rimewatch.Time
+	ExpiresAt   rimewatch.Time
+}
+
+// MemberView is a member with the person behind it.
+type MemberView struct {
+	rimewatch.Member
+	Email, Name string
+}
+
+// MembershipView is a user's place in a workspace with its name.
+type MembershipView struct {
+	rimewatch.Member
+	WorkspaceName string
+}
+
+// TokenView is a token with the name of its maker.
+type TokenView struct {
+	rimewatch.Token
+	CreatedByName string // "" for the command line
+}
+
+// Store is everything; consumers declare the few methods they use.
+type Store interface {
+	Log
+	Fleet
+	History
+	Alerts
+	Control
+	// Stats describes the store for metrics and doctor.
+	Stats(ctx context.Context) (Stats, error)
+	// Close seals nothing and loses nothing.
+	Close() error
+}
+
+// Stats are a store's figures.
+type Stats struct {
+	Devices        int
+	HeadReadings   int64 // readings not yet sealed
+	HeadBytes      int64
+	Chunks         int64
+	LogEntries     int64 // commits still in the log
+	FileBytes      int64 // bytes on disk, write-ahead log excluded
+	WALBytes       int64
+	LastSealed     rimewatch.Time
+	StoredReadings int64 // readings at rest and in the head
+}

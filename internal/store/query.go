@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Page says which part of a list is wanted: after a key (keyset) or from an
+// offset. Limit is at least 1.
+type Page struct {
+	After  int64 // list: devices with a greater id; 0 = from the start
+	Offset int   // rows to skip; used when After is 0
+	Limit  int
+}
+
+// DeviceFilter narrows a device list. Empty fields do not filter.
+type DeviceFilter struct {
+	Status        rimewatch.Status
+	EquipmentType string
+	SiteID        int64
+	Query         string // name or serial contains, without case
+}
+
+// Fleet answers questions about devices.
+type Fleet interface {
+	// Devices lists by id. total counts all that pass the filter.
+	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
+	// Device finds one by serial: CodeDeviceNotFound.
+	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	// DeviceID resolves a serial on the hot path; false when unknown.
+	DeviceID(workspaceID int64, serial []byte) (int64, bool)
+	// EachDevice calls yield for every device of the workspace that has a
+	// reading, by id, in bounded memory. The view is only valid in the call.
+	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
+	// AllDevices calls yield for every existing device of every workspace, by
+	// id: what a node loads at its start.
+	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
+}
+
+// HistoryQuery asks for a device's readings in [From, To).
+type HistoryQuery struct {
+	DeviceID   int64
+	From, To   rimewatch.Time
+	Descending bool
+	Limit      int // 0 = all
+}
+
+// Bucket is the aggregate of the readings in [At, At+step).
+type Bucket struct {
+	At     rimewatch.Time
+	Count  int64
+	Fields [rimewatch.NumFields]Aggregate
+}
+
+// Aggregate of one measurement; Count == 0 when it is absent.
+type Aggregate struct {
+	Count    int64
+	Min, Max float64
+	Sum      float64
+}
+
+// BucketQuery asks for aggregates of [From, To) in steps aligned to UTC.
+type BucketQuery struct {
+	DeviceID int64
+	From, To rimewatch.Time
+	Step     rimewatch.Time
+	Fields   rimewatch.Fields
+}
+
+// History answers questions about readings.
+type History interface {
+	// Readings calls yield in order of time. Memory is bounded whatever the range.
+	Readings(ctx context.Context, q HistoryQuery, yield func(*rimewatch.Reading) error) error
+	// Buckets gives the buckets that hold readings, in order. Where raw
+	// readings have expired and the step is whole hours, rollups answer.
+	Buckets(ctx context.Context, q BucketQuery) ([]Bucket, error)
+	// ReadingAt finds the reading of one moment: CodeNotFound.
+	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
+}
+
+// AlertFilter narrows an alert list. Empty fields do not filter.
+type AlertFilter struct {
+	Status       rimewatch.AlertStatus
+	Severity     rimewatch.Severity
+	Type         rimewatch.AlertType
+	DeviceID     int64
+	Acknowledged *bool
+	Since        rimewatch.Time // triggered at or after
+}
+
+// AlertPage says which part of the newest-first list is wanted.
+type AlertPage struct {
+	BeforeAt rimewatch.Time // keyset: triggered before (BeforeAt, BeforeID); 0 = from the newest
+	BeforeID int64
+	Offset   int
+	Limit    int
+}
+
+// AlertCounts counts alerts by status and severity.
+type AlertCounts struct {
+	ActiveWarning, ActiveCritical     int
+	ResolvedWarning, ResolvedCritical int
+}
+
+// Alerts answers questions about alerts.
+type Alerts interface {
+	// Alerts lists newest first by (triggered_at, id).
+	Alerts(ctx context.Context, workspaceID int64, f AlertFilter, p AlertPage) (list []rimewatch.AlertView, total int, err error)
+	// Alert finds one: CodeAlertNotFound.
+	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
+	// AlertCounts counts all retained alerts, or those triggered since.
+	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (AlertCounts, error)
+	// ActiveAlerts calls yield for every active alert of every workspace, by id:
+	// what a node loads at its start.
+	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
+}
