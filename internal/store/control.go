@@ -8,8 +8,10 @@ import (
 
 // Control keeps workspaces, sites, people, sessions and tokens. Every change is
 // durable when the call returns. Names of workspaces and e-mail addresses are
-// unique without case; a clash is CodeConflict. Another process may change
-// these tables at any time.
+// unique without case (TextKey); a clash is CodeConflict. Text that cannot be
+// kept (see CheckWorkspace and its siblings) is CodeValidationFailed. Creating
+// sets the ID. Lists are by id. Another process may change these tables at any
+// time.
 type Control interface {
 	CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error
 	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
@@ -29,6 +31,22 @@ type Control interface {
 	User(ctx context.Context, id int64) (rimewatch.User, error)
 	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
 	UserCount(ctx context.Context) (int, error)
+	// CreateFirstOwner makes, in one step, the first user and the owner of w: a
+	// workspace of that name is taken over, a missing one created. CodeConflict
+	// once any user exists, so that of two set-ups at once one wins.
+	CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error
+	// SetPassword changes a password and, in the same step, ends all of the
+	// user's sessions and password links.
+	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
+
+	// CreatePasswordLink keeps a link for setting a password; it replaces the
+	// user's earlier one.
+	CreatePasswordLink(ctx context.Context, l *PasswordLink) error
+	// PasswordLink finds one that has not expired by the hash of its secret.
+	PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (PasswordLink, error)
+	// UsePasswordLink is SetPassword for the link's user. It works once:
+	// CodeNotFound when the link is used, replaced or expired.
+	UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error
 
 	PutMember(ctx context.Context, m *rimewatch.Member) error
 	// DeleteMember refuses (CodeConflict) to remove the last owner; so does
@@ -45,6 +63,11 @@ type Control interface {
 	DeleteSession(ctx context.Context, userID, id int64) error
 	// DeleteSessions ends all of a user's sessions but one (0 = none is kept).
 	DeleteSessions(ctx context.Context, userID, keep int64) error
+	// SetSessionWorkspace makes a session look at another of its user's
+	// workspaces; CodeNotFound when the user is no member there.
+	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
+	// DeleteExpired drops sessions and password links that have expired.
+	DeleteExpired(ctx context.Context, now rimewatch.Time) error
 
 	CreateToken(ctx context.Context, t *rimewatch.Token) error
 	// TokenByHash finds a token whether or not it is still valid.
@@ -69,10 +92,20 @@ type Session struct {
 	ExpiresAt   rimewatch.Time
 }
 
+// PasswordLink lets a person set a password once: an invitation. Only the hash
+// of its secret is stored.
+type PasswordLink struct {
+	Hash      [32]byte
+	UserID    int64
+	CreatedAt rimewatch.Time
+	ExpiresAt rimewatch.Time
+}
+
 // MemberView is a member with the person behind it.
 type MemberView struct {
 	rimewatch.Member
 	Email, Name string
+	Pending     bool // invited, has no password yet
 }
 
 // MembershipView is a user's place in a workspace with its name.

@@ -1,0 +1,264 @@
+package account
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// How long a cached token is believed: tokenFresh without question,
+// tokenStale while one request is already asking the store.
+const (
+	tokenFresh = 500 * rimewatch.Millisecond
+	tokenStale = 750 * rimewatch.Millisecond
+	// tokenForget is how long an unused token stays in memory.
+	tokenForget = 10 * rimewatch.Minute
+)
+
+// tokenEntry is a token that was valid when the store was last asked.
+type tokenEntry struct {
+	hash      [32]byte
+	principal Principal      // never changes
+	expiresAt rimewatch.Time // never changes
+	checkedAt atomic.Int64   // when the store last said that it is valid
+	usedAt    atomic.Int64   // last use, to the minute
+	written   atomic.Int64   // usedAt as stored
+	checking  sync.Mutex     // held by the one who asks the store
+}
+
+// fresh tells whether the entry was checked less than span ago. A clock that
+// went back a little is forgiven, one that went back a lot is not.
+func (e *tokenEntry) fresh(now, span rimewatch.Time) bool {
+	age := now - rimewatch.Time(e.checkedAt.Load())
+	return age < span && age > -span
+}
+
+func (e *tokenEntry) expired(now rimewatch.Time) bool { return e.expiresAt != 0 && now >= e.expiresAt }
+
+// use notes a use to the minute.
+func (e *tokenEntry) use(now rimewatch.Time) {
+	minute := int64(now - now%rimewatch.Minute)
+	if e.usedAt.Load() < minute {
+		e.usedAt.Store(minute)
+	}
+}
+
+// tokenCache holds the tokens in use.
+type tokenCache struct {
+	mu     sync.RWMutex
+	byHash map[[32]byte]*tokenEntry
+	byID   map[int64]*tokenEntry
+	uses   map[int64]rimewatch.Time // of entries that were removed before their use was written
+}
+
+func (c *tokenCache) init() {
+	c.byHash = make(map[[32]byte]*tokenEntry)
+	c.byID = make(map[int64]*tokenEntry)
+	c.uses = make(map[int64]rimewatch.Time)
+}
+
+func (c *tokenCache) find(hash *[32]byte) *tokenEntry {
+	c.mu.RLock()
+	e := c.byHash[*hash]
+	c.mu.RUnlock()
+	return e
+}
+
+func (c *tokenCache) byTokenID(id int64) *tokenEntry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.byID[id]
+}
+
+func (c *tokenCache) usedAt(id int64) rimewatch.Time {
+	if e := c.byTokenID(id); e != nil {
+		return rimewatch.Time(e.usedAt.Load())
+	}
+	return 0
+}
+
+// add enters e unless the token is there already, and gives what is there.
+func (c *tokenCache) add(e *tokenEntry) *tokenEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.byHash[e.hash]; old != nil {
+		return old
+	}
+	c.byHash[e.hash] = e
+	c.byID[e.principal.TokenID] = e
+	return e
+}
+
+// remove forgets e and tells whether it was still there. A use that is not
+// written yet is kept for Flush.
+func (c *tokenCache) remove(e *tokenEntry) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byHash[e.hash] != e {
+		return false
+	}
+	delete(c.byHash, e.hash)
+	delete(c.byID, e.principal.TokenID)
+	if used := e.usedAt.Load(); used > e.written.Load() {
+		c.uses[e.principal.TokenID] = rimewatch.Time(used)
+	}
+	return true
+}
+
+// Authenticate finds who an API token stands for. CodeUnauthenticated when it
+// is malformed, unknown, expired or revoked; whatever the store fails with when
+// it cannot be asked. See the package comment for what is remembered and for
+// how long. A token that was seen before costs no allocation.
+func (s *Service) Authenticate(ctx context.Context, plain string, now rimewatch.Time) (Principal, error) {
+	if len(plain) != rimewatch.TokenLen {
+		return Principal{}, errUnauthenticated()
+	}
+	hash := rimewatch.HashToken(plain)
+	e := s.tokens.find(&hash)
+	if e == nil {
+		if !rimewatch.ValidToken(plain) {
+			return Principal{}, errUnauthenticated()
+		}
+		var err error
+		if e, err = s.admit(ctx, hash, now); err != nil {
+			return Principal{}, err
+		}
+	} else if !e.fresh(now, tokenFresh) {
+		if err := s.recheck(ctx, e, now); err != nil {
+			return Principal{}, err
+		}
+	}
+	if e.expired(now) {
+		return Principal{}, errUnauthenticated()
+	}
+	e.use(now)
+	return e.principal, nil
+}
+
+// admit looks a token up that is not in the cache.
+func (s *Service) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (*tokenEntry, error) {
+	t, err := s.store.TokenByHash(ctx, hash)
+	if err != nil {
+		return nil, notFoundIs(err, errUnauthenticated)
+	}
+	if t.RevokedAt != 0 || t.ExpiresAt != 0 && now >= t.ExpiresAt {
+		return nil, errUnauthenticated()
+	}
+	e := &tokenEntry{
+		hash:      hash,
+		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, Scopes: t.Scopes},
+		expiresAt: t.ExpiresAt,
+	}
+	e.checkedAt.Store(int64(now))
+	e.usedAt.Store(int64(t.LastUsedAt))
+	e.written.Store(int64(t.LastUsedAt))
+	return s.tokens.add(e), nil
+}
+
+// recheck asks the store whether a cached token is still valid. One request
+// asks; while the entry is not older than tokenStale the others do not wait.
+func (s *Service) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time) error {
+	if !e.checking.TryLock() {
+		if e.fresh(now, tokenStale) {
+			return nil
+		}
+		e.checking.Lock()
+	}
+	defer e.checking.Unlock()
+	if e.fresh(now, tokenFresh) {
+		return nil // the one before us has asked
+	}
+	t, err := s.store.TokenByHash(ctx, e.hash)
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		return err
+	}
+	if err != nil || t.RevokedAt != 0 {
+		if s.tokens.remove(e) {
+			s.onRevoke(e.principal.TokenID)
+		}
+		return errUnauthenticated()
+	}
+	e.checkedAt.Store(int64(now))
+	return nil
+}
+
+// Valid tells, without counting as a use, whether a principal that was
+// authenticated before still stands: CodeUnauthenticated when its token or
+// session has ended, or its role has changed. A long connection asks every half
+// second, which costs the store one look-up per token in that time.
+func (s *Service) Valid(ctx context.Context, p Principal, now rimewatch.Time) error {
+	switch {
+	case p.TokenID != 0:
+		e := s.tokens.byTokenID(p.TokenID)
+		if e == nil || e.expired(now) {
+			return errUnauthenticated()
+		}
+		if e.fresh(now, tokenFresh) {
+			return nil
+		}
+		return s.recheck(ctx, e, now)
+	case p.SessionID != 0:
+		return s.validSession(ctx, p, now)
+	}
+	return nil // the operator
+}
+
+func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.Time) error {
+	sessions, err := s.store.Sessions(ctx, p.UserID, now)
+	if err != nil {
+		return err
+	}
+	for _, x := range sessions {
+		if x.ID != p.SessionID {
+			continue
+		}
+		m, err := s.membership(ctx, p.UserID, p.WorkspaceID)
+		if err == nil && m.WorkspaceID == p.WorkspaceID && m.Role == p.Role {
+			return nil
+		}
+		if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeForbidden {
+			return err
+		}
+		break
+	}
+	return errUnauthenticated()
+}
+
+// flushTokens writes last uses and forgets tokens that are not used any more.
+func (s *Service) flushTokens(ctx context.Context, now rimewatch.Time) error {
+	c := &s.tokens
+	c.mu.Lock()
+	uses := c.uses
+	c.uses = make(map[int64]rimewatch.Time)
+	var dirty []*tokenEntry
+	for _, e := range c.byHash {
+		if used := e.usedAt.Load(); used > e.written.Load() {
+			uses[e.principal.TokenID] = rimewatch.Time(used)
+			dirty = append(dirty, e)
+		} else if !e.fresh(now, tokenForget) {
+			delete(c.byHash, e.hash)
+			delete(c.byID, e.principal.TokenID)
+		}
+	}
+	c.mu.Unlock()
+	if len(uses) == 0 {
+		return nil
+	}
+	err := s.store.TouchTokens(ctx, uses)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		for id, at := range uses {
+			if c.byID[id] == nil {
+				c.uses[id] = max(c.uses[id], at)
+			}
+		}
+		return err
+	}
+	for _, e := range dirty {
+		e.written.Store(int64(uses[e.principal.TokenID]))
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package account
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func newWorkspace(name string, now rimewatch.Time) rimewatch.Workspace {
+	return rimewatch.Workspace{
+		Name: normalText(name), TimeZone: "UTC",
+		RawDays: rimewatch.DefaultRawDays, RollupDays: rimewatch.DefaultRollupDays,
+		CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// gather joins what several checks found wrong into one CodeValidationFailed.
+func gather(found ...error) error {
+	var all *rimewatch.Error
+	for _, err := range found {
+		var e *rimewatch.Error
+		if err == nil {
+			continue
+		}
+		if !errors.As(err, &e) {
+			return err
+		}
+		for field, what := range e.Fields {
+			for _, w := range what {
+				if all == nil {
+					all = rimewatch.Invalid(field, "%s", w)
+				} else {
+					all.With(field, "%s", w)
+				}
+			}
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return all
+}
+
+// FindWorkspace finds a workspace by name for the operator, and makes it when
+// create is set: CodeNotFound, or CodeValidationFailed with the field name.
+func (s *Service) FindWorkspace(ctx context.Context, name string, create bool, now rimewatch.Time) (rimewatch.Workspace, error) {
+	w, err := s.store.WorkspaceByName(ctx, normalText(name))
+	if !create || rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		return w, err
+	}
+	w = newWorkspace(name, now)
+	err = s.store.CreateWorkspace(ctx, &w)
+	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
+		return s.store.WorkspaceByName(ctx, w.Name) // another process was quicker
+	}
+	return w, err
+}
+
+// UserRequest describes a person whom the operator adds.
+type UserRequest struct {
+	Email, Name, Password string
+	Role                  rimewatch.Role
+}
+
+// AddUser makes a person with a password, member of a workspace, for the
+// operator. CodeConflict with the field email when the person exists;
+// CodeValidationFailed with the fields of the request.
+func (s *Service) AddUser(ctx context.Context, workspaceID int64, r UserRequest, now rimewatch.Time) (rimewatch.User, error) {
+	u := newUser(r.Email, r.Name, now)
+	m := rimewatch.Member{WorkspaceID: workspaceID, Role: r.Role, CreatedAt: now}
+	if err := gather(store.CheckMember(&m), checkPassword("password", r.Password), store.CheckUser(&u)); err != nil {
+		return u, err
+	}
+	hash, err := s.hasher.hash(ctx, s.rand, r.Password)
+	if err != nil {
+		return u, err
+	}
+	u.PasswordHash = hash
+	if err := s.store.CreateUser(ctx, &u); err != nil {
+		return u, err
+	}
+	m.UserID = u.ID
+	u.PasswordHash = ""
+	return u, s.store.PutMember(ctx, &m)
+}
+
+// ResetPassword sets a person's password for the operator and ends all of
+// their sessions. An empty password makes a random one. The password in force
+// is returned. CodeNotFound; CodeValidationFailed with the field password.
+func (s *Service) ResetPassword(ctx context.Context, email, password string, now rimewatch.Time) (string, error) {
+	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	if err != nil {
+		return "", err
+	}
+	if password == "" {
+		secret, _, err := s.newSecret()
+		if err != nil {
+			return "", err
+		}
+		password = secret[:20] // 120 bits
+	}
+	if err := checkPassword("password", password); err != nil {
+		return "", err
+	}
+	return password, s.setPassword(ctx, u.ID, password, now)
+}

@@ -1,0 +1,45 @@
+package account
+
+import "github.com/rimewatch/rimewatch"
+
+// Principal is who makes a request: a person with a session, an API token, or
+// the operator of the machine.
+type Principal struct {
+	WorkspaceID int64
+	UserID      int64          // 0 for tokens and the operator
+	TokenID     int64          // 0 for sessions and the operator
+	SessionID   int64          // 0 for tokens and the operator
+	Role        rimewatch.Role // "" for tokens
+	Scopes      rimewatch.Scopes
+	Session     bool // a person or the operator, never a token
+}
+
+// Operator is the command line acting in a workspace: it may what an owner may.
+func Operator(workspaceID int64) Principal {
+	return Principal{WorkspaceID: workspaceID, Role: rimewatch.RoleOwner, Scopes: rimewatch.RoleOwner.Scopes(), Session: true}
+}
+
+// Require checks scopes: CodeForbidden, whose fields.scope names the missing
+// ones.
+func (p *Principal) Require(want rimewatch.Scopes) error {
+	if p.Scopes.Has(want) {
+		return nil
+	}
+	e := rimewatch.Errorf(rimewatch.CodeForbidden, "The scope for this is missing.")
+	for _, n := range (want &^ p.Scopes).Names() {
+		e.With("scope", "%s", n)
+	}
+	return e
+}
+
+// RequireRole checks that a person with at least this role asks:
+// CodeForbidden. A token never passes.
+func (p *Principal) RequireRole(want rimewatch.Role) error {
+	if !p.Session {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
+	}
+	if !p.Role.AtLeast(want) {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs the role %s.", want)
+	}
+	return nil
+}

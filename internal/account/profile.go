@@ -1,0 +1,104 @@
+package account
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Profile is what a signed-in person knows of themselves.
+type Profile struct {
+	User        rimewatch.User // PasswordHash is empty
+	Workspace   rimewatch.Workspace
+	Role        rimewatch.Role
+	Scopes      rimewatch.Scopes
+	Memberships []store.MembershipView // all of the user's workspaces
+}
+
+// Me describes the signed-in person.
+func (s *Service) Me(ctx context.Context, p Principal) (Profile, error) {
+	if err := requirePerson(p); err != nil {
+		return Profile{}, err
+	}
+	u, err := s.store.User(ctx, p.UserID)
+	if err != nil {
+		return Profile{}, err
+	}
+	u.PasswordHash = ""
+	w, err := s.store.Workspace(ctx, p.WorkspaceID)
+	if err != nil {
+		return Profile{}, err
+	}
+	all, err := s.store.Memberships(ctx, p.UserID)
+	if err != nil {
+		return Profile{}, err
+	}
+	return Profile{User: u, Workspace: w, Role: p.Role, Scopes: p.Scopes, Memberships: all}, nil
+}
+
+// ProfilePatch changes a person's own settings; nil leaves a value as it is.
+type ProfilePatch struct {
+	Name  *string
+	Units *string // "c" or "f"
+	Theme *string // "system", "light" or "dark"
+}
+
+// UpdateMe changes the signed-in person's settings: CodeValidationFailed with
+// the fields name, units, theme.
+func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch, now rimewatch.Time) (rimewatch.User, error) {
+	if err := requirePerson(p); err != nil {
+		return rimewatch.User{}, err
+	}
+	u, err := s.store.UpdateUser(ctx, p.UserID, func(u *rimewatch.User) error {
+		if patch.Name != nil {
+			u.Name = normalText(*patch.Name)
+		}
+		if patch.Units != nil {
+			u.Units = *patch.Units
+		}
+		if patch.Theme != nil {
+			u.Theme = *patch.Theme
+		}
+		u.UpdatedAt = now
+		return nil
+	})
+	u.PasswordHash = ""
+	return u, err
+}
+
+// ChangePassword replaces the signed-in person's password, ends all sessions
+// and starts a new one in place of this one, so that a stolen cookie is worth
+// nothing afterwards. CodeValidationFailed with the field current_password when
+// that is wrong, or password when the new one will not do.
+func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password string, client Client, now rimewatch.Time) (SignedIn, error) {
+	if err := requirePerson(p); err != nil {
+		return SignedIn{}, err
+	}
+	if err := checkPassword("password", password); err != nil {
+		return SignedIn{}, err
+	}
+	u, err := s.store.User(ctx, p.UserID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	ok, err := s.hasher.verify(ctx, u.PasswordHash, current)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if !ok {
+		return SignedIn{}, rimewatch.Invalid("current_password", "is wrong")
+	}
+	if err := s.setPassword(ctx, u.ID, password, now); err != nil {
+		return SignedIn{}, err
+	}
+	return s.startSession(ctx, &u, p.WorkspaceID, client, now)
+}
+
+func (s *Service) setPassword(ctx context.Context, userID int64, password string, now rimewatch.Time) error {
+	hash, err := s.hasher.hash(ctx, s.rand, password)
+	if err != nil {
+		return err
+	}
+	return s.store.SetPassword(ctx, userID, hash, now)
+}

@@ -1,0 +1,294 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// How long a session lasts: SessionIdle after its last use, SessionLife after
+// signing in whatever happens.
+const (
+	SessionIdle = 30 * rimewatch.Day
+	SessionLife = 90 * rimewatch.Day
+)
+
+const (
+	// sessionTouchEvery is how exact a session's last use is.
+	sessionTouchEvery = 10 * rimewatch.Minute
+	// maxSessions of one person; the one unused for longest makes room.
+	maxSessions = 50
+	// maxTouched bounds the uses that wait for Flush.
+	maxTouched = 10_000
+)
+
+// Client is what a session remembers of the browser that signed in.
+type Client struct {
+	UserAgent string
+	Address   string // IP address
+}
+
+// Credentials are what a person signs in with.
+type Credentials struct {
+	Email, Password string
+	Client          Client
+}
+
+// SignedIn is a new session. Secret is the value of its cookie and is not
+// stored; EndsAt is the latest moment at which it can still be valid.
+type SignedIn struct {
+	Secret    string
+	EndsAt    rimewatch.Time
+	Principal Principal
+	User      rimewatch.User
+}
+
+func errUnauthenticated() error {
+	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The request is not authenticated.")
+}
+
+func errCredentials() error {
+	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The e-mail address or the password is wrong.")
+}
+
+// SignIn checks a password and makes a session. CodeUnauthenticated when the
+// address or the password is wrong, which takes the same work; CodeForbidden
+// when the person belongs to no workspace; CodeUnavailable when too many people
+// sign in at once. The caller limits failures per address (FailureLimiter).
+func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time) (SignedIn, error) {
+	u, err := s.store.UserByEmail(ctx, normalEmail(c.Email))
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		return SignedIn{}, err
+	}
+	ok, err := s.hasher.verify(ctx, u.PasswordHash, c.Password)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if !ok {
+		return SignedIn{}, errCredentials()
+	}
+	in, err := s.startSession(ctx, &u, 0, c.Client, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	// The password may have been changed while it was being checked; then this
+	// session must not outlive that.
+	fresh, err := s.store.User(ctx, u.ID)
+	if err != nil || fresh.PasswordHash != u.PasswordHash {
+		return SignedIn{}, errors.Join(errCredentials(), err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))
+	}
+	if s.hasher.outdated(u.PasswordHash) {
+		s.rehash(ctx, &u, c.Password, now)
+	}
+	return in, nil
+}
+
+// rehash stores the password under today's parameters. A failure only means
+// that the next sign-in tries again.
+func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string, now rimewatch.Time) {
+	hash, err := s.hasher.hash(ctx, s.rand, password)
+	if err == nil {
+		_, err = s.store.UpdateUser(ctx, u.ID, func(stored *rimewatch.User) error {
+			if stored.PasswordHash == u.PasswordHash {
+				stored.PasswordHash = hash
+				stored.UpdatedAt = now
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		s.log.Warn("renew a password hash", "user", u.ID, "error", err)
+	}
+}
+
+// startSession makes a session that looks at a workspace of the user, the first
+// one when workspaceID is 0.
+func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, now rimewatch.Time) (SignedIn, error) {
+	m, err := s.membership(ctx, u.ID, workspaceID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.makeRoom(ctx, u.ID, now); err != nil {
+		return SignedIn{}, err
+	}
+	secret, hash, err := s.newSecret()
+	if err != nil {
+		return SignedIn{}, err
+	}
+	row := store.Session{
+		Hash: hash, UserID: u.ID, WorkspaceID: m.WorkspaceID,
+		UserAgent: clip(client.UserAgent, store.MaxUserAgentLen), Address: clip(client.Address, store.MaxAddressLen),
+		CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
+	}
+	if err := s.store.CreateSession(ctx, &row); err != nil {
+		return SignedIn{}, err
+	}
+	return SignedIn{Secret: secret, EndsAt: now + SessionLife, Principal: sessionPrincipal(&row, m), User: *u}, nil
+}
+
+// clip makes any text storable: valid, without NUL, at most n bytes long.
+func clip(text string, n int) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	if len(text) > n {
+		text = strings.ToValidUTF8(text[:n], "")
+	}
+	return text
+}
+
+func sessionPrincipal(row *store.Session, m rimewatch.Member) Principal {
+	return Principal{WorkspaceID: m.WorkspaceID, UserID: m.UserID, SessionID: row.ID, Role: m.Role, Scopes: m.Role.Scopes(), Session: true}
+}
+
+// membership finds the user's place in a workspace or, failing that, the first
+// one: CodeForbidden when there is none.
+func (s *Service) membership(ctx context.Context, userID, workspaceID int64) (rimewatch.Member, error) {
+	all, err := s.store.Memberships(ctx, userID)
+	if err != nil {
+		return rimewatch.Member{}, err
+	}
+	if len(all) == 0 {
+		return rimewatch.Member{}, rimewatch.Errorf(rimewatch.CodeForbidden, "You do not belong to a workspace.")
+	}
+	for _, m := range all {
+		if m.WorkspaceID == workspaceID {
+			return m.Member, nil
+		}
+	}
+	return all[0].Member, nil
+}
+
+func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time) error {
+	all, err := s.store.Sessions(ctx, userID, now)
+	if err != nil || len(all) < maxSessions {
+		return err
+	}
+	oldest := all[0]
+	for _, x := range all {
+		if x.LastUsedAt < oldest.LastUsedAt {
+			oldest = x
+		}
+	}
+	err = s.store.DeleteSession(ctx, userID, oldest.ID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return nil // someone else made room
+	}
+	return err
+}
+
+// AuthenticateSession finds who a session cookie stands for:
+// CodeUnauthenticated when it is unknown or has ended, or its user belongs to
+// no workspace any more. Role changes count at once.
+func (s *Service) AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (Principal, error) {
+	hash, ok := hashSecret(secret)
+	if !ok {
+		return Principal{}, errUnauthenticated()
+	}
+	row, err := s.store.Session(ctx, hash, now)
+	if err != nil {
+		return Principal{}, notFoundIs(err, errUnauthenticated)
+	}
+	m, err := s.membership(ctx, row.UserID, row.WorkspaceID)
+	if err != nil {
+		if rimewatch.CodeOf(err) == rimewatch.CodeForbidden {
+			return Principal{}, errUnauthenticated()
+		}
+		return Principal{}, err
+	}
+	s.touchSession(&row, now)
+	return sessionPrincipal(&row, m), nil
+}
+
+// notFoundIs replaces a CodeNotFound.
+func notFoundIs(err error, other func() error) error {
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return other()
+	}
+	return err
+}
+
+type sessionTouch struct{ lastUsed, expires rimewatch.Time }
+
+// touchSession notes a use for Flush.
+func (s *Service) touchSession(row *store.Session, now rimewatch.Time) {
+	if now-row.LastUsedAt < sessionTouchEvery {
+		return
+	}
+	s.touchMu.Lock()
+	defer s.touchMu.Unlock()
+	if _, ok := s.touched[row.ID]; ok || len(s.touched) < maxTouched {
+		s.touched[row.ID] = sessionTouch{now, min(now+SessionIdle, row.CreatedAt+SessionLife)}
+	}
+}
+
+func (s *Service) flushSessions(ctx context.Context) error {
+	s.touchMu.Lock()
+	todo := s.touched
+	s.touched = make(map[int64]sessionTouch)
+	s.touchMu.Unlock()
+	var failed error
+	for id, t := range todo {
+		err := s.store.TouchSession(ctx, id, t.lastUsed, t.expires)
+		if err == nil || rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+			continue // or signed out meanwhile
+		}
+		failed = err
+		s.touchMu.Lock()
+		if _, newer := s.touched[id]; !newer {
+			s.touched[id] = t
+		}
+		s.touchMu.Unlock()
+	}
+	return failed
+}
+
+// requirePerson refuses tokens and the operator, who have no account.
+func requirePerson(p Principal) error {
+	if !p.Session || p.UserID == 0 {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
+	}
+	return nil
+}
+
+// SignOut ends the principal's own session. Ending it twice is no error.
+func (s *Service) SignOut(ctx context.Context, p Principal) error {
+	if err := requirePerson(p); err != nil {
+		return err
+	}
+	return notFoundIs(s.store.DeleteSession(ctx, p.UserID, p.SessionID), func() error { return nil })
+}
+
+// Sessions lists the principal's own sessions.
+func (s *Service) Sessions(ctx context.Context, p Principal, now rimewatch.Time) ([]store.Session, error) {
+	if err := requirePerson(p); err != nil {
+		return nil, err
+	}
+	return s.store.Sessions(ctx, p.UserID, now)
+}
+
+// RevokeSession ends one of the principal's own sessions: CodeNotFound.
+func (s *Service) RevokeSession(ctx context.Context, p Principal, id int64) error {
+	if err := requirePerson(p); err != nil {
+		return err
+	}
+	return s.store.DeleteSession(ctx, p.UserID, id)
+}
+
+// RevokeOtherSessions ends all of the principal's sessions but this one.
+func (s *Service) RevokeOtherSessions(ctx context.Context, p Principal) error {
+	if err := requirePerson(p); err != nil {
+		return err
+	}
+	return s.store.DeleteSessions(ctx, p.UserID, p.SessionID)
+}
+
+// SwitchWorkspace makes the principal's session look at another workspace of
+// its user: CodeNotFound when the user does not belong to it.
+func (s *Service) SwitchWorkspace(ctx context.Context, p Principal, workspaceID int64) error {
+	if err := requirePerson(p); err != nil {
+		return err
+	}
+	return s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, workspaceID)
+}

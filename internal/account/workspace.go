@@ -1,0 +1,155 @@
+package account
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// The longest retention that can be set, in days.
+const maxRetentionDays = 36500
+
+// WorkspacePatch changes a workspace's settings; nil leaves a value as it is.
+type WorkspacePatch struct {
+	Name         *string
+	AutoRegister *bool
+	TimeZone     *string // IANA name
+	RawDays      *int    // 1–36500
+	RollupDays   *int    // RawDays–36500
+}
+
+// Workspace gives the principal's workspace.
+func (s *Service) Workspace(ctx context.Context, p Principal) (rimewatch.Workspace, error) {
+	return s.store.Workspace(ctx, p.WorkspaceID)
+}
+
+// UpdateWorkspace changes the settings of the principal's workspace. Needs the
+// role admin. CodeConflict with the field name when another workspace has it;
+// CodeValidationFailed with the fields name, timezone, raw_days, rollup_days.
+func (s *Service) UpdateWorkspace(ctx context.Context, p Principal, patch WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
+	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+		return rimewatch.Workspace{}, err
+	}
+	if patch.TimeZone != nil {
+		if err := timeZone(*patch.TimeZone); err != nil {
+			return rimewatch.Workspace{}, err
+		}
+	}
+	return s.store.UpdateWorkspace(ctx, p.WorkspaceID, func(w *rimewatch.Workspace) error {
+		if patch.Name != nil {
+			w.Name = normalText(*patch.Name)
+		}
+		if patch.AutoRegister != nil {
+			w.AutoRegister = *patch.AutoRegister
+		}
+		if patch.TimeZone != nil {
+			w.TimeZone = *patch.TimeZone
+		}
+		if patch.RawDays != nil {
+			w.RawDays = *patch.RawDays
+		}
+		if patch.RollupDays != nil {
+			w.RollupDays = *patch.RollupDays
+		}
+		if w.RawDays > maxRetentionDays {
+			return rimewatch.Invalid("raw_days", "must be at most %d", maxRetentionDays)
+		}
+		if w.RollupDays > maxRetentionDays {
+			return rimewatch.Invalid("rollup_days", "must be at most %d", maxRetentionDays)
+		}
+		w.UpdatedAt = now
+		return nil
+	})
+}
+
+// SiteRequest describes a site to be made.
+type SiteRequest struct {
+	Name     string
+	TimeZone string // IANA name; "" = the workspace's
+	Address  string
+}
+
+// SitePatch changes a site; nil leaves a value as it is.
+type SitePatch struct {
+	Name     *string
+	TimeZone *string // IANA name
+	Address  *string
+}
+
+// Sites lists the workspace's sites by id. Needs the scope devices:read.
+func (s *Service) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, error) {
+	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
+		return nil, err
+	}
+	return s.store.Sites(ctx, p.WorkspaceID)
+}
+
+// Site finds a site of the workspace: CodeNotFound. Needs the scope
+// devices:read.
+func (s *Service) Site(ctx context.Context, p Principal, id int64) (rimewatch.Site, error) {
+	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
+		return rimewatch.Site{}, err
+	}
+	return s.store.Site(ctx, p.WorkspaceID, id)
+}
+
+// CreateSite makes a site. Needs the scope devices:write. CodeValidationFailed
+// with the fields name, timezone, address.
+func (s *Service) CreateSite(ctx context.Context, p Principal, r SiteRequest, now rimewatch.Time) (rimewatch.Site, error) {
+	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+		return rimewatch.Site{}, err
+	}
+	if r.TimeZone == "" {
+		w, err := s.store.Workspace(ctx, p.WorkspaceID)
+		if err != nil {
+			return rimewatch.Site{}, err
+		}
+		r.TimeZone = w.TimeZone
+	}
+	if err := timeZone(r.TimeZone); err != nil {
+		return rimewatch.Site{}, err
+	}
+	site := rimewatch.Site{
+		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), TimeZone: r.TimeZone, Address: normalText(r.Address),
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := s.store.CreateSite(ctx, &site); err != nil {
+		return rimewatch.Site{}, err
+	}
+	return site, nil
+}
+
+// UpdateSite changes a site of the workspace: CodeNotFound, or
+// CodeValidationFailed as CreateSite. Needs the scope devices:write.
+func (s *Service) UpdateSite(ctx context.Context, p Principal, id int64, patch SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
+	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+		return rimewatch.Site{}, err
+	}
+	if patch.TimeZone != nil {
+		if err := timeZone(*patch.TimeZone); err != nil {
+			return rimewatch.Site{}, err
+		}
+	}
+	return s.store.UpdateSite(ctx, p.WorkspaceID, id, func(site *rimewatch.Site) error {
+		if patch.Name != nil {
+			site.Name = normalText(*patch.Name)
+		}
+		if patch.TimeZone != nil {
+			site.TimeZone = *patch.TimeZone
+		}
+		if patch.Address != nil {
+			site.Address = normalText(*patch.Address)
+		}
+		site.UpdatedAt = now
+		return nil
+	})
+}
+
+// DeleteSite removes a site; its devices stay, without a site. CodeNotFound.
+// Needs the scope devices:write.
+func (s *Service) DeleteSite(ctx context.Context, p Principal, id int64) error {
+	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+		return err
+	}
+	return s.store.DeleteSite(ctx, p.WorkspaceID, id)
+}
