@@ -1,0 +1,90 @@
+package alert
+
+import (
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Config is what one device is judged by. It may be shared between devices and
+// must not change while it is; give a device another Config instead and call
+// Tick. The zero value judges presence alone.
+type Config struct {
+	Equipment *rimewatch.Equipment // nil is treated as a type without habits
+	Limits    rimewatch.Limits     // product temperature limits in force
+}
+
+// Presence is what the service knows of a device's signs of life.
+type Presence struct {
+	Online       bool
+	OfflineAfter time.Duration  // silence after which the device counts as offline
+	OfflineSince rimewatch.Time // when it went offline, 0 when online
+	LastSeen     rimewatch.Time // newest heartbeat or reading by arrival; 0 = not told, then Online alone counts
+	Announced    bool           // it announced its shutdown: no alert
+	NeverSeen    bool           // nothing was ever heard of it: no alert
+}
+
+// Kind says what happened to an alert.
+type Kind uint8
+
+// The kinds of transitions.
+const (
+	Opened      Kind = iota + 1 // a new alert
+	Escalated                   // warning → critical
+	Deescalated                 // critical → warning
+	Resolved                    // the condition is over
+	Updated                     // neither opened nor resolved, such as flapping latched
+)
+
+// String names the kind in lower case.
+func (k Kind) String() string {
+	switch k {
+	case Opened:
+		return "opened"
+	case Escalated:
+		return "escalated"
+	case Deescalated:
+		return "deescalated"
+	case Resolved:
+		return "resolved"
+	case Updated:
+		return "updated"
+	default:
+		return "unknown"
+	}
+}
+
+// Transition is one change of one alert. Value, Peak and Threshold are in Unit
+// and kept to four decimals.
+type Transition struct {
+	Kind               Kind
+	Type               rimewatch.AlertType
+	Severity           rimewatch.Severity // after the transition; of a resolved alert its last one
+	At                 rimewatch.Time     // the now of the call that brought it
+	ConditionStartedAt rimewatch.Time     // event time, never after At
+	Metric             string             // field name or derived measure, "" when none
+	Unit               string
+	Value              float64 // newest value of Metric
+	Peak               float64 // worst value of Metric since the condition started
+	Threshold          float64 // the limit that was passed
+	HasValue           bool    // Value and Peak are set
+	HasThreshold       bool
+	Flapping           bool
+	Occurrences        int // how often the condition came on this alert, at least 1
+}
+
+// Active is an active alert as the engine knows it, for reads between
+// transitions.
+type Active struct {
+	Type               rimewatch.AlertType
+	Severity           rimewatch.Severity
+	ConditionStartedAt rimewatch.Time
+	EvaluatedAt        rimewatch.Time // event time of the newest reading that counted
+	Metric             string
+	Unit               string
+	Value              float64
+	Peak               float64
+	HasValue           bool
+	Flapping           bool
+	Occurrences        int
+}

@@ -1,0 +1,213 @@
+package alert
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// epoch is minute 0 of every script.
+const epoch = rimewatch.Time(1_800_000_000_000)
+
+// A unit is one device with the part of the service that drives its State: a
+// clock that stops at every deadline, presence, and a memory of transitions.
+type unit struct {
+	t      testing.TB
+	c      *Config
+	s      State
+	p      Presence
+	now    rimewatch.Time
+	silent bool // no heartbeats between the steps
+	log    []Transition
+	// reload, when set, replaces the state at every step by what a restart
+	// would read from a checkpoint.
+	reload bool
+}
+
+func newUnit(t testing.TB, c *Config) *unit {
+	return &unit{t: t, c: c, now: epoch, p: Presence{Online: true, OfflineAfter: 3 * time.Minute, LastSeen: epoch}}
+}
+
+// advance moves the clock, stopping wherever a timer of the service would.
+func (u *unit) advance(to rimewatch.Time) {
+	for range 10000 {
+		if !u.silent && u.p.Online {
+			u.p.LastSeen = max(u.p.LastSeen, min(u.now, to))
+		}
+		next, offline := to, false
+		if d := u.s.Deadline(u.c, u.p); d != 0 && max(d, u.now) < next {
+			next = max(d, u.now)
+		}
+		if at := u.p.LastSeen.Add(u.p.OfflineAfter); u.p.Online && u.silent && at <= next {
+			next, offline = max(at, u.now), true
+		}
+		u.now = next
+		if !u.silent && u.p.Online {
+			u.p.LastSeen = u.now
+		}
+		if offline {
+			u.p.Online, u.p.OfflineSince = false, u.now
+		}
+		before := u.s
+		n := len(u.log)
+		u.log = u.s.Tick(u.c, u.p, u.now, u.log)
+		if next == to && !offline && len(u.log) == n && (u.s == before || u.now == to) {
+			if d := u.s.Deadline(u.c, u.p); d == 0 || d > to {
+				return
+			}
+		}
+	}
+	u.t.Fatalf("the clock does not get past %s: deadline %s", u.now, u.s.Deadline(u.c, u.p))
+}
+
+// seen is any sign of life now.
+func (u *unit) seen() {
+	u.p.Online, u.p.OfflineSince, u.p.LastSeen = true, 0, u.now
+	u.p.Announced, u.p.NeverSeen = false, false
+}
+
+func (u *unit) observe(rs ...rimewatch.Reading) {
+	u.seen()
+	if u.reload {
+		b := u.s.AppendBinary(nil)
+		u.s = State{}
+		if err := u.s.UnmarshalBinary(b); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	u.log = u.s.ObserveAll(u.c, u.p, rs, u.now, u.log)
+}
+
+func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
+	r := rimewatch.Reading{At: at, ReceivedAt: at}
+	r.Set(rimewatch.ProductZoneTemp, v)
+	return r
+}
+
+// run plays a script, one step a line:
+//
+//	30m -12           a reading at minute 30, arriving at once
+//	30m -12 at 20m    the same recorded at minute 20
+//	30m -12 -13 at 20m 21m   a backlog that arrives together
+//	30m null          a reading without the product-zone temperature
+//	30m tick          nothing but time
+//	30m silent        heartbeats stop (a device beats all the time otherwise)
+//	30m beat          a heartbeat, and the beats go on
+//	30m announce      it announces its shutdown
+//	30m resolve TYPE  a person resolves
+//	30m max -10       somebody edits temp_max (or min, delay, critmax)
+func (u *unit) run(script string) {
+	for line := range strings.Lines(script) {
+		w := strings.Fields(line)
+		if len(w) == 0 {
+			continue
+		}
+		u.advance(u.moment(w[0]))
+		switch w[1] {
+		case "tick":
+		case "silent":
+			u.silent = true
+		case "beat":
+			u.silent = false
+			u.seen()
+		case "announce":
+			u.silent = true
+			u.p.Online, u.p.Announced, u.p.OfflineSince = false, true, u.now
+		case "null":
+			u.observe(rimewatch.Reading{At: u.now})
+		case "resolve":
+			u.s.Resolved(rimewatch.AlertType(w[2]), u.now)
+		case "max", "min", "critmax", "delay":
+			u.edit(w[1], w[2])
+		default:
+			u.observe(u.readings(w[1:])...)
+		}
+		u.advance(u.now)
+	}
+}
+
+func (u *unit) edit(what, value string) {
+	c := *u.c
+	v := u.number(value)
+	switch what {
+	case "max":
+		c.Limits.TempMax = &v
+	case "min":
+		c.Limits.TempMin = &v
+	case "critmax":
+		c.Limits.CriticalMax = &v
+	case "delay":
+		c.Limits.DelayS = int(v)
+	}
+	u.c = &c
+}
+
+func (u *unit) readings(w []string) []rimewatch.Reading {
+	var values, times []string
+	values = w
+	for i := range w {
+		if w[i] == "at" {
+			values, times = w[:i], w[i+1:]
+		}
+	}
+	var rs []rimewatch.Reading
+	for i, v := range values {
+		at := u.now
+		if times != nil {
+			at = u.moment(times[i])
+		}
+		rs = append(rs, zoneReading(at, u.number(v)))
+	}
+	return rs
+}
+
+func (u *unit) number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return v
+}
+
+func (u *unit) moment(s string) rimewatch.Time {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return epoch.Add(d)
+}
+
+// summary writes transitions as the tables expect them:
+// "1h0m0s opened high_temperature warning since 0s value -12 peak -11 limit -15".
+func summary(log []Transition) []string {
+	lines := []string{}
+	for _, t := range log {
+		s := fmt.Sprintf("%s %s %s %s since %s", short(t.At), t.Kind, t.Type, t.Severity, short(t.ConditionStartedAt))
+		if t.Type != rimewatch.DeviceOffline {
+			s += fmt.Sprintf(" value %v peak %v limit %v", t.Value, t.Peak, t.Threshold)
+		}
+		if t.Occurrences > 1 {
+			s += fmt.Sprintf(" occurrences %d", t.Occurrences)
+		}
+		if t.Flapping {
+			s += " flapping"
+		}
+		lines = append(lines, s)
+	}
+	return lines
+}
+
+func short(t rimewatch.Time) string {
+	s := t.Sub(epoch).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,338 @@
+package alert
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+func configOf(slug string) *Config {
+	e, _ := rimewatch.EquipmentBySlug(slug)
+	return &Config{Equipment: e, Limits: e.Limits}
+}
+
+// The freezer's range is −30…−15 °C with 60 min of delay, critical above
+// −12 °C for 60 min; the cooler's 0…5 °C with 45 min (30 min below), critical
+// above 7 °C for 120 min or 2 h outside; the vaccine refrigerator's 2…8 °C.
+var temperatureCases = []struct {
+	name, equipment, script, want string
+}{
+	{"inside all the time", "walkin_freezer", `
+		0m -21
+		60m -18
+		120m -15
+		180m -30`, ``},
+	{"opens at the reading that completes the delay", "walkin_freezer", `
+		0m -21
+		10m -14
+		40m -13
+		70m -14`, `
+		1h10m opened high_temperature warning since 10m value -13 peak -13 limit -15`},
+	{"opens by timer with the newest value", "walkin_freezer", `
+		0m -14
+		5m -13
+		90m tick`, `
+		1h opened high_temperature warning since 0s value -13 peak -13 limit -15`},
+	{"one reading inside starts the delay anew", "walkin_freezer", `
+		0m -14
+		59m -15
+		61m -14
+		120m tick
+		122m tick`, `
+		2h1m opened high_temperature warning since 1h1m value -14 peak -14 limit -15`},
+	{"an excursion shorter than the delay is none", "walkin_freezer", `
+		0m -14
+		59m -16
+		300m tick`, ``},
+	{"critical at once when both delays end together", "walkin_freezer", `
+		0m -10
+		60m -9`, `
+		1h opened high_temperature critical since 0s value -10 peak -10 limit -12`},
+	{"warning, then critical", "walkin_freezer", `
+		0m -14
+		30m -11
+		60m -10.5
+		90m -11`, `
+		1h opened high_temperature warning since 0s value -11 peak -11 limit -15
+		1h30m escalated high_temperature critical since 0s value -10.5 peak -10.5 limit -12`},
+	{"critical falls back to a warning and then resolves", "walkin_freezer", `
+		0m -10
+		61m -12.4
+		70m -12.5
+		74m -13
+		75m -13
+		80m -16
+		90m tick`, `
+		1h opened high_temperature critical since 0s value -10 peak -10 limit -12
+		1h15m deescalated high_temperature warning since 0s value -13 peak -10 limit -15
+		1h25m resolved high_temperature warning since 0s value -16 peak -10 limit -15`},
+	{"it resolves five minutes past the clear value", "walkin_freezer", `
+		0m -14
+		60m -15
+		70m -15.4
+		80m -15.5
+		84m -15.2
+		86m -15.5
+		95m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h31m resolved high_temperature warning since 0s value -15.5 peak -14 limit -15 occurrences 2`},
+	{"two hours outside are critical for food", "walkin_cooler", `
+		0m 5.4
+		60m 5.5
+		119m 5.2
+		120m 5.2
+		130m 4.8
+		140m 4
+		150m tick`, `
+		45m opened high_temperature warning since 0s value 5.4 peak 5.4 limit 5
+		2h escalated high_temperature critical since 0s value 5.2 peak 5.5 limit 5
+		2h25m resolved high_temperature critical since 0s value 4 peak 5.5 limit 5`},
+	{"two hours outside do not matter for frozen goods", "walkin_freezer", `
+		0m -14
+		300m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"the critical bound may pass before the two hours: it stays critical when they are over", "walkin_cooler", `
+		0m 8
+		30m 6
+		31m 9
+		151m 5.5
+		200m tick`, `
+		45m opened high_temperature warning since 0s value 9 peak 9 limit 5
+		2h escalated high_temperature critical since 0s value 9 peak 9 limit 5`},
+	{"a vaccine below 0 °C is critical after 10 minutes", "vaccine_refrigerator", `
+		0m 5
+		1m -0.5
+		20m tick`, `
+		11m opened low_temperature critical since 1m value -0.5 peak -0.5 limit 0`},
+	{"a vaccine below 2 °C is a warning after 15", "vaccine_refrigerator", `
+		0m 1.5
+		16m 1.2
+		20m -1
+		40m tick
+		41m 2.6
+		50m tick`, `
+		15m opened low_temperature warning since 0s value 1.5 peak 1.5 limit 2
+		30m escalated low_temperature critical since 0s value -1 peak -1 limit 0
+		46m resolved low_temperature critical since 0s value 2.6 peak -1 limit 0`},
+	{"a unit without limits is never judged", "other", `
+		0m 30
+		600m -40`, ``},
+	{"an ice machine has a critical limit only", "ice_machine", `
+		0m 12
+		119m 11
+		120m 12
+		121m 9
+		130m tick`, `
+		2h opened high_temperature critical since 0s value 11 peak 12 limit 10
+		2h6m resolved high_temperature critical since 0s value 9 peak 12 limit 10`},
+	{"absent measurements are no evidence", "walkin_freezer", `
+		0m -14
+		30m null
+		61m null
+		62m -20
+		64m null
+		70m null`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h7m resolved high_temperature warning since 0s value -20 peak -14 limit -15`},
+	{"what no zone can be is not a temperature", "walkin_freezer", `
+		0m 85
+		60m 150
+		120m 85`, ``},
+}
+
+var lateCases = []struct {
+	name, equipment, script, want string
+}{
+	{"a late reading opens nothing", "walkin_freezer", `
+		60m -20
+		61m -5 at 0m
+		62m -5 at 60m
+		200m -20`, ``},
+	{"a late reading resolves nothing", "walkin_freezer", `
+		0m -14
+		61m -14
+		62m -20 at 50m
+		90m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"a backlog alerts for what still holds at its end", "walkin_freezer", `
+		0m -20
+		1m silent
+		100m -14 -13 -14 at 20m 60m 100m`, `
+		4m opened device_offline warning since 4m
+		1h4m escalated device_offline critical since 4m
+		1h40m resolved device_offline critical since 4m
+		1h40m opened high_temperature warning since 20m value -14 peak -13 limit -15`},
+	{"an excursion that ended within a backlog is history", "walkin_freezer", `
+		0m -20
+		1m silent
+		100m -14 -13 -20 at 10m 99m 99.5m`, `
+		4m opened device_offline warning since 4m
+		1h4m escalated device_offline critical since 4m
+		1h40m resolved device_offline critical since 4m`},
+	{"the old end of a backlog says nothing of now", "walkin_freezer", `
+		0m -20
+		100m -14 -13 at 10m 90m
+		180m tick
+		181m -13`, `
+		3h1m opened high_temperature warning since 10m value -13 peak -13 limit -15`},
+	{"a backlog can end an alert", "walkin_freezer", `
+		0m -14
+		100m -20 -21 at 70m 80m`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h40m resolved high_temperature warning since 0s value -21 peak -14 limit -15`},
+	{"a clock that runs ahead is judged by arrival", "walkin_freezer", `
+		0m -14 at 5m
+		30m -14 at 35m
+		61m -14 at 66m`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+}
+
+var offlineCases = []struct {
+	name, equipment, script, want string
+}{
+	{"offline is a warning at once, critical after an hour, over when seen", "walkin_freezer", `
+		0m -20
+		1m silent
+		90m beat`, `
+		4m opened device_offline warning since 4m
+		1h4m escalated device_offline critical since 4m
+		1h30m resolved device_offline critical since 4m`},
+	{"an announced shutdown is no alert", "walkin_freezer", `
+		0m -20
+		1m announce
+		600m tick`, ``},
+	{"a running delay waits while the device is offline", "walkin_freezer", `
+		0m -14
+		10m silent
+		90m tick
+		91m beat
+		100m tick`, `
+		13m opened device_offline warning since 13m
+		1h13m escalated device_offline critical since 13m
+		1h31m resolved device_offline critical since 13m
+		1h32m opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"the first reading after a silence decides before the timer", "walkin_freezer", `
+		0m -14
+		10m silent
+		91m beat
+		91.5m -20
+		300m tick`, `
+		13m opened device_offline warning since 13m
+		1h13m escalated device_offline critical since 13m
+		1h31m resolved device_offline critical since 13m`},
+	{"silence does not resolve a temperature", "walkin_freezer", `
+		0m -14
+		61m -16
+		62m silent
+		63m tick
+		200m tick
+		201m -16`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h5m opened device_offline warning since 1h5m
+		2h5m escalated device_offline critical since 1h5m
+		3h21m resolved device_offline critical since 1h5m
+		3h21m resolved high_temperature warning since 0s value -16 peak -14 limit -15`},
+	{"the fourth return within two hours is latched", "walkin_freezer", `
+		0m silent
+		5m beat
+		6m silent
+		10m beat
+		11m silent
+		15m beat
+		16m silent
+		20m beat
+		30m silent
+		40m beat
+		140m tick`, `
+		3m opened device_offline warning since 3m
+		5m resolved device_offline warning since 3m
+		9m opened device_offline warning since 9m
+		10m resolved device_offline warning since 9m
+		14m opened device_offline warning since 14m
+		15m resolved device_offline warning since 14m
+		19m opened device_offline warning since 19m flapping
+		1h40m resolved device_offline warning since 19m occurrences 2 flapping`},
+}
+
+var peopleCases = []struct {
+	name, equipment, script, want string
+}{
+	{"a warning resolved by hand opens again after 30 minutes", "walkin_freezer", `
+		0m -14
+		61m resolve high_temperature
+		100m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h31m opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"a critical one after 5", "walkin_freezer", `
+		0m -11
+		61m resolve high_temperature
+		100m tick`, `
+		1h opened high_temperature critical since 0s value -11 peak -11 limit -12
+		1h6m opened high_temperature critical since 0s value -11 peak -11 limit -12`},
+	{"it does not open again when the condition ends", "walkin_freezer", `
+		0m -14
+		61m resolve high_temperature
+		70m -20
+		200m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"a new condition after a manual resolve has its own delay", "walkin_freezer", `
+		0m -14
+		61m resolve high_temperature
+		62m -20
+		63m -14
+		200m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		2h3m opened high_temperature warning since 1h3m value -14 peak -14 limit -15`},
+	{"offline resolved by hand", "walkin_freezer", `
+		0m silent
+		5m resolve device_offline
+		40m beat`, `
+		3m opened device_offline warning since 3m
+		35m opened device_offline warning since 3m
+		40m resolved device_offline warning since 3m`},
+	{"a tighter limit starts the delay when it is set", "walkin_freezer", `
+		0m -18
+		10m max -20
+		80m tick`, `
+		1h10m opened high_temperature warning since 10m value -18 peak -18 limit -20`},
+	{"a wider limit ends the alert", "walkin_freezer", `
+		0m -14
+		70m max -10
+		80m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
+		1h15m resolved high_temperature warning since 0s value -14 peak -14 limit -10`},
+	{"a shorter delay counts from the start", "walkin_freezer", `
+		0m -14
+		10m delay 300`, `
+		10m opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+}
+
+func TestTemperatureAndOffline(t *testing.T) {
+	for _, table := range [][]struct{ name, equipment, script, want string }{temperatureCases, lateCases, offlineCases, peopleCases} {
+		for _, tc := range table {
+			for _, reload := range []bool{false, true} {
+				t.Run(tc.name, func(t *testing.T) {
+					u := newUnit(t, configOf(tc.equipment))
+					u.reload = reload
+					u.run(tc.script)
+					if diff := cmp.Diff(lines(tc.want), summary(u.log)); diff != "" {
+						t.Error("transitions (-want +got):\n" + diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+func lines(s string) []string {
+	out := []string{}
+	for l := range strings.Lines(s) {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

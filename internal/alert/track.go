@@ -1,0 +1,260 @@
+package alert
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// The times that hold for every rule.
+const (
+	reopenWarning  = 30 * rimewatch.Minute // a manual resolve is respected this long
+	reopenCritical = 5 * rimewatch.Minute
+	flapWindow     = 2 * rimewatch.Hour // an alert that opens again this soon after it resolved is counted as flapping
+	flapQuiet      = rimewatch.Hour     // a latched alert resolves after this long past its clear value
+	flapLimit      = 3                  // the opening after this many such returns is latched
+	maxOccurrences = 63
+)
+
+// stamp is a Time in 48 bits, so that the state stays small.
+type stamp [3]uint16
+
+func stampOf(t rimewatch.Time) stamp {
+	return stamp{uint16(t), uint16(t >> 16), uint16(t >> 32)}
+}
+
+func (s stamp) time() rimewatch.Time {
+	return rimewatch.Time(s[0]) | rimewatch.Time(s[1])<<16 | rimewatch.Time(s[2])<<32
+}
+
+// fixed is a measurement in units of 10⁻⁴: exact for every decimal a sensor
+// sends, in half the room of a float64.
+type fixed int32
+
+func fix(v float64) fixed {
+	v = math.Round(v * 1e4)
+	return fixed(max(math.MinInt32, min(math.MaxInt32, v)))
+}
+
+func (f fixed) float() float64 { return float64(f) / 1e4 }
+
+// zone is where a value lies relative to one limit.
+type zone uint16
+
+const (
+	zoneClear  zone = iota // past the clear value, or nothing known
+	zoneBand               // between clear value and limit: neither
+	zoneBeyond             // beyond the limit
+)
+
+// A track follows one condition of one device through pending, active and
+// clearing. Everything in it is event time, but start after a resolve.
+type track struct {
+	peak  fixed
+	mark  stamp // when the value entered its zone relative to the warning limit
+	cmark stamp // … relative to the critical limit
+	start stamp // active: start of the condition; else when the last alert resolved
+	bits  uint16
+}
+
+const (
+	bitCritical uint16 = 1 << iota
+	bitByTime          // critical because it lasted, not by its value
+	bitFlapping
+	bitMuted // resolved by a person while the condition held
+
+	zoneShift  = 4
+	czoneShift = 6
+	flapShift  = 8
+	occShift   = 10
+)
+
+func (t *track) is(bit uint16) bool { return t.bits&bit != 0 }
+
+func (t *track) put(bit uint16, on bool) {
+	if on {
+		t.bits |= bit
+	} else {
+		t.bits &^= bit
+	}
+}
+
+func (t *track) part(shift int, mask uint16) uint16 { return t.bits >> shift & mask }
+
+func (t *track) setPart(shift int, mask, v uint16) {
+	t.bits = t.bits&^(mask<<shift) | v<<shift
+}
+
+func (t *track) zone() zone       { return zone(t.part(zoneShift, 3)) }
+func (t *track) czone() zone      { return zone(t.part(czoneShift, 3)) }
+func (t *track) flaps() int       { return int(t.part(flapShift, 3)) }
+func (t *track) occurrences() int { return int(t.part(occShift, maxOccurrences)) }
+
+// bounds is what a track is judged by: two limits on one side of the metric
+// with their delays. Without any limit the condition cannot hold.
+type bounds struct {
+	warn, crit       float64
+	hasWarn, hasCrit bool
+	low              bool           // beyond means below
+	delta            float64        // how far inside the limit the clear value lies
+	warnDelay        rimewatch.Time // beyond warn this long: warning
+	critDelay        rimewatch.Time // beyond crit this long: critical
+	longDelay        rimewatch.Time // beyond warn this long: critical; 0 = never
+	clear            rimewatch.Time // past the clear value this long: resolved
+}
+
+func (b *bounds) judged() bool { return b.hasWarn || b.hasCrit }
+
+// outer is the limit that decides between condition and none.
+func (b *bounds) outer() float64 {
+	if b.hasWarn {
+		return b.warn
+	}
+	return b.crit
+}
+
+// where tells the zone of v relative to limit. The clear value is compared
+// with a hair of tolerance: 0.3 − 0.1 is not 0.2 in binary.
+func (b *bounds) where(v, limit float64) zone {
+	if b.low {
+		v, limit = -v, -limit
+	}
+	switch {
+	case v > limit:
+		return zoneBeyond
+	case v <= limit-b.delta+1e-9:
+		return zoneClear
+	default:
+		return zoneBand
+	}
+}
+
+// step takes a value that holds from e on.
+func (t *track) step(v float64, b *bounds, e rimewatch.Time, active bool) {
+	z := b.where(v, b.outer())
+	cz := zoneClear
+	if b.hasCrit {
+		cz = b.where(v, b.crit)
+	}
+	if active && t.is(bitCritical) && t.lastingDue(b) <= e {
+		t.put(bitByTime, true)
+	}
+	t.enter(z, cz, e, active)
+	f := fix(v)
+	switch {
+	case z == zoneBeyond && !active && t.mark.time() == e:
+		t.peak = f
+	case b.low:
+		t.peak = min(t.peak, f)
+	default:
+		t.peak = max(t.peak, f)
+	}
+}
+
+// enter notes the zones that hold from e on.
+func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
+	if was := t.zone(); was != z {
+		t.setPart(zoneShift, 3, uint16(z))
+		t.mark = stampOf(e)
+		if active && was == zoneClear {
+			t.setPart(occShift, maxOccurrences, uint16(min(t.occurrences()+1, maxOccurrences)))
+		}
+		if z == zoneClear {
+			t.put(bitMuted, false)
+		}
+	}
+	if t.czone() != cz {
+		t.setPart(czoneShift, 3, uint16(cz))
+		t.cmark = stampOf(e)
+	}
+}
+
+const never = rimewatch.Time(math.MaxInt64)
+
+// next is the moment at which the track changes if its zones stay as they are,
+// and the change; never and 0 when it does not.
+func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
+	crit := t.criticalDue(b)
+	if !active {
+		due := min(crit, t.warningDue(b))
+		if due == never {
+			return never, 0
+		}
+		return due, Opened
+	}
+	if !b.judged() {
+		return 0, Resolved
+	}
+	due, kind := never, Kind(0)
+	switch {
+	case t.zone() == zoneClear:
+		due, kind = t.mark.time()+t.clearTime(b), Resolved
+	case !t.is(bitCritical) && crit != never:
+		due, kind = crit, Escalated
+	}
+	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear {
+		if eased := t.cmark.time() + b.clear; eased < due && t.lastingDue(b) > eased {
+			due, kind = eased, Deescalated
+		}
+	}
+	return due, kind
+}
+
+// clearTime is how long the value must be past its clear value.
+func (t *track) clearTime(b *bounds) rimewatch.Time {
+	if t.is(bitFlapping) {
+		return max(b.clear, flapQuiet)
+	}
+	return b.clear
+}
+
+func (t *track) warningDue(b *bounds) rimewatch.Time {
+	if !b.hasWarn || t.zone() != zoneBeyond {
+		return never
+	}
+	due := t.mark.time() + b.warnDelay
+	if t.is(bitMuted) {
+		due = max(due, t.start.time()+reopenWarning)
+	}
+	return due
+}
+
+func (t *track) criticalDue(b *bounds) rimewatch.Time {
+	due := never
+	if b.hasCrit && t.czone() == zoneBeyond {
+		due = t.cmark.time() + b.critDelay
+	}
+	due = min(due, t.lastingDue(b))
+	if due != never && t.is(bitMuted) {
+		due = max(due, t.start.time()+reopenCritical)
+	}
+	return due
+}
+
+// lastingDue is when the condition becomes critical because it lasts.
+func (t *track) lastingDue(b *bounds) rimewatch.Time {
+	if !b.hasWarn || b.longDelay <= 0 || t.zone() != zoneBeyond {
+		return never
+	}
+	return t.mark.time() + b.longDelay
+}
+
+// open starts an alert at x, the moment to which the clocks have run.
+func (t *track) open(b *bounds, x rimewatch.Time) {
+	start := t.mark.time()
+	if t.zone() != zoneBeyond || !b.hasWarn {
+		start = t.cmark.time()
+	}
+	flaps := 0
+	if last := t.start.time(); last != 0 && !t.is(bitMuted) && start-last < flapWindow {
+		flaps = min(t.flaps()+1, flapLimit)
+	}
+	critical := t.criticalDue(b) <= x
+	t.bits &= 3<<zoneShift | 3<<czoneShift
+	t.put(bitCritical, critical)
+	t.put(bitByTime, critical && t.lastingDue(b) <= x)
+	t.put(bitFlapping, flaps >= flapLimit)
+	t.setPart(flapShift, 3, uint16(flaps))
+	t.setPart(occShift, maxOccurrences, 1)
+	t.start = stampOf(start)
+}
