@@ -1,0 +1,123 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// A row starts with a byte of these flags; then follow the bytes that they
+// announce, At and ReceivedAt as zigzag differences, the counters and the values.
+const (
+	rowPresent = 1 << iota // a byte: the fields, else all eight
+	rowFaults              // a byte
+	rowFlags               // a byte
+)
+
+// A value is a varint whose low two bits are a decimal exponent 0–2 and whose
+// rest is the zigzag mantissa; with valueLong the rest is four bits of exponent
+// less 2 below the mantissa, or nothing when 8 raw bytes follow.
+const (
+	valueLong    = 3
+	maxRowScale  = 17
+	longExpShift = 2
+	longShift    = 6
+)
+
+// AppendReading appends one reading, exact in every bit, with At relative to
+// base. Any base gives the reading back; a near one saves bytes. Values of
+// absent measurements and counters that were not sent are not kept.
+func AppendReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) []byte {
+	h := len(b)
+	b = append(b, 0)
+	if r.Present != rimewatch.AllFields {
+		b[h] |= rowPresent
+		b = append(b, byte(r.Present))
+	}
+	if r.Faults != 0 {
+		b[h] |= rowFaults
+		b = append(b, byte(r.Faults))
+	}
+	if r.Flags != 0 {
+		b[h] |= rowFlags
+		b = append(b, byte(r.Flags))
+	}
+	b = binary.AppendUvarint(b, zigzag(int64(r.At-base)))
+	b = binary.AppendUvarint(b, zigzag(int64(r.ReceivedAt-r.At)))
+	if r.Flags&rimewatch.StartCountSent != 0 {
+		b = binary.AppendUvarint(b, zigzag(r.StartCount))
+	}
+	if r.Flags&rimewatch.RunSecondsSent != 0 {
+		b = binary.AppendUvarint(b, zigzag(r.RunSeconds))
+	}
+	for f := range rimewatch.NumFields {
+		if r.Present.Has(f) {
+			b = appendValue(b, r.Values[f])
+		}
+	}
+	return b
+}
+
+func appendValue(b []byte, v float64) []byte {
+	for e := range 3 {
+		if m, ok := scaled(v, e); ok {
+			return binary.AppendUvarint(b, zigzag(m)<<2|uint64(e))
+		}
+	}
+	if m, e, ok := decimal(v, 3, maxRowScale+1); ok {
+		return binary.AppendUvarint(b, zigzag(m)<<longShift|uint64(e-2)<<longExpShift|valueLong)
+	}
+	b = append(b, valueLong)
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+}
+
+// DecodeReading reads one reading into r, all of which it sets, and gives the
+// number of bytes it took. r is unspecified after an error.
+func DecodeReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) (n int, err error) {
+	d := byteReader{b: b}
+	*r = rimewatch.Reading{Present: rimewatch.AllFields}
+	head := d.byte()
+	if head >= rowFlags<<1 {
+		return 0, errCorrupt
+	}
+	if head&rowPresent != 0 {
+		r.Present = rimewatch.Fields(d.byte())
+	}
+	if head&rowFaults != 0 {
+		r.Faults = rimewatch.Fields(d.byte())
+	}
+	if head&rowFlags != 0 {
+		r.Flags = rimewatch.Flags(d.byte())
+	}
+	r.At = base + rimewatch.Time(d.zigzag())
+	r.ReceivedAt = r.At + rimewatch.Time(d.zigzag())
+	if r.Flags&rimewatch.StartCountSent != 0 {
+		r.StartCount = d.zigzag()
+	}
+	if r.Flags&rimewatch.RunSecondsSent != 0 {
+		r.RunSeconds = d.zigzag()
+	}
+	for f := range rimewatch.NumFields {
+		if r.Present.Has(f) {
+			r.Values[f] = d.value()
+		}
+	}
+	return d.pos, d.err
+}
+
+func (r *byteReader) value() float64 {
+	u := r.uvarint()
+	if e := u & 3; e != valueLong {
+		return float64(unzigzag(u>>2)) / pow10[e]
+	}
+	if u == valueLong {
+		raw := r.bytes(8)
+		if raw == nil {
+			return 0
+		}
+		return math.Float64frombits(binary.LittleEndian.Uint64(raw))
+	}
+	e := u>>longExpShift&15 + 2
+	return float64(unzigzag(u>>longShift)) / pow10[e]
+}
