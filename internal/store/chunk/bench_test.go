@@ -129,3 +129,27 @@ func BenchmarkOneField43200(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkBuckets(b *testing.B) {
+	chunks := month()
+	for _, fields := range []rimewatch.Fields{1, rimewatch.AllFields} {
+		b.Run(itoa(fields.Len()), func(b *testing.B) {
+			for b.Loop() {
+				buckets, err := chunk.NewBuckets(epoch, epoch+30*rimewatch.Day, 90*rimewatch.Minute, fields)
+				if err != nil {
+					b.Fatal(err)
+				}
+				var scratch chunk.Scratch
+				for _, blob := range chunks {
+					c, err := chunk.Open(blob)
+					if err == nil {
+						err = buckets.AddChunk(c, &scratch)
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

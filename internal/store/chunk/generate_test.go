@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/rimewatch/rimewatch"
+	"pgregory.net/rapid"
 )
 
 // fridge makes n readings of a cycling unit, one a minute, as sensors and
@@ -56,4 +57,62 @@ func fridge(seed uint64, n int, start rimewatch.Time) []rimewatch.Reading {
 		r.Set(rimewatch.VibrationLevel, round(vibration*math.Exp(0.06*rnd.NormFloat64()), 2))
 	}
 	return rs
+}
+
+// anyValue draws finite values of all kinds that sensors and gateways send.
+func anyValue() *rapid.Generator[float64] {
+	finite := rapid.Float64().Filter(func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) })
+	return rapid.OneOf(
+		rapid.Map(rapid.IntRange(-2000, 2000), func(i int) float64 { return float64(i) / 10 }),
+		rapid.Map(rapid.IntRange(-100000, 100000), func(i int) float64 { return float64(i) / 1000 }),
+		rapid.Map(rapid.IntRange(-1600, 3200), func(i int) float64 { return float64(i) / 16 }),
+		rapid.Map(rapid.Float32Range(-100, 200), func(v float32) float64 { return float64(v) }),
+		rapid.Map(rapid.Int64(), func(v int64) float64 { return float64(v) }),
+		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e-300, -1e300, math.MaxFloat64, math.SmallestNonzeroFloat64,
+			0.1, 1 << 53, 1<<53 + 2, -(1 << 53), 1e15, 123456789012345, 0.30000000000000004, 99.99999999999999, 1e-14, 1e22, 5e-324}),
+		finite,
+	)
+}
+
+// anyReadings draws up to max readings, ascending by At, of a device whose
+// habits (rhythm, fields, kind of values) stay or change.
+func anyReadings(t *rapid.T, most int) []rimewatch.Reading {
+	n := rapid.IntRange(0, most).Draw(t, "n")
+	at := rimewatch.Time(rapid.Int64Range(-1<<40, 1<<48).Draw(t, "start"))
+	uniform := rapid.Bool().Draw(t, "uniform")
+	present := rapid.Byte().Draw(t, "present")
+	value := anyValue()
+	if uniform {
+		value = rapid.Map(rapid.IntRange(-300, 300), func(i int) float64 { return float64(i) / 10 })
+	}
+	rs := make([]rimewatch.Reading, n)
+	for i := range rs {
+		r := &rs[i]
+		r.At = at
+		r.ReceivedAt = at + rimewatch.Time(rapid.Int64Range(-1e6, 1e7).Draw(t, "delay"))
+		if !uniform {
+			present = rapid.Byte().Draw(t, "present")
+			r.Faults = rimewatch.Fields(rapid.Byte().Draw(t, "faults"))
+			r.Flags = rimewatch.Flags(rapid.Byte().Draw(t, "flags"))
+			r.StartCount = rapid.Int64().Draw(t, "starts")
+			r.RunSeconds = rapid.Int64().Draw(t, "run")
+		}
+		for f := range rimewatch.NumFields {
+			if rimewatch.Fields(present).Has(f) {
+				r.Set(f, value.Draw(t, "v"))
+			}
+		}
+		at += rimewatch.Time(rapid.OneOf(rapid.Just(int64(60000)), rapid.Int64Range(58000, 62000), rapid.Int64Range(1, 1<<40)).Draw(t, "gap"))
+	}
+	return rs
+}
+
+// sameBits compares readings in every bit: == takes −0 for 0.
+func sameBits(a, b rimewatch.Reading) bool {
+	for f := range a.Values {
+		if math.Float64bits(a.Values[f]) != math.Float64bits(b.Values[f]) {
+			return false
+		}
+	}
+	return a == b
 }

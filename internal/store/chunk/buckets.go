@@ -1,0 +1,197 @@
+package chunk
+
+import (
+	"errors"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// MaxBuckets bounds the steps of one Buckets: two years of minutes.
+const MaxBuckets = 1 << 20
+
+// Buckets aggregates the readings of one device in [from, to) into steps
+// aligned to UTC: step i begins at a multiple of the step since the epoch.
+// Readings outside [from, to) are left out, so the first and the last step may
+// be partial. It is filled from columns (AddColumns), from single readings
+// (AddReading) and from summaries (AddSummary), in any order; each reading must
+// come once.
+type Buckets struct {
+	from, to rimewatch.Time
+	step     rimewatch.Time
+	start    rimewatch.Time // of step 0
+	fields   rimewatch.Fields
+	counts   []int64
+	values   [rimewatch.NumFields][]Aggregate // nil for fields not asked for
+}
+
+// NewBuckets prepares the steps of [from, to) for the given fields. It fails
+// when step is not positive or more than MaxBuckets would be needed; an empty
+// range has none.
+func NewBuckets(from, to, step rimewatch.Time, fields rimewatch.Fields) (*Buckets, error) {
+	if step <= 0 {
+		return nil, errors.New("chunk: step must be positive")
+	}
+	b := &Buckets{from: from, to: to, step: step, start: floorTo(from, step), fields: fields}
+	if to <= from {
+		b.to = from
+		return b, nil
+	}
+	n := uint64(to-1-b.start)/uint64(step) + 1
+	if n > MaxBuckets {
+		return nil, errors.New("chunk: too many buckets")
+	}
+	b.counts = make([]int64, n)
+	for f := range rimewatch.NumFields {
+		if fields.Has(f) {
+			b.values[f] = make([]Aggregate, n)
+		}
+	}
+	return b, nil
+}
+
+// floorTo is the latest multiple of step that is not after t.
+func floorTo(t, step rimewatch.Time) rimewatch.Time {
+	m := t % step
+	if m < 0 {
+		m += step
+	}
+	return t - m
+}
+
+// Fields are those asked for.
+func (b *Buckets) Fields() rimewatch.Fields { return b.fields }
+
+// Len is the number of steps, empty ones included.
+func (b *Buckets) Len() int { return len(b.counts) }
+
+// At is the beginning of step i.
+func (b *Buckets) At(i int) rimewatch.Time { return b.start + rimewatch.Time(i)*b.step }
+
+// Count is the number of readings in step i, whatever fields they have.
+func (b *Buckets) Count(i int) int64 { return b.counts[i] }
+
+// Aggregate is that of one field in step i; its Count is 0 where the step has
+// no value of it or it was not asked for.
+func (b *Buckets) Aggregate(i int, f rimewatch.Field) Aggregate {
+	if b.values[f] == nil {
+		return Aggregate{}
+	}
+	return b.values[f][i]
+}
+
+func (b *Buckets) index(t rimewatch.Time) int { return int((t - b.start) / b.step) }
+
+// AddReading takes one reading in.
+func (b *Buckets) AddReading(r *rimewatch.Reading) {
+	if r.At < b.from || r.At >= b.to {
+		return
+	}
+	i := b.index(r.At)
+	b.counts[i]++
+	for f := range rimewatch.NumFields {
+		if b.values[f] != nil && r.Present.Has(f) {
+			b.values[f][i].Add(r.Values[f])
+		}
+	}
+}
+
+// AddSummary takes in all readings of a chunk at once, if they all lie in one
+// step and in the range. It also settles chunks that lie outside the range
+// altogether. False means that the chunk has to be decoded and added itself.
+func (b *Buckets) AddSummary(s *Summary) bool {
+	if s.Count == 0 || s.Last < b.from || s.First >= b.to {
+		return true
+	}
+	if s.First < b.from || s.Last >= b.to {
+		return false
+	}
+	i := b.index(s.First)
+	if i != b.index(s.Last) {
+		return false
+	}
+	b.counts[i] += s.Count
+	for f, values := range b.values {
+		if values != nil {
+			values[i].Merge(s.Fields[f])
+		}
+	}
+	return true
+}
+
+// AddChunk decodes the times and the fields asked for and takes them in.
+// Scratch may be nil; it saves allocations from chunk to chunk.
+func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
+	if scratch == nil {
+		scratch = new(Scratch)
+	}
+	var err error
+	if scratch.times, err = c.Times(scratch.times[:0]); err != nil {
+		return err
+	}
+	b.AddTimes(scratch.times)
+	for f := range rimewatch.NumFields {
+		if b.values[f] == nil {
+			continue
+		}
+		if scratch.values, err = c.Field(f, scratch.values[:0]); err != nil {
+			return err
+		}
+		b.AddColumn(f, scratch.times, scratch.values)
+	}
+	return nil
+}
+
+// Scratch is room for decoded columns.
+type Scratch struct {
+	times  []rimewatch.Time
+	values []float64
+}
+
+// within cuts ascending times to the range.
+func (b *Buckets) within(times []rimewatch.Time) (lo, hi int) {
+	hi = len(times)
+	for lo < hi && times[lo] < b.from {
+		lo++
+	}
+	for hi > lo && times[hi-1] >= b.to {
+		hi--
+	}
+	return lo, hi
+}
+
+// AddTimes counts readings of the given ascending times.
+func (b *Buckets) AddTimes(times []rimewatch.Time) {
+	b.runs(times, func(i, from, to int) { b.counts[i] += int64(to - from) })
+}
+
+// AddColumn takes in the values of one field at ascending times, NaN where a
+// reading does not have it. It does not count the readings: AddTimes does.
+func (b *Buckets) AddColumn(f rimewatch.Field, times []rimewatch.Time, values []float64) {
+	if b.values[f] == nil {
+		return
+	}
+	b.runs(times, func(i, from, to int) {
+		a := b.values[f][i]
+		for _, v := range values[from:to] {
+			if v == v {
+				a.Add(v)
+			}
+		}
+		b.values[f][i] = a
+	})
+}
+
+// runs yields each step that has readings, with the indices of them.
+func (b *Buckets) runs(times []rimewatch.Time, yield func(step, from, to int)) {
+	lo, hi := b.within(times)
+	for lo < hi {
+		i := b.index(times[lo])
+		end := b.At(i + 1)
+		n := lo + 1
+		for n < hi && times[n] < end {
+			n++
+		}
+		yield(i, lo, n)
+		lo = n
+	}
+}
