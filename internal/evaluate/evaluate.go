@@ -1,0 +1,121 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/predict"
+)
+
+// Options say what to evaluate.
+type Options struct {
+	Format string   // skab, nab or ims
+	Paths  []string // CSV files or folders of them
+	Out    string   // folder for the verdicts, created when absent
+}
+
+// Run evaluates the predictor and prints the report. Invalid options give a
+// rimewatch.Error with CodeValidationFailed, unreadable data a plain error.
+func Run(ctx context.Context, o Options, stdout io.Writer) error {
+	formats := map[string]func(context.Context, []source, *verdictWriter, io.Writer) error{
+		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
+	}
+	run, ok := formats[o.Format]
+	if !ok {
+		return rimewatch.Invalid("format", "must be skab, nab or ims")
+	}
+	if o.Out == "" {
+		return rimewatch.Invalid("out", "must name a folder")
+	}
+	sources, err := findSources(o.Paths)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.Out, 0o755); err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	w, err := createVerdicts(filepath.Join(o.Out, "verdicts.csv"))
+	if err != nil {
+		return err
+	}
+	if err := run(ctx, sources, w, stdout); err != nil {
+		_ = w.close()
+		return err
+	}
+	return w.close()
+}
+
+// source is one CSV file and the name by which reports call it.
+type source struct {
+	path string
+	name string // relative to the folder given, with slashes
+}
+
+// findSources lists the CSV files below the paths in the order of their names.
+// Recordings of healthy operation that SKAB ships for training carry no labels
+// and are left out, as its scorer does.
+func findSources(paths []string) ([]source, error) {
+	var found []source
+	for _, root := range paths {
+		err := filepath.WalkDir(root, func(p string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.EqualFold(filepath.Ext(p), ".csv") {
+				return err
+			}
+			name, _ := filepath.Rel(root, p)
+			if name == "." {
+				name = filepath.Base(p)
+			}
+			if name = filepath.ToSlash(name); !strings.Contains(name, "anomaly-free") && name != "verdicts.csv" {
+				found = append(found, source{p, name})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("evaluate: %w", err)
+		}
+	}
+	if len(found) == 0 {
+		return nil, rimewatch.Invalid("path", "holds no CSV file")
+	}
+	slices.SortFunc(found, func(a, b source) int { return strings.Compare(a.name, b.name) })
+	return found, nil
+}
+
+// judged is what the detector said of each row of a table.
+type judged struct {
+	score       []float64
+	alarm       []bool
+	changepoint []bool
+	named       []int // channel that the running alarm names, -1 without alarm
+}
+
+// judge runs the detector over a table. The alarm names the channel that had
+// the greatest shift so far in it.
+func judge(t *table, learn int, directions []predict.Direction) judged {
+	d := predict.NewDetector(predict.DefaultTuning(), learn, directions...)
+	n := len(t.rows)
+	j := judged{score: make([]float64, n), alarm: make([]bool, n), changepoint: make([]bool, n), named: make([]int, n)}
+	named, greatest := -1, 0.0
+	for i, row := range t.rows {
+		v := d.Observe(row)
+		j.score[i], j.alarm[i], j.changepoint[i] = v.Score, v.Alarm, v.Changepoint
+		if !v.Alarm {
+			named, greatest = -1, 0
+		} else if score, effect, _ := d.Channel(v.Leader); abs(effect) > greatest && abs(score) >= predict.DefaultTuning().Threshold {
+			named, greatest = v.Leader, abs(effect)
+		}
+		j.named[i] = named
+	}
+	return j
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// either is the direction of channels of which nothing is known.
+func either(n int) []predict.Direction { return make([]predict.Direction, n) }
