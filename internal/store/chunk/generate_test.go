@@ -113,6 +113,7 @@ func sameBits(a, b rimewatch.Reading) bool {
 		if math.Float64bits(a.Values[f]) != math.Float64bits(b.Values[f]) {
 			return false
 		}
+		a.Values[f], b.Values[f] = 0, 0 // NaN differs from itself
 	}
 	return a == b
 }
