@@ -10,8 +10,10 @@ import (
 // durable when the call returns. Names of workspaces and e-mail addresses are
 // unique without case (TextKey); a clash is CodeConflict. Text that cannot be
 // kept (see CheckWorkspace and its siblings) is CodeValidationFailed. Creating
-// sets the ID. Lists are by id. Another process may change these tables at any
-// time.
+// sets the ID, and what it belongs to must exist (CodeNotFound). Updating keeps
+// ids and times of creation; change runs inside the transaction, must not call
+// the store, and its error leaves everything as it was. Lists are by id. Another
+// process may change these tables at any time.
 type Control interface {
 	CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error
 	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
@@ -58,6 +60,7 @@ type Control interface {
 	CreateSession(ctx context.Context, s *Session) error
 	// Session finds one that has not expired by the hash of its secret.
 	Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (Session, error)
+	// TouchSession records a use; an older time never replaces a newer one.
 	TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error
 	Sessions(ctx context.Context, userID int64, now rimewatch.Time) ([]Session, error)
 	DeleteSession(ctx context.Context, userID, id int64) error

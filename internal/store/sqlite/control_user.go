@@ -1,0 +1,292 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+func errUser() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such user.") }
+
+func errEmailTaken() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "Another user has this e-mail address.").With("email", "is taken")
+}
+
+const userColumns = "id, email, name, password_hash, units, theme, created_at, updated_at"
+
+func findUser(conn *sqlite.Conn, where string, arg any) (u rimewatch.User, err error) {
+	err = one(conn, errUser(), "SELECT "+userColumns+" FROM user WHERE "+where, func(stmt *sqlite.Stmt) {
+		u = rimewatch.User{
+			ID: stmt.ColumnInt64(0), Email: stmt.ColumnText(1), Name: stmt.ColumnText(2), PasswordHash: stmt.ColumnText(3),
+			Units: stmt.ColumnText(4), Theme: stmt.ColumnText(5), CreatedAt: columnTime(stmt, 6), UpdatedAt: columnTime(stmt, 7),
+		}
+	}, arg)
+	return u, err
+}
+
+func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
+	u.Email = store.TextKey(u.Email)
+	u.ID, err = insert(conn, errEmailTaken(),
+		"INSERT INTO user (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
+	return err
+}
+
+// CreateUser implements store.Control.
+func (s *Store) CreateUser(ctx context.Context, u *rimewatch.User) error {
+	if err := store.CheckUser(u); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error { return insertUser(conn, u) })
+}
+
+// UpdateUser implements store.Control.
+func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (u rimewatch.User, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		old, err := findUser(conn, "id = ?", id)
+		if err != nil {
+			return err
+		}
+		u = old
+		if err := change(&u); err != nil {
+			return err
+		}
+		u.ID, u.CreatedAt, u.Email = old.ID, old.CreatedAt, store.TextKey(u.Email)
+		if err := store.CheckUser(&u); err != nil {
+			return err
+		}
+		_, err = exec(conn, "UPDATE user SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
+			u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.UpdatedAt), id)
+		return unique(err, errEmailTaken())
+	})
+	if err != nil {
+		return rimewatch.User{}, err
+	}
+	return u, nil
+}
+
+// User implements store.Control.
+func (s *Store) User(ctx context.Context, id int64) (u rimewatch.User, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		u, err = findUser(conn, "id = ?", id)
+		return err
+	})
+	return u, err
+}
+
+// UserByEmail implements store.Control.
+func (s *Store) UserByEmail(ctx context.Context, email string) (u rimewatch.User, err error) {
+	if store.CheckText(nil, "email", email, store.MaxEmailLen) != nil {
+		return u, errUser()
+	}
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		u, err = findUser(conn, "email = ?", store.TextKey(email))
+		return err
+	})
+	return u, err
+}
+
+func countUsers(conn *sqlite.Conn) (n int, err error) {
+	err = each(conn, "SELECT count(*) FROM user", func(stmt *sqlite.Stmt) { n = stmt.ColumnInt(0) })
+	return n, err
+}
+
+// UserCount implements store.Control.
+func (s *Store) UserCount(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		n, err = countUsers(conn)
+		return err
+	})
+	return n, err
+}
+
+// CreateFirstOwner implements store.Control.
+func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error {
+	if err := store.CheckWorkspace(w); err != nil {
+		return err
+	}
+	if err := store.CheckUser(u); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		n, err := countUsers(conn)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "There is a user already.")
+		}
+		old, err := findWorkspace(conn, "name_key = ?", store.TextKey(w.Name))
+		switch rimewatch.CodeOf(err) {
+		case "":
+			*w = old
+		case rimewatch.CodeNotFound:
+			err = insertWorkspace(conn, w)
+		}
+		if err != nil {
+			return err
+		}
+		if err := insertUser(conn, u); err != nil {
+			return err
+		}
+		return putMember(conn, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: u.CreatedAt})
+	})
+}
+
+// setPassword changes a password and ends what rested on the old one.
+func setPassword(conn *sqlite.Conn, userID int64, passwordHash string, now rimewatch.Time) error {
+	n, err := exec(conn, "UPDATE user SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
+	if err == nil && n == 0 {
+		return errUser()
+	}
+	if err == nil {
+		_, err = exec(conn, "DELETE FROM session WHERE user_id = ?", userID)
+	}
+	if err == nil {
+		_, err = exec(conn, "DELETE FROM password_link WHERE user_id = ?", userID)
+	}
+	return err
+}
+
+func checkPasswordHash(hash string) error {
+	if e := store.CheckText(nil, "password", hash, store.MaxPasswordHashLen); e != nil {
+		return e
+	}
+	return nil
+}
+
+// SetPassword implements store.Control.
+func (s *Store) SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error {
+	if err := checkPasswordHash(passwordHash); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error { return setPassword(conn, userID, passwordHash, now) })
+}
+
+// CreatePasswordLink implements store.Control.
+func (s *Store) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error {
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		_, err := exec(conn, `INSERT INTO password_link (user_id, hash, created_at, expires_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+			l.UserID, l.Hash[:], int64(l.CreatedAt), int64(l.ExpiresAt))
+		return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
+	})
+}
+
+func findPasswordLink(conn *sqlite.Conn, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
+	missing := rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such link.")
+	err = one(conn, missing, "SELECT user_id, created_at, expires_at FROM password_link WHERE hash = ? AND expires_at > ?", func(stmt *sqlite.Stmt) {
+		l = store.PasswordLink{Hash: hash, UserID: stmt.ColumnInt64(0), CreatedAt: columnTime(stmt, 1), ExpiresAt: columnTime(stmt, 2)}
+	}, hash[:], int64(now))
+	return l, err
+}
+
+// PasswordLink implements store.Control.
+func (s *Store) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		l, err = findPasswordLink(conn, hash, now)
+		return err
+	})
+	return l, err
+}
+
+// UsePasswordLink implements store.Control.
+func (s *Store) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error {
+	if err := checkPasswordHash(passwordHash); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		l, err := findPasswordLink(conn, hash, now)
+		if err != nil {
+			return err
+		}
+		return setPassword(conn, l.UserID, passwordHash, now)
+	})
+}
+
+func errMember() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.") }
+
+// findMember gives a membership and the number of the workspace's owners.
+func findMember(conn *sqlite.Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
+	err = one(conn, errMember(), `SELECT role, created_at, (SELECT count(*) FROM member WHERE workspace_id = ?1 AND role = 'owner')
+		FROM member WHERE workspace_id = ?1 AND user_id = ?2`, func(stmt *sqlite.Stmt) {
+		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(stmt.ColumnText(0)), CreatedAt: columnTime(stmt, 1)}
+		owners = stmt.ColumnInt(2)
+	}, workspaceID, userID)
+	return m, owners, err
+}
+
+func errLastOwner() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must keep one owner.")
+}
+
+func putMember(conn *sqlite.Conn, m *rimewatch.Member) error {
+	old, owners, err := findMember(conn, m.WorkspaceID, m.UserID)
+	switch rimewatch.CodeOf(err) {
+	case "":
+		if old.Role == rimewatch.RoleOwner && m.Role != rimewatch.RoleOwner && owners == 1 {
+			return errLastOwner()
+		}
+		m.CreatedAt = old.CreatedAt
+	case rimewatch.CodeNotFound:
+	default:
+		return err
+	}
+	_, err = exec(conn, `INSERT INTO member (workspace_id, user_id, role, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`,
+		m.WorkspaceID, m.UserID, string(m.Role), int64(m.CreatedAt))
+	return err
+}
+
+// PutMember implements store.Control.
+func (s *Store) PutMember(ctx context.Context, m *rimewatch.Member) error {
+	if err := store.CheckMember(m); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error { return putMember(conn, m) })
+}
+
+// DeleteMember implements store.Control.
+func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64) error {
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		m, owners, err := findMember(conn, workspaceID, userID)
+		if err != nil {
+			return err
+		}
+		if m.Role == rimewatch.RoleOwner && owners == 1 {
+			return errLastOwner()
+		}
+		_, err = exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID)
+		return err
+	})
+}
+
+// Members implements store.Control.
+func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, u.password_hash = ''
+			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(stmt *sqlite.Stmt) {
+			list = append(list, store.MemberView{
+				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: stmt.ColumnInt64(0), Role: rimewatch.Role(stmt.ColumnText(1)), CreatedAt: columnTime(stmt, 2)},
+				Email:  stmt.ColumnText(3), Name: stmt.ColumnText(4), Pending: stmt.ColumnBool(5),
+			})
+		}, workspaceID)
+	})
+	return list, err
+}
+
+// Memberships implements store.Control.
+func (s *Store) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name
+			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(stmt *sqlite.Stmt) {
+			list = append(list, store.MembershipView{
+				Member:        rimewatch.Member{WorkspaceID: stmt.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(stmt.ColumnText(1)), CreatedAt: columnTime(stmt, 2)},
+				WorkspaceName: stmt.ColumnText(3),
+			})
+		}, userID)
+	})
+	return list, err
+}

@@ -1,0 +1,245 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func (c *control) users() {
+	u := c.user("Ada@Example.com")
+	v := c.user("b@example.com")
+	want := u
+	want.Email = "ada@example.com"
+	c.same(u, want)
+	got, err := c.s.User(c.ctx, u.ID)
+	c.ok(err)
+	c.same(got, want)
+	for _, email := range []string{"ada@example.com", "ADA@EXAMPLE.COM"} {
+		got, err = c.s.UserByEmail(c.ctx, email)
+		c.ok(err)
+		c.same(got, want)
+		again := aUser(email)
+		c.code(c.s.CreateUser(c.ctx, &again), rimewatch.CodeConflict)
+		_, err = c.s.UpdateUser(c.ctx, v.ID, func(v *rimewatch.User) error { v.Email = email; return nil })
+		c.code(err, rimewatch.CodeConflict)
+	}
+	changed, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error {
+		c.same(*u, want)
+		*u = rimewatch.User{ID: 99, Email: "New@Example.com", Name: "", PasswordHash: "", Units: "c", Theme: "light", CreatedAt: 5, UpdatedAt: t0 + 1}
+		return nil
+	})
+	c.ok(err)
+	want = rimewatch.User{ID: u.ID, Email: "new@example.com", Units: "c", Theme: "light", CreatedAt: t0, UpdatedAt: t0 + 1}
+	c.same(changed, want)
+	_, err = c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = "gone"; return errChange })
+	if !errors.Is(err, errChange) {
+		c.Fatalf("the error of change is lost: %v", err)
+	}
+	got, err = c.s.User(c.ctx, u.ID)
+	c.ok(err)
+	c.same(got, want)
+	n, err := c.s.UserCount(c.ctx)
+	c.ok(err)
+	c.same(n, 2)
+
+	_, err = c.s.User(c.ctx, v.ID+1)
+	c.code(err, rimewatch.CodeNotFound)
+	_, err = c.s.UpdateUser(c.ctx, v.ID+1, func(*rimewatch.User) error { return nil })
+	c.code(err, rimewatch.CodeNotFound)
+	for _, email := range []string{"", "ada@example.com", "%@example.com", "a\x00@example.com", "\xff@example.com"} {
+		_, err = c.s.UserByEmail(c.ctx, email)
+		c.code(err, rimewatch.CodeNotFound)
+	}
+	for _, email := range []string{"ada", "@example.com", "ada@", "a da@example.com", "<ada@example.com>"} {
+		bad := aUser(email)
+		c.field(c.s.CreateUser(c.ctx, &bad), "email")
+	}
+}
+
+func (c *control) firstOwner() {
+	made := c.workspace("Bakery")
+	w, u := aWorkspace("BAKERY"), aUser("Ada@Example.com")
+	w.TimeZone = "UTC"
+	c.ok(c.s.CreateFirstOwner(c.ctx, &w, &u))
+	c.same(w, made) // taken over as it is
+	list, err := c.s.Members(c.ctx, w.ID)
+	c.ok(err)
+	c.same(list, []store.MemberView{{
+		Member: rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0},
+		Email:  "ada@example.com", Name: "Ada Ömer",
+	}})
+	w2, u2 := aWorkspace("other"), aUser("b@example.com")
+	c.code(c.s.CreateFirstOwner(c.ctx, &w2, &u2), rimewatch.CodeConflict)
+	_, err = c.s.WorkspaceByName(c.ctx, "other")
+	c.code(err, rimewatch.CodeNotFound)
+	n, err := c.s.UserCount(c.ctx)
+	c.ok(err)
+	c.same(n, 1)
+}
+
+func (c *control) firstOwnerRace() {
+	var wg sync.WaitGroup
+	var won atomic.Int32
+	for i := range 8 {
+		wg.Go(func() {
+			w, u := aWorkspace(fmt.Sprint("w", i)), aUser(fmt.Sprintf("u%d@example.com", i))
+			switch err := c.s.CreateFirstOwner(c.ctx, &w, &u); rimewatch.CodeOf(err) {
+			case "":
+				won.Add(1)
+			case rimewatch.CodeConflict:
+			default:
+				c.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	c.same(won.Load(), int32(1))
+	list, err := c.s.Workspaces(c.ctx)
+	c.ok(err)
+	c.same(len(list), 1)
+}
+
+func (c *control) passwords() {
+	w, u, v := c.workspace("a"), c.user("a@example.com"), c.user("b@example.com")
+	mine, other := c.session(w, u, "mine"), c.session(w, v, "other")
+	c.ok(c.s.CreatePasswordLink(c.ctx, &store.PasswordLink{Hash: hashOf("link"), UserID: u.ID, CreatedAt: t0, ExpiresAt: t0 + 10}))
+	c.ok(c.s.SetPassword(c.ctx, u.ID, "$new", t0+1))
+	got, err := c.s.User(c.ctx, u.ID)
+	c.ok(err)
+	want := u
+	want.PasswordHash, want.UpdatedAt = "$new", t0+1
+	c.same(got, want)
+	_, err = c.s.Session(c.ctx, mine.Hash, t0)
+	c.code(err, rimewatch.CodeNotFound)
+	_, err = c.s.PasswordLink(c.ctx, hashOf("link"), t0)
+	c.code(err, rimewatch.CodeNotFound)
+	_, err = c.s.Session(c.ctx, other.Hash, t0)
+	c.ok(err)
+	c.code(c.s.SetPassword(c.ctx, v.ID+1, "$new", t0), rimewatch.CodeNotFound)
+}
+
+func (c *control) passwordLinks() {
+	w, u, v := c.workspace("a"), c.user("a@example.com"), c.user("b@example.com")
+	first := store.PasswordLink{Hash: hashOf("1"), UserID: u.ID, CreatedAt: t0, ExpiresAt: t0 + 10}
+	second := store.PasswordLink{Hash: hashOf("2"), UserID: u.ID, CreatedAt: t0 + 1, ExpiresAt: t0 + 20}
+	other := store.PasswordLink{Hash: hashOf("3"), UserID: v.ID, CreatedAt: t0, ExpiresAt: t0 + 10}
+	for _, l := range []store.PasswordLink{first, other} {
+		c.ok(c.s.CreatePasswordLink(c.ctx, &l))
+		got, err := c.s.PasswordLink(c.ctx, l.Hash, t0+9)
+		c.ok(err)
+		c.same(got, l)
+	}
+	_, err := c.s.PasswordLink(c.ctx, first.Hash, t0+10)
+	c.code(err, rimewatch.CodeNotFound)
+
+	c.ok(c.s.CreatePasswordLink(c.ctx, &second)) // replaces the first
+	_, err = c.s.PasswordLink(c.ctx, first.Hash, t0)
+	c.code(err, rimewatch.CodeNotFound)
+	c.code(c.s.UsePasswordLink(c.ctx, first.Hash, "$new", t0), rimewatch.CodeNotFound)
+	c.code(c.s.UsePasswordLink(c.ctx, second.Hash, "$new", t0+20), rimewatch.CodeNotFound)
+
+	mine := c.session(w, u, "mine")
+	c.ok(c.s.UsePasswordLink(c.ctx, second.Hash, "$new", t0+19))
+	got, err := c.s.User(c.ctx, u.ID)
+	c.ok(err)
+	c.same(got.PasswordHash, "$new")
+	_, err = c.s.Session(c.ctx, mine.Hash, t0)
+	c.code(err, rimewatch.CodeNotFound)
+	c.code(c.s.UsePasswordLink(c.ctx, second.Hash, "$newer", t0+19), rimewatch.CodeNotFound)
+
+	taken := store.PasswordLink{Hash: other.Hash, UserID: u.ID, CreatedAt: t0, ExpiresAt: t0 + 10}
+	c.code(c.s.CreatePasswordLink(c.ctx, &taken), rimewatch.CodeConflict)
+	orphan := store.PasswordLink{Hash: hashOf("4"), UserID: v.ID + 1, CreatedAt: t0, ExpiresAt: t0 + 10}
+	c.code(c.s.CreatePasswordLink(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.ok(c.s.DeleteExpired(c.ctx, t0+9))
+	_, err = c.s.PasswordLink(c.ctx, other.Hash, t0)
+	c.ok(err)
+	c.ok(c.s.DeleteExpired(c.ctx, t0+10))
+	_, err = c.s.PasswordLink(c.ctx, other.Hash, t0)
+	c.code(err, rimewatch.CodeNotFound)
+}
+
+func (c *control) members() {
+	a, b := c.workspace("a"), c.workspace("B")
+	u, v := c.user("u@example.com"), c.user("v@example.com")
+	pending := aUser("p@example.com")
+	pending.PasswordHash = ""
+	c.ok(c.s.CreateUser(c.ctx, &pending))
+	mu, mv := c.member(a, u, rimewatch.RoleOwner), c.member(a, v, rimewatch.RoleViewer)
+	mp, mb := c.member(a, pending, rimewatch.RoleAdmin), c.member(b, u, rimewatch.RoleTechnician)
+	list, err := c.s.Members(c.ctx, a.ID)
+	c.ok(err)
+	c.same(list, []store.MemberView{
+		{Member: mu, Email: "u@example.com", Name: "Ada Ömer"},
+		{Member: mv, Email: "v@example.com", Name: "Ada Ömer"},
+		{Member: mp, Email: "p@example.com", Name: "Ada Ömer", Pending: true},
+	})
+	views, err := c.s.Memberships(c.ctx, u.ID)
+	c.ok(err)
+	c.same(views, []store.MembershipView{{Member: mu, WorkspaceName: "a"}, {Member: mb, WorkspaceName: "B"}})
+
+	again := rimewatch.Member{WorkspaceID: a.ID, UserID: v.ID, Role: rimewatch.RoleTechnician, CreatedAt: t0 + 5}
+	c.ok(c.s.PutMember(c.ctx, &again))
+	mv.Role = rimewatch.RoleTechnician
+	c.same(again, mv) // the time of joining is kept
+	views, err = c.s.Memberships(c.ctx, v.ID)
+	c.ok(err)
+	c.same(views, []store.MembershipView{{Member: mv, WorkspaceName: "a"}})
+
+	c.code(c.s.DeleteMember(c.ctx, b.ID, v.ID), rimewatch.CodeNotFound)
+	c.ok(c.s.DeleteMember(c.ctx, a.ID, v.ID))
+	c.code(c.s.DeleteMember(c.ctx, a.ID, v.ID), rimewatch.CodeNotFound)
+	views, err = c.s.Memberships(c.ctx, v.ID)
+	c.ok(err)
+	c.same(len(views), 0)
+	for _, m := range []rimewatch.Member{
+		{WorkspaceID: b.ID + 1, UserID: u.ID, Role: rimewatch.RoleViewer},
+		{WorkspaceID: a.ID, UserID: pending.ID + 1, Role: rimewatch.RoleViewer},
+	} {
+		c.code(c.s.PutMember(c.ctx, &m), rimewatch.CodeNotFound)
+	}
+	for _, role := range []rimewatch.Role{"", "Owner", "root"} {
+		c.field(c.s.PutMember(c.ctx, &rimewatch.Member{WorkspaceID: a.ID, UserID: u.ID, Role: role}), "role")
+	}
+}
+
+func (c *control) lastOwner() {
+	a, b := c.workspace("a"), c.workspace("b")
+	u, v := c.user("u@example.com"), c.user("v@example.com")
+	c.member(a, u, rimewatch.RoleOwner)
+	c.member(b, v, rimewatch.RoleOwner) // another workspace's owner does not count
+	c.member(a, v, rimewatch.RoleAdmin)
+	c.code(c.s.DeleteMember(c.ctx, a.ID, u.ID), rimewatch.CodeConflict)
+	demoted := rimewatch.Member{WorkspaceID: a.ID, UserID: u.ID, Role: rimewatch.RoleAdmin}
+	c.code(c.s.PutMember(c.ctx, &demoted), rimewatch.CodeConflict)
+	c.member(a, u, rimewatch.RoleOwner) // no change
+	c.member(a, v, rimewatch.RoleOwner)
+	c.ok(c.s.PutMember(c.ctx, &demoted))
+	c.code(c.s.DeleteMember(c.ctx, a.ID, v.ID), rimewatch.CodeConflict)
+	c.ok(c.s.DeleteMember(c.ctx, a.ID, u.ID))
+}
+
+// lastOwnerRace lets two owners remove each other at once.
+func (c *control) lastOwnerRace() {
+	w := c.workspace("a")
+	u, v := c.user("u@example.com"), c.user("v@example.com")
+	for range 10 {
+		c.member(w, u, rimewatch.RoleOwner)
+		c.member(w, v, rimewatch.RoleOwner)
+		var wg sync.WaitGroup
+		errs := make([]error, 2)
+		wg.Go(func() { errs[0] = c.s.DeleteMember(c.ctx, w.ID, u.ID) })
+		wg.Go(func() {
+			errs[1] = c.s.PutMember(c.ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: v.ID, Role: rimewatch.RoleViewer})
+		})
+		wg.Wait()
+		if a, b := rimewatch.CodeOf(errs[0]), rimewatch.CodeOf(errs[1]); a+b != rimewatch.CodeConflict {
+			c.Fatalf("the removals of two owners gave %q and %q, want one conflict", a, b)
+		}
+	}
+}
