@@ -39,23 +39,29 @@ type Device struct {
 	DeletedAt          Time // 0 while the device exists
 }
 
-// Live is what readings, heartbeats and time say of a device. It is kept in
-// memory and rebuilt after a restart, not written per reading.
-type Live struct {
+// Presence is what signs of life and time say of a device, with the device's
+// own report of its state.
+type Presence struct {
 	Status          Status
 	StatusChangedAt Time
 	LastSeenAt      Time // any heartbeat or reading, by arrival
 	LastHeartbeatAt Time
 	OfflineAfterS   int     // in force: configured, declared or learnt
 	IntervalS       float64 // s between signs of life, declared or learnt; 0 = not known yet
-	Latest          Reading // newest by recorded_at; At == 0 before the first
-	CurrentTemp     float64 // newest product-zone temperature by recorded_at, °C
-	CurrentTempAt   Time    // 0 before the first
 	BatteryPct      *float64
-	RSSI            *float64
+	RSSI            *float64 // dBm
 	UptimeS         *int64
 	HealthScore     float64 // 0–100
-	ActiveAlerts    int
+}
+
+// Live is what readings, heartbeats and time say of a device. It is kept in
+// memory and rebuilt after a restart, not written per reading.
+type Live struct {
+	Presence
+	Latest        Reading // newest by recorded_at; At == 0 before the first
+	CurrentTemp   float64 // newest product-zone temperature by recorded_at, °C
+	CurrentTempAt Time    // 0 before the first
+	ActiveAlerts  int
 }
 
 // DeviceView is a device with its live state, as listed to people.
