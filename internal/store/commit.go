@@ -44,15 +44,17 @@ type Input struct {
 
 // DeviceOp creates, changes or deletes one device inside a commit. The store
 // sets Device and Err before Evaluate; an op that fails leaves the rest of the
-// group unharmed.
+// group unharmed. One that succeeds is logged before the group's inputs, as
+// InputDevice with Payload's bytes or as InputDelete.
 type DeviceOp struct {
 	WorkspaceID int64
-	Serial      string                        // which device to change or delete
-	Create      *rimewatch.Device             // insert this one; its ID comes from NewDeviceID
-	Change      func(*rimewatch.Device) error // change what is there
-	Delete      bool                          // mark as deleted; the serial is free again
-	Device      rimewatch.Device              // the device after the op
-	Err         error                         // CodeSerialTaken, CodeDeviceNotFound or what Change returned
+	Serial      string                         // which device to create, change or delete
+	Create      *rimewatch.Device              // insert this one; its ID comes from NewDeviceID
+	Change      func(*rimewatch.Device) error  // change what is there
+	Delete      bool                           // mark as deleted; the serial is free again
+	Payload     func(*rimewatch.Device) []byte // what the log keeps of the configuration; nil = nothing
+	Device      rimewatch.Device               // the device after the op
+	Err         error                          // CodeSerialTaken, CodeDeviceNotFound or what Change returned
 }
 
 // Group is what is committed together.
@@ -87,10 +89,12 @@ type AlertTouch struct {
 	Evaluated rimewatch.Time
 }
 
-// LiveWrite is a device's live state after the group.
+// LiveWrite is a device's presence after the group. What follows from readings
+// and alerts alone (latest reading, current temperature, active alerts) the
+// store keeps up by itself.
 type LiveWrite struct {
 	DeviceID int64
-	Live     *rimewatch.Live // copied by the store
+	Presence rimewatch.Presence
 }
 
 // Checkpoint is a device's streaming state after commit Seq.

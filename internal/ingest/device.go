@@ -1,0 +1,126 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// CreateDevice registers a device: CodeSerialTaken. ID and times are set here.
+func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
+	id, err := s.store.NewDeviceID(ctx)
+	if err != nil {
+		return rimewatch.DeviceView{}, err
+	}
+	created := *d
+	created.ID = id
+	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created})
+}
+
+// UpdateDevice changes a device: CodeDeviceNotFound, or what change returns.
+// Change may run more than once and must not touch ID, workspace and serial.
+func (s *Service) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
+	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Change: change})
+}
+
+// DeleteDevice retires a device: CodeDeviceNotFound. Its history and alerts are
+// kept, its active alerts resolve as superseded, its serial is free again.
+func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
+	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true})
+}
+
+func (s *Service) deviceOp(ctx context.Context, op *store.DeviceOp) (rimewatch.DeviceView, error) {
+	op.Payload = encodeConfig
+	if err := s.send(ctx, &request{device: op, done: make(chan error, 1)}); err != nil {
+		return rimewatch.DeviceView{}, err
+	}
+	if op.Err != nil {
+		return rimewatch.DeviceView{}, op.Err
+	}
+	if op.Delete {
+		return rimewatch.DeviceView{Device: op.Device, Live: rimewatch.Live{Presence: rimewatch.Presence{Status: rimewatch.Offline}}}, nil
+	}
+	return s.store.Device(ctx, op.WorkspaceID, op.Serial)
+}
+
+// applyDevice lets a settled device op happen to its unit.
+func (s *Service) applyDevice(op *store.DeviceOp, now rimewatch.Time) {
+	d := &op.Device
+	events := &s.group.events
+	kind := DeviceUpdated
+	u := s.units[d.ID]
+	switch {
+	case op.Create != nil:
+		kind = DeviceCreated
+		u = s.group.added(d)
+	case u == nil:
+		u = s.group.added(d) // created in this very group
+	}
+	st := s.stage(u)
+	if op.Delete {
+		kind = DeviceDeleted
+		st.gone = true
+		s.supersede(st, now)
+	} else {
+		st.name = d.Name
+		st.cfg = s.configs.get(encodeConfig(d))
+		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)
+	}
+	events.Devices = append(events.Devices, DeviceEvent{kind, d.WorkspaceID, d.ID, now})
+}
+
+// added makes the unit of a device that the group creates, or finds it.
+func (g *group) added(d *rimewatch.Device) *unit {
+	for i := range g.staged {
+		if g.staged[i].unit.id == d.ID {
+			return g.staged[i].unit
+		}
+	}
+	return &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, added: true}
+}
+
+// supersede ends the alerts of a device that is no more.
+func (s *Service) supersede(st *staged, now rimewatch.Time) {
+	for len(st.alerts) > 0 {
+		row := *st.alerts[0]
+		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+		s.putAlert(st, 0, &row)
+		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
+	}
+}
+
+// Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares
+// of the device (firmware, interval) becomes part of its row.
+func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error) {
+	v, err := s.store.Device(ctx, workspaceID, serial)
+	if err != nil {
+		return v, err
+	}
+	r := &request{
+		inputs: []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}},
+		done:   make(chan error, 1),
+	}
+	declares := func(d *rimewatch.Device) bool {
+		return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
+			(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
+	}
+	if declares(&v.Device) {
+		r.device = &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: encodeConfig, Change: func(d *rimewatch.Device) error {
+			if hb.FirmwareVersion != "" {
+				d.FirmwareVersion = hb.FirmwareVersion
+			}
+			if hb.HeartbeatIntervalS != 0 {
+				d.HeartbeatIntervalS = hb.HeartbeatIntervalS
+			}
+			return nil
+		}}
+	}
+	if err := s.send(ctx, r); err != nil {
+		return v, err
+	}
+	if r.device != nil && r.device.Err != nil {
+		return v, r.device.Err
+	}
+	return s.store.Device(ctx, workspaceID, serial)
+}

@@ -1,0 +1,299 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// recover rebuilds the units: checkpoints, then every logged input after them.
+// Transitions are dropped, their rows were committed with the inputs.
+func (s *Service) recover(ctx context.Context) error {
+	err := s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+		s.units[d.ID] = &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, cfg: s.configs.get(encodeConfig(d))}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recover devices: %w", err)
+	}
+	// Downtimes must be known before the log is replayed; the newest follows
+	// once the log has told when this node last watched.
+	if err := s.loadDowntimes(ctx, store.Downtime{}); err != nil {
+		return err
+	}
+	re := replayer{s: s, after: make(map[int64]store.Seq)}
+	err = s.store.Recover(ctx, func(c store.Checkpoint) error {
+		re.after[c.DeviceID] = c.Seq
+		return s.restore(&c)
+	}, re.add)
+	if err != nil {
+		return fmt.Errorf("recover units: %w", err)
+	}
+	re.flush()
+	if err := s.restoreAlerts(ctx); err != nil {
+		return err
+	}
+	if err := s.noteDowntime(ctx); err != nil {
+		return err
+	}
+	s.putLive()
+	return nil
+}
+
+func (s *Service) restore(c *store.Checkpoint) error {
+	u := s.units[c.DeviceID]
+	if u == nil {
+		return nil
+	}
+	payload, rest, err := cutPayload(c.State)
+	if err != nil {
+		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+	}
+	u.cfg = s.configs.get(payload)
+	vitals, rest, err := cutPayload(rest)
+	if err != nil {
+		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+	}
+	hb := decodeHeartbeat(vitals)
+	u.vitals.take(&hb)
+	if err := u.state.UnmarshalBinary(rest); err != nil {
+		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+	}
+	return nil
+}
+
+// replayer gathers the inputs of one commit: as in the commit itself, a unit's
+// last reading is told apart from those before it.
+type replayer struct {
+	s       *Service
+	after   map[int64]store.Seq // what each unit's checkpoint covers
+	entries []store.Entry
+}
+
+func (re *replayer) add(e *store.Entry) error {
+	if len(re.entries) > 0 && re.entries[0].Seq != e.Seq {
+		re.flush()
+	}
+	re.s.seq, re.s.now = e.Seq, max(re.s.now, e.Now)
+	u := re.s.units[e.Input.DeviceID]
+	if u == nil || e.Seq <= re.after[e.Input.DeviceID] {
+		return nil
+	}
+	re.entries = append(re.entries, *e)
+	re.entries[len(re.entries)-1].Input.Payload = bytes.Clone(e.Input.Payload)
+	if e.Input.Kind == store.InputReading {
+		u.pending++
+	}
+	return nil
+}
+
+func (re *replayer) flush() {
+	for i := range re.entries {
+		e := &re.entries[i]
+		re.s.replay(re.s.units[e.Input.DeviceID], e)
+	}
+	re.entries = re.entries[:0]
+}
+
+// replay lets a logged input happen again.
+func (s *Service) replay(u *unit, e *store.Entry) {
+	s.inputs++
+	if u.dirtySeq == 0 {
+		u.dirtySeq = e.Seq
+		s.dirty = append(s.dirty, dirt{unit: u, seq: e.Seq, since: e.Now, inputs: s.inputs})
+	}
+	var out []alert.Transition
+	switch e.Input.Kind {
+	case store.InputReading:
+		u.pending--
+		u.state.Reading(u.cfg, &s.site, &e.Input.Reading, e.Now, u.pending == 0, out)
+	case store.InputHeartbeat:
+		hb := decodeHeartbeat(e.Input.Payload)
+		u.vitals.take(&hb)
+		u.state.Heartbeat(u.cfg, &s.site, hb.Offline, e.Now, out)
+	case store.InputTick:
+		u.state.Tick(u.cfg, &s.site, e.Now, out)
+	case store.InputDevice:
+		u.cfg = s.configs.get(e.Input.Payload)
+		u.state.Tick(u.cfg, &s.site, e.Now, out)
+	case store.InputResolve:
+		u.state.Alert.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
+	}
+}
+
+func (s *Service) restoreAlerts(ctx context.Context) error {
+	err := s.store.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+		if u := s.units[a.DeviceID]; u != nil {
+			row := *a
+			u.alerts = append(u.alerts, &row)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recover alerts: %w", err)
+	}
+	return nil
+}
+
+// noteDowntime records how long nobody watched and moves every deadline.
+func (s *Service) noteDowntime(ctx context.Context) error {
+	alive, err := s.store.AliveAt(ctx)
+	if err != nil {
+		return fmt.Errorf("recover downtime: %w", err)
+	}
+	now := max(s.clock(), s.now)
+	if alive > 0 && now > alive {
+		if err := s.loadDowntimes(ctx, store.Downtime{From: alive, To: now}); err != nil {
+			return err
+		}
+	}
+	s.now = max(s.now, alive)
+	return s.store.MarkAlive(ctx, now)
+}
+
+func (s *Service) loadDowntimes(ctx context.Context, d store.Downtime) error {
+	all, err := s.store.AddDowntime(ctx, d)
+	if err != nil {
+		return fmt.Errorf("recover downtime: %w", err)
+	}
+	s.site.Downtimes = s.site.Downtimes[:0]
+	for _, d := range all {
+		if d.To > s.clock()-downtimeKept {
+			s.site.Downtimes = append(s.site.Downtimes, presence.Downtime{From: d.From, To: d.To})
+		}
+	}
+	return nil
+}
+
+// putLive tells the store what the units know and arms the deadlines.
+func (s *Service) putLive() {
+	live := make([]store.LiveWrite, 0, len(s.units))
+	var touched []store.AlertTouch
+	for _, u := range s.units {
+		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(&u.state, u.cfg, &u.vitals)})
+		for a := range u.state.Alert.Active {
+			for _, row := range u.alerts {
+				if row.Type == a.Type {
+					touched = append(touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+				}
+			}
+		}
+		s.setDeadline(u, u.state.Deadline(u.cfg, &s.site))
+		s.recountNew(u)
+	}
+	s.store.PutLive(live, touched)
+}
+
+// Checkpoints.
+
+const (
+	checkpointSlice  = 256
+	checkpointInputs = 500_000 // inputs behind the oldest checkpoint, at most
+	checkpointTick   = time.Second
+)
+
+// checkpoints is the goroutine that writes the states of changed units.
+func (s *Service) checkpoints() {
+	tick := time.NewTicker(checkpointTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.checkpoint(s.cfg.CheckpointAfter)
+		case <-s.stopping:
+			return
+		}
+	}
+}
+
+// checkpoint writes the units whose oldest change is older than age, or all
+// that lag far behind. The log may then forget what no unit needs.
+func (s *Service) checkpoint(age time.Duration) {
+	now := s.clock()
+	var buf []byte
+	wrote := false
+	for {
+		states, taken, floor := s.takeDirty(now.Add(-age), buf)
+		if len(states) == 0 && (wrote || floor == 0) {
+			return
+		}
+		if err := s.store.SaveCheckpoints(context.Background(), states, floor); err != nil {
+			s.log.Warn("checkpoint", "err", err)
+			s.giveBack(taken)
+			return
+		}
+		wrote = true
+		if len(states) < checkpointSlice {
+			return
+		}
+	}
+}
+
+// takeDirty encodes the states of one slice and gives the first commit that a
+// unit outside it still needs.
+func (s *Service) takeDirty(before rimewatch.Time, buf []byte) (states []store.Checkpoint, taken []dirt, floor store.Seq) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := 0
+	for ; i < len(s.dirty) && len(states) < checkpointSlice; i++ {
+		d := s.dirty[i]
+		if d.unit.deleted || d.unit.dirtySeq != d.seq {
+			continue
+		}
+		if d.since > before && s.inputs-d.inputs < checkpointInputs {
+			break
+		}
+		start := len(buf)
+		buf = s.appendCheckpoint(buf, d.unit)
+		states = append(states, store.Checkpoint{DeviceID: d.unit.id, Seq: s.seq, State: buf[start:len(buf):len(buf)]})
+		taken = append(taken, d)
+		d.unit.dirtySeq = 0
+	}
+	s.dirty = s.dirty[i:]
+	floor = s.seq + 1
+	for _, d := range s.dirty {
+		if !d.unit.deleted && d.unit.dirtySeq == d.seq {
+			floor = d.seq
+			break
+		}
+	}
+	return states, taken, floor
+}
+
+// giveBack makes units dirty again whose checkpoint was not written.
+func (s *Service) giveBack(taken []dirt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range taken {
+		taken[i].unit.dirtySeq = taken[i].seq
+	}
+	s.dirty = append(taken, s.dirty...)
+}
+
+func (s *Service) appendCheckpoint(b []byte, u *unit) []byte {
+	b = appendPayload(b, []byte(s.configs.payload(u.cfg)))
+	vitals := encodeHeartbeat(&rimewatch.Heartbeat{BatteryPct: u.vitals.battery, RSSI: u.vitals.rssi, UptimeS: u.vitals.uptime})
+	b = appendPayload(b, vitals)
+	return u.state.AppendBinary(b)
+}
+
+func appendPayload(b, payload []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(payload)))
+	return append(b, payload...)
+}
+
+func cutPayload(b []byte) (payload, rest []byte, err error) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, errors.New("damaged state")
+	}
+	return b[n : n+int(size)], b[n+int(size):], nil
+}

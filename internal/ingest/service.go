@@ -1,0 +1,214 @@
+package ingest
+
+import (
+	"context"
+
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Store is what the write path asks of a store.
+type Store interface {
+	store.Log
+	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
+	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
+	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
+}
+
+// Publisher hears of every commit, in order, after it is durable. It must
+// return at once and keep nothing of what it is given.
+type Publisher interface {
+	Publish(*Published)
+}
+
+// Config of a Service. The zero value of everything but Store is good.
+type Config struct {
+	Store     Store
+	Publisher Publisher
+	Now       func() time.Time
+	Logger    *slog.Logger
+	// QueueInputs bounds what may wait; beyond it callers are told to come back.
+	// Default 200,000.
+	QueueInputs int
+	// GroupInputs bounds one commit. Default 20,000.
+	GroupInputs int
+	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
+	// Default 2 min.
+	CheckpointAfter time.Duration
+}
+
+func (c *Config) defaults() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.QueueInputs == 0 {
+		c.QueueInputs = 200_000
+	}
+	if c.GroupInputs == 0 {
+		c.GroupInputs = 20_000
+	}
+	if c.CheckpointAfter == 0 {
+		c.CheckpointAfter = 2 * time.Minute
+	}
+	if c.Publisher == nil {
+		c.Publisher = nobody{}
+	}
+}
+
+type nobody struct{}
+
+func (nobody) Publish(*Published) {}
+
+const (
+	queueRequests = 16_384
+	tickEvery     = 500 * time.Millisecond
+	tickSlice     = 2_000           // deadlines in one commit: a mass outage comes in slices
+	aliveEvery    = 2 * time.Second // how well the beginning of a downtime is known
+	downtimeKept  = 30 * rimewatch.Day
+)
+
+// Service is the write path. Start it before use, stop it after the last use.
+type Service struct {
+	cfg   Config
+	store Store
+	log   *slog.Logger
+
+	queue   chan *request
+	waiting atomic.Int64 // inputs in the queue
+	pool    sync.Pool    // of *request
+
+	// mu guards what readers and the checkpointer see of the units. The writer
+	// goroutine alone changes them; it holds mu only to do so.
+	mu      sync.RWMutex
+	units   map[int64]*unit
+	seq     store.Seq // of the last commit
+	now     rimewatch.Time
+	inputs  int64  // inputs ever committed by this process
+	dirty   []dirt // units without a checkpoint, by their oldest such commit
+	totals  map[int64]*totals
+	site    engine.Site
+	configs configs
+
+	wheel *presence.Wheel // of the writer goroutine
+	group group           // of the writer goroutine
+
+	stopping  chan struct{}
+	stopOnce  sync.Once
+	stopped   atomic.Bool
+	senders   sync.RWMutex // held for reading while a request is being queued
+	workers   sync.WaitGroup
+	lastAlive rimewatch.Time // of the writer goroutine
+}
+
+// New makes a service; Start brings it to life.
+func New(cfg Config) *Service {
+	cfg.defaults()
+	s := &Service{
+		cfg:      cfg,
+		store:    cfg.Store,
+		log:      cfg.Logger,
+		queue:    make(chan *request, queueRequests),
+		units:    make(map[int64]*unit),
+		totals:   make(map[int64]*totals),
+		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
+		stopping: make(chan struct{}),
+	}
+	s.configs.init()
+	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
+	s.group.init()
+	return s
+}
+
+func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) }
+
+// Start rebuilds the units from the store and begins to take requests.
+func (s *Service) Start(ctx context.Context) error {
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
+	s.workers.Go(s.write)
+	s.workers.Go(s.checkpoints)
+	return nil
+}
+
+// Stop refuses new requests, commits those that wait, writes checkpoints and
+// returns when nothing runs any more.
+func (s *Service) Stop() {
+	s.stopOnce.Do(func() {
+		s.senders.Lock()
+		s.stopped.Store(true)
+		s.senders.Unlock()
+		close(s.stopping)
+	})
+	s.workers.Wait()
+}
+
+// request is one caller waiting for a commit.
+type request struct {
+	inputs []store.Input
+	device *store.DeviceOp
+	alert  *alertOp
+	done   chan error
+}
+
+// send queues a request and waits for its commit. Once queued it is waited for
+// in any case: the writer still works with what the caller handed over.
+func (s *Service) send(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was given up.")
+	}
+	if err := s.enqueue(r); err != nil {
+		return err
+	}
+	return <-r.done
+}
+
+func (s *Service) enqueue(r *request) error {
+	s.senders.RLock()
+	defer s.senders.RUnlock()
+	if s.stopped.Load() {
+		return unavailable("The service is stopping.")
+	}
+	n := int64(len(r.inputs)) + 1
+	if s.waiting.Add(n) > int64(s.cfg.QueueInputs) && n < s.waiting.Load() {
+		s.waiting.Add(-n)
+		return unavailable("The service is busy.")
+	}
+	select {
+	case s.queue <- r:
+		return nil
+	default:
+		s.waiting.Add(-n)
+		return unavailable("The service is busy.")
+	}
+}
+
+func unavailable(message string) error {
+	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}
+}
+
+// Submit commits readings of one workspace's devices and sets their outcomes.
+// Every input must be an InputReading whose DeviceID the caller has resolved
+// within its workspace.
+func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) error {
+	r := s.pool.Get().(*request)
+	r.inputs = inputs
+	err := s.send(ctx, r)
+	r.inputs = nil
+	s.pool.Put(r)
+	return err
+}
+
+// QueueDepth is the number of inputs that wait, for metrics and readiness.
+func (s *Service) QueueDepth() int64 { return s.waiting.Load() }

@@ -1,0 +1,221 @@
+package ingest
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// unit is one device as the write path knows it.
+type unit struct {
+	id          int64
+	workspaceID int64
+	name        string         // for the sentences of alerts
+	cfg         *engine.Config // shared, replaced with the state
+	state       engine.State
+	alerts      []*rimewatch.Alert // active ones; rows are replaced, never changed
+	vitals      vitals
+	wheelAt     rimewatch.Time // when the wheel will name it, 0 = never
+	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
+	slot        int32          // its place in the group, counted from 1
+	pending     int32          // accepted readings of the group not yet stepped
+	added       bool           // made by the group, not yet among the units
+	deleted     bool
+}
+
+// dirt is a unit that wants a checkpoint. It is stale when the unit's dirtySeq
+// is another.
+type dirt struct {
+	unit   *unit
+	seq    store.Seq
+	since  rimewatch.Time
+	inputs int64
+}
+
+// vitals are what heartbeats report of a device itself.
+type vitals struct {
+	battery, rssi *float64
+	uptime        *int64
+}
+
+func (v *vitals) take(hb *heartbeat) {
+	if hb.BatteryPct != nil {
+		v.battery = hb.BatteryPct
+	}
+	if hb.RSSI != nil {
+		v.rssi = hb.RSSI
+	}
+	if hb.UptimeS != nil {
+		v.uptime = hb.UptimeS
+	}
+}
+
+// presence is the unit's state in the words of the API.
+func (st *staged) presence() rimewatch.Presence { return presenceOf(&st.state, st.cfg, &st.vitals) }
+
+func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Presence {
+	p := &state.Presence
+	out := rimewatch.Presence{
+		Status:          rimewatch.Offline,
+		StatusChangedAt: p.ChangedAt,
+		LastSeenAt:      p.LastSeen,
+		LastHeartbeatAt: p.LastHeartbeat,
+		OfflineAfterS:   int(p.OfflineAfter(cfg.Presence).Seconds()),
+		IntervalS:       p.Interval(cfg.Presence).Seconds(),
+		BatteryPct:      v.battery,
+		RSSI:            v.rssi,
+		UptimeS:         v.uptime,
+	}
+	if p.Online {
+		out.Status = rimewatch.Online
+	}
+	return out
+}
+
+// heartbeat is the form in which a heartbeat is logged.
+type heartbeat struct {
+	Offline    bool     `json:"o,omitempty"`
+	BatteryPct *float64 `json:"b,omitempty"`
+	RSSI       *float64 `json:"r,omitempty"`
+	UptimeS    *int64   `json:"u,omitempty"`
+}
+
+func encodeHeartbeat(hb *rimewatch.Heartbeat) []byte {
+	if !hb.Offline && hb.BatteryPct == nil && hb.RSSI == nil && hb.UptimeS == nil {
+		return nil
+	}
+	b, err := json.Marshal(heartbeat{hb.Offline, hb.BatteryPct, hb.RSSI, hb.UptimeS})
+	if err != nil { // numbers that JSON cannot write do not get past the API
+		return nil
+	}
+	return b
+}
+
+func decodeHeartbeat(b []byte) (hb heartbeat) {
+	if len(b) > 0 {
+		_ = json.Unmarshal(b, &hb) // what encodeHeartbeat wrote, under a checksum
+	}
+	return hb
+}
+
+// configuration is what the log and the checkpoints keep of a device, so that
+// a replay judges by the limits of the time.
+type configuration struct {
+	Type         string                    `json:"t,omitempty"`
+	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
+	IntervalS    int                       `json:"i,omitempty"`
+	OfflineAfter int                       `json:"o,omitempty"`
+}
+
+func encodeConfig(d *rimewatch.Device) []byte {
+	c := configuration{Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS}
+	if !d.Limits.Empty() {
+		c.Limits = d.Limits
+	}
+	b, err := json.Marshal(c)
+	if err != nil { // limits that JSON cannot write do not get past the API
+		return []byte("{}")
+	}
+	return b
+}
+
+// configs shares equal configurations between devices.
+type configs struct {
+	mu     sync.Mutex
+	byJSON map[string]*engine.Config
+	json   map[*engine.Config]string
+}
+
+func (c *configs) init() {
+	c.byJSON = make(map[string]*engine.Config)
+	c.json = make(map[*engine.Config]string)
+}
+
+func (c *configs) get(payload []byte) *engine.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cfg := c.byJSON[string(payload)]; cfg != nil {
+		return cfg
+	}
+	var parsed configuration
+	_ = json.Unmarshal(payload, &parsed) // what encodeConfig wrote, under a checksum
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits,
+		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter})
+	c.byJSON[string(payload)] = &cfg
+	c.json[&cfg] = string(payload)
+	return &cfg
+}
+
+func (c *configs) payload(cfg *engine.Config) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.json[cfg]
+}
+
+// transition turns what the rules say into rows and events.
+func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time) {
+	i := -1
+	for k, row := range st.alerts {
+		if row.Type == t.Type {
+			i = k
+			break
+		}
+	}
+	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Status: rimewatch.AlertActive, TriggeredAt: now}
+	if i >= 0 {
+		copied := *st.alerts[i]
+		row = &copied
+	} else if t.Kind != alert.Opened {
+		return // its row was resolved by a person in this very group
+	}
+	row.Severity, row.ConditionStartedAt, row.LastEvaluatedAt = t.Severity, t.ConditionStartedAt, now
+	row.Metric, row.Unit, row.Flapping, row.Occurrences = t.Metric, t.Unit, t.Flapping, t.Occurrences
+	if t.HasValue {
+		value, peak := t.Value, t.Peak
+		row.Value, row.PeakValue = &value, &peak
+	}
+	if t.HasThreshold {
+		threshold := t.Threshold
+		row.Threshold = &threshold
+	}
+	title, message := alert.Describe(*t, st.name, st.cfg.Alert.Equipment.Label)
+	if t.Kind == alert.Resolved {
+		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now
+	} else {
+		row.Title, row.Message = title, message
+	}
+	s.putAlert(st, i, row)
+	s.group.events.alert(t.Kind, row)
+}
+
+// putAlert places a changed row among the staged unit's alerts and the effects.
+func (s *Service) putAlert(st *staged, i int, row *rimewatch.Alert) {
+	// The slice may still be the unit's own: it is copied before it changes.
+	list := append(make([]*rimewatch.Alert, 0, len(st.alerts)+1), st.alerts...)
+	switch {
+	case row.Status != rimewatch.AlertActive && i >= 0:
+		list = append(list[:i], list[i+1:]...)
+	case i >= 0:
+		list[i] = row
+	default:
+		list = append(list, row)
+	}
+	var old *rimewatch.Alert
+	if i >= 0 {
+		old = st.alerts[i]
+	}
+	st.alerts = list
+	effects := &s.group.result
+	for k := range effects.Alerts {
+		if effects.Alerts[k] == old && old != nil {
+			effects.Alerts[k] = row
+			s.group.events.replace(old, row)
+			return
+		}
+	}
+	effects.Alerts = append(effects.Alerts, row)
+}

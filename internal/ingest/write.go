@@ -1,0 +1,356 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// write is the writer goroutine: it alone steps and replaces units.
+func (s *Service) write() {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-s.queue:
+			s.commit(r, nil)
+		case <-tick.C:
+			s.passTime()
+		case <-s.stopping:
+			s.drain()
+			return
+		}
+	}
+}
+
+// drain commits what was queued before the stop.
+func (s *Service) drain() {
+	for {
+		select {
+		case r := <-s.queue:
+			s.commit(r, nil)
+		default:
+			if err := s.store.MarkAlive(context.Background(), s.clock()); err != nil {
+				s.log.Error("mark alive", "err", err)
+			}
+			return
+		}
+	}
+}
+
+// passTime commits the deadlines that have passed.
+func (s *Service) passTime() {
+	now := s.clock()
+	for {
+		ids := s.wheel.Expired(now, tickSlice)
+		if len(ids) == 0 {
+			break
+		}
+		var ticks []store.Input
+		for _, id := range ids {
+			u := s.units[id]
+			if u == nil {
+				continue
+			}
+			u.wheelAt = 0
+			at := u.state.Deadline(u.cfg, &s.site)
+			if at == 0 {
+				continue
+			}
+			if at > now {
+				s.setDeadline(u, at)
+				continue
+			}
+			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: id})
+		}
+		if len(ticks) > 0 && !s.commit(nil, ticks) {
+			// A full disk: the deadlines are tried again at the next tick.
+			for i := range ticks {
+				s.setDeadline(s.units[ticks[i].DeviceID], now+rimewatch.Second)
+			}
+			return
+		}
+	}
+	if now-max(s.lastAlive, s.now) >= rimewatch.Time(aliveEvery.Milliseconds()) {
+		if err := s.store.MarkAlive(context.Background(), now); err != nil {
+			s.log.Warn("mark alive", "err", err)
+		}
+		s.lastAlive = now
+	}
+}
+
+// setDeadline puts a unit into the wheel unless it is there at an earlier time:
+// then it is looked at again when that has come.
+func (s *Service) setDeadline(u *unit, at rimewatch.Time) {
+	if u == nil || at == 0 || (u.wheelAt != 0 && u.wheelAt <= at) {
+		return
+	}
+	u.wheelAt = at
+	s.wheel.Set(u.id, at)
+}
+
+// group is one commit in the making. Its slices are kept for the next one.
+type group struct {
+	store    store.Group
+	requests []*request
+	staged   []staged
+	events   Published
+	scratch  []alert.Transition
+	result   store.Effects
+	readings int
+	seq      store.Seq
+}
+
+func (g *group) init() {
+	g.store.Parts = make([][]store.Input, 0, 256)
+}
+
+func (g *group) reset() {
+	clear(g.requests)
+	clear(g.staged)
+	g.requests, g.staged = g.requests[:0], g.staged[:0]
+	clear(g.store.Parts)
+	clear(g.store.Devices)
+	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
+	g.events.reset()
+	clear(g.result.Alerts)
+	g.result = store.Effects{Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0]}
+}
+
+// commit takes first (or ticks) and whatever else waits, up to a group.
+func (s *Service) commit(first *request, ticks []store.Input) bool {
+	g := &s.group
+	g.reset()
+	n := 0
+	if first != nil {
+		n = s.take(first)
+	}
+	if len(ticks) > 0 {
+		g.store.Parts = append(g.store.Parts, ticks)
+	}
+gather:
+	for n < s.cfg.GroupInputs {
+		select {
+		case r := <-s.queue:
+			n += s.take(r)
+		default:
+			break gather
+		}
+	}
+	g.store.Now = max(s.clock(), s.now)
+	g.store.Evaluate = s.evaluate
+	g.store.Committed = s.committed
+	err := s.store.Commit(context.Background(), &g.store)
+	if err == nil {
+		s.cfg.Publisher.Publish(&g.events)
+	} else {
+		s.unstage()
+		s.log.Error("commit failed", "inputs", n, "err", err)
+	}
+	for _, r := range g.requests {
+		r.done <- err
+	}
+	return err == nil
+}
+
+// take adds a request to the group and gives its weight.
+func (s *Service) take(r *request) int {
+	g := &s.group
+	n := len(r.inputs) + 1
+	s.waiting.Add(-int64(n))
+	g.requests = append(g.requests, r)
+	if r.device != nil {
+		g.store.Devices = append(g.store.Devices, r.device)
+	}
+	if r.alert != nil {
+		s.prepareAlertOp(r)
+	}
+	if len(r.inputs) > 0 {
+		g.store.Parts = append(g.store.Parts, r.inputs)
+	}
+	return n
+}
+
+// staged is a unit's next state on its way through a commit.
+type staged struct {
+	unit   *unit
+	name   string
+	state  engine.State
+	cfg    *engine.Config
+	alerts []*rimewatch.Alert // active ones; the unit's own slice while unchanged
+	vitals vitals
+	was    bool // online before
+	gone   bool // deleted
+}
+
+// stage gives the unit's place in the group, making one at its first touch.
+func (s *Service) stage(u *unit) *staged {
+	g := &s.group
+	if u.slot == 0 {
+		g.staged = append(g.staged, staged{unit: u, name: u.name, state: u.state, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.state.Presence.Online})
+		u.slot = int32(len(g.staged))
+	}
+	return &g.staged[u.slot-1]
+}
+
+func (s *Service) unstage() {
+	for i := range s.group.staged {
+		s.group.staged[i].unit.slot = 0
+		s.group.staged[i].unit.pending = 0
+	}
+}
+
+// evaluate says what the group means. It runs inside the store's transaction.
+func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
+	g := &s.group
+	g.seq = seq
+	now := g.store.Now
+	accepted := s.countReadings()
+	for _, op := range g.store.Devices {
+		if op.Err == nil {
+			accepted++
+			s.applyDevice(op, now)
+		}
+	}
+	for _, part := range g.store.Parts {
+		for i := range part {
+			in := &part[i]
+			if in.Outcome != store.Accepted {
+				continue
+			}
+			if u := s.units[in.DeviceID]; u != nil {
+				s.step(u, in, now)
+			}
+		}
+	}
+	for _, r := range g.requests {
+		if r.alert != nil && r.alert.err == nil {
+			accepted++
+			s.finishAlertOp(r.alert, now)
+		}
+	}
+	if accepted == 0 {
+		return store.Effects{Empty: true}, nil
+	}
+	s.conclude(now)
+	return g.result, nil
+}
+
+// countReadings counts, for every unit, the readings that were accepted, so
+// that the step knows which is the unit's last.
+func (s *Service) countReadings() (accepted int) {
+	for _, part := range s.group.store.Parts {
+		for i := range part {
+			in := &part[i]
+			if in.Outcome != store.Accepted {
+				continue
+			}
+			accepted++
+			if in.Kind != store.InputReading {
+				continue
+			}
+			if u := s.units[in.DeviceID]; u != nil {
+				u.pending++
+			}
+		}
+	}
+	return accepted
+}
+
+// step lets one input happen to a unit.
+func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
+	g := &s.group
+	st := s.stage(u)
+	out := g.scratch[:0]
+	switch in.Kind {
+	case store.InputReading:
+		u.pending--
+		g.readings++
+		out = st.state.Reading(st.cfg, &s.site, &in.Reading, now, u.pending == 0, out)
+	case store.InputHeartbeat:
+		hb := decodeHeartbeat(in.Payload)
+		st.vitals.take(&hb)
+		out = st.state.Heartbeat(st.cfg, &s.site, hb.Offline, now, out)
+	case store.InputTick:
+		out = st.state.Tick(st.cfg, &s.site, now, out)
+	case store.InputResolve:
+		st.state.Alert.Resolved(rimewatch.AlertType(in.Payload), now)
+	}
+	s.transitions(st, out, now)
+}
+
+func (s *Service) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+	for i := range out {
+		s.transition(st, &out[i], now)
+	}
+	s.group.scratch = out[:0]
+}
+
+// conclude gathers what the group's units say to the outside.
+func (s *Service) conclude(now rimewatch.Time) {
+	g := &s.group
+	for i := range g.staged {
+		st := &g.staged[i]
+		if st.gone {
+			continue
+		}
+		p := &st.state.Presence
+		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: st.unit.id, Presence: st.presence()})
+		if p.Online != st.was {
+			g.events.presence(st.unit, p.Online, now)
+		}
+		if len(st.alerts) == 0 {
+			continue
+		}
+		for a := range st.state.Alert.Active {
+			for _, row := range st.alerts {
+				if row.Type == a.Type && row.ID != 0 {
+					g.result.Touched = append(g.result.Touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+				}
+			}
+		}
+	}
+	g.events.Seq, g.events.Now, g.events.Parts = g.seq, now, g.store.Parts
+}
+
+// committed makes the group's states the units'. It runs after the commit is
+// durable and before the next begins.
+func (s *Service) committed() {
+	g := &s.group
+	s.mu.Lock()
+	s.seq, s.now = g.seq, g.store.Now
+	s.inputs += int64(len(g.staged))
+	for i := range g.staged {
+		st := &g.staged[i]
+		u := st.unit
+		u.slot, u.pending = 0, 0
+		s.recount(u, st)
+		u.state, u.cfg, u.alerts, u.vitals, u.name = st.state, st.cfg, st.alerts, st.vitals, st.name
+		if st.gone {
+			delete(s.units, u.id)
+			u.deleted = true
+			continue
+		}
+		if u.added {
+			s.units[u.id] = u
+			u.added = false
+		}
+		if u.dirtySeq == 0 {
+			u.dirtySeq = g.seq
+			s.dirty = append(s.dirty, dirt{unit: u, seq: g.seq, since: g.store.Now, inputs: s.inputs})
+		}
+	}
+	s.mu.Unlock()
+	for i := range g.staged {
+		u := g.staged[i].unit
+		if u.deleted {
+			s.wheel.Remove(u.id)
+			continue
+		}
+		s.setDeadline(u, u.state.Deadline(u.cfg, &s.site))
+	}
+}

@@ -1,0 +1,362 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+	"zombiezen.com/go/sqlite"
+)
+
+// commit is one group on its way.
+type commit struct {
+	s       *Store
+	g       *store.Group
+	seq     int64
+	log     []byte // the packed row of commit_log
+	logged  bool   // there is something in it
+	touched []*device
+	effects store.Effects
+}
+
+// Commit implements store.Log.
+func (s *Store) Commit(ctx context.Context, g *store.Group) error {
+	if err := s.waitForHead(ctx); err != nil {
+		return err
+	}
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if s.writer == nil || s.closed.Load() {
+		return errClosed()
+	}
+	g.Now = max(g.Now, s.lastNow)
+	c := &commit{s: s, g: g, seq: s.seq + 1, log: s.logBuf[:0]}
+	c.log = binary.LittleEndian.AppendUint32(c.log, 0) // the checksum's place
+	c.log = append(c.log, logVersion)
+	c.log = binary.AppendVarint(c.log, int64(g.Now))
+
+	s.settle(g)
+	if err := c.stage(); err != nil {
+		c.retract()
+		return storeError(err, "stage")
+	}
+	if g.Evaluate != nil {
+		var err error
+		if c.effects, err = g.Evaluate(store.Seq(c.seq)); err != nil {
+			c.retract()
+			return err
+		}
+	}
+	if !c.effects.Empty {
+		if err := s.transact(ctx, c.write); err != nil {
+			c.retract()
+			s.forgetIDs(c.effects.Alerts)
+			return err
+		}
+		c.publish()
+	}
+	if g.Committed != nil {
+		g.Committed()
+	}
+	s.keepLogBuf(c.log)
+	return nil
+}
+
+// keepLogBuf keeps the buffer for the next commit unless a rare giant made it
+// large.
+func (s *Store) keepLogBuf(b []byte) {
+	if cap(b) <= 4<<20 {
+		s.logBuf = b
+	} else {
+		s.logBuf = nil
+	}
+}
+
+// stage settles the outcome of every input and packs the accepted ones.
+func (c *commit) stage() error {
+	for _, op := range c.g.Devices {
+		switch {
+		case op.Err != nil:
+		case op.Delete:
+			c.pack(store.InputDelete, op.Device.ID, nil)
+		case op.Payload == nil:
+			c.pack(store.InputDevice, op.Device.ID, nil)
+		default:
+			c.pack(store.InputDevice, op.Device.ID, op.Payload(&op.Device))
+		}
+	}
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, part := range c.g.Parts {
+		for i := range part {
+			in := &part[i]
+			in.Outcome = store.Accepted
+			d := s.fleet.byID[in.DeviceID]
+			switch {
+			case d == nil || d.row.DeletedAt != 0:
+				in.Outcome = store.UnknownDevice
+			case in.Kind != store.InputReading:
+				c.pack(in.Kind, in.DeviceID, in.Payload)
+			default:
+				if err := c.stageReading(d, in); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (c *commit) pack(kind store.InputKind, deviceID int64, payload []byte) {
+	c.log = append(c.log, byte(kind))
+	c.log = binary.AppendUvarint(c.log, uint64(deviceID))
+	c.log = binary.AppendUvarint(c.log, uint64(len(payload)))
+	c.log = append(c.log, payload...)
+	c.logged = true
+}
+
+func (c *commit) stageReading(d *device, in *store.Input) error {
+	r := &in.Reading
+	if r.ReceivedAt == 0 {
+		r.ReceivedAt = c.g.Now
+	}
+	if in.AtArrival {
+		r.At = r.ReceivedAt
+	}
+	for {
+		stored, err := c.s.stored(d, r.At)
+		if err != nil {
+			return err
+		}
+		if !stored {
+			break
+		}
+		if !in.AtArrival {
+			in.Outcome = store.Duplicate
+			return nil
+		}
+		r.At++
+	}
+	if d.head.stagedN == d.head.n {
+		c.touched = append(c.touched, d)
+	}
+	c.log = append(c.log, byte(store.InputReading))
+	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
+	start := len(c.log)
+	c.log = chunk.AppendReading(c.log, r, 0)
+	d.head.stage(c.log[start:], r.At)
+	c.logged = true
+	return nil
+}
+
+// stored tells whether a reading of that moment exists, staged ones included.
+func (s *Store) stored(d *device, at rimewatch.Time) (bool, error) {
+	if at > d.live.Latest.At && at > d.head.newest {
+		return false, nil
+	}
+	if d.head.has(at) {
+		return true, nil
+	}
+	return s.sealedAt(d, at)
+}
+
+// write is the transaction: the log row, devices and alerts.
+func (c *commit) write(conn *sqlite.Conn) error {
+	s := c.s
+	if c.logged {
+		if err := c.writeLog(conn); err != nil {
+			return err
+		}
+	}
+	for _, op := range c.g.Devices {
+		if op.Err != nil {
+			continue
+		}
+		if err := s.cfg.fault("device"); err != nil {
+			return err
+		}
+		if err := saveDevice(conn, &op.Device); err != nil {
+			return fmt.Errorf("device %d: %w", op.Device.ID, err)
+		}
+	}
+	for _, a := range c.effects.Alerts {
+		if err := s.cfg.fault("alert"); err != nil {
+			return err
+		}
+		if err := saveAlert(conn, a); err != nil {
+			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
+		}
+	}
+	return nil
+}
+
+func (c *commit) writeLog(conn *sqlite.Conn) error {
+	binary.LittleEndian.PutUint32(c.log, crc32.Checksum(c.log[4:], castagnoli))
+	if err := c.s.cfg.fault("log"); err != nil {
+		return err
+	}
+	stmt, err := conn.Prepare("INSERT INTO commit_log (seq, data) VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	stmt.BindInt64(1, c.seq)
+	stmt.BindBytes(2, c.log)
+	_, err = stmt.Step()
+	return errors.Join(err, stmt.Reset(), stmt.ClearBindings())
+}
+
+// publish shows the committed group to readers.
+func (c *commit) publish() {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq, s.lastNow = c.seq, c.g.Now
+	for _, op := range c.g.Devices {
+		if op.Err != nil {
+			continue
+		}
+		row := op.Device
+		if op.Delete {
+			if d := s.fleet.byID[row.ID]; d != nil {
+				s.fleet.remove(d)
+				d.row = &row
+			}
+			continue
+		}
+		s.fleet.put(&row)
+	}
+	for _, d := range c.touched {
+		before := d.head.size
+		s.head.add(int64(len(d.head.buf))-int64(before), int64(d.head.stagedN-d.head.n))
+		s.publishHead(d, c.seq, c.g.Now)
+		eachRow(d.head.buf[before:], d.newest)
+	}
+	for i := range c.effects.Live {
+		w := &c.effects.Live[i]
+		if d := s.fleet.byID[w.DeviceID]; d != nil {
+			d.live.Presence = w.Presence
+		}
+	}
+	for _, a := range c.effects.Alerts {
+		s.noteAlert(a)
+	}
+	s.touchAlerts(c.effects.Touched)
+}
+
+// publishHead shows a device's staged rows and queues it for sealing. Under mu.
+func (s *Store) publishHead(d *device, seq int64, now rimewatch.Time) {
+	before := d.head.n
+	d.head.publish(seq)
+	full := int32(s.cfg.SealReadings)
+	switch {
+	case before == 0:
+		s.seal.push(sealItem{seq: seq, device: d, since: now})
+	case before < full && d.head.n >= full:
+		s.seal.full = append(s.seal.full, d)
+		s.seal.wake()
+	}
+}
+
+// newest keeps what the device last measured.
+func (d *device) newest(r *rimewatch.Reading) {
+	if r.At > d.live.Latest.At {
+		d.live.Latest = *r
+	}
+	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok && r.At > d.live.CurrentTempAt {
+		d.live.CurrentTemp, d.live.CurrentTempAt = v, r.At
+	}
+}
+
+// retract takes back what was staged.
+func (c *commit) retract() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	for _, d := range c.touched {
+		d.head.retract()
+	}
+	c.s.keepLogBuf(c.log)
+}
+
+// forgetIDs takes back the ids of alerts that were not stored after all.
+func (s *Store) forgetIDs(alerts []*rimewatch.Alert) {
+	for _, a := range alerts {
+		if s.active[a.ID] == nil && a.Status == rimewatch.AlertActive {
+			a.ID = 0
+		}
+	}
+}
+
+const logVersion = 1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// decodeLog calls f for every input of a packed commit. The rows of readings
+// are given as encoded, too.
+func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error) error {
+	damaged := func(what string) error { return fmt.Errorf("commit %d is damaged: %s", seq, what) }
+	if len(data) < 6 || binary.LittleEndian.Uint32(data) != crc32.Checksum(data[4:], castagnoli) {
+		return damaged("checksum")
+	}
+	if data[4] != logVersion {
+		return damaged("unknown version")
+	}
+	now, n := binary.Varint(data[5:])
+	if n <= 0 {
+		return damaged("time")
+	}
+	data = data[5+n:]
+	var e store.Entry
+	for len(data) > 0 {
+		kind := store.InputKind(data[0])
+		id, n := binary.Uvarint(data[1:])
+		if n <= 0 {
+			return damaged("device")
+		}
+		data = data[1+n:]
+		e.Seq, e.Now = store.Seq(seq), rimewatch.Time(now)
+		e.Input.Kind, e.Input.DeviceID, e.Input.Payload = kind, int64(id), nil
+		var row []byte
+		if kind == store.InputReading {
+			n, err := chunk.DecodeReading(data, &e.Input.Reading, 0)
+			if err != nil {
+				return damaged(err.Error())
+			}
+			row, data = data[:n], data[n:]
+		} else {
+			size, n := binary.Uvarint(data)
+			if n <= 0 || size > uint64(len(data)-n) {
+				return damaged("payload")
+			}
+			e.Input.Payload = data[n : n+int(size)]
+			data = data[n+int(size):]
+		}
+		if err := f(&e, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitForHead holds a writer back while the sealer is behind.
+func (s *Store) waitForHead(ctx context.Context) error {
+	for s.head.bytes.Load() > 2*s.cfg.HeadBytes {
+		s.seal.wake()
+		select {
+		case <-s.seal.progress():
+		case <-time.After(5 * time.Second):
+			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The store is behind.", RetryAfter: time.Second}
+		case <-ctx.Done():
+			return storeError(ctx.Err(), "wait")
+		case <-s.ctx.Done():
+			return errClosed()
+		}
+	}
+	return nil
+}

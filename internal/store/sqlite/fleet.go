@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// fleet is every existing device in memory: who it is, what it last said and
+// what of it is not sealed yet. All of it is guarded by Store.mu.
+type fleet struct {
+	byID       map[int64]*device
+	workspaces map[int64]*roster
+	sites      map[int64]*rimewatch.Site
+}
+
+// roster is one workspace's devices.
+type roster struct {
+	bySerial map[string]*device // by serial key
+	list     []*device          // by id
+}
+
+type device struct {
+	row  *rimewatch.Device // replaced, never changed
+	key  string
+	name string // lower case, for searching
+	live rimewatch.Live
+	head head
+	// sealedTo is the newest moment in a chunk; unknown (0) until asked for.
+	sealedTo rimewatch.Time
+}
+
+func newFleet() fleet {
+	return fleet{
+		byID:       make(map[int64]*device),
+		workspaces: make(map[int64]*roster),
+		sites:      make(map[int64]*rimewatch.Site),
+	}
+}
+
+func (f *fleet) roster(workspaceID int64) *roster {
+	r := f.workspaces[workspaceID]
+	if r == nil {
+		r = &roster{bySerial: make(map[string]*device)}
+		f.workspaces[workspaceID] = r
+	}
+	return r
+}
+
+func (f *fleet) find(workspaceID int64, key string) *device {
+	r := f.workspaces[workspaceID]
+	if r == nil {
+		return nil
+	}
+	return r.bySerial[key]
+}
+
+// put inserts a device or replaces its row.
+func (f *fleet) put(row *rimewatch.Device) {
+	r := f.roster(row.WorkspaceID)
+	d := f.byID[row.ID]
+	if d == nil {
+		d = &device{}
+		d.live.Status = rimewatch.Offline
+		f.byID[row.ID] = d
+		i, _ := slices.BinarySearchFunc(r.list, row.ID, func(d *device, id int64) int { return int(d.row.ID - id) })
+		r.list = slices.Insert(r.list, i, d)
+	} else {
+		delete(r.bySerial, d.key)
+	}
+	d.row = row
+	d.key = rimewatch.SerialKey(row.Serial)
+	d.name = strings.ToLower(row.Name)
+	r.bySerial[d.key] = d
+}
+
+// remove takes a deleted device out. Its unsealed readings stay reachable by
+// id until they are sealed.
+func (f *fleet) remove(d *device) {
+	r := f.roster(d.row.WorkspaceID)
+	delete(r.bySerial, d.key)
+	i, ok := slices.BinarySearchFunc(r.list, d.row.ID, func(d *device, id int64) int { return int(d.row.ID - id) })
+	if ok {
+		r.list = slices.Delete(r.list, i, i+1)
+	}
+}
+
+func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
+	v.Device = *d.row
+	v.Live = d.live
+	v.Site = f.sites[d.row.SiteID]
+}
+
+func (d *device) matches(f *store.DeviceFilter, query string) bool {
+	if f.Status != "" && d.live.Status != f.Status {
+		return false
+	}
+	if f.EquipmentType != "" && d.row.EquipmentType != f.EquipmentType {
+		return false
+	}
+	if f.SiteID != 0 && d.row.SiteID != f.SiteID {
+		return false
+	}
+	return query == "" || strings.Contains(d.key, query) || strings.Contains(d.name, query)
+}
+
+// Devices implements store.Fleet.
+func (s *Store) Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.fleet.workspaces[workspaceID]
+	if r == nil {
+		return nil, 0, nil
+	}
+	query := strings.ToLower(f.Query)
+	unfiltered := f == store.DeviceFilter{}
+	start, skip := 0, p.Offset
+	if p.After > 0 {
+		start, skip = searchAfter(r.list, p.After), 0
+	}
+	var out []rimewatch.DeviceView
+	take := func(d *device) {
+		out = append(out, rimewatch.DeviceView{})
+		s.fleet.view(d, &out[len(out)-1])
+	}
+	if unfiltered {
+		for _, d := range r.list[min(start+skip, len(r.list)):min(start+skip+p.Limit, len(r.list))] {
+			take(d)
+		}
+		return out, len(r.list), nil
+	}
+	total := 0
+	for i, d := range r.list {
+		if !d.matches(&f, query) {
+			continue
+		}
+		total++
+		if i < start {
+			continue
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if len(out) < p.Limit {
+			take(d)
+		}
+	}
+	return out, total, ctx.Err()
+}
+
+func searchAfter(list []*device, id int64) int {
+	i, found := slices.BinarySearchFunc(list, id, func(d *device, id int64) int { return int(d.row.ID - id) })
+	if found {
+		i++
+	}
+	return i
+}
+
+// Device implements store.Fleet.
+func (s *Store) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
+	var v rimewatch.DeviceView
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	d := s.fleet.find(workspaceID, rimewatch.SerialKey(serial))
+	if d == nil {
+		return v, errDevice()
+	}
+	s.fleet.view(d, &v)
+	return v, nil
+}
+
+func errDevice() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
+}
+
+// DeviceID implements store.Fleet.
+func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
+	var buf [rimewatch.MaxSerialLen]byte
+	if len(serial) > len(buf) {
+		return 0, false
+	}
+	for i, c := range serial {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.fleet.workspaces[workspaceID]
+	if r == nil {
+		return 0, false
+	}
+	d := r.bySerial[string(buf[:len(serial)])]
+	if d == nil {
+		return 0, false
+	}
+	return d.row.ID, true
+}
+
+// eachSlice is how many devices are copied under one hold of the lock.
+const eachSlice = 256
+
+// EachDevice implements store.Fleet.
+func (s *Store) EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
+	views := make([]rimewatch.DeviceView, 0, eachSlice)
+	after := int64(0)
+	for {
+		views = views[:0]
+		s.mu.RLock()
+		if r := s.fleet.workspaces[workspaceID]; r != nil {
+			for _, d := range r.list[searchAfter(r.list, after):] {
+				after = d.row.ID
+				if d.live.Latest.At == 0 {
+					continue
+				}
+				views = views[:len(views)+1]
+				s.fleet.view(d, &views[len(views)-1])
+				if len(views) == cap(views) {
+					break
+				}
+			}
+		}
+		s.mu.RUnlock()
+		for i := range views {
+			if err := yield(&views[i]); err != nil {
+				return err
+			}
+		}
+		if len(views) < cap(views) {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// AllDevices implements store.Fleet.
+func (s *Store) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
+	s.mu.RLock()
+	var rows []*rimewatch.Device
+	for _, r := range s.fleet.workspaces {
+		for _, d := range r.list {
+			rows = append(rows, d.row)
+		}
+	}
+	s.mu.RUnlock()
+	slices.SortFunc(rows, func(a, b *rimewatch.Device) int { return int(a.ID - b.ID) })
+	for _, row := range rows {
+		if err := yield(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

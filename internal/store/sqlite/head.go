@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+)
+
+// head is what of a device is not sealed yet: the encoded rows of the log, one
+// after the other. Readers see the first size bytes; a commit stages its rows
+// behind them and publishes them by moving size, or takes them back.
+type head struct {
+	buf      []byte
+	size     int32 // committed bytes
+	n        int32 // committed readings
+	stagedN  int32
+	firstSeq int64 // of the oldest committed reading; valid when n > 0
+	// newest is the latest moment in buf, staged rows included. A reading after
+	// it cannot be a duplicate within the head.
+	newest rimewatch.Time
+	// times is built when a reading comes that is not after newest: every moment
+	// in buf, sorted.
+	times []rimewatch.Time
+
+	sealSize int32 // bytes that are being sealed; 0 = none
+	sealN    int32
+	sealSeq  int64 // of the oldest reading behind them, 0 = none
+}
+
+// has tells whether the head holds a reading of that moment.
+func (h *head) has(at rimewatch.Time) bool {
+	if len(h.buf) == 0 || at > h.newest {
+		return false
+	}
+	if h.times == nil {
+		h.times = make([]rimewatch.Time, 0, h.stagedN+16)
+		eachRow(h.buf, func(r *rimewatch.Reading) { h.times = append(h.times, r.At) })
+		slices.Sort(h.times)
+	}
+	_, ok := slices.BinarySearch(h.times, at)
+	return ok
+}
+
+// stage appends an encoded row behind the committed ones.
+func (h *head) stage(row []byte, at rimewatch.Time) {
+	if need := len(h.buf) + len(row); need > cap(h.buf) {
+		// Growing by a quarter wastes less than append's doubling: there is one
+		// buffer a device.
+		bigger := make([]byte, len(h.buf), need+max(64, need/4))
+		copy(bigger, h.buf)
+		h.buf = bigger
+	}
+	h.buf = append(h.buf, row...)
+	h.stagedN++
+	if h.times != nil {
+		i, _ := slices.BinarySearch(h.times, at)
+		h.times = slices.Insert(h.times, i, at)
+	}
+	if at > h.newest {
+		h.newest = at
+	}
+}
+
+// publish makes the staged rows visible.
+func (h *head) publish(seq int64) {
+	if h.stagedN == h.n {
+		return
+	}
+	if h.n == 0 {
+		h.firstSeq = seq
+	}
+	if h.sealSize > 0 && h.sealSeq == 0 {
+		h.sealSeq = seq
+	}
+	h.size, h.n = int32(len(h.buf)), h.stagedN
+}
+
+// retract takes the staged rows back.
+func (h *head) retract() {
+	h.buf = h.buf[:h.size]
+	h.stagedN = h.n
+	h.times = nil
+	h.newest = 0
+	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
+}
+
+// beginSeal marks what is committed as being sealed and gives it. The bytes do
+// not change any more.
+func (h *head) beginSeal() []byte {
+	h.sealSize, h.sealN, h.sealSeq = h.size, h.n, 0
+	return h.buf[:h.size:h.size]
+}
+
+// endSeal takes out what beginSeal gave, now that it is in a chunk.
+func (h *head) endSeal() {
+	rest := h.buf[h.sealSize:]
+	h.buf = slices.Clone(rest)
+	h.size -= h.sealSize
+	h.n -= h.sealN
+	h.stagedN -= h.sealN
+	h.firstSeq = h.sealSeq
+	h.sealSize, h.sealN, h.sealSeq = 0, 0, 0
+	h.times = nil
+	h.newest = 0
+	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
+}
+
+// eachRow decodes rows that this process encoded or whose checksum was right:
+// they cannot be damaged.
+func eachRow(buf []byte, f func(*rimewatch.Reading)) {
+	var r rimewatch.Reading
+	for len(buf) > 0 {
+		n, err := chunk.DecodeReading(buf, &r, 0)
+		if err != nil {
+			return
+		}
+		f(&r)
+		buf = buf[n:]
+	}
+}
+
+// snapshot decodes the committed rows within [from, to), sorted by time.
+func snapshot(buf []byte, from, to rimewatch.Time) []rimewatch.Reading {
+	var out []rimewatch.Reading
+	sorted := true
+	eachRow(buf, func(r *rimewatch.Reading) {
+		if r.At < from || r.At >= to {
+			return
+		}
+		if len(out) > 0 && r.At < out[len(out)-1].At {
+			sorted = false
+		}
+		out = append(out, *r)
+	})
+	if !sorted {
+		slices.SortFunc(out, func(a, b rimewatch.Reading) int { return int(a.At - b.At) })
+	}
+	return out
+}

@@ -1,0 +1,286 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// span is a chunk's place on the time line.
+type span struct {
+	id       int64
+	from, to rimewatch.Time
+}
+
+// spans lists a device's chunks that touch [from, to), by their beginning.
+func spans(conn *sqlite.Conn, deviceID int64, from, to rimewatch.Time) ([]span, error) {
+	var out []span
+	err := sqlitex.Execute(conn, "SELECT id, from_at, to_at FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
+		Args: []any{deviceID, int64(from), int64(to)},
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			out = append(out, span{stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2))})
+			return nil
+		},
+	})
+	slices.SortFunc(out, func(a, b span) int {
+		if a.from != b.from {
+			return int(a.from - b.from)
+		}
+		return int(a.id - b.id)
+	})
+	return out, err
+}
+
+// clusters groups spans that overlap: between two clusters readings need no
+// merging, so that one cluster at a time is in memory.
+func clusters(list []span) [][]span {
+	var out [][]span
+	end := rimewatch.Time(-1)
+	for i := range list {
+		if list[i].from > end {
+			out = append(out, list[i:i])
+		}
+		last := len(out) - 1
+		out[last] = out[last][:len(out[last])+1]
+		end = max(end, list[i].to)
+	}
+	return out
+}
+
+func chunkData(conn *sqlite.Conn, id int64, buf []byte) ([]byte, error) {
+	found := false
+	err := sqlitex.Execute(conn, "SELECT data FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{
+		Args: []any{id},
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			n := stmt.ColumnLen(0)
+			buf = slices.Grow(buf[:0], n)[:n]
+			stmt.ColumnBytes(0, buf)
+			found = true
+			return nil
+		},
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("chunk %d vanished", id)
+	}
+	return buf, err
+}
+
+// decodeCluster gives the readings of overlapping chunks, merged.
+func decodeCluster(conn *sqlite.Conn, cluster []span) ([]rimewatch.Reading, error) {
+	sets := make([][]rimewatch.Reading, 0, len(cluster))
+	var buf []byte
+	for _, sp := range cluster {
+		var err error
+		if buf, err = chunkData(conn, sp.id, buf); err != nil {
+			return nil, err
+		}
+		c, err := chunk.Open(buf)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d: %w", sp.id, err)
+		}
+		rs, err := c.Readings(nil)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d: %w", sp.id, err)
+		}
+		sets = append(sets, rs)
+	}
+	if len(sets) == 1 {
+		return sets[0], nil
+	}
+	return chunk.Merge(nil, sets...), nil
+}
+
+// headRows copies what of a device is not sealed yet within [from, to), sorted.
+// It is taken before the chunks are read: what is sealed in between is seen
+// twice and merged, never missed.
+func (s *Store) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
+	s.mu.RLock()
+	var buf []byte
+	if d := s.fleet.byID[deviceID]; d != nil {
+		buf = d.head.buf[:d.head.size:d.head.size]
+	}
+	s.mu.RUnlock()
+	return snapshot(buf, from, to)
+}
+
+// Readings implements store.History.
+func (s *Store) Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error {
+	head := s.headRows(q.DeviceID, q.From, q.To)
+	w := &walker{q: q, head: head, yield: yield}
+	return s.read(ctx, func(conn *sqlite.Conn) error {
+		end, err := sqlitexSnapshot(conn)
+		if err != nil {
+			return err
+		}
+		defer end()
+		list, err := spans(conn, q.DeviceID, q.From, q.To)
+		if err != nil {
+			return err
+		}
+		groups := clusters(list)
+		if q.Descending {
+			slices.Reverse(groups)
+		}
+		for _, g := range groups {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rs, err := decodeCluster(conn, g)
+			if err != nil {
+				return err
+			}
+			if err := w.cluster(rs); err != nil || w.done() {
+				return err
+			}
+		}
+		return w.rest()
+	})
+}
+
+// sqlitexSnapshot opens a read transaction: chunks are neither sealed nor
+// compacted away between the list and its contents.
+func sqlitexSnapshot(conn *sqlite.Conn) (func(), error) {
+	if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
+		return nil, err
+	}
+	return func() { _ = sqlitex.ExecuteTransient(conn, "ROLLBACK", nil) }, nil
+}
+
+// walker merges the head into the clusters as they come, in either direction.
+type walker struct {
+	q     store.HistoryQuery
+	head  []rimewatch.Reading // sorted, what is not given out yet
+	yield func(*rimewatch.Reading) error
+	n     int
+}
+
+func (w *walker) done() bool { return w.q.Limit > 0 && w.n >= w.q.Limit }
+
+// cluster gives out the head's readings up to and within a cluster, and it.
+func (w *walker) cluster(rs []rimewatch.Reading) error {
+	if len(rs) == 0 {
+		return nil
+	}
+	var near []rimewatch.Reading
+	if w.q.Descending {
+		i, _ := slices.BinarySearchFunc(w.head, rs[0].At, func(r rimewatch.Reading, at rimewatch.Time) int { return int(r.At - at) })
+		near, w.head = w.head[i:], w.head[:i]
+	} else {
+		i, found := slices.BinarySearchFunc(w.head, rs[len(rs)-1].At, func(r rimewatch.Reading, at rimewatch.Time) int { return int(r.At - at) })
+		if found {
+			i++
+		}
+		near, w.head = w.head[:i], w.head[i:]
+	}
+	if len(near) > 0 {
+		rs = chunk.Merge(nil, rs, near)
+	}
+	return w.give(rs)
+}
+
+func (w *walker) rest() error { return w.give(w.head) }
+
+func (w *walker) give(rs []rimewatch.Reading) error {
+	for i := range rs {
+		r := &rs[i]
+		if w.q.Descending {
+			r = &rs[len(rs)-1-i]
+		}
+		if r.At < w.q.From || r.At >= w.q.To {
+			continue
+		}
+		if w.done() {
+			return nil
+		}
+		w.n++
+		if err := w.yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadingAt implements store.History.
+func (s *Store) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error) {
+	var out rimewatch.Reading
+	found := false
+	err := s.Readings(ctx, store.HistoryQuery{DeviceID: deviceID, From: at, To: at + 1, Limit: 1}, func(r *rimewatch.Reading) error {
+		out, found = *r, true
+		return nil
+	})
+	if err == nil && !found {
+		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no reading of that moment.")
+	}
+	return out, err
+}
+
+// chunkTimes keeps the timestamps of recently asked chunks: late readings come
+// in runs.
+type chunkTimes struct {
+	byID  map[int64][]rimewatch.Time
+	order []int64
+}
+
+const chunkTimesKept = 64
+
+func (t *chunkTimes) get(id int64) ([]rimewatch.Time, bool) {
+	times, ok := t.byID[id]
+	return times, ok
+}
+
+func (t *chunkTimes) put(id int64, times []rimewatch.Time) {
+	if t.byID == nil {
+		t.byID = make(map[int64][]rimewatch.Time)
+	}
+	if len(t.order) >= chunkTimesKept {
+		delete(t.byID, t.order[0])
+		t.order = t.order[1:]
+	}
+	t.byID[id] = times
+	t.order = append(t.order, id)
+}
+
+// sealedAt tells whether a chunk holds a reading of that moment. Under writeMu.
+func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
+	if d.sealedTo == 0 {
+		to, err := queryInt(s.writer, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.ID)
+		if err != nil {
+			return false, err
+		}
+		d.sealedTo = rimewatch.Time(to)
+	}
+	if at > d.sealedTo {
+		return false, nil
+	}
+	list, err := spans(s.writer, d.row.ID, at, at+1)
+	if err != nil {
+		return false, err
+	}
+	for _, sp := range list {
+		times, ok := s.chunks.get(sp.id)
+		if !ok {
+			data, err := chunkData(s.writer, sp.id, nil)
+			if err != nil {
+				return false, err
+			}
+			c, err := chunk.Open(data)
+			if err != nil {
+				return false, fmt.Errorf("chunk %d: %w", sp.id, err)
+			}
+			if times, err = c.Times(nil); err != nil {
+				return false, fmt.Errorf("chunk %d: %w", sp.id, err)
+			}
+			s.chunks.put(sp.id, times)
+		}
+		if _, found := slices.BinarySearch(times, at); found {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,177 @@
+package sqlite
+
+import "zombiezen.com/go/sqlite/sqlitemigration"
+
+// applicationID marks the file as ours ("RIMW").
+const applicationID = 0x52494d57
+
+// migrations are applied in order, each in a transaction, and never edited
+// after a release. Times are milliseconds since the epoch, UTC.
+var migrations = []string{`
+CREATE TABLE meta (
+	key TEXT PRIMARY KEY,
+	value ANY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workspace (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL UNIQUE,
+	auto_register INTEGER NOT NULL DEFAULT 0,
+	time_zone TEXT NOT NULL DEFAULT 'UTC',
+	raw_days INTEGER NOT NULL,
+	rollup_days INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE site (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	time_zone TEXT NOT NULL,
+	address TEXT NOT NULL DEFAULT '',
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX site_by_workspace ON site(workspace_id);
+
+CREATE TABLE user (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	email TEXT NOT NULL UNIQUE, -- lower case
+	name TEXT NOT NULL DEFAULT '',
+	password_hash TEXT NOT NULL,
+	units TEXT NOT NULL DEFAULT 'c',
+	theme TEXT NOT NULL DEFAULT 'system',
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE password_link (
+	user_id INTEGER PRIMARY KEY REFERENCES user(id),
+	hash BLOB NOT NULL UNIQUE,
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE member (
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	user_id INTEGER NOT NULL REFERENCES user(id),
+	role TEXT NOT NULL,
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (workspace_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_by_user ON member(user_id);
+
+CREATE TABLE session (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	hash BLOB NOT NULL UNIQUE,
+	user_id INTEGER NOT NULL REFERENCES user(id),
+	workspace_id INTEGER NOT NULL,
+	user_agent TEXT NOT NULL DEFAULT '',
+	address TEXT NOT NULL DEFAULT '',
+	created_at INTEGER NOT NULL,
+	last_used_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX session_by_user ON session(user_id);
+
+CREATE TABLE token (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	prefix TEXT NOT NULL,
+	hash BLOB NOT NULL UNIQUE,
+	scopes INTEGER NOT NULL,
+	created_by INTEGER NOT NULL DEFAULT 0,
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL DEFAULT 0,
+	revoked_at INTEGER NOT NULL DEFAULT 0,
+	last_used_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX token_by_workspace ON token(workspace_id);
+
+CREATE TABLE device (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	serial TEXT NOT NULL,
+	serial_key TEXT NOT NULL,
+	name TEXT NOT NULL,
+	equipment_type TEXT NOT NULL,
+	site_id INTEGER NOT NULL DEFAULT 0,
+	heartbeat_interval_s INTEGER NOT NULL DEFAULT 0,
+	offline_after_s INTEGER NOT NULL DEFAULT 0,
+	firmware_version TEXT NOT NULL DEFAULT '',
+	details TEXT NOT NULL DEFAULT '{}', -- labels, manufacturer, model, notes, limits, installed_at as JSON
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX device_by_serial ON device(workspace_id, serial_key) WHERE deleted_at = 0;
+
+CREATE TABLE alert (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	status TEXT NOT NULL,
+	severity TEXT NOT NULL,
+	type TEXT NOT NULL,
+	triggered_at INTEGER NOT NULL,
+	acknowledged_at INTEGER NOT NULL,
+	resolved_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest of the alert as JSON
+) STRICT;
+CREATE INDEX alert_by_time ON alert(workspace_id, triggered_at, id);
+CREATE INDEX alert_active_by_time ON alert(workspace_id, triggered_at, id) WHERE status = 'active';
+CREATE INDEX alert_by_device ON alert(device_id, triggered_at);
+CREATE UNIQUE INDEX alert_active ON alert(device_id, type) WHERE status = 'active';
+
+CREATE TABLE commit_log (
+	seq INTEGER PRIMARY KEY,
+	data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE checkpoint (
+	device_id INTEGER PRIMARY KEY,
+	seq INTEGER NOT NULL,
+	latest BLOB NOT NULL, -- newest reading, encoded as in the log; empty before the first
+	current_temp REAL NOT NULL,
+	current_temp_at INTEGER NOT NULL,
+	state BLOB NOT NULL
+) STRICT;
+
+-- Up to which commit a device's readings are in chunks.
+CREATE TABLE seal_mark (
+	device_id INTEGER PRIMARY KEY,
+	seq INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE downtime (
+	from_at INTEGER PRIMARY KEY,
+	to_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE reading_chunk (
+	id INTEGER PRIMARY KEY,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	n INTEGER NOT NULL,
+	summary BLOB NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+CREATE INDEX reading_chunk_by_device ON reading_chunk(device_id, to_at, from_at, n);
+
+CREATE TABLE reading_rollup (
+	id INTEGER PRIMARY KEY,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+CREATE INDEX reading_rollup_by_device ON reading_rollup(device_id, to_at, from_at);
+`}
+
+func schema() sqlitemigration.Schema {
+	return sqlitemigration.Schema{AppID: applicationID, Migrations: migrations}
+}

@@ -1,0 +1,376 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// headSize counts what all heads hold together.
+type headSize struct {
+	bytes, readings atomic.Int64
+}
+
+func (h *headSize) add(bytes, readings int64) {
+	h.bytes.Add(bytes)
+	h.readings.Add(readings)
+}
+
+// sealer moves readings from the log and the heads into chunks, in slices that
+// hold the writer for a few milliseconds each. Its fields but the channels are
+// guarded by Store.mu.
+type sealer struct {
+	queue  []sealItem // devices with unsealed readings, by the commit of the oldest
+	full   []*device  // heads that are worth a chunk now
+	small  map[int64]int
+	wakeC  chan struct{}
+	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
+	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
+}
+
+// sealItem is stale when the device's oldest unsealed reading is of another
+// commit by now.
+type sealItem struct {
+	seq    int64
+	device *device
+	since  rimewatch.Time
+}
+
+func (i *sealItem) stale() bool { return i.device.head.n == 0 || i.device.head.firstSeq != i.seq }
+
+const (
+	smallChunk    = 512  // readings; fewer are worth compacting
+	compactAt     = 8    // small chunks of one device
+	chunkReadings = 1440 // a day at one a minute; no chunk crosses midnight UTC
+	sliceDevices  = 64
+	sliceBytes    = 512 << 10
+	trimRows      = 64
+	walLimit      = 32 << 20
+	vacuumPages   = 256
+	sealTick      = time.Second
+)
+
+func (q *sealer) init() {
+	q.wakeC = make(chan struct{}, 1)
+	q.small = make(map[int64]int)
+	c := make(chan struct{})
+	q.doneC.Store(&c)
+}
+
+// push keeps the queue sorted. Nearly always the item belongs at the end.
+func (q *sealer) push(it sealItem) {
+	i := len(q.queue)
+	for i > 0 && q.queue[i-1].seq > it.seq {
+		i--
+	}
+	q.queue = slices.Insert(q.queue, i, it)
+}
+
+func (q *sealer) wake() {
+	select {
+	case q.wakeC <- struct{}{}:
+	default:
+	}
+}
+
+// progress is closed when the sealer has freed memory.
+func (q *sealer) progress() <-chan struct{} { return *q.doneC.Load() }
+
+func (q *sealer) progressed() {
+	c := make(chan struct{})
+	close(*q.doneC.Swap(&c))
+}
+
+func (s *Store) startSealer() {
+	s.workers.Go(func() {
+		tick := time.NewTicker(sealTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-tick.C:
+			case <-s.seal.wakeC:
+			}
+			if err := s.maintain(s.ctx); err != nil && s.ctx.Err() == nil {
+				s.log.Error("sealing failed, will try again", "err", err)
+				select {
+				case <-s.ctx.Done():
+					return
+				case <-tick.C:
+				}
+			}
+		}
+	})
+}
+
+// maintain does everything that is due: sealing, trimming the log, compaction,
+// retention, checkpointing the write-ahead log.
+func (s *Store) maintain(ctx context.Context) error {
+	for ctx.Err() == nil {
+		n, err := s.sealSlice(ctx, s.due())
+		if err != nil {
+			return err
+		}
+		if err := s.tidyLog(ctx); err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if err := s.compactDue(ctx); err != nil {
+		return err
+	}
+	if err := s.retainDue(ctx); err != nil {
+		return err
+	}
+	return s.checkpointWAL(ctx)
+}
+
+// tidyLog trims the log and keeps the write-ahead log short.
+func (s *Store) tidyLog(ctx context.Context) error {
+	if err := s.trim(ctx); err != nil {
+		return err
+	}
+	return s.checkpointWAL(ctx)
+}
+
+// due picks the devices of the next slice: full heads first, then the oldest
+// while they are old enough or memory is short.
+func (s *Store) due() []*device {
+	now := rimewatch.TimeOf(s.cfg.Now())
+	old := now.Add(-s.cfg.SealAfter)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := &s.seal
+	var pick []*device
+	bytes := 0
+	take := func(d *device) bool {
+		if len(pick) == sliceDevices || bytes > sliceBytes {
+			return false
+		}
+		if d.head.sealSize == 0 && d.head.n > 0 && !slices.Contains(pick, d) {
+			pick = append(pick, d)
+			bytes += int(d.head.size)
+		}
+		return true
+	}
+	for len(q.full) > 0 && take(q.full[0]) {
+		q.full = q.full[1:]
+	}
+	q.dropStale()
+	excess := s.head.bytes.Load() - s.cfg.HeadBytes
+	for i := range q.queue {
+		it := &q.queue[i]
+		if it.stale() {
+			continue
+		}
+		if it.since >= old && excess <= int64(bytes) {
+			break
+		}
+		if !take(it.device) {
+			break
+		}
+	}
+	return pick
+}
+
+// dropStale frees the front of the queue.
+func (q *sealer) dropStale() {
+	i := 0
+	for i < len(q.queue) && q.queue[i].stale() {
+		i++
+	}
+	q.queue = slices.Delete(q.queue, 0, i)
+}
+
+// sealed is one device's part of a slice.
+type sealed struct {
+	device *device
+	mark   int64
+	rows   []byte
+	chunks []newChunk
+}
+
+type newChunk struct {
+	from, to rimewatch.Time
+	n        int
+	summary  []byte
+	data     []byte
+}
+
+// sealSlice moves the committed readings of some devices into chunks: encoded
+// outside every lock, written in one short transaction.
+func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
+	if len(devices) == 0 {
+		return 0, nil
+	}
+	slice := make([]sealed, len(devices))
+	s.mu.Lock()
+	for i, d := range devices {
+		slice[i] = sealed{device: d, mark: s.seq, rows: d.head.beginSeal()}
+	}
+	s.mu.Unlock()
+	for i := range slice {
+		slice[i].chunks = encodeChunks(snapshot(slice[i].rows, 0, rimewatch.MaxTime+1))
+	}
+	err := s.write(ctx, func(conn *sqlite.Conn) error {
+		for i := range slice {
+			if err := s.saveSealed(conn, &slice[i]); err != nil {
+				return fmt.Errorf("seal device %d: %w", slice[i].device.row.ID, err)
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		for i := range slice {
+			h := &slice[i].device.head
+			h.sealSize, h.sealN, h.sealSeq = 0, 0, 0
+		}
+		return 0, err
+	}
+	for i := range slice {
+		s.finishSeal(&slice[i])
+	}
+	s.seal.progressed()
+	s.seal.lastAt.Store(s.cfg.Now().UnixMilli())
+	return len(slice), nil
+}
+
+func (s *Store) saveSealed(conn *sqlite.Conn, sl *sealed) error {
+	id := sl.device.row.ID
+	for i := range sl.chunks {
+		if err := s.cfg.fault("chunk"); err != nil {
+			return err
+		}
+		if err := saveChunk(conn, id, &sl.chunks[i]); err != nil {
+			return err
+		}
+	}
+	if err := s.cfg.fault("mark"); err != nil {
+		return err
+	}
+	return sqlitex.Execute(conn, "INSERT INTO seal_mark (device_id, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq",
+		&sqlitex.ExecOptions{Args: []any{id, sl.mark}})
+}
+
+func saveChunk(conn *sqlite.Conn, deviceID int64, c *newChunk) error {
+	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, from_at, to_at, n, summary, data) VALUES (?, ?, ?, ?, ?, ?)",
+		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.from), int64(c.to), c.n, c.summary, c.data}})
+}
+
+// finishSeal takes the sealed rows out of the head. Under mu.
+func (s *Store) finishSeal(sl *sealed) {
+	d := sl.device
+	s.head.add(-int64(d.head.sealSize), -int64(d.head.sealN))
+	d.head.endSeal()
+	for i := range sl.chunks {
+		if d.sealedTo != 0 {
+			d.sealedTo = max(d.sealedTo, sl.chunks[i].to)
+		}
+		if sl.chunks[i].n < smallChunk {
+			s.seal.small[d.row.ID]++
+		}
+	}
+	if d.head.n > 0 {
+		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow})
+	} else if d.row.DeletedAt != 0 {
+		delete(s.fleet.byID, d.row.ID)
+	}
+}
+
+// encodeChunks packs sorted readings, at most a day of UTC to a chunk.
+func encodeChunks(rs []rimewatch.Reading) []newChunk {
+	var out []newChunk
+	for len(rs) > 0 {
+		day := rs[0].At / rimewatch.Day
+		n := 1
+		for n < len(rs) && n < chunkReadings && rs[n].At/rimewatch.Day == day {
+			n++
+		}
+		summary := chunk.Summarize(rs[:n])
+		out = append(out, newChunk{
+			from: rs[0].At, to: rs[n-1].At, n: n,
+			summary: summary.Append(nil),
+			data:    chunk.Encode(nil, rs[:n]),
+		})
+		rs = rs[n:]
+	}
+	return out
+}
+
+// floor is the first commit that somebody still needs.
+func (s *Store) floor() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seal.dropStale()
+	floor := s.seq + 1
+	if len(s.seal.queue) > 0 {
+		floor = s.seal.queue[0].seq
+	}
+	return min(floor, s.ckptFloor.Load())
+}
+
+// trim deletes log rows that are sealed and checkpointed.
+func (s *Store) trim(ctx context.Context) error {
+	floor := s.floor()
+	for floor > s.trimmed {
+		upTo := int64(0)
+		err := s.write(ctx, func(conn *sqlite.Conn) error {
+			var err error
+			upTo, err = queryInt(conn, "SELECT coalesce(max(seq), 0) FROM (SELECT seq FROM commit_log WHERE seq < ? ORDER BY seq LIMIT ?)", floor, trimRows)
+			if err != nil || upTo == 0 {
+				return err
+			}
+			if err := s.cfg.fault("trim"); err != nil {
+				return err
+			}
+			if err := sqlitex.Execute(conn, "DELETE FROM commit_log WHERE seq <= ?", &sqlitex.ExecOptions{Args: []any{upTo}}); err != nil {
+				return err
+			}
+			if err := setMeta(conn, "seq", s.seq); err != nil {
+				return err
+			}
+			return setMeta(conn, "alive_at", int64(s.lastNow))
+		})
+		if err != nil {
+			return err
+		}
+		if upTo == 0 {
+			s.trimmed = floor
+			return nil
+		}
+	}
+	return nil
+}
+
+// checkpointWAL copies the write-ahead log into the file when it has grown.
+// The first pass runs beside the writer; the second, short one keeps the writer
+// out so that the next commit starts the log from its beginning.
+func (s *Store) checkpointWAL(ctx context.Context) error {
+	if s.walBytes() < walLimit {
+		return nil
+	}
+	if err := s.cfg.fault("wal"); err != nil {
+		return err
+	}
+	if err := sqlitex.ExecuteTransient(s.maint, "PRAGMA wal_checkpoint(PASSIVE)", nil); err != nil {
+		return storeError(err, "checkpoint the write-ahead log")
+	}
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return storeError(sqlitex.ExecuteTransient(s.maint, "PRAGMA wal_checkpoint(PASSIVE)", nil), "checkpoint the write-ahead log")
+}

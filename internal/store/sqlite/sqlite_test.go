@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
+)
+
+// openAt opens a store and closes it with the test.
+func openAt(t *testing.T, cfg Config) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func ready(t *testing.T, s *Store) *Store {
+	t.Helper()
+	err := s.Recover(t.Context(), func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// crashed copies the files of a store as they are, in the middle of whatever it
+// does, to a new place: what kill −9 would leave behind.
+func crashed(t *testing.T, path string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), FileName)
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + suffix)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to+suffix, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func TestReadings(t *testing.T) {
+	storetest.Readings(t, storetest.Engine{
+		Open: func(t *testing.T) store.Store {
+			return ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName)}))
+		},
+		Reopen: func(t *testing.T, s store.Store) store.Store {
+			return openAt(t, Config{Path: crashed(t, s.(*Store).cfg.Path)})
+		},
+		Settle: func(t *testing.T, s store.Store) {
+			if err := s.(*Store).Rest(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	})
+}

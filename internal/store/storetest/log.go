@@ -1,0 +1,588 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Engine opens stores of one kind for the suite.
+type Engine struct {
+	// Open gives a fresh, empty store, recovered with nothing to recover.
+	Open func(t *testing.T) store.Store
+	// Reopen abandons a store as a crash would, without closing it in order, and
+	// opens it again. Recover has not been called.
+	Reopen func(t *testing.T, s store.Store) store.Store
+	// Settle makes the store do its background work now: sealing, compaction,
+	// trimming, whatever the engine has. It must change nothing that can be asked.
+	Settle func(t *testing.T, s store.Store)
+}
+
+// Readings checks everything about devices, readings and the commit log.
+func Readings(t *testing.T, e Engine) {
+	for _, c := range []struct {
+		name string
+		run  func(*fixture)
+	}{
+		{"commit and read", (*fixture).commitAndRead},
+		{"duplicates", (*fixture).duplicates},
+		{"readings without a time", (*fixture).atArrival},
+		{"unknown device", (*fixture).unknownDevice},
+		{"failed evaluation", (*fixture).failedEvaluation},
+		{"devices", (*fixture).devices},
+		{"device list", (*fixture).deviceList},
+		{"deleted device", (*fixture).deletedDevice},
+		{"history order and limits", (*fixture).historyOrder},
+		{"buckets", (*fixture).buckets},
+		{"log and checkpoints", (*fixture).logAndCheckpoints},
+		{"downtime", (*fixture).downtime},
+		{"alerts", (*fixture).alerts},
+		{"alert pages", (*fixture).alertPages},
+		{"random workload", (*fixture).randomWorkload},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &fixture{T: t, ctx: t.Context(), e: e, s: e.Open(t), now: t0}
+			f.workspace = f.newWorkspace("Shop")
+			c.run(f)
+		})
+	}
+}
+
+// fixture is one case with its own store.
+type fixture struct {
+	*testing.T
+	ctx       context.Context
+	e         Engine
+	s         store.Store
+	now       rimewatch.Time
+	workspace int64
+}
+
+func (f *fixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) code(err error, want rimewatch.Code) {
+	f.Helper()
+	if got := rimewatch.CodeOf(err); got != want {
+		f.Fatalf("error %v has the code %q, want %q", err, got, want)
+	}
+}
+
+func (f *fixture) equal(what string, got, want any) {
+	f.Helper()
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		f.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func (f *fixture) newWorkspace(name string) int64 {
+	f.Helper()
+	w := &rimewatch.Workspace{Name: name, TimeZone: "UTC", RawDays: rimewatch.DefaultRawDays, RollupDays: rimewatch.DefaultRollupDays, CreatedAt: t0, UpdatedAt: t0}
+	f.must(f.s.CreateWorkspace(f.ctx, w))
+	return w.ID
+}
+
+// reopen crashes and recovers, without streaming state.
+func (f *fixture) reopen() {
+	f.Helper()
+	f.s = f.e.Reopen(f.T, f.s)
+	f.must(f.s.Recover(f.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
+}
+
+// addDevice registers a device in the workspace of the fixture.
+func (f *fixture) addDevice(serial string) int64 {
+	f.Helper()
+	op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: serial, Create: &rimewatch.Device{
+		WorkspaceID: f.workspace, Serial: serial, Name: "Unit " + serial, EquipmentType: "walkin_freezer",
+	}})
+	f.must(op.Err)
+	return op.Device.ID
+}
+
+func (f *fixture) deviceOp(op *store.DeviceOp) *store.DeviceOp {
+	f.Helper()
+	if op.Create != nil {
+		id, err := f.s.NewDeviceID(f.ctx)
+		f.must(err)
+		op.Create.ID = id
+	}
+	op.Payload = func(d *rimewatch.Device) []byte { return []byte(d.Name) }
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Devices: []*store.DeviceOp{op}}))
+	return op
+}
+
+// reading makes a full reading that differs from moment to moment.
+func reading(at rimewatch.Time) rimewatch.Reading {
+	r := rimewatch.Reading{At: at, ReceivedAt: at + 250}
+	for fld := range rimewatch.NumFields {
+		r.Set(fld, float64(int64(at/1000)%700)/10-20+float64(fld))
+	}
+	r.Values[rimewatch.Humidity] = float64(int64(at/1000) % 100)
+	return r
+}
+
+// commit stores readings of one device and gives their outcomes.
+func (f *fixture) commit(id int64, rs ...rimewatch.Reading) []store.Outcome {
+	f.Helper()
+	inputs := make([]store.Input, len(rs))
+	for i := range rs {
+		inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: rs[i]}
+	}
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	out := make([]store.Outcome, len(rs))
+	for i := range inputs {
+		out[i] = inputs[i].Outcome
+	}
+	return out
+}
+
+// history reads everything of a device, ignoring the time of receipt, which a
+// store may round.
+func (f *fixture) history(q store.HistoryQuery) []rimewatch.Reading {
+	f.Helper()
+	var out []rimewatch.Reading
+	f.must(f.s.Readings(f.ctx, q, func(r *rimewatch.Reading) error {
+		out = append(out, *r)
+		return nil
+	}))
+	return withoutReceipt(out)
+}
+
+func withoutReceipt(rs []rimewatch.Reading) []rimewatch.Reading {
+	out := slices.Clone(rs)
+	for i := range out {
+		out[i].ReceivedAt = 0
+	}
+	return out
+}
+
+func all(id int64) store.HistoryQuery {
+	return store.HistoryQuery{DeviceID: id, From: 0, To: rimewatch.MaxTime}
+}
+
+// everywhere runs check on the store as it is, settled, and after a crash.
+func (f *fixture) everywhere(check func(where string)) {
+	f.Helper()
+	check("fresh")
+	f.e.Settle(f.T, f.s)
+	check("settled")
+	f.reopen()
+	check("recovered")
+	f.e.Settle(f.T, f.s)
+	f.reopen()
+	check("settled and recovered")
+}
+
+func (f *fixture) commitAndRead() {
+	id := f.addDevice("WIF-1")
+	var want []rimewatch.Reading
+	for i := range 10 {
+		r := reading(t0 + rimewatch.Time(i)*rimewatch.Minute)
+		want = append(want, r)
+	}
+	partial := rimewatch.Reading{At: t0 + rimewatch.Hour, ReceivedAt: t0 + rimewatch.Hour, Faults: rimewatch.Fields(0).With(rimewatch.Humidity)}
+	partial.Set(rimewatch.AmpDraw, 0.1)
+	partial.Flags = partial.Flags.WithBool(rimewatch.DoorOpenSent, true) | rimewatch.StartCountSent
+	partial.StartCount = 77
+	want = append(want, partial)
+	f.commit(id, want...)
+	f.everywhere(func(where string) {
+		f.equal(where, f.history(all(id)), withoutReceipt(want))
+		one, err := f.s.ReadingAt(f.ctx, id, partial.At)
+		f.must(err)
+		f.equal(where+" one", withoutReceipt([]rimewatch.Reading{one}), withoutReceipt([]rimewatch.Reading{partial}))
+		_, err = f.s.ReadingAt(f.ctx, id, partial.At+1)
+		f.code(err, rimewatch.CodeNotFound)
+	})
+}
+
+func (f *fixture) duplicates() {
+	id := f.addDevice("D")
+	a, b := reading(t0), reading(t0+rimewatch.Minute)
+	other := a
+	other.Values[0] = 99
+	f.equal("first", f.commit(id, a, b, other), []store.Outcome{store.Accepted, store.Accepted, store.Duplicate})
+	f.everywhere(func(where string) {
+		f.equal(where+" again", f.commit(id, other, b), []store.Outcome{store.Duplicate, store.Duplicate})
+		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{a, b}))
+	})
+	late := reading(t0 + 30*rimewatch.Second)
+	f.equal("late", f.commit(id, late, late), []store.Outcome{store.Accepted, store.Duplicate})
+	f.everywhere(func(where string) {
+		f.equal(where+" late again", f.commit(id, late), []store.Outcome{store.Duplicate})
+		f.equal(where+" with late", f.history(all(id)), withoutReceipt([]rimewatch.Reading{a, late, b}))
+	})
+}
+
+func (f *fixture) atArrival() {
+	id := f.addDevice("A")
+	f.commit(id, reading(f.now), reading(f.now+1))
+	inputs := make([]store.Input, 3)
+	for i := range inputs {
+		r := reading(0)
+		r.At, r.ReceivedAt = 0, 0
+		inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: r, AtArrival: true}
+	}
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	for i := range inputs {
+		f.equal("outcome", inputs[i].Outcome, store.Accepted)
+		f.equal("time", inputs[i].Reading.At, f.now+2+rimewatch.Time(i))
+		f.equal("receipt", inputs[i].Reading.ReceivedAt, f.now)
+	}
+	f.everywhere(func(where string) { f.equal(where, len(f.history(all(id))), 5) })
+}
+
+func (f *fixture) unknownDevice() {
+	id := f.addDevice("U")
+	inputs := []store.Input{
+		{Kind: store.InputReading, DeviceID: id + 1000, Reading: reading(t0)},
+		{Kind: store.InputHeartbeat, DeviceID: id + 1000},
+		{Kind: store.InputReading, DeviceID: id, Reading: reading(t0)},
+	}
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	f.equal("outcomes", []store.Outcome{inputs[0].Outcome, inputs[1].Outcome, inputs[2].Outcome},
+		[]store.Outcome{store.UnknownDevice, store.UnknownDevice, store.Accepted})
+	f.everywhere(func(where string) { f.equal(where, len(f.history(all(id))), 1) })
+}
+
+func (f *fixture) failedEvaluation() {
+	id := f.addDevice("E")
+	f.commit(id, reading(t0))
+	fail := rimewatch.Errorf(rimewatch.CodeConflict, "not today")
+	committed := false
+	g := &store.Group{Now: f.now,
+		Parts:     [][]store.Input{{{Kind: store.InputReading, DeviceID: id, Reading: reading(t0 + 1)}}},
+		Devices:   []*store.DeviceOp{{WorkspaceID: f.workspace, Serial: "E", Delete: true}},
+		Evaluate:  func(store.Seq) (store.Effects, error) { return store.Effects{}, fail },
+		Committed: func() { committed = true },
+	}
+	f.code(f.s.Commit(f.ctx, g), rimewatch.CodeConflict)
+	f.equal("committed", committed, false)
+	f.everywhere(func(where string) {
+		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0)}))
+		_, err := f.s.Device(f.ctx, f.workspace, "E")
+		f.must(err)
+	})
+	f.equal("afterwards", f.commit(id, reading(t0+1)), []store.Outcome{store.Accepted})
+}
+
+func (f *fixture) devices() {
+	min := -25.0
+	labels := map[string]string{"aisle": "4", "ü": "x"}
+	op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "Wif.1:a-B", Create: &rimewatch.Device{
+		WorkspaceID: f.workspace, Serial: "Wif.1:a-B", Name: "Back 'walk-in'", EquipmentType: "walkin_freezer", Labels: labels,
+		Manufacturer: "M", Model: "X", Notes: "n", InstalledAt: t0 - 5, HeartbeatIntervalS: 30, OfflineAfterS: 90, FirmwareVersion: "1",
+		Limits: &rimewatch.LimitOverrides{TempMin: &min},
+	}})
+	f.must(op.Err)
+	want := op.Device
+	f.equal("created", want.CreatedAt, f.now)
+	f.everywhere(func(where string) {
+		for _, serial := range []string{"Wif.1:a-B", "WIF.1:A-b"} {
+			v, err := f.s.Device(f.ctx, f.workspace, serial)
+			f.must(err)
+			f.equal(where, v.Device, want)
+			id, ok := f.s.DeviceID(f.workspace, []byte(serial))
+			f.equal(where+" id", id, want.ID)
+			f.equal(where+" known", ok, true)
+		}
+		_, err := f.s.Device(f.ctx, f.newWorkspace(where), "Wif.1:a-B")
+		f.code(err, rimewatch.CodeDeviceNotFound)
+	})
+	taken := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "wif.1:A-b", Create: &rimewatch.Device{WorkspaceID: f.workspace, Serial: "wif.1:A-b"}})
+	f.code(taken.Err, rimewatch.CodeSerialTaken)
+	f.now += 1000
+	changed := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "WIF.1:A-B", Change: func(d *rimewatch.Device) error {
+		d.Name, d.Limits, d.Labels = "Front", nil, nil
+		return nil
+	}})
+	f.must(changed.Err)
+	want.Name, want.Limits, want.Labels, want.UpdatedAt = "Front", nil, nil, f.now
+	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "WIF.1:A-B", Change: func(d *rimewatch.Device) error {
+		d.Name = "no"
+		return rimewatch.Invalid("name", "no")
+	}})
+	f.code(refused.Err, rimewatch.CodeValidationFailed)
+	missing := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "nobody", Change: func(*rimewatch.Device) error { return nil }})
+	f.code(missing.Err, rimewatch.CodeDeviceNotFound)
+	f.everywhere(func(where string) {
+		v, err := f.s.Device(f.ctx, f.workspace, "Wif.1:a-B")
+		f.must(err)
+		f.equal(where, v.Device, want)
+	})
+}
+
+func (f *fixture) deviceList() {
+	for i := range 25 {
+		kind := "walkin_freezer"
+		if i%5 == 0 {
+			kind = "beverage_cooler"
+		}
+		op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: fmt.Sprintf("S-%02d", i), Create: &rimewatch.Device{
+			WorkspaceID: f.workspace, Serial: fmt.Sprintf("S-%02d", i), Name: fmt.Sprintf("Größe %d", i), EquipmentType: kind, SiteID: int64(i%3) * 7,
+		}})
+		f.must(op.Err)
+	}
+	serials := func(flt store.DeviceFilter, p store.Page) (out []string, total int, last int64) {
+		f.Helper()
+		list, total, err := f.s.Devices(f.ctx, f.workspace, flt, p)
+		f.must(err)
+		for _, v := range list {
+			out, last = append(out, v.Serial), v.ID
+		}
+		return out, total, last
+	}
+	f.everywhere(func(where string) {
+		got, total, last := serials(store.DeviceFilter{}, store.Page{Limit: 2, Offset: 3})
+		f.equal(where, got, []string{"S-03", "S-04"})
+		f.equal(where, total, 25)
+		got, _, _ = serials(store.DeviceFilter{}, store.Page{Limit: 2, After: last})
+		f.equal(where+" after", got, []string{"S-05", "S-06"})
+		got, total, _ = serials(store.DeviceFilter{EquipmentType: "beverage_cooler"}, store.Page{Limit: 2, Offset: 1})
+		f.equal(where+" type", got, []string{"S-05", "S-10"})
+		f.equal(where+" type", total, 5)
+		_, total, _ = serials(store.DeviceFilter{SiteID: 7}, store.Page{Limit: 100})
+		f.equal(where+" site", total, 8)
+		got, _, _ = serials(store.DeviceFilter{Query: "GRÖSSE 1"}, store.Page{Limit: 100})
+		f.equal(where+" query without its letter", len(got), 0)
+		got, _, _ = serials(store.DeviceFilter{Query: "größe 2"}, store.Page{Limit: 100})
+		f.equal(where+" query", got, []string{"S-02", "S-20", "S-21", "S-22", "S-23", "S-24"})
+		got, total, _ = serials(store.DeviceFilter{Status: rimewatch.Online}, store.Page{Limit: 9})
+		f.equal(where+" online", append(got, fmt.Sprint(total)), []string{"0"})
+		got, total, _ = serials(store.DeviceFilter{}, store.Page{Limit: 9, Offset: 99})
+		f.equal(where+" past the end", append(got, fmt.Sprint(total)), []string{"25"})
+	})
+}
+
+func (f *fixture) deletedDevice() {
+	id := f.addDevice("X")
+	f.commit(id, reading(t0))
+	f.must(f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "x", Delete: true}).Err)
+	f.equal("reading for it", f.commit(id, reading(t0+1)), []store.Outcome{store.UnknownDevice})
+	again := f.addDevice("X")
+	if again == id {
+		f.Fatal("an id was given out twice")
+	}
+	f.everywhere(func(where string) {
+		v, err := f.s.Device(f.ctx, f.workspace, "X")
+		f.must(err)
+		f.equal(where, v.ID, again)
+		f.equal(where+" history", f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0)}))
+		f.equal(where+" new history", len(f.history(all(again))), 0)
+	})
+	next, err := f.s.NewDeviceID(f.ctx)
+	f.must(err)
+	if next <= again {
+		f.Fatalf("new id %d is not after %d", next, again)
+	}
+}
+
+func (f *fixture) historyOrder() {
+	id := f.addDevice("H")
+	var want []rimewatch.Reading
+	for i := range 300 {
+		want = append(want, reading(t0+rimewatch.Time(i)*7*rimewatch.Minute))
+	}
+	shuffled := slices.Clone(want)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	f.commit(id, shuffled[:150]...)
+	f.e.Settle(f.T, f.s)
+	f.commit(id, shuffled[150:]...)
+	want = withoutReceipt(want)
+	reversed := slices.Clone(want)
+	slices.Reverse(reversed)
+	f.everywhere(func(where string) {
+		f.equal(where, f.history(all(id)), want)
+		f.equal(where+" descending", f.history(store.HistoryQuery{DeviceID: id, To: rimewatch.MaxTime, Descending: true}), reversed)
+		from, to := want[10].At, want[40].At
+		f.equal(where+" range", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to}), want[10:40])
+		f.equal(where+" limit", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to, Limit: 5}), want[10:15])
+		f.equal(where+" limit from the end", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to, Limit: 5, Descending: true}), reversed[300-40:300-35])
+		f.equal(where+" empty", len(f.history(store.HistoryQuery{DeviceID: id, From: to + 1, To: to + 2})), 0)
+	})
+}
+
+func (f *fixture) buckets() {
+	id := f.addDevice("B")
+	var rs []rimewatch.Reading
+	for i := range 400 {
+		r := reading(t0 + rimewatch.Time(i)*11*rimewatch.Minute + rimewatch.Time(i%7)*777)
+		if i%9 == 0 {
+			r.Present &^= 1 << rimewatch.Voltage
+			r.Values[rimewatch.Voltage] = 0
+		}
+		rs = append(rs, r)
+	}
+	f.commit(id, rs[:250]...)
+	f.e.Settle(f.T, f.s)
+	f.commit(id, rs[250:]...)
+	f.everywhere(func(where string) {
+		for _, step := range []rimewatch.Time{15 * rimewatch.Minute, rimewatch.Hour, rimewatch.Day} {
+			q := store.BucketQuery{DeviceID: id, From: t0 + 5*rimewatch.Hour, To: t0 + 60*rimewatch.Hour, Step: step, Fields: rimewatch.AllFields}
+			got, err := f.s.Buckets(f.ctx, q)
+			f.must(err)
+			want := plainBuckets(rs, q)
+			if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-4)); d != "" {
+				f.Fatalf("%s, step %d (-want +got):\n%s", where, step, d)
+			}
+		}
+	})
+}
+
+// plainBuckets is the model: a loop over everything.
+func plainBuckets(rs []rimewatch.Reading, q store.BucketQuery) []store.Bucket {
+	byAt := make(map[rimewatch.Time]*store.Bucket)
+	var order []rimewatch.Time
+	for i := range rs {
+		r := &rs[i]
+		if r.At < q.From || r.At >= q.To {
+			continue
+		}
+		at := r.At / q.Step * q.Step
+		b := byAt[at]
+		if b == nil {
+			b = &store.Bucket{At: at}
+			byAt[at] = b
+			order = append(order, at)
+		}
+		b.Count++
+		for fld := range rimewatch.NumFields {
+			v, ok := r.Value(fld)
+			if !ok || !q.Fields.Has(fld) {
+				continue
+			}
+			a := &b.Fields[fld]
+			if a.Count == 0 {
+				a.Min, a.Max = v, v
+			}
+			a.Count++
+			a.Min, a.Max, a.Sum = min(a.Min, v), max(a.Max, v), a.Sum+v
+		}
+	}
+	slices.Sort(order)
+	var out []store.Bucket
+	for _, at := range order {
+		out = append(out, *byAt[at])
+	}
+	return out
+}
+
+// recovered is what a store gives back at its start.
+type recovered struct {
+	Checkpoints map[int64]string
+	Entries     []string
+}
+
+func (f *fixture) recover() recovered {
+	f.Helper()
+	f.s = f.e.Reopen(f.T, f.s)
+	out := recovered{Checkpoints: map[int64]string{}}
+	f.must(f.s.Recover(f.ctx, func(c store.Checkpoint) error {
+		out.Checkpoints[c.DeviceID] = fmt.Sprintf("%d %s", c.Seq, c.State)
+		return nil
+	}, func(e *store.Entry) error {
+		out.Entries = append(out.Entries, fmt.Sprintf("%d %d %d %d %s", e.Seq, e.Now-t0, e.Input.Kind, e.Input.DeviceID, payload(&e.Input)))
+		return nil
+	}))
+	return out
+}
+
+func payload(in *store.Input) string {
+	if in.Kind == store.InputReading {
+		return fmt.Sprintf("%d %d %g", in.Reading.At-t0, in.Reading.ReceivedAt-t0, in.Reading.Values)
+	}
+	return string(bytes.Clone(in.Payload))
+}
+
+func (f *fixture) logAndCheckpoints() {
+	a, b := f.addDevice("LA"), f.addDevice("LB")
+	r := reading(t0 + 5)
+	inputs := []store.Input{
+		{Kind: store.InputHeartbeat, DeviceID: a, Payload: []byte("hb")},
+		{Kind: store.InputReading, DeviceID: b, Reading: r},
+		{Kind: store.InputReading, DeviceID: b, Reading: r}, // a duplicate is no input
+		{Kind: store.InputTick, DeviceID: a},
+		{Kind: store.InputResolve, DeviceID: b, Payload: []byte("high_temperature")},
+	}
+	var seq store.Seq
+	f.now += 10
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs[:2], inputs[2:]}, Evaluate: func(s store.Seq) (store.Effects, error) {
+		seq = s
+		return store.Effects{}, nil
+	}}))
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}},
+		Evaluate: func(store.Seq) (store.Effects, error) { return store.Effects{Empty: true}, nil }}))
+	f.must(f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "LA", Change: func(d *rimewatch.Device) error { d.Name = "new name"; return nil }}).Err)
+
+	entry := func(seq store.Seq, now int, kind store.InputKind, id int64, text string) string {
+		return fmt.Sprintf("%d %d %d %d %s", seq, now, kind, id, text)
+	}
+	want := []string{
+		entry(seq-2, 0, store.InputDevice, a, "Unit LA"),
+		entry(seq-1, 0, store.InputDevice, b, "Unit LB"),
+		entry(seq, 10, store.InputHeartbeat, a, "hb"),
+		entry(seq, 10, store.InputReading, b, payload(&inputs[1])),
+		entry(seq, 10, store.InputTick, a, ""),
+		entry(seq, 10, store.InputResolve, b, "high_temperature"),
+		entry(seq+1, 10, store.InputDevice, a, "new name"),
+	}
+	got := f.recover()
+	f.equal("log", got.Entries, want)
+	f.equal("no checkpoints", len(got.Checkpoints), 0)
+
+	// What is sealed but not checkpointed is still given back.
+	f.e.Settle(f.T, f.s)
+	f.equal("settled log", f.recover().Entries, want)
+
+	f.must(f.s.SaveCheckpoints(f.ctx, []store.Checkpoint{{DeviceID: a, Seq: seq, State: []byte("A")}, {DeviceID: b, Seq: seq, State: []byte("B")}}, seq+1))
+	f.e.Settle(f.T, f.s)
+	got = f.recover()
+	f.equal("checkpoints", got.Checkpoints, map[int64]string{a: fmt.Sprintf("%d A", seq), b: fmt.Sprintf("%d B", seq)})
+	if n := len(got.Entries); n == 0 || got.Entries[n-1] != want[len(want)-1] {
+		f.Fatalf("what no checkpoint covers is gone: %q", got.Entries)
+	}
+	v, err := f.s.Device(f.ctx, f.workspace, "LB")
+	f.must(err)
+	f.equal("latest reading", withoutReceipt([]rimewatch.Reading{v.Latest}), withoutReceipt([]rimewatch.Reading{r}))
+	// The next commit goes on where the last one stopped.
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}, Evaluate: func(s store.Seq) (store.Effects, error) {
+		if s <= seq+1 {
+			f.Errorf("commit %d after %d", s, seq+1)
+		}
+		return store.Effects{}, nil
+	}}))
+}
+
+func (f *fixture) downtime() {
+	f.must(f.s.MarkAlive(f.ctx, t0+100))
+	f.s = f.e.Reopen(f.T, f.s)
+	f.must(f.s.Recover(f.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
+	at, err := f.s.AliveAt(f.ctx)
+	f.must(err)
+	f.equal("alive at", at, t0+100)
+	_, err = f.s.AddDowntime(f.ctx, store.Downtime{From: t0 + 100, To: t0 + 500})
+	f.must(err)
+	_, err = f.s.AddDowntime(f.ctx, store.Downtime{From: t0 + 600, To: t0 + 600})
+	f.must(err)
+	want := []store.Downtime{{From: t0 + 100, To: t0 + 500}, {From: t0 + 700, To: t0 + 900}}
+	got, err := f.s.AddDowntime(f.ctx, want[1])
+	f.must(err)
+	f.equal("downtimes", got, want)
+	f.reopen()
+	got, err = f.s.AddDowntime(f.ctx, store.Downtime{})
+	f.must(err)
+	f.equal("downtimes after a restart", got, want)
+}
