@@ -24,6 +24,16 @@ const (
 	EvaporatorIcingSuspected   AlertType = "evaporator_icing_suspected"
 	DoorOpenSuspected          AlertType = "door_open_suspected"
 	SiteOffline                AlertType = "site_offline"
+	HighSuctionTemperature     AlertType = "high_suction_temperature"
+	LowSuctionTemperature      AlertType = "low_suction_temperature"
+	LowDischargeTemperature    AlertType = "low_discharge_temperature"
+	HighAmbientTemperature     AlertType = "high_ambient_temperature"
+	LowAmbientTemperature      AlertType = "low_ambient_temperature"
+	LowHumidity                AlertType = "low_humidity"
+	LowAmpDraw                 AlertType = "low_amp_draw"
+	CompressorStartFailure     AlertType = "compressor_start_failure"
+	ExcessiveRunTime           AlertType = "excessive_run_time"
+	SlowRecovery               AlertType = "slow_recovery"
 )
 
 // Severity of an alert.

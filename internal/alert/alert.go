@@ -10,8 +10,13 @@ import (
 // must not change while it is; give a device another Config instead and call
 // Tick. The zero value judges presence alone.
 type Config struct {
-	Equipment *rimewatch.Equipment // nil is treated as a type without habits
-	Limits    rimewatch.Limits     // product temperature limits in force
+	Equipment      *rimewatch.Equipment // nil is treated as a type without habits
+	Limits         rimewatch.Limits     // product temperature limits in force
+	Rules          Rules                // beyond product temperature and presence, which are always judged
+	Thresholds     *Thresholds          // of Rules; nil = DefaultThresholds
+	NominalVoltage float64              // V; 0 = learn it
+	RatedAmps      float64              // A, the compressor's rated-load current; 0 = use what the unit has learnt
+	HumidityInZone bool                 // the humidity sensor hangs in the zone, not at the condenser
 }
 
 // Presence is what the service knows of a device's signs of life.

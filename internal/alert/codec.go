@@ -3,6 +3,7 @@ package alert
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/bits"
 
 	"github.com/rimewatch/rimewatch"
@@ -10,102 +11,196 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its owner then rebuilds it from the readings.
-const codecVersion = 1
-
-const (
-	headerLen = 1 + 5*8 + 4*4 + 1
-	trackLen  = 4 + 6 + 6 + 6 + 2
-)
+const codecVersion = 2
 
 var errState = errors.New("alert: not an encoded state of this version")
 
 // AppendBinary appends the state in a fixed form: equal states give equal
-// bytes. Tracks that hold nothing take no room.
+// bytes. Rules that hold nothing take no room.
 func (s *State) AppendBinary(b []byte) []byte {
-	var used uint32
-	for i := range s.tracks {
-		if s.tracks[i] != (track{}) {
-			used |= 1 << i
-		}
-	}
-	b = append(b, codecVersion)
-	for _, t := range [...]rimewatch.Time{s.newest, s.zoneAt, s.seenAt, s.aliveUntil, s.holdUntil} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(t))
-	}
-	for _, v := range [...]uint32{uint32(s.zoneTemp), s.active, s.live, used} {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	b = append(b, boolByte(s.gone))
-	for i := range s.tracks {
-		if used&(1<<i) != 0 {
-			b = s.tracks[i].append(b)
-		}
-	}
-	return b
+	k := coder{b: append(b, codecVersion)}
+	c := *s
+	c.code(&k)
+	return k.b
 }
 
 // UnmarshalBinary restores what AppendBinary wrote. On an error the state is
 // left as it was.
 func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) < headerLen || b[0] != codecVersion {
+	if len(b) == 0 || b[0] != codecVersion {
 		return errState
 	}
+	k := coder{b: b[1:], reading: true}
 	var n State
-	var used uint32
-	zone := uint32(0)
-	b = b[1:]
-	for _, t := range [...]*rimewatch.Time{&n.newest, &n.zoneAt, &n.seenAt, &n.aliveUntil, &n.holdUntil} {
-		*t = rimewatch.Time(binary.LittleEndian.Uint64(b))
-		b = b[8:]
-	}
-	for _, v := range [...]*uint32{&zone, &n.active, &n.live, &used} {
-		*v = binary.LittleEndian.Uint32(b)
-		b = b[4:]
-	}
-	n.zoneTemp, n.gone = fixed(zone), b[0] == 1
-	if b[0] > 1 {
+	n.code(&k)
+	if k.bad || len(k.b) != 0 {
 		return errState
-	}
-	b = b[1:]
-	const all = 1<<numRules - 1
-	if (used|n.active|n.live)&^all != 0 || len(b) != bits.OnesCount32(used)*trackLen {
-		return errState
-	}
-	for i := range n.tracks {
-		if used&(1<<i) != 0 {
-			n.tracks[i].read(b)
-			b = b[trackLen:]
-		}
 	}
 	*s = n
 	return nil
 }
 
-func (t *track) append(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.peak))
-	for _, m := range [...]stamp{t.mark, t.cmark, t.start} {
-		for _, v := range m {
-			b = binary.LittleEndian.AppendUint16(b, v)
-		}
-	}
-	return binary.LittleEndian.AppendUint16(b, t.bits)
+// coder writes to or reads from b, so that both directions share one
+// description of the form.
+type coder struct {
+	b       []byte
+	reading bool
+	bad     bool
 }
 
-func (t *track) read(b []byte) {
-	t.peak = fixed(binary.LittleEndian.Uint32(b))
-	b = b[4:]
-	for _, m := range [...]*stamp{&t.mark, &t.cmark, &t.start} {
-		for i := range m {
-			m[i] = binary.LittleEndian.Uint16(b)
-			b = b[2:]
-		}
+func integer[T ~int8 | ~uint8 | ~uint16 | ~int32 | ~uint32 | ~int64](k *coder, size int, p *T) {
+	if !k.reading {
+		var w [8]byte
+		binary.LittleEndian.PutUint64(w[:], uint64(*p))
+		k.b = append(k.b, w[:size]...)
+		return
 	}
-	t.bits = binary.LittleEndian.Uint16(b)
+	if len(k.b) < size {
+		k.bad = true
+		return
+	}
+	var w [8]byte
+	copy(w[:], k.b[:size])
+	*p = T(binary.LittleEndian.Uint64(w[:]))
+	k.b = k.b[size:]
 }
 
-func boolByte(v bool) byte {
-	if v {
-		return 1
+func (k *coder) float(p *float32) {
+	v := math.Float32bits(*p)
+	integer(k, 4, &v)
+	*p = math.Float32frombits(v)
+	k.bad = k.bad || *p != *p
+}
+
+func (k *coder) bools(ps ...*bool) {
+	var set uint8
+	for i, p := range ps {
+		if *p {
+			set |= 1 << i
+		}
 	}
-	return 0
+	integer(k, 1, &set)
+	k.bad = k.bad || set>>len(ps) != 0
+	for i, p := range ps {
+		*p = set&(1<<i) != 0
+	}
+}
+
+func (k *coder) stamps(ps ...*stamp) {
+	for _, p := range ps {
+		for i := range p {
+			integer(k, 2, &p[i])
+		}
+	}
+}
+
+func (s *State) code(k *coder) {
+	for _, t := range [...]*rimewatch.Time{&s.newest, &s.at, &s.zoneAt, &s.seenAt, &s.aliveUntil, &s.holdUntil} {
+		integer(k, 8, t)
+	}
+	for i := range s.last {
+		integer(k, 4, &s.last[i])
+	}
+	k.float(&s.gap)
+	integer(k, 4, &s.active)
+	integer(k, 4, &s.live)
+	integer(k, 1, &s.broken)
+	integer(k, 1, &s.sensor.runs)
+	k.bools(&s.gone, &s.sensor.stuck)
+	k.stamps(&s.sensor.same)
+	s.run.code(k)
+	s.melt.code(k)
+	s.win.code(k)
+	s.base.code(k)
+	k.float(&s.volts.mean)
+	integer(k, 1, &s.volts.n)
+	k.float(&s.volts.value)
+	s.pool.code(k)
+	const all = 1<<numRules - 1
+	k.bad = k.bad || (s.active|s.live)&^all != 0 || s.active&^s.pool.rules != 0
+}
+
+func (r *runState) code(k *coder) {
+	k.float(&r.hi)
+	k.float(&r.lo)
+	k.float(&r.prev)
+	k.stamps(&r.since, &r.paused)
+	for i := range r.lens {
+		integer(k, 2, &r.lens[i])
+	}
+	for i := range r.starts {
+		integer(k, 1, &r.starts[i])
+	}
+	for i := range r.failed {
+		integer(k, 1, &r.failed[i])
+	}
+	integer(k, 4, &r.startCount)
+	integer(k, 4, &r.runSeconds)
+	integer(k, 1, &r.source)
+	k.bad = k.bad || r.source > fromFlag
+	k.bools(&r.known, &r.on, &r.dated, &r.counted, &r.spike)
+}
+
+func (m *meltState) code(k *coder) {
+	for i := range m.habit {
+		integer(k, 1, &m.habit[i])
+	}
+	k.float(&m.mean)
+	k.float(&m.usual)
+	k.stamps(&m.since, &m.ended)
+	integer(k, 1, &m.learnt)
+	k.bools(&m.hump, &m.known, &m.hit, &m.declared, &m.graced)
+}
+
+func (w *window) code(k *coder) {
+	integer(k, 4, &w.index)
+	integer(k, 4, &w.on)
+	integer(k, 4, &w.all)
+	integer(k, 2, &w.n)
+	k.float(&w.x)
+	k.float(&w.zone)
+	k.float(&w.zoned)
+	for ch := range channels {
+		integer(k, 2, &w.counts[ch])
+		k.float(&w.y[ch])
+		k.float(&w.prev[ch])
+		k.float(&w.dev[ch])
+	}
+	for i := range w.shares {
+		integer(k, 1, &w.shares[i])
+	}
+	k.bools(&w.started)
+}
+
+func (b *baseline) code(k *coder) {
+	k.float(&b.w)
+	k.float(&b.x)
+	k.float(&b.xx)
+	for ch := range channels {
+		k.float(&b.y[ch])
+		k.float(&b.xy[ch])
+	}
+}
+
+// code keeps the slots as they are, so that a restored state behaves alike to
+// the last bit.
+func (p *pool) code(k *coder) {
+	integer(k, 4, &p.rules)
+	if p.rules>>numRules != 0 || bits.OnesCount32(p.rules) > poolSize {
+		k.bad = true
+		return
+	}
+	for set := p.rules; set != 0; set &= set - 1 {
+		i := lowest(set)
+		integer(k, 1, &p.index[i])
+		if p.index[i] >= poolSize || (k.reading && p.slots&(1<<p.index[i]) != 0) {
+			k.bad = true
+			return
+		}
+		p.slots |= 1 << p.index[i]
+		t := &p.tracks[p.index[i]]
+		integer(k, 4, &t.peak)
+		k.stamps(&t.mark, &t.cmark, &t.start)
+		integer(k, 2, &t.bits)
+	}
 }

@@ -2,120 +2,115 @@ package alert
 
 import "github.com/rimewatch/rimewatch"
 
+// Rules is a set of groups of rules. The limits of the product temperature and
+// device_offline are not among them: they are always judged.
+type Rules uint32
+
+// The groups of rules.
 const (
-	// tcsCritical is half of the four hours that the FDA Food Code (3-501.19)
-	// gives TCS food out of temperature control: time left to act.
-	tcsCritical = 2 * rimewatch.Hour
-	// freezeCritical bounds the critical delay on the cold side: what freezes
-	// (vaccines, produce) is lost within minutes.
-	freezeCritical = 10 * rimewatch.Minute
-	// offlineCritical is the shortest silence that is critical.
-	offlineCritical = rimewatch.Hour
+	RuleSensors   Rules = 1 << iota // sensor_fault, sensor_stale
+	RuleSupply                      // low_voltage, high_voltage, power_loss
+	RuleHumidity                    // high_humidity, low_humidity
+	RuleAmbient                     // high_ambient_temperature, low_ambient_temperature
+	RuleAmps                        // high_amp_draw, low_amp_draw
+	RuleDischarge                   // high_discharge_temperature, low_discharge_temperature
+	RuleSuction                     // high_suction_temperature, low_suction_temperature
+	RuleVibration                   // high_vibration
+	RuleCycling                     // short_cycling
+	RuleStarts                      // compressor_start_failure
+	RuleRunTime                     // excessive_run_time
+	RuleRecovery                    // slow_recovery
+	RuleRelative                    // amps, discharge and suction also by the unit's own baseline
+	RuleDefrost                     // warnings wait for a recognised defrost to end
+
+	AllRules Rules = 1<<iota - 1
+
+	// DefaultRules are those that stay silent on healthy units: all but the
+	// ambient rules (a condenser outdoors leaves that range every winter) and
+	// the humidity rules (advice, and high humidity at night is weather).
+	DefaultRules = AllRules &^ (RuleAmbient | RuleHumidity)
 )
 
-func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * rimewatch.Second }
+// rule numbers the rules; the numbers are part of checkpoints and never change
+// their meaning.
+type rule uint8
 
-// bounds gives what rule i judges by.
-func (c *Config) bounds(i rule, p *Presence) bounds {
-	switch i {
-	case ruleHigh, ruleLow:
-		return c.zoneBounds(i == ruleLow)
-	default:
-		return offlineBounds(p)
-	}
+const (
+	ruleHigh rule = iota
+	ruleLow
+	ruleOffline
+	ruleStale
+	ruleFault
+	rulePower
+	ruleLowVolts
+	ruleHighVolts
+	ruleDischarge
+	ruleAmps
+	ruleVibration
+	ruleCycling
+	ruleStarts
+	ruleRunTime
+	ruleRecovery
+	ruleSuction
+	ruleLowSuction
+	ruleLowDischarge
+	ruleLowAmps
+	ruleHumid
+	ruleDry
+	ruleHot
+	ruleCold
+	numRules
+)
+
+// ruleSpec is what is fixed about a rule. second is the other measure by which
+// the same condition shows, "" when there is only one.
+type ruleSpec struct {
+	typ                rimewatch.AlertType
+	group              Rules // 0 = always judged
+	metric, unit       string
+	second, secondUnit string
+	running            bool // judged while the compressor runs, its clocks stand still otherwise
+	low                bool // the worst value is the lowest
 }
 
-// zoneBounds are the limits of the product-zone temperature on one side.
-func (c *Config) zoneBounds(low bool) bounds {
-	l := &c.Limits
-	warn, crit := l.TempMax, l.CriticalMax
-	b := bounds{
-		low: low, delta: l.ClearDelta, clear: seconds(l.ClearS),
-		warnDelay: seconds(l.DelayS), critDelay: seconds(l.CriticalDelayS),
-	}
-	if low {
-		warn, crit = l.TempMin, l.CriticalMin
-		b.warnDelay = seconds(l.LowDelayS)
-		b.critDelay = min(b.critDelay, b.warnDelay, freezeCritical)
-	}
-	if warn != nil {
-		b.warn, b.hasWarn = *warn, true
-	}
-	if crit != nil {
-		b.crit, b.hasCrit = *crit, true
-	}
-	if c.Equipment != nil && c.Equipment.TCS {
-		b.longDelay = tcsCritical
-	}
-	return b
+var ruleSpecs = [numRules]ruleSpec{
+	ruleHigh:         {typ: rimewatch.HighTemperature, metric: "product_zone_temp", unit: "°C"},
+	ruleLow:          {typ: rimewatch.LowTemperature, metric: "product_zone_temp", unit: "°C", low: true},
+	ruleOffline:      {typ: rimewatch.DeviceOffline, metric: "silence", unit: "s"},
+	ruleStale:        {typ: rimewatch.SensorStale, group: RuleSensors, metric: "reading_age", unit: "s"},
+	ruleFault:        {typ: rimewatch.SensorFault, group: RuleSensors},
+	rulePower:        {typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", unit: "V", low: true},
+	ruleLowVolts:     {typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", unit: "V", low: true},
+	ruleHighVolts:    {typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage", unit: "V"},
+	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", unit: "°C", second: "compressor_discharge_temp_deviation", secondUnit: "K", running: true},
+	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", second: "amp_draw_deviation", secondUnit: "%", running: true},
+	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", unit: "mm/s", running: true},
+	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: "starts_per_hour", unit: "1/h", second: "run_length", secondUnit: "min"},
+	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: "failed_starts_per_day", unit: "1/d", second: "failed_starts_per_hour", secondUnit: "1/h"},
+	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%"},
+	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: "recovery_time", unit: "min"},
+	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", unit: "°C", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true},
+	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: "suction_above_zone", unit: "K", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true, low: true},
+	ruleLowDischarge: {typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: "discharge_above_ambient", unit: "K", running: true, low: true},
+	ruleLowAmps:      {typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", low: true},
+	ruleHumid:        {typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH"},
+	ruleDry:          {typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH", low: true},
+	ruleHot:          {typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C"},
+	ruleCold:         {typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C", low: true},
 }
 
-// offlineBounds make silence a warning at once and critical after max(1 h, 4 ×
-// the offline time). The limit is the offline time itself, in s.
-func offlineBounds(p *Presence) bounds {
-	after := rimewatch.Time(p.OfflineAfter.Milliseconds())
-	return bounds{
-		hasWarn: true, warn: p.OfflineAfter.Seconds(),
-		longDelay: max(offlineCritical, 4*after),
-	}
-}
-
-// plausibleZone tells a temperature from what a broken sensor reports: outside
-// −110…60 °C nothing refrigerates, and 85.0 °C is what a DS18B20 says after its
-// power came back.
-func plausibleZone(v float64) bool { return v >= -110 && v <= 60 && v != 85 }
-
-// judgeZone takes a product-zone temperature that holds from e on.
-func (s *State) judgeZone(c *Config, v float64, e, now rimewatch.Time, recent, mayOpen bool, out []Transition) []Transition {
-	for i := ruleHigh; i <= ruleLow; i++ {
-		if recent {
-			s.live |= 1 << i
-		} else {
-			s.live &^= 1 << i
-		}
-		b := c.zoneBounds(i == ruleLow)
-		if !b.judged() {
-			continue
-		}
-		s.tracks[i].step(v, &b, e, s.isActive(i))
-		out = s.run(i, &b, e, now, mayOpen, out)
-	}
-	return out
-}
-
-// reconsider judges the newest temperature by limits that may have changed. A
-// condition that the edit made begins with the edit.
-func (s *State) reconsider(c *Config, now rimewatch.Time) {
-	if s.zoneAt == 0 {
-		return
-	}
-	for i := ruleHigh; i <= ruleLow; i++ {
-		b := c.zoneBounds(i == ruleLow)
-		if b.judged() {
-			s.tracks[i].step(s.zoneTemp.float(), &b, now, s.isActive(i))
-		} else {
-			s.tracks[i].enter(zoneClear, zoneClear, now, false)
+// ruleOf finds the rule of an alert type.
+func ruleOf(t rimewatch.AlertType) (rule, bool) {
+	for i := range numRules {
+		if ruleSpecs[i].typ == t {
+			return i, true
 		}
 	}
+	return 0, false
 }
 
-// judgePresence opens and resolves device_offline.
-func (s *State) judgePresence(p *Presence, online bool, now rimewatch.Time, out []Transition) []Transition {
-	t := &s.tracks[ruleOffline]
-	silent := !online && !p.Announced && !p.NeverSeen
-	if !silent && !s.busy(ruleOffline) {
-		return out
-	}
-	b := offlineBounds(p)
-	switch {
-	case !silent:
-		t.enter(zoneClear, zoneClear, now, s.isActive(ruleOffline))
-	case t.zone() != zoneBeyond:
-		since := p.OfflineSince
-		if since == 0 || since > now {
-			since = now
-		}
-		t.enter(zoneBeyond, zoneClear, since, s.isActive(ruleOffline))
-	}
-	return s.run(ruleOffline, &b, now, now, true, out)
+// judges tells whether the configuration asks for rule i.
+func (c *Config) judges(i rule) bool {
+	g := ruleSpecs[i].group
+	return g == 0 || c.Rules&g != 0
 }

@@ -1,54 +1,62 @@
 package alert
 
 import (
-	"math"
-
 	"github.com/rimewatch/rimewatch"
 )
-
-// rule numbers the tracks of a State; the numbers are part of checkpoints and
-// never change their meaning.
-type rule uint8
-
-const (
-	ruleHigh rule = iota
-	ruleLow
-	ruleOffline
-	numRules
-)
-
-var ruleTypes = [numRules]rimewatch.AlertType{
-	ruleHigh:    rimewatch.HighTemperature,
-	ruleLow:     rimewatch.LowTemperature,
-	ruleOffline: rimewatch.DeviceOffline,
-}
 
 // State is the memory of the rules for one device. The zero value is a device
 // of which nothing is known. It holds no pointers: copying it is copying its
 // bytes, so that a caller evaluates on a copy and keeps it after the commit.
 type State struct {
 	newest     rimewatch.Time // newest recorded_at seen; what is not after it is late
-	zoneAt     rimewatch.Time // event time of zoneTemp, 0 = none yet
+	at         rimewatch.Time // its event time
+	zoneAt     rimewatch.Time // event time of the newest product-zone temperature, 0 = none yet
 	seenAt     rimewatch.Time // arrival of the newest reading
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
-	zoneTemp   fixed          // newest plausible product-zone temperature
-	active     uint32         // set of rules with an active alert
-	live       uint32         // set of rules whose newest value was recent when it arrived
-	gone       bool           // offline as far as the state was told
-	tracks     [numRules]track
+	last       [rimewatch.NumFields]fixed
+	gap        float32 // s between readings, a slow mean
+	active     uint32  // set of rules with an active alert
+	live       uint32  // set of rules whose newest value was recent when it arrived
+	gone       bool    // offline as far as the state was told
+	broken     rimewatch.Fields
+	sensor     sensorState
+	run        runState
+	melt       meltState
+	win        window
+	base       baseline
+	volts      nominal
+	pool       pool
 }
 
-const forever = rimewatch.Time(math.MaxInt64)
-
 func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
+
+// pass is one call's view of the world.
+type pass struct {
+	c       *Config
+	p       *Presence
+	th      *Thresholds
+	e       rimewatch.Time // event time to which the clocks run
+	now     rimewatch.Time
+	recent  bool // the reading was recent when it arrived
+	mayOpen bool // it is the last one of a backlog and recent
+	out     []Transition
+}
+
+func newPass(c *Config, p *Presence, now rimewatch.Time, out []Transition) pass {
+	th := c.Thresholds
+	if th == nil {
+		th = &defaultThresholds
+	}
+	return pass{c: c, p: p, th: th, e: now, now: now, recent: true, mayOpen: true, out: out}
+}
 
 // Observe takes one reading that was newly stored. now is its arrival. What
 // fell due before it arrived happens first; then, unless the reading is late,
 // it is judged at its event time. What is due by the wall clock alone is left
 // to Tick, so that readings that arrive together may all be observed before.
 func (s *State) Observe(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
-	return s.observe(c, &p, r, now, true, out)
+	return s.ObserveNext(c, p, r, now, true, out)
 }
 
 // ObserveAll takes the readings of one device that arrived together, in order
@@ -56,31 +64,79 @@ func (s *State) Observe(c *Config, p Presence, r *rimewatch.Reading, now rimewat
 // escalate an alert: a backlog alerts for what still holds at its end.
 func (s *State) ObserveAll(c *Config, p Presence, rs []rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
 	for i := range rs {
-		out = s.observe(c, &p, &rs[i], now, i == len(rs)-1, out)
+		out = s.ObserveNext(c, p, &rs[i], now, i == len(rs)-1, out)
 	}
 	return out
 }
 
-func (s *State) observe(c *Config, p *Presence, r *rimewatch.Reading, now rimewatch.Time, last bool, out []Transition) []Transition {
+// ObserveNext is ObserveAll for a caller whose readings of one device arrive
+// one by one among those of others: last marks the device's last one of those
+// that arrived together.
+func (s *State) ObserveNext(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, last bool, out []Transition) []Transition {
+	x := newPass(c, &p, now, out)
 	if now > s.seenAt {
-		out = s.fire(c, p, now, out)
-		s.seen(p, now)
+		s.fire(&x)
+		s.seen(&p, now)
 		s.seenAt = now
-		out = s.judgePresence(p, true, now, out)
+		s.judgePresence(&x, true)
 	}
 	if r.At <= s.newest {
-		return out
+		return x.out
 	}
 	s.newest = r.At
 	// A clock that runs ahead, by at most the five minutes that are accepted,
 	// is judged by arrival: nothing can have begun in the future.
-	e := min(r.At, now)
-	recent := now.Sub(r.At) < p.OfflineAfter || p.OfflineAfter == 0
-	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok && plausibleZone(v) {
-		s.zoneTemp, s.zoneAt = fix(v), e
-		out = s.judgeZone(c, v, e, now, recent, last && recent, out)
+	x.e = min(r.At, now)
+	x.recent = p.OfflineAfter == 0 || now.Sub(r.At) < p.OfflineAfter
+	x.mayOpen = last && x.recent
+	s.judgeReading(&x, r)
+	return x.out
+}
+
+// judgeReading runs the rules over a reading that is not late.
+func (s *State) judgeReading(x *pass, r *rimewatch.Reading) {
+	gap := rimewatch.Time(0)
+	if s.at != 0 {
+		gap = x.e - s.at
 	}
-	return out
+	valid := s.inspect(x, r)
+	if x.c.Rules != 0 {
+		s.learnGap(gap)
+		s.run.roll(s.at, x.e)
+		s.followRun(x, r, valid, gap)
+		s.followDefrost(x, r, valid, gap)
+		s.followWindow(x, r, valid, gap)
+	}
+	s.at = x.e
+	for f := range rimewatch.NumFields {
+		if valid.Has(f) {
+			s.last[f] = fix(r.Values[f])
+		}
+	}
+	if valid.Has(rimewatch.ProductZoneTemp) {
+		s.zoneAt = x.e
+		s.judgeZone(x, r.Values[rimewatch.ProductZoneTemp])
+	}
+	if x.c.Rules != 0 {
+		s.judgeSensors(x)
+		s.judgeSupply(x, r, valid)
+		s.judgeMachine(x, r, valid)
+		s.judgeCycles(x)
+		s.judgeSurroundings(x, r, valid)
+	}
+}
+
+// learnGap follows the usual time between readings. An outage counts as three
+// usual gaps at most, a lasting change of rate is followed within some readings.
+func (s *State) learnGap(gap rimewatch.Time) {
+	g := float32(gap) / 1000
+	switch {
+	case g <= 0:
+	case s.gap == 0:
+		s.gap = g
+	default:
+		s.gap += 0.1 * (min(g, 3*s.gap) - s.gap)
+	}
 }
 
 // Tick does what is due at now: delays and clear times that have run down while
@@ -88,6 +144,7 @@ func (s *State) observe(c *Config, p *Presence, r *rimewatch.Reading, now rimewa
 // changed presence or configuration. Calling it more often changes nothing; a
 // call with every heartbeat keeps the signs of life exact.
 func (s *State) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition) []Transition {
+	x := newPass(c, &p, now, out)
 	if p.Online {
 		s.seen(&p, now)
 	} else {
@@ -98,15 +155,16 @@ func (s *State) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition
 			s.aliveUntil = min(s.aliveUntil, now)
 		}
 	}
-	out = s.fire(c, &p, now, out)
-	s.reconsider(c, now)
-	out = s.judgePresence(&p, p.Online, now, out)
-	return s.fire(c, &p, now, out)
+	s.fire(&x)
+	s.reconsider(&x)
+	s.judgePresence(&x, p.Online)
+	s.fire(&x)
+	return x.out
 }
 
 // seen notes that the device is online at now.
 func (s *State) seen(p *Presence, now rimewatch.Time) {
-	until := forever
+	until := never
 	if p.LastSeen != 0 && p.OfflineAfter > 0 {
 		until = p.LastSeen.Add(p.OfflineAfter)
 	}
@@ -115,44 +173,47 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 	// while a device counts as online only because the service was down.
 	if s.gone || now >= until {
 		grace := rimewatch.Time(p.OfflineAfter.Milliseconds()) / 3
-		s.holdUntil = now + max(grace, rimewatch.Second)
+		s.holdUntil = now + max(grace, second)
 	}
 	s.gone = false
 	s.aliveUntil = until
 }
 
 // fire applies what is due by the wall clock.
-func (s *State) fire(c *Config, p *Presence, now rimewatch.Time, out []Transition) []Transition {
-	for i := range numRules {
-		if !s.busy(i) {
+func (s *State) fire(x *pass) {
+	if due := s.staleDue(x.c, x.p, x.th); due <= x.now && due < s.aliveUntil {
+		s.openStale(x)
+	}
+	for set := s.pool.rules; set != 0; set &= set - 1 {
+		i := lowest(set)
+		t := s.pool.track(i)
+		if !s.isActive(i) && t.idle() {
 			continue
 		}
-		b := c.bounds(i, p)
-		due, ok := s.timer(i, &b)
-		if ok && due <= now && (i == ruleOffline || due < s.aliveUntil) {
-			out = s.run(i, &b, now, now, true, out)
+		b := s.bounds(x.c, x.p, x.th, i)
+		due, ok := s.timer(i, t, &b)
+		if ok && due <= x.now && (i == ruleOffline || due < s.aliveUntil) {
+			s.apply(x, i, &b, x.now, true)
 		}
 	}
-	return out
-}
-
-// busy tells whether rule i has anything that time alone could change.
-func (s *State) busy(i rule) bool {
-	const pending = 3<<zoneShift | 3<<czoneShift
-	return s.isActive(i) || s.tracks[i].bits&pending != 0
 }
 
 // timer is when rule i changes by the wall clock, while the device is alive.
-func (s *State) timer(i rule, b *bounds) (rimewatch.Time, bool) {
-	due, kind := s.tracks[i].next(b, s.isActive(i))
+// Where a delay is about as short as the time between readings, the next
+// reading is awaited: it decides.
+func (s *State) timer(i rule, t *track, b *bounds) (rimewatch.Time, bool) {
+	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 {
 		return 0, false
 	}
 	if i == ruleOffline || !b.judged() {
 		return due, true
 	}
-	if s.live&(1<<i) == 0 {
+	if s.live&(1<<i) == 0 || (ruleSpecs[i].running && s.run.paused != (stamp{})) {
 		return 0, false
+	}
+	if i > ruleOffline {
+		due += rimewatch.Time(500 * s.gap)
 	}
 	return max(due, s.holdUntil), true
 }
@@ -160,13 +221,22 @@ func (s *State) timer(i rule, b *bounds) (rimewatch.Time, bool) {
 // Deadline is when Tick must be called next, 0 when no time is set. It may lie
 // in the past: then Tick is due now. Call it after every other method.
 func (s *State) Deadline(c *Config, p Presence) rimewatch.Time {
+	th := c.Thresholds
+	if th == nil {
+		th = &defaultThresholds
+	}
 	first := never
-	for i := range numRules {
-		if !s.busy(i) || (!p.Online && i != ruleOffline) {
+	if p.Online {
+		first = s.staleDue(c, &p, th)
+	}
+	for set := s.pool.rules; set != 0; set &= set - 1 {
+		i := lowest(set)
+		t := s.pool.track(i)
+		if (!s.isActive(i) && t.idle()) || (!p.Online && i != ruleOffline) {
 			continue
 		}
-		b := c.bounds(i, &p)
-		if due, ok := s.timer(i, &b); ok {
+		b := s.bounds(c, &p, th, i)
+		if due, ok := s.timer(i, t, &b); ok {
 			first = min(first, max(due, 1))
 		}
 	}
@@ -176,71 +246,94 @@ func (s *State) Deadline(c *Config, p Presence) rimewatch.Time {
 	return first
 }
 
-// run applies to rule i what its clocks have reached at x: event time for a
+// judge takes a sample of rule i at the event time of the pass.
+func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
+	t := s.pool.track(i)
+	if t == nil {
+		if m.z != zoneBeyond && m.cz != zoneBeyond {
+			return
+		}
+		if t = s.pool.claim(i, s.active); t == nil {
+			return
+		}
+	}
+	if x.recent {
+		s.live |= 1 << i
+	} else {
+		s.live &^= 1 << i
+	}
+	t.take(m, b, x.e, s.isActive(i))
+	s.apply(x, i, b, x.e, x.mayOpen)
+	s.pool.tidy(i, s.isActive(i), x.e)
+}
+
+// level judges rule i by one value of its metric.
+func (s *State) level(x *pass, i rule, v float64) {
+	b := s.bounds(x.c, x.p, x.th, i)
+	if !b.judged() {
+		return
+	}
+	z, cz := b.zones(v)
+	s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
+}
+
+// apply does what the clocks of rule i have reached at to: event time for a
 // reading, now for a timer.
-func (s *State) run(i rule, b *bounds, x, now rimewatch.Time, mayOpen bool, out []Transition) []Transition {
-	t := &s.tracks[i]
+func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen bool) {
+	t := s.pool.track(i)
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 || due > x {
-		return out
+	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) {
+		return
 	}
 	switch kind {
 	case Opened:
-		if !mayOpen {
-			return out
-		}
-		t.open(b, x)
+		t.open(b, to)
 		s.active |= 1 << i
 	case Escalated:
-		if !mayOpen {
-			return out
-		}
 		t.put(bitCritical, true)
-		t.put(bitByTime, t.lastingDue(b) <= x)
+		t.put(bitByTime, t.lastingDue(b) <= to)
 	case Deescalated:
 		t.put(bitCritical, false)
-	case Resolved:
-		out = append(out, s.transition(i, b, kind, now))
-		s.close(i, now)
-		return out
 	}
-	return append(out, s.transition(i, b, kind, now))
-}
-
-// close ends the alert of rule i and keeps what a next one needs to know.
-func (s *State) close(i rule, now rimewatch.Time) {
-	t := &s.tracks[i]
-	s.active &^= 1 << i
-	t.bits &= 3<<zoneShift | 3<<czoneShift | 3<<flapShift
-	t.start = stampOf(now)
+	x.out = append(x.out, s.transition(x, i, b, kind))
+	if kind == Resolved {
+		s.active &^= 1 << i
+		t.close(x.now)
+	}
 }
 
 // Resolved notes that a person resolved the alert. If its condition still
 // holds, a new alert opens after 30 min, after 5 min where it is critical.
 func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
-	for i := range numRules {
-		if ruleTypes[i] == t && s.isActive(i) {
-			s.close(i, now)
-			s.tracks[i].put(bitMuted, s.tracks[i].zone() == zoneBeyond)
-		}
+	i, ok := ruleOf(t)
+	if !ok || !s.isActive(i) {
+		return
 	}
+	tr := s.pool.track(i)
+	s.active &^= 1 << i
+	holds := tr.zone() == zoneBeyond
+	tr.close(now)
+	tr.put(bitMuted, holds)
 }
 
 // Active yields the active alerts in a fixed order.
 func (s *State) Active(yield func(Active) bool) {
-	for i := range numRules {
-		if !s.isActive(i) {
-			continue
-		}
-		t := &s.tracks[i]
+	for set := s.active; set != 0; set &= set - 1 {
+		i := lowest(set)
+		t := s.pool.track(i)
 		a := Active{
-			Type: ruleTypes[i], Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.time(),
-			Flapping: t.is(bitFlapping), Occurrences: t.occurrences(), EvaluatedAt: s.seenAt,
+			Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.time(),
+			Flapping: t.is(bitFlapping), Occurrences: t.occurrences(), EvaluatedAt: s.at,
 		}
-		if i != ruleOffline {
-			a.Metric, a.Unit = metricOf(i)
-			a.Value, a.Peak, a.HasValue = s.zoneTemp.float(), t.peak.float(), true
+		switch i {
+		case ruleHigh, ruleLow:
 			a.EvaluatedAt = s.zoneAt
+		case ruleOffline:
+			a.EvaluatedAt = s.seenAt
+		}
+		a.Metric, a.Unit, a.Value, a.HasValue = s.measure(i, t)
+		if a.HasValue {
+			a.Peak = t.peak.float()
 		}
 		if !yield(a) {
 			return
@@ -256,21 +349,30 @@ func severity(critical bool) rimewatch.Severity {
 }
 
 // transition describes rule i as it is now.
-func (s *State) transition(i rule, b *bounds, kind Kind, now rimewatch.Time) Transition {
-	t := &s.tracks[i]
+func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
+	t := s.pool.track(i)
 	tr := Transition{
-		Kind: kind, Type: ruleTypes[i], Severity: severity(t.is(bitCritical)), At: now,
+		Kind: kind, Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), At: x.now,
 		ConditionStartedAt: t.start.time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
-	tr.Metric, tr.Unit = metricOf(i)
-	if i == ruleOffline {
+	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(i, t)
+	tr.Peak = t.peak.float()
+	switch i {
+	case ruleOffline:
 		// The limit had already passed in silence when the device went offline.
-		tr.Value, tr.HasValue = b.warn+now.Sub(t.start.time()).Seconds(), true
+		tr.Value, tr.HasValue = b.warn+x.now.Sub(t.start.time()).Seconds(), true
 		tr.Peak = tr.Value
-		tr.Threshold, tr.HasThreshold = b.warn, true
+	case ruleStale:
+		tr.Value, tr.HasValue = x.now.Sub(t.start.time()).Seconds(), true
+		tr.Peak = tr.Value
+	}
+	if !tr.HasValue {
+		tr.Peak = 0
 		return tr
 	}
-	tr.Value, tr.Peak, tr.HasValue = s.zoneTemp.float(), t.peak.float(), true
+	if t.is(bitSecond) {
+		*b = s.secondBounds(x.th, i)
+	}
 	switch {
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):
 		tr.Threshold, tr.HasThreshold = b.crit, true
@@ -278,11 +380,4 @@ func (s *State) transition(i rule, b *bounds, kind Kind, now rimewatch.Time) Tra
 		tr.Threshold, tr.HasThreshold = b.warn, true
 	}
 	return tr
-}
-
-func metricOf(i rule) (metric, unit string) {
-	if i == ruleOffline {
-		return "silence", "s"
-	}
-	return rimewatch.ProductZoneTemp.String(), rimewatch.ProductZoneTemp.Info().Unit
 }

@@ -8,12 +8,12 @@ import (
 
 // The times that hold for every rule.
 const (
-	reopenWarning  = 30 * rimewatch.Minute // a manual resolve is respected this long
-	reopenCritical = 5 * rimewatch.Minute
-	flapWindow     = 2 * rimewatch.Hour // an alert that opens again this soon after it resolved is counted as flapping
-	flapQuiet      = rimewatch.Hour     // a latched alert resolves after this long past its clear value
-	flapLimit      = 3                  // the opening after this many such returns is latched
-	maxOccurrences = 63
+	reopenWarning  = 30 * minute // a manual resolve is respected this long
+	reopenCritical = 5 * minute
+	flapWindow     = 2 * hour // an alert that opens again this soon after it resolved is counted as flapping
+	flapQuiet      = hour     // a latched alert resolves after this long past its clear value
+	flapLimit      = 3        // the opening after this many such returns is latched
+	maxOccurrences = 31
 )
 
 // stamp is a Time in 48 bits, so that the state stays small.
@@ -38,7 +38,7 @@ func fix(v float64) fixed {
 
 func (f fixed) float() float64 { return float64(f) / 1e4 }
 
-// zone is where a value lies relative to one limit.
+// zone is where a value lies relative to one limit, worst last.
 type zone uint16
 
 const (
@@ -61,12 +61,15 @@ const (
 	bitCritical uint16 = 1 << iota
 	bitByTime          // critical because it lasted, not by its value
 	bitFlapping
-	bitMuted // resolved by a person while the condition held
+	bitMuted  // resolved by a person while the condition held
+	bitSecond // the condition shows in the rule's second measure
 
-	zoneShift  = 4
-	czoneShift = 6
-	flapShift  = 8
-	occShift   = 10
+	zoneShift  = 5
+	czoneShift = 7
+	flapShift  = 9
+	occShift   = 11
+
+	zoneBits = 3<<zoneShift | 3<<czoneShift
 )
 
 func (t *track) is(bit uint16) bool { return t.bits&bit != 0 }
@@ -105,16 +108,20 @@ type bounds struct {
 
 func (b *bounds) judged() bool { return b.hasWarn || b.hasCrit }
 
-// outer is the limit that decides between condition and none.
-func (b *bounds) outer() float64 {
-	if b.hasWarn {
-		return b.warn
+// zones tells where v lies relative to the limit that decides between
+// condition and none, and relative to the critical limit.
+func (b *bounds) zones(v float64) (z, cz zone) {
+	if b.hasCrit {
+		cz = b.where(v, b.crit)
 	}
-	return b.crit
+	if !b.hasWarn {
+		return cz, cz
+	}
+	return b.where(v, b.warn), cz
 }
 
-// where tells the zone of v relative to limit. The clear value is compared
-// with a hair of tolerance: 0.3 − 0.1 is not 0.2 in binary.
+// where compares the clear value with a hair of tolerance: 0.3 − 0.1 is not
+// 0.2 in binary.
 func (b *bounds) where(v, limit float64) zone {
 	if b.low {
 		v, limit = -v, -limit
@@ -129,22 +136,33 @@ func (b *bounds) where(v, limit float64) zone {
 	}
 }
 
-// step takes a value that holds from e on.
-func (t *track) step(v float64, b *bounds, e rimewatch.Time, active bool) {
-	z := b.where(v, b.outer())
-	cz := zoneClear
-	if b.hasCrit {
-		cz = b.where(v, b.crit)
-	}
+// sample is what a rule is judged by at one moment.
+type sample struct {
+	v      float64
+	low    bool // the worst value of the measure is the lowest
+	second bool // v is the rule's second measure
+	z, cz  zone
+}
+
+// take notes a sample that holds from e on.
+func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
 	if active && t.is(bitCritical) && t.lastingDue(b) <= e {
 		t.put(bitByTime, true)
 	}
-	t.enter(z, cz, e, active)
-	f := fix(v)
+	t.enter(m.z, m.cz, e, active)
+	f := fix(m.v)
 	switch {
-	case z == zoneBeyond && !active && t.mark.time() == e:
+	case m.second != t.is(bitSecond):
+		// An active alert keeps the measure it opened with until only the
+		// other one holds it.
+		if active && m.z != zoneBeyond {
+			return
+		}
+		t.put(bitSecond, m.second)
 		t.peak = f
-	case b.low:
+	case !active && m.z == zoneBeyond && t.mark.time() == e:
+		t.peak = f
+	case m.low:
 		t.peak = min(t.peak, f)
 	default:
 		t.peak = max(t.peak, f)
@@ -192,7 +210,7 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 	case !t.is(bitCritical) && crit != never:
 		due, kind = crit, Escalated
 	}
-	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear {
+	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
 		if eased := t.cmark.time() + b.clear; eased < due && t.lastingDue(b) > eased {
 			due, kind = eased, Deescalated
 		}
@@ -242,19 +260,33 @@ func (t *track) lastingDue(b *bounds) rimewatch.Time {
 // open starts an alert at x, the moment to which the clocks have run.
 func (t *track) open(b *bounds, x rimewatch.Time) {
 	start := t.mark.time()
-	if t.zone() != zoneBeyond || !b.hasWarn {
-		start = t.cmark.time()
-	}
 	flaps := 0
 	if last := t.start.time(); last != 0 && !t.is(bitMuted) && start-last < flapWindow {
 		flaps = min(t.flaps()+1, flapLimit)
 	}
 	critical := t.criticalDue(b) <= x
-	t.bits &= 3<<zoneShift | 3<<czoneShift
+	t.bits &= zoneBits | bitSecond
 	t.put(bitCritical, critical)
 	t.put(bitByTime, critical && t.lastingDue(b) <= x)
 	t.put(bitFlapping, flaps >= flapLimit)
 	t.setPart(flapShift, 3, uint16(flaps))
 	t.setPart(occShift, maxOccurrences, 1)
 	t.start = stampOf(start)
+}
+
+// close ends the alert and keeps what a next one needs to know.
+func (t *track) close(now rimewatch.Time) {
+	t.bits &= zoneBits | 3<<flapShift
+	t.start = stampOf(now)
+}
+
+// shift moves running clocks by the time for which they stood still.
+func (t *track) shift(d rimewatch.Time) {
+	t.mark = stampOf(t.mark.time() + d)
+	t.cmark = stampOf(t.cmark.time() + d)
+}
+
+// idle tells whether the track holds nothing but the memory of an alert.
+func (t *track) idle() bool {
+	return t.zone() != zoneBeyond && t.czone() != zoneBeyond && !t.is(bitMuted)
 }

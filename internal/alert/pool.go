@@ -1,0 +1,81 @@
+package alert
+
+import (
+	"math/bits"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// poolSize bounds the conditions that are followed at once on one device. A
+// device in the worst of states shows about eight.
+const poolSize = 12
+
+// pool keeps the tracks of the few rules that are not idle.
+type pool struct {
+	rules  uint32 // set of rules that have a track
+	slots  uint16 // set of slots in use
+	index  [numRules]uint8
+	tracks [poolSize]track
+}
+
+func lowest(set uint32) rule { return rule(bits.TrailingZeros32(set)) }
+
+// track is that of rule i, nil when it is idle.
+func (p *pool) track(i rule) *track {
+	if p.rules&(1<<i) == 0 {
+		return nil
+	}
+	return &p.tracks[p.index[i]]
+}
+
+// claim gives rule i a track. When all are taken, the memory of a past alert
+// goes first, then a pending condition of a less important rule; an active
+// alert never does. nil means that rule i has to wait.
+func (p *pool) claim(i rule, active uint32) *track {
+	if bits.OnesCount16(p.slots) == poolSize && !p.evict(i, active) {
+		return nil
+	}
+	k := bits.TrailingZeros16(^p.slots)
+	p.slots |= 1 << k
+	p.rules |= 1 << i
+	p.index[i] = uint8(k)
+	p.tracks[k] = track{}
+	return &p.tracks[k]
+}
+
+func (p *pool) evict(i rule, active uint32) bool {
+	victim, found := rule(0), false
+	for set := p.rules &^ active; set != 0; set &= set - 1 {
+		j := lowest(set)
+		idle := p.track(j).idle()
+		if idle || j > i {
+			victim, found = j, true
+		}
+		if idle {
+			break
+		}
+	}
+	if found {
+		p.release(victim)
+	}
+	return found
+}
+
+func (p *pool) release(i rule) {
+	k := p.index[i]
+	p.tracks[k] = track{}
+	p.slots &^= 1 << k
+	p.rules &^= 1 << i
+	p.index[i] = 0
+}
+
+// tidy gives the track of rule i back when it holds nothing worth keeping at e.
+func (p *pool) tidy(i rule, active bool, e rimewatch.Time) {
+	t := p.track(i)
+	if t == nil || active || !t.idle() {
+		return
+	}
+	if last := t.start.time(); last == 0 || e-last > flapWindow {
+		p.release(i)
+	}
+}

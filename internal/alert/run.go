@@ -1,0 +1,303 @@
+package alert
+
+import (
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+const (
+	warmUp     = 5 * minute // of a run, before anything of the compressor is judged
+	countedGap = 75.0       // s: readings slower than once a minute do not show every start
+	bucket     = 5 * minute // of the count of starts
+	spikeRatio = 2.5        // times the running level: a starting or locked motor
+)
+
+// runState is whether the compressor runs, learnt from a level that differs
+// between running and standing, and what its starts look like.
+type runState struct {
+	hi, lo     float32   // the source's level while running and while standing
+	prev       float32   // its newest value
+	since      stamp     // start of the present run or stop
+	paused     stamp     // since when running rules are not judged; 0 = they are
+	lens       [5]uint16 // s, the newest runs, newest first; 0 = none
+	starts     [12]uint8 // by bucket, the last hour
+	failed     [12]uint8 // failed starts, two hours of the day in a byte
+	startCount uint32    // the device's own counters at its newest start
+	runSeconds uint32
+	source     source
+	known, on  bool
+	dated      bool // since is the true moment
+	counted    bool // the device counts its starts itself
+	spike      bool // the newest value was that of a starting motor
+}
+
+// source is what running is read from; a better one replaces a worse.
+type source uint8
+
+const (
+	noSource source = iota
+	fromHeat        // discharge line above ambient, slow: no starts are counted
+	fromVibration
+	fromAmps
+	fromFlag // the device says so
+)
+
+// floors are the least difference of levels that means running.
+var floors = [...]float32{fromHeat: 12, fromVibration: 0.1, fromAmps: 0.15}
+
+// separate tells whether running and standing can be told apart.
+func (r *runState) separate() bool {
+	return r.hi-r.lo > floors[r.source] && (r.source == fromHeat || r.hi > 1.6*r.lo)
+}
+
+func (r *runState) threshold(share float32) float32 { return r.lo + share*(r.hi-r.lo) }
+
+// learn follows the two levels. A rise counts when two values in a row show it,
+// so that the current of a start does not pass for that of a run.
+func (r *runState) learn(v float32) {
+	if r.hi == 0 && r.lo == 0 {
+		r.hi, r.lo, r.prev = v, v, v
+		return
+	}
+	if both := min(v, r.prev); both > r.hi {
+		r.hi += 0.5 * (both - r.hi)
+	}
+	if v < r.lo {
+		r.lo += 0.5 * (v - r.lo)
+	}
+	r.prev = v
+}
+
+// decide tells whether the compressor runs at level v; ok is false while the
+// two levels cannot be told apart.
+func (r *runState) decide(v float32) (on, ok bool) {
+	if !r.separate() {
+		return false, false
+	}
+	on = r.on && r.known
+	switch {
+	case v > r.threshold(0.5):
+		on = true
+	case v < r.threshold(0.35):
+		on = false
+	}
+	// The levels move with the unit: ambient, charge, wear.
+	if on {
+		r.hi += 0.005 * (min(v, 1.5*r.hi) - r.hi)
+	} else {
+		r.lo += 0.01 * (v - r.lo)
+	}
+	return on, true
+}
+
+// followRun decides whether the compressor runs and counts its starts.
+func (s *State) followRun(x *pass, r *rimewatch.Reading, valid rimewatch.Fields, gap rimewatch.Time) {
+	w := &s.run
+	if float64(gap) > max(300, 3*float64(s.gap))*1000 {
+		w.known, w.dated = false, false // what happened meanwhile is not known
+	}
+	on, ok := s.readRun(x, r, valid)
+	if !ok {
+		w.known = false
+	} else if !w.known || on != w.on {
+		s.turn(x, on)
+	}
+	s.readCounters(x, r)
+	s.pause(x)
+}
+
+// readRun gives the running state that a reading shows.
+func (s *State) readRun(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) (on, ok bool) {
+	w := &s.run
+	if flag, sent := r.Flags.Bool(rimewatch.CompressorOnSent); sent {
+		w.source = fromFlag
+		if valid.Has(rimewatch.AmpDraw) {
+			s.followSpike(x, float32(r.Values[rimewatch.AmpDraw]))
+		}
+		return flag, true
+	}
+	src, v := noSource, 0.0
+	switch {
+	case valid.Has(rimewatch.AmpDraw):
+		src, v = fromAmps, r.Values[rimewatch.AmpDraw]
+	case valid.Has(rimewatch.VibrationLevel):
+		src, v = fromVibration, r.Values[rimewatch.VibrationLevel]
+	case valid.Has(rimewatch.CompressorDischargeTemp) && valid.Has(rimewatch.AmbientTemp):
+		src, v = fromHeat, max(0.01, r.Values[rimewatch.CompressorDischargeTemp]-r.Values[rimewatch.AmbientTemp])
+	}
+	if src < w.source || src == noSource {
+		return false, false // its usual source is silent
+	}
+	if src != w.source {
+		w.source, w.hi, w.lo = src, 0, 0
+	}
+	level := float32(v)
+	if src == fromAmps && s.followSpike(x, level) {
+		return w.on, w.known
+	}
+	w.learn(level)
+	return w.decide(level)
+}
+
+// followSpike notes a current that only a starting or locked motor draws. When
+// the motor does not run afterwards, the start has failed.
+func (s *State) followSpike(x *pass, amps float32) bool {
+	w := &s.run
+	level := w.hi
+	if w.source == fromFlag {
+		level = max(w.hi, float32(s.base.y[channelAmps]))
+	}
+	if level > 0 && (w.source == fromFlag || w.separate()) && amps > spikeRatio*level {
+		if w.spike {
+			w.fail(x.e) // two in a row: the one before did not start either
+		}
+		w.spike = true
+		return true
+	}
+	if w.spike {
+		w.spike = false
+		if amps < level*0.5 {
+			w.fail(x.e)
+		}
+	}
+	return false
+}
+
+// turn notes that the compressor has started or stopped.
+func (s *State) turn(x *pass, on bool) {
+	w := &s.run
+	seen := w.known // the change itself was seen, not found after a gap
+	if seen && on {
+		if s.sensor.runs < 255 {
+			s.sensor.runs++
+		}
+		if !w.counted {
+			w.addStarts(x.e, 1)
+		}
+	}
+	if seen && !on && w.dated && !w.counted && w.source != fromHeat {
+		w.addRun(int64((x.e - w.since.time()) / second))
+	}
+	w.known, w.on, w.dated = true, on, seen
+	w.since = stampOf(x.e)
+}
+
+// readCounters prefers the device's own counters, which miss no start.
+func (s *State) readCounters(x *pass, r *rimewatch.Reading) {
+	w := &s.run
+	if r.Flags&rimewatch.StartCountSent == 0 {
+		return
+	}
+	count, run := uint32(r.StartCount), uint32(r.RunSeconds)
+	if w.counted && count > w.startCount && count-w.startCount <= 60 {
+		n := count - w.startCount
+		w.addStarts(x.e, n)
+		if r.Flags&rimewatch.RunSecondsSent != 0 && run >= w.runSeconds {
+			// All but the newest of these starts have ended; the seconds are
+			// about those of the runs before it.
+			for range min(n, 5) {
+				w.addRun(int64((run - w.runSeconds) / n))
+			}
+		}
+	}
+	if !w.counted || count != w.startCount {
+		w.startCount, w.runSeconds = count, run
+	}
+	w.counted = true
+}
+
+func (r *runState) addRun(seconds int64) {
+	copy(r.lens[1:], r.lens[:])
+	r.lens[0] = uint16(max(1, min(seconds, 65535)))
+}
+
+func (r *runState) addStarts(e rimewatch.Time, n uint32) {
+	b := &r.starts[e/bucket%12]
+	*b = uint8(min(255, uint32(*b)+n))
+}
+
+func (r *runState) fail(e rimewatch.Time) {
+	h := e / hour % 24
+	b := &r.failed[h/2]
+	shift := 4 * (h % 2)
+	if n := *b >> shift & 15; n < 15 {
+		*b += 1 << shift
+	}
+}
+
+// roll empties the buckets that lie between two readings.
+func (r *runState) roll(from, to rimewatch.Time) {
+	if from == 0 || from/bucket == to/bucket {
+		return
+	}
+	for b := max(from/bucket+1, to/bucket-11); b <= to/bucket; b++ {
+		r.starts[b%12] = 0
+	}
+	for h := max(from/hour+1, to/hour-23); h <= to/hour; h++ {
+		r.failed[h%24/2] &^= 15 << (4 * (h % 2))
+	}
+}
+
+// startsPerHour counts the starts of the last hour.
+func (r *runState) startsPerHour() int {
+	n := 0
+	for _, b := range r.starts {
+		n += int(b)
+	}
+	return n
+}
+
+// failures counts the failed starts of the last 24 h and of this clock hour
+// and the one before.
+func (r *runState) failures(e rimewatch.Time) (day, recent int) {
+	for _, b := range r.failed {
+		day += int(b&15) + int(b>>4)
+	}
+	for _, h := range [...]rimewatch.Time{e / hour % 24, (e/hour + 23) % 24} {
+		recent += int(r.failed[h/2] >> (4 * (h % 2)) & 15)
+	}
+	return day, recent
+}
+
+// medianRun is the median of the newest five runs in minutes; ok is false
+// before there are five.
+func (r *runState) medianRun() (float64, bool) {
+	if r.lens[4] == 0 {
+		return 0, false
+	}
+	l := r.lens
+	slices.Sort(l[:])
+	return float64(l[2]) / 60, true
+}
+
+// countsStarts tells whether starts can be judged at all: by the device's own
+// counters, or by readings at least once a minute.
+func (s *State) countsStarts() bool {
+	return s.run.counted || (s.run.source > fromHeat && s.gap > 0 && s.gap <= countedGap)
+}
+
+// warm tells whether what is measured of the compressor at e counts: it has run
+// for five minutes outside a defrost.
+func (s *State) warm(e rimewatch.Time) bool {
+	return s.run.known && s.run.on && s.run.since.time()+warmUp <= e && !s.melt.declared
+}
+
+// pause stops the clocks of the running rules while nothing they judge is
+// measured: their delays count run time.
+func (s *State) pause(x *pass) {
+	w := &s.run
+	judged := s.warm(x.e) || w.source == noSource || !w.known
+	switch {
+	case !judged && w.paused == (stamp{}):
+		w.paused = stampOf(x.e)
+	case judged && w.paused != (stamp{}):
+		d := x.e - w.paused.time()
+		for set := s.pool.rules; set != 0; set &= set - 1 {
+			if i := lowest(set); ruleSpecs[i].running {
+				s.pool.track(i).shift(d)
+			}
+		}
+		w.paused = stamp{}
+	}
+}

@@ -1,0 +1,134 @@
+package alert
+
+import "github.com/rimewatch/rimewatch"
+
+const (
+	// tcsCritical is half of the four hours that the FDA Food Code (3-501.19)
+	// gives TCS food out of temperature control: time left to act.
+	tcsCritical = 2 * hour
+	// freezeCritical bounds the critical delay on the cold side: what freezes
+	// (vaccines, produce) is lost within minutes.
+	freezeCritical = 10 * minute
+	// offlineCritical is the shortest silence that is critical.
+	offlineCritical = hour
+)
+
+func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * second }
+
+func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
+
+// zoneBounds are the limits of the product-zone temperature on one side.
+func (s *State) zoneBounds(c *Config, low bool) bounds {
+	l := &c.Limits
+	warn, crit := l.TempMax, l.CriticalMax
+	b := bounds{
+		low: low, delta: l.ClearDelta, clear: seconds(l.ClearS),
+		warnDelay: seconds(l.DelayS), critDelay: seconds(l.CriticalDelayS),
+	}
+	if low {
+		warn, crit = l.TempMin, l.CriticalMin
+		b.warnDelay = seconds(l.LowDelayS)
+		b.critDelay = min(b.critDelay, b.warnDelay, freezeCritical)
+	}
+	if warn != nil {
+		b.warn, b.hasWarn = *warn, true
+	}
+	if crit != nil {
+		b.crit, b.hasCrit = *crit, true
+	}
+	if e := c.Equipment; e != nil {
+		if e.TCS {
+			b.longDelay = tcsCritical
+		}
+		if !low && s.melt.graced {
+			b.warnDelay = max(b.warnDelay, minutes(e.Defrost.MaxMin+e.Defrost.RecoverMin))
+		}
+	}
+	return b
+}
+
+// judgeZone takes a product-zone temperature.
+func (s *State) judgeZone(x *pass, v float64) {
+	// Also of idle rules: an edit of the limits may wake them.
+	const both = 1<<ruleHigh | 1<<ruleLow
+	s.live &^= both
+	if x.recent {
+		s.live |= both
+	}
+	for _, i := range [...]rule{ruleHigh, ruleLow} {
+		b := s.zoneBounds(x.c, i == ruleLow)
+		if !b.judged() {
+			continue
+		}
+		z, cz := b.zones(v)
+		if i == ruleHigh && s.graceWarning(x, z) {
+			b = s.zoneBounds(x.c, false)
+		}
+		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
+	}
+}
+
+// reconsider judges the newest temperature by limits that may have changed. A
+// condition that the edit made begins with the edit.
+func (s *State) reconsider(x *pass) {
+	if s.zoneAt == 0 {
+		return
+	}
+	v := s.last[rimewatch.ProductZoneTemp].float()
+	for _, i := range [...]rule{ruleHigh, ruleLow} {
+		b := s.zoneBounds(x.c, i == ruleLow)
+		m := sample{v: v, low: b.low}
+		if b.judged() {
+			m.z, m.cz = b.zones(v)
+		}
+		t := s.pool.track(i)
+		if t == nil {
+			if m.z != zoneBeyond && m.cz != zoneBeyond {
+				continue
+			}
+			if t = s.pool.claim(i, s.active); t == nil {
+				continue
+			}
+		}
+		t.take(m, &b, x.now, s.isActive(i))
+	}
+}
+
+// offlineBounds make silence a warning at once and critical after max(1 h, 4 ×
+// the offline time). The limit is the offline time itself, in s.
+func offlineBounds(p *Presence) bounds {
+	after := rimewatch.Time(p.OfflineAfter.Milliseconds())
+	return bounds{
+		hasWarn: true, warn: p.OfflineAfter.Seconds(),
+		longDelay: max(offlineCritical, 4*after),
+	}
+}
+
+// judgePresence opens and resolves device_offline.
+func (s *State) judgePresence(x *pass, online bool) {
+	p := x.p
+	t := s.pool.track(ruleOffline)
+	silent := !online && !p.Announced && !p.NeverSeen
+	if t == nil {
+		if !silent {
+			return
+		}
+		if t = s.pool.claim(ruleOffline, s.active); t == nil {
+			return
+		}
+	}
+	active := s.isActive(ruleOffline)
+	switch {
+	case !silent:
+		t.enter(zoneClear, zoneClear, x.now, active)
+	case t.zone() != zoneBeyond:
+		since := p.OfflineSince
+		if since == 0 || since > x.now {
+			since = x.now
+		}
+		t.enter(zoneBeyond, zoneClear, since, active)
+	}
+	b := offlineBounds(p)
+	s.apply(x, ruleOffline, &b, x.now, true)
+	s.pool.tidy(ruleOffline, s.isActive(ruleOffline), x.now)
+}
