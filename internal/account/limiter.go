@@ -18,9 +18,9 @@ type FailureLimiter struct {
 	perMinute int
 	max       int // addresses in each generation
 
-	mu       sync.Mutex
-	now, old map[netip.Addr]failures // the older generation is dropped whole
-	turned   rimewatch.Time
+	mu         sync.Mutex
+	young, old map[netip.Addr]failures // the older generation is dropped whole
+	turned     rimewatch.Time
 }
 
 type failures struct {
@@ -34,7 +34,7 @@ const limiterAddresses = 16_384
 
 // NewFailureLimiter allows so many failures a minute per address; 0 = no limit.
 func NewFailureLimiter(perMinute int) *FailureLimiter {
-	return &FailureLimiter{perMinute: perMinute, max: limiterAddresses, now: make(map[netip.Addr]failures)}
+	return &FailureLimiter{perMinute: perMinute, max: limiterAddresses, young: make(map[netip.Addr]failures)}
 }
 
 func limiterKey(a netip.Addr) netip.Addr {
@@ -90,7 +90,7 @@ func (l *FailureLimiter) wait(f failures, now rimewatch.Time) time.Duration {
 
 // get gives the failures of the current minute.
 func (l *FailureLimiter) get(key netip.Addr, now rimewatch.Time) failures {
-	f, ok := l.now[key]
+	f, ok := l.young[key]
 	if !ok {
 		f = l.old[key]
 	}
@@ -103,8 +103,8 @@ func (l *FailureLimiter) get(key netip.Addr, now rimewatch.Time) failures {
 // put keeps failures in the newer generation and turns the generations over
 // when the newer one is a minute old or full.
 func (l *FailureLimiter) put(key netip.Addr, f failures, now rimewatch.Time) {
-	if _, ok := l.now[key]; !ok && len(l.now) >= l.max || now-l.turned >= rimewatch.Minute || now < l.turned {
-		l.old, l.now, l.turned = l.now, make(map[netip.Addr]failures), now
+	if _, ok := l.young[key]; !ok && len(l.young) >= l.max || now-l.turned >= rimewatch.Minute || now < l.turned {
+		l.old, l.young, l.turned = l.young, make(map[netip.Addr]failures), now
 	}
-	l.now[key] = f
+	l.young[key] = f
 }
