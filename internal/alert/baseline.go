@@ -36,7 +36,8 @@ var usualSlope = [channels]float64{0.9, 0.2, 0.008, 0}
 type window struct {
 	index   uint32 // of the window since the epoch
 	on, all uint32 // ms running and known
-	n       uint16
+	n       uint16 // warm readings
+	starts  uint16
 	counts  [channels]uint16
 	x       float32 // sum of ambient
 	y       [channels]float32
@@ -135,6 +136,9 @@ func (s *State) closeWindow(x *pass) {
 		w.shares[0] = uint8(100*uint64(w.on)/uint64(w.all)) + 1
 	}
 	s.judgeRunTime(x)
+	if !s.isActive(ruleCycling) && s.countsStarts() && w.all > uint32(windowLen)/2 {
+		s.run.learnCycles(w.starts, float32(w.all)/float32(hour), 1/8.0)
+	}
 	if w.n < windowSamples {
 		return // not evidence either way: short runs are short_cycling's
 	}
@@ -226,7 +230,7 @@ func (s *State) judgeRunTime(x *pass) {
 	if !ok {
 		return
 	}
-	b := s.bounds(x.c, x.p, x.th, ruleRunTime)
+	b := s.bounds(x.c, &x.p, x.th, ruleRunTime)
 	z, _ := b.zones(day)
 	m := sample{v: day, z: z}
 	if now, ok := s.win.runShare(1); ok && now > b.crit && s.warmZone(x) {

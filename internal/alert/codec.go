@@ -134,6 +134,8 @@ func (r *runState) code(k *coder) {
 	for i := range r.failed {
 		integer(k, 1, &r.failed[i])
 	}
+	k.float(&r.usualStart)
+	k.float(&r.usualRun)
 	integer(k, 4, &r.startCount)
 	integer(k, 4, &r.runSeconds)
 	integer(k, 1, &r.source)
@@ -157,6 +159,7 @@ func (w *window) code(k *coder) {
 	integer(k, 4, &w.on)
 	integer(k, 4, &w.all)
 	integer(k, 2, &w.n)
+	integer(k, 2, &w.starts)
 	k.float(&w.x)
 	k.float(&w.zone)
 	k.float(&w.zoned)

@@ -33,8 +33,18 @@ func (m *meltState) setDays(k rimewatch.Time, n uint8) {
 	m.habit[k/4] = m.habit[k/4]&^(3<<shift) | n<<shift
 }
 
-// usualAt tells whether a defrost at e is habit.
-func (m *meltState) usualAt(e rimewatch.Time) bool {
+// usualAt tells whether a defrost at e is habit, for a unit that defrosts
+// perDay times. Humps all day long are doors, not defrosts.
+func (m *meltState) usualAt(e rimewatch.Time, perDay int) bool {
+	learnt := 0
+	for k := range rimewatch.Time(slots) {
+		if m.days(k) >= learntTwice {
+			learnt++
+		}
+	}
+	if learnt > 2*perDay {
+		return false
+	}
 	k := e / slot % slots
 	return m.days(k)+m.days((k+1)%slots)+m.days((k+slots-1)%slots) >= learntTwice
 }
@@ -85,7 +95,7 @@ func (s *State) followHump(x *pass, v float32, gap rimewatch.Time) {
 	rise := max(1.5, 0.35*float32(x.c.Equipment.Defrost.ExcursionK))
 	switch {
 	case !m.hump && v > m.mean+rise && x.c.Equipment.Defrost.Kind != rimewatch.DefrostNone:
-		m.hump, m.known = true, m.declared || m.usualAt(x.e)
+		m.hump, m.known = true, m.declared || m.usualAt(x.e, x.c.Equipment.Defrost.PerDay)
 		m.since = stampOf(x.e)
 		if !m.hit {
 			m.hit = true
@@ -109,10 +119,14 @@ func (s *State) learnHump(x *pass) {
 		return
 	}
 	length := float32(x.e-m.since.time()) / float32(minute)
-	if m.learnt == 0 {
+	// Doors make shorter humps in the same half hours: the upper ones count.
+	switch {
+	case m.learnt == 0:
 		m.usual = length
-	} else {
-		m.usual += 0.2 * (min(length, 2*m.usual) - m.usual)
+	case length > m.usual:
+		m.usual += 0.3 * (min(length, 2*m.usual) - m.usual)
+	default:
+		m.usual += 0.02 * (length - m.usual)
 	}
 	m.learnt = min(m.learnt, 254) + 1
 }
@@ -130,7 +144,7 @@ func (s *State) graceWarning(x *pass, z zone) bool {
 		m.graced = true
 	case !s.beyond(ruleHigh): // it has just left
 		recovering := m.ended != (stamp{}) && x.e-m.ended.time() <= minutes(e.Defrost.RecoverMin)
-		m.graced = recovering || m.usualAt(x.e)
+		m.graced = recovering || m.usualAt(x.e, e.Defrost.PerDay)
 	}
 	return m.graced != was
 }
@@ -141,16 +155,19 @@ func (s *State) beyond(i rule) bool {
 	return t != nil && t.zone() == zoneBeyond
 }
 
-// judgeRecovery opens slow_recovery while a recognised defrost takes a multiple
-// of what this unit needs.
+// judgeRecovery opens slow_recovery while the compressor needs a multiple of
+// what it usually does to pull the zone down after a recognised defrost. Beyond
+// its limit the zone has an alert of its own.
 func (s *State) judgeRecovery(x *pass) {
 	m := &s.melt
 	if x.c.Rules&RuleRecovery == 0 || m.learnt < learntHumps {
 		return
 	}
 	v := 0.0
-	if m.hump && m.known {
+	if m.hump && m.known && s.run.known && s.run.on && !s.beyond(ruleHigh) {
 		v = float64(x.e-m.since.time()) / float64(minute)
 	}
-	s.level(x, ruleRecovery, v)
+	if v > 0 || s.pool.track(ruleRecovery) != nil {
+		s.level(x, ruleRecovery, v)
+	}
 }

@@ -18,40 +18,69 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
 	case ruleFault:
 		return bounds{hasWarn: true, warnDelay: th.Fault, clear: th.Fault}
-	case rulePower, ruleLowVolts, ruleHighVolts:
-		return s.supplyBounds(c, th, i)
-	case ruleHumid, ruleDry:
-		return humidityBounds(c, th, i == ruleDry)
-	case ruleHot:
-		return th.Hot.over(1)
-	case ruleCold:
-		return th.Cold.under(1)
-	case ruleDischarge:
-		return th.Discharge.over(1)
-	case ruleLowDischarge:
-		return th.LowDischarge.under(1)
-	case ruleSuction:
-		return th.Suction.over(1)
-	case ruleLowSuction:
-		if c.freezes() {
-			return th.FreezerSuction.under(1)
-		}
-		return th.LowSuction.under(1)
-	case ruleAmps:
-		return th.Amps.over(s.ratedAmps(c))
-	case ruleLowAmps:
-		return th.LowAmps.under(s.usualAmps())
 	case ruleVibration:
 		return s.vibrationBounds(th)
-	case ruleCycling:
-		return th.Starts.over(1)
 	case ruleStarts:
 		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), delta: 0.5, clear: hour}
-	case ruleRunTime:
-		return th.RunTime.over(1)
+	case ruleCycling:
+		return s.run.cyclingBounds(th)
+	case ruleRecovery:
+		return s.recoveryBounds(c, th)
 	default:
-		return s.recoveryBounds(th)
+		l, scale := s.limit(c, th, i)
+		if l == nil {
+			return bounds{}
+		}
+		return l.bounds(scale, ruleSpecs[i].low)
 	}
+}
+
+// limit gives the limit of a rule whose bounds are a limit times a scale; nil
+// for others and where it does not apply.
+func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float64) {
+	switch i {
+	case rulePower:
+		return &th.PowerLoss, s.nominalVoltage(c)
+	case ruleLowVolts:
+		return &th.LowVoltage, s.nominalVoltage(c)
+	case ruleHighVolts:
+		return &th.HighVoltage, s.nominalVoltage(c)
+	case ruleHumid, ruleDry:
+		return humidityLimit(c, th, i == ruleDry), 1
+	case ruleHot:
+		return &th.Hot, 1
+	case ruleCold:
+		return &th.Cold, 1
+	case ruleDischarge:
+		return &th.Discharge, 1
+	case ruleLowDischarge:
+		return &th.LowDischarge, 1
+	case ruleSuction:
+		return &th.Suction, 1
+	case ruleLowSuction:
+		if c.freezes() {
+			return &th.FreezerSuction, 1
+		}
+		return &th.LowSuction, 1
+	case ruleAmps:
+		return &th.Amps, s.ratedAmps(c)
+	case ruleLowAmps:
+		return &th.LowAmps, s.usualAmps()
+	case ruleRunTime:
+		return &th.RunTime, 1
+	default:
+		return nil, 0
+	}
+}
+
+// passes tells whether v may be beyond a limit of rule i: a cheap test for the
+// usual case that it is not.
+func (s *State) passes(x *pass, i rule, v float64) bool {
+	if !x.c.judges(i) {
+		return false
+	}
+	l, scale := s.limit(x.c, x.th, i)
+	return l == nil || l.passed(v, scale, ruleSpecs[i].low)
 }
 
 // secondBounds are those of a rule's second measure. It shares the delays of
@@ -59,15 +88,15 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 	switch i {
 	case ruleDischarge:
-		return th.DischargeDeviation.over(1)
+		return th.DischargeDeviation.bounds(1, false)
 	case ruleSuction:
-		return th.SuctionDeviation.over(1)
+		return th.SuctionDeviation.bounds(1, false)
 	case ruleLowSuction:
-		return th.SuctionDeviation.under(-1)
+		return th.SuctionDeviation.bounds(-1, true)
 	case ruleAmps:
-		return th.AmpsDeviation.over(1)
+		return th.AmpsDeviation.bounds(1, false)
 	case ruleCycling:
-		return th.RunLength.under(1)
+		return s.run.runBounds(th)
 	case ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(th.FailedStartsHour), delta: 0.5}
 	default:
@@ -75,35 +104,57 @@ func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 	}
 }
 
+// passesSecond is passes for the second measure.
+func (s *State) passesSecond(x *pass, i rule, v float64) bool {
+	th := x.th
+	switch i {
+	case ruleDischarge:
+		return v > th.DischargeDeviation.Warn
+	case ruleSuction:
+		return v > th.SuctionDeviation.Warn
+	case ruleLowSuction:
+		return -v > th.SuctionDeviation.Warn
+	case ruleAmps:
+		return v > th.AmpsDeviation.Warn
+	default:
+		return true
+	}
+}
+
 // atLeast makes a limit that n itself is beyond.
 func atLeast(n float64) float64 { return n - 1e-6 }
 
-// over makes the bounds of a measure that must not exceed the limits, times
+// bounds makes the bounds of a measure that must stay within the limits times
 // scale. A limit of 0, or a scale of 0, is none.
-func (l *Limit) over(scale float64) bounds {
+func (l *Limit) bounds(scale float64, low bool) bounds {
 	return bounds{
-		warn: l.Warn * scale, hasWarn: l.Warn*scale != 0, crit: l.Crit * scale, hasCrit: l.Crit*scale != 0,
+		low: low, warn: l.Warn * scale, hasWarn: l.Warn*scale != 0, crit: l.Crit * scale, hasCrit: l.Crit*scale != 0,
 		delta: max(l.Clear*scale, -l.Clear*scale), warnDelay: l.WarnDelay, critDelay: l.CritDelay, clear: l.ClearTime,
 	}
 }
 
-// under makes those of one that must not fall below them.
-func (l *Limit) under(scale float64) bounds {
-	b := l.over(scale)
-	b.low = true
-	return b
+// passed tells whether v is beyond any of the limits.
+func (l *Limit) passed(v, scale float64, low bool) bool {
+	warn, crit := l.Warn*scale, l.Crit*scale
+	if low {
+		return (warn != 0 && v < warn) || (crit != 0 && v < crit)
+	}
+	return (warn != 0 && v > warn) || (crit != 0 && v > crit)
 }
 
-func (s *State) recoveryBounds(th *Thresholds) bounds {
-	usual := max(15, float64(s.melt.usual))
-	return bounds{
-		warn: usual * th.Recovery[0], hasWarn: s.melt.learnt >= learntHumps,
-		crit: usual * th.Recovery[1], hasCrit: s.melt.learnt >= learntHumps,
+// recoveryBounds are multiples of what this unit needs, and never less than
+// what its type is given.
+func (s *State) recoveryBounds(c *Config, th *Thresholds) bounds {
+	if s.melt.learnt < learntHumps || c.Equipment == nil {
+		return bounds{}
 	}
+	usual := float64(s.melt.usual)
+	given := float64(c.Equipment.Defrost.MaxMin + c.Equipment.Defrost.RecoverMin)
+	return bounds{warn: max(usual*th.Recovery, given), hasWarn: true, delta: given / 2, clear: 30 * minute}
 }
 
 func (s *State) vibrationBounds(th *Thresholds) bounds {
-	b := th.Vibration.over(1)
+	b := th.Vibration.bounds(1, false)
 	if s.base.ready() {
 		usual := float64(s.base.y[channelVibration])
 		b.warn = max(b.warn, usual*th.VibrationRatio[0])
@@ -138,7 +189,10 @@ func (c *Config) freezes() bool {
 
 // either judges rule i by two measures: the worse one counts.
 func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 bool) {
-	b := s.bounds(x.c, x.p, x.th, i)
+	if s.pool.track(i) == nil && !(have && s.passes(x, i, v)) && !(have2 && s.passesSecond(x, i, v2)) {
+		return
+	}
+	b := s.bounds(x.c, &x.p, x.th, i)
 	if !b.judged() {
 		return
 	}
@@ -176,7 +230,7 @@ func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fiel
 	if valid.Has(rimewatch.AmpDraw) && (warm || x.c.RatedAmps > 0) {
 		s.either(x, ruleAmps, r.Values[rimewatch.AmpDraw], true, float64(dev[channelAmps]), relative)
 	}
-	if valid.Has(rimewatch.VibrationLevel) {
+	if v := r.Values[rimewatch.VibrationLevel]; valid.Has(rimewatch.VibrationLevel) && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, r.Values[rimewatch.VibrationLevel])
 	}
 	if !warm {
@@ -197,12 +251,17 @@ func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fiel
 func (s *State) judgeCycles(x *pass) {
 	w := &s.run
 	if x.c.Rules&RuleCycling != 0 && s.countsStarts() {
+		starts := w.startsPerHour()
 		median, ok := w.medianRun()
-		s.either(x, ruleCycling, float64(w.startsPerHour()), true, median, ok)
+		if float64(starts) > x.th.Starts.Warn || (ok && median < x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
+			s.either(x, ruleCycling, float64(starts), true, median, ok)
+		}
 	}
 	if x.c.Rules&RuleStarts != 0 {
 		day, recent := w.failures(x.e)
-		s.either(x, ruleStarts, float64(day), true, float64(recent), true)
+		if day > 0 || s.pool.track(ruleStarts) != nil {
+			s.either(x, ruleStarts, float64(day), true, float64(recent), true)
+		}
 	}
 	s.judgeRecovery(x)
 }

@@ -8,6 +8,7 @@ import (
 
 const (
 	warmUp     = 5 * minute // of a run, before anything of the compressor is judged
+	shortWarm  = 2 * minute // the same of a unit whose usual runs are short
 	countedGap = 75.0       // s: readings slower than once a minute do not show every start
 	bucket     = 5 * minute // of the count of starts
 	spikeRatio = 2.5        // times the running level: a starting or locked motor
@@ -23,6 +24,8 @@ type runState struct {
 	lens       [5]uint16 // s, the newest runs, newest first; 0 = none
 	starts     [12]uint8 // by bucket, the last hour
 	failed     [12]uint8 // failed starts, two hours of the day in a byte
+	usualStart float32   // starts an hour that are normal for this unit; 0 = not known yet
+	usualRun   float32   // min, length of a normal run
 	startCount uint32    // the device's own counters at its newest start
 	runSeconds uint32
 	source     source
@@ -173,7 +176,7 @@ func (s *State) turn(x *pass, on bool) {
 			s.sensor.runs++
 		}
 		if !w.counted {
-			w.addStarts(x.e, 1)
+			s.addStarts(x.e, 1)
 		}
 	}
 	if seen && !on && w.dated && !w.counted && w.source != fromHeat {
@@ -192,7 +195,7 @@ func (s *State) readCounters(x *pass, r *rimewatch.Reading) {
 	count, run := uint32(r.StartCount), uint32(r.RunSeconds)
 	if w.counted && count > w.startCount && count-w.startCount <= 60 {
 		n := count - w.startCount
-		w.addStarts(x.e, n)
+		s.addStarts(x.e, n)
 		if r.Flags&rimewatch.RunSecondsSent != 0 && run >= w.runSeconds {
 			// All but the newest of these starts have ended; the seconds are
 			// about those of the runs before it.
@@ -212,9 +215,10 @@ func (r *runState) addRun(seconds int64) {
 	r.lens[0] = uint16(max(1, min(seconds, 65535)))
 }
 
-func (r *runState) addStarts(e rimewatch.Time, n uint32) {
-	b := &r.starts[e/bucket%12]
+func (s *State) addStarts(e rimewatch.Time, n uint32) {
+	b := &s.run.starts[e/bucket%12]
 	*b = uint8(min(255, uint32(*b)+n))
+	s.win.starts += uint16(n)
 }
 
 func (r *runState) fail(e rimewatch.Time) {
@@ -278,9 +282,53 @@ func (s *State) countsStarts() bool {
 }
 
 // warm tells whether what is measured of the compressor at e counts: it has run
-// for five minutes outside a defrost.
+// for five minutes, or for more than half of the unit's usual run, outside a
+// defrost.
 func (s *State) warm(e rimewatch.Time) bool {
-	return s.run.known && s.run.on && s.run.since.time()+warmUp <= e && !s.melt.declared
+	return s.run.known && s.run.on && s.run.since.time()+s.run.warmUp() <= e && !s.melt.declared
+}
+
+func (r *runState) warmUp() rimewatch.Time {
+	if r.usualRun == 0 {
+		return warmUp
+	}
+	return max(shortWarm, min(warmUp, rimewatch.Time(0.6*r.usualRun*float32(minute))))
+}
+
+// learnCycles follows what is normal for this unit: open cases start eight times
+// an hour all their life. n starts were seen in a window.
+func (r *runState) learnCycles(n uint16, hours, weight float32) {
+	median, ok := r.medianRun()
+	if !ok {
+		return
+	}
+	if r.usualRun == 0 {
+		r.usualStart, r.usualRun = float32(n)/hours, float32(median)
+		return
+	}
+	r.usualStart += weight * (float32(n)/hours - r.usualStart)
+	r.usualRun += weight * (float32(median) - r.usualRun)
+}
+
+// cyclingBounds widen the limit on starts for a unit that always starts often,
+// up to what is critical for all.
+func (r *runState) cyclingBounds(th *Thresholds) bounds {
+	b := th.Starts.bounds(1, false)
+	if r.usualRun == 0 {
+		b.warn = b.crit
+		return b
+	}
+	b.warn = max(b.warn, min(1.5*float64(r.usualStart), b.crit))
+	return b
+}
+
+// runBounds widen the limit on the length of runs likewise, down to half.
+func (r *runState) runBounds(th *Thresholds) bounds {
+	b := th.RunLength.bounds(1, true)
+	usual := float64(r.usualRun)
+	b.warn = max(b.warn*2/3, min(b.warn, 0.5*usual))
+	b.crit = max(b.crit*3/4, min(b.crit, 0.4*usual))
+	return b
 }
 
 // pause stops the clocks of the running rules while nothing they judge is

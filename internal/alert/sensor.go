@@ -114,10 +114,10 @@ func (s *State) judgeSensors(x *pass) {
 	if s.broken != 0 || s.sensor.stuck {
 		z = zoneBeyond
 	}
-	b := s.bounds(x.c, x.p, x.th, ruleFault)
+	b := s.bounds(x.c, &x.p, x.th, ruleFault)
 	s.judge(x, ruleFault, &b, sample{z: z})
 	if t := s.pool.track(ruleStale); t != nil && s.fresh() == x.e {
-		b := s.bounds(x.c, x.p, x.th, ruleStale)
+		b := s.bounds(x.c, &x.p, x.th, ruleStale)
 		s.judge(x, ruleStale, &b, sample{})
 	}
 }
@@ -160,6 +160,6 @@ func (s *State) openStale(x *pass) {
 	}
 	t.enter(zoneBeyond, zoneClear, s.fresh(), false)
 	s.live |= 1 << ruleStale
-	b := s.bounds(x.c, x.p, x.th, ruleStale)
+	b := s.bounds(x.c, &x.p, x.th, ruleStale)
 	s.apply(x, ruleStale, &b, x.now, true)
 }

@@ -34,7 +34,7 @@ func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
 // pass is one call's view of the world.
 type pass struct {
 	c       *Config
-	p       *Presence
+	p       Presence
 	th      *Thresholds
 	e       rimewatch.Time // event time to which the clocks run
 	now     rimewatch.Time
@@ -43,7 +43,7 @@ type pass struct {
 	out     []Transition
 }
 
-func newPass(c *Config, p *Presence, now rimewatch.Time, out []Transition) pass {
+func newPass(c *Config, p Presence, now rimewatch.Time, out []Transition) pass {
 	th := c.Thresholds
 	if th == nil {
 		th = &defaultThresholds
@@ -73,7 +73,7 @@ func (s *State) ObserveAll(c *Config, p Presence, rs []rimewatch.Reading, now ri
 // one by one among those of others: last marks the device's last one of those
 // that arrived together.
 func (s *State) ObserveNext(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, last bool, out []Transition) []Transition {
-	x := newPass(c, &p, now, out)
+	x := newPass(c, p, now, out)
 	if now > s.seenAt {
 		s.fire(&x)
 		s.seen(&p, now)
@@ -144,7 +144,7 @@ func (s *State) learnGap(gap rimewatch.Time) {
 // changed presence or configuration. Calling it more often changes nothing; a
 // call with every heartbeat keeps the signs of life exact.
 func (s *State) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition) []Transition {
-	x := newPass(c, &p, now, out)
+	x := newPass(c, p, now, out)
 	if p.Online {
 		s.seen(&p, now)
 	} else {
@@ -181,7 +181,7 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 
 // fire applies what is due by the wall clock.
 func (s *State) fire(x *pass) {
-	if due := s.staleDue(x.c, x.p, x.th); due <= x.now && due < s.aliveUntil {
+	if due := s.staleDue(x.c, &x.p, x.th); due <= x.now && due < s.aliveUntil {
 		s.openStale(x)
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
@@ -190,7 +190,7 @@ func (s *State) fire(x *pass) {
 		if !s.isActive(i) && t.idle() {
 			continue
 		}
-		b := s.bounds(x.c, x.p, x.th, i)
+		b := s.bounds(x.c, &x.p, x.th, i)
 		due, ok := s.timer(i, t, &b)
 		if ok && due <= x.now && (i == ruleOffline || due < s.aliveUntil) {
 			s.apply(x, i, &b, x.now, true)
@@ -269,7 +269,10 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 
 // level judges rule i by one value of its metric.
 func (s *State) level(x *pass, i rule, v float64) {
-	b := s.bounds(x.c, x.p, x.th, i)
+	if s.pool.track(i) == nil && !s.passes(x, i, v) {
+		return
+	}
+	b := s.bounds(x.c, &x.p, x.th, i)
 	if !b.judged() {
 		return
 	}

@@ -47,18 +47,6 @@ func (s *State) nominalVoltage(c *Config) float64 {
 	return float64(s.volts.value)
 }
 
-func (s *State) supplyBounds(c *Config, th *Thresholds, i rule) bounds {
-	v := s.nominalVoltage(c)
-	switch i {
-	case rulePower:
-		return th.PowerLoss.under(v)
-	case ruleLowVolts:
-		return th.LowVoltage.under(v)
-	default:
-		return th.HighVoltage.over(v)
-	}
-}
-
 // judgeSupply judges the voltage. Without supply there is no low voltage.
 func (s *State) judgeSupply(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) {
 	if x.c.Rules&RuleSupply == 0 || !valid.Has(rimewatch.Voltage) {
@@ -75,20 +63,21 @@ func (s *State) judgeSupply(x *pass, r *rimewatch.Reading, valid rimewatch.Field
 	}
 }
 
-func humidityBounds(c *Config, th *Thresholds, dry bool) bounds {
+// humidityLimit depends on where the sensor hangs; nil = not judged.
+func humidityLimit(c *Config, th *Thresholds, dry bool) *Limit {
 	switch {
 	case !c.HumidityInZone && dry:
-		return bounds{}
+		return nil
 	case !c.HumidityInZone:
-		return th.Humidity.over(1)
+		return &th.Humidity
 	case c.freezes() && dry:
-		return bounds{}
+		return nil
 	case c.freezes():
-		return th.FreezerHumid.over(1)
+		return &th.FreezerHumid
 	case dry:
-		return th.ZoneDry.under(1)
+		return &th.ZoneDry
 	default:
-		return th.ZoneHumid.over(1)
+		return &th.ZoneHumid
 	}
 }
 
@@ -116,7 +105,7 @@ func (s *State) judgeIdleMotor(x *pass, amps, vibration float64) {
 	case vibration > 0.5*usual:
 		s.level(x, ruleLowAmps, amps)
 	case s.pool.track(ruleLowAmps) != nil:
-		b := s.bounds(x.c, x.p, x.th, ruleLowAmps)
+		b := s.bounds(x.c, &x.p, x.th, ruleLowAmps)
 		s.judge(x, ruleLowAmps, &b, sample{v: amps})
 	}
 }

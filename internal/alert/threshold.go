@@ -38,7 +38,7 @@ type Thresholds struct {
 	FailedStartsHour   float64        // in this clock hour and the last: critical
 	RunTime            Limit          // % of 24 h; Crit % of 6 h with the zone RunTimeZoneK above setpoint
 	RunTimeZoneK       float64        // K
-	Recovery           [2]float64     // times the learnt recovery, warning and critical
+	Recovery           float64        // times the learnt recovery: warning
 	Stale              rimewatch.Time // readings or zone temperatures missing this long while online
 	Fault              rimewatch.Time // a sensor broken this long
 }
@@ -79,13 +79,13 @@ var defaultThresholds = Thresholds{
 	LowAmps:            Limit{0.25, 0, 10 * minute, 0, 0.10, 5 * minute},
 	Vibration:          Limit{1.8, 4.5, 15 * minute, 15 * minute, 0.2, 15 * minute},
 	VibrationRatio:     [2]float64{2, 4},
-	Starts:             Limit{8, 12, 0, 0, 1, 30 * minute},
+	Starts:             Limit{8, 12, 15 * minute, 15 * minute, 1, 30 * minute},
 	RunLength:          Limit{3, 2, 0, 0, 0.5, 30 * minute},
 	FailedStartsDay:    3,
 	FailedStartsHour:   3,
 	RunTime:            Limit{85, 97, 0, 0, 5, 0},
 	RunTimeZoneK:       2,
-	Recovery:           [2]float64{2, 3},
+	Recovery:           2,
 	Stale:              15 * minute,
 	Fault:              5 * minute,
 }
