@@ -130,6 +130,9 @@ type Store interface {
 	History
 	Alerts
 	Control
+	// Secret gives the 32 random bytes of that name, making them at the first
+	// call: every node has the same.
+	Secret(ctx context.Context, name string) ([32]byte, error)
 	// Stats describes the store for metrics and doctor.
 	Stats(ctx context.Context) (Stats, error)
 	// Close seals nothing and loses nothing.

@@ -117,8 +117,15 @@ func (s *Store) mergeChunks(ctx context.Context, deviceID int64, day []sized) er
 	})
 }
 
+// deleteChunk deletes a chunk that is there: what replaces it was made from it.
 func deleteChunk(conn *sqlite.Conn, id int64) error {
-	return sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{Args: []any{id}})
+	if err := sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{Args: []any{id}}); err != nil {
+		return err
+	}
+	if conn.Changes() != 1 {
+		return fmt.Errorf("chunk %d vanished", id)
+	}
+	return nil
 }
 
 // Rest seals, trims and compacts everything that can be and gives free pages

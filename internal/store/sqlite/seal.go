@@ -114,6 +114,8 @@ func (s *Store) startSealer() {
 // maintain does everything that is due: sealing, trimming the log, compaction,
 // retention, checkpointing the write-ahead log.
 func (s *Store) maintain(ctx context.Context) error {
+	s.maintMu.Lock()
+	defer s.maintMu.Unlock()
 	for ctx.Err() == nil {
 		n, err := s.sealSlice(ctx, s.due())
 		if err != nil {

@@ -1,0 +1,40 @@
+# Rimewatch. `make run` is the demo, `make test` everything that must pass.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  = -s -w -X main.version=$(VERSION)
+export CGO_ENABLED = 0
+
+.PHONY: all build run test vet fuzz bench kill9 clean
+
+all: build
+
+build: ## the binary, in bin/
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
+
+run: build ## the demo: a market with twelve units, three of them in trouble
+	./bin/rimewatch demo
+
+test: vet ## everything that must pass, with the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...
+
+vet:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for FUZZTIME
+	@for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz'); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done
+
+bench: ## the side-by-side benchmark: prints ratios
+	$(GO) run ./bench
+
+kill9: ## a hundred rounds of kill -9 under load
+	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=100 $(GO) test -race -run TestKill9 -count 1 -timeout 60m ./e2e
+
+clean:
+	rm -rf bin

@@ -1,0 +1,279 @@
+// Package app wires the service together: it alone knows every other package.
+// The process is a library: New, Start, Stop, Addr.
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// Config of an App: the operator's settings and what tests replace.
+type Config struct {
+	config.Serve
+	Version   string
+	Logger    *slog.Logger     // nil = nothing is logged
+	Now       func() time.Time // nil = time.Now
+	Publisher ingest.Publisher // hears of every commit; nil = nobody
+}
+
+// App is one server.
+type App struct {
+	cfg      Config
+	log      *slog.Logger
+	Store    *sqlite.Store
+	Accounts *account.Service
+	Ingest   *ingest.Service
+	API      *httpapi.API
+
+	server   *http.Server
+	listener net.Listener
+	release  func() // the lock of the data directory
+	cancel   context.CancelFunc
+	workers  sync.WaitGroup
+	failed   chan error
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// The patience with slow clients. A body has its own, longer deadlines.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+)
+
+// New opens the store and puts the parts together. Nothing runs or listens yet.
+func New(ctx context.Context, cfg Config) (_ *App, err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, log: cfg.Logger, failed: make(chan error, 1), cancel: func() {}}
+	defer func() {
+		if err != nil {
+			_ = a.Stop()
+		}
+	}()
+	if err := os.MkdirAll(cfg.Data, 0o750); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if a.release, err = lock(cfg.Data); err != nil {
+		return nil, err
+	}
+	a.Store, err = sqlite.Open(ctx, sqlite.Config{
+		Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now,
+		HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Accounts = account.New(account.Config{Store: a.Store, Logger: cfg.Logger})
+	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: cfg.Publisher, Now: cfg.Now, Logger: cfg.Logger})
+	if a.API, err = a.api(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) api(ctx context.Context) (*httpapi.API, error) {
+	key, err := a.Store.Secret(ctx, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := a.cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	var policies fs.FS
+	if a.cfg.Policies != "" {
+		policies = os.DirFS(a.cfg.Policies)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.registerMetrics(registry)
+	return httpapi.New(httpapi.Config{
+		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: health{a.Ingest},
+		Fleet: a.Store, History: a.Store, Alerts: a.Store,
+		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
+		PolicyDir: policies, Ready: a.ready, Fallback: landing{},
+		Metrics:      promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		MetricsToken: a.cfg.MetricsToken, Registerer: registry,
+	})
+}
+
+func (a *App) now() rimewatch.Time { return rimewatch.TimeOf(a.cfg.Now()) }
+
+// Start recovers the state, listens and serves until Stop. When it returns nil,
+// requests are answered.
+func (a *App) Start(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			_ = a.Stop()
+		}
+	}()
+	if err := a.Ingest.Start(ctx); err != nil {
+		return err
+	}
+	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
+		return err
+	}
+	if a.cfg.TLSCert != "" {
+		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
+		if err != nil {
+			return fmt.Errorf("TLS: %w", err)
+		}
+		a.listener = tls.NewListener(a.listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	}
+	run, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	a.server = &http.Server{
+		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
+	a.workers.Go(func() {
+		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- err
+		}
+	})
+	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
+	return a.logSetupCode(ctx)
+}
+
+// logSetupCode tells the operator the code that the set-up page asks for.
+func (a *App) logSetupCode(ctx context.Context) error {
+	code, needed, err := a.Accounts.SetupCode(ctx)
+	if err != nil || !needed {
+		return err
+	}
+	a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
+	return nil
+}
+
+// Addr is where the server listens, also when port 0 was asked for.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// URL is the server's address for a browser on this machine.
+func (a *App) URL() string {
+	scheme := "http"
+	if a.cfg.TLSCert != "" {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(a.Addr())
+	if err != nil {
+		return scheme + "://" + a.Addr()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// Failed yields when the server stops by itself.
+func (a *App) Failed() <-chan error { return a.failed }
+
+// Stop drains: running requests end, what waits is committed, then everything
+// closes, last in first out. It may be called more than once.
+func (a *App) Stop() error {
+	a.stopOnce.Do(func() { a.stopErr = a.stop() })
+	return a.stopErr
+}
+
+func (a *App) stop() error {
+	var errs []error
+	if a.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
+		if err := a.server.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("drain: %w", err), a.server.Close())
+		}
+		cancel()
+	} else if a.listener != nil {
+		errs = append(errs, a.listener.Close())
+	}
+	if a.Ingest != nil {
+		a.Ingest.Stop()
+	}
+	a.cancel()
+	a.workers.Wait()
+	if a.Store != nil {
+		errs = append(errs, a.Store.Close())
+	}
+	if a.release != nil {
+		a.release()
+	}
+	return errors.Join(errs...)
+}
+
+// Run is New, Start, and Stop when ctx ends.
+func Run(ctx context.Context, cfg Config) error {
+	a, err := New(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		a.log.Info("stopping")
+		return a.Stop()
+	case err := <-a.Failed():
+		return errors.Join(err, a.Stop())
+	}
+}
+
+// ready tells whether requests can be served.
+func (a *App) ready(context.Context) error {
+	if depth := a.Ingest.QueueDepth(); depth > readyQueue {
+		return fmt.Errorf("%d inputs wait", depth)
+	}
+	return nil
+}
+
+const readyQueue = 150_000
+
+// landing answers browsers while no web UI is built in.
+type landing struct{}
+
+func (landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'")
+	_, _ = strings.NewReader(landingPage).WriteTo(w)
+}
+
+const landingPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Rimewatch</title><h1>Rimewatch is running</h1>
+<p>This build carries no web UI. The REST API is at <code>/api/v1</code>, described on <a href="/api/docs">/api/docs</a>.</p></html>
+`

@@ -1,0 +1,190 @@
+// Package archtest is the arrow rules as a test: who may import whom.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rimewatch/rimewatch"
+
+// pure packages import only the root, the standard library without clocks,
+// files and networks, and what is listed.
+var pure = map[string][]string{
+	"internal/alert":         nil,
+	"internal/predict":       {"gonum.org/v1/gonum"},
+	"internal/health":        nil,
+	"internal/presence":      nil,
+	"internal/simulate":      nil,
+	"internal/simulate/plot": {module + "/internal/simulate"},
+	"internal/store/chunk":   nil,
+	"internal/engine":        {module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
+}
+
+// may lists, for every package that is not pure, which of ours it may import
+// besides the root. A new package comes with its row.
+var may = map[string][]string{
+	"client":                     nil,
+	"policies":                   nil,
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/demo", "internal/evaluate", "internal/httpapi", "internal/simulate", "internal/store", "internal/store/sqlite"},
+	"internal/simulate/plot/gen": {"internal/simulate", "internal/simulate/plot"},
+	"internal/store":             nil,
+	"internal/store/sqlite":      {"internal/store", "internal/store/chunk"},
+	"internal/store/storetest":   {"internal/store"},
+	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
+	"internal/account":           {"internal/store"},
+	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "policies"},
+	"internal/config":            nil,
+	"internal/evaluate":          {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/simulate"},
+	"internal/demo":              {"client", "internal/account", "internal/app", "internal/config", "internal/simulate", "internal/store"},
+	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/store", "internal/store/sqlite"},
+	"internal/archtest":          nil,
+	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
+	"e2e":                        {"client"},
+}
+
+// notInPure would bring a clock, a log, files, a network or hidden state.
+var notInPure = []string{"os", "net", "net/http", "log", "log/slog", "database/sql", "crypto/rand", "io/ioutil", "context", "sync/atomic"}
+
+// reserved imports stand in the named packages only.
+var reserved = map[string][]string{
+	"zombiezen.com/go/sqlite":          {"internal/store/sqlite", "bench"},
+	"modernc.org/sqlite":               {"internal/store/sqlite"},
+	"github.com/danielgtaylor/huma/v2": {"internal/httpapi"},
+	"github.com/alecthomas/kong":       {"cmd/rimewatch"},
+}
+
+type source struct {
+	dir, path string
+	imports   []string
+	text      string
+}
+
+// sources parses every Go file of the module that is not a test.
+func sources(t *testing.T) []source {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []source
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		s := source{dir: filepath.ToSlash(filepath.Dir(rel)), path: filepath.ToSlash(rel), text: string(text)}
+		for _, i := range f.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, p)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 40 {
+		t.Fatalf("only %d sources found: the test looks in the wrong place", len(out))
+	}
+	return out
+}
+
+func standard(path string) bool { return !strings.Contains(strings.SplitN(path, "/", 2)[0], ".") }
+
+func under(path string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool { return path == r || strings.HasPrefix(path, r+"/") })
+}
+
+func TestArrows(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.dir == "." {
+			for _, i := range s.imports {
+				if !standard(i) {
+					t.Errorf("%s: the root imports %s", s.path, i)
+				}
+			}
+			continue
+		}
+		if allowed, ok := pure[s.dir]; ok {
+			for _, i := range s.imports {
+				if slices.Contains(notInPure, i) || (!standard(i) && i != module && !under(i, allowed)) {
+					t.Errorf("%s: a pure package imports %s", s.path, i)
+				}
+			}
+			continue
+		}
+		allowed, ok := may[s.dir]
+		if !ok {
+			t.Errorf("%s: the package %s has no row here", s.path, s.dir)
+			continue
+		}
+		for _, i := range s.imports {
+			ours, found := strings.CutPrefix(i, module+"/")
+			if found && !slices.Contains(allowed, ours) {
+				t.Errorf("%s: %s may not import %s", s.path, s.dir, ours)
+			}
+		}
+	}
+}
+
+func TestReservedImports(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, i := range s.imports {
+			for path, dirs := range reserved {
+				if under(i, []string{path}) && !slices.Contains(dirs, s.dir) {
+					t.Errorf("%s: only %v may import %s", s.path, dirs, path)
+				}
+			}
+		}
+	}
+}
+
+// TestWords keeps bags, the environment, SQL and HTTP statuses in their places.
+func TestWords(t *testing.T) {
+	bags := []string{"util", "utils", "common", "helpers", "types", "models", "misc"}
+	for _, s := range sources(t) {
+		if slices.Contains(bags, filepath.Base(s.dir)) {
+			t.Errorf("%s: a package called %s says nothing", s.path, filepath.Base(s.dir))
+		}
+		if strings.Contains(s.text, "os.Getenv") && s.dir != "internal/config" {
+			t.Errorf("%s reads the environment; only internal/config does", s.path)
+		}
+		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "client", "bench", "e2e"}) {
+			t.Errorf("%s speaks of HTTP statuses; only internal/httpapi does", s.path)
+		}
+		if strings.Contains(s.text, "func init()") {
+			t.Errorf("%s has an init", s.path)
+		}
+	}
+}
