@@ -1,0 +1,252 @@
+package health
+
+import (
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+const (
+	span     = 30 * rimewatch.Minute // one slot of the window
+	numSlots = 48                    // whole slots behind the running one
+	unit     = 2 * rimewatch.Second  // of past slots
+	full     = uint32(span / unit)   // units in a slot; fits 10 bits
+
+	// DefaultMaxHold is how long a reading stands for the time after it at most.
+	DefaultMaxHold = 15 * time.Minute
+	minHold        = 2 * rimewatch.Second
+)
+
+// Span is the time [From, To).
+type Span struct {
+	From, To rimewatch.Time
+}
+
+// Config is what a device's temperature is judged by.
+type Config struct {
+	Limits   rimewatch.Limits
+	MaxHold  time.Duration // 0 = DefaultMaxHold; slow loggers may need up to 2 h
+	Excluded []Span        // maintenance: oldest first, apart from each other
+}
+
+// judges tells whether there is a limit at all.
+func (c *Config) judges() bool { return c.Limits.TempMin != nil || c.Limits.TempMax != nil }
+
+// excludes tells whether t lies in maintenance.
+func (c *Config) excludes(t rimewatch.Time) bool {
+	at, ok := c.firstExcluded(t, t)
+	return ok && at == t
+}
+
+// firstExcluded gives the first excluded moment in [from, to].
+func (c *Config) firstExcluded(from, to rimewatch.Time) (at rimewatch.Time, ok bool) {
+	for i := len(c.Excluded) - 1; i >= 0 && c.Excluded[i].To > from; i-- {
+		if c.Excluded[i].From <= to {
+			at, ok = max(c.Excluded[i].From, from), true
+		}
+	}
+	return at, ok
+}
+
+// slot is one past half hour in units of 2 s: covered, out of limits, and out
+// of limits without forgiveness, 10 bits each.
+type slot uint32
+
+func newSlot(covered, out, bad uint32) slot { return slot(covered | out<<10 | bad<<20) }
+func (s slot) covered() uint32              { return uint32(s) & 1023 }
+func (s slot) out() uint32                  { return uint32(s) >> 10 & 1023 }
+func (s slot) bad() uint32                  { return uint32(s) >> 20 & 1023 }
+
+// State is what is remembered of one device. The zero value knows nothing. It
+// holds no pointers: a step may be taken on a copy that replaces it later.
+type State struct {
+	at        rimewatch.Time // newest product-zone temperature, 0 = none
+	start     rimewatch.Time // since when it is out of limits, or the start of the excursion; 0 = neither
+	lateAt    rimewatch.Time // the last one of a run of late readings, 0 = none
+	lateStart rimewatch.Time // since when they are out of limits, 0 = they are not
+
+	past [numSlots]slot // by number modulo numSlots
+	now  tally          // the running slot, in ms, with what past units left over
+	slot uint32         // number of the running slot since the epoch
+
+	gap     uint32  // ms between readings, a slow mean; 0 = not known
+	back    uint32  // 1 + ms that the zone has been back inside the clear value of an excursion, 0 = it is not
+	first   uint32  // ms out of limits in the slot in which they started, while pending
+	peak    int32   // worst value since start, 1/10,000 K
+	degrees float32 // K·min since start
+
+	severityAt [NumComponents]uint32 // s since the epoch
+	severity   [NumComponents]uint16 // of 65,535
+
+	lateFirst uint16 // units out of limits in the slot in which the late ones started
+	lateRest  uint16 // ms that did not fill a unit
+	excess    uint16 // how far the newest reading is out of limits, 1/100 K
+
+	side      int8 // of the newest reading: above (1), below (−1) or within limits (0)
+	lateSide  int8
+	excursion int8 // side of the open excursion, 0 = none
+	lateBad   bool // the late readings have been out of limits for the delay
+	judged    bool // the newest reading was judged: time after it is covered
+}
+
+// tally is covered time, time out of limits and time out without forgiveness.
+type tally struct {
+	covered, out, bad uint32
+}
+
+// hold is how long a reading stands for the time after it.
+func (s *State) hold(c *Config) rimewatch.Time {
+	most := rimewatch.Time(c.MaxHold.Milliseconds())
+	if most <= 0 {
+		most = rimewatch.Time(DefaultMaxHold.Milliseconds())
+	}
+	if s.gap == 0 {
+		return most
+	}
+	return min(max(2*rimewatch.Time(s.gap), minHold), most)
+}
+
+// learnGap follows the usual time between readings. A silence counts as three
+// gaps at most; a lasting change is followed within some readings.
+func (s *State) learnGap(gap rimewatch.Time) {
+	const most = rimewatch.Time(rimewatch.Day)
+	if s.gap == 0 {
+		s.gap = uint32(min(gap, most))
+		return
+	}
+	usual := rimewatch.Time(s.gap)
+	usual += (min(gap, 3*usual, most) - usual) / 8
+	s.gap = uint32(max(usual, 1))
+}
+
+func slotOf(t rimewatch.Time) uint32 { return uint32(max(t, 0) / span) }
+
+// slide makes n the running slot. What does not fill a unit stays with it.
+func (s *State) slide(n uint32) {
+	if n <= s.slot {
+		return
+	}
+	if n-s.slot > numSlots {
+		s.past = [numSlots]slot{}
+		s.now = tally{}
+		s.slot = n
+		return
+	}
+	s.past[s.slot%numSlots] = s.now.settle()
+	for s.slot++; s.slot < n; s.slot++ {
+		s.past[s.slot%numSlots] = 0
+	}
+}
+
+// settle takes whole units out.
+func (t *tally) settle() slot {
+	c := min(t.covered/uint32(unit), full)
+	o := min(t.out/uint32(unit), c)
+	b := min(t.bad/uint32(unit), o)
+	t.covered -= c * uint32(unit)
+	t.out -= o * uint32(unit)
+	t.bad -= b * uint32(unit)
+	return newSlot(c, o, b)
+}
+
+// account adds the time [from, to), in which the newest reading held, after
+// sliding to it.
+func (s *State) account(from, to rimewatch.Time) {
+	for from < to {
+		n := slotOf(from)
+		s.slide(n)
+		end := min(to, rimewatch.Time(n+1)*span)
+		d := uint32(end - from)
+		s.now.add(d, s.side != 0, s.side != 0 && s.excursion != 0)
+		if s.side != 0 {
+			if n == slotOf(s.start) {
+				s.first += d
+			}
+			s.degrees += float32(s.excess) / 100 * float32(d) / 60000
+		}
+		from = end
+	}
+}
+
+// heldUntil is the end of the time that the newest reading stands for, at most to.
+func (s *State) heldUntil(c *Config, to rimewatch.Time) rimewatch.Time {
+	if !s.judged {
+		return s.at
+	}
+	to = min(to, s.at+s.hold(c))
+	if at, ok := c.firstExcluded(s.at, to); ok {
+		return at
+	}
+	return to
+}
+
+// pass lets time run until to, holding the newest reading.
+func (s *State) pass(c *Config, to rimewatch.Time) {
+	end := s.heldUntil(c, to)
+	if s.side != 0 && s.excursion == 0 && end-s.start >= delay(&c.Limits, s.side) {
+		s.confirm(c)
+	}
+	s.account(s.at, end)
+}
+
+// Compliance is what is known of a device's last 24 h, in ms.
+type Compliance struct {
+	Window  int64 // the time that could have been covered
+	Covered int64
+	In      int64 // within limits, or out for less than the delay
+	Strict  int64 // within limits
+}
+
+// Percent is 100 × In / Covered; ok is false when nothing is covered.
+func (c Compliance) Percent() (v float64, ok bool) { return percent(c.In, c.Covered) }
+
+// StrictPercent is 100 × Strict / Covered.
+func (c Compliance) StrictPercent() (v float64, ok bool) { return percent(c.Strict, c.Covered) }
+
+// Coverage is Covered / Window as a percentage.
+func (c Compliance) Coverage() (v float64, ok bool) { return percent(c.Covered, c.Window) }
+
+func percent(part, whole int64) (float64, bool) {
+	if whole <= 0 {
+		return 0, false
+	}
+	return 100 * float64(part) / float64(whole), true
+}
+
+// Compliance tells of the window that ends at now. since, where it is later
+// than the window's beginning, is when the device began to exist. A device
+// without limits has neither window nor covered time. It does not change s.
+func (s *State) Compliance(c *Config, now, since rimewatch.Time) Compliance {
+	if !c.judges() {
+		return Compliance{}
+	}
+	at := *s // time passes on a copy
+	if at.at != 0 {
+		at.pass(c, max(now, at.at))
+		at.slide(slotOf(now))
+	} else {
+		at.slot = slotOf(now)
+	}
+	sum := Compliance{}
+	var out, bad int64
+	for _, p := range at.past {
+		sum.Covered += int64(p.covered())
+		out += int64(p.out())
+		bad += int64(p.bad())
+	}
+	sum.Covered = sum.Covered*int64(unit) + int64(at.now.covered)
+	sum.Strict = max(sum.Covered-out*int64(unit)-int64(at.now.out), 0)
+	sum.In = max(sum.Covered-bad*int64(unit)-int64(at.now.bad), sum.Strict)
+	sum.Window = window(c, max(since, (rimewatch.Time(at.slot)-numSlots)*span), max(now, at.at))
+	sum.Window = max(sum.Window, sum.Covered)
+	return sum
+}
+
+// window is the time in [from, to) that is not excluded.
+func window(c *Config, from, to rimewatch.Time) int64 {
+	w := max(to-from, 0)
+	for _, e := range c.Excluded {
+		w -= max(min(e.To, to)-max(e.From, from), 0)
+	}
+	return int64(max(w, 0))
+}

@@ -1,0 +1,45 @@
+// Package health says how well a device and a fleet do: temperature compliance,
+// excursions, the health score of a device with its drivers, and the score of a
+// workspace. It is pure: readings, severities and moments in, values out.
+//
+// # Compliance
+//
+// The compliance of a device is the share of its covered time of the last 24 h
+// in which the product zone was within limits. A reading stands for the time
+// until the next one, but for at most twice the usual gap between readings
+// (learnt, a slow mean) and for at most Config.MaxHold: beyond that the time is
+// not covered and counts nowhere. So it is with time inside Config.Excluded
+// (maintenance): readings there are not judged, and what ran before is over.
+//
+// Strict compliance takes every reading as it is. Compliance proper forgives
+// time out of limits until it has lasted the alarm delay (high and low side
+// have their own), as defrosts and loading do; when it has, all of it counts as
+// out from its beginning, in retrospect too. The first reading inside ends what
+// has not lasted that long. What has is an excursion: it ends when the zone has
+// been inside by ClearDelta for ClearS, and dates its end to when that began;
+// until then every reading out of limits counts as out. Silence ends nothing.
+//
+// The window is 48 half hours, aligned to UTC, and the one that runs: it slides
+// in steps of half an hour and covers 24 to 24.5 h. The running half hour is
+// exact to the millisecond; past ones are kept in units of 2 s, and what is left
+// of a unit carries over, so that the sums are off by less than 2 s, and by 2 s
+// more for each excursion that came to count in retrospect.
+//
+// Late readings, those not newer than the newest, count where time was left
+// uncovered: a run of them in ascending order (a backlog that was sent after a
+// live reading) is held, judged and forgiven like any other, but each half hour
+// takes no more than it is long, and they make no excursion records. Late
+// readings older than the window or in descending order count nothing.
+//
+// # Scores
+//
+// A device's score is 100 · Π(1 − w_k·s_k) over the components of Component,
+// with s_k from 0 (normal) by 0.5 (warning) to 1 (critical): the worst of the
+// last 24 h, decayed with a half-life of 12 h, or what holds now. Open alerts and
+// silence cap it. The points lost are split over the components in proportion
+// to −ln(1 − w_k·s_k), which is what a product allows, so the drivers add up.
+//
+// The score of a workspace is 0.7 × the mean + 0.3 × the mean of the worst tenth
+// of its devices (a tenth rounded down, at least one device). Devices that were
+// never heard of are left out. Closing an alert can only raise it.
+package health

@@ -1,0 +1,219 @@
+package health
+
+import (
+	"math"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Excursion is one time that the product zone was out of limits for at least
+// the alarm delay.
+type Excursion struct {
+	Start         rimewatch.Time // the first reading out of limits
+	End           rimewatch.Time // when the zone came back to stay, or maintenance began; 0 while it lasts
+	High          bool           // above the limit, else below
+	Peak          float64        // the worst value, °C to four decimals
+	DegreeMinutes float64        // K·min of covered time out of limits
+}
+
+// Duration is the time from Start to End, 0 while the excursion lasts.
+func (e *Excursion) Duration() time.Duration {
+	if e.End == 0 {
+		return 0
+	}
+	return e.End.Sub(e.Start)
+}
+
+// Observe takes one reading that was newly stored, in whatever order. It gives
+// the excursion that this reading ended, if it did; Excursion tells of one that
+// lasts. Readings without a product-zone temperature say nothing.
+func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bool) {
+	v, has := r.Value(rimewatch.ProductZoneTemp)
+	switch {
+	case !has || !c.judges():
+		return Excursion{}, false
+	case s.at == 0:
+		s.at, s.slot = r.At, slotOf(r.At)
+	case r.At <= s.at:
+		s.observeLate(c, r.At, v)
+		return Excursion{}, false
+	}
+	gap := r.At - s.at
+	if gap > 0 {
+		s.pass(c, r.At)
+		s.learnGap(gap)
+	}
+	if at, excluded := c.firstExcluded(s.at, r.At); excluded {
+		ended, ok = s.finish(at)
+	}
+	s.at = r.At
+	s.slide(slotOf(r.At))
+	s.judged = !c.excludes(r.At)
+	if !s.judged {
+		s.side = 0
+		return ended, ok
+	}
+	if e, over := s.judge(c, v, gap); over {
+		return e, true // nothing was left to end by maintenance then
+	}
+	return ended, ok
+}
+
+// Excursion gives the one that lasts, if any.
+func (s *State) Excursion() (e Excursion, ok bool) {
+	if s.excursion == 0 {
+		return Excursion{}, false
+	}
+	return Excursion{
+		Start: s.start, High: s.excursion > 0,
+		Peak: float64(s.peak) / 1e4, DegreeMinutes: float64(s.degrees),
+	}, true
+}
+
+// finish ends at a moment what runs.
+func (s *State) finish(at rimewatch.Time) (e Excursion, ok bool) {
+	if e, ok = s.Excursion(); ok {
+		e.End = at
+	}
+	s.start, s.excursion, s.side, s.back = 0, 0, 0, 0
+	return e, ok
+}
+
+// begin starts a run out of limits at the newest reading.
+func (s *State) begin(v float64) {
+	s.start, s.first, s.degrees, s.peak = s.at, 0, 0, fixed(v)
+}
+
+// judge takes the newest reading, gap after the one before it.
+func (s *State) judge(c *Config, v float64, gap rimewatch.Time) (ended Excursion, ok bool) {
+	side, excess := beyond(&c.Limits, v)
+	if s.excursion != 0 && side != s.excursion {
+		if end, over := s.clears(c, v, side, gap); over {
+			ended, ok = s.finish(end)
+		}
+	}
+	switch {
+	case s.excursion != 0:
+		if side == s.excursion {
+			s.back = 0
+			s.worsen(c, v, side)
+		}
+	case side == 0:
+		s.start = 0
+	case side != s.side || s.start == 0:
+		s.begin(v)
+	default:
+		s.worsen(c, v, side)
+	}
+	s.side, s.excess = side, uint16(min(math.Round(excess*100), math.MaxUint16))
+	if side != 0 && s.excursion == 0 && s.at-s.start >= delay(&c.Limits, side) {
+		s.confirm(c)
+	}
+	return ended, ok
+}
+
+// clears tells whether an excursion is over with a reading that is not beyond
+// its limit, and when it ended.
+func (s *State) clears(c *Config, v float64, side int8, gap rimewatch.Time) (end rimewatch.Time, over bool) {
+	if side == -s.excursion {
+		return s.at, true
+	}
+	if !cleared(&c.Limits, s.excursion, v) {
+		s.back = 0
+		return 0, false
+	}
+	if s.back == 0 {
+		s.back = 1
+	} else {
+		s.back = uint32(min(rimewatch.Time(s.back)+gap, math.MaxUint32))
+	}
+	back := rimewatch.Time(s.back - 1)
+	return s.at - back, back >= rimewatch.Time(c.Limits.ClearS)*rimewatch.Second
+}
+
+// worsen takes the peak of what runs on a side.
+func (s *State) worsen(c *Config, v float64, side int8) {
+	p := fixed(v)
+	if (side > 0 && p > s.peak) || (side < 0 && p < s.peak) {
+		s.peak = p
+	}
+	if s.excursion != 0 {
+		s.Note(Temperature, s.temperatureSeverity(&c.Limits), s.at)
+	}
+}
+
+// confirm makes the run out of limits an excursion: its time counts as out, in
+// retrospect too.
+func (s *State) confirm(c *Config) {
+	s.excursion = s.side
+	s.condemn(s.start, s.first)
+	s.Note(Temperature, s.temperatureSeverity(&c.Limits), s.at)
+}
+
+// condemn withdraws forgiveness from a run of readings out of limits: from
+// first ms in the slot in which it started and from all that is out of limits
+// in the slots after that one.
+func (s *State) condemn(start rimewatch.Time, first uint32) {
+	n := slotOf(start)
+	if n == s.slot {
+		s.now.bad = min(s.now.bad+first, s.now.out)
+		return
+	}
+	if n+numSlots >= s.slot {
+		p := &s.past[n%numSlots]
+		*p = newSlot(p.covered(), p.out(), min(p.bad()+(first+uint32(unit)/2)/uint32(unit), p.out()))
+		n++
+	} else {
+		n = s.slot - numSlots
+	}
+	for ; n < s.slot; n++ {
+		p := &s.past[n%numSlots]
+		*p = newSlot(p.covered(), p.out(), p.out())
+	}
+	s.now.bad = s.now.out
+}
+
+// temperatureSeverity is 0.5 for an excursion to the limit and 1 for one to the
+// critical bound, by its peak.
+func (s *State) temperatureSeverity(l *rimewatch.Limits) float64 {
+	limit, critical := l.TempMax, l.CriticalMax
+	if s.excursion < 0 {
+		limit, critical = l.TempMin, l.CriticalMin
+	}
+	if limit == nil || critical == nil || *limit == *critical {
+		return 0.5
+	}
+	return min(max(0.5+0.5*(float64(s.peak)/1e4-*limit)/(*critical-*limit), 0.5), 1)
+}
+
+// beyond tells on which side of the limits v is, and by how much.
+func beyond(l *rimewatch.Limits, v float64) (side int8, excess float64) {
+	switch {
+	case l.TempMax != nil && v > *l.TempMax:
+		return 1, v - *l.TempMax
+	case l.TempMin != nil && v < *l.TempMin:
+		return -1, *l.TempMin - v
+	}
+	return 0, 0
+}
+
+// cleared tells whether v is inside the limit of an excursion by ClearDelta.
+func cleared(l *rimewatch.Limits, excursion int8, v float64) bool {
+	if excursion > 0 {
+		return l.TempMax == nil || v <= *l.TempMax-l.ClearDelta
+	}
+	return l.TempMin == nil || v >= *l.TempMin+l.ClearDelta
+}
+
+func delay(l *rimewatch.Limits, side int8) rimewatch.Time {
+	if side > 0 {
+		return rimewatch.Time(l.DelayS) * rimewatch.Second
+	}
+	return rimewatch.Time(l.LowDelayS) * rimewatch.Second
+}
+
+// fixed keeps four decimals.
+func fixed(v float64) int32 {
+	return int32(math.Round(min(max(v, -2e5), 2e5) * 1e4))
+}
