@@ -16,7 +16,7 @@ const (
 func (u *Unit) stepBox(dt float64) {
 	p := &u.p
 	ambient := u.sur.ambient + p.AmbientK
-	inflow := airDensity * (p.Leak + (u.doorOpen+u.eff.doorAjar)*p.DoorFlow)
+	inflow := airDensity * (p.Leak + (u.doorOpen+u.eff.doorAjar*p.Ajar+u.eff.gasket)*p.DoorFlow)
 
 	exchange := p.AirUA * u.eff.airSide * u.clear
 	internal := p.Internal
@@ -71,7 +71,7 @@ func (u *Unit) melt(dt float64) float64 {
 		return 0
 	}
 	contact := min(1, u.frost/(0.02*u.p.FrostM))
-	heat := min(u.p.MeltUA*contact*u.coil, u.frost*heatOfFusion/dt)
+	heat := min(u.p.MeltUA*u.eff.melt*contact*u.coil, u.frost*heatOfFusion/dt)
 	u.frost = max(0, u.frost-heat*dt/heatOfFusion)
 	return heat
 }

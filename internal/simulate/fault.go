@@ -64,7 +64,9 @@ type effects struct {
 	vibration   float64 // factor
 	startFails  float64 // probability that a start fails
 	volts       float64 // factor on the supply voltage
-	doorAjar    float64 // share of the flow of an open door, all the time
+	doorAjar    float64 // 1 is a door left open: Params.Ajar of the open door's flow
+	gasket      float64 // share of the open door's flow, all the time
+	melt        float64 // factor on the melting of frost by room air
 	chatter     float64 // 0–1, contactor losing contact
 	singlePhase bool
 	stuckOn     bool
@@ -75,7 +77,7 @@ type effects struct {
 
 func healthy() effects {
 	return effects{
-		condenser: 1, fanAmps: 1, heater: 1, airSide: 1, fans: 1,
+		condenser: 1, fanAmps: 1, heater: 1, melt: 1, airSide: 1, fans: 1,
 		volumetric: 1, isentropic: 1, vibration: 1, volts: 1, power: true,
 	}
 }
@@ -106,7 +108,7 @@ var faultSpecs = [...]faultSpec{
 	{name: "noncondensables_overcharge", alias: []string{"overcharge", "noncondensables"}, usual: 1,
 		effect: func(e *effects, s float64) { e.headK += 9 * s }},
 	{name: "evaporator_icing", alias: []string{"icing"}, usual: 1,
-		effect: func(e *effects, s float64) { e.heater *= max(0, 1-s/0.3); e.airSide *= 1 - 0.3*s }},
+		effect: func(e *effects, s float64) { e.heater *= max(0, 1-s/0.3); e.melt *= 1 - 0.97*s; e.airSide *= 1 - 0.3*s }},
 	{name: "defrost_failure", alias: []string{"defrost_heater", "defrost"}, usual: 1,
 		effect: func(e *effects, s float64) { e.heater *= 1 - s }},
 	{name: "defrost_stuck_on", alias: []string{"defrost_stuck"}, usual: 1,
@@ -138,9 +140,9 @@ var faultSpecs = [...]faultSpec{
 	{name: "thermostat_stuck_off", alias: []string{"stuck_off"}, usual: 1,
 		effect: func(e *effects, _ float64) { e.stuckOff = true }},
 	{name: "door_open", alias: []string{"door"}, usual: 1,
-		effect: func(e *effects, s float64) { e.doorAjar += 0.12 * s }},
+		effect: func(e *effects, s float64) { e.doorAjar += s }},
 	{name: "gasket_leak", alias: []string{"gasket"}, usual: 1,
-		effect: func(e *effects, s float64) { e.doorAjar += 0.03 * s }},
+		effect: func(e *effects, s float64) { e.gasket += 0.03 * s }},
 	{name: "sensor_drift", alias: []string{"drift"}, usual: 1, sensors: true},
 	{name: "sensor_stuck", alias: []string{"stuck"}, usual: 1, sensors: true},
 	{name: "sensor_disconnected", alias: []string{"disconnected"}, usual: 1, sensors: true},
@@ -222,26 +224,37 @@ func parseSpan(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// checked is the fault with its full name and severity, or what is wrong.
-func (f Fault) checked() (Fault, error) {
+// activeFault is a fault of a unit with its entry in the catalogue.
+type activeFault struct {
+	Fault
+	spec *faultSpec
+}
+
+// activate fills in the full name and the severity, or says what is wrong.
+func (f Fault) activate() (activeFault, error) {
 	spec := specOf(f.Name)
-	switch {
-	case spec == nil:
-		return f, fmt.Errorf("unknown fault %q", f.Name)
-	case !(f.Severity >= 0 && f.Severity <= 1):
-		return f, fmt.Errorf("fault %s: severity %v must be between 0 and 1", f.Name, f.Severity)
-	case f.Ramp < 0:
-		return f, fmt.Errorf("fault %s: ramp must not be negative", f.Name)
-	case f.Profile > Exponential:
-		return f, fmt.Errorf("fault %s: unknown profile %d", f.Name, f.Profile)
-	case f.Field >= rimewatch.NumFields:
-		return f, fmt.Errorf("fault %s: unknown field %d", f.Name, f.Field)
-	case f.End != 0 && f.End <= f.Onset:
-		return f, fmt.Errorf("fault %s: must end after its onset", f.Name)
+	if spec == nil {
+		return activeFault{}, fmt.Errorf("unknown fault %q", f.Name)
 	}
 	f.Name = spec.name
 	if f.Severity == 0 {
 		f.Severity = spec.usual
 	}
-	return f, nil
+	return activeFault{f, spec}, f.check()
+}
+
+func (f *Fault) check() error {
+	switch {
+	case !(f.Severity >= 0 && f.Severity <= 1):
+		return fmt.Errorf("fault %s: severity %v must be between 0 and 1", f.Name, f.Severity)
+	case f.Ramp < 0:
+		return fmt.Errorf("fault %s: ramp must not be negative", f.Name)
+	case f.Profile > Exponential:
+		return fmt.Errorf("fault %s: unknown profile %d", f.Name, f.Profile)
+	case f.Field >= rimewatch.NumFields:
+		return fmt.Errorf("fault %s: unknown field %d", f.Name, f.Field)
+	case f.End != 0 && f.End <= f.Onset:
+		return fmt.Errorf("fault %s: must end after its onset", f.Name)
+	}
+	return nil
 }

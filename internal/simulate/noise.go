@@ -25,6 +25,7 @@ const (
 	streamLink
 	streamOutage
 	streamFleet
+	streamDeliveries
 )
 
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable

@@ -19,6 +19,7 @@ type Params struct {
 	DoorFlow   float64 // m³/s of outside air through the open door
 	DoorsAnHr  float64 // openings an hour by day
 	DoorS      float64 // s that an opening lasts, mean
+	Ajar       float64 // share of DoorFlow that a door left open lets in for hours, past strips and curtains
 	AmbientK   float64 // K by which its condenser stands warmer than the site
 	AmbientVar float64 // share of the site's swings that reaches it
 
@@ -72,7 +73,7 @@ func baseParams(equipment string) (Params, bool) {
 		return Params{
 			Refrigerant: "R404A", Setpoint: -21, Diff: 2,
 			UA: 19, Internal: 300, AirC: 200e3, ProductC: 2500e3, ProductUA: 150,
-			Moisture: 60, Evaporate: 0.002, Leak: 0.0015, DoorFlow: 0.18, DoorsAnHr: 5, DoorS: 25, AmbientVar: 1,
+			Moisture: 60, Evaporate: 0.002, Leak: 0.0015, DoorFlow: 0.18, DoorsAnHr: 5, DoorS: 25, Ajar: 0.12, AmbientVar: 1,
 			Displacement: 3.8e-3, Isentropic: 0.65, HeatLoss: 0.26, AirUA: 640, CoilUA: 1500, CondenserUA: 430,
 			CoilC: 60e3, FrostM: 5, MeltUA: 250, Superheat: 4, Subcooling: 4, LineGain: 0.38, MOP: -14, HighTrip: 58, LowTrip: -46,
 			Defrosts: 4, DefrostW: 2600, DefrostEndC: 11, DefrostS: 2400,
@@ -83,7 +84,7 @@ func baseParams(equipment string) (Params, bool) {
 		return Params{
 			Refrigerant: "R134a", Setpoint: 1.5, Diff: 2,
 			UA: 26, Internal: 560, AirC: 260e3, ProductC: 4000e3, ProductUA: 160,
-			Moisture: 80, Evaporate: 0.02, Leak: 0.003, DoorFlow: 0.20, DoorsAnHr: 10, DoorS: 20, AmbientVar: 1,
+			Moisture: 80, Evaporate: 0.02, Leak: 0.003, DoorFlow: 0.20, DoorsAnHr: 10, DoorS: 20, Ajar: 0.45, AmbientVar: 1,
 			Displacement: 3.6e-3, Isentropic: 0.66, HeatLoss: 0.22, AirUA: 560, CoilUA: 1400, CondenserUA: 420,
 			CoilC: 50e3, FrostM: 8, MeltUA: 200, Superheat: 5, Subcooling: 4, LineGain: 0.4, MOP: 8, HighTrip: 66, LowTrip: -26,
 			Defrosts: 4, DefrostS: 1500,
@@ -94,18 +95,18 @@ func baseParams(equipment string) (Params, bool) {
 		return Params{
 			Refrigerant: "R290", Setpoint: 1.5, Diff: 2.5,
 			UA: 2.6, Internal: 46, AirC: 26e3, ProductC: 280e3, ProductUA: 12,
-			Moisture: 6, Evaporate: 0.0012, Leak: 0.0001, DoorFlow: 0.03, DoorsAnHr: 18, DoorS: 10, AmbientVar: 1,
+			Moisture: 6, Evaporate: 0.0012, Leak: 0.0001, DoorFlow: 0.03, DoorsAnHr: 18, DoorS: 10, Ajar: 0.4, AmbientVar: 1,
 			Displacement: 0.27e-3, Isentropic: 0.58, HeatLoss: 0.40, AirUA: 46, CoilUA: 110, CondenserUA: 40,
 			CoilC: 6e3, FrostM: 0.7, MeltUA: 20, Superheat: 5, Subcooling: 3, LineGain: 0.58, MOP: 8, HighTrip: 66, LowTrip: -30,
 			Defrosts: 4, DefrostS: 1200,
-			Volts: 120, Phases: 1, RatedAmps: 4.2, LockedAmps: 24, MotorEff: 0.8, Magnetising: 2.4, FanAmps: 0.25, IdleAmps: 0.2, Vibration: 0.6,
+			Volts: 120, Phases: 1, RatedAmps: 4.2, LockedAmps: 24, MotorEff: 0.68, Magnetising: 1.85, FanAmps: 0.25, IdleAmps: 0.2, Vibration: 0.6,
 			ZoneLag: 150,
 		}, true
 	case "display_case_open":
 		return Params{
 			Refrigerant: "R404A", Setpoint: 1, Diff: 2,
 			UA: 12, Internal: 250, AirC: 80e3, ProductC: 500e3, ProductUA: 330,
-			Moisture: 12, Evaporate: 0.008, Leak: 0.055, DoorFlow: 0.20, AmbientVar: 0.5,
+			Moisture: 12, Evaporate: 0.008, Leak: 0.055, DoorFlow: 0.20, Ajar: 0.4, AmbientVar: 0.5,
 			Displacement: 3.0e-3, Isentropic: 0.66, HeatLoss: 0.24, AirUA: 560, CoilUA: 1500, CondenserUA: 480,
 			CoilC: 40e3, FrostM: 10, MeltUA: 200, Superheat: 5, Subcooling: 4, LineGain: 0.37, MOP: 5, HighTrip: 62, LowTrip: -30,
 			Defrosts: 6, DefrostS: 2100,
@@ -116,11 +117,11 @@ func baseParams(equipment string) (Params, bool) {
 		return Params{
 			Refrigerant: "R290", Setpoint: 4.2, Diff: 1.4,
 			UA: 1.5, Internal: 14, AirC: 18e3, ProductC: 120e3, ProductUA: 3,
-			Moisture: 3, Evaporate: 0.0006, Leak: 0.00005, DoorFlow: 0.012, DoorsAnHr: 3, DoorS: 12, AmbientVar: 0.6,
+			Moisture: 3, Evaporate: 0.0006, Leak: 0.00005, DoorFlow: 0.012, DoorsAnHr: 3, DoorS: 12, Ajar: 0.6, AmbientVar: 0.6,
 			Displacement: 0.13e-3, Isentropic: 0.55, HeatLoss: 0.48, AirUA: 28, CoilUA: 70, CondenserUA: 22,
 			CoilC: 4e3, FrostM: 0.5, MeltUA: 8, Superheat: 5, Subcooling: 3, LineGain: 0.6, MOP: 8, HighTrip: 66, LowTrip: -30,
 			Defrosts: 2, DefrostS: 720,
-			Volts: 230, Phases: 1, RatedAmps: 1.2, LockedAmps: 8, MotorEff: 0.75, Magnetising: 0.8, FanAmps: 0.1, IdleAmps: 0.08, Vibration: 0.35,
+			Volts: 230, Phases: 1, RatedAmps: 1.2, LockedAmps: 8, MotorEff: 0.58, Magnetising: 0.66, FanAmps: 0.1, IdleAmps: 0.08, Vibration: 0.35,
 			ZoneLag: 600,
 		}, true
 	}

@@ -6,6 +6,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+// Disconnected is what a sensor that is not there sends, as DS18B20 drivers do.
+// A Reading says it in Faults; whoever writes readings to a wire writes this.
+const Disconnected = -127.0
+
 // sensors holds what the slow sensors show before noise.
 type sensors struct {
 	zone, discharge, suction float64
@@ -119,7 +123,7 @@ func (u *Unit) faulty(field rimewatch.Field, v float64) float64 {
 	stuck := false
 	for i := range u.faults {
 		f := &u.faults[i]
-		if f.Field != field {
+		if f.Field != field || !f.spec.sensors {
 			continue
 		}
 		s := f.at(u.t)

@@ -23,22 +23,6 @@ type Config struct {
 	ZoneHumidity bool // the humidity sensor hangs in the zone, not at the condenser
 }
 
-// Event is something that people do to a unit.
-type Event struct {
-	At    rimewatch.Time
-	Kind  EventKind
-	Value float64
-}
-
-// EventKind says what people did.
-type EventKind uint8
-
-// The events.
-const (
-	SetpointChange EventKind = iota // Value is the new Params.Setpoint, °C
-	Loading                         // warm goods put in, Value is the heat they bring, J
-)
-
 // Truth is what really goes on in a unit, without its sensors.
 type Truth struct {
 	At           rimewatch.Time
@@ -72,7 +56,7 @@ type Unit struct {
 	sat    *[1202]float64
 	seed   noise
 	sur    surroundings
-	faults []Fault
+	faults []activeFault
 	events []Event
 
 	t        rimewatch.Time // of the state
@@ -128,13 +112,13 @@ func New(cfg Config) (*Unit, error) {
 	if cfg.Site == (Site{}) {
 		cfg.Site.Seed = cfg.Seed
 	}
-	u := &Unit{cfg: cfg, seed: noise(cfg.Seed), sat: saturation(), events: cfg.Events, due: cfg.Start}
+	u := &Unit{cfg: cfg, seed: noise(cfg.Seed), sat: saturation(), due: cfg.Start}
 	for _, f := range cfg.Faults {
-		checked, err := f.checked()
+		active, err := f.activate()
 		if err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
-		u.faults = append(u.faults, checked)
+		u.faults = append(u.faults, active)
 	}
 	params, err := cfg.params()
 	if err != nil {
@@ -164,6 +148,7 @@ func (c *Config) params() (Params, error) {
 func (u *Unit) rest() {
 	p := &u.p
 	u.t = u.cfg.Start - warmUp
+	u.events = planned(u.cfg.Events, u.t, p)
 	u.sur = newSurroundings(u.cfg.Site, p.AmbientVar, u.t)
 	mid := p.Setpoint + p.Diff/2
 	u.air, u.goods, u.coil, u.probe = mid, mid, mid-2, mid
@@ -261,10 +246,8 @@ func (u *Unit) tick(minute int64) {
 	u.eff = healthy()
 	for i := range u.faults {
 		f := &u.faults[i]
-		if s := f.at(t); s > 0 {
-			if spec := specOf(f.Name); !spec.sensors {
-				spec.effect(&u.eff, s)
-			}
+		if s := f.at(t); s > 0 && !f.spec.sensors {
+			f.spec.effect(&u.eff, s)
 		}
 	}
 	u.wetted = math.Pow(1-u.eff.starve, 1.6) + 0.02
@@ -277,6 +260,8 @@ func (u *Unit) tick(minute int64) {
 			u.p.Setpoint = e.Value
 		case Loading:
 			u.goods += e.Value / u.p.ProductC
+		case DoorHeld:
+			u.doorTill = max(u.doorTill, t+rimewatch.Time(e.Value*1000))
 		}
 		u.events = u.events[1:]
 	}
@@ -299,7 +284,7 @@ func (u *Unit) moveDoor(minute int64) {
 }
 
 // doorStands tells what a door switch would: opened, or left ajar by a fault.
-func (u *Unit) doorStands() bool { return u.doorOpen > 0 || u.eff.doorAjar >= 0.06 }
+func (u *Unit) doorStands() bool { return u.doorOpen > 0 || u.eff.doorAjar >= 0.5 }
 
 // stepSupply works out the voltage at the unit, behind 0.25 Ω of wiring, and
 // the current.

@@ -38,16 +38,16 @@ func axis(low, high float64, n int) (ticks []float64, from, to float64) {
 	from, to = low-air, high+air
 	step := tickStep((to - from) / float64(max(n, 2)))
 	for k := math.Ceil(from / step); k*step <= to; k++ {
-		// Rounding to a small power of ten removes 0.30000000000000004.
-		ticks = append(ticks, math.Round(k*step*1e6)/1e6)
+		// Rounding removes 0.30000000000000004, adding 0 the sign of −0.
+		ticks = append(ticks, math.Round(k*step*1e6)/1e6+0)
 	}
 	return ticks, from, to
 }
 
-// tickStep is the smallest of 1, 2, 5 times a power of ten that is at least x.
+// tickStep is the smallest of 1, 2, 2.5, 5 times a power of ten that is at least x.
 func tickStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, m := range []float64{1, 2, 5} {
+	for _, m := range []float64{1, 2, 2.5, 5} {
 		if m*power >= x {
 			return m * power
 		}

@@ -54,7 +54,7 @@ type Shade struct {
 	Color    string // default a light grey
 }
 
-// Palette holds the colours of series that name none, chosen to be told apart
+// palette holds the colours of series that name none, chosen to be told apart
 // also by people who see red and green alike (Okabe and Ito 2008).
 var palette = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9"}
 
@@ -109,6 +109,9 @@ func (p *Panel) height() int {
 	return p.Height
 }
 
+// halo keeps text on top of lines readable.
+const halo = ` stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+
 // drawing collects the picture.
 type drawing struct {
 	trace *Trace
@@ -136,7 +139,7 @@ func (d *drawing) x(at rimewatch.Time) float64 {
 func (d *drawing) panel(p *Panel, y int, first bool) {
 	top, bottom := float64(y), float64(y+p.height())
 	low, high := p.span()
-	ticks, low, high := axis(low, high, p.height()/28)
+	ticks, low, high := axis(low, high, p.height()/22)
 	place := func(v float64) float64 { return bottom - (v-low)/(high-low)*(bottom-top) }
 
 	d.shades(top, bottom, first)
@@ -146,7 +149,7 @@ func (d *drawing) panel(p *Panel, y int, first bool) {
 	}
 	for _, l := range p.Limits {
 		d.printf(`<path d="M%d %.1fH%.1f" stroke="#b00020" stroke-dasharray="5 4" fill="none"/>`, marginLeft, place(l.Value), d.right())
-		d.text(d.right()-4, place(l.Value)-3, "end", ` fill="#b00020" font-size="10"`, l.Name)
+		d.text(d.right()-4, place(l.Value)-3, "end", ` fill="#b00020" font-size="10"`+halo, l.Name)
 	}
 	x := d.right()
 	for i := len(p.Series) - 1; i >= 0; i-- {
@@ -180,7 +183,7 @@ func (d *drawing) shades(top, bottom float64, named bool) {
 		}
 		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, from, top, to-from, bottom-top, color)
 		if named && s.Name != "" {
-			d.text(from+4, top+12, "start", ` font-size="10" fill="#666"`, s.Name)
+			d.text(from+4, top+12, "start", ` font-size="10" fill="#555"`+halo, s.Name)
 		}
 	}
 }
@@ -252,6 +255,10 @@ func (d *drawing) times(top, bottom int) {
 		if local%rimewatch.Day == 0 {
 			format = "2 Jan"
 		}
-		d.text(x, float64(bottom+16), "middle", "", local.Std().Format(format))
+		label, anchor := local.Std().Format(format), "middle"
+		if x > d.right()-20 {
+			x, anchor = float64(d.width-4), "end"
+		}
+		d.text(x, float64(bottom+16), anchor, "", label)
 	}
 }
