@@ -77,8 +77,11 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 	// The password may have been changed while it was being checked; then this
 	// session must not outlive that.
 	fresh, err := s.store.User(ctx, u.ID)
-	if err != nil || fresh.PasswordHash != u.PasswordHash {
-		return SignedIn{}, errors.Join(errCredentials(), err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))
+	if err == nil && fresh.PasswordHash != u.PasswordHash {
+		err = errCredentials()
+	}
+	if err != nil {
+		return SignedIn{}, errors.Join(err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))
 	}
 	if s.hasher.outdated(u.PasswordHash) {
 		s.rehash(ctx, &u, c.Password, now)
