@@ -1,0 +1,375 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Alert is an alert in answers.
+type Alert struct {
+	ID                 int64                       `json:"id"`
+	Status             rimewatch.AlertStatus       `json:"status" enum:"active,resolved"`
+	Severity           rimewatch.Severity          `json:"severity" enum:"warning,critical"`
+	Type               rimewatch.AlertType         `json:"type" doc:"An open set: new types may appear." example:"high_temperature"`
+	DeviceID           int64                       `json:"device_id"`
+	DeviceSerial       string                      `json:"device_serial"`
+	DeviceName         string                      `json:"device_name"`
+	EquipmentType      string                      `json:"equipment_type"`
+	Site               maybe[SiteRef]              `json:"site"`
+	Title              string                      `json:"title"`
+	Message            string                      `json:"message"`
+	Metric             *string                     `json:"metric" doc:"Measurement or derived measure; null when the alert rests on none."`
+	Value              *float64                    `json:"value" doc:"Newest value of the metric."`
+	PeakValue          *float64                    `json:"peak_value" doc:"Worst value since the condition began."`
+	Threshold          *float64                    `json:"threshold" doc:"The limit that was passed."`
+	Unit               *string                     `json:"unit"`
+	ConditionStartedAt rimewatch.Time              `json:"condition_started_at"`
+	TriggeredAt        rimewatch.Time              `json:"triggered_at" nullable:"false"`
+	LastEvaluatedAt    rimewatch.Time              `json:"last_evaluated_at"`
+	AcknowledgedAt     rimewatch.Time              `json:"acknowledged_at"`
+	AcknowledgedBy     *string                     `json:"acknowledged_by"`
+	AckExpiresAt       rimewatch.Time              `json:"acknowledgement_expires_at"`
+	ResolvedAt         rimewatch.Time              `json:"resolved_at"`
+	ResolvedBy         *string                     `json:"resolved_by"`
+	Resolution         *string                     `json:"resolution" enum:"auto,manual,superseded,null" doc:"null while the alert is active."`
+	Note               *string                     `json:"note"`
+	Occurrences        int                         `json:"occurrences" doc:"How often the condition came back on this alert."`
+	Flapping           bool                        `json:"flapping"`
+	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
+	Prediction         maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
+}
+
+// orNull is nil for the empty value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func alertJSON(v *rimewatch.AlertView) Alert {
+	out := Alert{
+		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
+		DeviceID: v.DeviceID, DeviceSerial: v.DeviceSerial, DeviceName: v.DeviceName, EquipmentType: v.EquipmentType, Site: siteRef(v.Site),
+		Title: v.Title, Message: v.Message, Metric: orNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: orNull(v.Unit),
+		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
+		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: orNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
+		ResolvedAt: v.ResolvedAt, ResolvedBy: orNull(v.ResolvedBy), Resolution: orNull(string(v.Resolution)), Note: orNull(v.Note),
+		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: orNull(v.SuppressedBy),
+	}
+	if v.Prediction != nil {
+		p := *v.Prediction
+		if p.Evidence == nil {
+			p.Evidence = []rimewatch.Evidence{}
+		}
+		out.Prediction.value = &p
+	}
+	return out
+}
+
+// AlertListInput are the filters of the alert list.
+type AlertListInput struct {
+	PageInput
+	Status       string `query:"status" enum:"all,active,resolved" default:"active"`
+	Severity     string `query:"severity" enum:"warning,critical"`
+	Type         string `query:"type" maxLength:"64" doc:"An unknown type gives an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial gives an empty list."`
+	Acknowledged string `query:"acknowledged" enum:"true,false"`
+	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
+}
+
+// AlertList is a page of alerts.
+type AlertList struct {
+	Alerts     []Alert    `json:"alerts"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// alertFilter gives the store's form of the filters; none means that nothing can
+// pass them.
+func (a *API) alertFilter(c *call, in *AlertListInput) (f store.AlertFilter, none bool) {
+	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type)}
+	if in.Status != "all" {
+		f.Status = rimewatch.AlertStatus(in.Status)
+	}
+	if in.Acknowledged != "" {
+		yes := in.Acknowledged == "true"
+		f.Acknowledged = &yes
+	}
+	if in.Since != "" {
+		f.Since, _ = rimewatch.ParseTime(in.Since)
+	}
+	if in.DeviceSerial != "" {
+		id, ok := a.cfg.Fleet.DeviceID(c.workspace(), []byte(in.DeviceSerial))
+		if !ok {
+			return f, true
+		}
+		f.DeviceID = id
+	}
+	return f, false
+}
+
+func (a *API) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, error) {
+	c := callOf(ctx)
+	p := store.AlertPage{Offset: in.offset(), Limit: in.size()}
+	if in.Cursor != "" {
+		at, id, e := a.cursors.decode(cursorAlerts, c.workspace(), in.Cursor)
+		if e != nil {
+			return AlertList{}, e
+		}
+		p = store.AlertPage{BeforeAt: rimewatch.Time(at), BeforeID: id, Limit: in.size() + 1}
+	}
+	f, none := a.alertFilter(c, in)
+	var list []rimewatch.AlertView
+	total := 0
+	if !none {
+		var err error
+		if list, total, err = a.cfg.Alerts.Alerts(ctx, c.workspace(), f, p); err != nil {
+			return AlertList{}, err
+		}
+	}
+	more := len(list) > in.size()
+	if more {
+		list = list[:in.size()]
+	}
+	out := AlertList{Alerts: make([]Alert, len(list))}
+	for i := range list {
+		out.Alerts[i] = alertJSON(&list[i])
+	}
+	out.Pagination = c.pagination(&in.PageInput, len(list), total, more, func() string {
+		last := &list[len(list)-1]
+		return a.cursors.encode(cursorAlerts, c.workspace(), int64(last.TriggeredAt), last.ID)
+	})
+	return out, nil
+}
+
+// AlertIDInput names an alert in a path.
+type AlertIDInput struct {
+	ID string `path:"id" doc:"Integer id of the alert."`
+}
+
+// id gives the path's id; what cannot be one does not exist.
+func (in *AlertIDInput) id() (int64, error) {
+	return pathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
+}
+
+// pathID reads an id from a path, in its one form.
+func pathID(s string, notFound *rimewatch.Error) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
+		return 0, notFound
+	}
+	return id, nil
+}
+
+// AlertData is the data of answers about one alert.
+type AlertData struct {
+	Alert Alert `json:"alert"`
+}
+
+func alertData(v rimewatch.AlertView, err error) (AlertData, error) {
+	if err != nil {
+		return AlertData{}, err
+	}
+	return AlertData{alertJSON(&v)}, nil
+}
+
+func (a *API) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Alerts.Alert(ctx, callOf(ctx).workspace(), id))
+}
+
+// AcknowledgeBody says how long an alert is taken care of.
+type AcknowledgeBody struct {
+	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement ends by itself. Default: with the alert."`
+}
+
+// AcknowledgeInput carries an acknowledgement.
+type AcknowledgeInput struct {
+	AlertIDInput
+	Body *AcknowledgeBody
+}
+
+func (a *API) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := callOf(ctx)
+	var note string
+	var expires time.Duration
+	if b := in.Body; b != nil {
+		if b.Note != nil {
+			note = *b.Note
+		}
+		if b.ExpiresInS != nil {
+			expires = time.Duration(*b.ExpiresInS) * time.Second
+		}
+	}
+	by, err := a.actor(ctx, c.principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.Acknowledge(ctx, c.workspace(), id, by, note, expires))
+}
+
+// ResolveBody may say why an alert is over.
+type ResolveBody struct {
+	Note *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+}
+
+// ResolveInput carries a resolution.
+type ResolveInput struct {
+	AlertIDInput
+	Body *ResolveBody
+}
+
+func (a *API) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := callOf(ctx)
+	var note string
+	if in.Body != nil && in.Body.Note != nil {
+		note = *in.Body.Note
+	}
+	by, err := a.actor(ctx, c.principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.ResolveAlert(ctx, c.workspace(), id, by, note))
+}
+
+// actor names who does something: a person by name or e-mail, a token by its
+// number, since its name may change.
+func (a *API) actor(ctx context.Context, p account.Principal) (string, error) {
+	if !p.Session {
+		return "token " + strconv.FormatInt(p.TokenID, 10), nil
+	}
+	me, err := a.cfg.Accounts.Me(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if me.User.Name != "" {
+		return me.User.Name, nil
+	}
+	return me.User.Email, nil
+}
+
+// AlertCountsInput narrows the counts.
+type AlertCountsInput struct {
+	Since string `query:"since" format:"date-time" doc:"Only alerts triggered at or after this."`
+}
+
+// AlertCounts are the numbers of retained alerts.
+type AlertCounts struct {
+	Total               int               `json:"total"`
+	ByStatus            CountsByStatus    `json:"by_status"`
+	BySeverity          CountsBySeverity  `json:"by_severity" doc:"Active and resolved ones."`
+	ByStatusAndSeverity CountsByStatusAnd `json:"by_status_and_severity"`
+}
+
+// CountsByStatus counts alerts by status.
+type CountsByStatus struct {
+	Active   int `json:"active"`
+	Resolved int `json:"resolved"`
+}
+
+// CountsBySeverity counts alerts by severity.
+type CountsBySeverity struct {
+	Warning  int `json:"warning"`
+	Critical int `json:"critical"`
+}
+
+// CountsByStatusAnd counts alerts by status and severity.
+type CountsByStatusAnd struct {
+	Active   CountsBySeverity `json:"active"`
+	Resolved CountsBySeverity `json:"resolved"`
+}
+
+func (a *API) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCounts, error) {
+	var since rimewatch.Time
+	if in.Since != "" {
+		since, _ = rimewatch.ParseTime(in.Since)
+	}
+	n, err := a.cfg.Alerts.AlertCounts(ctx, callOf(ctx).workspace(), since)
+	if err != nil {
+		return AlertCounts{}, err
+	}
+	active := CountsBySeverity{n.ActiveWarning, n.ActiveCritical}
+	resolved := CountsBySeverity{n.ResolvedWarning, n.ResolvedCritical}
+	return AlertCounts{
+		Total:               active.Warning + active.Critical + resolved.Warning + resolved.Critical,
+		ByStatus:            CountsByStatus{active.Warning + active.Critical, resolved.Warning + resolved.Critical},
+		BySeverity:          CountsBySeverity{active.Warning + resolved.Warning, active.Critical + resolved.Critical},
+		ByStatusAndSeverity: CountsByStatusAnd{active, resolved},
+	}, nil
+}
+
+// HealthSummary is the data of the health summary.
+type HealthSummary struct {
+	TotalDevices          int            `json:"total_devices"`
+	OnlineDevices         int            `json:"online_devices"`
+	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth; 100 when there are none."`
+	ActiveAlerts          int            `json:"active_alerts"`
+	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h; 100 when nothing is covered."`
+	OfflineDevices        int            `json:"offline_devices"`
+	CriticalAlerts        int            `json:"critical_alerts"`
+	WarningAlerts         int            `json:"warning_alerts"`
+	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
+	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
+}
+
+func (a *API) healthSummary(ctx context.Context, _ *NoInput) (HealthSummary, error) {
+	s, err := a.cfg.Health.Summary(ctx, callOf(ctx).workspace())
+	if err != nil {
+		return HealthSummary{}, err
+	}
+	return HealthSummary{
+		TotalDevices: s.TotalDevices, OnlineDevices: s.OnlineDevices, HealthScore: s.HealthScore, ActiveAlerts: s.ActiveAlerts,
+		TemperatureCompliance: s.TemperatureCompliance, OfflineDevices: s.OfflineDevices, CriticalAlerts: s.CriticalAlerts,
+		WarningAlerts: s.WarningAlerts, DataCoverage: s.DataCoverage, ComputedAt: s.ComputedAt,
+	}, nil
+}
+
+func (a *API) alertRoutes() []route {
+	read, write := scope(rimewatch.ScopeAlertsRead), scope(rimewatch.ScopeAlertsWrite)
+	gone := []rimewatch.Code{rimewatch.CodeAlertNotActive}
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/alerts", id: "list-alerts", tag: "Alerts", summary: "List alerts", access: read, paged: true,
+			description: "Newest first by triggered_at, then id. Only active ones unless `status` says otherwise.", bind: handle(a.listAlerts),
+		},
+		{
+			method: http.MethodGet, path: "/v1/alerts/counts", id: "count-alerts", tag: "Alerts", summary: "Count alerts by status and severity", access: read,
+			description: "All retained alerts, active and resolved.", bind: handle(a.countAlerts),
+		},
+		{
+			method: http.MethodGet, path: "/v1/alerts/{id}", id: "get-alert", tag: "Alerts", summary: "Get an alert", access: read, bind: handle(a.getAlert),
+		},
+		{
+			method: http.MethodPost, path: "/v1/alerts/{id}/acknowledge", id: "acknowledge-alert", tag: "Alerts", summary: "Acknowledge an alert", access: write,
+			body: optionalJSONBody, also: gone, description: "Says that someone takes care. The alert stays active.", bind: handle(a.acknowledgeAlert),
+		},
+		{
+			method: http.MethodPost, path: "/v1/alerts/{id}/resolve", id: "resolve-alert", tag: "Alerts", summary: "Resolve an alert", access: write,
+			body: optionalJSONBody, also: gone,
+			description: "When the condition still holds, a new alert opens: after 30 minutes for a warning, 5 minutes for a critical one.", bind: handle(a.resolveAlert),
+		},
+		{
+			method: http.MethodGet, path: "/v1/devices/health/summary", id: "health-summary", tag: "Health", summary: "Get the health of all devices",
+			access: scope(rimewatch.ScopeDevicesRead), bind: handle(a.healthSummary),
+		},
+	}
+}

@@ -1,0 +1,234 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// How large a body may be after decompression.
+const (
+	maxSingleBody = 1 << 20
+	maxBulkBody   = 16 << 20
+)
+
+// A body has to arrive at a rate of minBodyRate, after bodyGrace for the first
+// bytes; whoever is slower is cut off.
+const (
+	bodyGrace   = 15 * time.Second
+	minBodyRate = 32 << 10 // bytes/s
+)
+
+// The content types that routes take.
+const (
+	typeJSON      = "application/json"
+	typeNDJSON    = "application/x-ndjson"
+	typeCSV       = "text/csv"
+	typeMultipart = "multipart/form-data"
+)
+
+var errEmptyBody = invalidJSON("it is empty")
+
+// contentType checks the Content-Type of a request against what the route
+// takes and gives the plain type.
+func contentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
+	ct := h.Get("Content-Type")
+	if len(accepted) > 0 && ct == accepted[0] {
+		return ct, nil, nil
+	}
+	unsupported := func() *rimewatch.Error {
+		return rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The Content-Type must be %s.", strings.Join(accepted, " or "))
+	}
+	if ct == "" {
+		return "", nil, unsupported()
+	}
+	plain, params, err := mime.ParseMediaType(ct)
+	if err != nil {
+		return "", nil, unsupported()
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return "", nil, rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The charset must be utf-8.")
+	}
+	for _, a := range accepted {
+		if plain == a {
+			return plain, params, nil
+		}
+	}
+	return "", nil, unsupported()
+}
+
+// contentEncoding checks the Content-Encoding: "", gzip or zstd.
+func contentEncoding(h http.Header) (string, *rimewatch.Error) {
+	values := h["Content-Encoding"]
+	if len(values) == 0 {
+		return "", nil
+	}
+	if len(values) == 1 {
+		switch enc := strings.ToLower(strings.TrimSpace(values[0])); enc {
+		case "", "identity":
+			return "", nil
+		case "gzip", "x-gzip":
+			return "gzip", nil
+		case "zstd":
+			return "zstd", nil
+		}
+	}
+	return "", rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The Content-Encoding must be gzip, zstd or none.")
+}
+
+func errTooLarge(limit int) *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The body must not be larger than %d bytes, after decompression.", limit)
+}
+
+// readBody reads and decompresses a whole body of at most limit bytes into buf,
+// which it returns, grown where needed.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]byte, *rimewatch.Error) {
+	encoding, e := contentEncoding(r.Header)
+	if e != nil {
+		return buf, e
+	}
+	if r.ContentLength > int64(limit) {
+		return buf, errTooLarge(limit)
+	}
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return buf[:0], nil
+	}
+	src := &pacedReader{body: r.Body, control: http.NewResponseController(w), start: time.Now()}
+	defer src.done()
+	switch encoding {
+	case "":
+		if n := int(r.ContentLength); n > cap(buf) {
+			// One more byte, so that the end is seen without growing again.
+			buf = make([]byte, 0, min(n, maxSingleBody)+1)
+		}
+		return readAll(src, buf, limit, nil)
+	case "gzip":
+		z, err := gzip.NewReader(src)
+		if err != nil {
+			return buf, badCompression(err)
+		}
+		return readAll(z, buf, limit, badCompression)
+	default:
+		// One goroutine, and a window no larger than the largest body.
+		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBulkBody))
+		if err != nil {
+			return buf, badCompression(err)
+		}
+		defer z.Close()
+		return readAll(z, buf, limit, badCompression)
+	}
+}
+
+func badCompression(err error) *rimewatch.Error {
+	if e := brokenBody(err); e != nil {
+		return e
+	}
+	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be decompressed.")
+}
+
+// brokenBody tells whether reading failed because of the connection.
+func brokenBody(err error) *rimewatch.Error {
+	var broken *pacedError
+	if !errors.As(err, &broken) {
+		return nil
+	}
+	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body did not arrive in full or in time.")
+}
+
+func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
+	buf = buf[:0]
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		room := buf[len(buf):cap(buf)]
+		if most := limit + 1 - len(buf); len(room) > most {
+			room = room[:most]
+		}
+		n, err := src.Read(room)
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > limit:
+			return buf, errTooLarge(limit)
+		case err == io.EOF:
+			return buf, nil
+		case err == nil:
+		case onError != nil:
+			return buf, onError(err)
+		default:
+			if e := brokenBody(err); e != nil {
+				return buf, e
+			}
+			return buf, rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be read.")
+		}
+	}
+}
+
+// pacedReader reads a body under a deadline that moves on as bytes arrive.
+type pacedReader struct {
+	body    io.Reader
+	control *http.ResponseController
+	start   time.Time
+	read    int64
+	set     int64 // bytes read when the deadline was last moved, +1
+}
+
+// pacedError marks failures of the connection, not of the content.
+type pacedError struct{ err error }
+
+func (e *pacedError) Error() string { return "read body: " + e.err.Error() }
+func (e *pacedError) Unwrap() error { return e.err }
+
+// paceStep is how many bytes move the deadline.
+const paceStep = 256 << 10
+
+func (p *pacedReader) Read(b []byte) (int, error) {
+	if p.set == 0 || p.read-p.set >= paceStep {
+		allowed := bodyGrace + time.Duration(p.read/minBodyRate)*time.Second
+		_ = p.control.SetReadDeadline(p.start.Add(allowed)) // not every writer has one
+		p.set = p.read + 1
+	}
+	n, err := p.body.Read(b)
+	p.read += int64(n)
+	if err != nil && err != io.EOF {
+		return n, &pacedError{err}
+	}
+	return n, err
+}
+
+// done takes the deadline away: while a request is served, the server reads
+// ahead, and a timeout there would cancel the request.
+func (p *pacedReader) done() { _ = p.control.SetReadDeadline(time.Time{}) }
+
+// bulkBody reads a large body. Only so many of them are held at a time: the
+// others wait a little and are then turned away. The caller calls release when
+// it is done with the body.
+func (a *API) bulkBody(w http.ResponseWriter, r *http.Request, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
+	release = func() {}
+	if r.ContentLength < 0 || r.ContentLength > maxSingleBody || r.Header.Get("Content-Encoding") != "" {
+		timer := time.NewTimer(2 * time.Second)
+		defer timer.Stop()
+		select {
+		case a.bulk <- struct{}{}:
+			release = func() { <-a.bulk }
+		case <-timer.C:
+			return buf, release, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at the same time.")
+		case <-r.Context().Done():
+			return buf, release, rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was given up.")
+		}
+	}
+	body, e = readBody(w, r, buf, maxBulkBody)
+	return body, release, e
+}
+
+// isBlank tells whether a body holds nothing but white space.
+func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

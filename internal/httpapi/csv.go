@@ -1,0 +1,120 @@
+package httpapi
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// csvWriter gathers rows and sends them in chunks.
+type csvWriter struct {
+	c *call
+	b []byte
+}
+
+func newCSV(c *call, q *historyQuery) *csvWriter {
+	unlimitedTime(c)
+	c.header("Content-Type", "text/csv; charset=utf-8")
+	c.header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
+	return &csvWriter{c: c, b: make([]byte, 0, streamChunk+4096)}
+}
+
+func (w *csvWriter) row() error {
+	w.b = append(w.b, '\r', '\n') // RFC 4180
+	if len(w.b) < streamChunk {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *csvWriter) flush() error {
+	_, err := w.c.w.Write(w.b)
+	w.b = w.b[:0]
+	if err != nil {
+		return errors.Join(errGone, err)
+	}
+	return nil
+}
+
+// finish sends what is left. err is what the rows ended with.
+func (w *csvWriter) finish(a *API, err error) error {
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		return a.brokenStream(w.c, err)
+	}
+	return nil
+}
+
+// readingsCSV streams all readings of the span, however many.
+func (a *API) readingsCSV(c *call, q *historyQuery) error {
+	w := newCSV(c, q)
+	w.b = append(w.b, "recorded_at,received_at"...)
+	for _, name := range q.fields.Names() {
+		w.b = append(append(w.b, ','), name...)
+	}
+	w.b = append(w.b, ",sensor_faults"...)
+	if err := w.row(); err != nil {
+		return w.finish(a, err)
+	}
+	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down}
+	return w.finish(a, a.cfg.History.Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
+		w.b = r.At.Append(w.b)
+		w.b = append(w.b, ',')
+		if r.ReceivedAt != 0 {
+			w.b = r.ReceivedAt.Append(w.b)
+		}
+		for f := range rimewatch.NumFields {
+			if !q.fields.Has(f) {
+				continue
+			}
+			w.b = append(w.b, ',')
+			if v, ok := r.Value(f); ok {
+				w.b = appendNumber(w.b, v)
+			}
+		}
+		w.b = append(w.b, ',')
+		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)
+		return w.row()
+	}))
+}
+
+// bucketsCSV writes the aggregates of the span.
+func (a *API) bucketsCSV(c *call, q *historyQuery) error {
+	w := newCSV(c, q)
+	w.b = append(w.b, "at,count"...)
+	for _, name := range q.fields.Names() {
+		for _, what := range []string{"_min", "_avg", "_max"} {
+			w.b = append(append(append(w.b, ','), name...), what...)
+		}
+	}
+	failed := w.row()
+	err := a.eachBucket(c, q, func(k *store.Bucket) {
+		w.b = k.At.Append(w.b)
+		w.b = append(w.b, ',')
+		w.b = appendInt(w.b, k.Count)
+		for f := range rimewatch.NumFields {
+			if !q.fields.Has(f) {
+				continue
+			}
+			g := &k.Fields[f]
+			if g.Count == 0 {
+				w.b = append(w.b, ",,,"...)
+				continue
+			}
+			for _, v := range []float64{g.Min, average(g), g.Max} {
+				w.b = appendNumber(append(w.b, ','), v)
+			}
+		}
+		if failed == nil {
+			failed = w.row()
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return w.finish(a, err)
+}

@@ -1,0 +1,380 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func errDeviceNotFound() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no device with this serial.")
+}
+
+// DeviceItem is a device as it stands in lists.
+type DeviceItem struct {
+	ID            int64            `json:"id"`
+	Serial        string           `json:"serial"`
+	Name          string           `json:"name"`
+	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or any other text: the set is open."`
+	Status        rimewatch.Status `json:"status" enum:"online,offline"`
+	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C; null before the first."`
+	Site          maybe[SiteRef]   `json:"site"`
+	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
+	ActiveAlerts  int              `json:"active_alerts"`
+}
+
+// DeviceDetail is everything about a device.
+type DeviceDetail struct {
+	DeviceItem
+	Labels             labels             `json:"labels"`
+	Manufacturer       string             `json:"manufacturer"`
+	Model              string             `json:"model"`
+	FirmwareVersion    string             `json:"firmware_version"`
+	Notes              string             `json:"notes"`
+	InstalledAt        rimewatch.Time     `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time     `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time     `json:"status_changed_at"`
+	HeartbeatIntervalS *float64           `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
+	OfflineAfterS      int                `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
+	BatteryPct         *float64           `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
+	RSSIdBm            *float64           `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
+	UptimeS            *int64             `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
+	Limits             rimewatch.Limits   `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
+	Health             DeviceHealth       `json:"health"`
+	LatestReading      maybe[readingJSON] `json:"latest_reading"`
+	CreatedAt          rimewatch.Time     `json:"created_at" nullable:"false"`
+	UpdatedAt          rimewatch.Time     `json:"updated_at" nullable:"false"`
+}
+
+// DeviceHealth is a device's health score.
+type DeviceHealth struct {
+	Score   float64  `json:"score" doc:"0–100"`
+	Drivers []Driver `json:"drivers" doc:"What takes points away, worst first."`
+}
+
+func deviceItem(v *rimewatch.DeviceView) DeviceItem {
+	item := DeviceItem{
+		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
+		Site: siteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
+	}
+	if item.Status == "" {
+		item.Status = rimewatch.Offline // never seen
+	}
+	if v.CurrentTempAt != 0 {
+		temp := v.CurrentTemp
+		item.CurrentTemp = &temp
+	}
+	return item
+}
+
+func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
+	d := DeviceDetail{
+		DeviceItem: deviceItem(v), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
+		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
+		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
+		Limits: rimewatch.LimitsFor(v.EquipmentType, v.Limits), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+	}
+	if d.Labels == nil {
+		d.Labels = labels{}
+	}
+	switch {
+	case v.HeartbeatIntervalS > 0:
+		declared := float64(v.HeartbeatIntervalS)
+		d.HeartbeatIntervalS = &declared
+	case v.IntervalS > 0:
+		learnt := v.IntervalS
+		d.HeartbeatIntervalS = &learnt
+	}
+	if v.Latest.At != 0 {
+		d.LatestReading.value = &readingJSON{v.ID, v.Serial, v.Latest}
+	}
+	d.Health.Score, d.Health.Drivers = a.cfg.Health.DeviceHealth(v.ID)
+	if d.Health.Drivers == nil {
+		d.Health.Drivers = []Driver{}
+	}
+	return d
+}
+
+// DeviceData is the data of answers about one device.
+type DeviceData struct {
+	Device DeviceDetail `json:"device"`
+}
+
+// DeviceListInput are the filters of the device list.
+type DeviceListInput struct {
+	PageInput
+	Status        string `query:"status" enum:"online,offline" doc:"Only devices in this state."`
+	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type gives an empty list."`
+	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
+	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
+}
+
+// DeviceList is a page of devices.
+type DeviceList struct {
+	Devices    []DeviceItem `json:"devices"`
+	Pagination Pagination   `json:"pagination"`
+}
+
+func (a *API) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
+	c := callOf(ctx)
+	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
+	list, page, err := a.devicePage(ctx, c, f, &in.PageInput)
+	if err != nil {
+		return DeviceList{}, err
+	}
+	out := DeviceList{Devices: make([]DeviceItem, len(list)), Pagination: page}
+	for i := range list {
+		out.Devices[i] = deviceItem(&list[i])
+	}
+	return out, nil
+}
+
+// devicePage reads one page of devices, by number or by cursor.
+func (a *API) devicePage(ctx context.Context, c *call, f store.DeviceFilter, in *PageInput) ([]rimewatch.DeviceView, Pagination, error) {
+	p := store.Page{Offset: in.offset(), Limit: in.size()}
+	if in.Cursor != "" {
+		after, _, e := a.cursors.decode(cursorDevices, c.workspace(), in.Cursor)
+		if e != nil {
+			return nil, Pagination{}, e
+		}
+		p = store.Page{After: after, Limit: in.size() + 1}
+	}
+	list, total, err := a.cfg.Fleet.Devices(ctx, c.workspace(), f, p)
+	if err != nil {
+		return nil, Pagination{}, err
+	}
+	more := len(list) > in.size()
+	if more {
+		list = list[:in.size()]
+	}
+	return list, c.pagination(in, len(list), total, more, func() string {
+		return a.cursors.encode(cursorDevices, c.workspace(), list[len(list)-1].ID, 0)
+	}), nil
+}
+
+// SerialInput names a device in a path.
+type SerialInput struct {
+	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
+}
+
+// serial gives the path's serial; what cannot be one does not exist.
+func (in *SerialInput) serial() (string, error) {
+	if !rimewatch.ValidSerial(in.Serial) {
+		return "", errDeviceNotFound()
+	}
+	return in.Serial, nil
+}
+
+func (a *API) getDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Fleet.Device(ctx, callOf(ctx).workspace(), serial)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+// DeviceCreate is the body that creates a device.
+type DeviceCreate struct {
+	Serial string `json:"serial" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9._:-]{1,64}$" patternDescription:"1 to 64 of the characters A-Z a-z 0-9 . _ : -" doc:"Kept as written, compared without case, unique among the workspace's devices. \".\" and \"..\" are refused." example:"WIF-0001"`
+	DeviceFields
+}
+
+// DeviceFields are what people set on a device. Absent fields stay as they are;
+// null goes back to the default.
+type DeviceFields struct {
+	Name               optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
+	EquipmentType      optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
+	SiteID             optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
+	Labels             optional[labels]         `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
+	Manufacturer       optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
+	Model              optional[string]         `json:"model,omitempty" maxLength:"200"`
+	FirmwareVersion    optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
+	Notes              optional[string]         `json:"notes,omitempty" maxLength:"4000"`
+	InstalledAt        optional[rimewatch.Time] `json:"installed_at,omitempty"`
+	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learnt."`
+	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
+	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to the equipment type's, null for all to all of them."`
+}
+
+// LimitsPatch changes a device's limits.
+type LimitsPatch struct {
+	TempMin        optional[float64] `json:"temp_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	TempMax        optional[float64] `json:"temp_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	DelayS         optional[int]     `json:"delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s above temp_max before a warning."`
+	LowDelayS      optional[int]     `json:"low_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s below temp_min before a warning."`
+	CriticalMin    optional[float64] `json:"critical_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalMax    optional[float64] `json:"critical_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalDelayS optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
+	ClearDelta     optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
+	ClearS         optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
+}
+
+func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
+	p.TempMin.setPointer(&o.TempMin)
+	p.TempMax.setPointer(&o.TempMax)
+	p.DelayS.setPointer(&o.DelayS)
+	p.LowDelayS.setPointer(&o.LowDelayS)
+	p.CriticalMin.setPointer(&o.CriticalMin)
+	p.CriticalMax.setPointer(&o.CriticalMax)
+	p.CriticalDelayS.setPointer(&o.CriticalDelayS)
+	p.ClearDelta.setPointer(&o.ClearDelta)
+	p.ClearS.setPointer(&o.ClearS)
+}
+
+// apply changes d: CodeValidationFailed when its limits would contradict each
+// other.
+func (f *DeviceFields) apply(d *rimewatch.Device) error {
+	f.Name.set(&d.Name, d.Serial)
+	f.EquipmentType.set(&d.EquipmentType, rimewatch.OtherEquipment)
+	f.SiteID.set(&d.SiteID, 0)
+	f.Manufacturer.set(&d.Manufacturer, "")
+	f.Model.set(&d.Model, "")
+	f.FirmwareVersion.set(&d.FirmwareVersion, "")
+	f.Notes.set(&d.Notes, "")
+	f.InstalledAt.set(&d.InstalledAt, 0)
+	f.HeartbeatIntervalS.set(&d.HeartbeatIntervalS, 0)
+	f.OfflineAfterS.set(&d.OfflineAfterS, 0)
+	if f.Labels.sent {
+		d.Labels = nil
+		if f.Labels.value != nil {
+			d.Labels = *f.Labels.value
+		}
+	}
+	if f.Limits.sent {
+		var o rimewatch.LimitOverrides // a copy: the old ones may be in use
+		if f.Limits.value != nil {
+			if d.Limits != nil {
+				o = *d.Limits
+			}
+			f.Limits.value.apply(&o)
+		}
+		d.Limits = &o
+		if o.Empty() {
+			d.Limits = nil
+		}
+	}
+	if f.Limits.sent || f.EquipmentType.sent {
+		limits := rimewatch.LimitsFor(d.EquipmentType, d.Limits)
+		if e := limits.Check(); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// checkSite tells whether the site that a body names exists.
+func (a *API) checkSite(ctx context.Context, workspaceID int64, id *int64) error {
+	if id == nil {
+		return nil
+	}
+	_, err := a.cfg.Accounts.Site(ctx, account.Operator(workspaceID), *id)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return rimewatch.Invalid("site_id", "is not known")
+	}
+	return err
+}
+
+// DeviceCreateInput carries the body that creates a device.
+type DeviceCreateInput struct {
+	Body DeviceCreate
+}
+
+func (a *API) createDevice(ctx context.Context, in *DeviceCreateInput) (DeviceData, error) {
+	c := callOf(ctx)
+	body := &in.Body
+	if !rimewatch.ValidSerial(body.Serial) {
+		return DeviceData{}, rimewatch.Invalid("serial", "must not be . or ..")
+	}
+	if err := a.checkSite(ctx, c.workspace(), body.SiteID.value); err != nil {
+		return DeviceData{}, err
+	}
+	d := rimewatch.Device{WorkspaceID: c.workspace(), Serial: body.Serial, Name: body.Serial, EquipmentType: rimewatch.OtherEquipment}
+	if err := body.apply(&d); err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.CreateDevice(ctx, &d)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	c.header("Location", Prefix+"/v1/devices/"+v.Serial)
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+// DeviceUpdateInput carries the body that changes a device.
+type DeviceUpdateInput struct {
+	SerialInput
+	Body DeviceFields
+}
+
+func (a *API) updateDevice(ctx context.Context, in *DeviceUpdateInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	c := callOf(ctx)
+	if err := a.checkSite(ctx, c.workspace(), in.Body.SiteID.value); err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.UpdateDevice(ctx, c.workspace(), serial, in.Body.apply)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+func (a *API) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.DeleteDevice(ctx, callOf(ctx).workspace(), serial)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+func (a *API) deviceRoutes() []route {
+	read, write := scope(rimewatch.ScopeDevicesRead), scope(rimewatch.ScopeDevicesWrite)
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/devices", id: "list-devices", tag: "Devices", summary: "List devices", access: read, paged: true,
+			description: "In the order of their ids.", bind: handle(a.listDevices),
+		},
+		{
+			method: http.MethodPost, path: "/v1/devices", id: "create-device", tag: "Devices", summary: "Register a device", access: write, body: jsonBody,
+			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeSerialTaken}, bind: handle(a.createDevice),
+		},
+		{
+			method: http.MethodGet, path: "/v1/devices/{serial}", id: "get-device", tag: "Devices", summary: "Get a device", access: read,
+			bind: handle(a.getDevice),
+		},
+		{
+			method: http.MethodPatch, path: "/v1/devices/{serial}", id: "update-device", tag: "Devices", summary: "Change a device", access: write, body: jsonBody,
+			bind: handle(a.updateDevice),
+		},
+		{
+			method: http.MethodDelete, path: "/v1/devices/{serial}", id: "delete-device", tag: "Devices", summary: "Delete a device", access: write,
+			description: "Its history and alerts are kept, its active alerts resolve as superseded. The serial may be registered again.",
+			bind:        handle(a.deleteDevice),
+		},
+		{
+			method: http.MethodPatch, path: "/v1/devices/{serial}/heartbeat", id: "heartbeat", tag: "Devices", summary: "Report that a device is alive",
+			description: "The body is optional, and so is each of its fields. `status: \"offline\"` announces a planned shutdown: the device is offline at once, and no alert opens.",
+			access:      scope(rimewatch.ScopeReadingsWrite), body: optionalJSONBody, perDevice: true, bind: handle(a.heartbeat),
+		},
+		{
+			method: http.MethodGet, path: "/v1/equipment-types", id: "list-equipment-types", tag: "Devices", summary: "List equipment types", access: read,
+			description: "The types that the service knows, with the limits that hold unless a device has its own. The set is open: devices may name others.",
+			bind:        handle(a.listEquipmentTypes),
+		},
+	}
+}

@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// appendString writes s as a JSON string. Bad UTF-8, which the API never takes
+// in, becomes the replacement character.
+func appendString(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			b = append(b, s[start:i]...)
+			b = append(b, `\ufffd`...)
+			i += n
+			start = i
+			continue
+		}
+		b = append(b, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		}
+		i++
+		start = i
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+// appendFields writes what is wrong with which field, in a fixed order.
+func appendFields(b []byte, fields map[string][]string) []byte {
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b = append(b, '{')
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, name)
+		b = append(b, ":["...)
+		for j, what := range fields[name] {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, what)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// appendTime writes a time as a JSON string, null when it is absent.
+func appendTime(b []byte, t rimewatch.Time) []byte {
+	if t == 0 {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = t.Append(b)
+	return append(b, '"')
+}
+
+// fieldKeys are the measurements as members that follow others.
+var fieldKeys = func() (keys [rimewatch.NumFields]string) {
+	for f := range rimewatch.NumFields {
+		keys[f] = `,"` + f.String() + `":`
+	}
+	return keys
+}()
+
+// appendMeasurements writes what follows a reading's times: the eight
+// measurements (null where absent), the extras that were sent, and the sensors
+// that reported a fault.
+func appendMeasurements(b []byte, r *rimewatch.Reading) []byte {
+	for f := range rimewatch.NumFields {
+		b = append(b, fieldKeys[f]...)
+		if r.Present&(1<<f) != 0 {
+			b = appendNumber(b, r.Values[f])
+		} else {
+			b = append(b, "null"...)
+		}
+	}
+	if r.Flags != 0 {
+		b = appendExtras(b, r)
+	}
+	b = append(b, `,"sensor_faults":[`...)
+	if r.Faults != 0 {
+		for i, name := range r.Faults.Names() {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, name)
+		}
+	}
+	return append(b, ']')
+}
+
+func appendExtras(b []byte, r *rimewatch.Reading) []byte {
+	b = appendFlag(b, `,"compressor_on":`, r.Flags, rimewatch.CompressorOnSent)
+	b = appendFlag(b, `,"defrost_active":`, r.Flags, rimewatch.DefrostActiveSent)
+	b = appendFlag(b, `,"door_open":`, r.Flags, rimewatch.DoorOpenSent)
+	if r.Flags&rimewatch.StartCountSent != 0 {
+		b = append(b, `,"start_count":`...)
+		b = appendInt(b, r.StartCount)
+	}
+	if r.Flags&rimewatch.RunSecondsSent != 0 {
+		b = append(b, `,"run_seconds":`...)
+		b = appendInt(b, r.RunSeconds)
+	}
+	return b
+}
+
+func appendFlag(b []byte, key string, flags, sent rimewatch.Flags) []byte {
+	value, ok := flags.Bool(sent)
+	switch {
+	case !ok:
+		return b
+	case value:
+		return append(append(b, key...), "true"...)
+	default:
+		return append(append(b, key...), "false"...)
+	}
+}
+
+// appendReading writes a reading as an object: whose it is, when, and what was
+// measured.
+func appendReading[S string | []byte](b []byte, deviceID int64, serial S, r *rimewatch.Reading) []byte {
+	b = append(b, `{"device_id":`...)
+	b = appendInt(b, deviceID)
+	b = append(b, `,"device_serial":"`...)
+	b = append(b, serial...) // a serial needs no escapes
+	b = append(b, `","recorded_at":`...)
+	b = appendTime(b, r.At)
+	b = append(b, `,"received_at":`...)
+	b = appendTime(b, r.ReceivedAt)
+	b = appendMeasurements(b, r)
+	return append(b, '}')
+}
+
+// appendJSON writes any value. Text goes out as it is: the content type keeps
+// browsers from taking it for HTML.
+func appendJSON(b []byte, v any) ([]byte, error) {
+	w := bytes.NewBuffer(b)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return b, err
+	}
+	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+)
+
+// sessionCookie holds the secret of a signed-in browser.
+const sessionCookie = "rimewatch_session"
+
+// admit checks a request in the order that the contract fixes: authentication,
+// scope, rate, content type, size, JSON, fields. Existence is for the handler.
+func (a *API) admit(c *call) *rimewatch.Error {
+	var e *rimewatch.Error
+	if c.route.access.public {
+		e = a.checkOrigin(c.r)
+	} else {
+		c.principal, e = a.authenticate(c.r, c.now)
+	}
+	if e != nil {
+		return e
+	}
+	if e := c.route.access.check(&c.principal); e != nil {
+		return e
+	}
+	if e := a.limit(c); e != nil {
+		return e
+	}
+	if e := a.takeBody(c); e != nil {
+		return e
+	}
+	return a.checkFields(c)
+}
+
+// authenticate finds the principal by the Authorization header or, failing
+// that, by the session cookie. A cookie is sent by the browser whoever made the
+// page, so it counts for writes only when the page is ours.
+func (a *API) authenticate(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
+	if sent := r.Header["Authorization"]; len(sent) > 0 {
+		return a.bearer(r, sent, now)
+	}
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return account.Principal{}, errUnauthenticated()
+	}
+	p, err := a.cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
+	if err != nil {
+		return account.Principal{}, asError(err)
+	}
+	return p, a.checkOrigin(r)
+}
+
+// checkOrigin refuses writes that another site's page makes with a browser.
+func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
+	if safeMethod(r.Method) || a.crossOrigin.Check(r) == nil {
+		return nil
+	}
+	return rimewatch.Errorf(rimewatch.CodeForbidden, "A write from another site is refused.")
+}
+
+func safeMethod(m string) bool {
+	return m == http.MethodGet || m == http.MethodHead || m == http.MethodOptions
+}
+
+func errUnauthenticated() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The request is not authenticated.")
+}
+
+func errTooManyFailures(wait time.Duration) *rimewatch.Error {
+	e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many failed authentications from this address.")
+	e.RetryAfter = wait
+	return e
+}
+
+// bearer authenticates by an API token. Failures are counted per address; a
+// valid token from the same address still works.
+func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
+	token, ok := bearerToken(sent)
+	if ok {
+		p, err := a.cfg.Auth.Authenticate(r.Context(), token, now)
+		if err == nil {
+			return p, nil
+		}
+		if e := asError(err); e.Code != rimewatch.CodeUnauthenticated {
+			return account.Principal{}, e
+		}
+	}
+	if wait := a.authFailures.Fail(a.clientAddr(r), now); wait > 0 {
+		return account.Principal{}, errTooManyFailures(wait)
+	}
+	return account.Principal{}, errUnauthenticated()
+}
+
+func bearerToken(sent []string) (string, bool) {
+	const scheme = "bearer "
+	if len(sent) != 1 || len(sent[0]) <= len(scheme) || !strings.EqualFold(sent[0][:len(scheme)], scheme) {
+		return "", false
+	}
+	return strings.Trim(sent[0][len(scheme):], " "), true
+}
+
+// limit counts the request against its token or person. Ingest counts against
+// the device instead.
+func (a *API) limit(c *call) *rimewatch.Error {
+	if c.route.access.public {
+		return nil
+	}
+	if c.route.perDevice {
+		id, ok := a.cfg.Fleet.DeviceID(c.workspace(), []byte(c.r.PathValue("serial")))
+		if !ok {
+			return nil
+		}
+		return takeFrom(a.deviceLimit, id, c.now, c.w.Header())
+	}
+	return takeFrom(a.tokenLimit, limitKey(&c.principal), c.now, c.w.Header())
+}
+
+// limitKey tells tokens and people apart.
+func limitKey(p *account.Principal) int64 {
+	if p.Session {
+		return -p.UserID
+	}
+	return p.TokenID
+}
+
+func takeFrom(l *limiter, key int64, now rimewatch.Time, h http.Header) *rimewatch.Error {
+	left, wait := l.take(key, now)
+	l.header(h, left)
+	if wait > 0 {
+		return errRateLimited(wait)
+	}
+	return nil
+}
+
+// takeBody reads the body of a route that has one, and checks its type, size
+// and syntax.
+func (a *API) takeBody(c *call) *rimewatch.Error {
+	b := &c.route.body
+	if len(b.types) == 0 || b.stream {
+		return nil
+	}
+	if c.r.ContentLength == 0 {
+		if b.optional {
+			return nil
+		}
+		return errEmptyBody
+	}
+	mediaType, _, e := contentType(c.r.Header, b.types...)
+	if e != nil {
+		return e
+	}
+	c.mediaType = mediaType
+	c.body, e = readBody(c.w, c.r, nil, maxSingleBody)
+	if e != nil {
+		return e
+	}
+	if isBlank(c.body) {
+		c.body = nil
+		if b.optional {
+			return nil
+		}
+		return errEmptyBody
+	}
+	if err := checkJSON(c.body); err != nil {
+		return invalidJSON("%v", err)
+	}
+	return nil
+}
+
+// checkFields checks query parameters and the members of a JSON body.
+func (a *API) checkFields(c *call) *rimewatch.Error {
+	query, e := a.checker.query(c.route.op.Parameters, c.r.URL.RawQuery)
+	c.query = query
+	if len(c.body) == 0 {
+		return e
+	}
+	return merge(e, a.checker.body(c.route.bodySchema, c.body))
+}
+
+// merge joins what is wrong in two places; a malformed document comes first.
+func merge(x, y *rimewatch.Error) *rimewatch.Error {
+	switch {
+	case x == nil:
+		return y
+	case y == nil || x.Code == rimewatch.CodeInvalidJSON:
+		return x
+	case y.Code == rimewatch.CodeInvalidJSON:
+		return y
+	}
+	for field, all := range y.Fields {
+		for _, what := range all {
+			x.With(field, "%s", what)
+		}
+	}
+	return x
+}

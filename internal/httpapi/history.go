@@ -1,0 +1,416 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// HistoryInput are the parameters of a device's history.
+type HistoryInput struct {
+	SerialInput
+	From      string `query:"from" format:"date-time" doc:"Start, included. Default: 24 hours before to."`
+	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now."`
+	Fields    string `query:"fields" maxLength:"300" doc:"Measurements, separated by commas. Default: all eight."`
+	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw gives readings, a span gives aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit)."`
+	MaxPoints int64  `query:"max_points" minimum:"1" default:"1000" doc:"For step=auto, at most 10000; larger is taken as 10000."`
+	Order     string `query:"order" enum:"asc,desc" default:"asc"`
+	PerPage   int64  `query:"per_page" minimum:"1" default:"1000" doc:"Readings per page for step=raw, at most 10000; larger is taken as 10000."`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"next_cursor of the answer before, for step=raw. Keep the other parameters the same."`
+}
+
+// HistoryData is the data of the answer with a device's history.
+type HistoryData struct {
+	DeviceID     int64              `json:"device_id"`
+	DeviceSerial string             `json:"device_serial"`
+	From         rimewatch.Time     `json:"from" nullable:"false"`
+	To           rimewatch.Time     `json:"to" nullable:"false"`
+	Step         string             `json:"step" enum:"raw,1m,5m,15m,1h,1d" doc:"As used."`
+	Readings     []HistoryReading   `json:"readings,omitempty" doc:"For step=raw, with the fields asked for."`
+	Buckets      []HistoryBucket    `json:"buckets,omitempty" doc:"For the other steps. Every step of the span that holds a reading, and empty ones between them."`
+	Pagination   *HistoryPagination `json:"pagination,omitempty" doc:"For step=raw."`
+}
+
+// HistoryReading is a reading of a known device.
+type HistoryReading struct {
+	RecordedAt              rimewatch.Time `json:"recorded_at" nullable:"false"`
+	ReceivedAt              rimewatch.Time `json:"received_at" nullable:"false"`
+	ProductZoneTemp         *float64       `json:"product_zone_temp,omitempty" nullable:"true"`
+	CompressorDischargeTemp *float64       `json:"compressor_discharge_temp,omitempty" nullable:"true"`
+	CompressorSuctionTemp   *float64       `json:"compressor_suction_temp,omitempty" nullable:"true"`
+	AmbientTemp             *float64       `json:"ambient_temp,omitempty" nullable:"true"`
+	Humidity                *float64       `json:"humidity,omitempty" nullable:"true"`
+	Voltage                 *float64       `json:"voltage,omitempty" nullable:"true"`
+	AmpDraw                 *float64       `json:"amp_draw,omitempty" nullable:"true"`
+	VibrationLevel          *float64       `json:"vibration_level,omitempty" nullable:"true"`
+	CompressorOn            *bool          `json:"compressor_on,omitempty"`
+	DefrostActive           *bool          `json:"defrost_active,omitempty"`
+	DoorOpen                *bool          `json:"door_open,omitempty"`
+	StartCount              *int64         `json:"start_count,omitempty"`
+	RunSeconds              *int64         `json:"run_seconds,omitempty"`
+	SensorFaults            []string       `json:"sensor_faults"`
+}
+
+// HistoryBucket is the aggregate of the readings in one step.
+type HistoryBucket struct {
+	At                      rimewatch.Time   `json:"at" nullable:"false" doc:"Start of the step."`
+	Count                   int64            `json:"count" doc:"Readings in the step."`
+	ProductZoneTemp         maybe[Aggregate] `json:"product_zone_temp,omitempty"`
+	CompressorDischargeTemp maybe[Aggregate] `json:"compressor_discharge_temp,omitempty"`
+	CompressorSuctionTemp   maybe[Aggregate] `json:"compressor_suction_temp,omitempty"`
+	AmbientTemp             maybe[Aggregate] `json:"ambient_temp,omitempty"`
+	Humidity                maybe[Aggregate] `json:"humidity,omitempty"`
+	Voltage                 maybe[Aggregate] `json:"voltage,omitempty"`
+	AmpDraw                 maybe[Aggregate] `json:"amp_draw,omitempty"`
+	VibrationLevel          maybe[Aggregate] `json:"vibration_level,omitempty"`
+}
+
+// Aggregate of one measurement over a step.
+type Aggregate struct {
+	Min float64 `json:"min"`
+	Avg float64 `json:"avg"`
+	Max float64 `json:"max"`
+}
+
+// HistoryPagination says where raw history goes on.
+type HistoryPagination struct {
+	PerPage    int     `json:"per_page"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// The bounds of history answers.
+const (
+	maxHistoryPage = 10_000
+	// maxBuckets bounds an answer in buckets: a year of 15 minutes, a week of
+	// minutes. More is refused, not cut off.
+	maxBuckets = 50_000
+)
+
+var steps = []struct {
+	name string
+	span rimewatch.Time
+}{
+	{"1m", rimewatch.Minute}, {"5m", 5 * rimewatch.Minute}, {"15m", 15 * rimewatch.Minute},
+	{"1h", rimewatch.Hour}, {"1d", rimewatch.Day},
+}
+
+// historyQuery is a checked request for history.
+type historyQuery struct {
+	device    rimewatch.DeviceView
+	from, to  rimewatch.Time
+	fields    rimewatch.Fields
+	step      string
+	span      rimewatch.Time // of the step, 0 for raw
+	down      bool
+	perPage   int
+	maxPoints int
+	cursor    string
+}
+
+func (c *call) param(name, byDefault string) string {
+	if v := c.query.Get(name); v != "" {
+		return v
+	}
+	return byDefault
+}
+
+// number gives an integer parameter, which is checked already.
+func (c *call) number(name string, byDefault, most int64) int64 {
+	n, err := strconv.ParseInt(c.query.Get(name), 10, 64)
+	if err != nil {
+		n = byDefault
+	}
+	return min(n, most)
+}
+
+// pageInput gives the paging parameters of a route that writes its own answer.
+func (c *call) pageInput() PageInput {
+	return PageInput{Page: c.number("page", 1, maxCount), PerPage: c.number("per_page", 15, maxCount), Cursor: c.query.Get("cursor")}
+}
+
+func (a *API) historyQuery(c *call) (historyQuery, error) {
+	q := historyQuery{
+		step: c.param("step", "raw"), down: c.query.Get("order") == "desc", cursor: c.query.Get("cursor"),
+		perPage: int(c.number("per_page", 1000, maxHistoryPage)), maxPoints: int(c.number("max_points", 1000, maxHistoryPage)),
+	}
+	var f found
+	q.to, _ = rimewatch.ParseTime(c.param("to", c.now.String()))
+	q.from, _ = rimewatch.ParseTime(c.query.Get("from"))
+	if q.from == 0 {
+		q.from = max(q.to-rimewatch.Day, rimewatch.MinTime)
+	}
+	if q.from > q.to {
+		f.add("from", "must not be after to")
+	}
+	q.fields = rimewatch.AllFields
+	if list := c.query.Get("fields"); list != "" {
+		q.fields = 0
+		for name := range strings.SplitSeq(list, ",") {
+			field, ok := rimewatch.FieldByName(strings.TrimSpace(name))
+			if !ok {
+				f.add("fields", "%q is not a measurement", shown([]byte(name)))
+				continue
+			}
+			q.fields = q.fields.With(field)
+		}
+	}
+	for _, s := range steps {
+		if s.name == q.step {
+			q.span = s.span
+		}
+	}
+	if q.span > 0 && (q.to-q.from)/q.span > maxBuckets {
+		f.add("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
+	}
+	if f.err != nil {
+		return q, f.err
+	}
+	serial, err := (&SerialInput{c.r.PathValue("serial")}).serial()
+	if err != nil {
+		return q, err
+	}
+	q.device, err = a.cfg.Fleet.Device(c.r.Context(), c.workspace(), serial)
+	return q, err
+}
+
+// wantsCSV tells whether the client prefers CSV.
+func wantsCSV(accept string) bool {
+	for part := range strings.SplitSeq(accept, ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case typeCSV:
+			return true
+		case typeJSON, "*/*":
+			return false
+		}
+	}
+	return false
+}
+
+func (a *API) deviceReadings(c *call) error {
+	q, err := a.historyQuery(c)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Add("Vary", "Accept")
+	csv := wantsCSV(c.r.Header.Get("Accept"))
+	if q.step == "auto" {
+		if err := a.pickStep(c, &q); err != nil {
+			return err
+		}
+	}
+	switch {
+	case csv && q.span > 0:
+		return a.bucketsCSV(c, &q)
+	case csv:
+		return a.readingsCSV(c, &q)
+	case q.span > 0:
+		return a.buckets(c, &q)
+	default:
+		return a.readings(c, &q)
+	}
+}
+
+// pickStep settles step=auto: raw when all readings of the span fit into
+// max_points, otherwise the shortest step that does.
+func (a *API) pickStep(c *call, q *historyQuery) error {
+	n := 0
+	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Limit: q.maxPoints + 1}
+	err := a.cfg.History.Readings(c.r.Context(), hq, func(*rimewatch.Reading) error { n++; return nil })
+	if err != nil {
+		return err
+	}
+	if n <= q.maxPoints {
+		q.step, q.perPage = "raw", q.maxPoints
+		return nil
+	}
+	for _, s := range steps {
+		q.step, q.span = s.name, s.span
+		if int((q.to-q.from+s.span-1)/s.span) <= q.maxPoints {
+			break
+		}
+	}
+	return nil
+}
+
+// openHistory writes what all JSON answers of history begin with.
+func openHistory(q *historyQuery) []byte {
+	b := append(make([]byte, 0, streamChunk+4096), `{"success":true,"data":{"device_id":`...)
+	b = appendInt(b, q.device.ID)
+	b = append(b, `,"device_serial":"`...)
+	b = append(b, q.device.Serial...)
+	b = append(b, `","from":`...)
+	b = appendTime(b, q.from)
+	b = append(b, `,"to":`...)
+	b = appendTime(b, q.to)
+	b = append(b, `,"step":"`...)
+	b = append(b, q.step...)
+	return append(b, '"')
+}
+
+// readings writes one page of raw readings.
+func (a *API) readings(c *call, q *historyQuery) error {
+	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down, Limit: q.perPage + 1}
+	kind := cursorHistory
+	if q.down {
+		kind = cursorHistoryDown
+	}
+	if q.cursor != "" {
+		at, _, e := a.cursors.decode(kind, q.device.ID, q.cursor)
+		switch {
+		case e != nil:
+			return e
+		case q.down:
+			hq.To = min(hq.To, rimewatch.Time(at))
+		default:
+			hq.From = max(hq.From, rimewatch.Time(at)+1)
+		}
+	}
+	b := append(openHistory(q), `,"readings":[`...)
+	n, last, more := 0, rimewatch.Time(0), false
+	err := a.cfg.History.Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
+		if n == q.perPage {
+			more = true
+			return nil
+		}
+		if n > 0 {
+			b = append(b, ',')
+		}
+		n++
+		last = r.At
+		b = appendHistoryReading(b, r, q.fields)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b = append(b, `],"pagination":{"per_page":`...)
+	b = appendInt(b, int64(q.perPage))
+	b = append(b, `,"next_cursor":`...)
+	if more {
+		cursor := a.cursors.encode(kind, q.device.ID, int64(last), 0)
+		b = appendString(b, cursor)
+		c.linkNext("cursor", cursor)
+	} else {
+		b = append(b, "null"...)
+	}
+	c.header("Content-Type", typeJSON)
+	_, _ = c.w.Write(append(b, "}}}\n"...))
+	return nil
+}
+
+func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Fields) []byte {
+	b = append(b, `{"recorded_at":`...)
+	b = appendTime(b, r.At)
+	b = append(b, `,"received_at":`...)
+	b = appendTime(b, r.ReceivedAt)
+	if fields == rimewatch.AllFields {
+		return append(appendMeasurements(b, r), '}')
+	}
+	for f := range rimewatch.NumFields {
+		if !fields.Has(f) {
+			continue
+		}
+		b = append(b, fieldKeys[f]...)
+		if v, ok := r.Value(f); ok {
+			b = appendNumber(b, v)
+		} else {
+			b = append(b, "null"...)
+		}
+	}
+	b = append(b, `,"sensor_faults":[`...)
+	for i, name := range (r.Faults & fields).Names() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, name)
+	}
+	return append(b, "]}"...)
+}
+
+// eachBucket calls yield for every step of the span between the first and the
+// last reading, in the order asked for; steps without readings have Count 0.
+func (a *API) eachBucket(c *call, q *historyQuery, yield func(*store.Bucket)) error {
+	found, err := a.cfg.History.Buckets(c.r.Context(), store.BucketQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Step: q.span, Fields: q.fields})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	full := make([]store.Bucket, 0, len(found))
+	for i := range found {
+		if i > 0 {
+			for at := found[i-1].At + q.span; at < found[i].At; at += q.span {
+				full = append(full, store.Bucket{At: at})
+			}
+		}
+		full = append(full, found[i])
+	}
+	for i := range full {
+		if q.down {
+			yield(&full[len(full)-1-i])
+		} else {
+			yield(&full[i])
+		}
+	}
+	return nil
+}
+
+func (a *API) buckets(c *call, q *historyQuery) error {
+	b := append(openHistory(q), `,"buckets":[`...)
+	n := 0
+	err := a.eachBucket(c, q, func(k *store.Bucket) {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		n++
+		b = append(b, `{"at":`...)
+		b = appendTime(b, k.At)
+		b = append(b, `,"count":`...)
+		b = appendInt(b, k.Count)
+		for f := range rimewatch.NumFields {
+			if q.fields.Has(f) {
+				b = append(b, fieldKeys[f]...)
+				b = appendAggregate(b, &k.Fields[f])
+			}
+		}
+		b = append(b, '}')
+	})
+	if err != nil {
+		return err
+	}
+	c.header("Content-Type", typeJSON)
+	_, _ = c.w.Write(append(b, "]}}\n"...))
+	return nil
+}
+
+func appendAggregate(b []byte, g *store.Aggregate) []byte {
+	if g.Count == 0 {
+		return append(b, "null"...)
+	}
+	b = append(b, `{"min":`...)
+	b = appendNumber(b, g.Min)
+	b = append(b, `,"avg":`...)
+	b = appendNumber(b, average(g))
+	b = append(b, `,"max":`...)
+	b = appendNumber(b, g.Max)
+	return append(b, '}')
+}
+
+// average is the mean to 4 decimals, more than any sensor has, and never
+// outside min and max.
+func average(g *store.Aggregate) float64 {
+	mean := g.Sum / float64(g.Count)
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(mean, 'f', 4, 64), 64)
+	return min(max(rounded, g.Min), g.Max)
+}
+
+// unlimitedTime lets a streamed answer take longer than the server allows for
+// others.
+func unlimitedTime(c *call) {
+	control := http.NewResponseController(c.w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Time{})
+}

@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// humaBase gives the embedded context a name that is not that of its method.
+type humaBase = huma.Context
+
+// humaContext shows huma a request that was already read and checked.
+type humaContext struct {
+	humaBase
+	c *call
+}
+
+func newHumaContext(op *huma.Operation, w http.ResponseWriter, r *http.Request) huma.Context {
+	return humaContext{humago.NewContext(op, r, w), callOf(r.Context())}
+}
+
+// Query gives a checked parameter.
+func (h humaContext) Query(name string) string { return h.c.query.Get(name) }
+
+// Header hides the content type: the body is known to be JSON.
+func (h humaContext) Header(name string) string {
+	switch name {
+	case "Content-Type", "Accept":
+		return typeJSON
+	default:
+		return h.humaBase.Header(name)
+	}
+}
+
+// BodyReader gives the body that was read.
+func (h humaContext) BodyReader() io.Reader { return bytes.NewReader(h.c.body) }
+
+// SetReadDeadline does nothing: the body is there.
+func (h humaContext) SetReadDeadline(time.Time) error { return nil }
+
+// rawJSON is an answer that is already encoded.
+type rawJSON []byte
+
+// answerProblem is a huma transformer: it turns a handler's error into the
+// error envelope with its headers.
+func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
+	p, ok := v.(problem)
+	if !ok {
+		return v, nil
+	}
+	c := callOf(ctx.Context())
+	a.logFailure(c, p.err)
+	setFailureHeaders(c.w.Header(), p.err)
+	return rawJSON(appendFailure(nil, p.err, c.id)), nil
+}
+
+func marshalJSON(w io.Writer, v any) error {
+	b, ok := v.(rawJSON)
+	if !ok {
+		var err error
+		if b, err = appendJSON(nil, v); err != nil {
+			return err
+		}
+		b = append(b, '\n')
+	}
+	_, _ = w.Write(b) // a client that went away is no failure of ours
+	return nil
+}
+
+func newHuma(a *API, d huma.Adapter) huma.API {
+	return huma.NewAPI(huma.Config{
+		OpenAPI:       newDocument(a.cfg.Version, a.cfg.PublicURL),
+		Formats:       map[string]huma.Format{typeJSON: {Marshal: marshalJSON, Unmarshal: json.Unmarshal}},
+		DefaultFormat: typeJSON,
+		Transformers:  []huma.Transformer{a.answerProblem},
+	}, d)
+}

@@ -1,0 +1,249 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// futureTolerance is how far a device's clock may be ahead.
+const futureTolerance = 5 * rimewatch.Minute
+
+// Ingest takes readings in. It knows nothing of net/http, so that a leaner
+// listener can use it too: whoever calls it has authenticated the principal and
+// read the body.
+type Ingest struct {
+	writer   Writer
+	fleet    Fleet
+	history  History
+	settings *settingsCache
+	devices  *limiter
+}
+
+// Scratch is the memory of one call to Ingest, for reuse.
+type Scratch struct {
+	Out  []byte // the answer
+	Left int    // readings that the device may send at once, -1 when no device was found
+	sent sentReading
+	one  [1]store.Input
+}
+
+// Single stores the reading in body and leaves the answer in s.Out: 201 for a
+// new reading, 200 for one that was there already. After an error s must not be
+// used again: the write path may still hold it.
+func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
+	s.Left = -1
+	if e := decodeReading(body, &s.sent); e != nil {
+		return 0, e
+	}
+	settings, failed := g.settings.get(ctx, p.WorkspaceID, now)
+	if failed != nil {
+		return 0, asError(failed)
+	}
+	if what := outsideWindow(s.sent.At, now, settings.RawDays); what != "" {
+		return 0, rimewatch.Invalid("recorded_at", "%s", what)
+	}
+	id, ok := g.fleet.DeviceID(p.WorkspaceID, s.sent.Serial)
+	if !ok {
+		if !settings.AutoRegister {
+			return 0, errUnknownDevice()
+		}
+		if id, failed = g.autoRegister(ctx, p.WorkspaceID, string(s.sent.Serial)); failed != nil {
+			return 0, asError(failed)
+		}
+	}
+	left, wait := g.devices.take(id, now)
+	s.Left = left
+	if wait > 0 {
+		return 0, errRateLimited(wait)
+	}
+	in := &s.one[0]
+	*in = store.Input{DeviceID: id, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
+	if failed = g.writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
+		return 0, asError(failed)
+	}
+	return g.answer(ctx, in, s)
+}
+
+func (g *Ingest) answer(ctx context.Context, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
+	switch in.Outcome {
+	case store.Accepted:
+		s.Out = appendStored(s.Out[:0], in.DeviceID, s.sent.Serial, &in.Reading, false)
+		return http.StatusCreated, nil
+	case store.Duplicate:
+		// The first value is kept, so that is the one to show.
+		stored, failed := g.history.ReadingAt(ctx, in.DeviceID, in.Reading.At)
+		if failed != nil {
+			return 0, asError(failed)
+		}
+		s.Out = appendStored(s.Out[:0], in.DeviceID, s.sent.Serial, &stored, true)
+		return http.StatusOK, nil
+	default:
+		return 0, errUnknownDevice() // deleted a moment ago
+	}
+}
+
+func appendStored(b []byte, deviceID int64, serial []byte, r *rimewatch.Reading, duplicate bool) []byte {
+	b = append(b, `{"success":true,"data":{"reading":`...)
+	b = appendReading(b, deviceID, serial, r)
+	if duplicate {
+		return append(b, `,"duplicate":true}}`+"\n"...)
+	}
+	return append(b, `,"duplicate":false}}`+"\n"...)
+}
+
+// outsideWindow tells what is wrong with the time of a reading, "" when it may
+// be stored. An absent time is always right.
+func outsideWindow(at, now rimewatch.Time, rawDays int) string {
+	switch {
+	case at == 0:
+		return ""
+	case at > now+futureTolerance:
+		return "must not be more than 5 minutes in the future"
+	case at < now-rimewatch.Time(rawDays)*rimewatch.Day:
+		return "is before the time for which readings are kept"
+	default:
+		return ""
+	}
+}
+
+func errUnknownDevice() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With("device_serial", "is not known")
+}
+
+// autoRegister creates the device of an unknown serial.
+func (g *Ingest) autoRegister(ctx context.Context, workspaceID int64, serial string) (int64, error) {
+	d := rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
+	view, err := g.writer.CreateDevice(ctx, &d)
+	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
+		if id, ok := g.fleet.DeviceID(workspaceID, []byte(serial)); ok {
+			return id, nil // another reading of the device was quicker
+		}
+	}
+	return view.ID, err
+}
+
+// ingestRoutes serve Ingest over net/http, past router and huma.
+type ingestRoutes struct {
+	api    *API
+	ingest Ingest
+	single sync.Pool // *singleScratch
+	batch  sync.Pool // *batchScratch
+
+	singleMeter, batchMeter hotMeter
+}
+
+type singleScratch struct {
+	Scratch
+	body []byte
+}
+
+type batchScratch struct {
+	Batch
+	body []byte
+}
+
+const (
+	singlePath = "/v1/readings"
+	batchPath  = "/v1/readings/batch"
+)
+
+func newIngestRoutes(a *API) *ingestRoutes {
+	return &ingestRoutes{
+		api: a,
+		ingest: Ingest{
+			writer: a.cfg.Writer, fleet: a.cfg.Fleet, history: a.cfg.History,
+			settings: &a.settings, devices: a.deviceLimit,
+		},
+		single:      sync.Pool{New: func() any { return &singleScratch{body: make([]byte, 0, 1024)} }},
+		batch:       sync.Pool{New: func() any { return new(batchScratch) }},
+		singleMeter: a.meter.hot(http.MethodPost, singlePath),
+		batchMeter:  a.meter.hot(http.MethodPost, batchPath),
+	}
+}
+
+// Header values that all answers of the hot path share; never changed.
+var (
+	jsonType = []string{typeJSON}
+	noStore  = []string{"no-store"}
+)
+
+// begin does what both routes do first: name the request, authenticate it,
+// check the scope.
+func (g *ingestRoutes) begin(w http.ResponseWriter, r *http.Request, now rimewatch.Time) (id string, p account.Principal, e *rimewatch.Error) {
+	id = g.api.ids.of(r.Header)
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h[requestIDHeader] = []string{id}
+	h["X-Content-Type-Options"] = noSniff
+	h["Cache-Control"] = noStore
+	if p, e = g.api.authenticate(r, now); e != nil {
+		return id, p, e
+	}
+	if !p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
+		return id, p, asError(p.Require(rimewatch.ScopeReadingsWrite))
+	}
+	return id, p, nil
+}
+
+func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	status := 0
+	defer func() {
+		if v := recover(); v != nil {
+			status = http.StatusInternalServerError
+			g.panicked(w, r, v)
+		}
+		g.singleMeter.observe(status, time.Since(start))
+	}()
+	now := g.api.cfg.Now()
+	id, p, e := g.begin(w, r, now)
+	if e != nil {
+		status = g.fail(w, r, id, e)
+		return
+	}
+	if _, _, e = contentType(r.Header, typeJSON); e != nil && r.ContentLength != 0 {
+		status = g.fail(w, r, id, e)
+		return
+	}
+	s := g.single.Get().(*singleScratch)
+	if s.body, e = readBody(w, r, s.body, maxSingleBody); e == nil && len(s.body) == 0 {
+		e = errEmptyBody
+	}
+	if e != nil {
+		g.single.Put(s)
+		status = g.fail(w, r, id, e)
+		return
+	}
+	status, e = g.ingest.Single(r.Context(), &p, now, s.body, &s.Scratch)
+	if s.Left >= 0 {
+		g.api.deviceLimit.header(w.Header(), s.Left)
+	}
+	if e != nil {
+		status = g.fail(w, r, id, e) // s is not used again
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(s.Out)
+	if cap(s.body) <= maxKept {
+		g.single.Put(s)
+	}
+}
+
+// maxKept bounds the buffers that a pool keeps for single readings.
+const maxKept = 64 << 10
+
+func (g *ingestRoutes) fail(w http.ResponseWriter, r *http.Request, id string, e *rimewatch.Error) int {
+	g.api.fail(&call{id: id, w: w, r: r}, e)
+	return statusOf[e.Code]
+}
+
+func (g *ingestRoutes) panicked(w http.ResponseWriter, r *http.Request, v any) {
+	rec := &recorder{ResponseWriter: w}
+	g.api.panicked(&call{id: w.Header().Get(requestIDHeader), w: rec, r: r}, rec, v)
+}

@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// meter counts and times requests by route.
+type meter struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMeter(r prometheus.Registerer) *meter {
+	m := &meter{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rimewatch_http_requests_total", Help: "Requests by route and status.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "rimewatch_http_request_duration_seconds", Help: "Time until the answer was written, by route.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"method", "route"}),
+	}
+	if r != nil {
+		r.MustRegister(m.requests, m.seconds)
+	}
+	return m
+}
+
+// observe records one request. Paths that no route has share one label, and so
+// do methods that nobody knows: labels must not grow with what strangers send.
+func (m *meter) observe(rt *route, method string, status int, took time.Duration) {
+	name := "other"
+	if rt != nil {
+		name, method = rt.path, rt.method
+	} else {
+		method = "other"
+	}
+	m.requests.WithLabelValues(method, name, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(method, name).Observe(took.Seconds())
+}
+
+// hotMeter is a route's part of the meter with its labels resolved.
+type hotMeter struct {
+	byStatus map[int]prometheus.Counter // complete from the start, so reads need no lock
+	seconds  prometheus.Observer
+}
+
+func (m *meter) hot(method, path string) hotMeter {
+	h := hotMeter{byStatus: make(map[int]prometheus.Counter), seconds: m.seconds.WithLabelValues(method, path)}
+	for _, status := range statusOf {
+		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
+	}
+	for _, status := range []int{200, 201} {
+		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
+	}
+	return h
+}
+
+func (h *hotMeter) observe(status int, took time.Duration) {
+	h.byStatus[status].Inc()
+	h.seconds.Observe(took.Seconds())
+}

@@ -1,0 +1,281 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// document is the served OpenAPI description.
+type document struct {
+	json []byte
+	etag string
+}
+
+const apiIntro = `The REST API of Rimewatch, which watches commercial refrigeration.
+
+**Answers.** Every JSON answer has ` + "`success`" + ` (boolean) and ` + "`data`" + ` (object); a failure also has ` + "`error`" + ` with ` + "`code`, `message`, `fields` and `request_id`" + `. Every answer carries ` + "`X-Request-Id`" + `; a request may bring its own.
+
+**Units.** °C, %RH, V RMS, A RMS, mm/s RMS. Times are RFC 3339 in UTC with milliseconds.
+
+**Requests.** UTF-8 JSON without duplicate keys. Fields that a body does not know are refused with 422, so that a misspelt one does not vanish; unknown query parameters are ignored. Bodies may be compressed with gzip or zstd; the limits hold after decompression: 1 MiB, and 16 MiB for batches and imports. Checks run in this order: route, method, authentication, scope, rate, content type, size, JSON, fields, existence.
+
+**Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. Failed authentications: 20 a minute per address. See the headers ` + "`RateLimit`, `RateLimit-Policy` and `Retry-After`" + `.
+
+**Versions.** v1 only grows: new fields and endpoints may appear, nothing is renamed or removed. Clients ignore what they do not know.`
+
+func newDocument(version, publicURL string) *huma.OpenAPI {
+	if version == "" {
+		version = "dev"
+	}
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]())
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Rimewatch API", Version: version, Description: apiIntro,
+			License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"},
+		},
+		Servers: []*huma.Server{{URL: strings.TrimSuffix(publicURL, "/") + Prefix}},
+		Tags: []*huma.Tag{
+			{Name: "Devices", Description: "What is watched."},
+			{Name: "Readings", Description: "What devices measure."},
+			{Name: "Alerts", Description: "What is wrong, or about to be."},
+			{Name: "Health", Description: "How the fleet is."},
+			{Name: "Workspace", Description: "Settings, sites, members and API tokens."},
+			{Name: "Account", Description: "Signing in, and a person's own settings."},
+			{Name: "Policies", Description: "Documents for the public."},
+		},
+		Components: &huma.Components{
+			Schemas: registry,
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token":   {Type: "http", Scheme: "bearer", Description: "An API token (`rw_…`), made in the account settings or by `rimewatch token create`."},
+				"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "A signed-in browser. Writes from other sites are refused."},
+			},
+			Responses: map[string]*huma.Response{},
+		},
+	}
+}
+
+// describe turns a row of the table into the operation that huma completes.
+func describe(rt *route) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: rt.id, Method: rt.method, Path: rt.path, DefaultStatus: rt.status,
+		Tags: []string{rt.tag}, Summary: rt.summary, Description: strings.TrimSpace(rt.description + "\n\n" + accessText(&rt.access)),
+		SkipValidateParams: true, SkipValidateBody: true, MaxBodyBytes: maxBulkBody + 1,
+		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
+	}
+	if op.DefaultStatus == 0 {
+		op.DefaultStatus = http.StatusOK
+	}
+	if !rt.access.public {
+		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
+		if rt.access.role != "" {
+			op.Security = op.Security[1:]
+		}
+	}
+	for _, code := range failures(rt) {
+		status := statusOf[code]
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
+	}
+	return op
+}
+
+func accessText(x *access) string {
+	switch {
+	case x.public:
+		return "Needs no token."
+	case x.role != "":
+		return "Needs a signed-in user with the role " + string(x.role) + "; an API token cannot do this."
+	default:
+		return "Needs the scope `" + strings.Join(x.scopes.Names(), "`, `") + "`."
+	}
+}
+
+// failures lists the codes that a route may answer with.
+func failures(rt *route) []rimewatch.Code {
+	codes := []rimewatch.Code{rimewatch.CodeInternal, rimewatch.CodeUnavailable, rimewatch.CodeValidationFailed}
+	if !rt.access.public {
+		codes = append(codes, rimewatch.CodeUnauthenticated, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
+	} else if !safeMethod(rt.method) {
+		codes = append(codes, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
+	}
+	if len(rt.body.types) > 0 {
+		codes = append(codes, rimewatch.CodeInvalidJSON, rimewatch.CodePayloadTooLarge, rimewatch.CodeUnsupportedMedia)
+	}
+	if strings.Contains(rt.path, "{") {
+		codes = append(codes, rimewatch.CodeNotFound)
+	}
+	return append(codes, rt.also...)
+}
+
+var notLetter = regexp.MustCompile(`[^A-Za-z]`)
+
+func responseName(status int) string { return notLetter.ReplaceAllString(http.StatusText(status), "") }
+
+// finishDocument adds the shared error answers, settles what huma derives
+// differently, and encodes the document.
+func (a *API) finishDocument() {
+	registry := a.doc.Components.Schemas
+	delete(registry.Map(), "ErrorModel") // huma's own errors are never sent
+	delete(registry.Map(), "ErrorDetail")
+	errorSchema := registry.Schema(reflect.TypeFor[failure](), true, "")
+	detail := registry.Map()["FailureDetail"]
+	detail.Properties["code"].Enum = allCodes()
+	for status, codes := range codesByStatus() {
+		a.doc.Components.Responses[responseName(status)] = &huma.Response{
+			Description: "`" + strings.Join(codes, "`, `") + "`",
+			Headers:     errorHeaders(status),
+			Content: map[string]*huma.MediaType{typeJSON: {Schema: errorSchema, Example: map[string]any{
+				"success": false, "data": map[string]any{},
+				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001"},
+			}}},
+		}
+	}
+	requests := make(map[string]bool)
+	for i := range a.routes {
+		op := a.routes[i].op
+		if op.RequestBody != nil {
+			for _, m := range op.RequestBody.Content {
+				reach(registry, m.Schema, requests)
+			}
+		}
+		a.finishOperation(&a.routes[i])
+	}
+	for name, s := range registry.Map() {
+		settle(s, requests[name])
+	}
+	b, err := json.Marshal(a.doc)
+	if err != nil {
+		panic(err) // the document is fixed at build time; a test makes it
+	}
+	a.spec = document{json: b, etag: etagOf(b)}
+}
+
+func allCodes() []any {
+	names := make([]string, 0, len(statusOf))
+	for code := range statusOf {
+		names = append(names, string(code))
+	}
+	slices.Sort(names)
+	all := make([]any, len(names))
+	for i, n := range names {
+		all[i] = n
+	}
+	return all
+}
+
+func codesByStatus() map[int][]string {
+	by := make(map[int][]string)
+	for code, status := range statusOf {
+		by[status] = append(by[status], string(code))
+	}
+	for _, codes := range by {
+		slices.Sort(codes)
+	}
+	return by
+}
+
+func exampleFields(status int) map[string]any {
+	if status == http.StatusUnprocessableEntity {
+		return map[string]any{"humidity": []string{"must be between 0 and 100"}}
+	}
+	return map[string]any{}
+}
+
+func textHeader(description string) *huma.Param {
+	return &huma.Param{Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+func errorHeaders(status int) map[string]*huma.Param {
+	h := map[string]*huma.Param{requestIDHeader: textHeader("Names the request.")}
+	switch status {
+	case http.StatusUnauthorized:
+		h["WWW-Authenticate"] = textHeader("Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		h["Retry-After"] = textHeader("Seconds to wait before the next try.")
+	case http.StatusMethodNotAllowed:
+		h["Allow"] = textHeader("What the path takes.")
+	}
+	return h
+}
+
+// finishOperation adds the headers of success.
+func (a *API) finishOperation(rt *route) {
+	ok := rt.op.Responses[strconv.Itoa(rt.op.DefaultStatus)]
+	if ok.Headers == nil {
+		ok.Headers = make(map[string]*huma.Param)
+	}
+	ok.Headers[requestIDHeader] = textHeader("Names the request.")
+	if rt.paged {
+		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
+	}
+	if rt.body.optional && rt.op.RequestBody != nil {
+		rt.op.RequestBody.Required = false
+	}
+}
+
+// reach marks the components that a request body uses.
+func reach(r huma.Registry, s *huma.Schema, seen map[string]bool) {
+	if s == nil {
+		return
+	}
+	if s.Ref != "" {
+		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		s = r.SchemaFromRef(s.Ref)
+	}
+	reach(r, s.Items, seen)
+	for _, p := range s.Properties {
+		reach(r, p, seen)
+	}
+	for _, p := range s.OneOf {
+		reach(r, p, seen)
+	}
+}
+
+// settle makes arrays what they are, never null; and leaves answers open, since
+// v1 may add fields to them, while bodies stay closed.
+func settle(s *huma.Schema, request bool) {
+	if s.Type == huma.TypeArray {
+		s.Nullable = false
+	}
+	if closed, ok := s.AdditionalProperties.(bool); ok && !closed && !request {
+		s.AdditionalProperties = nil
+	}
+	for _, p := range s.Properties {
+		settle(p, request)
+	}
+	if s.Items != nil {
+		settle(s.Items, request)
+	}
+}
+
+// init gives the checker the schemas of the description.
+func (c *checker) init(r huma.Registry) {
+	c.registry = r
+	c.patterns = make(map[string]*regexp.Regexp)
+}
+
+// prepareRoute compiles what a route's parameters and body need.
+func (c *checker) prepareRoute(rt *route) {
+	seen := make(map[*huma.Schema]bool)
+	for _, p := range rt.op.Parameters {
+		c.prepare(p.Schema, seen)
+	}
+	c.prepare(rt.bodySchema, seen)
+}
+
+// OpenAPI gives the description as JSON.
+func (a *API) OpenAPI() []byte { return slices.Clone(a.spec.json) }

@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// maxPerPage is the largest page of lists.
+const maxPerPage = 100
+
+// PageInput are the parameters of a list that is given in pages.
+type PageInput struct {
+	Page    int64  `query:"page" minimum:"1" default:"1" doc:"Number of the page, from 1. Past the end the list is empty."`
+	PerPage int64  `query:"per_page" minimum:"1" default:"15" doc:"Items per page. More than 100 is taken as 100; the number used is in the answer."`
+	Cursor  string `query:"cursor" maxLength:"200" doc:"next_cursor of an earlier answer, for fleets too large to count pages. It goes before page. Keep the filters the same."`
+}
+
+// size is the number of items of a page.
+func (p *PageInput) size() int { return int(min(p.PerPage, maxPerPage)) }
+
+// offset is the number of items before the page.
+func (p *PageInput) offset() int {
+	const most = 1 << 40 // far past every list, and far from overflow
+	return int(min((min(p.Page, most)-1)*int64(p.size()), most))
+}
+
+// Pagination says which part of a list an answer holds. With a cursor only
+// per_page and next_cursor are known.
+type Pagination struct {
+	CurrentPage *int64  `json:"current_page"`
+	PerPage     int     `json:"per_page"`
+	Total       *int    `json:"total" doc:"Items on all pages."`
+	LastPage    *int    `json:"last_page"`
+	From        *int    `json:"from" doc:"Number of the first item on this page, from 1; null when there is none."`
+	To          *int    `json:"to"`
+	NextCursor  *string `json:"next_cursor" doc:"Where the list goes on; null at its end."`
+}
+
+// pagination describes the page of n items out of total, and sets Link when
+// there is a next one. next is the cursor behind the page; more tells, in
+// cursor mode, that something follows.
+func (c *call) pagination(in *PageInput, n, total int, more bool, next func() string) Pagination {
+	p := Pagination{PerPage: in.size()}
+	byCursor := in.Cursor != ""
+	if !byCursor {
+		more = n > 0 && in.offset()+n < total
+		last := max(1, (total+p.PerPage-1)/p.PerPage)
+		p.CurrentPage, p.Total, p.LastPage = &in.Page, &total, &last
+		if n > 0 {
+			from, to := in.offset()+1, in.offset()+n
+			p.From, p.To = &from, &to
+		}
+	}
+	if !more {
+		return p
+	}
+	cursor := next()
+	p.NextCursor = &cursor
+	if byCursor {
+		c.linkNext("cursor", cursor)
+	} else {
+		c.linkNext("page", strconv.FormatInt(in.Page+1, 10))
+	}
+	return p
+}
+
+// linkNext sets the Link header to this request with one parameter changed.
+func (c *call) linkNext(name, value string) {
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return
+	}
+	query.Set(name, value)
+	target := url.URL{Path: c.r.URL.Path, RawQuery: query.Encode()}
+	c.header("Link", "<"+target.String()+`>; rel="next"`)
+}

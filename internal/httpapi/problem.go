@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// statusOf maps every code to its HTTP status: the one place that does.
+var statusOf = map[rimewatch.Code]int{
+	rimewatch.CodeInvalidJSON:      http.StatusBadRequest,
+	rimewatch.CodeUnauthenticated:  http.StatusUnauthorized,
+	rimewatch.CodeForbidden:        http.StatusForbidden,
+	rimewatch.CodeNotFound:         http.StatusNotFound,
+	rimewatch.CodeDeviceNotFound:   http.StatusNotFound,
+	rimewatch.CodeAlertNotFound:    http.StatusNotFound,
+	rimewatch.CodePolicyNotFound:   http.StatusNotFound,
+	rimewatch.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	rimewatch.CodeSerialTaken:      http.StatusConflict,
+	rimewatch.CodeAlertNotActive:   http.StatusConflict,
+	rimewatch.CodeConflict:         http.StatusConflict,
+	rimewatch.CodePayloadTooLarge:  http.StatusRequestEntityTooLarge,
+	rimewatch.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
+	rimewatch.CodeValidationFailed: http.StatusUnprocessableEntity,
+	rimewatch.CodeUnknownDevice:    http.StatusUnprocessableEntity,
+	rimewatch.CodeRateLimited:      http.StatusTooManyRequests,
+	rimewatch.CodeInternal:         http.StatusInternalServerError,
+	rimewatch.CodeUnavailable:      http.StatusServiceUnavailable,
+}
+
+// defaultRetryAfter is told to clients where the failure names no time itself.
+const defaultRetryAfter = time.Second
+
+// asError gives what a caller may see of err. Whatever carries no code of its
+// own is internal and says nothing about itself.
+func asError(err error) *rimewatch.Error {
+	var e *rimewatch.Error
+	if !errors.As(err, &e) {
+		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Something went wrong on our side.")
+	}
+	if _, known := statusOf[e.Code]; !known || e.Code == rimewatch.CodeInternal {
+		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Something went wrong on our side.")
+	}
+	return e
+}
+
+// failure is the body of an error response.
+type failure struct {
+	Success bool          `json:"success" doc:"Always false."`
+	Data    emptyObject   `json:"data"`
+	Error   failureDetail `json:"error"`
+}
+
+// emptyObject is the data of an answer that has none.
+type emptyObject struct{}
+
+type failureDetail struct {
+	Code      rimewatch.Code      `json:"code" doc:"What kind of failure this is. Programs decide by it; a code is never renamed."`
+	Message   string              `json:"message" doc:"For people. It may change."`
+	Fields    map[string][]string `json:"fields" doc:"For each wrong field what is wrong with it. Empty when no field is to blame."`
+	RequestID string              `json:"request_id" doc:"The same as the header X-Request-Id."`
+}
+
+// appendFailure writes the error envelope.
+func appendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
+	b = append(b, `{"success":false,"data":{},"error":{"code":"`...)
+	b = append(b, e.Code...)
+	b = append(b, `","message":`...)
+	b = appendString(b, e.Message)
+	b = append(b, `,"fields":`...)
+	b = appendFields(b, e.Fields)
+	b = append(b, `,"request_id":`...)
+	b = appendString(b, requestID)
+	return append(b, "}}\n"...)
+}
+
+// setFailureHeaders sets what belongs to an error beside its body.
+func setFailureHeaders(h http.Header, e *rimewatch.Error) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Del("Content-Disposition")
+	switch e.Code {
+	case rimewatch.CodeUnauthenticated:
+		h.Set("WWW-Authenticate", "Bearer")
+	case rimewatch.CodeRateLimited, rimewatch.CodeUnavailable:
+		h.Set("Retry-After", retryAfter(e.RetryAfter))
+	}
+}
+
+// retryAfter is a span in whole seconds, at least one, never too short.
+func retryAfter(d time.Duration) string {
+	if d <= 0 {
+		d = defaultRetryAfter
+	}
+	return strconv.Itoa(int(math.Ceil(d.Seconds())))
+}
+
+// writeFailure answers with an error.
+func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
+	setFailureHeaders(w.Header(), e)
+	w.WriteHeader(statusOf[e.Code])
+	_, _ = w.Write(appendFailure(nil, e, requestID))
+}

@@ -1,0 +1,226 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// rig is the API over the real store, write path and accounts.
+type rig struct {
+	t        testing.TB
+	api      *API
+	store    *sqlite.Store
+	ingest   *ingest.Service
+	accounts *account.Service
+	log      *syncBuffer
+	clock    atomic.Int64 // ms
+
+	workspace        rimewatch.Workspace
+	full, feed, read string // tokens
+	owner            string // session secret
+	other            rimewatch.Workspace
+	otherFull        string
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+const ownerPassword = "correct horse battery"
+
+var rigStart = rimewatch.TimeOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+
+func (r *rig) now() rimewatch.Time     { return rimewatch.Time(r.clock.Load()) }
+func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
+
+type rigHealth struct{ *ingest.Service }
+
+func (h rigHealth) Summary(_ context.Context, id int64) (Summary, error) {
+	return Summary(h.Service.Summary(id)), nil
+}
+
+func (h rigHealth) DeviceHealth(id int64) (float64, []Driver) {
+	score, drivers := h.Service.DeviceHealth(id)
+	var out []Driver
+	for _, d := range drivers {
+		out = append(out, Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: d.Component})
+	}
+	return score, out
+}
+
+func newRig(t testing.TB, change ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, log: &syncBuffer{}}
+	r.clock.Store(int64(rigStart))
+	ctx := t.Context()
+	std := func() time.Time { return r.now().Std() }
+	logger := slog.New(slog.NewTextHandler(r.log, nil))
+	var err error
+	r.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(t.TempDir(), "rimewatch.db"), Now: std, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.store.Close() })
+	r.ingest = ingest.New(ingest.Config{Store: r.store, Now: std, Logger: logger})
+	if err := r.ingest.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.ingest.Stop)
+	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
+	cfg := Config{
+		Auth: r.accounts, Accounts: r.accounts, Writer: r.ingest, Health: rigHealth{r.ingest},
+		Fleet: r.store, History: r.store, Alerts: r.store, Now: r.now, Log: logger, CursorKey: [32]byte{1, 2, 3}, Version: "test",
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if r.api, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	r.people(ctx)
+	return r
+}
+
+// people makes an owner, who is signed in, tokens, and a second workspace.
+func (r *rig) people(ctx context.Context) {
+	r.t.Helper()
+	must := func(err error) {
+		if err != nil {
+			r.t.Helper()
+			r.t.Fatal(err)
+		}
+	}
+	code, _, err := r.accounts.SetupCode(ctx)
+	must(err)
+	in, err := r.accounts.Setup(ctx, account.SetupRequest{Code: code, Workspace: "Alpha", Email: "olga@example.com", Name: "Olga", Password: ownerPassword}, r.now())
+	must(err)
+	r.owner = in.Secret
+	r.workspace, err = r.store.Workspace(ctx, in.Principal.WorkspaceID)
+	must(err)
+	r.full = r.token(r.workspace.ID, rimewatch.ScopesFull)
+	r.feed = r.token(r.workspace.ID, rimewatch.ScopesIngest)
+	r.read = r.token(r.workspace.ID, rimewatch.ScopesRead)
+	r.other, err = r.accounts.FindWorkspace(ctx, "Beta", true, r.now())
+	must(err)
+	r.otherFull = r.token(r.other.ID, rimewatch.ScopesFull)
+}
+
+func (r *rig) token(workspaceID int64, s rimewatch.Scopes) string {
+	r.t.Helper()
+	_, plain, err := r.accounts.CreateToken(r.t.Context(), account.Operator(workspaceID), account.TokenRequest{Name: "test", Scopes: s}, r.now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return plain
+}
+
+// device registers a device in the first workspace.
+func (r *rig) device(serial, equipmentType string) rimewatch.DeviceView {
+	r.t.Helper()
+	v, err := r.ingest.CreateDevice(r.t.Context(), &rimewatch.Device{WorkspaceID: r.workspace.ID, Serial: serial, Name: "Unit " + serial, EquipmentType: equipmentType})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v
+}
+
+// request is one request to the API.
+type request struct {
+	method, path string
+	body         string
+	token        string // "" = none
+	header       map[string]string
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	json   map[string]any
+}
+
+func (r *rig) do(q request) answer {
+	r.t.Helper()
+	var body io.Reader
+	if q.body != "" {
+		body = strings.NewReader(q.body)
+	}
+	hr := httptest.NewRequest(q.method, q.path, body)
+	if q.body != "" {
+		hr.Header.Set("Content-Type", typeJSON)
+	}
+	if q.token != "" {
+		hr.Header.Set("Authorization", "Bearer "+q.token)
+	}
+	for k, v := range q.header {
+		if v == "" {
+			hr.Header.Del(k)
+		} else {
+			hr.Header.Set(k, v)
+		}
+	}
+	rec := httptest.NewRecorder()
+	r.api.ServeHTTP(rec, hr)
+	a := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+	if strings.HasPrefix(a.header.Get("Content-Type"), typeJSON) {
+		if err := json.Unmarshal(rec.Body.Bytes(), &a.json); err != nil {
+			r.t.Errorf("%s %s: answer is not JSON: %v\n%s", q.method, q.path, err, a.body)
+		}
+	}
+	return a
+}
+
+// get walks the answer's JSON by a path such as "data.devices.0.serial".
+func (a answer) get(path string) any {
+	var v any = a.json
+	for step := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(step, &i); err != nil || i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func (a answer) code() string {
+	s, _ := a.get("error.code").(string)
+	return s
+}

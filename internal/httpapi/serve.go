@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// serve answers everything but the hot ingest routes.
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	c := &call{id: a.ids.of(r.Header), now: a.cfg.Now(), r: r}
+	rec := &recorder{ResponseWriter: w}
+	c.w = rec
+	securityHeaders(rec.Header(), c.id)
+	defer func() {
+		if v := recover(); v != nil {
+			a.panicked(c, rec, v)
+		}
+		a.meter.observe(c.route, r.Method, rec.status, time.Since(start))
+	}()
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if a.ours(r.URL.Path) {
+		a.dispatch(c, rec, r)
+		return
+	}
+	if a.cfg.Fallback == nil {
+		writeFailure(rec, errNoSuchPath(), c.id)
+		return
+	}
+	a.cfg.Fallback.ServeHTTP(rec, r)
+}
+
+func securityHeaders(h http.Header, id string) {
+	h[requestIDHeader] = []string{id}
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = sameOrigin
+	h["X-Frame-Options"] = deny
+}
+
+// Header values that every answer shares; they are never changed.
+var (
+	noSniff    = []string{"nosniff"}
+	sameOrigin = []string{"same-origin"}
+	deny       = []string{"DENY"}
+)
+
+// ours tells whether a path belongs to the API rather than to the web UI.
+func (a *API) ours(p string) bool {
+	return p == Prefix || strings.HasPrefix(p, Prefix+"/") || p == "/healthz" || p == "/readyz" || p == "/metrics" ||
+		strings.HasPrefix(path.Clean(p), Prefix+"/")
+}
+
+func errNoSuchPath() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is nothing at this path.")
+}
+
+// dispatch finds the route. What the router answers by itself, it would answer
+// in plain text; that becomes an envelope here. A path that is not in its
+// shortest form is unknown rather than redirected: a client that builds a path
+// from a serial such as ".." must not end up somewhere else.
+func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.Path; path.Clean(p) != p {
+		e := errNoSuchPath()
+		if strings.HasPrefix(p, Prefix+"/v1/devices/") {
+			e = errDeviceNotFound()
+		}
+		writeFailure(w, e, c.id)
+		return
+	}
+	router, pattern := a.mux.Handler(r)
+	if pattern != "" {
+		// The default for answers about one workspace; routes may say otherwise.
+		w.Header().Set("Cache-Control", "no-store")
+		a.mux.ServeHTTP(w, r)
+		return
+	}
+	probe := &probeWriter{header: make(http.Header)}
+	router.ServeHTTP(probe, r)
+	allow := probe.header.Get("Allow")
+	switch {
+	case probe.status != http.StatusMethodNotAllowed:
+		writeFailure(w, errNoSuchPath(), c.id)
+	case r.Method == http.MethodOptions:
+		writeOptions(w, allow)
+	default:
+		w.Header().Set("Allow", allow)
+		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path takes %s.", allow), c.id)
+	}
+}
+
+// writeOptions answers what a path takes. There is no cross-origin sharing, so
+// no other header is due.
+func writeOptions(w http.ResponseWriter, allow string) {
+	w.Header().Set("Allow", allow+", OPTIONS")
+	w.Header().Set("Content-Type", typeJSON)
+	_, _ = fmt.Fprintln(w, `{"success":true,"data":{}}`)
+}
+
+// probeWriter takes an answer that nobody reads.
+type probeWriter struct {
+	header http.Header
+	status int
+}
+
+func (p *probeWriter) Header() http.Header         { return p.header }
+func (p *probeWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probeWriter) WriteHeader(status int)      { p.status = status }
+
+// panicked answers for a handler that panicked and logs it once. The server's
+// own way of giving up on a connection is let through.
+func (a *API) panicked(c *call, w *recorder, v any) {
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	a.cfg.Log.Error("panic", "method", c.r.Method, "path", c.r.URL.Path, "request_id", c.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	if w.status != 0 {
+		// Part of an answer is out: breaking the connection is the only way left
+		// to say that the rest is missing.
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Del("Content-Length")
+	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Something went wrong on our side."), c.id)
+}
