@@ -9,6 +9,14 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
+// accountReaders is the number of connections that read control data.
+const accountReaders = 2
+
+// readControl is read for control data.
+func (s *Store) readControl(ctx context.Context, f func(*sqlite.Conn) error) error {
+	return s.readFrom(ctx, s.accounts, f)
+}
+
 // each runs a query and hands out its rows.
 func each(conn *sqlite.Conn, query string, scan func(*sqlite.Stmt), args ...any) error {
 	return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
@@ -127,7 +135,7 @@ func (s *Store) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 
 // Workspace implements store.Control.
 func (s *Store) Workspace(ctx context.Context, id int64) (w rimewatch.Workspace, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		w, err = findWorkspace(conn, "id = ?", id)
 		return err
 	})
@@ -139,7 +147,7 @@ func (s *Store) WorkspaceByName(ctx context.Context, name string) (w rimewatch.W
 	if store.CheckText(nil, "name", name, store.MaxNameLen) != nil {
 		return w, errWorkspace()
 	}
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		w, err = findWorkspace(conn, "name_key = ?", store.TextKey(name))
 		return err
 	})
@@ -148,7 +156,7 @@ func (s *Store) WorkspaceByName(ctx context.Context, name string) (w rimewatch.W
 
 // Workspaces implements store.Control.
 func (s *Store) Workspaces(ctx context.Context) (list []rimewatch.Workspace, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, "SELECT "+workspaceColumns+" FROM workspace ORDER BY id",
 			func(stmt *sqlite.Stmt) { list = append(list, scanWorkspace(stmt)) })
 	})
@@ -262,7 +270,7 @@ func (s *Store) DeleteSite(ctx context.Context, workspaceID, id int64) error {
 
 // Site implements store.Control.
 func (s *Store) Site(ctx context.Context, workspaceID, id int64) (x rimewatch.Site, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		x, err = findSite(conn, workspaceID, id)
 		return err
 	})
@@ -271,7 +279,7 @@ func (s *Store) Site(ctx context.Context, workspaceID, id int64) (x rimewatch.Si
 
 // Sites implements store.Control.
 func (s *Store) Sites(ctx context.Context, workspaceID int64) (list []rimewatch.Site, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, "SELECT "+siteColumns+" FROM site WHERE workspace_id = ? ORDER BY id",
 			func(stmt *sqlite.Stmt) { list = append(list, scanSite(stmt)) }, workspaceID)
 	})

@@ -37,7 +37,7 @@ func (s *Store) CreateSession(ctx context.Context, x *store.Session) error {
 
 // Session implements store.Control.
 func (s *Store) Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (x store.Session, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return one(conn, errSession(), "SELECT "+sessionColumns+" FROM session WHERE hash = ? AND expires_at > ?",
 			func(stmt *sqlite.Stmt) { x = scanSession(stmt) }, hash[:], int64(now))
 	})
@@ -58,7 +58,7 @@ func (s *Store) TouchSession(ctx context.Context, id int64, lastUsed, expires ri
 
 // Sessions implements store.Control.
 func (s *Store) Sessions(ctx context.Context, userID int64, now rimewatch.Time) (list []store.Session, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, "SELECT "+sessionColumns+" FROM session WHERE user_id = ? AND expires_at > ? ORDER BY id",
 			func(stmt *sqlite.Stmt) { list = append(list, scanSession(stmt)) }, userID, int64(now))
 	})
@@ -139,7 +139,7 @@ func (s *Store) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 
 // TokenByHash implements store.Control.
 func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (t rimewatch.Token, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return one(conn, errToken(), "SELECT "+tokenColumns+" FROM token t WHERE t.hash = ?",
 			func(stmt *sqlite.Stmt) { t = scanToken(stmt) }, hash[:])
 	})
@@ -148,7 +148,7 @@ func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (t rimewatch.Tok
 
 // Tokens implements store.Control.
 func (s *Store) Tokens(ctx context.Context, workspaceID int64) (list []store.TokenView, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, "SELECT "+tokenColumns+`, coalesce(nullif(u.name, ''), u.email, '')
 			FROM token t LEFT JOIN user u ON u.id = t.created_by WHERE t.workspace_id = ? ORDER BY t.id`, func(stmt *sqlite.Stmt) {
 			list = append(list, store.TokenView{Token: scanToken(stmt), CreatedByName: stmt.ColumnText(11)})

@@ -1,24 +1,164 @@
 package sqlite
 
 import (
+	"context"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
+	"zombiezen.com/go/sqlite"
 )
 
 func TestControl(t *testing.T) {
 	storetest.Control(t, func(t *testing.T) store.Store {
-		s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), FileName)})
-		if err != nil {
-			t.Fatal(err)
+		return openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName)})
+	})
+}
+
+func openControl(t *testing.T, cfg Config) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
+	})
+	return s
+}
+
+// A token is found while all who read history wait for slow clients.
+func TestControlDoesNotWaitForHistory(t *testing.T) {
+	s := openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName), Readers: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	err := s.read(ctx, func(*sqlite.Conn) error {
+		_, err := s.TokenByHash(ctx, [32]byte{})
+		return err
+	})
+	if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		t.Fatal(err)
+	}
+}
+
+// Commands beside a server write the same tables at the same time.
+func TestControlFromTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), FileName)
+	server := openControl(t, Config{Path: path})
+	command := openControl(t, Config{Path: path, ControlOnly: true})
+	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
+	if err := command.CreateWorkspace(t.Context(), &w); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i, s := range []*Store{server, command, server, command} {
+		wg.Go(func() {
+			for k := range 25 {
+				tok := rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{byte(i), byte(k)}, Scopes: rimewatch.ScopesRead}
+				if err := s.CreateToken(t.Context(), &tok); err != nil {
+					t.Error(err)
+				}
+				other := server
+				if s == server {
+					other = command
+				}
+				if got, err := other.TokenByHash(t.Context(), tok.Hash); err != nil || got.ID != tok.ID {
+					t.Errorf("the other process finds %+v, %v", got, err)
+				}
+				if _, err := s.UpdateWorkspace(t.Context(), w.ID, func(w *rimewatch.Workspace) error { w.RollupDays++; return nil }); err != nil {
+					t.Error(err)
+				}
 			}
 		})
-		return s
-	})
+	}
+	wg.Wait()
+	got, err := server.Workspace(t.Context(), w.ID)
+	if err != nil || got.RollupDays != 1+4*25 {
+		t.Fatalf("%d updates are there, %v", got.RollupDays-1, err)
+	}
+}
+
+// A commit that fails leaves nothing behind, and the store goes on.
+func TestControlFault(t *testing.T) {
+	var failing atomic.Bool
+	s := openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName), fault: func(step string) error {
+		if failing.Load() && step == "commit" {
+			return sqlite.ResultFull.ToError()
+		}
+		return nil
+	}})
+	ctx := t.Context()
+	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
+	u := rimewatch.User{Email: "a@example.com", Units: "c", Theme: "dark"}
+	if err := s.CreateFirstOwner(ctx, &w, &u); err != nil {
+		t.Fatal(err)
+	}
+	site := rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}
+	if err := s.CreateSite(ctx, &site); err != nil {
+		t.Fatal(err)
+	}
+	second := rimewatch.Workspace{Name: "b", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
+	writes := map[string]func() error{
+		"workspace": func() error { return s.CreateWorkspace(ctx, &second) },
+		"password":  func() error { return s.SetPassword(ctx, u.ID, "$new", 1) },
+		"member": func() error {
+			return s.PutMember(ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner})
+		},
+		"site": func() error { return s.DeleteSite(ctx, w.ID, site.ID) },
+		"token": func() error {
+			return s.CreateToken(ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead})
+		},
+	}
+	failing.Store(true)
+	for name, write := range writes {
+		if err := write(); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+			t.Errorf("%s on a full disk: %v", name, err)
+		}
+	}
+	if got, err := s.User(ctx, u.ID); err != nil || got.PasswordHash != "" {
+		t.Errorf("the password was changed: %v", err)
+	}
+	if _, err := s.Site(ctx, w.ID, site.ID); err != nil {
+		t.Errorf("the site was deleted: %v", err)
+	}
+	if _, err := s.WorkspaceByName(ctx, "b"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		t.Errorf("the workspace was made: %v", err)
+	}
+	if _, err := s.TokenByHash(ctx, [32]byte{1}); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		t.Errorf("the token was made: %v", err)
+	}
+	failing.Store(false)
+	for name, write := range writes {
+		if err := write(); err != nil {
+			t.Errorf("%s afterwards: %v", name, err)
+		}
+	}
+}
+
+func BenchmarkTokenByHash(b *testing.B) {
+	s, err := Open(b.Context(), Config{Path: filepath.Join(b.TempDir(), FileName), ControlOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
+	if err := s.CreateWorkspace(b.Context(), &w); err != nil {
+		b.Fatal(err)
+	}
+	tok := rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead}
+	if err := s.CreateToken(b.Context(), &tok); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.TokenByHash(b.Context(), tok.Hash); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

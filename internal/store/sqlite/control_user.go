@@ -69,7 +69,7 @@ func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 
 // User implements store.Control.
 func (s *Store) User(ctx context.Context, id int64) (u rimewatch.User, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		u, err = findUser(conn, "id = ?", id)
 		return err
 	})
@@ -81,7 +81,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (u rimewatch.User
 	if store.CheckText(nil, "email", email, store.MaxEmailLen) != nil {
 		return u, errUser()
 	}
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		u, err = findUser(conn, "email = ?", store.TextKey(email))
 		return err
 	})
@@ -95,7 +95,7 @@ func countUsers(conn *sqlite.Conn) (n int, err error) {
 
 // UserCount implements store.Control.
 func (s *Store) UserCount(ctx context.Context) (n int, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		n, err = countUsers(conn)
 		return err
 	})
@@ -185,7 +185,7 @@ func findPasswordLink(conn *sqlite.Conn, hash [32]byte, now rimewatch.Time) (l s
 
 // PasswordLink implements store.Control.
 func (s *Store) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
 		l, err = findPasswordLink(conn, hash, now)
 		return err
 	})
@@ -265,7 +265,7 @@ func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64) err
 
 // Members implements store.Control.
 func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, u.password_hash = ''
 			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(stmt *sqlite.Stmt) {
 			list = append(list, store.MemberView{
@@ -279,7 +279,7 @@ func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.Me
 
 // Memberships implements store.Control.
 func (s *Store) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name
 			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(stmt *sqlite.Stmt) {
 			list = append(list, store.MembershipView{

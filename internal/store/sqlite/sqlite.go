@@ -74,6 +74,9 @@ type Store struct {
 	cfg  Config
 	log  *slog.Logger
 	pool *sqlitex.Pool
+	// accounts are connections for control data alone: a token must not wait
+	// for those who read history.
+	accounts *sqlitex.Pool
 
 	// writeMu guards writer: commits, control changes, sealing slices. It is
 	// always taken before mu.
@@ -147,6 +150,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.accounts, err = sqlitex.NewPool(s.cfg.Path, sqlitex.PoolOptions{
+		Flags:       sqlite.OpenReadWrite,
+		PoolSize:    accountReaders,
+		PrepareConn: prepareReader,
+	})
+	if err != nil {
+		return err
+	}
 	if s.cfg.ControlOnly {
 		return nil
 	}
@@ -210,6 +221,9 @@ func (s *Store) Close() error {
 	if s.pool != nil {
 		err = errors.Join(err, s.pool.Close())
 	}
+	if s.accounts != nil {
+		err = errors.Join(err, s.accounts.Close())
+	}
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	if s.writer != nil {
@@ -222,14 +236,18 @@ func (s *Store) Close() error {
 
 // read runs f on a pooled connection.
 func (s *Store) read(ctx context.Context, f func(*sqlite.Conn) error) error {
+	return s.readFrom(ctx, s.pool, f)
+}
+
+func (s *Store) readFrom(ctx context.Context, pool *sqlitex.Pool, f func(*sqlite.Conn) error) error {
 	if s.closed.Load() {
 		return errClosed()
 	}
-	conn, err := s.pool.Take(ctx)
+	conn, err := pool.Take(ctx)
 	if err != nil {
 		return storeError(err, "take a connection")
 	}
-	defer s.pool.Put(conn)
+	defer pool.Put(conn)
 	return storeError(f(conn), "read")
 }
 
