@@ -51,7 +51,6 @@ type Presence struct {
 	BatteryPct      *float64
 	RSSI            *float64 // dBm
 	UptimeS         *int64
-	HealthScore     float64 // 0–100
 }
 
 // Live is what readings, heartbeats and time say of a device. It is kept in

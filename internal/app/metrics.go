@@ -25,5 +25,40 @@ func (h health) Summary(_ context.Context, workspaceID int64) (httpapi.Summary, 
 }
 
 func (h health) DeviceHealth(deviceID int64) (float64, []httpapi.Driver) {
-	return 100, nil
+	score, reasons := h.ingest.DeviceHealth(deviceID)
+	drivers := make([]httpapi.Driver, len(reasons))
+	for i, r := range reasons {
+		drivers[i] = httpapi.Driver{Component: r.Component, Weight: r.Weight, Severity: r.Severity, PointsLost: r.PointsLost, Text: driverText(r.Component)}
+	}
+	return score, drivers
+}
+
+// driverText says for people what a component of the score speaks of.
+func driverText(component string) string {
+	switch component {
+	case "temperature":
+		return "Product temperature out of its limits within the last day."
+	case "discharge_suction":
+		return "Discharge or suction temperature out of range."
+	case "electrical":
+		return "Voltage, current or power supply out of range."
+	case "vibration":
+		return "The compressor vibrates more than it should."
+	case "cycling":
+		return "The compressor starts too often or runs too long."
+	case "predicted_fault":
+		return "A fault is predicted."
+	case "sensor_fault":
+		return "A sensor reports implausible values."
+	case "data_freshness":
+		return "Readings are missing."
+	case "open_critical_alert":
+		return "A critical alert is active."
+	case "open_warning_alert":
+		return "A warning is active."
+	case "offline":
+		return "The device is offline."
+	default:
+		return component
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/presence"
 )
 
@@ -13,14 +14,17 @@ import (
 // never changed: a device is given another one.
 type Config struct {
 	Alert    alert.Config
+	Health   health.Config
 	Presence presence.Config
 }
 
 // ConfigOf gives a device's configuration.
 func ConfigOf(d *rimewatch.Device) Config {
 	e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
+	limits := d.Limits.Apply(e.Limits)
 	return Config{
-		Alert:    alert.Config{Equipment: e, Limits: d.Limits.Apply(e.Limits)},
+		Alert:    alert.Config{Equipment: e, Limits: limits},
+		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
 	}
 }
@@ -31,6 +35,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 type State struct {
 	Presence presence.State
 	Alert    alert.State
+	Health   health.State
 }
 
 // Site is what holds for all devices of a node.
@@ -42,6 +47,7 @@ type Site struct {
 // of those that arrived together.
 func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) []alert.Transition {
 	s.Presence.Seen(now)
+	s.Health.Observe(&c.Health, r)
 	return s.Alert.ObserveNext(&c.Alert, s.view(c), r, now, last, out)
 }
 
@@ -88,6 +94,7 @@ const stateVersion = 1
 func (s *State) AppendBinary(b []byte) []byte {
 	b = append(b, stateVersion)
 	b = s.Presence.AppendBinary(b)
+	b = s.Health.AppendBinary(b)
 	return s.Alert.AppendBinary(b)
 }
 
@@ -98,10 +105,56 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	}
 	rest, err := s.Presence.DecodeBinary(b[1:])
 	if err != nil {
-		return err
+		return fmt.Errorf("engine: %w", err)
+	}
+	if rest, err = s.Health.DecodeBinary(rest); err != nil {
+		return fmt.Errorf("engine: %w", err)
 	}
 	if err := s.Alert.UnmarshalBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	return nil
+}
+
+// Circumstances are what the health score rests on beside the State's memory:
+// presence and the active alerts.
+func (s *State) Circumstances(now rimewatch.Time) health.Circumstances {
+	c := health.Circumstances{Now: now, Offline: !s.Presence.Online}
+	for a := range s.Alert.Active {
+		severity := 0.5
+		if a.Severity == rimewatch.Critical {
+			severity, c.OpenCritical = 1, true
+		} else {
+			c.OpenWarning = true
+		}
+		if k, ok := componentOf(a.Type); ok {
+			c.Severity[k] = max(c.Severity[k], severity)
+		}
+	}
+	return c
+}
+
+// componentOf says which part of the score an alert speaks of. Predictions come
+// with their own confidence; a site's silence is no fault of the device.
+func componentOf(t rimewatch.AlertType) (health.Component, bool) {
+	switch t {
+	case rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.SlowRecovery:
+		return health.Temperature, true
+	case rimewatch.HighDischargeTemperature, rimewatch.LowDischargeTemperature,
+		rimewatch.HighSuctionTemperature, rimewatch.LowSuctionTemperature:
+		return health.DischargeSuction, true
+	case rimewatch.LowVoltage, rimewatch.HighVoltage, rimewatch.HighAmpDraw, rimewatch.LowAmpDraw,
+		rimewatch.PowerLoss, rimewatch.CompressorStartFailure:
+		return health.Electrical, true
+	case rimewatch.HighVibration:
+		return health.Vibration, true
+	case rimewatch.ShortCycling, rimewatch.ExcessiveRunTime:
+		return health.Cycling, true
+	case rimewatch.SensorFault:
+		return health.SensorFault, true
+	case rimewatch.DeviceOffline, rimewatch.SensorStale:
+		return health.DataFreshness, true
+	default:
+		return 0, false
+	}
 }

@@ -77,7 +77,7 @@ func (g *group) added(d *rimewatch.Device) *unit {
 			return g.staged[i].unit
 		}
 	}
-	return &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, added: true}
+	return &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, added: true}
 }
 
 // supersede ends the alerts of a device that is no more.

@@ -18,7 +18,7 @@ import (
 // Transitions are dropped, their rows were committed with the inputs.
 func (s *Service) recover(ctx context.Context) error {
 	err := s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		s.units[d.ID] = &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, cfg: s.configs.get(encodeConfig(d))}
+		s.units[d.ID] = &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(encodeConfig(d))}
 		return nil
 	})
 	if err != nil {
@@ -177,6 +177,7 @@ func (s *Service) loadDowntimes(ctx context.Context, d store.Downtime) error {
 func (s *Service) putLive() {
 	live := make([]store.LiveWrite, 0, len(s.units))
 	var touched []store.AlertTouch
+	now := s.clock()
 	for _, u := range s.units {
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(&u.state, u.cfg, &u.vitals)})
 		for a := range u.state.Alert.Active {
@@ -187,7 +188,7 @@ func (s *Service) putLive() {
 			}
 		}
 		s.setDeadline(u, u.state.Deadline(u.cfg, &s.site))
-		s.recountNew(u)
+		s.recountNew(u, now)
 	}
 	s.store.PutLive(live, touched)
 }

@@ -43,6 +43,8 @@ type Config struct {
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
 	// Default 2 min.
 	CheckpointAfter time.Duration
+	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
+	AliveEvery time.Duration
 }
 
 func (c *Config) defaults() {
@@ -61,6 +63,9 @@ func (c *Config) defaults() {
 	if c.CheckpointAfter == 0 {
 		c.CheckpointAfter = 2 * time.Minute
 	}
+	if c.AliveEvery == 0 {
+		c.AliveEvery = 2 * time.Second
+	}
 	if c.Publisher == nil {
 		c.Publisher = nobody{}
 	}
@@ -73,8 +78,7 @@ func (nobody) Publish(*Published) {}
 const (
 	queueRequests = 16_384
 	tickEvery     = 500 * time.Millisecond
-	tickSlice     = 2_000           // deadlines in one commit: a mass outage comes in slices
-	aliveEvery    = 2 * time.Second // how well the beginning of a downtime is known
+	tickSlice     = 2_000 // deadlines in one commit: a mass outage comes in slices
 	downtimeKept  = 30 * rimewatch.Day
 )
 
@@ -99,6 +103,10 @@ type Service struct {
 	totals  map[int64]*totals
 	site    engine.Site
 	configs configs
+
+	stale      []*unit // changed since their shares were made; of the writer goroutine
+	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
+	nextAgeing int
 
 	wheel *presence.Wheel // of the writer goroutine
 	group group           // of the writer goroutine

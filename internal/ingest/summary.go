@@ -2,20 +2,53 @@ package ingest
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/health"
 )
 
-// totals are a workspace's counts, kept up with every commit.
+// totals are a workspace's counts, kept up with every commit, and its health,
+// brought up to date twice a second.
 type totals struct {
 	devices, online   int
 	warning, critical int
+	fleet             health.Fleet
 }
 
 // Summary is the health of a workspace's fleet at a moment.
 type Summary struct {
-	TotalDevices, OnlineDevices, OfflineDevices   int
-	ActiveAlerts, CriticalAlerts, WarningAlerts   int
-	HealthScore, TemperatureCompliance, DataCover float64
-	ComputedAt                                    rimewatch.Time
+	TotalDevices, OnlineDevices, OfflineDevices      int
+	ActiveAlerts, CriticalAlerts, WarningAlerts      int
+	HealthScore, TemperatureCompliance, DataCoverage float64
+	ComputedAt                                       rimewatch.Time
+}
+
+// Summary is O(1): everything is kept up with the commits.
+func (s *Service) Summary(workspaceID int64) Summary {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	t := s.totals[workspaceID]
+	if t == nil {
+		t = &totals{}
+	}
+	return Summary{
+		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
+		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning,
+		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
+		ComputedAt: s.clock(),
+	}
+}
+
+// DeviceHealth is a device's score, 0–100, and what takes points from it. A
+// device that was never heard of has the full score and no drivers.
+func (s *Service) DeviceHealth(deviceID int64) (float64, []health.Driver) {
+	now := s.clock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	u := s.units[deviceID]
+	if u == nil || u.state.Presence.LastSeen == 0 {
+		return 100, nil
+	}
+	c := u.state.Circumstances(now)
+	return u.state.Health.Score(&c), u.state.Health.Drivers(&c)
 }
 
 func (s *Service) total(workspaceID int64) *totals {
@@ -48,12 +81,84 @@ func (s *Service) recount(u *unit, st *staged) {
 	if !u.added {
 		t.add(u.state.Presence.Online, u.alerts, -1)
 	}
-	if !st.gone {
-		t.add(st.state.Presence.Online, st.alerts, 1)
+	if st.gone {
+		t.fleet.Replace(u.share, health.Share{})
+		u.share = health.Share{}
+		return
+	}
+	t.add(st.state.Presence.Online, st.alerts, 1)
+	if !u.stale {
+		u.stale = true
+		s.stale = append(s.stale, u)
 	}
 }
 
 // recountNew counts a recovered unit.
-func (s *Service) recountNew(u *unit) {
+func (s *Service) recountNew(u *unit, now rimewatch.Time) {
 	s.total(u.workspaceID).add(u.state.Presence.Online, u.alerts, 1)
+	s.refresh(u, now)
+	s.ageing = append(s.ageing, u)
+}
+
+// refresh brings what a unit contributes to its fleet up to date.
+func (s *Service) refresh(u *unit, now rimewatch.Time) {
+	share := health.Share{}
+	if u.state.Presence.LastSeen != 0 {
+		c := u.state.Circumstances(now)
+		share = health.NewShare(u.state.Health.Score(&c), u.state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
+	}
+	s.total(u.workspaceID).fleet.Replace(u.share, share)
+	u.share = share
+}
+
+// refreshSlice is how many units are refreshed under one hold of the lock.
+const refreshSlice = 512
+
+// refreshAll refreshes the units that a commit has changed, and a part of all
+// others: a share ages as its window slides, so that each has its turn every
+// few minutes.
+func (s *Service) refreshAll(now rimewatch.Time) {
+	stale := s.stale
+	for len(stale) > 0 {
+		n := min(len(stale), refreshSlice)
+		s.mu.Lock()
+		for _, u := range stale[:n] {
+			u.stale = false
+			if !u.deleted {
+				s.refresh(u, now)
+			}
+		}
+		s.mu.Unlock()
+		stale = stale[n:]
+	}
+	clear(s.stale)
+	s.stale = s.stale[:0]
+	s.refreshAgeing(now)
+}
+
+// refreshAgeing takes the next slice of all units in turn.
+func (s *Service) refreshAgeing(now rimewatch.Time) {
+	if len(s.ageing) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range min(refreshSlice, len(s.ageing)) {
+		if s.nextAgeing >= len(s.ageing) {
+			s.nextAgeing = 0
+		}
+		u := s.ageing[s.nextAgeing]
+		if u.deleted {
+			last := len(s.ageing) - 1
+			s.ageing[s.nextAgeing] = s.ageing[last]
+			s.ageing[last] = nil
+			s.ageing = s.ageing[:last]
+			if last == 0 {
+				return
+			}
+			continue
+		}
+		s.refresh(u, now)
+		s.nextAgeing++
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -19,12 +20,15 @@ type unit struct {
 	state       engine.State
 	alerts      []*rimewatch.Alert // active ones; rows are replaced, never changed
 	vitals      vitals
+	createdAt   rimewatch.Time
+	share       health.Share   // what it contributes to its fleet
 	wheelAt     rimewatch.Time // when the wheel will name it, 0 = never
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
 	slot        int32          // its place in the group, counted from 1
 	pending     int32          // accepted readings of the group not yet stepped
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
+	stale       bool // its share is older than its state
 }
 
 // dirt is a unit that wants a checkpoint. It is stale when the unit's dirtySeq

@@ -45,6 +45,7 @@ func (s *Service) drain() {
 // passTime commits the deadlines that have passed.
 func (s *Service) passTime() {
 	now := s.clock()
+	defer s.refreshAll(now)
 	for {
 		ids := s.wheel.Expired(now, tickSlice)
 		if len(ids) == 0 {
@@ -75,7 +76,7 @@ func (s *Service) passTime() {
 			return
 		}
 	}
-	if now-max(s.lastAlive, s.now) >= rimewatch.Time(aliveEvery.Milliseconds()) {
+	if now-max(s.lastAlive, s.now) >= rimewatch.Time(s.cfg.AliveEvery.Milliseconds()) {
 		if err := s.store.MarkAlive(context.Background(), now); err != nil {
 			s.log.Warn("mark alive", "err", err)
 		}
@@ -337,6 +338,7 @@ func (s *Service) committed() {
 		}
 		if u.added {
 			s.units[u.id] = u
+			s.ageing = append(s.ageing, u)
 			u.added = false
 		}
 		if u.dirtySeq == 0 {

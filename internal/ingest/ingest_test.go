@@ -1,0 +1,484 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// rig is the write path on a real store, in a bubble of synthetic time.
+type rig struct {
+	t    *testing.T
+	path string
+	s    *sqlite.Store
+	in   *ingest.Service
+	ws   int64
+	mu   sync.Mutex
+	log  []string // events
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, path: filepath.Join(t.TempDir(), sqlite.FileName)}
+	r.open()
+	w := &rimewatch.Workspace{Name: "W", TimeZone: "UTC", RawDays: 400, RollupDays: 1000, CreatedAt: 1, UpdatedAt: 1}
+	if err := r.s.CreateWorkspace(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	r.ws = w.ID
+	return r
+}
+
+func (r *rig) open() {
+	r.t.Helper()
+	s, err := sqlite.Open(r.t.Context(), sqlite.Config{Path: r.path})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	in := ingest.New(ingest.Config{Store: s, Publisher: r, AliveEvery: time.Minute})
+	if err := in.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	r.s, r.in = s, in
+}
+
+func (r *rig) close() {
+	r.t.Helper()
+	r.in.Stop()
+	if err := r.s.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// crash leaves the files as kill −9 would at this moment and goes on with them.
+func (r *rig) crash() {
+	r.t.Helper()
+	to := filepath.Join(r.t.TempDir(), sqlite.FileName)
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(r.path + suffix)
+		if err != nil && !os.IsNotExist(err) {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(to+suffix, data, 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.close()
+	r.path = to
+	r.open()
+}
+
+func (r *rig) Publish(p *ingest.Published) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, part := range p.Parts {
+		for i := range part {
+			if part[i].Outcome == store.Accepted && part[i].Kind == store.InputReading {
+				r.log = append(r.log, "reading.created")
+			}
+		}
+	}
+	for _, e := range p.Devices {
+		r.log = append(r.log, string(e.Kind))
+	}
+	for _, e := range p.Alerts {
+		r.log = append(r.log, fmt.Sprintf("%s %s %s", e.Kind, e.Alert.Type, e.Alert.Severity))
+	}
+}
+
+// events gives what was published since the last call, readings left out.
+func (r *rig) events() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, e := range r.log {
+		if e != "reading.created" {
+			out = append(out, e)
+		}
+	}
+	r.log = nil
+	return out
+}
+
+func (r *rig) now() rimewatch.Time { return rimewatch.TimeOf(time.Now()) }
+
+func (r *rig) device(serial, kind string) int64 {
+	r.t.Helper()
+	v, err := r.in.CreateDevice(r.t.Context(), &rimewatch.Device{WorkspaceID: r.ws, Serial: serial, Name: serial, EquipmentType: kind})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v.ID
+}
+
+func (r *rig) send(id int64, at rimewatch.Time, temp float64) store.Outcome {
+	r.t.Helper()
+	inputs := []store.Input{{Kind: store.InputReading, DeviceID: id}}
+	inputs[0].Reading.At = at
+	inputs[0].Reading.Set(rimewatch.ProductZoneTemp, temp)
+	if err := r.in.Submit(r.t.Context(), r.ws, inputs); err != nil {
+		r.t.Fatal(err)
+	}
+	return inputs[0].Outcome
+}
+
+func (r *rig) view(serial string) rimewatch.DeviceView {
+	r.t.Helper()
+	v, err := r.s.Device(r.t.Context(), r.ws, serial)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v
+}
+
+func (r *rig) alerts() (out []string) {
+	r.t.Helper()
+	list, _, err := r.s.Alerts(r.t.Context(), r.ws, store.AlertFilter{}, store.AlertPage{Limit: 1000})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, a := range list {
+		out = append(out, fmt.Sprintf("%s %s %s %s", a.Type, a.Severity, a.Status, a.Resolution))
+	}
+	return out
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// warm sends readings a minute apart for a span.
+func (r *rig) warm(id int64, temp float64, span time.Duration) {
+	r.t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(time.Minute) {
+		r.send(id, r.now(), temp)
+	}
+}
+
+func TestAlertLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -20, 10*time.Minute)
+		same(t, "quiet", r.events(), []string{"device.created", "device.online"})
+		r.warm(id, -13, 62*time.Minute)
+		same(t, "opened", r.events(), []string{"alert.opened high_temperature warning"})
+		v := r.view("A")
+		same(t, "device", []any{v.Status, v.ActiveAlerts, v.CurrentTemp}, []any{rimewatch.Online, 1, -13.0})
+		sum := r.in.Summary(r.ws)
+		same(t, "summary", []int{sum.TotalDevices, sum.OnlineDevices, sum.ActiveAlerts, sum.WarningAlerts}, []int{1, 1, 1, 1})
+		r.warm(id, -10, 62*time.Minute)
+		same(t, "escalated", r.events(), []string{"alert.updated high_temperature critical"})
+		r.warm(id, -20, 7*time.Minute)
+		same(t, "resolved", r.events(), []string{"alert.resolved high_temperature critical"})
+		same(t, "alerts", r.alerts(), []string{"high_temperature critical resolved auto"})
+		same(t, "device afterwards", r.view("A").ActiveAlerts, 0)
+	})
+}
+
+func TestOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.device("never", "walkin_freezer")
+		r.warm(id, -20, 10*time.Minute)
+		r.events()
+		seen := r.view("A").LastSeenAt
+		time.Sleep(seen.Std().Add(3*time.Minute - time.Second).Sub(time.Now()))
+		same(t, "before the deadline", r.events(), []string(nil))
+		time.Sleep(5 * time.Second)
+		same(t, "after it", r.events(), []string{"device.offline", "alert.opened device_offline warning"})
+		time.Sleep(time.Hour + time.Minute)
+		same(t, "an hour later", r.events(), []string{"alert.updated device_offline critical"})
+		r.send(id, r.now(), -20)
+		same(t, "back", r.events(), []string{"device.online", "alert.resolved device_offline critical"})
+		v, err := r.in.Heartbeat(t.Context(), r.ws, "a", rimewatch.Heartbeat{Offline: true, FirmwareVersion: "2", HeartbeatIntervalS: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "announced", []any{v.Status, v.FirmwareVersion, v.HeartbeatIntervalS}, []any{rimewatch.Offline, "2", 60})
+		time.Sleep(2 * time.Hour)
+		same(t, "no alert for a planned shutdown", r.events(), []string{"device.updated", "device.offline"})
+	})
+}
+
+func TestDowntimeMovesDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -20, 10*time.Minute)
+		r.events()
+		r.close()
+		time.Sleep(time.Hour) // the service is down; the device may be well
+		r.open()
+		time.Sleep(time.Minute)
+		same(t, "after an hour without a service", r.events(), []string(nil))
+		same(t, "status", r.view("A").Status, rimewatch.Online)
+		time.Sleep(3 * time.Minute)
+		same(t, "silent with a service", r.events(), []string{"device.offline", "alert.opened device_offline warning"})
+	})
+}
+
+func TestManualResolve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -13, 70*time.Minute)
+		list, _, err := r.s.Alerts(t.Context(), r.ws, store.AlertFilter{}, store.AlertPage{Limit: 9})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		a, err := r.in.Acknowledge(t.Context(), r.ws, list[0].ID, "Eva", "on my way", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "acknowledged", []any{a.AcknowledgedBy, a.Note, a.AckExpiresAt - a.AcknowledgedAt, a.Status}, []any{"Eva", "on my way", 4 * rimewatch.Hour, rimewatch.AlertActive})
+		if a, err = r.in.ResolveAlert(t.Context(), r.ws, a.ID, "Eva", ""); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "resolved", []any{a.Status, a.Resolution, a.ResolvedBy, a.Note}, []any{rimewatch.AlertResolved, rimewatch.ResolvedManual, "Eva", "on my way"})
+		_, err = r.in.ResolveAlert(t.Context(), r.ws, a.ID, "Eva", "")
+		same(t, "again", rimewatch.CodeOf(err), rimewatch.CodeAlertNotActive)
+		_, err = r.in.Acknowledge(t.Context(), r.ws, a.ID+1, "Eva", "", 0)
+		same(t, "unknown", rimewatch.CodeOf(err), rimewatch.CodeAlertNotFound)
+		r.events()
+		r.crash() // what a person did survives
+		r.warm(id, -13, 25*time.Minute)
+		same(t, "too early to open again", r.events(), []string(nil))
+		r.warm(id, -13, 10*time.Minute)
+		same(t, "opened again", r.events(), []string{"alert.opened high_temperature warning"})
+	})
+}
+
+func TestDeletedDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -13, 70*time.Minute)
+		r.events()
+		if _, err := r.in.DeleteDevice(t.Context(), r.ws, "a"); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "events", r.events(), []string{"device.deleted", "alert.resolved high_temperature warning"})
+		same(t, "alerts", r.alerts(), []string{"high_temperature warning resolved superseded"})
+		same(t, "reading", r.send(id, r.now(), -13), store.UnknownDevice)
+		same(t, "summary", r.in.Summary(r.ws).TotalDevices, 0)
+		_, err := r.in.UpdateDevice(t.Context(), r.ws, "a", func(*rimewatch.Device) error { return nil })
+		same(t, "update", rimewatch.CodeOf(err), rimewatch.CodeDeviceNotFound)
+		r.device("a", "other")
+		_, err = r.in.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: r.ws, Serial: "A"})
+		same(t, "taken", rimewatch.CodeOf(err), rimewatch.CodeSerialTaken)
+		time.Sleep(time.Hour)
+		r.crash()
+		same(t, "after a restart", r.alerts(), []string{"high_temperature warning resolved superseded"})
+	})
+}
+
+// TestBacklog: what held only in the middle of a backlog alerts nobody.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		backlog := func(last float64) {
+			var inputs []store.Input
+			for i := range 300 {
+				in := store.Input{Kind: store.InputReading, DeviceID: id}
+				in.Reading.At = r.now() - rimewatch.Time(299-i)*rimewatch.Minute
+				temp := -13.0
+				if i > 290 {
+					temp = last
+				}
+				in.Reading.Set(rimewatch.ProductZoneTemp, temp)
+				inputs = append(inputs, in)
+			}
+			if err := r.in.Submit(t.Context(), r.ws, inputs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		backlog(-20)
+		same(t, "it is over", len(r.alerts()), 0)
+		time.Sleep(6 * time.Hour)
+		backlog(-13)
+		same(t, "it still holds", slices.DeleteFunc(r.alerts(), func(s string) bool { return s[:14] == "device_offline" }),
+			[]string{"high_temperature warning active "})
+	})
+}
+
+// TestCrashes drives the same random days through a service that crashes and
+// one that does not: the alerts are the same, each exactly once.
+func TestCrashes(t *testing.T) {
+	type alertKey struct {
+		Type             rimewatch.AlertType
+		Severity         rimewatch.Severity
+		Device           int64
+		Condition, Start rimewatch.Time
+		End              rimewatch.Time
+	}
+	run := func(t *testing.T, seed uint64, crashing bool) (out []alertKey, readings int) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			defer func() { r.close() }()
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			ids := []int64{r.device("A", "walkin_freezer"), r.device("B", "walkin_cooler"), r.device("C", "vaccine_refrigerator")}
+			temps := []float64{-20, 3, 5}
+			hot := make([]float64, len(ids))
+			for minute := range 16 * 60 {
+				for i, id := range ids {
+					if rnd.IntN(90) == 0 {
+						hot[i] = []float64{0, 0, 8, 12}[rnd.IntN(4)]
+					}
+					if rnd.IntN(20) > 0 {
+						r.send(id, r.now(), temps[i]+hot[i]+float64(rnd.IntN(10))/10)
+					}
+				}
+				crash := rnd.IntN(120) == 0
+				if crash && crashing {
+					if minute%2 == 0 {
+						if err := r.s.Rest(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					r.crash()
+				}
+				time.Sleep(time.Minute)
+			}
+			list, _, err := r.s.Alerts(t.Context(), r.ws, store.AlertFilter{}, store.AlertPage{Limit: 10000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := ids[0]
+			for _, a := range list {
+				out = append(out, alertKey{a.Type, a.Severity, a.DeviceID - base, a.ConditionStartedAt, a.TriggeredAt, a.ResolvedAt})
+			}
+			for _, id := range ids {
+				err := r.s.Readings(t.Context(), store.HistoryQuery{DeviceID: id, To: rimewatch.MaxTime}, func(*rimewatch.Reading) error { readings++; return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		return out, readings
+	}
+	for seed := range uint64(3) {
+		calm, n := run(t, seed, false)
+		rough, m := run(t, seed, true)
+		same(t, fmt.Sprintf("seed %d: readings", seed), m, n)
+		same(t, fmt.Sprintf("seed %d: alerts with and without crashes", seed), rough, calm)
+		if len(calm) < 4 {
+			t.Errorf("seed %d: only %d alerts: the days are too calm", seed, len(calm))
+		}
+	}
+}
+
+// failing refuses commits while told to, as a full disk would.
+type failing struct {
+	*sqlite.Store
+	full atomic.Bool
+}
+
+func (f *failing) Commit(ctx context.Context, g *store.Group) error {
+	if f.full.Load() {
+		inner := g.Evaluate
+		g.Evaluate = func(seq store.Seq) (store.Effects, error) {
+			if _, err := inner(seq); err != nil {
+				return store.Effects{}, err
+			}
+			return store.Effects{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "the disk is full")
+		}
+	}
+	return f.Store.Commit(ctx, g)
+}
+
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.close()
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &failing{Store: s}
+		r.s, r.in = s, ingest.New(ingest.Config{Store: f, Publisher: r})
+		if err := r.in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -20, 10*time.Minute)
+		r.events()
+		f.full.Store(true)
+		for range 100 {
+			inputs := []store.Input{{Kind: store.InputReading, DeviceID: id}}
+			inputs[0].Reading.At = r.now()
+			inputs[0].Reading.Set(rimewatch.ProductZoneTemp, 5)
+			err := r.in.Submit(t.Context(), r.ws, inputs)
+			same(t, "refused", rimewatch.CodeOf(err), rimewatch.CodeUnavailable)
+			time.Sleep(time.Minute)
+		}
+		same(t, "nobody hears of what is not stored", r.events(), []string(nil))
+		same(t, "reads go on", r.view("A").CurrentTemp, -20.0)
+		f.full.Store(false)
+		time.Sleep(2 * time.Second)
+		same(t, "the deadline that could not be committed", r.events(), []string{"device.offline", "alert.opened device_offline warning"})
+		same(t, "recovered without a restart", r.send(id, r.now(), -20), store.Accepted)
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.close()
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := ingest.New(ingest.Config{Store: s, QueueInputs: 10})
+		defer s.Close()
+		// Not started: nothing is taken out.
+		send := func(n int) error {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			result := make(chan error, 1)
+			go func() { result <- in.Submit(ctx, 1, make([]store.Input, n)) }()
+			synctest.Wait()
+			select {
+			case err := <-result:
+				return err
+			default:
+				return nil
+			}
+		}
+		same(t, "first", send(6), nil)
+		same(t, "too many", rimewatch.CodeOf(send(6)), rimewatch.CodeUnavailable)
+		same(t, "fits", send(1), nil)
+		if err := in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Stop()
+		same(t, "stopped", rimewatch.CodeOf(in.Submit(t.Context(), 1, make([]store.Input, 1))), rimewatch.CodeUnavailable)
+	})
+}
