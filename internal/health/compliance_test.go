@@ -108,6 +108,27 @@ func TestCompliance(t *testing.T) {
 			feed(s, c, noon, noon+4*hour, 9)
 			feed(s, c, noon+4*hour, noon+29*hour, 3)
 		}, noon + 28*hour + 59*minute, [4]float64{24*60 + 29, 24*60 + 29, 24*60 + 29, 24*60 + 29}},
+		{"the oldest half hour survives a silence that long", func(s *health.State, c *health.Config) {
+			feed(s, c, noon, noon+30*minute, 3)
+			s.Observe(c, at(noon+24*hour, 3))
+		}, noon + 24*hour, [4]float64{1440, 31, 31, 31}},
+		{"and no longer", func(s *health.State, c *health.Config) {
+			feed(s, c, noon, noon+30*minute, 3)
+			s.Observe(c, at(noon+24*hour+30*minute, 3))
+		}, noon + 24*hour + 30*minute, [4]float64{1440, 1, 1, 1}},
+		{"a delay of a day condemns the whole window", func(s *health.State, c *health.Config) {
+			c.Limits.DelayS = 86400
+			feed(s, c, noon+10*minute, noon+24*hour+12*minute, 9)
+		}, noon + 24*hour + 12*minute, [4]float64{1452, 1442, 0, 0}},
+		{"and just not", func(s *health.State, c *health.Config) {
+			c.Limits.DelayS = 86400
+			feed(s, c, noon+10*minute, noon+24*hour+9*minute, 9)
+		}, noon + 24*hour + 9*minute, [4]float64{1449, 1439, 1439, 0}},
+		{"when its beginning has left the window", func(s *health.State, c *health.Config) {
+			c.Limits.DelayS = 86400 // confirmed by a reading after a silence
+			feed(s, c, noon+10*minute, noon+20*hour, 9)
+			s.Observe(c, at(noon+25*hour, 9))
+		}, noon + 25*hour, [4]float64{1440, 19*60 + 1, 0, 0}},
 		{"maintenance is left out and ends what ran", func(s *health.State, c *health.Config) {
 			c.Excluded = []health.Span{{noon + hour, noon + 2*hour}}
 			feed(s, c, noon, noon+2*hour+40*minute, 9)
