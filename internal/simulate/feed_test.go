@@ -35,7 +35,7 @@ func TestPerfectNetwork(t *testing.T) {
 }
 
 func TestNetworkLosesAndDoubles(t *testing.T) {
-	all := arrivalsOf(t, Network{Missing: 0.05, Duplicate: 0.03, Latency: time.Second}, 2, 20000)
+	all := arrivalsOf(t, Network{Missing: 0.05, Duplicate: 0.03, Latency: time.Second}, 2, 10000)
 	times := map[rimewatch.Time]int{}
 	for _, r := range all {
 		times[r.At]++
@@ -43,7 +43,7 @@ func TestNetworkLosesAndDoubles(t *testing.T) {
 	doubled := len(all) - len(times)
 	span := int((all[len(all)-1].At-all[0].At)/rimewatch.Minute) + 1
 	missing := span - len(times)
-	if doubled < 480 || doubled > 720 || missing < 900 || missing > 1250 {
+	if doubled < 230 || doubled > 370 || missing < 430 || missing > 640 {
 		t.Errorf("of %d readings %d are missing and %d doubled, want about 5 and 3 %%", span, missing, doubled)
 	}
 }
@@ -52,7 +52,7 @@ func TestNetworkLosesAndDoubles(t *testing.T) {
 // afterwards what was kept comes, out of order, within the time to catch up.
 func TestOutage(t *testing.T) {
 	n := Network{OutagesADay: 1, OutageMean: 40 * time.Minute, Buffer: 30 * time.Minute, CatchUp: 10 * time.Minute}
-	a, b := arrivalsOf(t, n, 3, 20000), arrivalsOf(t, n, 4, 20000)
+	a, b := arrivalsOf(t, n, 3, 12000), arrivalsOf(t, n, 4, 12000)
 	disorder, late, lost := 0, rimewatch.Time(0), 0
 	silences := map[rimewatch.Time]bool{}
 	newest := a[0].At

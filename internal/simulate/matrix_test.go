@@ -42,7 +42,7 @@ var freezerMatrix = []matrixRow{
 	// The notes' unit already lives between trips at 0.8, this one on hot
 	// afternoons only: the edge is sharp, and its place is the ambient's.
 	{"fouling", 0.8, band{0.5, 20}, about(17, 6), same, about(11, 4), about(1, 0.06), band{0.1, 0.75}, atLeast(10), true},
-	{"fouling", 0.9, band{5, 25}, anything, anything, anything, about(1.05, 0.1), band{0.1, 0.5}, atLeast(100), true},
+	{"fouling", 0.9, band{5, 25}, anything, anything, anything, about(1.05, 0.1), band{0.1, 0.6}, atLeast(100), true},
 	{"condenser_fan", 1, band{10, 25}, anything, anything, anything, about(1.05, 0.1), band{0.08, 0.35}, about(249, 80), true},
 	{"noncondensables", 1, about(0.2, 0.4), about(10, 2), about(0.6, 0.8), about(7, 2), about(1, 0.05), about(0.65, 0.06), band{}, false},
 	{"icing", 0.3, about(1.2, 0.8), about(8, 4), about(-4.8, 2), about(-16, 4), about(0.98, 0.05), about(0.72, 0.07), band{}, false},

@@ -22,14 +22,14 @@ func TestAnyUnitStaysPossible(t *testing.T) {
 			Step:        time.Duration(rapid.IntRange(2, 10).Draw(t, "step")) * time.Second,
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "faults") {
-			onset := cfg.Start + rimewatch.Time(rapid.Int64Range(0, int64(12*rimewatch.Hour)).Draw(t, "onset"))
+			onset := cfg.Start + rimewatch.Time(rapid.Int64Range(0, int64(5*rimewatch.Hour)).Draw(t, "onset"))
 			cfg.Faults = append(cfg.Faults, Fault{
 				Name:     rapid.SampledFrom(faults).Draw(t, "fault"),
 				Severity: rapid.Float64Range(0, 1).Draw(t, "severity"),
 				Onset:    onset,
-				End:      onset + rimewatch.Time(rapid.Int64Range(1, int64(12*rimewatch.Hour)).Draw(t, "length")),
+				End:      onset + rimewatch.Time(rapid.Int64Range(1, int64(5*rimewatch.Hour)).Draw(t, "length")),
 				Profile:  Profile(rapid.IntRange(0, 2).Draw(t, "profile")),
-				Ramp:     time.Duration(rapid.Int64Range(0, int64(20*time.Hour)).Draw(t, "ramp")),
+				Ramp:     time.Duration(rapid.Int64Range(0, int64(8*time.Hour)).Draw(t, "ramp")),
 				Field:    rimewatch.Field(rapid.IntRange(0, int(rimewatch.NumFields)-1).Draw(t, "field")),
 			})
 		}
@@ -38,7 +38,7 @@ func TestAnyUnitStaysPossible(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := rimewatch.Time(0)
-		for u.NextAt() <= cfg.Start+rimewatch.Day {
+		for u.NextAt() <= cfg.Start+8*rimewatch.Hour {
 			due := u.NextAt()
 			r := u.Next()
 			if r.At != due || r.At <= last {
