@@ -41,8 +41,6 @@ type window struct {
 	counts  [channels]uint16
 	x       float32 // sum of ambient
 	y       [channels]float32
-	zone    float32           // sum of the zone's temperature, by time
-	zoned   float32           // s in zone
 	shares  [4]uint8          // % running of the last four windows + 1; 0 = unknown
 	prev    [channels]float32 // deviation in the window before, noDeviation = not known
 	dev     [channels]float32 // deviation that the last two windows agree on
@@ -108,10 +106,6 @@ func (s *State) followWindow(x *pass, r *rimewatch.Reading, valid rimewatch.Fiel
 		if s.run.on {
 			w.on += uint32(held)
 		}
-	}
-	if valid.Has(rimewatch.ProductZoneTemp) {
-		w.zone += float32(r.Values[rimewatch.ProductZoneTemp]) * float32(held) / 1000
-		w.zoned += float32(held) / 1000
 	}
 	if !s.warm(x.e) || !valid.Has(rimewatch.AmbientTemp) || s.melt.hump {
 		return
@@ -239,11 +233,8 @@ func (s *State) judgeRunTime(x *pass) {
 	s.judge(x, ruleRunTime, &b, m)
 }
 
-// warmZone tells whether the zone was well above its setpoint in the window.
+// warmZone tells whether the zone has been well above its setpoint for hours.
 func (s *State) warmZone(x *pass) bool {
 	e := x.c.Equipment
-	if e == nil || e.Setpoint == nil || s.win.zoned == 0 {
-		return false
-	}
-	return float64(s.win.zone/s.win.zoned) > *e.Setpoint+x.th.RunTimeZoneK
+	return e != nil && e.Setpoint != nil && s.zoneAt != 0 && float64(s.melt.mean) > *e.Setpoint+x.th.RunTimeZoneK
 }

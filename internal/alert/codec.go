@@ -161,8 +161,6 @@ func (w *window) code(k *coder) {
 	integer(k, 2, &w.n)
 	integer(k, 2, &w.starts)
 	k.float(&w.x)
-	k.float(&w.zone)
-	k.float(&w.zoned)
 	for ch := range channels {
 		integer(k, 2, &w.counts[ch])
 		k.float(&w.y[ch])

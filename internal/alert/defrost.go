@@ -149,6 +149,13 @@ func (s *State) graceWarning(x *pass, z zone) bool {
 	return m.graced != was
 }
 
+// melting tells whether a recognised defrost or what it left behind warms the
+// zone.
+func (s *State) melting(x *pass) bool {
+	m := &s.melt
+	return x.c.Rules&RuleDefrost != 0 && (m.declared || (m.hump && m.known))
+}
+
 // beyond tells whether the condition of rule i holds at present.
 func (s *State) beyond(i rule) bool {
 	t := s.pool.track(i)

@@ -3,6 +3,7 @@ package alert
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +41,8 @@ func TestExplore(t *testing.T) {
 		if v := os.Getenv("TYPE"); v != "" && v != typ {
 			continue
 		}
-		for seed := uint64(1); seed <= 2; seed++ {
+		seeds, _ := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
+		for seed := uint64(1); seed <= max(2, seeds); seed++ {
 			cfg := simulate.Config{Equipment: typ, Seed: seed}
 			days := 30
 			if what != "healthy" {

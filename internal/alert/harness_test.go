@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -13,10 +12,16 @@ import (
 // epoch is minute 0 of every script.
 const epoch = rimewatch.Time(1_800_000_000_000)
 
+// failer is the part of testing.TB that rapid has too.
+type failer interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // A unit is one device with the part of the service that drives its State: a
 // clock that stops at every deadline, presence, and a memory of transitions.
 type unit struct {
-	t      testing.TB
+	t      failer
 	c      *Config
 	s      State
 	p      Presence
@@ -28,7 +33,7 @@ type unit struct {
 	reload bool
 }
 
-func newUnit(t testing.TB, c *Config) *unit {
+func newUnit(t failer, c *Config) *unit {
 	return &unit{t: t, c: c, now: epoch, p: Presence{Online: true, OfflineAfter: 3 * time.Minute, LastSeen: epoch}}
 }
 

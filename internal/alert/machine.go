@@ -96,7 +96,7 @@ func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 	case ruleAmps:
 		return th.AmpsDeviation.bounds(1, false)
 	case ruleCycling:
-		return s.run.runBounds(th)
+		return s.runBounds(th)
 	case ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(th.FailedStartsHour), delta: 0.5}
 	default:

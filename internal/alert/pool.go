@@ -8,7 +8,7 @@ import (
 
 // poolSize bounds the conditions that are followed at once on one device. A
 // device in the worst of states shows about eight.
-const poolSize = 12
+const poolSize = 10
 
 // pool keeps the tracks of the few rules that are not idle.
 type pool struct {

@@ -322,12 +322,17 @@ func (r *runState) cyclingBounds(th *Thresholds) bounds {
 	return b
 }
 
-// runBounds widen the limit on the length of runs likewise, down to half.
-func (r *runState) runBounds(th *Thresholds) bounds {
+// runBounds widen the limit on the length of runs likewise. A run seen in
+// samples may have been longer by half an interval.
+func (s *State) runBounds(th *Thresholds) bounds {
 	b := th.RunLength.bounds(1, true)
-	usual := float64(r.usualRun)
+	usual := float64(s.run.usualRun)
 	b.warn = max(b.warn*2/3, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit*3/4, min(b.crit, 0.4*usual))
+	if !s.run.counted {
+		b.warn -= float64(s.gap) / 120
+		b.crit -= float64(s.gap) / 120
+	}
 	return b
 }
 

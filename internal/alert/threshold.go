@@ -79,7 +79,7 @@ var defaultThresholds = Thresholds{
 	LowAmps:            Limit{0.25, 0, 10 * minute, 0, 0.10, 5 * minute},
 	Vibration:          Limit{1.8, 4.5, 15 * minute, 15 * minute, 0.2, 15 * minute},
 	VibrationRatio:     [2]float64{2, 4},
-	Starts:             Limit{8, 12, 15 * minute, 15 * minute, 1, 30 * minute},
+	Starts:             Limit{8, 12, 15 * minute, 15 * minute, 1, 2 * hour},
 	RunLength:          Limit{3, 2, 0, 0, 0.5, 30 * minute},
 	FailedStartsDay:    3,
 	FailedStartsHour:   3,

@@ -10,7 +10,7 @@ import (
 const (
 	reopenWarning  = 30 * minute // a manual resolve is respected this long
 	reopenCritical = 5 * minute
-	flapWindow     = 2 * hour // an alert that opens again this soon after it resolved is counted as flapping
+	flapWindow     = 6 * hour // an alert that opens again this soon after it resolved is counted as flapping
 	flapQuiet      = hour     // a latched alert resolves after this long past its clear value
 	flapLimit      = 3        // the opening after this many such returns is latched
 	maxOccurrences = 31

@@ -61,8 +61,12 @@ func (s *State) judgeZone(x *pass, v float64) {
 			continue
 		}
 		z, cz := b.zones(v)
-		if i == ruleHigh && s.graceWarning(x, z) {
+		switch {
+		case i == ruleHigh && s.graceWarning(x, z):
 			b = s.zoneBounds(x.c, false)
+		case i == ruleLow && z == zoneClear && s.melting(x):
+			// The warmth of a defrost is no end of the cold.
+			z, cz = zoneBand, zoneBand
 		}
 		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
 	}

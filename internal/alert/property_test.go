@@ -1,0 +1,263 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// oracle says what the contract promises of one side of the product zone, by
+// definition instead of by clocks: it keeps the whole history and asks of every
+// moment what has held for how long. The device is always online.
+type oracle struct {
+	low                      bool
+	warn, crit               float64
+	hasCrit                  bool
+	delay, critDelay, clear  rimewatch.Time
+	delta                    float64
+	tcs                      bool
+	times                    []rimewatch.Time
+	values                   []float64
+	active, critical, byTime bool
+	resolved                 rimewatch.Time // when the last alert ended
+	muted, flapping          bool
+	flaps                    int
+	log                      []string
+}
+
+func (o *oracle) beyond(limit, v float64) bool {
+	if o.low {
+		return v < limit
+	}
+	return v > limit
+}
+
+func (o *oracle) past(limit, v float64) bool {
+	if o.low {
+		return v >= limit+o.delta-1e-9
+	}
+	return v <= limit-o.delta+1e-9
+}
+
+// since is the start of the unbroken run of readings up to now that satisfy
+// holds; never when the newest does not.
+func (o *oracle) since(holds func(v float64) bool) rimewatch.Time {
+	start := never
+	for i := len(o.values) - 1; i >= 0 && holds(o.values[i]); i-- {
+		start = o.times[i]
+	}
+	return start
+}
+
+func (o *oracle) held(holds func(v float64) bool, d, t rimewatch.Time) bool {
+	s := o.since(holds)
+	return s != never && s+d <= t
+}
+
+// at judges the moment t and tells whether something changed.
+func (o *oracle) at(t rimewatch.Time) bool {
+	isWarn := func(v float64) bool { return o.beyond(o.warn, v) }
+	isCrit := func(v float64) bool { return o.beyond(o.crit, v) }
+	clear := o.clear
+	if o.flapping {
+		clear = max(clear, flapQuiet)
+	}
+	lasted := o.tcs && o.held(isWarn, tcsCritical, t)
+	severe := lasted || o.hasCrit && o.held(isCrit, o.critDelay, t)
+	cleared := o.held(func(v float64) bool { return o.past(o.warn, v) }, clear, t)
+	switch {
+	case !o.active:
+		if o.muted && (t < o.resolved+reopenCritical || !severe && t < o.resolved+reopenWarning) {
+			return false
+		}
+		if !severe && !o.held(isWarn, o.delay, t) {
+			return false
+		}
+		start := o.since(isWarn)
+		o.flaps = map[bool]int{true: min(o.flaps+1, flapLimit)}[o.resolved != 0 && !o.muted && start-o.resolved < flapWindow]
+		o.active, o.critical, o.byTime, o.muted, o.flapping = true, severe, lasted, false, o.flaps >= flapLimit
+		o.note(t, Opened)
+	case cleared:
+		o.note(t, Resolved)
+		o.active, o.critical, o.byTime, o.flapping, o.resolved = false, false, false, false, t
+	case !o.critical && severe:
+		o.critical, o.byTime = true, lasted
+		o.note(t, Escalated)
+	case o.critical && !o.byTime && lasted:
+		o.byTime = true
+	case o.critical && !o.byTime && o.held(func(v float64) bool { return o.past(o.crit, v) }, o.clear, t):
+		o.critical = false
+		o.note(t, Deescalated)
+	default:
+		return false
+	}
+	return true
+}
+
+func (o *oracle) note(t rimewatch.Time, k Kind) {
+	s := rimewatch.Warning
+	if o.critical {
+		s = rimewatch.Critical
+	}
+	o.log = append(o.log, fmt.Sprintf("%s %s %s %v", short(t), k, s, o.flapping))
+}
+
+// until judges every moment up to to at which anything could change.
+func (o *oracle) until(to rimewatch.Time) {
+	var moments []rimewatch.Time
+	for _, t := range o.times {
+		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.clear, tcsCritical, flapQuiet} {
+			moments = append(moments, t+d)
+		}
+	}
+	moments = append(moments, o.resolved+reopenWarning, o.resolved+reopenCritical)
+	slices.Sort(moments)
+	for _, t := range moments {
+		if t >= o.times[len(o.times)-1] && t <= to {
+			for o.at(t) {
+			}
+		}
+	}
+}
+
+func (o *oracle) read(t rimewatch.Time, v float64) {
+	// Of the past only the present run matters.
+	if n := len(o.times); n > 400 {
+		o.times, o.values = o.times[n-300:], o.values[n-300:]
+	}
+	o.times, o.values = append(o.times, t), append(o.values, v)
+	if o.past(o.warn, v) {
+		o.muted = false
+	}
+	for o.at(t) {
+	}
+}
+
+func (o *oracle) manual(t rimewatch.Time) {
+	if o.active {
+		o.muted = o.beyond(o.warn, o.values[len(o.values)-1])
+		o.active, o.critical, o.byTime, o.flapping, o.resolved = false, false, false, false, t
+	}
+}
+
+// TestTemperatureByDefinition lives some weeks of a random unit with gaps, nulls,
+// late readings, duplicates, manual resolves and restarts, and compares every
+// transition with the oracle's.
+func TestTemperatureByDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := configOf(rapid.SampledFrom([]string{"walkin_freezer", "walkin_cooler", "vaccine_refrigerator", "beverage_cooler", "milk_cooler"}).Draw(t, "type"))
+		l := &c.Limits
+		if rapid.Bool().Draw(t, "own limits") {
+			span := rapid.SampledFrom([]int{0, 60, 600, 1800, 3600, 5400, 10800})
+			l.DelayS, l.LowDelayS, l.CriticalDelayS = span.Draw(t, "delay"), span.Draw(t, "low delay"), span.Draw(t, "critical delay")
+			l.ClearS = span.Draw(t, "clear")
+			critical := *l.TempMin - 1.5
+			l.CriticalMin = &critical
+		}
+		low := rapid.Bool().Draw(t, "low")
+		o := &oracle{
+			low: low, warn: *l.TempMax, delay: seconds(l.DelayS), critDelay: seconds(l.CriticalDelayS), clear: seconds(l.ClearS), delta: l.ClearDelta, tcs: c.Equipment.TCS,
+		}
+		limit := l.CriticalMax
+		if low {
+			limit = l.CriticalMin
+			o.warn, o.delay = *l.TempMin, seconds(l.LowDelayS)
+			o.critDelay = min(o.critDelay, o.delay, 10*minute)
+		}
+		if o.hasCrit = limit != nil; o.hasCrit {
+			o.crit = *limit
+		}
+		u := newUnit(t, c)
+		typ := map[bool]rimewatch.AlertType{false: rimewatch.HighTemperature, true: rimewatch.LowTemperature}[low]
+		end := epoch + 21*rimewatch.Day
+		v := o.warn
+		for u.now < end && len(o.times) < 2000 {
+			gap := rapid.SampledFrom([]rimewatch.Time{7 * second, minute, minute, 5*minute + 1, 17 * minute, 50 * minute, 3 * hour, 11 * hour}).Draw(t, "gap")
+			to := u.now + gap
+			if len(o.times) > 0 {
+				o.until(to)
+			}
+			u.advance(to)
+			u.reload = rapid.IntRange(0, 9).Draw(t, "restart") == 0
+			switch rapid.IntRange(0, 11).Draw(t, "what") {
+			case 0:
+				u.observe(rimewatch.Reading{At: u.now})
+			case 1: // a duplicate and a late one, wildly off
+				if n := len(o.times); n > 0 {
+					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, -50))
+				}
+			case 2:
+				u.s.Resolved(typ, u.now)
+				o.manual(u.now)
+			default:
+				step := rapid.IntRange(-6, 6).Draw(t, "step")
+				v = max(o.warn-4, min(o.warn+4, round(v+float64(step)/2)))
+				u.observe(zoneReading(u.now, v))
+				o.read(u.now, v)
+			}
+		}
+		var got []string
+		for _, tr := range u.log {
+			if tr.Type == typ {
+				got = append(got, fmt.Sprintf("%s %s %s %v", short(tr.At), tr.Kind, tr.Severity, tr.Flapping))
+			}
+		}
+		if diff := cmp.Diff(o.log, got); diff != "" {
+			t.Fatalf("transitions (-by definition +got):\n%s", diff)
+		}
+	})
+}
+
+// TestOfflineByDefinition silences a device at random and expects one alert for
+// each silence.
+func TestOfflineByDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := newUnit(t, configOf("walkin_cooler"))
+		u.p.OfflineAfter = time.Duration(rapid.IntRange(10, 3600).Draw(t, "offline_after")) * time.Second
+		after := u.p.OfflineAfter
+		var want []string
+		for range rapid.IntRange(1, 30).Draw(t, "silences") {
+			u.advance(u.now + flapWindow + hour)
+			u.observe(zoneReading(u.now, 3))
+			u.silent = true
+			from := u.now
+			u.reload = rapid.Bool().Draw(t, "restart")
+			to := from + rimewatch.Time(rapid.IntRange(1, 6*3600*1000).Draw(t, "silence"))
+			if rapid.Bool().Draw(t, "announced") {
+				u.p.Online, u.p.Announced, u.p.OfflineSince = false, true, u.now
+			} else {
+				if gone := from.Add(after); gone <= to {
+					want = append(want, fmt.Sprintf("%s opened warning", short(gone)))
+					critical := gone + max(hour, 4*rimewatch.Time(after.Milliseconds()))
+					severity := "warning"
+					if critical <= to {
+						want = append(want, fmt.Sprintf("%s escalated critical", short(critical)))
+						severity = "critical"
+					}
+					want = append(want, fmt.Sprintf("%s resolved %s", short(to), severity))
+				}
+			}
+			u.advance(to)
+			u.silent = false
+			if rapid.Bool().Draw(t, "reading") {
+				u.observe(zoneReading(u.now, 3))
+			} else {
+				u.seen()
+				u.advance(u.now)
+			}
+		}
+		var got []string
+		for _, tr := range u.log {
+			got = append(got, fmt.Sprintf("%s %s %s", short(tr.At), tr.Kind, tr.Severity))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("transitions (-by definition +got):\n%s", diff)
+		}
+	})
+}
