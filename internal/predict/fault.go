@@ -1,0 +1,267 @@
+package predict
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// feature is what a diagnosis looks at: the channels first, then what is counted.
+type feature uint8
+
+const (
+	ftVolts   = numChannels + iota // %, supply against nominal
+	ftTrips                        // stops without result in 45 min
+	ftFailed                       // failed starts in 24 h
+	ftTripAmp                      // %, current at the end of such runs against steady running
+	ftMelt                         // how much of the usual rise of the zone in a defrost is missing, 0–1
+	ftStep                         // how much of the departure came within the last day, 0–1
+	numFeatures
+)
+
+// findings are the features of one moment, 0 where nothing is known.
+type findings [numFeatures]float64
+
+// clue is one row of a fault's signature: full weight at crit, none at warn, in
+// proportion between. With absent set it is the other way round: it counts in
+// full while the magnitude is below warn and not at all beyond crit.
+type clue struct {
+	feature    feature
+	warn, crit float64
+	weight     float64 // negative: speaks against
+	absent     bool
+}
+
+func (c *clue) strength(f *findings) float64 {
+	v := f[c.feature]
+	if c.absent {
+		return 1 - ramp(math.Abs(v), c.warn, c.crit)
+	}
+	if c.crit < 0 || c.warn < 0 {
+		return ramp(-v, -c.warn, -c.crit)
+	}
+	return ramp(v, c.warn, c.crit)
+}
+
+func ramp(v, from, to float64) float64 { return max(0, min(1, (v-from)/(to-from))) }
+
+// fault is a row of the table of signatures. Faults of one family cannot be told
+// apart by the eight measurements; the clue ftStep only orders them.
+type fault struct {
+	name   string
+	alert  rimewatch.AlertType // "" for what other rules report
+	family uint8               // 0 = alone
+	clues  []clue
+	ends   []limit // where it ends the unit's work
+	within float64 // h from a finding to the end where no trend says better
+	action string
+}
+
+// limit is a departure at which a fault has developed so far that the unit
+// cannot hold its temperature or its protectors stop it.
+type limit struct {
+	channel int
+	at      float64
+}
+
+const (
+	familyCharge uint8 = iota + 1
+	familyHead
+	familyFrost
+	familyStart
+)
+
+// The positions of the faults that events, not windows, point to.
+const (
+	fiNone = iota
+	fiUndercharge
+	fiRestriction
+	fiFouling
+	fiOvercharge
+	fiCondenserFan
+	fiValves
+	fiBearing
+	fiFloodback
+	fiIcing
+	fiDefrost
+	fiEvaporatorFan
+	fiStart
+	fiContactor
+	fiGasket
+	fiSag
+	fiStuckOn
+	fiSensor
+	numFaults
+)
+
+// faults are the signatures of domain knowledge in row form. Clues are steep:
+// half of a developed fault already shows them in full, for a prediction is made
+// early or not at all.
+var faults = [numFaults]fault{
+	fiUndercharge: {name: "refrigerant_undercharge", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 240,
+		clues: []clue{
+			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
+			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
+			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
+		},
+		ends:   []limit{{chDischarge, 16}, {chAmps, -12}},
+		action: "Search for a leak and look at the sight glass. Do not simply add refrigerant."},
+	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
+		clues: []clue{
+			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
+			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
+			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
+		},
+		ends:   []limit{{chDischarge, 16}, {chAmps, -12}},
+		action: "Compare the temperatures before and after the filter drier and the expansion valve; a leak looks the same."},
+	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
+		clues: []clue{
+			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
+			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
+			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: chZone, warn: 1, crit: 2.5, weight: -.3},
+		},
+		ends:   []limit{{chDischarge, 14}, {chAmps, 10}},
+		action: "Clean the condenser and check its air flow."},
+	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
+		clues: []clue{
+			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
+			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
+			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: chDischarge, warn: 9, crit: 13, weight: -.3},
+			{feature: chZone, warn: 1, crit: 2.5, weight: -.3},
+		},
+		ends:   []limit{{chDischarge, 14}, {chAmps, 10}},
+		action: "Was it serviced lately? Check the charge and purge the condenser; then its cleanliness."},
+	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
+		clues: []clue{
+			{feature: chDischarge, warn: 6, crit: 11, weight: .4}, {feature: chAmps, warn: 2, crit: 5, weight: .25},
+			{feature: ftStep, warn: .6, crit: .9, weight: .25}, {feature: ftTrips, warn: 0, crit: 3, weight: .1},
+			{feature: chVibration, warn: 10, crit: 25, weight: -.4}, {feature: chSuction, warn: -1.5, crit: -3, weight: -.4},
+		},
+		ends:   []limit{{chDischarge, 20}},
+		action: "Check that the condenser fan turns, its capacitor and its wiring."},
+	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
+		clues: []clue{
+			{feature: chDischarge, warn: .8, crit: 3, weight: .45}, {feature: chVibration, warn: 4, crit: 10, weight: .35},
+			{feature: chAmps, warn: -.4, crit: -1.6, weight: .2}, {feature: chAmps, warn: .8, crit: 2.5, weight: -.5},
+			{feature: chSuction, warn: -.8, crit: -2, weight: -.4},
+		},
+		ends:   []limit{{chDischarge, 28}, {chAmps, -12}},
+		action: "Measure the compressor's pumping: suction and discharge pressures running and just after a stop. Worn rings look the same."},
+	fiBearing: {name: "bearing_wear", alert: rimewatch.CompressorFailurePredicted, within: 240,
+		clues: []clue{
+			{feature: chVibration, warn: 8, crit: 20, weight: .7}, {feature: chDischarge, warn: 1.5, crit: 4, weight: .2, absent: true},
+			{feature: chSuction, warn: 1, crit: 3, weight: .1, absent: true}, {feature: chDischarge, warn: 2.5, crit: 6, weight: -.4},
+			{feature: chDischarge, warn: -3, crit: -8, weight: -.5}, {feature: chAmps, warn: -1, crit: -3, weight: -.2},
+		},
+		action: "Listen to the compressor and check its mounts and oil; plan its replacement when the vibration keeps rising."},
+	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
+		clues: []clue{
+			{feature: chDischarge, warn: -3, crit: -9, weight: .4}, {feature: chSuction, warn: -1.5, crit: -5, weight: .35},
+			{feature: chBurst, warn: 15, crit: 60, weight: .25}, {feature: chAmps, warn: -5, crit: -12, weight: -.3},
+		},
+		ends:   []limit{{chDischarge, -35}},
+		action: "Check the expansion valve's bulb and superheat, and that the evaporator fans run: liquid reaches the compressor."},
+	fiIcing: {name: "evaporator_icing", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
+		clues: []clue{
+			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
+			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
+			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+		},
+		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
+		action: "Look at the evaporator: defrost it by hand, then check drain, door and fans."},
+	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
+		clues: []clue{
+			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
+			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
+			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+		},
+		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
+		action: "Defrost by hand today, then check heater, termination thermostat and defrost clock: the zone does not warm up in defrosts as it used to."},
+	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
+		clues: []clue{
+			{feature: chSuction, warn: -4, crit: -8, weight: .35}, {feature: chAmps, warn: -10, crit: -20, weight: .35},
+			{feature: ftStep, warn: .6, crit: .9, weight: .3}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+		},
+		action: "Check that the evaporator fans turn and that ice does not block them."},
+	fiStart: {name: "start_component_failure", alert: rimewatch.CompressorFailurePredicted, family: familyStart, within: 72,
+		clues:  []clue{{feature: ftFailed, warn: 0, crit: 2, weight: 1}},
+		action: "Check start capacitor, relay and supply at the moment of a start; a seized rotor looks the same."},
+	fiContactor: {name: "contactor_fault", alert: rimewatch.CompressorFailurePredicted, within: 72,
+		clues: []clue{
+			{feature: ftTrips, warn: 1, crit: 3, weight: .7}, {feature: ftTripAmp, warn: 4, crit: 10, weight: .3, absent: true},
+			{feature: ftTripAmp, warn: 4, crit: 10, weight: -.4}, {feature: ftTripAmp, warn: -8, crit: -15, weight: -.4},
+		},
+		action: "Check the contactor's coil and contacts and the control circuit: the compressor drops out at random."},
+	fiGasket: {name: "gasket_leak",
+		clues: []clue{
+			{feature: chDuty, warn: 8, crit: 16, weight: .6}, {feature: chDischarge, warn: 2, crit: 4, weight: .1, absent: true},
+			{feature: chAmps, warn: 2, crit: 5, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: .1, absent: true},
+			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true},
+		},
+		action: "Check door, gaskets and door heaters; ask whether it is opened more often or loaded warmer."},
+	fiSag: {name: "voltage_sag", clues: []clue{{feature: ftVolts, warn: -4, crit: -8, weight: 1}}},
+	fiStuckOn: {name: "thermostat_stuck_on", clues: []clue{
+		{feature: chZone, warn: -1.5, crit: -4, weight: .6}, {feature: chDuty, warn: 10, crit: 30, weight: .4}}},
+	fiSensor: {name: "sensor_drift", clues: []clue{{feature: chZone, warn: 100, crit: 101, weight: 1}}},
+}
+
+// diagnosis ranks the faults that fit.
+type diagnosis struct {
+	first, second uint8
+	score, next   float64 // of them; next is of the best outside the first one's family
+}
+
+// diagnose matches findings with the signatures. A single channel among
+// discharge, suction and current that moves alone is its sensor, not the
+// machine: no fault does that.
+func diagnose(f *findings) diagnosis {
+	var d diagnosis
+	var scores [numFaults]float64
+	for i := 1; i < numFaults; i++ {
+		for k := range faults[i].clues {
+			c := &faults[i].clues[k]
+			scores[i] += c.weight * c.strength(f)
+		}
+	}
+	scores[fiSensor] = alone(f)
+	for i, s := range scores {
+		if s > d.score {
+			d.first, d.score = uint8(i), s
+		}
+	}
+	best := 0.0
+	for i, s := range scores {
+		if i == int(d.first) || s <= 0 {
+			continue
+		}
+		if s > best {
+			d.second, best = uint8(i), s
+		}
+		if family := faults[i].family; family == 0 || family != faults[d.first].family {
+			d.next = max(d.next, s)
+		}
+	}
+	return d
+}
+
+// alone tells how surely only one of the thermal and electrical channels moved.
+func alone(f *findings) float64 {
+	best := 0.0
+	linked := [...]int{chDischarge, chSuction, chAmps}
+	for _, c := range linked {
+		s := ramp(math.Abs(f[c])/floors[c], .4, .8)
+		for _, other := range [...]int{chDischarge, chSuction, chAmps, chVibration} {
+			if other != c {
+				s *= 1 - ramp(math.Abs(f[other])/floors[other], .1, .25)
+			}
+		}
+		s *= 1 - ramp(math.Abs(f[ftVolts]), 3, 6)
+		best = max(best, s)
+	}
+	return best
+}

@@ -1,0 +1,132 @@
+package predict
+
+import (
+	"math"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// history keeps the newest windows of the channels that carry trends: ten days.
+type history struct {
+	values [trendChannels][historyLen]int16 // hundredths of the channel's floor
+	next   uint8
+	n      uint8
+}
+
+const (
+	trendChannels = chVibration + 1 // the first channels
+	historyLen    = 40
+	historyUnit   = 100
+)
+
+func (h *history) add(chans *[numChannels]drift) {
+	for c := range trendChannels {
+		v := math.Round(float64(chans[c].last[0]) / floors[c] * historyUnit)
+		h.values[c][h.next] = int16(max(-32000, min(32000, v)))
+	}
+	h.next = (h.next + 1) % historyLen
+	h.n = min(h.n+1, historyLen)
+}
+
+// back is the value of a channel some windows ago, 0 being the newest.
+func (h *history) back(c, windows int) float64 {
+	if windows >= int(h.n) {
+		return 0
+	}
+	i := (int(h.next) + 2*historyLen - 1 - windows) % historyLen
+	return float64(h.values[c][i]) / historyUnit * floors[c]
+}
+
+// step is how much of a channel's departure came within the last day, 0–1.
+func (h *history) step(c int) float64 {
+	now := (h.back(c, 0) + h.back(c, 1)) / 2
+	then := (h.back(c, dayWindow+1) + h.back(c, dayWindow+2)) / 2
+	if now == 0 {
+		return 0
+	}
+	return max(0, min(1, (now-then)/now))
+}
+
+// trend is a robust straight line through a channel's newest windows.
+type trend struct {
+	now           float64 // value at the newest window
+	slope, lo, hi float64 // per day; the middle 68 % of the pairwise slopes
+	r2            float64
+	days          float64
+}
+
+// leastTrend is how long something must have been rising to be called a trend.
+const leastTrend = 3 * rimewatch.Day
+
+// fit draws the Theil–Sen line through the newest windows of a channel.
+func (h *history) fit(c, windows int) trend {
+	n := min(windows, int(h.n))
+	if n < 3 {
+		return trend{}
+	}
+	slopes := make([]float64, 0, n*(n-1)/2)
+	y := make([]float64, n) // oldest first
+	for i := range n {
+		y[i] = h.back(c, n-1-i)
+	}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			slopes = append(slopes, (y[j]-y[i])/float64(j-i)*float64(dayWindow))
+		}
+	}
+	slices.Sort(slopes)
+	at := func(q float64) float64 { return slopes[int(q*float64(len(slopes)-1))] }
+	t := trend{slope: at(.5), lo: at(.16), hi: at(.84), days: float64(n) / float64(dayWindow)}
+	level := make([]float64, n)
+	for i := range n {
+		level[i] = y[i] - t.slope*float64(i)/float64(dayWindow)
+	}
+	slices.Sort(level)
+	base := level[n/2]
+	t.now = base + t.slope*float64(n-1)/float64(dayWindow)
+	m, ss, sr := meanOf(y), 0.0, 0.0
+	for i := range n {
+		ss += (y[i] - m) * (y[i] - m)
+		e := y[i] - base - t.slope*float64(i)/float64(dayWindow)
+		sr += e * e
+	}
+	if ss > 0 {
+		t.r2 = 1 - sr/ss
+	}
+	return t
+}
+
+// lead is the time until a fault ends the unit's work, in h.
+type lead struct{ h, lo, hi float64 }
+
+// leadTime follows the trend of the fault's channels to where it ends. ok is
+// false when no channel has a trend: less than three days, less than half of the
+// variance, or not towards the limit.
+func (h *history) leadTime(ends []limit, windows int) (best lead, ok bool) {
+	windows = max(windows, int(leastTrend/windowLen))
+	if int(h.n) < int(leastTrend/windowLen) {
+		return best, false
+	}
+	for _, e := range ends {
+		t := h.fit(e.channel, windows)
+		side := math.Copysign(1, e.at)
+		if t.r2 < 0.5 || t.slope*side <= 0 {
+			continue
+		}
+		togo := max(0, (e.at-t.now)*side)
+		l := lead{h: 24 * togo / (t.slope * side)}
+		fast, slow := t.hi*side, t.lo*side
+		if side < 0 {
+			fast, slow = slow, fast
+		}
+		l.lo = 24 * togo / fast
+		if l.hi = 24 * togo / max(slow, 1e-9); slow <= 0 || l.hi > 10*l.h {
+			l.hi = 10 * l.h
+		}
+		if !ok || l.h < best.h {
+			best, ok = l, true
+		}
+	}
+	return best, ok && best.h < 24*60
+}
