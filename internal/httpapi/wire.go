@@ -39,7 +39,10 @@ type optional[T any] struct {
 // Schema implements huma.SchemaProvider.
 func (optional[T]) Schema(r huma.Registry) *huma.Schema {
 	t := reflect.TypeFor[T]()
-	if t.Kind() == reflect.Struct {
+	switch {
+	case t == reflect.TypeFor[rimewatch.Time]():
+		return wireTime{}.Schema(r)
+	case t.Kind() == reflect.Struct:
 		return maybe[T]{}.Schema(r)
 	}
 	s := *huma.SchemaFromType(r, t)
