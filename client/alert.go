@@ -1,0 +1,159 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Alert is one condition of one device from its opening to its end. Null texts
+// and times are empty.
+type Alert struct {
+	ID                 int64                 `json:"id"`
+	Status             rimewatch.AlertStatus `json:"status"`
+	Severity           rimewatch.Severity    `json:"severity"`
+	Type               rimewatch.AlertType   `json:"type"`
+	DeviceID           int64                 `json:"device_id"`
+	DeviceSerial       string                `json:"device_serial"`
+	DeviceName         string                `json:"device_name"`
+	EquipmentType      string                `json:"equipment_type"`
+	Site               *SiteRef              `json:"site"`
+	Title              string                `json:"title"`
+	Message            string                `json:"message"`
+	Metric             string                `json:"metric"`
+	Value              *float64              `json:"value"`
+	PeakValue          *float64              `json:"peak_value"`
+	Threshold          *float64              `json:"threshold"`
+	Unit               string                `json:"unit"`
+	ConditionStartedAt rimewatch.Time        `json:"condition_started_at"`
+	TriggeredAt        rimewatch.Time        `json:"triggered_at"`
+	LastEvaluatedAt    rimewatch.Time        `json:"last_evaluated_at"`
+	AcknowledgedAt     rimewatch.Time        `json:"acknowledged_at"`
+	AcknowledgedBy     string                `json:"acknowledged_by"`
+	AckExpiresAt       rimewatch.Time        `json:"acknowledgement_expires_at"`
+	ResolvedAt         rimewatch.Time        `json:"resolved_at"`
+	ResolvedBy         string                `json:"resolved_by"`
+	Resolution         rimewatch.Resolution  `json:"resolution"`
+	Note               string                `json:"note"`
+	Occurrences        int                   `json:"occurrences"`
+	Flapping           bool                  `json:"flapping"`
+	SuppressedBy       *int64                `json:"suppressed_by"`
+	Prediction         *rimewatch.Prediction `json:"prediction"` // nil unless predictive
+}
+
+// AlertFilter narrows an alert list. Empty fields do not filter, except that an
+// empty Status means active ones.
+type AlertFilter struct {
+	Status       rimewatch.AlertStatus // AllAlerts for both
+	Severity     rimewatch.Severity
+	Type         rimewatch.AlertType
+	DeviceSerial string
+	Acknowledged *bool
+	Since        rimewatch.Time // triggered at or after
+}
+
+// AllAlerts is the status filter that lets active and resolved alerts pass.
+const AllAlerts rimewatch.AlertStatus = "all"
+
+func (f *AlertFilter) values() url.Values {
+	q := url.Values{}
+	setText(q, "status", string(f.Status))
+	setText(q, "severity", string(f.Severity))
+	setText(q, "type", string(f.Type))
+	setText(q, "device_serial", f.DeviceSerial)
+	setText(q, "since", f.Since.String())
+	if f.Acknowledged != nil {
+		q.Set("acknowledged", strconv.FormatBool(*f.Acknowledged))
+	}
+	return q
+}
+
+// AlertPage lists one page of alerts, newest first.
+func (c *Client) AlertPage(ctx context.Context, f AlertFilter, p Page) ([]Alert, Pagination, error) {
+	q := f.values()
+	p.set(q)
+	data, err := fetch[struct {
+		Alerts     []Alert    `json:"alerts"`
+		Pagination Pagination `json:"pagination"`
+	}](ctx, c, get("/alerts", q))
+	return data.Alerts, data.Pagination, err
+}
+
+// Alerts lists all alerts that pass the filter, newest first.
+func (c *Client) Alerts(ctx context.Context, f AlertFilter) iter.Seq2[Alert, error] {
+	return all(ctx, largestPage, func(ctx context.Context, p Page) ([]Alert, Pagination, error) {
+		return c.AlertPage(ctx, f, p)
+	})
+}
+
+func alertPath(id int64) string { return "/alerts/" + strconv.FormatInt(id, 10) }
+
+type alertData struct {
+	Alert Alert `json:"alert"`
+}
+
+// Alert finds an alert: rimewatch.CodeAlertNotFound.
+func (c *Client) Alert(ctx context.Context, id int64) (Alert, error) {
+	data, err := fetch[alertData](ctx, c, get(alertPath(id), nil))
+	return data.Alert, err
+}
+
+// Acknowledge says that someone takes care of an alert, for a while (whole
+// seconds, at least a minute) or, with 0, until it is over.
+// rimewatch.CodeAlertNotActive.
+func (c *Client) Acknowledge(ctx context.Context, id int64, note string, expires time.Duration) (Alert, error) {
+	call, err := send(http.MethodPost, alertPath(id)+"/acknowledge", struct {
+		Note       string `json:"note,omitempty"`
+		ExpiresInS int64  `json:"expires_in_s,omitempty"`
+	}{note, int64(expires / time.Second)}, true)
+	if err != nil {
+		return Alert{}, err
+	}
+	data, err := fetch[alertData](ctx, c, call)
+	return data.Alert, err
+}
+
+// Resolve ends an alert. When its condition still holds, a new one opens later.
+// rimewatch.CodeAlertNotActive.
+func (c *Client) Resolve(ctx context.Context, id int64, note string) (Alert, error) {
+	call, err := send(http.MethodPost, alertPath(id)+"/resolve", struct {
+		Note string `json:"note,omitempty"`
+	}{note}, false)
+	if err != nil {
+		return Alert{}, err
+	}
+	data, err := fetch[alertData](ctx, c, call)
+	return data.Alert, err
+}
+
+// AlertCounts are the numbers of retained alerts.
+type AlertCounts struct {
+	Total    int `json:"total"`
+	ByStatus struct {
+		Active   int `json:"active"`
+		Resolved int `json:"resolved"`
+	} `json:"by_status"`
+	BySeverity          SeverityCounts `json:"by_severity"` // active and resolved ones
+	ByStatusAndSeverity struct {
+		Active   SeverityCounts `json:"active"`
+		Resolved SeverityCounts `json:"resolved"`
+	} `json:"by_status_and_severity"`
+}
+
+// SeverityCounts counts alerts by severity.
+type SeverityCounts struct {
+	Warning  int `json:"warning"`
+	Critical int `json:"critical"`
+}
+
+// AlertCounts counts all retained alerts, or those triggered since a moment.
+func (c *Client) AlertCounts(ctx context.Context, since rimewatch.Time) (AlertCounts, error) {
+	q := url.Values{}
+	setText(q, "since", since.String())
+	return fetch[AlertCounts](ctx, c, get("/alerts/counts", q))
+}

@@ -1,0 +1,275 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// SiteRef is a site as it stands in devices and alerts.
+type SiteRef struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	TimeZone string `json:"timezone"`
+}
+
+// DeviceItem is a device as it stands in lists.
+type DeviceItem struct {
+	ID            int64            `json:"id"`
+	Serial        string           `json:"serial"`
+	Name          string           `json:"name"`
+	EquipmentType string           `json:"equipment_type"`
+	Status        rimewatch.Status `json:"status"`
+	CurrentTemp   *float64         `json:"current_temp"` // °C; nil before the first reading of it
+	Site          *SiteRef         `json:"site"`
+	LastSeenAt    rimewatch.Time   `json:"last_seen_at"` // 0 = never
+	ActiveAlerts  int              `json:"active_alerts"`
+}
+
+// Device is everything about a device.
+type Device struct {
+	DeviceItem
+	Labels             map[string]string `json:"labels"`
+	Manufacturer       string            `json:"manufacturer"`
+	Model              string            `json:"model"`
+	FirmwareVersion    string            `json:"firmware_version"`
+	Notes              string            `json:"notes"`
+	InstalledAt        rimewatch.Time    `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time    `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time    `json:"status_changed_at"`
+	HeartbeatIntervalS *float64          `json:"heartbeat_interval_s"` // s, declared or learnt
+	OfflineAfterS      int               `json:"offline_after_s"`
+	BatteryPct         *float64          `json:"battery_pct"`
+	RSSIdBm            *float64          `json:"rssi_dbm"`
+	UptimeS            *int64            `json:"uptime_s"`
+	Limits             rimewatch.Limits  `json:"limits"`
+	Health             DeviceHealth      `json:"health"`
+	LatestReading      *StoredReading    `json:"latest_reading"`
+	CreatedAt          rimewatch.Time    `json:"created_at"`
+	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+}
+
+// DeviceHealth is a device's health score and what takes points from it.
+type DeviceHealth struct {
+	Score   float64        `json:"score"` // 0–100
+	Drivers []HealthDriver `json:"drivers"`
+}
+
+// HealthDriver is one thing that lowers a health score.
+type HealthDriver struct {
+	Component  string  `json:"component"`
+	Weight     float64 `json:"weight"`
+	Severity   float64 `json:"severity"`
+	PointsLost float64 `json:"points_lost"`
+	Text       string  `json:"text"`
+}
+
+// DeviceFields are what people set on a device. Nil fields stay as they are, or
+// get their defaults in a new device.
+type DeviceFields struct {
+	Name               *string                   `json:"name,omitempty"`
+	EquipmentType      *string                   `json:"equipment_type,omitempty"`
+	SiteID             *int64                    `json:"site_id,omitempty"`
+	Labels             map[string]string         `json:"labels,omitempty"` // replaces all labels
+	Manufacturer       *string                   `json:"manufacturer,omitempty"`
+	Model              *string                   `json:"model,omitempty"`
+	FirmwareVersion    *string                   `json:"firmware_version,omitempty"`
+	Notes              *string                   `json:"notes,omitempty"`
+	InstalledAt        *rimewatch.Time           `json:"installed_at,omitempty"`
+	HeartbeatIntervalS *int                      `json:"heartbeat_interval_s,omitempty"`
+	OfflineAfterS      *int                      `json:"offline_after_s,omitempty"`
+	Limits             *rimewatch.LimitOverrides `json:"limits,omitempty"` // only the limits named change
+
+	// Reset names the fields, as on the wire, that go back to their defaults.
+	Reset []string `json:"-"`
+}
+
+// MarshalJSON writes the fields that are set, and null for those to be reset.
+func (f DeviceFields) MarshalJSON() ([]byte, error) {
+	type plain DeviceFields
+	return withNulls(plain(f), f.Reset)
+}
+
+func withNulls(v any, names []string) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil || len(names) == 0 {
+		return b, err
+	}
+	members := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(b, &members); err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		members[n] = json.RawMessage("null")
+	}
+	return json.Marshal(members)
+}
+
+// Value is a pointer to v, for fields that may be absent.
+func Value[T any](v T) *T { return &v }
+
+// DeviceFilter narrows a device list. Empty fields do not filter.
+type DeviceFilter struct {
+	Status        rimewatch.Status
+	EquipmentType string
+	SiteID        int64
+	Query         string // name or serial contains, without case
+}
+
+func (f *DeviceFilter) values() url.Values {
+	q := url.Values{}
+	setText(q, "status", string(f.Status))
+	setText(q, "equipment_type", f.EquipmentType)
+	setText(q, "q", f.Query)
+	if f.SiteID != 0 {
+		q.Set("site_id", strconv.FormatInt(f.SiteID, 10))
+	}
+	return q
+}
+
+// DevicePage lists one page of devices, by id.
+func (c *Client) DevicePage(ctx context.Context, f DeviceFilter, p Page) ([]DeviceItem, Pagination, error) {
+	q := f.values()
+	p.set(q)
+	data, err := fetch[struct {
+		Devices    []DeviceItem `json:"devices"`
+		Pagination Pagination   `json:"pagination"`
+	}](ctx, c, get("/devices", q))
+	return data.Devices, data.Pagination, err
+}
+
+// Devices lists all devices that pass the filter, by id.
+func (c *Client) Devices(ctx context.Context, f DeviceFilter) iter.Seq2[DeviceItem, error] {
+	return all(ctx, largestPage, func(ctx context.Context, p Page) ([]DeviceItem, Pagination, error) {
+		return c.DevicePage(ctx, f, p)
+	})
+}
+
+type deviceData struct {
+	Device Device `json:"device"`
+}
+
+func devicePath(serial string) string { return "/devices/" + url.PathEscape(serial) }
+
+// Device finds a device by serial: rimewatch.CodeDeviceNotFound.
+func (c *Client) Device(ctx context.Context, serial string) (Device, error) {
+	data, err := fetch[deviceData](ctx, c, get(devicePath(serial), nil))
+	return data.Device, err
+}
+
+// CreateDevice registers a device: rimewatch.CodeSerialTaken.
+func (c *Client) CreateDevice(ctx context.Context, serial string, f DeviceFields) (Device, error) {
+	type plain DeviceFields
+	call, err := send(http.MethodPost, "/devices", struct {
+		Serial string `json:"serial"`
+		plain
+	}{serial, plain(f)}, false)
+	if err != nil {
+		return Device{}, err
+	}
+	data, err := fetch[deviceData](ctx, c, call)
+	return data.Device, err
+}
+
+// UpdateDevice changes what f names.
+func (c *Client) UpdateDevice(ctx context.Context, serial string, f DeviceFields) (Device, error) {
+	call, err := send(http.MethodPatch, devicePath(serial), f, true)
+	if err != nil {
+		return Device{}, err
+	}
+	data, err := fetch[deviceData](ctx, c, call)
+	return data.Device, err
+}
+
+// DeleteDevice deletes a device; its history and alerts are kept. It gives the
+// device as it was.
+func (c *Client) DeleteDevice(ctx context.Context, serial string) (Device, error) {
+	call := get(devicePath(serial), nil)
+	call.method, call.idempotent = http.MethodDelete, false // a second one may meet a successor
+	data, err := fetch[deviceData](ctx, c, call)
+	return data.Device, err
+}
+
+// ImportResult says what an import did, or would do.
+type ImportResult struct {
+	Rows    []ImportRow `json:"rows"`
+	Created int         `json:"created"`
+	Updated int         `json:"updated"`
+	Skipped int         `json:"skipped"`
+	Errors  int         `json:"errors"`
+}
+
+// ImportRow is what became of one row.
+type ImportRow struct {
+	Row    int           `json:"row"`
+	Serial string        `json:"serial"`
+	Action string        `json:"action"` // create, update, skip or error
+	Errors []ImportError `json:"errors"`
+}
+
+// ImportError is what is wrong with a row, in the form in which the service
+// gives it.
+type ImportError = json.RawMessage
+
+// ImportDevices creates and updates devices from CSV. With dryRun it only tells
+// what it would do.
+func (c *Client) ImportDevices(ctx context.Context, csv []byte, dryRun bool) (ImportResult, error) {
+	call := &call{method: http.MethodPost, path: "/api/v1/devices/import", body: csv, contentType: typeCSV, idempotent: true}
+	if dryRun {
+		call.query = url.Values{"dry_run": {"true"}}
+	}
+	if err := c.o.Encoding.encode(call); err != nil {
+		return ImportResult{}, err
+	}
+	return fetch[ImportResult](ctx, c, call)
+}
+
+// Heartbeat is what a device may say of itself. Nil and empty fields are not sent.
+type Heartbeat struct {
+	Status             rimewatch.Status `json:"status,omitempty"` // Offline announces a planned shutdown
+	SentAt             rimewatch.Time   `json:"sent_at,omitempty"`
+	FirmwareVersion    string           `json:"firmware_version,omitempty"`
+	BatteryPct         *float64         `json:"battery_pct,omitempty"` // 0–100
+	RSSIdBm            *float64         `json:"rssi_dbm,omitempty"`    // dBm
+	UptimeS            *int64           `json:"uptime_s,omitempty"`
+	HeartbeatIntervalS int              `json:"heartbeat_interval_s,omitempty"` // s
+}
+
+// Heartbeat reports that a device is alive. It gives the device and the
+// service's time.
+func (c *Client) Heartbeat(ctx context.Context, serial string, hb Heartbeat) (Device, rimewatch.Time, error) {
+	call, err := send(http.MethodPatch, devicePath(serial)+"/heartbeat", hb, true)
+	if err != nil {
+		return Device{}, 0, err
+	}
+	data, err := fetch[struct {
+		Device     Device         `json:"device"`
+		ServerTime rimewatch.Time `json:"server_time"`
+	}](ctx, c, call)
+	return data.Device, data.ServerTime, err
+}
+
+// EquipmentType is a type of equipment with its defaults.
+type EquipmentType struct {
+	Slug     string             `json:"slug"`
+	Label    string             `json:"label"`
+	Category rimewatch.Category `json:"category"`
+	Setpoint *float64           `json:"setpoint"` // °C
+	Limits   rimewatch.Limits   `json:"limits"`
+	Defrost  rimewatch.Defrost  `json:"defrost"`
+	TCS      bool               `json:"tcs"`
+	Basis    string             `json:"basis"`
+}
+
+// EquipmentTypes lists the catalogue.
+func (c *Client) EquipmentTypes(ctx context.Context) ([]EquipmentType, error) {
+	data, err := fetch[struct {
+		EquipmentTypes []EquipmentType `json:"equipment_types"`
+	}](ctx, c, get("/equipment-types", nil))
+	return data.EquipmentTypes, err
+}

@@ -1,0 +1,382 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// MaxBatch is how many readings one batch may hold.
+const MaxBatch = 10_000
+
+// Measurements are what a reading may hold; nil is absent.
+type Measurements struct {
+	ProductZoneTemp         *float64 `json:"product_zone_temp,omitempty"`         // °C
+	CompressorDischargeTemp *float64 `json:"compressor_discharge_temp,omitempty"` // °C
+	CompressorSuctionTemp   *float64 `json:"compressor_suction_temp,omitempty"`   // °C
+	AmbientTemp             *float64 `json:"ambient_temp,omitempty"`              // °C
+	Humidity                *float64 `json:"humidity,omitempty"`                  // %RH
+	Voltage                 *float64 `json:"voltage,omitempty"`                   // V RMS
+	AmpDraw                 *float64 `json:"amp_draw,omitempty"`                  // A RMS
+	VibrationLevel          *float64 `json:"vibration_level,omitempty"`           // mm/s RMS
+	CompressorOn            *bool    `json:"compressor_on,omitempty"`
+	DefrostActive           *bool    `json:"defrost_active,omitempty"`
+	DoorOpen                *bool    `json:"door_open,omitempty"`
+	StartCount              *int64   `json:"start_count,omitempty"` // since the device's own zero
+	RunSeconds              *int64   `json:"run_seconds,omitempty"` // s, since the device's own zero
+}
+
+// Field is where m holds one of the eight measurements.
+func (m *Measurements) Field(f rimewatch.Field) **float64 {
+	return [rimewatch.NumFields]**float64{
+		&m.ProductZoneTemp, &m.CompressorDischargeTemp, &m.CompressorSuctionTemp, &m.AmbientTemp,
+		&m.Humidity, &m.Voltage, &m.AmpDraw, &m.VibrationLevel,
+	}[f]
+}
+
+// MeasurementsOf is what a reading of the domain measured. A sensor in Faults
+// is sent as −127 where that is a sentinel, which is how real ones say it;
+// elsewhere as −999.
+func MeasurementsOf(r *rimewatch.Reading) Measurements {
+	var m Measurements
+	for f := range rimewatch.NumFields {
+		if v, ok := r.Value(f); ok {
+			*m.Field(f) = &v
+		} else if r.Faults.Has(f) {
+			v := -127.0
+			if !rimewatch.Sentinel(f, v) {
+				v = -999
+			}
+			*m.Field(f) = &v
+		}
+	}
+	observed := func(sent rimewatch.Flags) *bool {
+		if v, ok := r.Flags.Bool(sent); ok {
+			return &v
+		}
+		return nil
+	}
+	m.CompressorOn = observed(rimewatch.CompressorOnSent)
+	m.DefrostActive = observed(rimewatch.DefrostActiveSent)
+	m.DoorOpen = observed(rimewatch.DoorOpenSent)
+	if r.Flags&rimewatch.StartCountSent != 0 {
+		m.StartCount = Value(r.StartCount)
+	}
+	if r.Flags&rimewatch.RunSecondsSent != 0 {
+		m.RunSeconds = Value(r.RunSeconds)
+	}
+	return m
+}
+
+// Reading is a reading to be stored.
+type Reading struct {
+	DeviceSerial string         `json:"device_serial"`
+	RecordedAt   rimewatch.Time `json:"recorded_at,omitempty"` // 0 = at arrival; then a lost answer cannot be retried
+	Measurements
+}
+
+// StoredReading is a reading as the service keeps it.
+type StoredReading struct {
+	DeviceID     int64          `json:"device_id"`
+	DeviceSerial string         `json:"device_serial"`
+	RecordedAt   rimewatch.Time `json:"recorded_at"`
+	ReceivedAt   rimewatch.Time `json:"received_at"`
+	Measurements
+	SensorFaults []string `json:"sensor_faults"` // measurements whose sensor said that it is broken
+}
+
+// PostReading stores one reading. When it returns nil, the reading is durable.
+// duplicate tells that a reading of this device and moment was there before; it
+// is what stored shows. rimewatch.CodeUnknownDevice, CodeValidationFailed.
+func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReading, duplicate bool, err error) {
+	call, err := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)
+	if err != nil {
+		return StoredReading{}, false, err
+	}
+	data, err := fetch[struct {
+		Reading   StoredReading `json:"reading"`
+		Duplicate bool          `json:"duplicate"`
+	}](ctx, c, call)
+	return data.Reading, data.Duplicate, err
+}
+
+// BatchResult says how a batch went.
+type BatchResult struct {
+	Accepted   int             `json:"accepted"`
+	Duplicates int             `json:"duplicates"`
+	Rejected   int             `json:"rejected"`
+	Results    []BatchRejected `json:"results"` // only the rejected items
+}
+
+// BatchRejected is one item that was not stored.
+type BatchRejected struct {
+	Index  int                 `json:"index"`  // place in the batch, from 0
+	Status int                 `json:"status"` // what the item would have got alone
+	Code   rimewatch.Code      `json:"code"`
+	Fields map[string][]string `json:"fields"`
+}
+
+// Error is the rejection as an error.
+func (r *BatchRejected) Error() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "reading %d: %s", r.Index, r.Code)
+	for _, f := range sortedKeys(r.Fields) {
+		fmt.Fprintf(b, "; %s %s", f, strings.Join(r.Fields[f], ", "))
+	}
+	return b.String()
+}
+
+// PostBatch stores up to MaxBatch readings, as one JSON document. Good readings
+// are stored even when others are rejected. When it returns nil, whatever was
+// accepted is durable.
+func (c *Client) PostBatch(ctx context.Context, readings []Reading) (BatchResult, error) {
+	call, err := send(http.MethodPost, "/readings/batch", struct {
+		Readings []Reading `json:"readings"`
+	}{readings}, timed(readings))
+	if err != nil {
+		return BatchResult{}, err
+	}
+	return c.batch(ctx, call)
+}
+
+// PostNDJSON is PostBatch with one reading a line.
+func (c *Client) PostNDJSON(ctx context.Context, readings []Reading) (BatchResult, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for i := range readings {
+		if err := e.Encode(&readings[i]); err != nil {
+			return BatchResult{}, fmt.Errorf("reading %d: %w", i, err)
+		}
+	}
+	return c.batch(ctx, &call{
+		method: http.MethodPost, path: "/api/v1/readings/batch", body: b.Bytes(), contentType: typeNDJSON, idempotent: timed(readings),
+	})
+}
+
+func (c *Client) batch(ctx context.Context, call *call) (BatchResult, error) {
+	if err := c.o.Encoding.encode(call); err != nil {
+		return BatchResult{}, err
+	}
+	return fetch[BatchResult](ctx, c, call)
+}
+
+// timed tells whether all readings have a time of their own, so that the
+// service recognises them when they come again.
+func timed(readings []Reading) bool {
+	for i := range readings {
+		if readings[i].RecordedAt == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// LatestReading is the newest reading of a device with what people want to know
+// of the device.
+type LatestReading struct {
+	StoredReading
+	DeviceName    string           `json:"device_name"`
+	EquipmentType string           `json:"equipment_type"`
+	DeviceStatus  rimewatch.Status `json:"device_status"`
+}
+
+// Latest gives the newest reading of every device that has one. The answer is
+// read as it comes, so a large fleet takes no memory.
+func (c *Client) Latest(ctx context.Context) iter.Seq2[LatestReading, error] {
+	return func(yield func(LatestReading, error) bool) {
+		resp, err := c.do(ctx, get("/readings/latest", nil))
+		if err != nil {
+			yield(LatestReading{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		stopped := false
+		err = eachMember(resp.Body, "readings", func(d *json.Decoder) (bool, error) {
+			var r LatestReading
+			if err := d.Decode(&r); err != nil {
+				return false, err
+			}
+			stopped = !yield(r, nil)
+			return !stopped, nil
+		})
+		if err != nil && !stopped {
+			yield(LatestReading{}, fmt.Errorf("read the latest readings: %w", err))
+		}
+	}
+}
+
+// eachMember reads the elements of the array data.<name> of an answer until f
+// has enough. An array that breaks off is an error.
+func eachMember(r io.Reader, name string, f func(*json.Decoder) (more bool, err error)) error {
+	d := json.NewDecoder(r)
+	if err := enter(d, "data"); err != nil {
+		return err
+	}
+	if err := enter(d, name); err != nil {
+		return err
+	}
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("%s is not an array: %w", name, err)
+	}
+	for d.More() {
+		if more, err := f(d); err != nil || !more {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// enter moves to the value of a member of the object that comes next.
+func enter(d *json.Decoder, name string) error {
+	if t, err := d.Token(); err != nil {
+		return err
+	} else if t != json.Delim('{') {
+		return fmt.Errorf("the answer is not the API's")
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if key == name {
+			return nil
+		}
+		var skipped json.RawMessage
+		if err := d.Decode(&skipped); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	return fmt.Errorf("the answer has no %s", name)
+}
+
+// HistoryQuery asks for a device's readings in [From, To).
+type HistoryQuery struct {
+	From, To   rimewatch.Time // 0 = the last 24 h, until now
+	Fields     rimewatch.Fields
+	Descending bool
+}
+
+func (q *HistoryQuery) values() url.Values {
+	v := url.Values{}
+	setText(v, "from", q.From.String())
+	setText(v, "to", q.To.String())
+	if q.Fields != 0 && q.Fields != rimewatch.AllFields {
+		v.Set("fields", strings.Join(q.Fields.Names(), ","))
+	}
+	if q.Descending {
+		v.Set("order", "desc")
+	}
+	return v
+}
+
+func historyPath(serial string) string { return devicePath(serial) + "/readings" }
+
+// largestHistoryPage is what the service gives at most of raw history.
+const largestHistoryPage = 10_000
+
+// History gives a device's readings in order of time, however many.
+func (c *Client) History(ctx context.Context, serial string, q HistoryQuery) iter.Seq2[StoredReading, error] {
+	return all(ctx, largestHistoryPage, func(ctx context.Context, p Page) ([]StoredReading, Pagination, error) {
+		v := q.values()
+		p.set(v)
+		data, err := fetch[struct {
+			DeviceID     int64           `json:"device_id"`
+			DeviceSerial string          `json:"device_serial"`
+			Readings     []StoredReading `json:"readings"`
+			Pagination   Pagination      `json:"pagination"`
+		}](ctx, c, get(historyPath(serial), v))
+		for i := range data.Readings {
+			data.Readings[i].DeviceID, data.Readings[i].DeviceSerial = data.DeviceID, data.DeviceSerial
+		}
+		return data.Readings, data.Pagination, err
+	})
+}
+
+// HistoryCSV writes a device's readings in order of time as CSV.
+func (c *Client) HistoryCSV(ctx context.Context, serial string, q HistoryQuery, w io.Writer) error {
+	call := get(historyPath(serial), q.values())
+	call.accept = typeCSV
+	resp, err := c.do(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("read the history of %s: %w", serial, err)
+	}
+	return nil
+}
+
+// Aggregate of one measurement over a step.
+type Aggregate struct {
+	Min float64 `json:"min"`
+	Avg float64 `json:"avg"`
+	Max float64 `json:"max"`
+}
+
+// Bucket is the aggregate of the readings in one step of time.
+type Bucket struct {
+	At     rimewatch.Time                  // start of the step
+	Count  int64                           // readings; 0 is a gap
+	Fields [rimewatch.NumFields]*Aggregate // nil = absent
+}
+
+// UnmarshalJSON reads the form of the API.
+func (b *Bucket) UnmarshalJSON(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	*b = Bucket{}
+	for name, value := range members {
+		var dst any
+		switch f, known := rimewatch.FieldByName(name); {
+		case known:
+			dst = &b.Fields[f]
+		case name == "at":
+			dst = &b.At
+		case name == "count":
+			dst = &b.Count
+		default:
+			continue
+		}
+		if err := json.Unmarshal(value, dst); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Buckets are a device's readings in [From, To) in steps.
+type Buckets struct {
+	From    rimewatch.Time `json:"from"`
+	To      rimewatch.Time `json:"to"`
+	Step    string         `json:"step"` // as used: 1m, 5m, 15m, 1h or 1d; raw when all readings fit
+	Buckets []Bucket       `json:"buckets"`
+	// Readings are given instead of buckets for the step raw.
+	Readings []StoredReading `json:"readings"`
+}
+
+// Buckets gives aggregates of a device's readings. step is 1m, 5m, 15m, 1h, 1d
+// or auto, which keeps to maxPoints (0 = 1,000).
+func (c *Client) Buckets(ctx context.Context, serial string, q HistoryQuery, step string, maxPoints int) (Buckets, error) {
+	v := q.values()
+	v.Set("step", step)
+	if maxPoints != 0 {
+		v.Set("max_points", strconv.Itoa(maxPoints))
+	}
+	return fetch[Buckets](ctx, c, get(historyPath(serial), v))
+}

@@ -1,0 +1,146 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Summary is the state of all devices of the workspace.
+type Summary struct {
+	TotalDevices          int            `json:"total_devices"`
+	OnlineDevices         int            `json:"online_devices"`
+	OfflineDevices        int            `json:"offline_devices"`
+	ActiveAlerts          int            `json:"active_alerts"`
+	CriticalAlerts        int            `json:"critical_alerts"`
+	WarningAlerts         int            `json:"warning_alerts"`
+	HealthScore           float64        `json:"health_score"`           // 0–100
+	TemperatureCompliance float64        `json:"temperature_compliance"` // 0–100, last 24 h
+	DataCoverage          float64        `json:"data_coverage"`          // 0–100, last 24 h
+	ComputedAt            rimewatch.Time `json:"computed_at"`
+}
+
+// Summary gives the health of all devices.
+func (c *Client) Summary(ctx context.Context) (Summary, error) {
+	return fetch[Summary](ctx, c, get("/devices/health/summary", nil))
+}
+
+// Site is a place with devices and its own time zone.
+type Site struct {
+	ID        int64          `json:"id"`
+	Name      string         `json:"name"`
+	TimeZone  string         `json:"timezone"` // IANA name
+	Address   string         `json:"address"`
+	CreatedAt rimewatch.Time `json:"created_at"`
+	UpdatedAt rimewatch.Time `json:"updated_at"`
+}
+
+// SiteFields are what people set on a site. Nil fields stay as they are.
+type SiteFields struct {
+	Name     *string `json:"name,omitempty"`
+	TimeZone *string `json:"timezone,omitempty"`
+	Address  *string `json:"address,omitempty"`
+}
+
+type siteData struct {
+	Site Site `json:"site"`
+}
+
+// Sites lists the workspace's sites.
+func (c *Client) Sites(ctx context.Context) ([]Site, error) {
+	data, err := fetch[struct {
+		Sites []Site `json:"sites"`
+	}](ctx, c, get("/sites", nil))
+	return data.Sites, err
+}
+
+// CreateSite makes a site.
+func (c *Client) CreateSite(ctx context.Context, f SiteFields) (Site, error) {
+	call, err := send(http.MethodPost, "/sites", f, false)
+	if err != nil {
+		return Site{}, err
+	}
+	data, err := fetch[siteData](ctx, c, call)
+	return data.Site, err
+}
+
+func sitePath(id int64) string { return "/sites/" + strconv.FormatInt(id, 10) }
+
+// UpdateSite changes what f names.
+func (c *Client) UpdateSite(ctx context.Context, id int64, f SiteFields) (Site, error) {
+	call, err := send(http.MethodPatch, sitePath(id), f, true)
+	if err != nil {
+		return Site{}, err
+	}
+	data, err := fetch[siteData](ctx, c, call)
+	return data.Site, err
+}
+
+// DeleteSite deletes a site; its devices are then without one.
+func (c *Client) DeleteSite(ctx context.Context, id int64) error {
+	call := get(sitePath(id), nil)
+	call.method = http.MethodDelete
+	_, err := fetch[json.RawMessage](ctx, c, call)
+	return err
+}
+
+// Policy is a document for the public, such as the privacy policy.
+type Policy struct {
+	Slug        string         `json:"slug"`
+	Title       string         `json:"title"`
+	Version     string         `json:"version"`
+	EffectiveAt rimewatch.Time `json:"effective_at"`
+	UpdatedAt   rimewatch.Time `json:"updated_at"`
+	ContentType string         `json:"content_type"`
+	Content     string         `json:"content"`
+	ContentHTML string         `json:"content_html"` // only of Client.Policy
+}
+
+// Policies lists the policy documents. No token is needed.
+func (c *Client) Policies(ctx context.Context) ([]Policy, error) {
+	data, err := fetch[struct {
+		Policies []Policy `json:"policies"`
+	}](ctx, c, get("/policies", nil))
+	return data.Policies, err
+}
+
+// Policy gives one document, such as "privacy": rimewatch.CodePolicyNotFound. No
+// token is needed.
+func (c *Client) Policy(ctx context.Context, slug string) (Policy, error) {
+	data, err := fetch[struct {
+		Policy Policy `json:"policy"`
+	}](ctx, c, get("/policies/"+url.PathEscape(slug), nil))
+	return data.Policy, err
+}
+
+// Alive tells whether the service runs, Ready whether it takes requests: nil
+// when it does. They are not tried again. No token is needed.
+func (c *Client) Alive(ctx context.Context) error { return c.probe(ctx, "/healthz") }
+
+// Ready: see Alive.
+func (c *Client) Ready(ctx context.Context) error { return c.probe(ctx, "/readyz") }
+
+func (c *Client) probe(ctx context.Context, path string) error {
+	resp, err := c.once(ctx, &call{method: http.MethodGet, path: path})
+	if err != nil {
+		return err
+	}
+	drain(resp)
+	return nil
+}
+
+// OpenAPI gives the description of the API as the service serves it. No token
+// is needed.
+func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
+	resp, err := c.do(ctx, &call{method: http.MethodGet, path: "/api/openapi.json", idempotent: true})
+	if err != nil {
+		return nil, err
+	}
+	defer drain(resp)
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/demo"
+)
+
+type demoCmd struct {
+	Listen string        `placeholder:"ADDR" help:"Address to listen on. Default: 127.0.0.1:8080, or a free port when that is taken."`
+	Data   string        `placeholder:"DIR" env:"RIMEWATCH_DEMO_DATA" help:"Empty directory to keep the demo in. Default: a temporary one that is removed at the end."`
+	Every  time.Duration `default:"5s" placeholder:"D" help:"Time between two readings of a device, 1s to 60s. Default: 5s."`
+	Seed   uint64        `default:"1" placeholder:"N" help:"Of everything random about the devices. Default: 1."`
+}
+
+// Help is shown by demo --help.
+func (demoCmd) Help() string {
+	return `Two sites and twelve refrigerators with a past of two days, then live. Three of them are in trouble. It is an
+ordinary server: everything can be tried on it.`
+}
+
+const demoListen = "127.0.0.1:8080"
+
+// Run shows the demo until the context ends.
+func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
+	start := time.Now()
+	logger, err := newLogger(s.err, "warn", "text")
+	if err != nil {
+		return err
+	}
+	serve, err := defaultSettings()
+	if err != nil {
+		return err
+	}
+	serve.Data, serve.Listen = c.Data, c.Listen
+	if c.Listen == "" {
+		serve.Listen = freeAddress(demoListen)
+	}
+	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Stop()) }()
+	if err := printBanner(s.out, d, c.Data, time.Since(start)); err != nil {
+		return err
+	}
+	return d.Run(ctx)
+}
+
+// defaultSettings are those of a server that nobody has configured.
+func defaultSettings() (config.Serve, error) {
+	var c struct{ config.Serve }
+	k, err := newDefaults(&c)
+	if err == nil {
+		_, err = k.Parse(nil)
+	}
+	return c.Serve, err
+}
+
+// freeAddress is the address, or another port of its host when it is taken.
+func freeAddress(address string) string {
+	l, err := net.Listen("tcp", address)
+	if err == nil {
+		_ = l.Close()
+		return address
+	}
+	if host, _, splitErr := net.SplitHostPort(address); splitErr == nil && errors.Is(err, syscall.EADDRINUSE) {
+		return net.JoinHostPort(host, "0")
+	}
+	return address
+}
+
+const banner = `
+  Rimewatch is running a demo: %s
+  %d sites, %d refrigerators, %s readings of their past. Ready in %.1f s.
+
+    Web         %s
+    E-mail      %s
+    Password    %s
+    API token   %s
+
+  Have a look at
+
+%s
+  Try
+
+    curl -s -H "Authorization: Bearer %s" \
+      %s/api/v1/alerts
+
+  Ctrl-C ends it.%s
+
+`
+
+func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) error {
+	troubles := ""
+	for _, t := range d.Troubles {
+		troubles += fmt.Sprintf("    %-9s   %s, %s: %s\n", t.Serial, t.Name, t.Site, t.Story)
+	}
+	end := " Nothing of it is left then."
+	if data != "" {
+		end = " rimewatch serve --data " + data + " shows it again."
+	}
+	_, err := fmt.Fprintf(w, banner, "Demo Market", d.Sites(), d.Devices(), grouped(d.Readings), took.Seconds(),
+		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, end)
+	return err
+}
+
+// grouped is a number with its thousands set apart.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

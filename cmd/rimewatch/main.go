@@ -1,0 +1,129 @@
+// Command rimewatch monitors commercial refrigeration: the server, a demo, and
+// the tools of its operator. Everything it can do is in its help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // sites have time zones, and the machine may know none
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the whole command line. Every flag has an environment variable
+// of its name, RIMEWATCH_ in front, in capitals.
+type commands struct {
+	Serve   serveCmd   `cmd:"" group:"run" help:"Run the server."`
+	Demo    demoCmd    `cmd:"" group:"run" help:"Run a server with a made-up market in it, to look around."`
+	Token   tokenCmd   `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
+	User    userCmd    `cmd:"" group:"keep" help:"Add people and reset their passwords."`
+	Version versionCmd `cmd:"" group:"about" help:"Print the version."`
+}
+
+const description = `Rimewatch watches refrigerators: it stores their readings, knows when one is too warm, silent or about to fail, and says so.
+
+Every flag can also be set in the environment: --rate-limit is RIMEWATCH_RATE_LIMIT.`
+
+// streams are where a command writes and reads.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// Exit codes beside 0.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func run(args []string, s streams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the process at once.
+	defer context.AfterFunc(ctx, stop)()
+
+	parser := newParser(s)
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	k, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(s.err, "rimewatch: %s (%s --help tells more)\n", oneLine(err), usageCommand(err))
+		return exitUsage
+	}
+	k.BindTo(ctx, (*context.Context)(nil))
+	if err := k.Run(s); err != nil {
+		fmt.Fprintf(s.err, "rimewatch: %s\n", oneLine(err))
+		var usage usageError
+		if errors.As(err, &usage) {
+			return exitUsage
+		}
+		return exitFailed
+	}
+	return 0
+}
+
+func newParser(s streams) *kong.Kong {
+	return kong.Must(new(commands),
+		kong.Name("rimewatch"),
+		kong.Description(description),
+		kong.Writers(s.out, s.err),
+		kong.DefaultEnvars("RIMEWATCH"),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}),
+		kong.ValueFormatter(helpText),
+		kong.ExplicitGroups(groups()),
+	)
+}
+
+// newDefaults fills a struct of flags with their defaults.
+func newDefaults(flags any) (*kong.Kong, error) {
+	return kong.New(flags, kong.DefaultEnvars("RIMEWATCH"))
+}
+
+func groups() []kong.Group {
+	return []kong.Group{
+		{Key: "run", Title: "Run it:"},
+		{Key: "feed", Title: "Feed it:"},
+		{Key: "keep", Title: "Keep it:"},
+		{Key: "about", Title: "About it:"},
+		{Key: "Store", Title: "Store:"},
+		{Key: "Network", Title: "Network:"},
+		{Key: "Limits", Title: "Limits:"},
+		{Key: "Log", Title: "Log:"},
+	}
+}
+
+// helpText leaves the environment variables out of the help of each flag: they
+// follow from the names, and the description says so.
+func helpText(v *kong.Value) string { return v.Help }
+
+// usageError is a mistake on the command line that only the command can see.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// usageCommand is the part of the command line that was understood.
+func usageCommand(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		if node := parse.Context.Selected(); node != nil {
+			return "rimewatch " + node.Path()
+		}
+	}
+	return "rimewatch"
+}
+
+// oneLine is an error on one line, whatever it wraps.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// dataFlag names the data directory.
+type dataFlag struct {
+	Data string `default:"./data" placeholder:"DIR" help:"Directory of the store."`
+}
+
+func (f *dataFlag) file() string { return filepath.Join(f.Data, sqlite.FileName) }
+
+// mustExist tells when there is no store in the directory.
+func (f *dataFlag) mustExist() error {
+	_, err := os.Stat(f.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no store in %s", f.Data)
+	}
+	return err
+}
+
+// accounts opens the accounts of the store, also beside a running server, and
+// lets f work on them.
+func (f *dataFlag) accounts(ctx context.Context, work func(*account.Service, rimewatch.Time) error) (err error) {
+	st, err := sqlite.Open(ctx, sqlite.Config{Path: f.file(), ControlOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return plain(work(account.New(account.Config{Store: st}), rimewatch.TimeOf(time.Now())))
+}
+
+// workspaceFlag names a workspace.
+type workspaceFlag struct {
+	Workspace string `required:"" placeholder:"NAME" help:"Name of the workspace."`
+}
+
+// operator acts in the workspace.
+func (f *workspaceFlag) operator(ctx context.Context, a *account.Service, create bool, now rimewatch.Time) (account.Principal, error) {
+	w, err := a.FindWorkspace(ctx, f.Workspace, create, now)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return account.Principal{}, fmt.Errorf("there is no workspace %q; --create makes it", f.Workspace)
+	}
+	return account.Operator(w.ID), err
+}
+
+// plain is an error of the domain in words for the operator: what is wrong with
+// which field, without codes.
+func plain(err error) error {
+	var e *rimewatch.Error
+	if !errors.As(err, &e) || e.Err != nil {
+		return err
+	}
+	if len(e.Fields) == 0 {
+		return errors.New(e.Message)
+	}
+	var all []error
+	for _, field := range sortedKeys(e.Fields) {
+		for _, what := range e.Fields[field] {
+			all = append(all, fmt.Errorf("%s %s", field, what))
+		}
+	}
+	return errors.Join(all...)
+}

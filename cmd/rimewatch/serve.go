@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
+)
+
+type serveCmd struct {
+	config.Serve
+}
+
+// Help is shown by serve --help.
+func (serveCmd) Help() string {
+	return `Keeps everything in one directory and needs nothing beside it. The first start makes the directory and logs a
+code with which the web page sets the service up. SIGTERM and Ctrl-C finish what is running and exit with 0; a
+second one ends at once. Whatever was acknowledged survives also a kill or a power cut.
+
+  rimewatch serve --data /var/lib/rimewatch --listen 0.0.0.0:8080`
+}
+
+// Run serves until the context ends.
+func (c *serveCmd) Run(ctx context.Context, s streams) error {
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	logger, err := newLogger(s.err, c.LogLevel, c.LogFormat)
+	if err != nil {
+		return err
+	}
+	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger})
+}
+
+func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); err != nil {
+		return nil, usagef("--log-level %q: %w", level, err)
+	}
+	o := &slog.HandlerOptions{Level: least}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	default:
+		return nil, usagef("--log-format %q: must be text or json", format)
+	}
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(s streams) error {
+	_, err := fmt.Fprintln(s.out, versionText())
+	return err
+}

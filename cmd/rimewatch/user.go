@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+)
+
+type userCmd struct {
+	Add           userAddCmd   `cmd:"" help:"Add a person to a workspace."`
+	ResetPassword userResetCmd `cmd:"" help:"Give a person a new password and end their sessions."`
+}
+
+type passwordFlag struct {
+	PasswordStdin bool `help:"Read the password from standard input. Otherwise one is made up and printed."`
+}
+
+// read gives the password from standard input, or "" when one is to be made up.
+func (f *passwordFlag) read(s streams) (string, error) {
+	if !f.PasswordStdin {
+		return "", nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(s.in, 4096)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	password := strings.TrimRight(line, "\r\n")
+	if password == "" {
+		return "", fmt.Errorf("there is no password on standard input")
+	}
+	return password, nil
+}
+
+type userAddCmd struct {
+	dataFlag
+	workspaceFlag
+	passwordFlag
+	Create   bool   `help:"Make the workspace if it does not exist."`
+	Email    string `arg:"" help:"E-mail address to sign in with."`
+	FullName string `name:"name" placeholder:"NAME" help:"The person's name."`
+	Role     string `default:"viewer" enum:"viewer,technician,admin,owner" help:"viewer, technician, admin or owner. Default: viewer."`
+}
+
+// Run adds the person. A password that was made up is printed alone.
+func (c *userAddCmd) Run(ctx context.Context, s streams) error {
+	password, err := c.read(s)
+	if err != nil {
+		return err
+	}
+	madeUp := password == ""
+	if madeUp {
+		password = rand.Text()
+	}
+	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+		p, err := c.operator(ctx, a, c.Create, now)
+		if err != nil {
+			return err
+		}
+		_, err = a.AddUser(ctx, p.WorkspaceID, account.UserRequest{Email: c.Email, Name: c.FullName, Password: password, Role: rimewatch.Role(c.Role)}, now)
+		if err != nil {
+			return err
+		}
+		return printPassword(s, madeUp, password)
+	})
+}
+
+func printPassword(s streams, show bool, password string) error {
+	if !show {
+		return nil
+	}
+	_, err := fmt.Fprintln(s.out, password)
+	return err
+}
+
+type userResetCmd struct {
+	dataFlag
+	passwordFlag
+	Email string `arg:"" help:"E-mail address of the person."`
+}
+
+// Run sets the password.
+func (c *userResetCmd) Run(ctx context.Context, s streams) error {
+	if err := c.mustExist(); err != nil {
+		return err
+	}
+	password, err := c.read(s)
+	if err != nil {
+		return err
+	}
+	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+		set, err := a.ResetPassword(ctx, c.Email, password, now)
+		if err != nil {
+			return err
+		}
+		return printPassword(s, password == "", set)
+	})
+}

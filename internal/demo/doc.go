@@ -1,0 +1,13 @@
+// Package demo runs a server with a made-up market in it: two sites, twelve
+// refrigerators that package simulate lives for, and three of them in trouble.
+//
+// It is an ordinary server. Whatever the devices say goes through the public
+// API, with a token, like that of any other fleet: first the past, in batches,
+// then the present, reading by reading. So the alerts that are seen are the
+// service's own.
+//
+// The past ends at the moment of the start. One condenser has been fouling for
+// weeks, a door was left open a while ago, and one unit has just lost its power.
+// The door is closed and the power comes back while one watches; after some
+// hours both happen again, for whoever leaves the demo running.
+package demo

@@ -1,0 +1,141 @@
+package demo
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/simulate"
+)
+
+// What everything is about, as people see it.
+const (
+	workspaceName = "Demo Market"
+	ownerEmail    = "demo@rimewatch.example"
+	timeZone      = "Europe/Berlin"
+)
+
+// How far back the demo goes.
+const (
+	usualPast   = 48 * rimewatch.Hour
+	foulingPast = 21 * rimewatch.Day
+	pastEvery   = rimewatch.Minute
+)
+
+// place is a site of the market.
+type place struct {
+	name, address string
+	seed          uint64
+}
+
+var places = [...]place{
+	{"Harbour Street", "Harbour Street 12", 101},
+	{"Market Hall", "Market Square 3", 102},
+}
+
+// trouble is what is wrong with a device.
+type trouble uint8
+
+const (
+	healthy trouble = iota
+	fouling
+	doorOpen
+	powerLoss
+)
+
+// story tells what people can see happen.
+func (t trouble) story() string {
+	switch t {
+	case fouling:
+		return "its condenser has been fouling for two weeks"
+	case doorOpen:
+		return "its door was left open; somebody will close it in a while"
+	case powerLoss:
+		return "has just lost its power; it comes back in three minutes"
+	default:
+		return ""
+	}
+}
+
+// fixture is a device of the market.
+type fixture struct {
+	name, equipment     string
+	manufacturer, model string
+	place               int
+	trouble             trouble
+}
+
+var fixtures = [...]fixture{
+	{"Walk-in freezer", "walkin_freezer", "Norvik", "WF-240", 0, fouling},
+	{"Walk-in cooler", "walkin_cooler", "Norvik", "WC-260", 0, healthy},
+	{"Dairy multideck", "display_case_open", "Halden", "MD-375", 0, healthy},
+	{"Drinks merchandiser", "display_case_closed", "Halden", "GD-2", 0, healthy},
+	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, healthy},
+	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, doorOpen},
+	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
+	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, healthy},
+	{"Fish cooler", "fish_cooler", "Norvik", "FC-80", 1, powerLoss},
+	{"Meat cooler", "meat_cooler", "Norvik", "MC-110", 1, healthy},
+	{"Bottle cooler", "beverage_cooler", "Halden", "BC-3", 1, healthy},
+	{"Pharmacy refrigerator", "vaccine_refrigerator", "Medikalt", "VR-140", 1, healthy},
+}
+
+func (f *fixture) serial(number int) string {
+	return fmt.Sprintf("%s-%04d", simulate.SerialPrefix(f.equipment), number)
+}
+
+// past is how much of a device's past is simulated.
+func (f *fixture) past() rimewatch.Time {
+	if f.trouble == fouling {
+		return foulingPast
+	}
+	return usualPast
+}
+
+// config lets a fixture live until now and on.
+func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, offset time.Duration) simulate.Config {
+	return simulate.Config{
+		Equipment: f.equipment, Seed: seed, Start: now - f.past(), SampleEvery: every,
+		Site:   simulate.Site{Seed: places[f.place].seed, Offset: offset},
+		Faults: f.faults(now),
+	}
+}
+
+// What happens when, seen from the start. The short troubles come again for a
+// week.
+const (
+	foulingFor  = 15 * rimewatch.Day
+	foulingRamp = 18 * 24 * time.Hour
+
+	doorSince = 100 * rimewatch.Minute
+	doorUntil = 10 * rimewatch.Minute
+	doorAgain = 6 * rimewatch.Hour
+
+	powerSince = 12 * rimewatch.Minute
+	powerUntil = 3 * rimewatch.Minute
+	powerAgain = 4 * rimewatch.Hour
+
+	again = 7 * rimewatch.Day
+)
+
+func (f *fixture) faults(now rimewatch.Time) []simulate.Fault {
+	switch f.trouble {
+	case fouling:
+		return []simulate.Fault{{Name: "condenser_fouling", Severity: 0.8, Onset: now - foulingFor, Profile: simulate.Linear, Ramp: foulingRamp}}
+	case doorOpen:
+		return repeated("door_open", now-doorSince, now+doorUntil, doorAgain)
+	case powerLoss:
+		return repeated("power_failure", now-powerSince, now+powerUntil, powerAgain)
+	default:
+		return nil
+	}
+}
+
+// repeated is a fault that comes back every so often.
+func repeated(name string, from, to, every rimewatch.Time) []simulate.Fault {
+	var all []simulate.Fault
+	for shift := rimewatch.Time(0); shift < again; shift += every {
+		all = append(all, simulate.Fault{Name: name, Onset: from + shift, End: to + shift})
+	}
+	return all
+}
