@@ -31,6 +31,11 @@ type unit struct {
 	// reload, when set, replaces the state at every step by what a restart
 	// would read from a checkpoint.
 	reload bool
+	// values is what the unit measures in "A..B" steps, minute is how many of
+	// their readings there were.
+	values map[string]float64
+	minute int
+	on, of int // cycle: minutes of run in a cycle, 0 = as values say
 }
 
 func newUnit(t failer, c *Config) *unit {
@@ -105,10 +110,18 @@ func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
 //	30m announce      it announces its shutdown
 //	30m resolve TYPE  a person resolves
 //	30m max -10       somebody edits temp_max (or min, delay, critmax)
+//	0m..60m v=230 i=15 a reading a minute with these fields and those of the
+//	                  steps before; "on" and "off" set what a running or a
+//	                  standing compressor shows, "cycle=9/17" alternates them,
+//	                  "v=" leaves a field out, "v!" breaks its sensor
 func (u *unit) run(script string) {
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
 		if len(w) == 0 {
+			continue
+		}
+		if from, to, ok := strings.Cut(w[0], ".."); ok {
+			u.minutes(u.moment(from), u.moment(to), w[1:])
 			continue
 		}
 		u.advance(u.moment(w[0]))
@@ -192,8 +205,11 @@ func summary(log []Transition) []string {
 	lines := []string{}
 	for _, t := range log {
 		s := fmt.Sprintf("%s %s %s %s since %s", short(t.At), t.Kind, t.Type, t.Severity, short(t.ConditionStartedAt))
-		if t.Type != rimewatch.DeviceOffline {
+		if t.HasValue && t.Type != rimewatch.DeviceOffline {
 			s += fmt.Sprintf(" value %v peak %v limit %v", t.Value, t.Peak, t.Threshold)
+		}
+		if !t.HasValue && t.Metric != "" {
+			s += " " + t.Metric
 		}
 		if t.Occurrences > 1 {
 			s += fmt.Sprintf(" occurrences %d", t.Occurrences)
@@ -215,4 +231,114 @@ func short(t rimewatch.Time) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+var fieldKeys = map[string]rimewatch.Field{
+	"z": rimewatch.ProductZoneTemp, "d": rimewatch.CompressorDischargeTemp, "s": rimewatch.CompressorSuctionTemp,
+	"a": rimewatch.AmbientTemp, "h": rimewatch.Humidity, "v": rimewatch.Voltage, "i": rimewatch.AmpDraw, "x": rimewatch.VibrationLevel,
+}
+
+var (
+	running  = []string{"i=15", "x=0.9", "d=85", "s=-3"}
+	standing = []string{"i=0.2", "x=0.06", "d=50", "s=5"}
+)
+
+// minutes sends a reading a minute in [from, to).
+func (u *unit) minutes(from, to rimewatch.Time, words []string) {
+	if u.values == nil {
+		u.values = map[string]float64{"z": -20, "a": 24, "h": 50, "v": 230}
+		u.set(standing...)
+	}
+	for i, w := range words {
+		switch {
+		case w == "on", w == "off":
+			u.of = 0
+			u.set(map[string][]string{"on": running, "off": standing}[w]...)
+		case strings.HasPrefix(w, "cycle="):
+			if _, err := fmt.Sscanf(w, "cycle=%d/%d", &u.on, &u.of); err != nil {
+				u.t.Fatal(err)
+			}
+		case strings.HasPrefix(w, "every="):
+			continue
+		default:
+			u.set(words[i])
+		}
+	}
+	every := rimewatch.Minute
+	for _, w := range words {
+		if v, ok := strings.CutPrefix(w, "every="); ok {
+			every = u.moment(v) - epoch
+		}
+	}
+	for at := from; at < to; at += every {
+		u.advance(at)
+		r := rimewatch.Reading{At: at}
+		for k, v := range u.values {
+			f, known := fieldKeys[strings.TrimSuffix(k, "!")]
+			switch {
+			case k == "defrost":
+				r.Flags = r.Flags.WithBool(rimewatch.DefrostActiveSent, v > 0)
+			case k == "starts":
+				r.Flags |= rimewatch.StartCountSent
+				r.StartCount = int64(v)
+			case strings.HasSuffix(k, "!"):
+				r.Faults = r.Faults.With(f)
+			case known:
+				r.Set(f, v)
+			default:
+				u.t.Fatalf("unknown field %q", k)
+			}
+		}
+		u.cycle(&r)
+		u.observe(r)
+		u.minute++
+	}
+}
+
+func (u *unit) set(words ...string) {
+	for _, w := range words {
+		key, value, _ := strings.Cut(w, "=")
+		switch {
+		case strings.HasSuffix(w, "!"):
+			delete(u.values, strings.TrimSuffix(w, "!"))
+			u.values[w] = 0
+		case value == "":
+			delete(u.values, key)
+		default:
+			delete(u.values, key+"!")
+			u.values[key] = u.number(value)
+		}
+	}
+}
+
+// cycle makes the compressor run for the first part of every cycle. The zone
+// follows a little, as a thermostat lets it.
+func (u *unit) cycle(r *rimewatch.Reading) {
+	if u.of == 0 {
+		return
+	}
+	k := u.minute % u.of
+	words := standing
+	if k < u.on {
+		words = running
+	}
+	for _, w := range words {
+		key, value, _ := strings.Cut(w, "=")
+		f := fieldKeys[key]
+		if v := u.number(value); r.Present.Has(f) && (words[0] == standing[0] || u.values[key] == u.numberOf(standing, key)) {
+			r.Set(f, v)
+		}
+	}
+	if r.Present.Has(rimewatch.ProductZoneTemp) {
+		r.Set(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]+float64(k%7)/10)
+	}
+}
+
+func (u *unit) numberOf(words []string, key string) float64 {
+	for _, w := range words {
+		if k, v, _ := strings.Cut(w, "="); k == key {
+			return u.number(v)
+		}
+	}
+	return 0
 }

@@ -1,6 +1,10 @@
 package alert
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // bounds gives what rule i judges by. Bounds without a limit mean that it is
 // not judged, for want of a configuration or of something still to be learnt.
@@ -21,7 +25,8 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 	case ruleVibration:
 		return s.vibrationBounds(th)
 	case ruleStarts:
-		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), delta: 0.5, clear: hour}
+		// What is critical shows in the second measure alone.
+		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour}
 	case ruleCycling:
 		return s.run.cyclingBounds(th)
 	case ruleRecovery:
@@ -276,7 +281,7 @@ func (s *State) measure(i rule, t *track) (metric, unit string, v float64, ok bo
 	last := func(f rimewatch.Field) float64 { return s.last[f].float() }
 	switch i {
 	case ruleFault:
-		return s.brokenSensor(), "", 0, false
+		return s.brokenSensor(t), "", 0, false
 	case ruleOffline, ruleStale:
 		return spec.metric, spec.unit, 0, false
 	case ruleLowSuction:
@@ -326,13 +331,14 @@ func (s *State) secondValue(i rule) float64 {
 
 func round(v float64) float64 { return fix(v).float() }
 
-// brokenSensor names the first sensor that is broken.
-func (s *State) brokenSensor() string {
-	if s.sensor.stuck {
-		return rimewatch.ProductZoneTemp.String()
+// brokenSensor names the first sensor that is broken, or was until just now.
+func (s *State) brokenSensor(t *track) string {
+	set := s.brokenSensors()
+	if set == 0 {
+		set = rimewatch.Fields(t.peak)
 	}
 	for f := range rimewatch.NumFields {
-		if s.broken.Has(f) {
+		if set.Has(f) {
 			return f.String()
 		}
 	}

@@ -116,10 +116,21 @@ func (s *State) judgeSensors(x *pass) {
 	}
 	b := s.bounds(x.c, &x.p, x.th, ruleFault)
 	s.judge(x, ruleFault, &b, sample{z: z})
+	if t := s.pool.track(ruleFault); t != nil && z == zoneBeyond {
+		t.peak = fixed(s.brokenSensors()) // remembered until it is resolved
+	}
 	if t := s.pool.track(ruleStale); t != nil && s.fresh() == x.e {
 		b := s.bounds(x.c, &x.p, x.th, ruleStale)
 		s.judge(x, ruleStale, &b, sample{})
 	}
+}
+
+// brokenSensors are the sensors that do not count at present.
+func (s *State) brokenSensors() rimewatch.Fields {
+	if s.sensor.stuck {
+		return s.broken.With(rimewatch.ProductZoneTemp)
+	}
+	return s.broken
 }
 
 // fresh is when the device last sent what is awaited of it: its zone

@@ -199,8 +199,8 @@ func (s *State) fire(x *pass) {
 }
 
 // timer is when rule i changes by the wall clock, while the device is alive.
-// Where a delay is about as short as the time between readings, the next
-// reading is awaited: it decides.
+// Beside the product temperature the next reading is awaited while it is not
+// overdue: one odd sample must not become an alert before the next can tell.
 func (s *State) timer(i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 {
@@ -213,7 +213,7 @@ func (s *State) timer(i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 		return 0, false
 	}
 	if i > ruleOffline {
-		due += rimewatch.Time(500 * s.gap)
+		due = max(due, s.at+rimewatch.Time(1500*s.gap))
 	}
 	return max(due, s.holdUntil), true
 }
@@ -378,9 +378,9 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 	}
 	switch {
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):
-		tr.Threshold, tr.HasThreshold = b.crit, true
+		tr.Threshold, tr.HasThreshold = round(b.crit), true
 	case b.hasWarn:
-		tr.Threshold, tr.HasThreshold = b.warn, true
+		tr.Threshold, tr.HasThreshold = round(b.warn), true
 	}
 	return tr
 }

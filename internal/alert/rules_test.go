@@ -1,0 +1,246 @@
+package alert
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// known lets the engine learn a freezer on 230 V that draws 15 A, nine minutes
+// of every seventeen, for three days.
+const known = `
+	0m..72h cycle=9/17`
+
+// ruleCases has a row or two for every rule beside the product temperature.
+// The unit is the one of known; its readings come once a minute.
+var ruleCases = []struct{ name, script, want string }{
+	{"voltage: 10 % too low for a minute warns, 15 % is critical", known + `
+		72h..72h10m v=205
+		72h10m..72h20m v=194
+		72h20m..73h v=230`, `
+		72h1m opened low_voltage warning since 72h value 205 peak 205 limit 207
+		72h11m escalated low_voltage critical since 72h value 194 peak 194 limit 195.5
+		72h25m resolved low_voltage critical since 72h value 230 peak 194 limit 195.5`},
+	{"voltage: one low sample is a starting motor", known + `
+		72h..72h1m v=200
+		72h1m..73h v=230`, ``},
+	{"voltage: too high", known + `
+		72h..72h10m v=254
+		72h10m..73h v=230`, `
+		72h1m opened high_voltage warning since 72h value 254 peak 254 limit 253
+		72h15m resolved high_voltage warning since 72h value 230 peak 254 limit 253`},
+	{"power loss is not a low voltage, and critical with the second sample", known + `
+		72h..72h10m off v=0 i=0
+		72h10m..72h20m v=230 i=0.2`, `
+		72h1m opened power_loss critical since 72h value 0 peak 0 limit 115
+		72h11m resolved power_loss critical since 72h value 230 peak 0 limit 115`},
+	{"a running motor without voltage is a broken sensor", known + `
+		72h..72h20m on v=0
+		72h20m..72h40m v=230`, `
+		72h5m opened sensor_fault warning since 72h voltage
+		72h25m resolved sensor_fault warning since 72h voltage`},
+	{"discharge: above 107 °C for five minutes of warm running", known + `
+		72h..73h on d=110
+		73h..74h d=90`, `
+		72h8m opened high_discharge_temperature warning since 72h3m value 110 peak 110 limit 107
+		73h5m resolved high_discharge_temperature warning since 72h3m value 90 peak 110 limit 107`},
+	{"discharge: the clock stands still while the compressor does", known + `
+		72h..72h8m on d=110
+		72h8m..73h off d=60
+		73h..73h8m on d=110
+		73h8m..74h off d=60`, `
+		73h5m opened high_discharge_temperature warning since 73h value 110 peak 110 limit 107`},
+	{"discharge: above 121 °C for a minute is critical", known + `
+		72h..72h10m on d=125
+		72h10m..73h d=90`, `
+		72h4m opened high_discharge_temperature critical since 72h3m value 125 peak 125 limit 121
+		72h15m resolved high_discharge_temperature critical since 72h3m value 90 peak 125 limit 121`},
+	{"discharge: 8 K above the unit's own in two windows", known + `
+		72h..96h cycle=9/17 d=93`, `
+		88h30m opened high_discharge_temperature warning since 88h25m value 7.5897 peak 7.5897 limit 6`},
+	{"discharge: 20 K above it is critical", known + `
+		72h..96h cycle=9/17 d=105`, `
+		82h18m opened high_discharge_temperature warning since 82h13m value 13.3333 peak 13.3333 limit 6
+		88h13m escalated high_discharge_temperature critical since 82h13m value 20 peak 20 limit 15`},
+	{"suction: above 18 °C for a quarter of an hour of running", known + `
+		72h..73h on s=20
+		73h..74h s=-3`, `
+		72h18m opened high_suction_temperature warning since 72h3m value 20 peak 20 limit 18
+		73h10m resolved high_suction_temperature warning since 72h3m value -3 peak 20 limit 18`},
+	{"suction: colder than the zone is liquid", known + `
+		72h..73h on s=-23
+		73h..74h s=-3`, `
+		72h18m opened low_suction_temperature warning since 72h8m value -3 peak -3 limit -2
+		73h10m resolved low_suction_temperature warning since 72h8m value 17 peak -3 limit -2`},
+	{"discharge: barely above ambient is liquid too", known + `
+		72h..73h on d=45
+		73h..74h d=85`, `
+		72h18m opened low_discharge_temperature warning since 72h8m value 21 peak 21 limit 25
+		73h10m resolved low_discharge_temperature warning since 72h8m value 61 peak 21 limit 25`},
+	{"a discharge line no warmer than the suction line is a lost sensor", known + `
+		72h..73h on d=10
+		73h..74h d=85`, `
+		72h13m opened sensor_fault warning since 72h8m compressor_discharge_temp
+		73h5m resolved sensor_fault warning since 72h8m compressor_discharge_temp`},
+	{"amps: a quarter above rated", known + `
+		72h..73h on i=25
+		73h..74h i=15`, `
+		72h5m opened high_amp_draw critical since 72h3m value 25 peak 25 limit 23.4375
+		73h5m resolved high_amp_draw critical since 72h3m value 15 peak 25 limit 23.4375`},
+	{"amps: 15 % above the unit's own in two windows", known + `
+		72h..96h cycle=9/17 i=17.3`, `
+		88h48m opened high_amp_draw warning since 88h38m value 14.4336 peak 14.4336 limit 12`},
+	{"amps: next to nothing while it vibrates", known + `
+		72h..73h off i=2 x=0.9
+		73h..74h on`, `
+		72h10m opened low_amp_draw warning since 72h value 2 peak 2 limit 3.75
+		73h5m resolved low_amp_draw warning since 72h value 15 peak 2 limit 3.75`},
+	{"vibration: twice its own and above 1.8 for a quarter of an hour", known + `
+		72h..73h on x=2.5
+		73h..74h x=0.9`, `
+		72h18m opened high_vibration warning since 72h3m value 2.5 peak 2.5 limit 1.8
+		73h15m resolved high_vibration warning since 72h3m value 0.9 peak 2.5 limit 1.8`},
+	{"vibration: critical", known + `
+		72h..73h on x=5
+		73h..75h x=0.9`, `
+		72h18m opened high_vibration critical since 72h3m value 5 peak 5 limit 4.5
+		73h15m resolved high_vibration critical since 72h3m value 0.9 peak 5 limit 4.5`},
+	{"starts: more than twelve an hour are critical", known + `
+		72h..74h cycle=2/4
+		74h..80h cycle=9/17`, `
+		72h29m opened short_cycling warning since 72h14m value 9 peak 9 limit 8
+		73h3m escalated short_cycling critical since 72h14m value 14 peak 14 limit 12
+		76h20m deescalated short_cycling warning since 72h14m value 9 peak 2 limit 2.5
+		76h40m resolved short_cycling warning since 72h14m value 9 peak 2 limit 2.5`},
+	{"runs: shorter than three minutes", known + `
+		72h..74h cycle=2/10
+		74h..80h cycle=9/17`, `
+		72h47m opened short_cycling warning since 72h32m value 2 peak 2 limit 2.5
+		76h40m resolved short_cycling warning since 72h32m value 9 peak 2 limit 2.5`},
+	{"a slow reporter is not judged by its starts", `
+		0m..72h cycle=2/4 every=2m`, ``},
+	{"unless it counts them itself", `
+		0m..24h starts=0 every=10m
+		24h..24h10m starts=5 every=10m
+		24h10m..24h20m starts=12 every=10m
+		24h20m..24h30m starts=19 every=10m
+		24h30m..26h every=10m`, `
+		24h40m opened short_cycling critical since 24h20m value 19 peak 19 limit 12`},
+	{"three failed starts in a day warn", known + `
+		72h..72h1m off i=95
+		72h1m..77h i=0.2
+		77h..77h1m i=95
+		77h1m..83h i=0.2
+		83h..83h1m i=95
+		83h1m..83h30m i=0.2`, `
+		83h1m opened compressor_start_failure warning since 83h1m value 3 peak 3 limit 3`},
+	{"three within the hour are critical", known + `
+		72h..72h1m off i=95
+		72h1m..72h5m i=0.2
+		72h5m..72h6m i=95
+		72h6m..72h10m i=0.2
+		72h10m..72h11m i=95
+		72h11m..72h30m i=0.2`, `
+		72h11m opened compressor_start_failure critical since 72h11m value 3 peak 3 limit 3`},
+	{"a start that is caught at its peak has not failed", known + `
+		72h..72h1m off i=70
+		72h1m..72h9m on i=15
+		72h9m..72h20m off
+		72h20m..72h21m i=70
+		72h21m..72h29m on
+		72h29m..72h40m off
+		72h40m..72h41m i=70
+		72h41m..72h50m on`, ``},
+	{"running all day", known + `
+		72h..108h on`, `
+		94h opened excessive_run_time warning since 94h value 96 peak 96 limit 85`},
+	{"running all the time and not cold enough", known + `
+		72h..108h on z=-17`, `
+		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},
+	{"ambient: too hot, too cold", known + `
+		72h..73h a=37
+		73h..74h a=45
+		74h..75h a=24
+		75h..76h a=5
+		76h..77h a=24`, `
+		72h30m opened high_ambient_temperature warning since 72h value 37 peak 37 limit 35
+		73h30m escalated high_ambient_temperature critical since 72h value 45 peak 45 limit 43
+		74h15m resolved high_ambient_temperature critical since 72h value 24 peak 45 limit 43
+		75h30m opened low_ambient_temperature warning since 75h value 5 peak 5 limit 10
+		76h15m resolved low_ambient_temperature warning since 75h value 24 peak 5 limit 10`},
+	{"humidity at the condenser", known + `
+		72h..75h h=80
+		75h..78h h=95
+		78h..79h h=50`, `
+		74h opened high_humidity warning since 72h value 80 peak 80 limit 75
+		77h escalated high_humidity critical since 72h value 95 peak 95 limit 90
+		78h15m resolved high_humidity critical since 72h value 50 peak 95 limit 90`},
+	{"a sensor that reports a fault is no temperature", known + `
+		72h..74h z!
+		74h..75h z=-20`, `
+		72h5m opened sensor_fault warning since 72h product_zone_temp
+		74h5m resolved sensor_fault warning since 72h product_zone_temp`},
+	{"a value beyond all reason is a fault too", known + `
+		72h..73h a=75
+		73h..74h a=24`, `
+		72h5m opened sensor_fault warning since 72h ambient_temp
+		73h5m resolved sensor_fault warning since 72h ambient_temp`},
+	{"one bad sample is none", known + `
+		72h..72h1m z!
+		72h1m..73h z=-20`, ``},
+	{"a zone that shows one number while the compressor cycles is stuck", `
+		0m..72h cycle=9/17
+		72h..72h9m on z=-18
+		72h9m..72h18m off
+		72h18m..72h27m on
+		72h27m..72h36m off
+		72h36m..72h45m on
+		72h45m..73h30m off
+		73h30m..74h cycle=9/17 z=-20`, `
+		73h5m opened sensor_fault warning since 73h product_zone_temp
+		73h35m resolved sensor_fault warning since 73h product_zone_temp`},
+	{"a zone that is no longer sent is stale", known + `
+		72h..74h z=
+		74h..75h z=-20`, `
+		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900
+		74h resolved sensor_stale warning since 71h59m value 7260 peak 7260 limit 900`},
+	{"so are readings that stop while heartbeats go on", known + `
+		74h tick
+		74h1m..75h cycle=9/17`, `
+		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900
+		74h1m resolved sensor_stale warning since 71h59m value 7320 peak 7320 limit 900`},
+	{"a declared defrost makes the warning wait", `
+		0m..60m z=-20 defrost=0
+		60m..90m z=-13 defrost=1
+		90m..155m defrost=0
+		155m..180m z=-20`, ``},
+	{"but not for ever", `
+		0m..60m z=-20 defrost=0
+		60m..90m z=-13 defrost=1
+		90m..200m defrost=0
+		200m..220m z=-20`, `
+		2h40m opened high_temperature warning since 1h value -13 peak -13 limit -15
+		3h25m resolved high_temperature warning since 1h value -20 peak -13 limit -15`},
+	{"and the critical alert does not", `
+		0m..60m z=-20 defrost=0
+		60m..90m z=-8 defrost=1
+		90m..130m defrost=0
+		130m..180m z=-20`, `
+		2h opened high_temperature critical since 1h value -8 peak -8 limit -12
+		2h15m resolved high_temperature critical since 1h value -20 peak -8 limit -12`},
+}
+
+func TestRules(t *testing.T) {
+	for _, tc := range ruleCases {
+		t.Run(tc.name, func(t *testing.T) {
+			c := configOf("walkin_freezer")
+			c.Rules = AllRules
+			u := newUnit(t, c)
+			u.reload = true
+			u.run(tc.script)
+			if diff := cmp.Diff(lines(tc.want), summary(u.log)); diff != "" {
+				t.Error("transitions (-want +got):\n" + diff)
+			}
+		})
+	}
+}
