@@ -218,6 +218,8 @@ func (s *Service) checkpoints() {
 // checkpoint writes the units whose oldest change is older than age, or all
 // that lag far behind. The log may then forget what no unit needs.
 func (s *Service) checkpoint(age time.Duration) {
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
 	now := s.clock()
 	var buf []byte
 	wrote := false
@@ -298,3 +300,7 @@ func cutPayload(b []byte) (payload, rest []byte, err error) {
 	}
 	return b[n : n+int(size)], b[n+int(size):], nil
 }
+
+// CheckpointAll writes the states of all changed units now: before the store
+// is brought to rest.
+func (s *Service) CheckpointAll() { s.checkpoint(0) }

@@ -111,6 +111,9 @@ type Service struct {
 	wheel *presence.Wheel // of the writer goroutine
 	group group           // of the writer goroutine
 
+	checkpointing sync.Mutex
+	worst         atomic.Int64 // ns, the longest commit
+
 	stopping  chan struct{}
 	stopOnce  sync.Once
 	stopped   atomic.Bool
@@ -217,6 +220,10 @@ func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) err
 	s.pool.Put(r)
 	return err
 }
+
+// WorstCommit is the longest that a commit took since the last call, and what
+// waited for it: for metrics.
+func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swap(0)) }
 
 // QueueDepth is the number of inputs that wait, for metrics and readiness.
 func (s *Service) QueueDepth() int64 { return s.waiting.Load() }

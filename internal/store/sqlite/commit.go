@@ -21,8 +21,17 @@ type commit struct {
 	seq     int64
 	log     []byte // the packed row of commit_log
 	logged  bool   // there is something in it
-	touched []*device
+	touched []touch
 	effects store.Effects
+}
+
+// touch is a device that the group has readings of, with what is newest among
+// them.
+type touch struct {
+	device *device
+	latest rimewatch.Reading
+	temp   float64
+	tempAt rimewatch.Time
 }
 
 // Commit implements store.Log.
@@ -36,7 +45,8 @@ func (s *Store) Commit(ctx context.Context, g *store.Group) error {
 		return errClosed()
 	}
 	g.Now = max(g.Now, s.lastNow)
-	c := &commit{s: s, g: g, seq: s.seq + 1, log: s.logBuf[:0]}
+	c := &commit{s: s, g: g, seq: s.seq + 1, log: s.logBuf[:0], touched: s.touchBuf[:0]}
+	defer func() { s.touchBuf = c.touched }()
 	c.log = binary.LittleEndian.AppendUint32(c.log, 0) // the checksum's place
 	c.log = append(c.log, logVersion)
 	c.log = binary.AppendVarint(c.log, int64(g.Now))
@@ -145,8 +155,10 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 		r.At++
 	}
 	if d.head.stagedN == d.head.n {
-		c.touched = append(c.touched, d)
+		c.touched = append(c.touched, touch{device: d})
+		d.touch = int32(len(c.touched) - 1)
 	}
+	c.touched[d.touch].take(r)
 	c.log = append(c.log, byte(store.InputReading))
 	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
 	start := len(c.log)
@@ -154,6 +166,16 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	d.head.stage(c.log[start:], r.At)
 	c.logged = true
 	return nil
+}
+
+// take keeps what is newest.
+func (t *touch) take(r *rimewatch.Reading) {
+	if r.At > t.latest.At {
+		t.latest = *r
+	}
+	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok && r.At > t.tempAt {
+		t.temp, t.tempAt = v, r.At
+	}
 }
 
 // stored tells whether a reading of that moment exists, staged ones included.
@@ -232,11 +254,16 @@ func (c *commit) publish() {
 		}
 		s.fleet.put(&row)
 	}
-	for _, d := range c.touched {
+	for i := range c.touched {
+		t := &c.touched[i]
+		d := t.device
 		before := d.head.size
 		s.head.add(int64(len(d.head.buf))-int64(before), int64(d.head.stagedN-d.head.n))
 		s.publishHead(d, c.seq, c.g.Now)
-		eachRow(d.head.buf[before:], d.newest)
+		d.newest(&t.latest)
+		if t.tempAt > d.live.CurrentTempAt {
+			d.live.CurrentTemp, d.live.CurrentTempAt = t.temp, t.tempAt
+		}
 	}
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]
@@ -278,8 +305,8 @@ func (d *device) newest(r *rimewatch.Reading) {
 func (c *commit) retract() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	for _, d := range c.touched {
-		d.head.retract()
+	for i := range c.touched {
+		c.touched[i].device.head.retract()
 	}
 	c.s.keepLogBuf(c.log)
 }

@@ -29,6 +29,8 @@ type device struct {
 	name string // lower case, for searching
 	live rimewatch.Live
 	head head
+	// touch is its place in the running commit.
+	touch int32
 	// sealedTo is the newest moment in a chunk; unknown (0) until asked for.
 	sealedTo rimewatch.Time
 }

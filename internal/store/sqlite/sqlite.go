@@ -91,6 +91,7 @@ type Store struct {
 	seq      int64          // of the last commit; changed under writeMu and mu
 	lastNow  rimewatch.Time // of the last commit; changed under writeMu and mu
 	logBuf   []byte         // for packing a commit; under writeMu
+	touchBuf []touch        // likewise
 	head     headSize
 	deviceID atomic.Int64 // last id given out
 	counts   alertCounts  // by workspace, under mu

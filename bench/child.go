@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// child is a server in a process of its own. It prints a line "ready ADDR TOKEN".
+func child(kind string, args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	switch kind {
+	case "child-app":
+		return childApp(ctx, args[0])
+	case "child-bare":
+		return childHandler(ctx, http.HandlerFunc(bare))
+	case "child-rows":
+		return childRows(ctx, args[0])
+	default:
+		return fmt.Errorf("no child %q", kind)
+	}
+}
+
+func childApp(ctx context.Context, dir string) error {
+	level := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := app.New(ctx, app.Config{Serve: config.Serve{
+		Data: dir, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
+	}, Version: "bench", Logger: level})
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return err
+	}
+	now := rimewatch.TimeOf(time.Now())
+	w, err := a.Accounts.FindWorkspace(ctx, "bench", true, now)
+	if err != nil {
+		return err
+	}
+	_, token, err := a.Accounts.CreateToken(ctx, account.Operator(w.ID), account.TokenRequest{Name: "bench", Scopes: rimewatch.ScopesFull}, now)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready", a.Addr(), token)
+	// Lines on standard input are orders: "rest" seals and compacts everything.
+	orders := make(chan string)
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			orders <- lines.Text()
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return a.Stop()
+		case order := <-orders:
+			if err := obey(ctx, a, order); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func obey(ctx context.Context, a *app.App, order string) error {
+	var err error
+	if path, ok := strings.CutPrefix(order, "profile "); ok {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return pprof.StartCPUProfile(f)
+	}
+	switch order {
+	case "profiled":
+		pprof.StopCPUProfile()
+		fmt.Println("done")
+		return nil
+	case "rest":
+		a.Ingest.CheckpointAll()
+		err = a.Store.Rest(ctx)
+	case "worst":
+		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var st store.Stats
+	if st, err = a.Store.Stats(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("done %d %d %d\n", st.FileBytes, st.StoredReadings, st.HeadReadings)
+	return nil
+}
+
+// bare reads the request and answers: what the machine and net/http can do.
+func bare(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header()["Content-Type"] = jsonType
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write(bareAnswer)
+}
+
+var (
+	jsonType   = []string{"application/json"}
+	bareAnswer = []byte(`{"success":true,"data":{}}`)
+)
+
+func childHandler(ctx context.Context, h http.Handler) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready", l.Addr(), "none")
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = s.Close()
+	}()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// childRows stores every reading as a row of its own, keyed by device and
+// time, one transaction a request: the plain way to use SQLite. It does not
+// decode JSON and checks nothing; the lines of a batch are rows of numbers.
+func childRows(ctx context.Context, dir string) error {
+	conn, err := sqlite.OpenConn(filepath.Join(dir, "rows.db"), sqlite.OpenReadWrite, sqlite.OpenCreate)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, q := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+		"CREATE TABLE reading (device INTEGER, at INTEGER, a REAL, b REAL, c REAL, d REAL, e REAL, f REAL, g REAL, h REAL, PRIMARY KEY (device, at)) STRICT, WITHOUT ROWID"} {
+		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+			return err
+		}
+	}
+	next := int64(0)
+	lock := make(chan struct{}, 1)
+	return childHandler(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		lock <- struct{}{}
+		defer func() { <-lock }()
+		end, err := sqlitex.ImmediateTransaction(conn)
+		if err == nil {
+			for range strings.Count(string(body), "\n") {
+				next++
+				if err = insertRow(conn, next); err != nil {
+					break
+				}
+			}
+			end(&err)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = w.Write(bareAnswer)
+	}))
+}
+
+func insertRow(conn *sqlite.Conn, n int64) error {
+	stmt, err := conn.Prepare("INSERT OR IGNORE INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	stmt.BindInt64(1, n%1000)
+	stmt.BindInt64(2, 1_800_000_000_000+n*60)
+	for i := 3; i <= 10; i++ {
+		stmt.BindFloat(i, float64(n%700)/10+float64(i))
+	}
+	_, err = stmt.Step()
+	return errors.Join(err, stmt.Reset())
+}
+
+// server is a running child.
+type server struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	lines   *bufio.Scanner
+	addr    string
+	token   string
+	started time.Duration // from the start of the process until it was ready
+}
+
+func start(kind string, args ...string) (*server, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cmd: exec.Command(self, append([]string{kind}, args...)...)}
+	s.cmd.Stderr = os.Stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.lines = bufio.NewScanner(out)
+	words, err := s.line("ready")
+	if err != nil {
+		return nil, err
+	}
+	s.started = time.Since(began)
+	s.addr, s.token = words[0], words[1]
+	return s, nil
+}
+
+func (s *server) line(first string) ([]string, error) {
+	for s.lines.Scan() {
+		if words := strings.Fields(s.lines.Text()); len(words) > 0 && words[0] == first {
+			return words[1:], nil
+		}
+	}
+	return nil, errors.New("the server ended")
+}
+
+// order tells the server to do something and gives its answer's numbers.
+func (s *server) order(text string) ([]int64, error) {
+	if _, err := fmt.Fprintln(s.stdin, text); err != nil {
+		return nil, err
+	}
+	words, err := s.line("done")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(words))
+	for i, w := range words {
+		if out[i], err = strconv.ParseInt(w, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// rss is the resident memory in bytes.
+func (s *server) rss() int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// cpu is the processor time that the server has used so far.
+func (s *server) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 on every Linux
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+func (s *server) stop() error {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return s.cmd.Wait()
+}
