@@ -19,7 +19,7 @@ func (s *Store) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucke
 	}
 	head := s.headRows(q.DeviceID, q.From, q.To)
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		end, err := sqlitexSnapshot(conn)
+		end, err := snapshotOf(conn)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,13 +29,12 @@ func spans(conn *sqlite.Conn, deviceID int64, from, to rimewatch.Time) ([]span, 
 			return nil
 		},
 	})
-	slices.SortFunc(out, func(a, b span) int {
-		if a.from != b.from {
-			return int(a.from - b.from)
-		}
-		return int(a.id - b.id)
-	})
+	slices.SortFunc(out, byBeginning)
 	return out, err
+}
+
+func byBeginning(a, b span) int {
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id))
 }
 
 // clusters groups spans that overlap: between two clusters readings need no
@@ -109,43 +109,101 @@ func (s *Store) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Re
 	return snapshot(buf, from, to)
 }
 
-// Readings implements store.History.
+// sliceChunks is about how many chunks are decoded at a time.
+const sliceChunks = 16
+
+// nextSpans lists the chunks of the next days that hold any, in the query's
+// direction, whole days at a time: chunks of different days never overlap. rest
+// is what of the query is left afterwards.
+func nextSpans(conn *sqlite.Conn, q store.HistoryQuery) (list []span, rest store.HistoryQuery, err error) {
+	order, limit := "ASC", sliceChunks
+	if q.Descending {
+		order = "DESC"
+	}
+	query := func(from, to rimewatch.Time, limit int) error {
+		list = list[:0]
+		return sqlitex.Execute(conn, "SELECT id, from_at, to_at FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ? ORDER BY to_at "+order+" LIMIT ?", &sqlitex.ExecOptions{
+			Args: []any{q.DeviceID, int64(from), int64(to), limit},
+			ResultFunc: func(stmt *sqlite.Stmt) error {
+				list = append(list, span{stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2))})
+				return nil
+			},
+		})
+	}
+	rest = q
+	if err := query(q.From, q.To, limit); err != nil {
+		return nil, q, err
+	}
+	if len(list) < limit {
+		rest.From, rest.To = 0, 0
+		return list, rest, nil
+	}
+	day := func(i int) rimewatch.Time { return list[i].to / rimewatch.Day }
+	last := day(len(list) - 1)
+	if day(0) == last { // one crowded day: all of it
+		if err := query(max(q.From, last*rimewatch.Day), min(q.To, (last+1)*rimewatch.Day), -1); err != nil {
+			return nil, q, err
+		}
+	} else {
+		list = slices.DeleteFunc(list, func(sp span) bool { return sp.to/rimewatch.Day == last })
+		last = day(len(list) - 1)
+	}
+	if q.Descending {
+		rest.To = last * rimewatch.Day
+	} else {
+		rest.From = (last + 1) * rimewatch.Day
+	}
+	return list, rest, nil
+}
+
+// Readings implements store.History. No connection is held while yield runs:
+// a slow reader of a long history keeps nobody waiting.
 func (s *Store) Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error {
-	head := s.headRows(q.DeviceID, q.From, q.To)
-	w := &walker{q: q, head: head, yield: yield}
-	return s.read(ctx, func(conn *sqlite.Conn) error {
-		end, err := sqlitexSnapshot(conn)
-		if err != nil {
-			return err
-		}
-		defer end()
-		list, err := spans(conn, q.DeviceID, q.From, q.To)
-		if err != nil {
-			return err
-		}
-		groups := clusters(list)
-		if q.Descending {
-			slices.Reverse(groups)
-		}
-		for _, g := range groups {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rs, err := decodeCluster(conn, g)
+	w := &walker{q: q, head: s.headRows(q.DeviceID, q.From, q.To), yield: yield}
+	for q.From < q.To {
+		var decoded [][]rimewatch.Reading
+		err := s.read(ctx, func(conn *sqlite.Conn) error {
+			end, err := snapshotOf(conn)
 			if err != nil {
 				return err
 			}
+			defer end()
+			var list []span
+			if list, q, err = nextSpans(conn, q); err != nil {
+				return err
+			}
+			slices.SortFunc(list, byBeginning)
+			groups := clusters(list)
+			if q.Descending {
+				slices.Reverse(groups)
+			}
+			for _, g := range groups {
+				rs, err := decodeCluster(conn, g)
+				if err != nil {
+					return err
+				}
+				decoded = append(decoded, rs)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, rs := range decoded {
 			if err := w.cluster(rs); err != nil || w.done() {
 				return err
 			}
 		}
-		return w.rest()
-	})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return w.rest()
 }
 
-// sqlitexSnapshot opens a read transaction: chunks are neither sealed nor
+// snapshotOf opens a read transaction: chunks are neither sealed nor
 // compacted away between the list and its contents.
-func sqlitexSnapshot(conn *sqlite.Conn) (func(), error) {
+func snapshotOf(conn *sqlite.Conn) (func(), error) {
 	if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
 		return nil, err
 	}
