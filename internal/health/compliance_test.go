@@ -19,8 +19,6 @@ const (
 	hour   = rimewatch.Hour
 )
 
-func ptr(v float64) *float64 { return &v }
-
 // cooler is judged from 0 to 5 °C: 45 min of grace above, 30 below.
 func cooler() *health.Config {
 	e, _ := rimewatch.EquipmentBySlug("walkin_cooler")

@@ -13,7 +13,6 @@ const Disconnected = -127.0
 // sensors holds what the slow sensors show before noise.
 type sensors struct {
 	zone, discharge, suction float64
-	sample                   int64
 	held                     [rimewatch.NumFields]float64 // what a stuck sensor goes on showing
 	holding                  rimewatch.Fields
 }

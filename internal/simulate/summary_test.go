@@ -23,8 +23,6 @@ type summary struct {
 	on                          int
 }
 
-func (s summary) none() bool { return s.on == 0 }
-
 var testStart = rimewatch.TimeOf(time.Date(2026, 4, 20, 0, 0, 0, 0, time.UTC))
 
 // testClimate is a steady spring around 25.5 °C.

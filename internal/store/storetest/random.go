@@ -44,7 +44,6 @@ func (f *fixture) randomCommit(rnd *rand.Rand, ids []int64, model map[int64]map[
 	n := 1 + rnd.IntN(60)
 	inputs := make([]store.Input, n)
 	want := make([]store.Outcome, n)
-	staged := make([]rimewatch.Reading, 0, n)
 	for i := range inputs {
 		id := ids[rnd.IntN(len(ids))]
 		// Mostly in order, with late ones and exact repetitions, over three days.
@@ -60,7 +59,6 @@ func (f *fixture) randomCommit(rnd *rand.Rand, ids []int64, model map[int64]map[
 			continue
 		}
 		model[id][at] = r
-		staged = append(staged, r)
 	}
 	cut := rnd.IntN(n)
 	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs[:cut], inputs[cut:]}}))
