@@ -58,14 +58,16 @@ func (s *Store) HeadBytes() int64 { return s.head.bytes.Load() }
 
 // Check lets the engine look for damage in the file: for doctor.
 func (s *Store) Check(ctx context.Context) error {
-	return s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.ExecuteTransient(conn, "PRAGMA quick_check", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
-			if text := stmt.ColumnText(0); text != "ok" {
-				return fmt.Errorf("the file is damaged: %s", text)
-			}
-			return nil
-		}})
-	})
+	return s.read(ctx, quickCheck)
+}
+
+func quickCheck(conn *sqlite.Conn) error {
+	return sqlitex.ExecuteTransient(conn, "PRAGMA quick_check", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		if text := stmt.ColumnText(0); text != "ok" {
+			return fmt.Errorf("the file is damaged: %s", text)
+		}
+		return nil
+	}})
 }
 
 // Backup writes a consistent copy to a new file, also beside a running server.

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+// SchemaVersion is the newest version of the schema that this program knows.
+func SchemaVersion() int { return len(migrations) }
+
+// Inspection is what a look at a store's file tells.
+type Inspection struct {
+	SchemaVersion int
+	Workspaces    int
+	Users         int
+	Tokens        int // not revoked
+	ActiveAlerts  int
+	AliveAt       rimewatch.Time // when a server last watched; 0 = never
+	Stats         store.Stats    // readings that only a server holds in memory are missing
+}
+
+// ErrNotAStore means that a file is not one of ours.
+var ErrNotAStore = errors.New("not a Rimewatch store")
+
+// Inspect looks at a store's file and, with check, at every page of it for
+// damage. It changes and migrates nothing and works beside a server.
+// ErrNotAStore when the file is something else.
+func Inspect(ctx context.Context, path string, check bool) (in Inspection, err error) {
+	// Read-write because a write-ahead log may have to be taken up; query_only
+	// because nothing may change.
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return in, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetInterrupt(ctx.Done())
+	if err := prepareReader(conn); err != nil {
+		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultNotADB {
+			return in, ErrNotAStore
+		}
+		return in, err
+	}
+	id, err := queryInt(conn, "PRAGMA application_id")
+	switch {
+	case err != nil && sqlite.ErrCode(err).ToPrimary() != sqlite.ResultNotADB:
+		return in, err
+	case err != nil || id != applicationID:
+		return in, ErrNotAStore
+	}
+	version, err := queryInt(conn, "PRAGMA user_version")
+	if err != nil {
+		return in, err
+	}
+	in.SchemaVersion = int(version)
+	if check {
+		if err := quickCheck(conn); err != nil {
+			return in, err
+		}
+	}
+	if in.SchemaVersion > SchemaVersion() {
+		return in, nil // its tables may be other ones
+	}
+	return in, in.count(conn, path)
+}
+
+func (in *Inspection) count(conn *sqlite.Conn, path string) error {
+	in.Stats.FileBytes, in.Stats.WALBytes = fileSize(path), fileSize(path+"-wal")
+	var aliveAt, workspaces, users, tokens, alerts, devices int64
+	for _, q := range []struct {
+		query string
+		dst   *int64
+	}{
+		{"SELECT count(*) FROM workspace", &workspaces},
+		{"SELECT count(*) FROM user", &users},
+		{"SELECT count(*) FROM token WHERE revoked_at = 0", &tokens},
+		{"SELECT count(*) FROM alert WHERE status = 'active'", &alerts},
+		{"SELECT count(*) FROM device WHERE deleted_at = 0", &devices},
+		{"SELECT coalesce(max(value), 0) FROM meta WHERE key = 'alive_at'", &aliveAt},
+		{"SELECT count(*) FROM reading_chunk", &in.Stats.Chunks},
+		{"SELECT coalesce(sum(n), 0) FROM reading_chunk", &in.Stats.StoredReadings},
+		{"SELECT coalesce(max(to_at), 0) FROM reading_chunk", (*int64)(&in.Stats.LastSealed)},
+		{"SELECT count(*) FROM commit_log", &in.Stats.LogEntries},
+	} {
+		v, err := queryInt(conn, q.query)
+		if err != nil {
+			return err
+		}
+		*q.dst = v
+	}
+	in.Workspaces, in.Users, in.Tokens, in.ActiveAlerts = int(workspaces), int(users), int(tokens), int(alerts)
+	in.Stats.Devices, in.AliveAt = int(devices), rimewatch.Time(aliveAt)
+	return nil
+}
