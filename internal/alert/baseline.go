@@ -8,11 +8,14 @@ import (
 
 const (
 	windowLen     = 6 * hour
-	windowSamples = 20  // warm readings that make a window count
+	windowSamples = 12  // warm readings that make a window count
 	baselineReady = 8   // windows (two days) before deviations are judged
 	baselineSpan  = 120 // windows (a month) that the baseline remembers
 	noDeviation   = -1e9
-	slopeTrust    = 40 // K² of ambient spread that outweigh the usual slope
+	// deviationClear is the run time for which a deviation must be gone: two
+	// windows or so, since each of them speaks for its time of day.
+	deviationClear = 6 * hour
+	slopeTrust     = 40 // K² of ambient spread that outweigh the usual slope
 )
 
 // The channels that a baseline is learnt for.

@@ -171,7 +171,7 @@ func (s *State) judgeRecovery(x *pass) {
 		return
 	}
 	v := 0.0
-	if m.hump && m.known && s.run.known && s.run.on && !s.beyond(ruleHigh) {
+	if m.hump && m.known && s.run.known && s.run.on && !s.beyond(ruleHigh) && !s.isActive(ruleHigh) {
 		v = float64(x.e-m.since.time()) / float64(minute)
 	}
 	if v > 0 || s.pool.track(ruleRecovery) != nil {

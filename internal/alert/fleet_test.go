@@ -1,11 +1,12 @@
 package alert
 
 import (
-	"fmt"
-	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/simulate"
@@ -13,95 +14,183 @@ import (
 
 var fiveTypes = []string{"walkin_freezer", "walkin_cooler", "reach_in_cooler", "display_case_open", "vaccine_refrigerator"}
 
-// play lets a simulated unit report for some days and gives what the rules
-// made of it.
-func play(t testing.TB, c *Config, cfg simulate.Config, days int) *unit {
+// scene is a simulated unit behind a network.
+type scene struct {
+	sim   simulate.Config
+	net   simulate.Network
+	rules Rules
+	goods bool // deliveries on two mornings a week
+	days  int
+}
+
+// play lets the unit report for some days and gives what the rules made of it.
+func (sc scene) play(t testing.TB) *unit {
 	t.Helper()
-	cfg.Start = epoch
-	sim, err := simulate.New(cfg)
+	return sc.playUntil(t, epoch+rimewatch.Time(sc.days)*rimewatch.Day)
+}
+
+func (sc scene) playUntil(t testing.TB, end rimewatch.Time) *unit {
+	t.Helper()
+	sc.sim.Start = epoch
+	if sc.goods {
+		p, err := simulate.RandomParams(sc.sim.Equipment, sc.sim.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc.sim.Events = simulate.Deliveries(p, sc.sim.Seed, epoch, end, 0)
+	}
+	sim, err := simulate.New(sc.sim)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := configOf(sc.sim.Equipment)
+	c.Rules = sc.rules
 	u := newUnit(t, c)
-	for end := epoch + rimewatch.Time(days)*rimewatch.Day; sim.NextAt() < end; {
-		r := sim.Next()
-		u.advance(r.At + 250)
-		r.ReceivedAt = u.now
+	u.silent = true // the readings are its only signs of life
+	for feed := simulate.NewFeed(sim, sc.net); ; {
+		r, ok := feed.Next()
+		if !ok || r.ReceivedAt >= end {
+			return u
+		}
+		u.advance(max(u.now, r.ReceivedAt))
 		u.observe(r)
 	}
-	return u
 }
 
-func TestExplore(t *testing.T) {
-	what := os.Getenv("EXPLORE")
-	if what == "" {
-		t.Skip()
-	}
+// TestHealthyFleet is the promise that people can sleep: healthy units with
+// doors, defrosts, deliveries and noise.
+func TestHealthyFleet(t *testing.T) {
+	const days, seeds = 30, 4
+	warnings := 0
 	for _, typ := range fiveTypes {
-		if v := os.Getenv("TYPE"); v != "" && v != typ {
-			continue
+		for seed := range uint64(seeds) {
+			sc := scene{
+				sim: simulate.Config{Equipment: typ, Seed: seed + 1, Extras: seed%2 == 1}, rules: DefaultRules, goods: true, days: days,
+				net: simulate.Network{Latency: 800 * time.Millisecond, Missing: 0.002, Duplicate: 0.001},
+			}
+			for _, tr := range sc.play(t).log {
+				if tr.Severity == rimewatch.Critical {
+					t.Errorf("%s, seed %d: %s", typ, seed+1, summary([]Transition{tr})[0])
+				}
+				if tr.Kind == Opened {
+					warnings++
+					t.Logf("%s, seed %d: %s", typ, seed+1, summary([]Transition{tr})[0])
+				}
+			}
 		}
-		seeds, _ := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
-		for seed := uint64(1); seed <= max(2, seeds); seed++ {
-			cfg := simulate.Config{Equipment: typ, Seed: seed}
-			days := 30
-			if what != "healthy" {
-				f, err := simulate.ParseFault(what)
+	}
+	if months := len(fiveTypes) * seeds; warnings >= months {
+		t.Errorf("%d alerts in %d device-months, want less than one a month", warnings, months)
+	}
+}
+
+// TestHealthyFleetBehindABadNetwork adds outages of the gateway: they are told
+// as what they are, and what arrives afterwards raises nothing.
+func TestHealthyFleetBehindABadNetwork(t *testing.T) {
+	net := simulate.TypicalNetwork()
+	net.OutagesADay = 1
+	for _, typ := range fiveTypes {
+		u := scene{sim: simulate.Config{Equipment: typ, Seed: 3}, net: net, rules: DefaultRules, days: 20}.play(t)
+		offline := 0
+		for _, tr := range u.log {
+			if tr.Type == rimewatch.DeviceOffline {
+				offline++
+				continue
+			}
+			t.Errorf("%s: %s", typ, summary([]Transition{tr})[0])
+		}
+		if offline == 0 {
+			t.Errorf("%s: no outage was seen in 20 days", typ)
+		}
+	}
+}
+
+const onset = 4 * rimewatch.Day // of every fault, when the units are known
+
+var faultCases = []struct {
+	fault  string
+	types  string // equipment, "" = all five
+	hours  int    // after onset
+	want   string // the alerts, and no others, once each
+	within rimewatch.Time
+}{
+	{"power", "", 12, "high_temperature power_loss", 0},
+	{"thermostat_stuck_off", "", 12, "high_temperature", 0},
+	{"defrost_stuck_on", "", 12, "high_temperature", 0},
+	{"single_phasing", "", 12, "compressor_start_failure high_temperature", 0},
+	{"door", "reach_in_cooler", 8, "high_temperature", 0},
+	{"thermostat_stuck_on", "vaccine_refrigerator reach_in_cooler", 8, "low_temperature", 0},
+	{"evaporator_fan", "reach_in_cooler walkin_cooler", 8, "high_temperature short_cycling", 0},
+	{"voltage_sag", "", 24, "low_voltage", 2 * minute},
+	{"overvoltage", "", 24, "high_voltage", 2 * minute},
+	{"disconnected", "", 24, "sensor_fault", 6 * minute},
+	{"disconnected:compressor_discharge_temp", "walkin_freezer", 24, "sensor_fault", 6 * minute},
+	{"stuck", "", 24, "sensor_fault", 3 * hour},
+	{"capacitor", "", 5, "compressor_start_failure", 0},
+	{"contactor", "", 6, "short_cycling", 2 * hour},
+	{"overcharge", "walkin_freezer walkin_cooler", 24, "high_discharge_temperature", 0},
+	{"floodback", "walkin_freezer walkin_cooler reach_in_cooler", 24, "low_suction_temperature", 0},
+	{"restriction", "walkin_freezer walkin_cooler reach_in_cooler", 24, "high_discharge_temperature high_suction_temperature", 0},
+	{"bearing:21d", "walkin_freezer", 600, "high_vibration", 0},
+	{"leak:21d", "walkin_freezer", 480, "high_discharge_temperature high_suction_temperature", 0},
+	{"fouling:21d", "walkin_freezer", 480, "high_discharge_temperature", 0},
+}
+
+// TestFaults lets the simulator break units and expects for each fault one alert
+// of each type that its limits call for and no other.
+func TestFaults(t *testing.T) {
+	for _, tc := range faultCases {
+		types := strings.Fields(tc.types)
+		if tc.types == "" {
+			types = fiveTypes
+		}
+		for _, typ := range types {
+			t.Run(tc.fault+"/"+typ, func(t *testing.T) {
+				f, err := simulate.ParseFault(tc.fault)
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.Onset = epoch + 8*rimewatch.Day
-				cfg.Faults = []simulate.Fault{f}
-				days = 12
-				if f.Ramp > 0 {
-					days = 8 + int(f.Ramp.Hours()/24) + 4
+				f.Onset = epoch + onset
+				u := scene{
+					sim:   simulate.Config{Equipment: typ, Seed: 1, Faults: []simulate.Fault{f}, Extras: tc.fault == "contactor"},
+					rules: DefaultRules,
+				}.playUntil(t, f.Onset+rimewatch.Time(tc.hours)*hour)
+				var got []string
+				for _, tr := range u.log {
+					if tr.Kind != Opened {
+						continue
+					}
+					got = append(got, string(tr.Type))
+					if late := tr.At - f.Onset; tc.within != 0 && late > tc.within {
+						t.Errorf("%s only %s after the fault", tr.Type, duration(late.Sub(0)))
+					}
+					u.checkDelay(tr)
 				}
-			}
-			c := configOf(typ)
-			c.Rules = AllRules
-			u := play(t, c, cfg, days)
-			t.Logf("== %s %s seed %d", what, typ, seed)
-			if os.Getenv("STATE") != "" {
-				t.Logf("gap %.0f hi %.2f lo %.2f duty %v dev %v base w %.0f y %.1f x %.1f hump %.0f n %d volts %.0f starts %d (%.1f) lens %v (%.1f)", u.s.gap, u.s.run.hi, u.s.run.lo, u.s.win.shares, u.s.win.dev, u.s.base.w, u.s.base.y, u.s.base.x, u.s.melt.usual, u.s.melt.learnt, u.s.volts.value, u.s.run.startsPerHour(), u.s.run.usualStart, u.s.run.lens, u.s.run.usualRun)
-			}
-			if os.Getenv("FULL") == "" {
-				t.Log(digest(u.log))
-				continue
-			}
-			for _, l := range u.log {
-				d := l.At.Sub(epoch + 8*rimewatch.Day)
-				if what == "healthy" {
-					d = l.At.Sub(epoch)
+				slices.Sort(got)
+				if diff := cmp.Diff(tc.want, strings.Join(got, " ")); diff != "" {
+					t.Errorf("alerts (-want +got):\n%s\n%s", diff, strings.Join(summary(u.log), "\n"))
 				}
-				t.Logf("   %9s %-11s %-28s %-8s %s %.5g peak %.5g limit %.5g occ %d %v", duration(max(d, -d)), l.Kind, l.Type, l.Severity, l.Metric, l.Value, l.Peak, l.Threshold, l.Occurrences, l.Flapping)
-			}
+			})
 		}
 	}
 }
 
-// digest is one line per alert type: when it first opened after the onset of a
-// fault on day 8, its worst severity, and how often it opened.
-func digest(log []Transition) string {
-	var b strings.Builder
-	var types []rimewatch.AlertType
-	first, count, worst := map[rimewatch.AlertType]rimewatch.Time{}, map[rimewatch.AlertType]int{}, map[rimewatch.AlertType]string{}
-	for _, l := range log {
-		if l.Kind == Opened {
-			if count[l.Type]++; count[l.Type] == 1 {
-				first[l.Type] = l.At
-				types = append(types, l.Type)
-			}
-		}
-		if l.Severity == rimewatch.Critical {
-			at := ""
-			if worst[l.Type] == "" {
-				at = duration(l.At.Sub(epoch + 8*rimewatch.Day))
-				worst[l.Type] = " critical " + at
-			}
-		}
+// checkDelay holds a temperature alert against what was really measured: it
+// opened when its delay was over, a reading later at most.
+func (u *unit) checkDelay(tr Transition) {
+	l := &u.c.Limits
+	delay := seconds(l.DelayS)
+	switch {
+	case tr.Type == rimewatch.LowTemperature:
+		delay = seconds(l.LowDelayS)
+	case tr.Type != rimewatch.HighTemperature:
+		return
 	}
-	for _, t := range types {
-		fmt.Fprintf(&b, "\n      %-28s %9s x%d%s", t, duration(first[t].Sub(epoch+8*rimewatch.Day)), count[t], worst[t])
+	grace := max(delay, minutes(u.c.Equipment.Defrost.MaxMin+u.c.Equipment.Defrost.RecoverMin))
+	if tr.Severity == rimewatch.Critical {
+		delay = min(delay, seconds(l.CriticalDelayS), freezeCritical)
 	}
-	return b.String()
+	if lasted := tr.At - tr.ConditionStartedAt; lasted < delay || lasted > grace+rimewatch.Minute {
+		u.t.Fatalf("%s opened after %s, want %s to %s and a minute", tr.Type, duration(lasted.Sub(0)), duration(delay.Sub(0)), duration(grace.Sub(0)))
+	}
 }

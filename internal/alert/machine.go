@@ -29,6 +29,8 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour}
 	case ruleCycling:
 		return s.run.cyclingBounds(th)
+	case ruleSuction:
+		return s.suctionBounds(th)
 	case ruleRecovery:
 		return s.recoveryBounds(c, th)
 	default:
@@ -36,7 +38,11 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 		if l == nil {
 			return bounds{}
 		}
-		return l.bounds(scale, ruleSpecs[i].low)
+		b := l.bounds(scale, ruleSpecs[i].low)
+		if ruleSpecs[i].second != "" {
+			b.clearSecond = deviationClear
+		}
+		return b
 	}
 }
 
@@ -60,8 +66,6 @@ func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float6
 		return &th.Discharge, 1
 	case ruleLowDischarge:
 		return &th.LowDischarge, 1
-	case ruleSuction:
-		return &th.Suction, 1
 	case ruleLowSuction:
 		if c.freezes() {
 			return &th.FreezerSuction, 1
@@ -83,6 +87,9 @@ func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float6
 func (s *State) passes(x *pass, i rule, v float64) bool {
 	if !x.c.judges(i) {
 		return false
+	}
+	if i == ruleSuction {
+		return v > x.th.Suction.Warn
 	}
 	l, scale := s.limit(x.c, x.th, i)
 	return l == nil || l.passed(v, scale, ruleSpecs[i].low)
@@ -155,7 +162,23 @@ func (s *State) recoveryBounds(c *Config, th *Thresholds) bounds {
 	}
 	usual := float64(s.melt.usual)
 	given := float64(c.Equipment.Defrost.MaxMin + c.Equipment.Defrost.RecoverMin)
-	return bounds{warn: max(usual*th.Recovery, given), hasWarn: true, delta: given / 2, clear: 30 * minute}
+	// The next defrost tells whether it is over.
+	return bounds{warn: max(usual*th.Recovery, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
+}
+
+// suctionBounds widen the limit for a unit whose suction line is always warm,
+// as that of small cabinets is, up to what is critical for all. Until the unit
+// is known, only that counts.
+func (s *State) suctionBounds(th *Thresholds) bounds {
+	b := th.Suction.bounds(1, false)
+	if !s.base.ready() {
+		b.warn = b.crit
+		return b // without deviations either
+	}
+	usual := s.base.expected(channelSuction, s.last[rimewatch.AmbientTemp].float())
+	b.warn = max(b.warn, min(usual+5, b.crit))
+	b.clearSecond = deviationClear
+	return b
 }
 
 func (s *State) vibrationBounds(th *Thresholds) bounds {
@@ -233,7 +256,9 @@ func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fiel
 		s.either(x, ruleDischarge, discharge, true, float64(dev[channelDischarge]), relative)
 	}
 	if valid.Has(rimewatch.AmpDraw) && (warm || x.c.RatedAmps > 0) {
-		s.either(x, ruleAmps, r.Values[rimewatch.AmpDraw], true, float64(dev[channelAmps]), relative)
+		// A wrong voltage explains a wrong current.
+		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
+		s.either(x, ruleAmps, r.Values[rimewatch.AmpDraw], true, float64(dev[channelAmps]), relative && s.active&supply == 0)
 	}
 	if v := r.Values[rimewatch.VibrationLevel]; valid.Has(rimewatch.VibrationLevel) && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, r.Values[rimewatch.VibrationLevel])

@@ -215,10 +215,21 @@ func (r *runState) addRun(seconds int64) {
 	r.lens[0] = uint16(max(1, min(seconds, 65535)))
 }
 
+// addStarts counts n starts since the last reading, spread evenly over the
+// buckets in between.
 func (s *State) addStarts(e rimewatch.Time, n uint32) {
-	b := &s.run.starts[e/bucket%12]
-	*b = uint8(min(255, uint32(*b)+n))
 	s.win.starts += uint16(n)
+	first, last := e/bucket, e/bucket
+	if s.at != 0 && n > 1 {
+		first = min(last, s.at/bucket+1)
+	}
+	span := uint32(last - first + 1)
+	for k := range span {
+		share := n*(k+1)/span - n*k/span
+		if b := &s.run.starts[(first+rimewatch.Time(k))%12]; span-k <= 12 {
+			*b = uint8(min(255, uint32(*b)+share))
+		}
+	}
 }
 
 func (r *runState) fail(e rimewatch.Time) {
@@ -322,13 +333,13 @@ func (r *runState) cyclingBounds(th *Thresholds) bounds {
 	return b
 }
 
-// runBounds widen the limit on the length of runs likewise. A run seen in
+// runBounds widen the limit on the length of runs likewise, down to half. A run seen in
 // samples may have been longer by half an interval.
 func (s *State) runBounds(th *Thresholds) bounds {
 	b := th.RunLength.bounds(1, true)
 	usual := float64(s.run.usualRun)
-	b.warn = max(b.warn*2/3, min(b.warn, 0.5*usual))
-	b.crit = max(b.crit*3/4, min(b.crit, 0.4*usual))
+	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
+	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
 	if !s.run.counted {
 		b.warn -= float64(s.gap) / 120
 		b.crit -= float64(s.gap) / 120

@@ -104,6 +104,7 @@ type bounds struct {
 	critDelay        rimewatch.Time // beyond crit this long: critical
 	longDelay        rimewatch.Time // beyond warn this long: critical; 0 = never
 	clear            rimewatch.Time // past the clear value this long: resolved
+	clearSecond      rimewatch.Time // the same where the second measure opened it, when longer
 }
 
 func (b *bounds) judged() bool { return b.hasWarn || b.hasCrit }
@@ -220,10 +221,14 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 
 // clearTime is how long the value must be past its clear value.
 func (t *track) clearTime(b *bounds) rimewatch.Time {
-	if t.is(bitFlapping) {
-		return max(b.clear, flapQuiet)
+	d := b.clear
+	if t.is(bitSecond) {
+		d = max(d, b.clearSecond)
 	}
-	return b.clear
+	if t.is(bitFlapping) {
+		d = max(d, flapQuiet)
+	}
+	return d
 }
 
 func (t *track) warningDue(b *bounds) rimewatch.Time {
