@@ -2,14 +2,15 @@ package httpapi
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/rimewatch/rimewatch"
@@ -19,13 +20,6 @@ import (
 const (
 	maxSingleBody = 1 << 20
 	maxBulkBody   = 16 << 20
-)
-
-// A body has to arrive at a rate of minBodyRate, after bodyGrace for the first
-// bytes; whoever is slower is cut off.
-const (
-	bodyGrace   = 15 * time.Second
-	minBodyRate = 32 << 10 // bytes/s
 )
 
 // The content types that routes take.
@@ -102,7 +96,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return buf[:0], nil
 	}
-	src := &pacedReader{body: r.Body, control: http.NewResponseController(w), start: time.Now()}
+	src := pace(w, r.Body)
 	defer src.done()
 	switch encoding {
 	case "":
@@ -112,21 +106,36 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 		}
 		return readAll(src, buf, limit, nil)
 	case "gzip":
-		z, err := gzip.NewReader(src)
-		if err != nil {
+		z := gzipReaders.Get().(*gzip.Reader)
+		defer gzipReaders.Put(z)
+		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
 		return readAll(z, buf, limit, badCompression)
 	default:
-		// One goroutine, and a window no larger than the largest body.
-		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBulkBody))
-		if err != nil {
+		z := zstdReaders.Get().(*zstd.Decoder)
+		defer func() {
+			_ = z.Reset(nil) // lets go of the body
+			zstdReaders.Put(z)
+		}()
+		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
-		defer z.Close()
 		return readAll(z, buf, limit, badCompression)
 	}
 }
+
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+// A decoder works on the caller's goroutine, with a window no larger than the
+// largest body.
+var zstdReaders = sync.Pool{New: func() any {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBulkBody))
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	return z
+}}
 
 func badCompression(err error) *rimewatch.Error {
 	if e := brokenBody(err); e != nil {
@@ -172,42 +181,6 @@ func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatc
 		}
 	}
 }
-
-// pacedReader reads a body under a deadline that moves on as bytes arrive.
-type pacedReader struct {
-	body    io.Reader
-	control *http.ResponseController
-	start   time.Time
-	read    int64
-	set     int64 // bytes read when the deadline was last moved, +1
-}
-
-// pacedError marks failures of the connection, not of the content.
-type pacedError struct{ err error }
-
-func (e *pacedError) Error() string { return "read body: " + e.err.Error() }
-func (e *pacedError) Unwrap() error { return e.err }
-
-// paceStep is how many bytes move the deadline.
-const paceStep = 256 << 10
-
-func (p *pacedReader) Read(b []byte) (int, error) {
-	if p.set == 0 || p.read-p.set >= paceStep {
-		allowed := bodyGrace + time.Duration(p.read/minBodyRate)*time.Second
-		_ = p.control.SetReadDeadline(p.start.Add(allowed)) // not every writer has one
-		p.set = p.read + 1
-	}
-	n, err := p.body.Read(b)
-	p.read += int64(n)
-	if err != nil && err != io.EOF {
-		return n, &pacedError{err}
-	}
-	return n, err
-}
-
-// done takes the deadline away: while a request is served, the server reads
-// ahead, and a timeout there would cancel the request.
-func (p *pacedReader) done() { _ = p.control.SetReadDeadline(time.Time{}) }
 
 // bulkBody reads a large body. Only so many of them are held at a time: the
 // others wait a little and are then turned away. The caller calls release when

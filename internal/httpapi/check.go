@@ -21,7 +21,13 @@ import (
 // null is not allowed, and rounds large numbers before it looks at them.
 type checker struct {
 	registry huma.Registry
-	patterns map[string]*regexp.Regexp
+	patterns map[string]pattern
+}
+
+// pattern is a compiled pattern and how to call it.
+type pattern struct {
+	*regexp.Regexp
+	text string
 }
 
 // found collects what is wrong with which field.
@@ -44,6 +50,7 @@ func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 }
 
 // prepare compiles the patterns of a schema, so that a bad one shows at start.
+// It takes huma's patternDescription out: OpenAPI knows no such field.
 func (c *checker) prepare(s *huma.Schema, seen map[*huma.Schema]bool) {
 	if s == nil {
 		return
@@ -54,7 +61,10 @@ func (c *checker) prepare(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 	seen[s] = true
 	if s.Pattern != "" {
-		c.patterns[s.Pattern] = regexp.MustCompile(s.Pattern)
+		if s.PatternDescription != "" || c.patterns[s.Pattern].Regexp == nil {
+			c.patterns[s.Pattern] = pattern{regexp.MustCompile(s.Pattern), s.PatternDescription}
+		}
+		s.PatternDescription = ""
 	}
 	c.prepare(s.Items, seen)
 	for _, one := range s.OneOf {
@@ -234,11 +244,7 @@ func (c *checker) text(s *huma.Schema, v, path string, f *found) {
 	case s.MaxLength != nil && n > *s.MaxLength:
 		f.add(path, "must have at most %d characters", *s.MaxLength)
 	case s.Pattern != "" && !c.patterns[s.Pattern].MatchString(v):
-		if s.PatternDescription != "" {
-			f.add(path, "must be %s", s.PatternDescription)
-		} else {
-			f.add(path, "must match %s", s.Pattern)
-		}
+		f.add(path, "must be %s", c.patterns[s.Pattern].text)
 	case s.Format == "date-time":
 		if _, err := rimewatch.ParseTime(v); err != nil {
 			f.add(path, "%s", err)
@@ -321,7 +327,7 @@ func (c *checker) parameter(p *huma.Param, v string, f *found) string {
 			f.add(p.Name, "must be an integer")
 			return ""
 		}
-		if _, err := strconv.ParseInt(v, 10, 64); err != nil && !sign {
+		if n, err := strconv.ParseInt(v, 10, 64); !sign && (err != nil || n > maxCount) {
 			v = strconv.FormatInt(maxCount, 10)
 		}
 		c.number(s, v, p.Name, f)

@@ -1,4 +1,44 @@
 package httpapi
 
-func (a *API) docsPage(c *call) error { return errNoSuchPath() }
-func (a *API) docsFile(c *call) error { return errNoSuchPath() }
+import (
+	"embed"
+)
+
+// docsFiles are the docs page: a script that draws the description. Nothing is
+// fetched from other sites, and nothing in the page is inline, so the content
+// security policy can forbid both.
+//
+//go:embed docs
+var docsFiles embed.FS
+
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+var docsTypes = map[string]string{
+	"index.html": "text/html; charset=utf-8",
+	"docs.css":   "text/css; charset=utf-8",
+	"docs.js":    "text/javascript; charset=utf-8",
+}
+
+func (a *API) docsPage(c *call) error { return c.docsFile("index.html") }
+
+func (a *API) docsFile(c *call) error {
+	name := c.r.PathValue("file")
+	if name == "index.html" { // has one address
+		return errNoSuchPath()
+	}
+	return c.docsFile(name)
+}
+
+func (c *call) docsFile(name string) error {
+	contentType, ok := docsTypes[name]
+	if !ok {
+		return errNoSuchPath()
+	}
+	b, err := docsFiles.ReadFile("docs/" + name)
+	if err != nil {
+		return err
+	}
+	c.header("Content-Security-Policy", docsPolicy)
+	c.cached(contentType, b, etagOf(b))
+	return nil
+}

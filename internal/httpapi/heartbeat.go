@@ -9,7 +9,7 @@ import (
 // HeartbeatBody is what a device may say of itself.
 type HeartbeatBody struct {
 	Status             *string         `json:"status,omitempty" nullable:"true" enum:"online,offline" doc:"offline announces a planned shutdown."`
-	SentAt             *rimewatch.Time `json:"sent_at,omitempty" doc:"When the device sent it, by its own clock."`
+	SentAt             *rimewatch.Time `json:"sent_at,omitempty" nullable:"true" doc:"When the device sent it, by its own clock."`
 	FirmwareVersion    *string         `json:"firmware_version,omitempty" nullable:"true" maxLength:"200"`
 	BatteryPct         *float64        `json:"battery_pct,omitempty" nullable:"true" minimum:"0" maximum:"100"`
 	RSSIdBm            *float64        `json:"rssi_dbm,omitempty" nullable:"true" minimum:"-200" maximum:"50" doc:"dBm"`

@@ -265,7 +265,7 @@ func settle(s *huma.Schema, request bool) {
 // init gives the checker the schemas of the description.
 func (c *checker) init(r huma.Registry) {
 	c.registry = r
-	c.patterns = make(map[string]*regexp.Regexp)
+	c.patterns = make(map[string]pattern)
 }
 
 // prepareRoute compiles what a route's parameters and body need.

@@ -24,7 +24,7 @@ type ReadingBody struct {
 	Voltage                 *float64        `json:"voltage,omitempty" nullable:"true" minimum:"0" maximum:"1000" doc:"V RMS" example:"230.4"`
 	AmpDraw                 *float64        `json:"amp_draw,omitempty" nullable:"true" minimum:"0" maximum:"2000" doc:"A RMS" example:"8.2"`
 	VibrationLevel          *float64        `json:"vibration_level,omitempty" nullable:"true" minimum:"0" maximum:"500" doc:"mm/s RMS, velocity" example:"2.1"`
-	RecordedAt              *rimewatch.Time `json:"recorded_at,omitempty" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
+	RecordedAt              *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
 	CompressorOn            *bool           `json:"compressor_on,omitempty" nullable:"true"`
 	DefrostActive           *bool           `json:"defrost_active,omitempty" nullable:"true"`
 	DoorOpen                *bool           `json:"door_open,omitempty" nullable:"true"`

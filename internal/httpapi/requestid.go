@@ -36,6 +36,11 @@ func (s *idSource) of(h http.Header) string {
 	if sent := h[requestIDHeader]; len(sent) == 1 && saneID(sent[0]) {
 		return sent[0]
 	}
+	return s.new()
+}
+
+// new names a request.
+func (s *idSource) new() string {
 	var b [16]byte
 	copy(b[:], s.prefix[:])
 	n := s.next.Add(1)

@@ -19,6 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -29,6 +30,8 @@ type rig struct {
 	store    *sqlite.Store
 	ingest   *ingest.Service
 	accounts *account.Service
+	events   *eventRecorder
+	spec     *described
 	log      *syncBuffer
 	clock    atomic.Int64 // ms
 
@@ -80,7 +83,7 @@ func (h rigHealth) DeviceHealth(id int64) (float64, []Driver) {
 
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
-	r := &rig{t: t, log: &syncBuffer{}}
+	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
 	r.clock.Store(int64(rigStart))
 	ctx := t.Context()
 	std := func() time.Time { return r.now().Std() }
@@ -91,7 +94,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.store.Close() })
-	r.ingest = ingest.New(ingest.Config{Store: r.store, Now: std, Logger: logger})
+	r.ingest = ingest.New(ingest.Config{Store: r.store, Publisher: r.events, Now: std, Logger: logger})
 	if err := r.ingest.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +108,9 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		f(&cfg)
 	}
 	if r.api, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if r.spec, err = newDescribed(r.api.OpenAPI()); err != nil {
 		t.Fatal(err)
 	}
 	r.people(ctx)
@@ -192,12 +198,56 @@ func (r *rig) do(q request) answer {
 	rec := httptest.NewRecorder()
 	r.api.ServeHTTP(rec, hr)
 	a := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
-	if strings.HasPrefix(a.header.Get("Content-Type"), typeJSON) {
+	if strings.HasPrefix(a.header.Get("Content-Type"), typeJSON) && q.method != http.MethodHead {
 		if err := json.Unmarshal(rec.Body.Bytes(), &a.json); err != nil {
 			r.t.Errorf("%s %s: answer is not JSON: %v\n%s", q.method, q.path, err, a.body)
 		}
 	}
+	r.checkAnswer(q, hr, &a)
 	return a
+}
+
+// checkAnswer holds every answer against what all answers have in common, and
+// against the served description.
+func (r *rig) checkAnswer(q request, hr *http.Request, a *answer) {
+	r.t.Helper()
+	fail := func(format string, args ...any) {
+		r.t.Helper()
+		r.t.Errorf("%s %s: %s\n%d %s", q.method, q.path, fmt.Sprintf(format, args...), a.status, clip(a.body))
+	}
+	id := a.header.Get(requestIDHeader)
+	if !saneID(id) {
+		fail("X-Request-Id is %q", id)
+	}
+	if err := r.spec.check(hr, a.status, a.header, []byte(a.body)); err != nil {
+		fail("not as described: %v", err)
+	}
+	if !strings.HasPrefix(hr.URL.Path, "/api/v1") || a.json == nil {
+		return
+	}
+	if _, ok := a.json["data"].(map[string]any); !ok || a.json["success"] != (a.status < 300) {
+		fail("not the envelope")
+	}
+	if a.status < 300 {
+		return
+	}
+	if a.get("error.request_id") != id || statusOf[rimewatch.Code(a.code())] != a.status || a.get("error.message") == "" || a.get("error.fields") == nil {
+		fail("not the error envelope")
+	}
+	retry := a.header.Get("Retry-After")
+	if (retry != "") != (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable) {
+		fail("Retry-After is %q", retry)
+	}
+	if (a.header.Get("WWW-Authenticate") == "Bearer") != (a.status == http.StatusUnauthorized) {
+		fail("WWW-Authenticate is %q", a.header.Get("WWW-Authenticate"))
+	}
+}
+
+func clip(s string) string {
+	if len(s) > 1200 {
+		return s[:1200] + "…"
+	}
+	return s
 }
 
 // get walks the answer's JSON by a path such as "data.devices.0.serial".
@@ -223,4 +273,51 @@ func (a answer) get(path string) any {
 func (a answer) code() string {
 	s, _ := a.get("error.code").(string)
 	return s
+}
+
+// eventRecorder remembers what was published.
+type eventRecorder struct {
+	mu   sync.Mutex
+	more *sync.Cond
+	all  []string
+}
+
+func newEventRecorder() *eventRecorder {
+	e := &eventRecorder{}
+	e.more = sync.NewCond(&e.mu)
+	return e
+}
+
+// Publish implements ingest.Publisher.
+func (e *eventRecorder) Publish(p *ingest.Published) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, part := range p.Parts {
+		for i := range part {
+			if part[i].Kind == store.InputReading && part[i].Outcome == store.Accepted {
+				e.all = append(e.all, "reading.created")
+			}
+		}
+	}
+	for _, d := range p.Devices {
+		e.all = append(e.all, string(d.Kind))
+	}
+	for _, a := range p.Alerts {
+		e.all = append(e.all, string(a.Kind))
+	}
+	e.more.Broadcast()
+}
+
+// take waits for n events and gives all that have come.
+func (e *eventRecorder) take(n int) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	late := time.AfterFunc(5*time.Second, e.more.Broadcast)
+	defer late.Stop()
+	for start := time.Now(); len(e.all) < n && time.Since(start) < 5*time.Second; {
+		e.more.Wait()
+	}
+	all := e.all
+	e.all = nil
+	return all
 }

@@ -153,10 +153,10 @@ func (a *API) register() {
 		rt.bind(a, api, rt)
 		a.mux.Handle(rt.method+" "+Prefix+rt.path, a.through(rt))
 	}
-	a.finishDocument()
 	for i := range a.routes {
 		a.checker.prepareRoute(&a.routes[i])
 	}
+	a.finishDocument()
 	a.registerPlain()
 }
 

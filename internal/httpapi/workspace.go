@@ -211,7 +211,7 @@ func (a *API) listTokens(ctx context.Context, _ *NoInput) (TokenList, error) {
 type TokenCreate struct {
 	Name      string          `json:"name" minLength:"1" maxLength:"200"`
 	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets full, ingest and read. Default: full." enum:"full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write"`
-	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" doc:"Default: never."`
+	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
 }
 
 // TokenCreateInput carries the body that makes a token.

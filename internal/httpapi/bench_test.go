@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+const nominalBody = `{"device_serial":"WIF-0001","product_zone_temp":-18.5,"compressor_discharge_temp":85.2,"compressor_suction_temp":-5.1,"ambient_temp":24.8,"humidity":45,"voltage":230.4,"amp_draw":8.2,"vibration_level":2.1}`
+
+func BenchmarkDecode(b *testing.B) {
+	bodies := map[string]string{
+		"nominal":  nominalBody,
+		"timed":    strings.Replace(nominalBody, "{", `{"recorded_at":"2026-11-20T11:59:59.250Z",`, 1),
+		"spaced":   strings.ReplaceAll(strings.ReplaceAll(nominalBody, ":", ": "), ",", ", "),
+		"strict":   strings.Replace(nominalBody, "8.2", "8.2e0", 1),
+		"sentinel": strings.Replace(nominalBody, "-18.5", "-127", 1),
+	}
+	for name, body := range bodies {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(body)
+			var out sentReading
+			b.ReportAllocs()
+			for b.Loop() {
+				if e := decodeReading(text, &out); e != nil {
+					b.Fatal(e)
+				}
+			}
+		})
+	}
+}
+
+// instantWriter accepts everything at once: what is left is the API's own cost.
+type instantWriter struct{ Writer }
+
+func (instantWriter) Submit(_ context.Context, _ int64, inputs []store.Input) error {
+	for i := range inputs {
+		inputs[i].Outcome = store.Accepted
+		inputs[i].Reading.ReceivedAt = rigStart
+		if inputs[i].AtArrival {
+			inputs[i].Reading.At = rigStart
+		}
+	}
+	return nil
+}
+
+// wideFleet knows every serial.
+type wideFleet struct{ Fleet }
+
+func (wideFleet) DeviceID(_ int64, serial []byte) (int64, bool) {
+	id := int64(1)
+	for _, c := range serial {
+		id = id*31 + int64(c)
+	}
+	return id & 0xfffff, true
+}
+
+func (wideFleet) EachDevice(_ context.Context, _ int64, yield func(*rimewatch.DeviceView) error) error {
+	var v rimewatch.DeviceView
+	v.Name, v.EquipmentType, v.Status = "Walk-in freezer, back room", "walkin_freezer", rimewatch.Online
+	var sent sentReading
+	if e := decodeReading([]byte(nominalBody), &sent); e != nil {
+		return e
+	}
+	v.Latest = sent.Reading
+	v.Latest.At, v.Latest.ReceivedAt = rigStart, rigStart
+	for i := range 100_000 {
+		v.ID = int64(i + 1)
+		v.Serial = "WIF-0001"
+		if err := yield(&v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func benchAPI(b *testing.B) (*API, string) {
+	r := newRig(b, func(c *Config) {
+		c.Writer, c.Fleet = instantWriter{c.Writer}, wideFleet{c.Fleet}
+		c.RateLimit = 0
+	})
+	r.api.deviceLimit.every, r.api.ingest.ingest.devices.every = 0, 0
+	return r.api, r.full
+}
+
+type nullWriter struct{ h http.Header }
+
+func (w *nullWriter) Header() http.Header         { return w.h }
+func (w *nullWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (w *nullWriter) WriteHeader(int)             {}
+
+type rewound struct{ *bytes.Reader }
+
+func (rewound) Close() error { return nil }
+
+func BenchmarkSingle(b *testing.B) {
+	api, token := benchAPI(b)
+	r := httptest.NewRequest(http.MethodPost, "/api/v1/readings", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", typeJSON)
+	r.ContentLength = int64(len(nominalBody))
+	body := bytes.NewReader(nil)
+	r.Body = rewound{body}
+	w := &nullWriter{h: make(http.Header)}
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Reset([]byte(nominalBody))
+		clear(w.h)
+		api.ServeHTTP(w, r)
+	}
+	if w.h.Get("Content-Type") != typeJSON {
+		b.Fatal("not answered")
+	}
+}
+
+func BenchmarkBatch(b *testing.B) {
+	api, token := benchAPI(b)
+	lines := strings.Repeat(nominalBody+"\n", 1000)
+	for name, text := range map[string]string{
+		typeNDJSON: lines,
+		typeJSON:   `{"readings":[` + strings.TrimSuffix(strings.Repeat(nominalBody+",", 1000), ",") + `]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodPost, "/api/v1/readings/batch", nil)
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", name)
+			r.ContentLength = int64(len(text))
+			body := strings.NewReader(text)
+			r.Body = rewoundString{body}
+			w := &nullWriter{h: make(http.Header)}
+			b.ReportAllocs()
+			for b.Loop() {
+				body.Reset(text)
+				clear(w.h)
+				api.ServeHTTP(w, r)
+			}
+			b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "readings/s")
+		})
+	}
+}
+
+type rewoundString struct{ *strings.Reader }
+
+func (rewoundString) Close() error { return nil }
+
+func BenchmarkLatest100k(b *testing.B) {
+	api, token := benchAPI(b)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/readings/latest", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := &nullWriter{h: make(http.Header)}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(w.h)
+		api.ServeHTTP(w, r)
+	}
+}

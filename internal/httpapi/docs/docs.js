@@ -1,0 +1,209 @@
+// Draws the OpenAPI description as a page. Everything is made with DOM calls:
+// no text of the description is ever taken for HTML.
+
+const el = (tag, attrs = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [k, v] of Object.entries(attrs)) if (v !== undefined) node.setAttribute(k, v);
+  node.append(...children.filter((c) => c !== undefined && c !== null));
+  return node;
+};
+
+// The little Markdown that descriptions use: paragraphs, `code` and **bold**.
+const inline = (text) =>
+  text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+    if (part.startsWith("`") && part.length > 1) return el("code", {}, part.slice(1, -1));
+    if (part.startsWith("**") && part.length > 2) return el("strong", {}, part.slice(2, -2));
+    return part;
+  });
+const prose = (text = "") => text.split(/\n\n+/).filter(Boolean).map((p) => el("p", {}, ...inline(p)));
+
+let doc;
+const deref = (s) => {
+  while (s && s.$ref) s = s.$ref.slice(2).split("/").reduce((o, k) => o[k], doc);
+  return s;
+};
+const refName = (s) => (s && s.$ref ? s.$ref.split("/").pop() : "");
+
+const typeOf = (schema) => {
+  const s = deref(schema);
+  if (!s) return "";
+  if (s.oneOf) return s.oneOf.map((o) => refName(o) || typeOf(o)).join(" or ");
+  const types = [s.type].flat().filter(Boolean);
+  if (types.includes("array")) return `array of ${refName(s.items) || typeOf(s.items)}`;
+  let text = types.map((t) => (t === "object" && refName(schema)) || t).join(" or ");
+  if (s.format === "date-time") text += ", time";
+  return text;
+};
+
+const limitsOf = (schema) => {
+  const s = deref(schema);
+  const out = [];
+  if (s.enum) out.push(s.enum.filter((v) => v !== null).join(" | "));
+  if (s.minimum !== undefined && s.maximum !== undefined) out.push(`${s.minimum} … ${s.maximum}`);
+  else if (s.minimum !== undefined) out.push(`≥ ${s.minimum}`);
+  else if (s.maximum !== undefined) out.push(`≤ ${s.maximum}`);
+  if (s.maxLength !== undefined) out.push(`at most ${s.maxLength} characters`);
+  if (s.maxItems !== undefined) out.push(`at most ${s.maxItems} items`);
+  if (s.default !== undefined) out.push(`default ${s.default}`);
+  return out.join(", ");
+};
+
+const objectIn = (schema) => {
+  const s = deref(schema);
+  if (!s) return undefined;
+  if (s.properties) return s;
+  if (s.items) return objectIn(s.items);
+  if (s.oneOf) return s.oneOf.map(objectIn).find(Boolean);
+  return undefined;
+};
+
+const fieldTable = (schema, depth = 0) => {
+  const s = objectIn(schema);
+  if (!s) return el("p", { class: "none" }, typeOf(schema) || "nothing");
+  const rows = Object.entries(s.properties).map(([name, prop]) => {
+    const required = (s.required || []).includes(name);
+    const about = el("td", {}, el("span", { class: "type" }, [typeOf(prop), limitsOf(prop)].filter(Boolean).join(", ")));
+    const text = prop.description || (deref(prop) || {}).description;
+    if (text) about.append(el("br"), ...inline(text));
+    const inner = depth < 4 && objectIn(prop);
+    if (inner) about.append(el("details", { class: "inner" }, el("summary", {}, "fields"), fieldTable(prop, depth + 1)));
+    return el("tr", {}, el("td", {}, el("code", {}, name), required ? el("span", { class: "need" }, " required") : null), about);
+  });
+  return rows.length ? el("table", {}, el("tbody", {}, ...rows)) : el("p", { class: "none" }, "no fields");
+};
+
+const exampleOf = (schema, onlyRequired, depth = 0) => {
+  const s = deref(schema);
+  if (!s || depth > 6) return null;
+  if (s.examples && s.examples.length) return s.examples[0];
+  if (s.example !== undefined) return s.example;
+  if (s.oneOf) return exampleOf(s.oneOf[0], onlyRequired, depth + 1);
+  if (s.enum) return s.enum[0];
+  const type = [s.type].flat()[0];
+  if (type === "object") {
+    const names = Object.keys(s.properties || {});
+    const required = (s.required || []);
+    const with_ = names.filter((n) => required.includes(n) || (deref(s.properties[n]).examples || []).length);
+    return Object.fromEntries((onlyRequired && with_.length ? with_ : names).map((n) => [n, exampleOf(s.properties[n], onlyRequired, depth + 1)]));
+  }
+  if (type === "array") return [exampleOf(s.items, onlyRequired, depth + 1)];
+  return { integer: 1, number: 1.5, boolean: true, string: "text" }[type] ?? null;
+};
+
+const copyable = (text) => {
+  const button = el("button", { type: "button" }, "Copy");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  return el("div", { class: "copy" }, el("pre", {}, el("code", {}, text)), button);
+};
+
+const curlOf = (method, path, op) => {
+  const base = new URL(doc.servers[0].url, location.href).href.replace(/\/$/, "");
+  const lines = [`curl '${base}${path}'`];
+  if (method !== "get") lines[0] = lines[0].replace("curl", `curl -X ${method.toUpperCase()}`);
+  if ((op.security || []).some((s) => s.token)) lines.push("-H 'Authorization: Bearer rw_…'");
+  else if ((op.security || []).length) lines.push("-b 'rimewatch_session=…'");
+  const body = op.requestBody && op.requestBody.content["application/json"];
+  if (body) {
+    lines.push("-H 'Content-Type: application/json'");
+    lines.push(`-d '${JSON.stringify(exampleOf(body.schema, true))}'`);
+  } else if (op.requestBody) {
+    lines.push("-H 'Content-Type: text/csv'", "--data-binary @devices.csv");
+  }
+  return lines.join(" \\\n  ");
+};
+
+const responses = (op) =>
+  Object.entries(op.responses).sort().map(([status, r]) => {
+    const full = deref(r);
+    const content = Object.entries(full.content || {});
+    const body = el("div", {});
+    if (status < "300") {
+      for (const [kind, media] of content) {
+        const data = kind === "application/json" ? deref(media.schema).properties.data : media.schema;
+        body.append(el("p", {}, el("code", {}, kind), kind === "application/json" ? ", in data:" : ""), fieldTable(data));
+      }
+    }
+    const line = el("summary", {}, el("span", { class: "status" }, status), " ", ...inline(full.description || ""));
+    return el("details", status < "300" ? { open: "" } : {}, line, body);
+  });
+
+const operation = (method, path, op) => {
+  const title = el("h3", {}, op.summary);
+  const where = el("p", { class: "path" }, el("span", { class: `method ${method}` }, method.toUpperCase()), " ", doc.servers[0].url.replace(/^https?:\/\/[^/]+/, ""), path);
+  const box = el("article", { id: op.operationId }, title, where, ...prose(op.description));
+  const params = (op.parameters || []).map((p) =>
+    el("tr", {},
+      el("td", {}, el("code", {}, p.name), p.required ? el("span", { class: "need" }, " required") : null),
+      el("td", {}, el("span", { class: "type" }, [p.in, typeOf(p.schema), limitsOf(p.schema)].filter(Boolean).join(", ")), el("br"), ...inline(p.description || ""))));
+  if (params.length) box.append(el("h4", {}, "Parameters"), el("table", {}, el("tbody", {}, ...params)));
+  for (const [kind, media] of Object.entries((op.requestBody || {}).content || {})) {
+    box.append(el("h4", {}, "Body ", el("code", {}, kind)), fieldTable(media.schema));
+  }
+  box.append(el("h4", {}, "Request"), copyable(curlOf(method, path, op)), el("h4", {}, "Answers"), ...responses(op));
+  box.dataset.text = JSON.stringify([op.summary, op.description, path, method, op.operationId, params.length ? op.parameters.map((p) => p.name) : [], box.textContent]).toLowerCase();
+  return box;
+};
+
+const draw = () => {
+  const main = document.getElementById("main");
+  const nav = document.getElementById("nav");
+  main.append(el("h1", {}, doc.info.title, " ", el("small", { class: "none" }, doc.info.version)), ...prose(doc.info.description));
+  for (const tag of doc.tags) {
+    const section = el("section", { class: "tag" }, el("h2", {}, tag.name), ...prose(tag.description));
+    const group = el("div", {}, el("h2", {}, tag.name));
+    for (const [path, item] of Object.entries(doc.paths)) {
+      for (const [method, op] of Object.entries(item)) {
+        if (!(op.tags || []).includes(tag.name)) continue;
+        section.append(operation(method, path, op));
+        group.append(el("a", { href: `#${op.operationId}` }, el("span", { class: `method ${method}` }, method.toUpperCase()), op.summary));
+      }
+    }
+    main.append(section);
+    nav.append(group);
+  }
+};
+
+const filter = (text) => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const box of document.querySelectorAll("article")) {
+    const show = words.every((w) => box.dataset.text.includes(w));
+    box.hidden = !show;
+    document.querySelector(`nav a[href="#${box.id}"]`).hidden = !show;
+  }
+  for (const part of document.querySelectorAll("section.tag, nav div")) {
+    part.hidden = ![...part.querySelectorAll("article, a")].some((n) => !n.hidden);
+  }
+};
+
+const theme = () => {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("rimewatch-docs-theme", root.dataset.theme);
+};
+
+const stored = localStorage.getItem("rimewatch-docs-theme");
+if (stored === "light" || stored === "dark") document.documentElement.dataset.theme = stored;
+document.getElementById("theme").addEventListener("click", theme);
+const search = document.getElementById("search");
+search.addEventListener("input", () => filter(search.value));
+document.addEventListener("keydown", (e) => {
+  if (e.key === "/" && document.activeElement !== search) {
+    e.preventDefault();
+    search.focus();
+  }
+});
+
+try {
+  const answer = await fetch("openapi.json");
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  doc = await answer.json();
+  draw();
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+} catch (err) {
+  document.getElementById("main").append(el("p", {}, `The description cannot be loaded: ${err.message}`));
+}
