@@ -38,6 +38,14 @@ type Config struct {
 	Publisher ingest.Publisher // hears of every commit; nil = nobody
 }
 
+// server is net/http's server or the API's own, which is quicker where there is
+// no TLS.
+type server interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error
+	Close() error
+}
+
 // App is one server.
 type App struct {
 	cfg      Config
@@ -47,7 +55,7 @@ type App struct {
 	Ingest   *ingest.Service
 	API      *httpapi.API
 
-	server   *http.Server
+	server   server
 	listener net.Listener
 	release  func() // the lock of the data directory
 	cancel   context.CancelFunc
@@ -145,19 +153,21 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
 		return err
 	}
+	hs := &http.Server{
+		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	a.server = httpapi.NewServer(a.API, hs, idleTimeout)
 	if a.cfg.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
 		if err != nil {
 			return fmt.Errorf("TLS: %w", err)
 		}
 		a.listener = tls.NewListener(a.listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		a.server = hs
 	}
 	run, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
-	a.server = &http.Server{
-		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-	}
 	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
