@@ -6,9 +6,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// poolSize bounds the conditions that are followed at once on one device. A
-// device in the worst of states shows about eight.
-const poolSize = 10
+// poolSize bounds the conditions that are followed at once on one device. The
+// product temperature and presence always find a slot; eight are for all other
+// rules, of which a device in the worst of states shows about six.
+const (
+	poolSize = 11
+	reserved = 1<<ruleHigh | 1<<ruleLow | 1<<ruleOffline
+)
 
 // pool keeps the tracks of the few rules that are not idle.
 type pool struct {
@@ -32,7 +36,7 @@ func (p *pool) track(i rule) *track {
 // goes first, then a pending condition of a less important rule; an active
 // alert never does. nil means that rule i has to wait.
 func (p *pool) claim(i rule, active uint32) *track {
-	if bits.OnesCount16(p.slots) == poolSize && !p.evict(i, active) {
+	if !p.room(i) && !p.evict(i, active) {
 		return nil
 	}
 	k := bits.TrailingZeros16(^p.slots)
@@ -43,22 +47,33 @@ func (p *pool) claim(i rule, active uint32) *track {
 	return &p.tracks[k]
 }
 
+// room tells whether a slot is free for rule i.
+func (p *pool) room(i rule) bool {
+	const others = poolSize - 3
+	return reserved&(1<<i) != 0 || bits.OnesCount32(p.rules&^reserved) < others
+}
+
+// victim is the rule, of those that share slots with rule i, that gives its own
+// up first.
+func (p *pool) victim(i rule, active uint32) (j rule, ok bool) {
+	for set := p.rules &^ (active | reserved); set != 0; set &= set - 1 {
+		k := lowest(set)
+		if p.track(k).idle() {
+			return k, true
+		}
+		if k > i {
+			j, ok = k, true
+		}
+	}
+	return j, ok
+}
+
 func (p *pool) evict(i rule, active uint32) bool {
-	victim, found := rule(0), false
-	for set := p.rules &^ active; set != 0; set &= set - 1 {
-		j := lowest(set)
-		idle := p.track(j).idle()
-		if idle || j > i {
-			victim, found = j, true
-		}
-		if idle {
-			break
-		}
+	j, ok := p.victim(i, active)
+	if ok {
+		p.release(j)
 	}
-	if found {
-		p.release(victim)
-	}
-	return found
+	return ok
 }
 
 func (p *pool) release(i rule) {

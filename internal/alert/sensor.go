@@ -156,8 +156,12 @@ func (s *State) staleDue(c *Config, p *Presence, th *Thresholds) rimewatch.Time 
 		return never
 	}
 	due := s.fresh() + s.staleAfter(p, th)
-	if t := s.pool.track(ruleStale); t != nil && t.is(bitMuted) {
-		due = max(due, t.start.time()+reopenWarning)
+	if t := s.pool.track(ruleStale); t != nil {
+		if t.is(bitMuted) {
+			due = max(due, t.start.time()+reopenWarning)
+		}
+	} else if _, ok := s.pool.victim(ruleStale, s.active); !ok && !s.pool.room(ruleStale) {
+		return never
 	}
 	return max(due, s.holdUntil)
 }
