@@ -96,7 +96,7 @@ func TestDevices(t *testing.T) {
 		{
 			name: "heartbeat with everything",
 			req:  patch("/v1/devices/WIF-0001/heartbeat", r.feed, `{"status":"online","sent_at":"2026-11-20T11:59:59Z","firmware_version":"2.0","battery_pct":87.5,"rssi_dbm":-61,"uptime_s":12345,"heartbeat_interval_s":30}`), status: 200,
-			want: map[string]any{"data.device.firmware_version": "2.0", "data.device.battery_pct": 87.5, "data.device.rssi_dbm": -61, "data.device.uptime_s": 12345, "data.device.heartbeat_interval_s": 30, "data.device.offline_after_s": 180},
+			want:   map[string]any{"data.device.firmware_version": "2.0", "data.device.battery_pct": 87.5, "data.device.rssi_dbm": -61, "data.device.uptime_s": 12345, "data.device.heartbeat_interval_s": 30, "data.device.offline_after_s": 180},
 			events: []string{"device.updated"},
 		},
 		{name: "heartbeat announces the end", req: patch("/v1/devices/WIF-0001/heartbeat", r.feed, `{"status":"offline"}`), status: 200, want: map[string]any{"data.device.status": "offline"}, events: []string{"device.offline"}},

@@ -152,7 +152,7 @@ func appendFlag(b []byte, key string, flags, sent rimewatch.Flags) []byte {
 
 // appendReading writes a reading as an object: whose it is, when, and what was
 // measured.
-func appendReading[S string | []byte](b []byte, deviceID int64, serial S, r *rimewatch.Reading) []byte {
+func appendReading(b []byte, deviceID int64, serial string, r *rimewatch.Reading) []byte {
 	b = append(b, `{"device_id":`...)
 	b = appendInt(b, deviceID)
 	b = append(b, `,"device_serial":"`...)

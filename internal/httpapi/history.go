@@ -14,7 +14,7 @@ import (
 type HistoryInput struct {
 	SerialInput
 	From      string `query:"from" format:"date-time" doc:"Start, included. Default: 24 hours before to."`
-	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now."`
+	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now, or just after the newest reading of a device whose clock is a little ahead."`
 	Fields    string `query:"fields" maxLength:"300" doc:"Measurements, separated by commas. Default: all eight."`
 	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw gives readings, a span gives aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit)."`
 	MaxPoints int64  `query:"max_points" minimum:"1" default:"1000" doc:"For step=auto, at most 10000; larger is taken as 10000."`
@@ -138,12 +138,9 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 		perPage: int(c.number("per_page", 1000, maxHistoryPage)), maxPoints: int(c.number("max_points", 1000, maxHistoryPage)),
 	}
 	var f found
-	q.to, _ = rimewatch.ParseTime(c.param("to", c.now.String()))
+	q.to, _ = rimewatch.ParseTime(c.query.Get("to"))
 	q.from, _ = rimewatch.ParseTime(c.query.Get("from"))
-	if q.from == 0 {
-		q.from = max(q.to-rimewatch.Day, rimewatch.MinTime)
-	}
-	if q.from > q.to {
+	if q.to != 0 && q.from > q.to {
 		f.add("from", "must not be after to")
 	}
 	q.fields = rimewatch.AllFields
@@ -163,9 +160,6 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 			q.span = s.span
 		}
 	}
-	if q.span > 0 && (q.to-q.from)/q.span > maxBuckets {
-		f.add("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
-	}
 	if f.err != nil {
 		return q, f.err
 	}
@@ -173,8 +167,29 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 	if err != nil {
 		return q, err
 	}
-	q.device, err = a.cfg.Fleet.Device(c.r.Context(), c.workspace(), serial)
-	return q, err
+	if q.device, err = a.cfg.Fleet.Device(c.r.Context(), c.workspace(), serial); err != nil {
+		return q, err
+	}
+	q.settle(c.now)
+	if q.span > 0 && (q.to-q.from)/q.span > maxBuckets {
+		return q, rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
+	}
+	return q, nil
+}
+
+// settle fills in the span where it was not named. The end is now, or just
+// after the newest reading of a device whose clock is a little ahead.
+func (q *historyQuery) settle(now rimewatch.Time) {
+	if q.to == 0 {
+		q.to = now + 1
+		if newest := q.device.Latest.At; newest <= now+futureTolerance {
+			q.to = max(q.to, newest+1)
+		}
+		q.to = max(q.to, q.from)
+	}
+	if q.from == 0 {
+		q.from = max(q.to-rimewatch.Day, rimewatch.MinTime)
+	}
 }
 
 // wantsCSV tells whether the client prefers CSV.

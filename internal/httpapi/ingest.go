@@ -23,6 +23,7 @@ type Ingest struct {
 	history  History
 	settings *settingsCache
 	devices  *limiter
+	serials  serialCache
 }
 
 // Scratch is the memory of one call to Ingest, for reuse.
@@ -67,13 +68,14 @@ func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch
 	if failed = g.writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
 		return 0, asError(failed)
 	}
-	return g.answer(ctx, in, s)
+	return g.answer(ctx, p.WorkspaceID, in, s)
 }
 
-func (g *Ingest) answer(ctx context.Context, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
+func (g *Ingest) answer(ctx context.Context, workspaceID int64, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
-		s.Out = appendStored(s.Out[:0], in.DeviceID, s.sent.Serial, &in.Reading, false)
+		serial := g.serials.of(ctx, g.fleet, workspaceID, in.DeviceID, s.sent.Serial)
+		s.Out = appendStored(s.Out[:0], in.DeviceID, serial, &in.Reading, false)
 		return http.StatusCreated, nil
 	case store.Duplicate:
 		// The first value is kept, so that is the one to show.
@@ -81,14 +83,15 @@ func (g *Ingest) answer(ctx context.Context, in *store.Input, s *Scratch) (statu
 		if failed != nil {
 			return 0, asError(failed)
 		}
-		s.Out = appendStored(s.Out[:0], in.DeviceID, s.sent.Serial, &stored, true)
+		serial := g.serials.of(ctx, g.fleet, workspaceID, in.DeviceID, s.sent.Serial)
+		s.Out = appendStored(s.Out[:0], in.DeviceID, serial, &stored, true)
 		return http.StatusOK, nil
 	default:
 		return 0, errUnknownDevice() // deleted a moment ago
 	}
 }
 
-func appendStored(b []byte, deviceID int64, serial []byte, r *rimewatch.Reading, duplicate bool) []byte {
+func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool) []byte {
 	b = append(b, `{"success":true,"data":{"reading":`...)
 	b = appendReading(b, deviceID, serial, r)
 	if duplicate {

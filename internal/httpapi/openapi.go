@@ -218,6 +218,11 @@ func (a *API) finishOperation(rt *route) {
 	if rt.paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
 	}
+	if rt.orOK {
+		again := *ok
+		again.Description = http.StatusText(http.StatusOK)
+		rt.op.Responses["200"] = &again
+	}
 	if rt.body.optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
 	}

@@ -203,7 +203,7 @@ func (a *API) readingRoutes() []route {
 			method: http.MethodPost, path: singlePath, id: "store-reading", tag: "Readings", summary: "Store a reading", access: write, body: jsonBody,
 			description: "Answers 201 only after the reading is on stable storage. The same device and recorded_at again gives 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
 				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
-			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, bind: raw[ReadingInput, StoredReading](describedOnly),
+			status: http.StatusCreated, orOK: true, also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, bind: raw[ReadingInput, StoredReading](describedOnly),
 		},
 		{
 			method: http.MethodPost, path: batchPath, id: "store-readings", tag: "Readings", summary: "Store many readings", access: write,

@@ -21,6 +21,7 @@ type route struct {
 	access       access
 	body         bodyRule
 	status       int              // of success, 0 = 200
+	orOK         bool             // 200 is a success too
 	also         []rimewatch.Code // failures beyond those that access, body and path imply
 	perDevice    bool             // counts against the device, not the token
 	paged        bool             // answers carry pagination and Link
