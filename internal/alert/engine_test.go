@@ -150,7 +150,7 @@ func TestAnythingGoes(t *testing.T) {
 				}
 				tick()
 				if d := u.s.Deadline(u.c, u.p); d != 0 && d <= u.now {
-					t.Fatalf("the timer stands still at %s now %s alive %v hold %v rules %b active %b live %b stale %v", short(d), short(u.now), u.s.aliveUntil, u.s.holdUntil, u.s.pool.rules, u.s.active, u.s.live, u.s.staleDue(u.c,&u.p,&defaultThresholds)-epoch)
+					t.Fatalf("the timer stands still at %s now %s alive %v hold %v rules %b active %b live %b stale %v", short(d), short(u.now), u.s.aliveUntil, u.s.holdUntil, u.s.pool.rules, u.s.active, u.s.live, u.s.staleDue(u.c, &u.p, &defaultThresholds)-epoch)
 				}
 			}
 			u.now = next

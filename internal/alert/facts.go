@@ -1,0 +1,68 @@
+package alert
+
+import "github.com/rimewatch/rimewatch"
+
+// Facts is what the engine has found out about a unit, for people: the measures
+// behind the rules, each with whether it is known.
+type Facts struct {
+	IntervalS float64 // s between readings, a slow mean; 0 = not known yet
+
+	Running, RunningKnown bool
+	RunningSince          rimewatch.Time // start of the present run or stop, 0 = not seen
+	StartsPerHour         int            // in the last hour
+	StartsKnown           bool           // false: readings come too seldom to see every start, and the device sends no counter
+	MedianRunMin          float64        // min, of the newest five runs
+	MedianRunKnown        bool
+	RunSharePct           float64 // %, of about a day
+	RunShareKnown         bool
+	FailedStartsPerDay    int
+
+	Defrosting     bool    // declared, or recognised by its hour
+	RecoveryMin    float64 // min, what the zone usually takes to be cold again after a defrost
+	RecoveryKnown  bool
+	NominalVoltage float64 // V, configured or learnt; 0 = not known yet
+	UsualAmps      float64 // A while running; 0 = not known yet
+	BaselineDays   float64 // days of normal running that the baseline has seen; deviations are judged from two on
+	BrokenSensors  rimewatch.Fields
+}
+
+// Facts gives what is known at the newest reading.
+func (s *State) Facts(c *Config) Facts {
+	w := &s.run
+	f := Facts{
+		IntervalS: float64(s.gap), Running: w.on && w.known, RunningKnown: w.known,
+		StartsPerHour: w.startsPerHour(), StartsKnown: s.countsStarts(),
+		Defrosting:    s.melt.declared || (s.melt.hump && s.melt.known),
+		RecoveryMin:   float64(s.melt.usual),
+		RecoveryKnown: s.melt.learnt >= learntHumps, NominalVoltage: s.nominalVoltage(c), UsualAmps: s.usualAmps(),
+		BaselineDays: float64(s.base.w) / 4, BrokenSensors: s.brokenSensors(),
+	}
+	if w.known && w.dated {
+		f.RunningSince = w.since.time()
+	}
+	f.MedianRunMin, f.MedianRunKnown = w.medianRun()
+	f.MedianRunKnown = f.MedianRunKnown && f.StartsKnown
+	f.RunSharePct, f.RunShareKnown = s.win.runShare(len(s.win.shares))
+	f.FailedStartsPerDay, _ = w.failures(s.at)
+	return f
+}
+
+// Relearn forgets what is normal for the unit, after a repair or a move: its
+// running level, cycles, defrosts, supply and baseline. Alerts and running
+// clocks stay.
+func (s *State) Relearn() {
+	s.run = runState{}
+	s.melt = meltState{mean: s.melt.mean, declared: s.melt.declared, graced: s.melt.graced}
+	s.win = window{}
+	s.base = baseline{}
+	s.volts = nominal{}
+}
+
+// AcknowledgedFor is how long an acknowledgement holds unless a person says
+// otherwise: four hours for a warning, one for what is critical.
+func AcknowledgedFor(severity rimewatch.Severity) rimewatch.Time {
+	if severity == rimewatch.Critical {
+		return hour
+	}
+	return 4 * hour
+}
