@@ -40,13 +40,17 @@ var pacedReaders = sync.Pool{New: func() any {
 // pace begins to read a request's body. The caller calls done.
 func pace(w http.ResponseWriter, body io.Reader) *pacedReader {
 	p := pacedReaders.Get().(*pacedReader)
+	p.begin(w, body)
+	return p
+}
+
+func (p *pacedReader) begin(w http.ResponseWriter, body io.Reader) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.body, p.w, p.start = body, w, time.Now()
 	p.armed, p.expired = true, false
 	p.read.Store(0)
 	p.timer.Reset(bodyGrace)
-	return p
 }
 
 // check runs by the timer: it moves the timer on for a sender that keeps up,
@@ -66,9 +70,15 @@ func (p *pacedReader) check() {
 	_ = http.NewResponseController(p.w).SetReadDeadline(time.Unix(1, 0)) // in the past
 }
 
-// done ends the watch. A deadline that was set is taken away again: the server
-// would take it for the death of the connection.
+// done ends the watch and gives the reader back.
 func (p *pacedReader) done() {
+	p.end()
+	pacedReaders.Put(p)
+}
+
+// end takes a deadline that was set away again: the server would take it for
+// the death of the connection.
+func (p *pacedReader) end() {
 	p.timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +86,6 @@ func (p *pacedReader) done() {
 		_ = http.NewResponseController(p.w).SetReadDeadline(time.Time{})
 	}
 	p.armed, p.body, p.w = false, nil, nil
-	pacedReaders.Put(p)
 }
 
 // pacedError marks failures of the connection, not of the content.

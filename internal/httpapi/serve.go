@@ -89,12 +89,8 @@ func errNoSuchPath() *rimewatch.Error {
 // shortest form is unknown rather than redirected: a client that builds a path
 // from a serial such as ".." must not end up somewhere else.
 func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
-	if p := r.URL.Path; path.Clean(p) != p {
-		e := errNoSuchPath()
-		if strings.HasPrefix(p, Prefix+"/v1/devices/") {
-			e = errDeviceNotFound()
-		}
-		writeFailure(w, e, c.id)
+	if p := r.URL.EscapedPath(); path.Clean(p) != p {
+		writeFailure(w, errUnclean(p), c.id)
 		return
 	}
 	router, pattern := a.mux.Handler(r)
@@ -116,6 +112,16 @@ func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path takes %s.", allow), c.id)
 	}
+}
+
+// errUnclean is the answer to a path that is not in its shortest form.
+func errUnclean(p string) *rimewatch.Error {
+	rest, ok := strings.CutPrefix(p, Prefix+"/v1/devices/")
+	serial, _, _ := strings.Cut(rest, "/")
+	if ok && (serial == "." || serial == "..") {
+		return errDeviceNotFound()
+	}
+	return errNoSuchPath()
 }
 
 // writeOptions answers what a path takes. There is no cross-origin sharing, so
