@@ -133,6 +133,10 @@ func fill(s *server, devices, n int) (time.Duration, error) {
 	const conns, perDevice = 4, 10
 	group := batchItems / perDevice // devices in a request
 	start := rimewatch.TimeOf(time.Now()) - rimewatch.Time(n+5)*rimewatch.Minute
+	sensors := make([]*sensor, devices) // each is used by one worker
+	for i := range sensors {
+		sensors[i] = newSensor(i)
+	}
 	began := time.Now()
 	_, err := drive(s.addr, conns, time.Hour, 200, func(w, k int, buf []byte) []byte {
 		// A worker owns every fourth group of devices and walks it through time.
@@ -144,8 +148,7 @@ func fill(s *server, devices, n int) (time.Duration, error) {
 		step := k % steps
 		body := make([]byte, 0, batchItems*300)
 		for i := mine * group; i < min((mine+1)*group, devices); i++ {
-			sensor := newSensor(i*1000 + step)
-			sensor.phase = i % 30
+			sensor := sensors[i]
 			for j := step * perDevice; j < min((step+1)*perDevice, n); j++ {
 				var r rimewatch.Reading
 				sensor.reading(j, &r)

@@ -24,6 +24,7 @@ type options struct {
 	quick bool
 	only  string
 	dir   string
+	keep  bool
 	// profile is where CPU profiles of the server go, "" = nowhere.
 	profile string
 }
@@ -63,6 +64,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "shorter and smaller")
 	flag.StringVar(&o.only, "only", "", "parts to run: single, batch, rest, query, memory")
 	flag.StringVar(&o.profile, "profile", "", "directory for CPU profiles of the server")
+	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
 	flag.Parse()
 	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -74,7 +76,11 @@ func run(o *options) (err error) {
 	if o.dir, err = os.MkdirTemp("", "rimewatch-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(o.dir)
+	if o.keep {
+		fmt.Println("data in", o.dir)
+	} else {
+		defer os.RemoveAll(o.dir)
+	}
 	fmt.Printf("%s, %d cores, %s\n", runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	if info, ok := debug.ReadBuildInfo(); ok {
 		fmt.Println(info.Main.Path, time.Now().UTC().Format(time.RFC3339))

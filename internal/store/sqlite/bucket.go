@@ -38,7 +38,7 @@ func (s *Store) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucke
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if head, err = addCluster(conn, b, g, head, &scratch); err != nil {
+			if head, err = addCluster(conn, b, q.DeviceID, g, head, &scratch); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func (s *Store) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucke
 
 // addCluster takes in overlapping chunks. What of the head lies among them may
 // be in them already: it is merged, and the rest of the head given back.
-func addCluster(conn *sqlite.Conn, b *chunk.Buckets, g []span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
+func addCluster(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, g []span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
 	from, to := g[0].from, g[0].to
 	for _, sp := range g {
 		to = max(to, sp.to)
@@ -72,7 +72,7 @@ func addCluster(conn *sqlite.Conn, b *chunk.Buckets, g []span, head []rimewatch.
 		rest = head
 	}
 	if len(g) == 1 && len(near) == 0 {
-		return rest, addChunk(conn, b, g[0].id, scratch)
+		return rest, addChunk(conn, b, deviceID, g[0], scratch)
 	}
 	rs, err := decodeCluster(conn, g)
 	if err != nil {
@@ -85,28 +85,29 @@ func addCluster(conn *sqlite.Conn, b *chunk.Buckets, g []span, head []rimewatch.
 }
 
 // addChunk takes in one chunk, by its summary where that is enough.
-func addChunk(conn *sqlite.Conn, b *chunk.Buckets, id int64, scratch *chunk.Scratch) error {
-	return sqlitex.Execute(conn, "SELECT summary, data FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{
-		Args: []any{id},
+func addChunk(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, sp span, scratch *chunk.Scratch) error {
+	whole := false
+	err := sqlitex.Execute(conn, "SELECT summary FROM reading_chunk WHERE device_id = ? AND to_at = ? AND segment = ?", &sqlitex.ExecOptions{
+		Args: []any{deviceID, int64(sp.to), sp.id},
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			buf := make([]byte, stmt.ColumnLen(0))
 			stmt.ColumnBytes(0, buf)
 			summary, _, err := chunk.DecodeSummary(buf)
 			if err != nil {
-				return fmt.Errorf("chunk %d: %w", id, err)
+				return fmt.Errorf("chunk %d: %w", sp.id, err)
 			}
-			if b.AddSummary(&summary) {
-				return nil
-			}
-			data := make([]byte, stmt.ColumnLen(1))
-			stmt.ColumnBytes(1, data)
-			c, err := chunk.Open(data)
-			if err != nil {
-				return fmt.Errorf("chunk %d: %w", id, err)
-			}
-			return b.AddChunk(c, scratch)
+			whole = b.AddSummary(&summary)
+			return nil
 		},
 	})
+	if err != nil || whole {
+		return err
+	}
+	c, err := openChunk(conn, sp, nil)
+	if err != nil {
+		return err
+	}
+	return b.AddChunk(c, scratch)
 }
 
 func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {

@@ -38,21 +38,15 @@ func (s *Store) compactDue(ctx context.Context) error {
 	return nil
 }
 
-// sized is a span with its number of readings.
-type sized struct {
-	span
-	n int
-}
-
 // compact merges, day by day, a device's small and overlapping chunks. Readers
 // either see the old chunks or the new one.
 func (s *Store) compact(ctx context.Context, deviceID int64) error {
-	days := make(map[rimewatch.Time][]sized)
+	days := make(map[rimewatch.Time][]span)
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT id, from_at, to_at, n FROM reading_chunk WHERE device_id = ? ORDER BY to_at", &sqlitex.ExecOptions{
+		return sqlitex.Execute(conn, "SELECT "+spanColumns+" FROM reading_chunk WHERE device_id = ? ORDER BY to_at", &sqlitex.ExecOptions{
 			Args: []any{deviceID},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
-				c := sized{span{stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2))}, stmt.ColumnInt(3)}
+				c := scanSpan(stmt)
 				days[c.from/rimewatch.Day] = append(days[c.from/rimewatch.Day], c)
 				return nil
 			},
@@ -72,7 +66,7 @@ func (s *Store) compact(ctx context.Context, deviceID int64) error {
 	return nil
 }
 
-func worthMerging(day []sized) bool {
+func worthMerging(day []span) bool {
 	small := 0
 	for i := range day {
 		if day[i].n < smallChunk {
@@ -82,14 +76,10 @@ func worthMerging(day []sized) bool {
 	return small >= 1 && len(day) >= 2
 }
 
-func (s *Store) mergeChunks(ctx context.Context, deviceID int64, day []sized) error {
-	old := make([]span, len(day))
-	for i := range day {
-		old[i] = day[i].span
-	}
+func (s *Store) mergeChunks(ctx context.Context, deviceID int64, day []span) error {
 	var merged []newChunk
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		rs, err := decodeCluster(conn, old)
+		rs, err := decodeCluster(conn, day)
 		merged = encodeChunks(rs)
 		return err
 	})
@@ -105,27 +95,16 @@ func (s *Store) mergeChunks(ctx context.Context, deviceID int64, day []sized) er
 				return err
 			}
 		}
-		for _, sp := range old {
+		for _, sp := range day {
 			if err := s.cfg.fault("drop"); err != nil {
 				return err
 			}
-			if err := deleteChunk(conn, sp.id); err != nil {
+			if err := deleteChunk(conn, deviceID, sp); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// deleteChunk deletes a chunk that is there: what replaces it was made from it.
-func deleteChunk(conn *sqlite.Conn, id int64) error {
-	if err := sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{Args: []any{id}}); err != nil {
-		return err
-	}
-	if conn.Changes() != 1 {
-		return fmt.Errorf("chunk %d vanished", id)
-	}
-	return nil
 }
 
 // Rest seals, trims and compacts everything that can be and gives free pages

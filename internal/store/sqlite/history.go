@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,89 +11,6 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
-
-// span is a chunk's place on the time line.
-type span struct {
-	id       int64
-	from, to rimewatch.Time
-}
-
-// spans lists a device's chunks that touch [from, to), by their beginning.
-func spans(conn *sqlite.Conn, deviceID int64, from, to rimewatch.Time) ([]span, error) {
-	var out []span
-	err := sqlitex.Execute(conn, "SELECT id, from_at, to_at FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
-		Args: []any{deviceID, int64(from), int64(to)},
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			out = append(out, span{stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2))})
-			return nil
-		},
-	})
-	slices.SortFunc(out, byBeginning)
-	return out, err
-}
-
-func byBeginning(a, b span) int {
-	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id))
-}
-
-// clusters groups spans that overlap: between two clusters readings need no
-// merging, so that one cluster at a time is in memory.
-func clusters(list []span) [][]span {
-	var out [][]span
-	end := rimewatch.Time(-1)
-	for i := range list {
-		if list[i].from > end {
-			out = append(out, list[i:i])
-		}
-		last := len(out) - 1
-		out[last] = out[last][:len(out[last])+1]
-		end = max(end, list[i].to)
-	}
-	return out
-}
-
-func chunkData(conn *sqlite.Conn, id int64, buf []byte) ([]byte, error) {
-	found := false
-	err := sqlitex.Execute(conn, "SELECT data FROM reading_chunk WHERE id = ?", &sqlitex.ExecOptions{
-		Args: []any{id},
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			n := stmt.ColumnLen(0)
-			buf = slices.Grow(buf[:0], n)[:n]
-			stmt.ColumnBytes(0, buf)
-			found = true
-			return nil
-		},
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("chunk %d vanished", id)
-	}
-	return buf, err
-}
-
-// decodeCluster gives the readings of overlapping chunks, merged.
-func decodeCluster(conn *sqlite.Conn, cluster []span) ([]rimewatch.Reading, error) {
-	sets := make([][]rimewatch.Reading, 0, len(cluster))
-	var buf []byte
-	for _, sp := range cluster {
-		var err error
-		if buf, err = chunkData(conn, sp.id, buf); err != nil {
-			return nil, err
-		}
-		c, err := chunk.Open(buf)
-		if err != nil {
-			return nil, fmt.Errorf("chunk %d: %w", sp.id, err)
-		}
-		rs, err := c.Readings(nil)
-		if err != nil {
-			return nil, fmt.Errorf("chunk %d: %w", sp.id, err)
-		}
-		sets = append(sets, rs)
-	}
-	if len(sets) == 1 {
-		return sets[0], nil
-	}
-	return chunk.Merge(nil, sets...), nil
-}
 
 // headRows copies what of a device is not sealed yet within [from, to), sorted.
 // It is taken before the chunks are read: what is sealed in between is seen
@@ -122,10 +38,10 @@ func nextSpans(conn *sqlite.Conn, q store.HistoryQuery) (list []span, rest store
 	}
 	query := func(from, to rimewatch.Time, limit int) error {
 		list = list[:0]
-		return sqlitex.Execute(conn, "SELECT id, from_at, to_at FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ? ORDER BY to_at "+order+" LIMIT ?", &sqlitex.ExecOptions{
+		return sqlitex.Execute(conn, "SELECT "+spanColumns+" FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ? ORDER BY to_at "+order+" LIMIT ?", &sqlitex.ExecOptions{
 			Args: []any{q.DeviceID, int64(from), int64(to), limit},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
-				list = append(list, span{stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2))})
+				list = append(list, scanSpan(stmt))
 				return nil
 			},
 		})
@@ -281,27 +197,27 @@ func (s *Store) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time
 // chunkTimes keeps the timestamps of recently asked chunks: late readings come
 // in runs.
 type chunkTimes struct {
-	byID  map[int64][]rimewatch.Time
-	order []int64
+	bySpan map[span][]rimewatch.Time
+	order  []span
 }
 
 const chunkTimesKept = 64
 
-func (t *chunkTimes) get(id int64) ([]rimewatch.Time, bool) {
-	times, ok := t.byID[id]
+func (t *chunkTimes) get(sp span) ([]rimewatch.Time, bool) {
+	times, ok := t.bySpan[sp]
 	return times, ok
 }
 
-func (t *chunkTimes) put(id int64, times []rimewatch.Time) {
-	if t.byID == nil {
-		t.byID = make(map[int64][]rimewatch.Time)
+func (t *chunkTimes) put(sp span, times []rimewatch.Time) {
+	if t.bySpan == nil {
+		t.bySpan = make(map[span][]rimewatch.Time)
 	}
 	if len(t.order) >= chunkTimesKept {
-		delete(t.byID, t.order[0])
+		delete(t.bySpan, t.order[0])
 		t.order = t.order[1:]
 	}
-	t.byID[id] = times
-	t.order = append(t.order, id)
+	t.bySpan[sp] = times
+	t.order = append(t.order, sp)
 }
 
 // sealedAt tells whether a chunk holds a reading of that moment. Under writeMu.
@@ -321,20 +237,16 @@ func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
 		return false, err
 	}
 	for _, sp := range list {
-		times, ok := s.chunks.get(sp.id)
+		times, ok := s.chunks.get(sp)
 		if !ok {
-			data, err := chunkData(s.writer, sp.id, nil)
+			c, err := openChunk(s.writer, sp, nil)
 			if err != nil {
 				return false, err
-			}
-			c, err := chunk.Open(data)
-			if err != nil {
-				return false, fmt.Errorf("chunk %d: %w", sp.id, err)
 			}
 			if times, err = c.Times(nil); err != nil {
 				return false, fmt.Errorf("chunk %d: %w", sp.id, err)
 			}
-			s.chunks.put(sp.id, times)
+			s.chunks.put(sp, times)
 		}
 		if _, found := slices.BinarySearch(times, at); found {
 			return true, nil

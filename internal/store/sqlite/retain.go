@@ -56,7 +56,8 @@ func (s *Store) retain(ctx context.Context, now rimewatch.Time) error {
 }
 
 type expired struct {
-	id, deviceID int64
+	span
+	deviceID int64
 }
 
 // expireRaw turns one slice of expired chunks into rollups. Only whole chunks
@@ -64,11 +65,11 @@ type expired struct {
 func (s *Store) expireRaw(ctx context.Context, workspaceID int64, before rimewatch.Time) (int, error) {
 	var list []expired
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, `SELECT c.id, c.device_id FROM device d JOIN reading_chunk c ON c.device_id = d.id AND c.to_at < ?
+		return sqlitex.Execute(conn, `SELECT c.segment, c.segments, c.from_at, c.to_at, c.n, c.device_id FROM device d JOIN reading_chunk c ON c.device_id = d.id AND c.to_at < ?
 			WHERE d.workspace_id = ? LIMIT ?`, &sqlitex.ExecOptions{
 			Args: []any{int64(before), workspaceID, retainSlice},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
-				list = append(list, expired{stmt.ColumnInt64(0), stmt.ColumnInt64(1)})
+				list = append(list, expired{scanSpan(stmt), stmt.ColumnInt64(5)})
 				return nil
 			},
 		})
@@ -91,7 +92,7 @@ func (s *Store) expireRaw(ctx context.Context, workspaceID int64, before rimewat
 
 // rollUp replaces one chunk by the hours in it.
 func rollUp(conn *sqlite.Conn, e expired) error {
-	rs, err := decodeCluster(conn, []span{{id: e.id}})
+	rs, err := decodeCluster(conn, []span{e.span})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func rollUp(conn *sqlite.Conn, e expired) error {
 			return err
 		}
 	}
-	return deleteChunk(conn, e.id)
+	return deleteChunk(conn, e.deviceID, e.span)
 }
 
 func (s *Store) expireRollups(ctx context.Context, workspaceID int64, before rimewatch.Time) error {

@@ -152,15 +152,20 @@ CREATE TABLE downtime (
 ) STRICT;
 
 CREATE TABLE reading_chunk (
-	id INTEGER PRIMARY KEY,
 	device_id INTEGER NOT NULL,
-	from_at INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
+	segment INTEGER NOT NULL, -- the first; the others follow it
+	segments INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
 	n INTEGER NOT NULL,
 	summary BLOB NOT NULL,
+	PRIMARY KEY (device_id, to_at, segment)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chunk_segment (
+	id INTEGER PRIMARY KEY,
 	data BLOB NOT NULL
 ) STRICT;
-CREATE INDEX reading_chunk_by_device ON reading_chunk(device_id, to_at, from_at, n);
 
 CREATE TABLE reading_rollup (
 	id INTEGER PRIMARY KEY,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store/chunk"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -202,13 +201,6 @@ type sealed struct {
 	chunks []newChunk
 }
 
-type newChunk struct {
-	from, to rimewatch.Time
-	n        int
-	summary  []byte
-	data     []byte
-}
-
 // sealSlice moves the committed readings of some devices into chunks: encoded
 // outside every lock, written in one short transaction.
 func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
@@ -266,11 +258,6 @@ func (s *Store) saveSealed(conn *sqlite.Conn, sl *sealed) error {
 		&sqlitex.ExecOptions{Args: []any{id, sl.mark}})
 }
 
-func saveChunk(conn *sqlite.Conn, deviceID int64, c *newChunk) error {
-	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, from_at, to_at, n, summary, data) VALUES (?, ?, ?, ?, ?, ?)",
-		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.from), int64(c.to), c.n, c.summary, c.data}})
-}
-
 // finishSeal takes the sealed rows out of the head. Under mu.
 func (s *Store) finishSeal(sl *sealed) {
 	d := sl.device
@@ -289,26 +276,6 @@ func (s *Store) finishSeal(sl *sealed) {
 	} else if d.row.DeletedAt != 0 {
 		delete(s.fleet.byID, d.row.ID)
 	}
-}
-
-// encodeChunks packs sorted readings, at most a day of UTC to a chunk.
-func encodeChunks(rs []rimewatch.Reading) []newChunk {
-	var out []newChunk
-	for len(rs) > 0 {
-		day := rs[0].At / rimewatch.Day
-		n := 1
-		for n < len(rs) && n < chunkReadings && rs[n].At/rimewatch.Day == day {
-			n++
-		}
-		summary := chunk.Summarize(rs[:n])
-		out = append(out, newChunk{
-			from: rs[0].At, to: rs[n-1].At, n: n,
-			summary: summary.Append(nil),
-			data:    chunk.Encode(nil, rs[:n]),
-		})
-		rs = rs[n:]
-	}
-	return out
 }
 
 // floor is the first commit that somebody still needs.
