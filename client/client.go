@@ -179,6 +179,9 @@ func drain(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
+// errNotTheAPI means that whoever answered with success is not the service.
+var errNotTheAPI = errors.New("the answer is not in the form of the API")
+
 // maxAnswer bounds an answer that is read as a whole.
 const maxAnswer = 256 << 20
 
@@ -205,10 +208,10 @@ func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error
 		}
 		envelope.Data = &data
 		if err := json.Unmarshal(b, &envelope); err != nil {
-			return data, fmt.Errorf("%s %s: the answer is not the API's: %w", call.method, call.path, err)
+			return data, fmt.Errorf("%s %s: %w: %w", call.method, call.path, errNotTheAPI, err)
 		}
 		if !envelope.Success || envelope.Data == nil {
-			return data, fmt.Errorf("%s %s: the answer is not the API's", call.method, call.path)
+			return data, fmt.Errorf("%s %s: %w", call.method, call.path, errNotTheAPI)
 		}
 		return data, nil
 	}

@@ -206,15 +206,11 @@ type ImportResult struct {
 
 // ImportRow is what became of one row.
 type ImportRow struct {
-	Row    int           `json:"row"`
-	Serial string        `json:"serial"`
-	Action string        `json:"action"` // create, update, skip or error
-	Errors []ImportError `json:"errors"`
+	Row    int      `json:"row"` // line of the file; the header is line 1
+	Serial string   `json:"serial"`
+	Action string   `json:"action"` // create, update, skip or error
+	Errors []string `json:"errors"`
 }
-
-// ImportError is what is wrong with a row, in the form in which the service
-// gives it.
-type ImportError = json.RawMessage
 
 // ImportDevices creates and updates devices from CSV. With dryRun it only tells
 // what it would do.

@@ -224,8 +224,10 @@ func eachMember(r io.Reader, name string, f func(*json.Decoder) (more bool, err 
 	if err := enter(d, name); err != nil {
 		return err
 	}
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return fmt.Errorf("%s is not an array: %w", name, err)
+	if t, err := d.Token(); err != nil {
+		return err
+	} else if t != json.Delim('[') {
+		return errNotTheAPI
 	}
 	for d.More() {
 		if more, err := f(d); err != nil || !more {
@@ -241,7 +243,7 @@ func enter(d *json.Decoder, name string) error {
 	if t, err := d.Token(); err != nil {
 		return err
 	} else if t != json.Delim('{') {
-		return fmt.Errorf("the answer is not the API's")
+		return errNotTheAPI
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -259,7 +261,7 @@ func enter(d *json.Decoder, name string) error {
 	if _, err := d.Token(); err != nil {
 		return err
 	}
-	return fmt.Errorf("the answer has no %s", name)
+	return errNotTheAPI
 }
 
 // HistoryQuery asks for a device's readings in [From, To).

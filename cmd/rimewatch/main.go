@@ -19,11 +19,17 @@ import (
 // commands is the whole command line. Every flag has an environment variable
 // of its name, RIMEWATCH_ in front, in capitals.
 type commands struct {
-	Serve   serveCmd   `cmd:"" group:"run" help:"Run the server."`
-	Demo    demoCmd    `cmd:"" group:"run" help:"Run a server with a made-up market in it, to look around."`
-	Token   tokenCmd   `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
-	User    userCmd    `cmd:"" group:"keep" help:"Add people and reset their passwords."`
-	Version versionCmd `cmd:"" group:"about" help:"Print the version."`
+	Serve    serveCmd    `cmd:"" group:"run" help:"Run the server."`
+	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market in it, to look around."`
+	Simulate simulateCmd `cmd:"" group:"feed" help:"Let a simulated fleet report to a server."`
+	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
+	Token    tokenCmd    `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
+	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
+	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, also beside a running server."`
+	Restore  restoreCmd  `cmd:"" group:"keep" help:"Put a backup in place."`
+	Doctor   doctorCmd   `cmd:"" group:"keep" help:"Examine a data directory and its machine."`
+	OpenAPI  openapiCmd  `cmd:"" name:"openapi" group:"about" help:"Print the description of the REST API (OpenAPI 3.1, JSON)."`
+	Version  versionCmd  `cmd:"" group:"about" help:"Print the version."`
 }
 
 const description = `Rimewatch watches refrigerators: it stores their readings, knows when one is too warm, silent or about to fail, and says so.

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+type backupCmd struct {
+	dataFlag
+	Force bool   `help:"Replace FILE if it exists."`
+	File  string `arg:"" help:"Where the copy goes."`
+}
+
+// Help is shown by backup --help.
+func (backupCmd) Help() string {
+	return `The copy is of one moment and complete, also while a server writes. FILE appears when it is whole.
+
+  rimewatch backup --data /var/lib/rimewatch /backup/rimewatch-$(date +%F).db`
+}
+
+// Run writes the copy beside its place first.
+func (c *backupCmd) Run(ctx context.Context, s streams) error {
+	if err := c.mustExist(); err != nil {
+		return err
+	}
+	if err := mayWrite(c.File, c.Force); err != nil {
+		return err
+	}
+	partial := c.File + ".partial"
+	if err := removeFile(partial); err != nil {
+		return err
+	}
+	defer func() { _ = removeFile(partial) }()
+	st, err := sqlite.Open(ctx, sqlite.Config{Path: c.file(), ControlOnly: true})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(st.Backup(ctx, partial), st.Close()); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	in, err := sqlite.Inspect(ctx, partial, true)
+	if err != nil {
+		return fmt.Errorf("check the copy: %w", err)
+	}
+	if err := settle(partial, c.File); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "Backed up %s to %s (%s, %s).\n", c.file(), c.File, bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))
+	return err
+}
+
+// mayWrite refuses to replace a file that exists.
+func mayWrite(path string, force bool) error {
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !force:
+		return fmt.Errorf("%s exists already; --force replaces it", path)
+	}
+	return nil
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// settle brings a file to stable storage and gives it its name.
+func settle(from, to string) error {
+	f, err := os.OpenFile(from, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// syncDir makes a rename durable. Where directories cannot be synced, it is so
+// by itself.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}
+
+type restoreCmd struct {
+	dataFlag
+	Force bool   `help:"Replace the store that is in the directory."`
+	File  string `arg:"" help:"The backup."`
+}
+
+// Help is shown by restore --help.
+func (restoreCmd) Help() string {
+	return `The server must not run. The backup is checked before anything is touched.`
+}
+
+// Run puts the backup in place.
+func (c *restoreCmd) Run(ctx context.Context, s streams) error {
+	in, err := sqlite.Inspect(ctx, c.File, true)
+	if err != nil {
+		return fmt.Errorf("check %s: %w", c.File, err)
+	}
+	if newest := sqlite.SchemaVersion(); in.SchemaVersion > newest {
+		return fmt.Errorf("%s is from a newer version of Rimewatch (schema %d, this one knows %d)", c.File, in.SchemaVersion, newest)
+	}
+	if err := os.MkdirAll(c.Data, 0o750); err != nil {
+		return err
+	}
+	release, err := app.Lock(c.Data)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := mayWrite(c.file(), c.Force); err != nil {
+		return err
+	}
+	partial := c.file() + ".partial"
+	defer func() { _ = removeFile(partial) }()
+	if err := copyFile(c.File, partial); err != nil {
+		return err
+	}
+	// A log of the store that was here must not be applied to the new one.
+	if err := errors.Join(removeFile(c.file()+"-wal"), removeFile(c.file()+"-shm")); err != nil {
+		return err
+	}
+	if err := settle(partial, c.file()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "Restored %s to %s (%s, %s).\n", c.File, c.file(), bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))
+	return err
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return grouped(n) + " " + what + "s"
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+type doctorCmd struct {
+	dataFlag
+	JSON  bool `help:"Print JSON."`
+	Quick bool `help:"Leave out the check of every page, which takes long on large files."`
+}
+
+// Help is shown by doctor --help.
+func (doctorCmd) Help() string {
+	return `Changes nothing and works beside a running server. Exits with 1 when something is wrong; warnings alone exit
+with 0.`
+}
+
+// grade says how a finding is.
+type grade string
+
+const (
+	fine    grade = "ok"
+	warning grade = "warning"
+	wrong   grade = "problem"
+)
+
+// finding is what one check found.
+type finding struct {
+	Check string `json:"check"`
+	Grade grade  `json:"status"`
+	Text  string `json:"text"`
+}
+
+// diagnosis is everything that was found.
+type diagnosis struct {
+	Data     string         `json:"data"`
+	Version  string         `json:"version"`
+	At       rimewatch.Time `json:"at"`
+	Findings []finding      `json:"checks"`
+	Figures  *figures       `json:"figures"` // null when the store cannot be read
+}
+
+type figures struct {
+	Workspaces     int            `json:"workspaces"`
+	Users          int            `json:"users"`
+	Tokens         int            `json:"tokens"`
+	Devices        int            `json:"devices"`
+	ActiveAlerts   int            `json:"active_alerts"`
+	SealedReadings int64          `json:"sealed_readings"`
+	Chunks         int64          `json:"chunks"`
+	LogEntries     int64          `json:"log_entries"`
+	FileBytes      int64          `json:"file_bytes"`
+	WALBytes       int64          `json:"wal_bytes"`
+	NewestSealed   rimewatch.Time `json:"newest_sealed_at"`
+	AliveAt        rimewatch.Time `json:"last_server_at"`
+}
+
+func (d *diagnosis) add(check string, g grade, format string, args ...any) {
+	d.Findings = append(d.Findings, finding{check, g, fmt.Sprintf(format, args...)})
+}
+
+// Run examines directory and machine.
+func (c *doctorCmd) Run(ctx context.Context, s streams) error {
+	now := rimewatch.TimeOf(time.Now())
+	d := &diagnosis{Data: c.Data, Version: versionText(), At: now}
+	if c.examineDirectory(d) {
+		c.examineStore(ctx, d, now)
+	}
+	examineDisk(d, c.Data)
+	examineClock(d, now)
+	print := d.print
+	if c.JSON {
+		print = d.printJSON
+	}
+	if err := print(s.out); err != nil {
+		return err
+	}
+	problems := 0
+	for _, f := range d.Findings {
+		if f.Grade == wrong {
+			problems++
+		}
+	}
+	if problems > 0 {
+		return fmt.Errorf("found %s", plural(problems, "problem"))
+	}
+	return nil
+}
+
+// examineDirectory tells whether there is a store to look at.
+func (c *doctorCmd) examineDirectory(d *diagnosis) bool {
+	info, err := os.Stat(c.Data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.add("directory", wrong, "%s does not exist", c.Data)
+		return false
+	case err != nil:
+		d.add("directory", wrong, "%v", err)
+		return false
+	case !info.IsDir():
+		d.add("directory", wrong, "%s is not a directory", c.Data)
+		return false
+	}
+	switch err := tryWriting(c.Data); {
+	case err != nil:
+		d.add("directory", wrong, "%v", err)
+	case info.Mode().Perm()&0o007 != 0:
+		d.add("directory", warning, "everybody on this machine may look into %s (mode %v)", c.Data, info.Mode().Perm())
+	default:
+		d.add("directory", fine, "%s can be written, mode %v", c.Data, info.Mode().Perm())
+	}
+	switch release, err := app.Lock(c.Data); {
+	case err == nil:
+		release()
+		d.add("server", fine, "no server uses the directory")
+	default:
+		d.add("server", fine, "a server uses the directory")
+	}
+	if _, err := os.Stat(c.file()); err != nil {
+		d.add("store", wrong, "there is no store in %s", c.Data)
+		return false
+	}
+	return true
+}
+
+// tryWriting tells whether files can be made in a directory.
+func tryWriting(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatch.Time) {
+	start := time.Now()
+	in, err := sqlite.Inspect(ctx, c.file(), !c.Quick)
+	if err != nil {
+		d.add("store", wrong, "%s: %v", c.file(), err)
+		return
+	}
+	what := "its header can be read"
+	if !c.Quick {
+		what = fmt.Sprintf("every page is sound (%.1f s)", time.Since(start).Seconds())
+	}
+	d.add("store", fine, "%s, %s", bytesText(in.Stats.FileBytes), what)
+	switch newest := sqlite.SchemaVersion(); {
+	case in.SchemaVersion > newest:
+		d.add("schema", wrong, "version %d, this program knows %d: it is from a newer Rimewatch", in.SchemaVersion, newest)
+		return
+	case in.SchemaVersion < newest:
+		d.add("schema", fine, "version %d; the next server brings it to %d", in.SchemaVersion, newest)
+	default:
+		d.add("schema", fine, "version %d", in.SchemaVersion)
+	}
+	if wal := in.Stats.WALBytes; wal > largeWAL {
+		d.add("write-ahead log", warning, "%s: something holds it open, or the disk is too slow", bytesText(wal))
+	} else {
+		d.add("write-ahead log", fine, "%s", bytesText(wal))
+	}
+	if in.AliveAt > now+rimewatch.Minute {
+		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", in.AliveAt)
+	}
+	if in.Users == 0 {
+		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
+	}
+	d.Figures = &figures{
+		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
+		in.Stats.StoredReadings, in.Stats.Chunks, in.Stats.LogEntries, in.Stats.FileBytes, in.Stats.WALBytes, in.Stats.LastSealed, in.AliveAt,
+	}
+}
+
+// What is large and what is little, in bytes.
+const (
+	largeWAL   = 256 << 20
+	littleDisk = 1 << 30
+	noDisk     = 100 << 20
+)
+
+func examineDisk(d *diagnosis, dir string) {
+	free, err := freeBytes(dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		d.add("disk", warning, "free space is not known: %v", err)
+	case free < noDisk:
+		d.add("disk", wrong, "only %s are free", bytesText(free))
+	case free < littleDisk:
+		d.add("disk", warning, "only %s are free", bytesText(free))
+	default:
+		d.add("disk", fine, "%s are free", bytesText(free))
+	}
+}
+
+// earliest is a moment before which no right clock can be.
+var earliest = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func examineClock(d *diagnosis, now rimewatch.Time) {
+	synced, err := clockSynced()
+	switch {
+	case now.Std().Before(earliest):
+		d.add("clock", wrong, "it is not %s: set the clock", now)
+	case err == nil && !synced:
+		d.add("clock", warning, "%s, not kept right by NTP: readings and alerts live by it", now)
+	default:
+		d.add("clock", fine, "%s", now)
+	}
+}
+
+func (d *diagnosis) printJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}
+
+func (d *diagnosis) print(w io.Writer) error {
+	mark := map[grade]string{fine: "ok", warning: "WARNING", wrong: "PROBLEM"}
+	for _, f := range d.Findings {
+		if _, err := fmt.Fprintf(w, "%-8s %-16s %s\n", mark[f.Grade], f.Check, f.Text); err != nil {
+			return err
+		}
+	}
+	if d.Figures == nil {
+		return nil
+	}
+	f := d.Figures
+	_, err := fmt.Fprintf(w, "\n%s, %s, %s, %s, %s\n%s sealed readings in %s, %s waiting in the log, newest sealed %s, last server %s\n",
+		plural(f.Workspaces, "workspace"), plural(f.Users, "user"), plural(f.Tokens, "token"), plural(f.Devices, "device"), plural(f.ActiveAlerts, "active alert"),
+		grouped(int(f.SealedReadings)), plural(int(f.Chunks), "chunk"), plural(int(f.LogEntries), "commit"), when(f.NewestSealed, "never"), when(f.AliveAt, "never"))
+	return err
+}

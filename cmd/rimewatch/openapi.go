@@ -1,0 +1,25 @@
+package main
+
+import (
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+type openapiCmd struct {
+	PublicURL string `placeholder:"URL" help:"Address of the service to put into the description."`
+}
+
+// Run prints the description that a server of this version serves.
+func (c *openapiCmd) Run(s streams) error {
+	api, err := httpapi.New(httpapi.Config{
+		Version: versionName(), PublicURL: c.PublicURL,
+		Now: func() rimewatch.Time { return rimewatch.TimeOf(time.Now()) },
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(append(api.OpenAPI(), '\n'))
+	return err
+}
