@@ -53,6 +53,8 @@ type alarm struct {
 	pending uint8 // windows in a row that would open it
 	weak    uint8 // windows in a row with a small but lasting departure
 	critical,
+	sudden, // opened by single readings alone
+	supported, // by windows since
 	byEvent, // opened by trips, failed starts or a sudden departure
 	hasLead bool
 }
@@ -69,10 +71,11 @@ const (
 	needPending = 2   // windows in a row that a full one must last
 	calmWindows = 8   // windows without support that end an alert
 	eventHold   = rimewatch.Day
+	suddenMute  = 21 * rimewatch.Day
 )
 
 // judge decides at the end of a window.
-func (s *State) judge(c *Config, at, now rimewatch.Time, out []Transition) []Transition {
+func (s *State) judge(c *Config, at rimewatch.Time, out []Transition) []Transition {
 	s.hist.add(&s.chans)
 	strong, weak := s.departures()
 	f := s.findings()
@@ -121,7 +124,7 @@ func (s *State) departures() (strong, weak bool) {
 // slow mean where that is what departs.
 func (s *State) findings() findings {
 	var f findings
-	step, most := 0.0, 0.0
+	step, sudden, most := 0.0, 0.0, 0.0
 	for c := range numChannels {
 		d := &s.chans[c]
 		if d.n < 4 {
@@ -132,14 +135,14 @@ func (s *State) findings() findings {
 			f[c] = float64(d.slow)
 		}
 		if share := math.Abs(f[c]) / floors[c]; c < trendChannels && share > most {
-			step, most = s.hist.step(c), share
+			step, sudden, most = s.hist.step(c), ramp((f[c]-s.hist.back(c, 2))/f[c], 0.8, 1), share
 		}
 	}
 	if o := &s.op; o.runs >= 20 && o.zone < o.cutOut {
 		// Colder than the thermostat lets it become.
 		f[chZone] = min(f[chZone], float64(o.zone-o.cutOut))
 	}
-	f[ftStep] = step
+	f[ftStep], f[ftSudden] = step, sudden
 	f[ftVolts] = float64(s.volts)
 	s.events(&f)
 	return f
@@ -222,6 +225,7 @@ func (s *State) endsOf(spec *fault) []limit {
 func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
 	a := &s.alarm
 	if a.byEvent && at-a.renewed < eventHold {
+		a.supported = a.supported || supported
 		return out
 	}
 	if !supported {
@@ -230,7 +234,7 @@ func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosi
 		}
 		return out
 	}
-	a.calm = 0
+	a.calm, a.supported = 0, true
 	if d.score < needFit || faults[d.first].alert == "" {
 		return out
 	}
@@ -273,18 +277,29 @@ func (s *State) resolve(c *Config, at rimewatch.Time, how rimewatch.Resolution, 
 	f := s.findings()
 	t := s.transition(c, Resolved, at, &f)
 	t.Resolution = how
+	if s.alarm.sudden && !s.alarm.supported {
+		// No window ever bore it out: whatever it was, it is not to cry again soon.
+		s.quick.muted = at + suddenMute
+	}
 	s.alarm = alarm{}
 	return append(out, t)
 }
 
-// Rebaseline makes the unit learn anew, after maintenance, a wrong alert or a
-// long silence, and resolves what is open.
+// Rebaseline makes the unit learn anew after maintenance or a wrong alert, and
+// resolves what is open.
 func (s *State) Rebaseline(c *Config, at rimewatch.Time, out []Transition) []Transition {
+	out = s.relearn(c, at, out)
+	s.told = fiNone
+	return out
+}
+
+// relearn forgets what is usual but not what goes on.
+func (s *State) relearn(c *Config, at rimewatch.Time, out []Transition) []Transition {
 	if s.alarm.active() {
 		out = s.resolve(c, at, rimewatch.ResolvedAuto, out)
 	}
 	op := s.op
 	op.trips, op.failed, op.tripN, op.failN, op.runs = [6]rimewatch.Time{}, [4]rimewatch.Time{}, 0, 0, 0
-	*s = State{op: op}
+	*s = State{op: op, told: s.told}
 	return out
 }

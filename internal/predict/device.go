@@ -36,6 +36,7 @@ type State struct {
 	quick quick
 	hist  history
 	alarm alarm
+	told  uint8 // fault of the alert that the caller knows of, 0 = none
 }
 
 // drift is how far a channel has departed from its baseline.
@@ -48,8 +49,13 @@ type drift struct {
 	filled uint8      // how many of last are there
 }
 
-// Learning takes this many hours of steady running at least.
-const learnHours = 120
+// Learning takes this many hours of steady running at least; a first model
+// exists earlier, and what is typical of runs is settled between.
+const (
+	readyHours = 24
+	gateHours  = 48
+	learnHours = 120
+)
 
 // The time constants with which a healthy unit's baseline follows it once it is
 // learnt, in hours and windows.
@@ -62,32 +68,66 @@ const (
 // the channels. A developed fault is several times as large.
 var floors = [numChannels]float64{3, 1.5, 5, 15, 12, 1, 80}
 
-// Observe takes a reading. One that is not newer than the newest seen changes
-// nothing. The transitions it brings are appended to out.
+// Observe takes a reading that arrived at now. One that is not newer than the
+// newest seen changes nothing. The transitions it brings are appended to out.
+//
+// A reading that is old on arrival is learnt from and judged like any other, but
+// nothing is announced of it: history that is imported makes the unit known, and
+// what still holds when readings are recent again is announced then.
 func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
 	if r.At <= s.op.at {
 		return out
 	}
+	from := len(out)
 	if s.op.at != 0 && r.At-s.op.at > relearnAfter {
-		out = s.Rebaseline(c, r.At, out)
+		out = s.relearn(c, r.At, out)
 	}
 	if s.born == 0 {
 		s.born = r.At
 	}
 	if r.At >= s.slotEnd {
-		out = s.closeSlot(c, now, out)
+		out = s.closeSlot(c, out)
 		s.slotEnd = r.At - r.At%slotLen + slotLen
 	}
 	cy := s.op.step(r, &c.Equipment.Defrost, s.learning())
-	if s.hours < 48 {
+	if s.hours < gateHours {
 		// Fixed afterwards, for longer runs would be measured later in them.
 		s.gate = min(steadyAfter, steadyShare*s.op.runMin)
 	}
-	s.slot.take(r, &s.op, &cy, s.gate)
+	s.slot.take(r, &s.op, &cy, s.gate, s.longest())
 	if cy.melted {
 		s.noteMelt(cy.meltRise)
 	}
-	return s.quickLook(c, r, &cy, out)
+	out = s.quickLook(c, r, &cy, out)
+	if now-r.At > staleAfter {
+		return out[:from]
+	}
+	return s.announce(c, r.At, from, out)
+}
+
+// staleAfter is the age at which a reading says nothing about now.
+const staleAfter = rimewatch.Hour
+
+// announce keeps account of what the caller has been told, and makes up for what
+// happened in readings that were too old to tell.
+func (s *State) announce(c *Config, at rimewatch.Time, from int, out []Transition) []Transition {
+	a := &s.alarm
+	if len(out) == from && (s.told != a.fault && (s.told == fiNone || a.fault == fiNone || faults[s.told].alert != faults[a.fault].alert)) {
+		f := s.findings()
+		if s.told != fiNone {
+			now := s.alarm
+			s.alarm = alarm{fault: s.told}
+			t := s.transition(c, Resolved, at, &f)
+			t.Resolution = rimewatch.ResolvedAuto
+			s.alarm = now
+			out = append(out, t)
+		}
+		if a.active() {
+			out = append(out, s.transition(c, Opened, at, &f))
+		}
+	}
+	s.told = a.fault
+	return out
 }
 
 // relearnAfter is a silence after which a unit may have been serviced, moved or
@@ -95,7 +135,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, out
 const relearnAfter = 14 * rimewatch.Day
 
 // closeSlot learns from the hour that is over or judges it.
-func (s *State) closeSlot(c *Config, now rimewatch.Time, out []Transition) []Transition {
+func (s *State) closeSlot(c *Config, out []Transition) []Transition {
 	if s.slotEnd == 0 {
 		s.winEnd = 0
 		return out
@@ -125,7 +165,7 @@ func (s *State) closeSlot(c *Config, now rimewatch.Time, out []Transition) []Tra
 	}
 	if s.op.at >= s.winEnd || s.slotEnd >= s.winEnd {
 		if s.winEnd != 0 {
-			out = s.closeWindow(c, s.slotEnd, now, out)
+			out = s.closeWindow(c, s.slotEnd, out)
 		}
 		s.winEnd = s.slotEnd - s.slotEnd%windowLen + windowLen
 	}
@@ -133,14 +173,14 @@ func (s *State) closeSlot(c *Config, now rimewatch.Time, out []Transition) []Tra
 }
 
 // ready tells whether the model can already be compared with.
-func (s *State) ready() bool { return s.hours >= 24 }
+func (s *State) ready() bool { return s.hours >= readyHours }
 
-// Learning tells whether the unit is not known well enough to be judged by its
+// learning tells whether the unit is not known well enough to be judged by its
 // own history.
 func (s *State) learning() bool { return s.hours < learnHours }
 
 // closeWindow judges six hours.
-func (s *State) closeWindow(c *Config, at, now rimewatch.Time, out []Transition) []Transition {
+func (s *State) closeWindow(c *Config, at rimewatch.Time, out []Transition) []Transition {
 	prior := priorOf(c.Equipment)
 	for ch := range numChannels {
 		d := &s.chans[ch]
@@ -157,7 +197,7 @@ func (s *State) closeWindow(c *Config, at, now rimewatch.Time, out []Transition)
 		s.refit(prior)
 		return out
 	}
-	out = s.judge(c, at, now, out)
+	out = s.judge(c, at, out)
 	if s.learns() {
 		s.refit(prior)
 	}
@@ -166,10 +206,19 @@ func (s *State) closeWindow(c *Config, at, now rimewatch.Time, out []Transition)
 
 const slowRate = 0.25
 
+// longest is how long a run may have lasted to be compared, in min. Units whose
+// runs are short never get warm all through: the rare long run is no departure.
+func (s *State) longest() float32 {
+	if s.gate >= steadyAfter {
+		return math.MaxFloat32
+	}
+	return 1.3 * s.gate / steadyShare
+}
+
 // refit takes the window into what is known of healthy windows and fits the
 // model anew.
 func (s *State) refit(prior *slopes) {
-	if s.hours >= 48 {
+	if s.hours >= gateHours {
 		for ch := range numChannels {
 			s.chans[ch].learn()
 		}

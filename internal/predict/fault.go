@@ -16,6 +16,7 @@ const (
 	ftTripAmp                      // %, current at the end of such runs against steady running
 	ftMelt                         // how much of the usual rise of the zone in a defrost is missing, 0–1
 	ftStep                         // how much of the departure came within the last day, 0–1
+	ftSudden                       // whether it came within minutes or one window, 0–1
 	numFeatures
 )
 
@@ -126,7 +127,7 @@ var faults = [numFaults]fault{
 	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
 			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
-			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
+			{feature: chSuction, warn: 1, crit: 2, weight: .05, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
 			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: chDischarge, warn: 9, crit: 13, weight: -.3},
 			{feature: chZone, warn: 1, crit: 2.5, weight: -.3},
@@ -135,17 +136,17 @@ var faults = [numFaults]fault{
 		action: "Was it serviced lately? Check the charge and purge the condenser; then its cleanliness."},
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
-			{feature: chDischarge, warn: 6, crit: 11, weight: .4}, {feature: chAmps, warn: 2, crit: 5, weight: .25},
-			{feature: ftStep, warn: .6, crit: .9, weight: .25}, {feature: ftTrips, warn: 0, crit: 3, weight: .1},
-			{feature: chVibration, warn: 10, crit: 25, weight: -.4}, {feature: chSuction, warn: -1.5, crit: -3, weight: -.4},
+			{feature: chDischarge, warn: 3, crit: 6, weight: .45}, {feature: chAmps, warn: 1, crit: 3, weight: .3},
+			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
+			{feature: chSuction, warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
-		ends:   []limit{{chDischarge, 20}},
+		ends:   []limit{{chDischarge, 14}},
 		action: "Check that the condenser fan turns, its capacitor and its wiring."},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
 		clues: []clue{
 			{feature: chDischarge, warn: .8, crit: 3, weight: .45}, {feature: chVibration, warn: 4, crit: 10, weight: .35},
 			{feature: chAmps, warn: -.4, crit: -1.6, weight: .2}, {feature: chAmps, warn: .8, crit: 2.5, weight: -.5},
-			{feature: chSuction, warn: -.8, crit: -2, weight: -.4},
+			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: chSuction, warn: 1.5, crit: 3, weight: -.3},
 		},
 		ends:   []limit{{chDischarge, 28}, {chAmps, -12}},
 		action: "Measure the compressor's pumping: suction and discharge pressures running and just after a stop. Worn rings look the same."},
@@ -167,8 +168,8 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
 			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
-			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
 		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
 		action: "Look at the evaporator: defrost it by hand, then check drain, door and fans."},
@@ -176,16 +177,16 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
 			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
-			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
 		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
 		action: "Defrost by hand today, then check heater, termination thermostat and defrost clock: the zone does not warm up in defrosts as it used to."},
 	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
 		clues: []clue{
-			{feature: chSuction, warn: -4, crit: -8, weight: .35}, {feature: chAmps, warn: -10, crit: -20, weight: .35},
-			{feature: ftStep, warn: .6, crit: .9, weight: .3}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4},
+			{feature: chSuction, warn: -1, crit: -4, weight: .35}, {feature: chAmps, warn: -3, crit: -10, weight: .35},
+			{feature: ftSudden, warn: 0, crit: 1, weight: .3}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
+			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.3},
 		},
 		action: "Check that the evaporator fans turn and that ice does not block them."},
 	fiStart: {name: "start_component_failure", alert: rimewatch.CompressorFailurePredicted, family: familyStart, within: 72,
@@ -223,15 +224,9 @@ func diagnose(f *findings) diagnosis {
 	var d diagnosis
 	var scores [numFaults]float64
 	for i := 1; i < numFaults; i++ {
-		for k := range faults[i].clues {
-			c := &faults[i].clues[k]
-			scores[i] += c.weight * c.strength(f)
-		}
-	}
-	scores[fiSensor] = alone(f)
-	for i, s := range scores {
-		if s > d.score {
-			d.first, d.score = uint8(i), s
+		scores[i] = fit(uint8(i), f)
+		if scores[i] > d.score {
+			d.first, d.score = uint8(i), scores[i]
 		}
 	}
 	best := 0.0
@@ -247,6 +242,20 @@ func diagnose(f *findings) diagnosis {
 		}
 	}
 	return d
+}
+
+// fit is how well findings match a signature: at most about 1, negative when
+// more speaks against it than for it.
+func fit(i uint8, f *findings) float64 {
+	if i == fiSensor {
+		return alone(f)
+	}
+	sum := 0.0
+	for k := range faults[i].clues {
+		c := &faults[i].clues[k]
+		sum += c.weight * c.strength(f)
+	}
+	return sum
 }
 
 // alone tells how surely only one of the thermal and electrical channels moved.

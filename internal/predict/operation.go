@@ -37,6 +37,8 @@ type operation struct {
 	zone      float32 // °C, smoothed over some readings
 	cutIn     float32 // °C of zone at which a run usually begins
 	cutOut    float32 // and ends
+	newOut    float32 // °C of zone at which runs now end instead
+	shifted   uint8   // runs that did
 	runMin    float32 // min that a run usually lasts
 	offMin    float32 // min between two runs
 	runs      uint16  // learnt from
@@ -47,6 +49,7 @@ type operation struct {
 	phase     Phase
 
 	// The run that goes on or has just ended, and the defrost before it.
+	thawed   bool    // the run recovers from a defrost or a standstill
 	beganAt  float32 // °C of zone when it began
 	endAmps  float32 // A at its end
 	endDis   float32 // °C
@@ -202,7 +205,7 @@ func (o *operation) begin(at rimewatch.Time, was Phase, zone float32, haveZone b
 	}
 	o.phase = Running
 	if was != Off || warm {
-		o.phase = Recovering
+		o.phase, o.thawed = Recovering, was != Off
 	}
 	if was == Off && !warm && haveZone {
 		learn := o.rate()
@@ -223,13 +226,41 @@ func (o *operation) end(at rimewatch.Time, zone float32, haveZone bool, c *cycle
 		o.cutOut += learn * (zone - o.cutOut)
 		o.runMin += learn * (min(ran, 480) - o.runMin)
 		o.runs = min(o.runs+1, 60000)
-	case haveZone && o.runs >= 20 && ran < 0.6*o.runMin && o.beganAt-zone < 0.35*(o.cutIn-o.cutOut):
+		o.shifted = 0
+	case haveZone && o.runs >= 20 && o.fruitless(ran, zone):
 		c.tripped = true
 		o.trips[o.tripN%uint8(len(o.trips))] = at
 		o.tripN = (o.tripN + 1) % (2 * uint8(len(o.trips)))
+	case haveZone && !satisfied:
+		o.resettle(zone)
 	}
 	o.phase, o.since = Off, at
 	o.meltFrom, o.meltTop = zone, zone
+}
+
+// resettle sees that the thermostat was set anew: run after run cools as it
+// should and ends at the same zone temperature, but not at the usual one.
+func (o *operation) resettle(zone float32) {
+	usual := o.cutIn - o.cutOut
+	if d := zone - o.newOut; d*d > max(0.3, 0.5*usual)*max(0.3, 0.5*usual) || o.beganAt-zone < 0.6*usual {
+		o.newOut, o.shifted = zone, 0
+		return
+	}
+	o.newOut += 0.3 * (zone - o.newOut)
+	if o.shifted++; o.shifted >= 6 {
+		o.cutOut, o.cutIn, o.shifted = o.newOut, o.newOut+usual, 0
+	}
+}
+
+// fruitless tells a run that a protector ended from one that the thermostat
+// did: it was short, or left the zone warm, and in any case brought little. A
+// thermostat that was set anew ends runs elsewhere, but not without effect.
+func (o *operation) fruitless(ran, zone float32) bool {
+	usual := o.cutIn - o.cutOut
+	brought := o.beganAt - zone
+	short := ran < 0.6*o.runMin && brought < 0.35*usual
+	warm := ran <= 1.2*o.runMin && zone > o.cutIn+2*o.band() && brought < 0.15*usual
+	return short || warm
 }
 
 // rest watches a unit that stands still.

@@ -12,6 +12,7 @@ type quick struct {
 	mean    [trendChannels]float32          // exponential means of the corrected residuals of single readings in runs
 	from    rimewatch.Time                  // a sudden departure has lasted since
 	tripAmp float32                         // %, current at the end of the newest runs without result against steady running
+	muted   rimewatch.Time                  // no sudden departure counts before
 	n       uint8                           // readings in a row that depart
 }
 
@@ -35,13 +36,21 @@ const (
 	earlyChannels = chAmps + 1
 )
 
-// A departure is sudden at this many floors in two channels, in so many readings
-// in a row and for so long.
+// A departure is sudden at this many floors in one channel and at half of one in
+// another, in so many readings in a row and for so long.
 const (
-	suddenFloors   = 2
+	suddenFloors   = 1.5
 	suddenReadings = 5
 	suddenFor      = 4 * rimewatch.Minute
 )
+
+// earlyTrust is the share of a departure soon after a start that counts: the
+// pipes are still warm from the run before, more so when the rhythm has changed.
+var earlyTrust = [earlyChannels]float64{chDischarge: 0.6, chSuction: 0.6, chAmps: 1}
+
+// zoneDoubt is how much of a departure per K of unusual zone temperature may
+// come from a slope that was learnt close to the setpoint only.
+var zoneDoubt = [trendChannels]float64{chDischarge: 1.5, chSuction: 0.8, chAmps: 2}
 
 // quickLook judges a reading by itself.
 func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Transition) []Transition {
@@ -51,10 +60,13 @@ func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Tran
 	if cy.tripped {
 		return s.tripped(c, r, out)
 	}
-	if s.op.phase != Running || !s.ready() {
+	if s.op.phase != Running && (s.op.phase != Recovering || s.op.thawed || s.learning()) || !s.ready() {
 		return out
 	}
 	ran := float32(r.At-s.op.started) / float32(rimewatch.Minute)
+	if ran > s.longest() {
+		return out
+	}
 	y, have := s.residuals(r)
 	if ran < s.gate {
 		early := &s.quick.early[min(earlySteps-1, int(ran+0.5))]
@@ -68,7 +80,7 @@ func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Tran
 				have &^= 1 << ch
 			} else {
 				y[ch] -= float64(e.mean)
-				y[ch] *= min(1, floors[ch]/(2*math.Sqrt(float64(e.vari))+1e-9))
+				y[ch] *= earlyTrust[ch] * min(1, floors[ch]/(2*math.Sqrt(float64(e.vari))+1e-9))
 			}
 		}
 	}
@@ -111,17 +123,26 @@ func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have 
 // sudden follows single readings for a departure so large that minutes suffice.
 func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64, have channelSet, out []Transition) []Transition {
 	q := &s.quick
-	far := 0
+	far, near := 0, 0
+	off := math.Abs(float64(s.op.zone - (s.op.cutIn+s.op.cutOut)/2))
 	for ch := range trendChannels {
 		if !have.has(ch) {
 			continue
 		}
 		q.mean[ch] += 0.3 * (float32(max(-20*floors[ch], min(20*floors[ch], y[ch]))) - q.mean[ch])
-		if ch != chVibration && math.Abs(float64(q.mean[ch])) > suddenFloors*floors[ch]+3*math.Sqrt(float64(s.chans[ch].spread)) {
+		if ch == chVibration {
+			continue
+		}
+		size := math.Abs(float64(q.mean[ch]))
+		noise := 4*math.Sqrt(float64(s.chans[ch].spread)) + zoneDoubt[ch]*off
+		if size > suddenFloors*floors[ch]+noise {
 			far++
 		}
+		if size > 0.5*floors[ch]+noise {
+			near++
+		}
 	}
-	if far < 2 {
+	if far < 1 || near < 2 {
 		q.from, q.n = 0, 0
 		return out
 	}
@@ -129,21 +150,27 @@ func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64
 		q.from = r.At
 	}
 	q.n = min(q.n+1, 200)
-	if q.n < suddenReadings || r.At-q.from < suddenFor || s.alarm.active() {
+	if q.n < suddenReadings || r.At-q.from < suddenFor || s.alarm.active() || r.At < q.muted {
 		return out
+	}
+	if s.op.phase == Recovering && s.op.started <= q.from {
+		return out // one long run back from warm proves nothing; the next one does
 	}
 	f := s.instant()
 	d := diagnose(&f)
 	if d.score < needFit || faults[d.first].alert == "" {
 		return out
 	}
-	return s.open(c, r.At, &d, &f, true, out)
+	out = s.open(c, r.At, &d, &f, true, out)
+	s.alarm.sudden = true
+	return out
 }
 
 // instant are the findings of the last minutes; the step is measured against
 // the windows before.
 func (s *State) instant() findings {
 	f := s.findings()
+	f[ftSudden] = 1
 	most := 0.0
 	for ch := range trendChannels {
 		now, then := float64(s.quick.mean[ch]), s.hist.back(ch, 0)
@@ -169,13 +196,17 @@ func (s *State) tripped(c *Config, r *rimewatch.Reading, out []Transition) []Tra
 		q.tripAmp += 0.5 * (float32(100*math.Log(float64(o.endAmps))-expected) - q.tripAmp)
 	}
 	need := 3
-	if q.tripAmp > 6 || q.tripAmp < -10 {
+	if q.tripAmp > 6 {
 		need = 2
 	}
 	if recent(r.At, 45*rimewatch.Minute, o.trips[:]) < need {
 		return out
 	}
-	drifted := func(ch int, share float64) bool { return float64(s.chans[ch].slow)/floors[ch]*share > 0.5 }
+	if v, ok := r.Value(rimewatch.Voltage); ok && v < 0.93*float64(o.nominal) {
+		return out // the supply explains it, and has its own alert
+	}
+	// Before the last half day, lest the fault itself counts as its forerunner.
+	drifted := func(ch int, share float64) bool { return s.hist.back(ch, 2)/floors[ch]*share > 0.5 }
 	switch {
 	case q.tripAmp > 3 && (drifted(chDischarge, 1) || drifted(chAmps, 1)):
 		return s.openByEvent(c, r.At, fiFouling, fiCondenserFan, out)

@@ -78,7 +78,7 @@ func (s *State) evidence(at rimewatch.Time, f *findings) []rimewatch.Evidence {
 		if math.Abs(f[ch]) < 0.3*floors[ch] || s.model.n() < 24 {
 			continue
 		}
-		observed, expected := s.absolute(ch, f[ch])
+		observed, expected := s.absolute(ch, f[ch], float64(s.ambient))
 		list = append(list, rimewatch.Evidence{
 			Metric: channelText[ch].metric, Observed: round(observed, 2), Expected: round(expected, 2), Unit: channelText[ch].unit,
 			Text: fmt.Sprintf("%s %s %s: %s%s %s what this unit shows at the same ambient, zone and supply (%s, since %s, learnt over %d hours and %d cycles)",
@@ -112,11 +112,10 @@ func (s *State) evidence(at rimewatch.Time, f *findings) []rimewatch.Evidence {
 	return list
 }
 
-// absolute turns a departure into observed and expected values at the usual
-// conditions of the unit.
-func (s *State) absolute(ch int, departure float64) (observed, expected float64) {
-	x := [numCov]float64{float64(s.ambient)}
-	e := s.model.expect(ch, x)
+// absolute turns a departure into observed and expected values at an ambient
+// temperature, given in K above refAmbient, the usual zone and nominal supply.
+func (s *State) absolute(ch int, departure, ambient float64) (observed, expected float64) {
+	e := s.model.expect(ch, [numCov]float64{covAmbient: ambient})
 	switch ch {
 	case chAmps, chVibration, chBurst:
 		return math.Exp((e + departure) / 100), math.Exp(e / 100)

@@ -62,8 +62,8 @@ func (t *tally) add(v float64) {
 func (t *tally) mean() float64 { return float64(t.sum) / float64(t.n) }
 
 // take adds a reading to the hour. Running is steady once it has lasted gate
-// minutes.
-func (s *slot) take(r *rimewatch.Reading, o *operation, c *cycle, gate float32) {
+// minutes, and comparable up to longest.
+func (s *slot) take(r *rimewatch.Reading, o *operation, c *cycle, gate, longest float32) {
 	if v, ok := r.Value(rimewatch.AmbientTemp); ok {
 		s.ambient.add(v - refAmbient)
 	}
@@ -89,7 +89,7 @@ func (s *slot) take(r *rimewatch.Reading, o *operation, c *cycle, gate float32) 
 	if haveVib && vib > 0 && ran >= 0.5 && ran < steadyAfter {
 		s.top = max(s.top, float32(vib))
 	}
-	if ran < float64(gate) {
+	if ran < float64(gate) || ran > float64(longest) {
 		return
 	}
 	if s.top > 0 {

@@ -1,0 +1,314 @@
+package predict
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/simulate"
+)
+
+var testStart = rimewatch.TimeOf(time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC))
+
+const testOnset = 10 * rimewatch.Day
+
+func testConfig(equipment string) *Config {
+	e, _ := rimewatch.EquipmentBySlug(equipment)
+	return &Config{Equipment: e, Limits: e.Limits}
+}
+
+// play simulates a unit, with a fault from testOnset on, and gives every
+// transition. The spec is one of simulate.ParseFault, "" = healthy.
+func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *State, change func(r *rimewatch.Reading) bool) []Transition {
+	t.Helper()
+	cfg := simulate.Config{Equipment: equipment, Seed: seed, Start: testStart, Step: 10 * time.Second}
+	if spec != "" {
+		f, err := simulate.ParseFault(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Onset = testStart + testOnset
+		cfg.Faults = []simulate.Fault{f}
+	}
+	u, err := simulate.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testConfig(equipment)
+	var out []Transition
+	for end := testStart + rimewatch.Time(days)*rimewatch.Day; u.NextAt() < end; {
+		r := u.Next()
+		if change == nil || change(&r) {
+			out = s.Observe(c, &r, r.At, out)
+		}
+	}
+	return out
+}
+
+func firstOpened(out []Transition) *Transition {
+	for i := range out {
+		if out[i].Kind == Opened {
+			return &out[i]
+		}
+	}
+	return nil
+}
+
+func TestFaultsAreFoundAndNamed(t *testing.T) {
+	for _, tc := range []struct {
+		equipment, spec string
+		days            int
+		within          rimewatch.Time // after onset
+		alert           rimewatch.AlertType
+		faults          string // acceptable names, inseparable ones together
+		lead            bool   // a lead time is given at some time
+	}{
+		{"walkin_freezer", "leak:0.95:21d", 30, 12 * rimewatch.Day, rimewatch.RefrigerantLeakSuspected, "refrigerant_undercharge liquid_line_restriction", true},
+		{"reach_in_cooler", "fouling:0.9:24d", 32, 14 * rimewatch.Day, rimewatch.CondenserFoulingSuspected, "condenser_fouling noncondensables_overcharge", true},
+		{"walkin_cooler", "valve:1:21d", 28, 8 * rimewatch.Day, rimewatch.CompressorFailurePredicted, "compressor_valve_leakage", true},
+		{"walkin_freezer", "defrost", 16, 4 * rimewatch.Day, rimewatch.EvaporatorIcingSuspected, "defrost_failure evaporator_icing", false},
+		{"display_case_open", "bearing:1:21d", 24, 4 * rimewatch.Day, rimewatch.CompressorFailurePredicted, "bearing_wear", true},
+		{"vaccine_refrigerator", "floodback:0.7", 12, 4 * rimewatch.Hour, rimewatch.CompressorFailurePredicted, "liquid_floodback", false},
+		{"walkin_freezer", "condenser_fan", 11, 1 * rimewatch.Hour, rimewatch.CondenserFoulingSuspected, "condenser_fan_failure", false},
+		{"reach_in_cooler", "evaporator_fan", 11, 1 * rimewatch.Hour, rimewatch.EvaporatorIcingSuspected, "evaporator_fan_failure", false},
+		{"walkin_cooler", "capacitor:0.7", 11, 3 * rimewatch.Hour, rimewatch.CompressorFailurePredicted, "start_component_failure", false},
+	} {
+		t.Run(tc.equipment+" "+tc.spec, func(t *testing.T) {
+			t.Parallel()
+			var s State
+			out := play(t, tc.equipment, 5, tc.spec, tc.days, &s, nil)
+			got := firstOpened(out)
+			if got == nil {
+				t.Fatal("not found")
+			}
+			after := got.At - testStart - testOnset
+			if after < 0 || after > tc.within {
+				t.Errorf("opened %v h after onset, want within %v h", float64(after)/float64(rimewatch.Hour), float64(tc.within)/float64(rimewatch.Hour))
+			}
+			if got.Type != tc.alert || !strings.Contains(tc.faults, got.Prediction.Fault) {
+				t.Errorf("%s %s", got.Type, got.Prediction.Fault)
+			}
+			if len(got.Prediction.Evidence) == 0 || got.Prediction.RecommendedAction == "" || got.Prediction.Risk <= 0 || got.Prediction.Risk > 1 || got.Prediction.HorizonH <= 0 {
+				t.Errorf("prediction %+v", got.Prediction)
+			}
+			lead := false
+			for _, tr := range out {
+				lead = lead || tr.Prediction.LeadTimeH != nil
+			}
+			if tc.lead && !lead {
+				t.Error("no transition gives a lead time")
+			}
+		})
+	}
+}
+
+func TestHealthyUnitsAreSilent(t *testing.T) {
+	for _, equipment := range []string{"walkin_freezer", "walkin_cooler", "reach_in_cooler", "display_case_open", "vaccine_refrigerator"} {
+		t.Run(equipment, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(3) {
+				var s State
+				for _, tr := range play(t, equipment, 70+seed, "", 60, &s, nil) {
+					t.Errorf("seed %d: %v %s %s: %+v", seed, tr.Kind, tr.Type, tr.Prediction.Fault, tr.Prediction.Evidence)
+				}
+				if r := s.Report(testConfig(equipment)); r.State != "watching" || len(r.Baselines) != numChannels || r.Risk > 0.25 {
+					t.Errorf("seed %d: %+v", seed, r)
+				}
+			}
+		})
+	}
+}
+
+// A sensor that drifts is no failing machine.
+func TestSensorDriftIsNoPrediction(t *testing.T) {
+	for _, field := range []string{"compressor_discharge_temp", "product_zone_temp", "ambient_temp"} {
+		var s State
+		if out := play(t, "walkin_cooler", 3, "sensor_drift:10d:"+field, 22, &s, nil); len(out) > 0 {
+			t.Errorf("%s: %s %s", field, out[0].Kind, out[0].Prediction.Fault)
+		}
+	}
+}
+
+func TestStillLearning(t *testing.T) {
+	var s State
+	c := testConfig("walkin_freezer")
+	play(t, "walkin_freezer", 1, "", 2, &s, nil)
+	r := s.Report(c)
+	if r.State != "learning" || r.LearnedHours < 24 || r.LearnedHours >= r.NeededHours || r.LeadTimeH != nil || len(r.Candidates) != 0 {
+		t.Errorf("after two days: %+v", r)
+	}
+	if _, ok := s.Active(c); ok {
+		t.Error("an alert while learning")
+	}
+}
+
+func TestStateSurvivesBytes(t *testing.T) {
+	var s State
+	n := 0
+	c := testConfig("walkin_freezer")
+	var whole, restored State
+	var a, b []Transition
+	play(t, "walkin_freezer", 5, "leak:0.95:21d", 24, &s, func(r *rimewatch.Reading) bool {
+		n++
+		a = whole.Observe(c, r, r.At, a)
+		if n%7001 == 0 {
+			bytes := restored.AppendBinary(nil)
+			if len(bytes) > 1536 {
+				t.Fatalf("state of %d bytes", len(bytes))
+			}
+			restored = State{}
+			if err := restored.UnmarshalBinary(bytes); err != nil {
+				t.Fatal(err)
+			}
+			if string(restored.AppendBinary(nil)) != string(bytes) {
+				t.Fatal("the state changed on the way")
+			}
+		}
+		b = restored.Observe(c, r, r.At, b)
+		return true
+	})
+	if len(a) == 0 {
+		t.Fatal("nothing happened")
+	}
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("a restored state behaves otherwise:\n%s", diff)
+	}
+	if whole != restored {
+		t.Error("states differ at the end")
+	}
+}
+
+func TestStateRefusesRubbish(t *testing.T) {
+	var s State
+	play(t, "walkin_cooler", 1, "", 1, &s, nil)
+	good := s.AppendBinary(nil)
+	for name, b := range map[string][]byte{
+		"empty": nil, "version": append([]byte{99}, good[1:]...), "short": good[:len(good)-1], "long": append(append([]byte{}, good...), 0),
+	} {
+		kept := s
+		if err := s.UnmarshalBinary(b); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+		if s != kept {
+			t.Errorf("%s changed the state", name)
+		}
+	}
+}
+
+func TestOldReadingsTeachAndAnnounceNothing(t *testing.T) {
+	c := testConfig("walkin_freezer")
+	var fresh, imported State
+	want := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &fresh, nil)
+	now := testStart + 26*rimewatch.Day
+	var out []Transition
+	var last rimewatch.Reading
+	var warm State
+	play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &warm, func(r *rimewatch.Reading) bool {
+		out = imported.Observe(c, r, now, out)
+		last = *r
+		return true
+	})
+	if len(out) != 1 || out[0].Kind != Opened || out[0].At < now-2*rimewatch.Hour {
+		t.Fatalf("an imported history brings %d transitions: %+v", len(out), out)
+	}
+	if firstOpened(want).Type != out[0].Type {
+		t.Errorf("%s instead of %s", out[0].Type, firstOpened(want).Type)
+	}
+	before := imported
+	if more := imported.Observe(c, &last, now, nil); len(more) != 0 || imported != before {
+		t.Error("a reading that is not newer changes something")
+	}
+}
+
+func TestRebaseline(t *testing.T) {
+	var s State
+	c := testConfig("display_case_open")
+	play(t, "display_case_open", 5, "bearing:1:21d", 20, &s, nil)
+	if _, ok := s.Active(c); !ok {
+		t.Fatal("no alert to end")
+	}
+	out := s.Rebaseline(c, testStart+20*rimewatch.Day, nil)
+	if len(out) != 1 || out[0].Kind != Resolved || out[0].Type != rimewatch.CompressorFailurePredicted {
+		t.Errorf("%+v", out)
+	}
+	if _, ok := s.Active(c); ok || s.Report(c).State != "learning" {
+		t.Error("it goes on as before")
+	}
+}
+
+// Missing fields must make it blind, never wrong.
+func TestMissingFields(t *testing.T) {
+	for name, fields := range map[string][]rimewatch.Field{
+		"zone only":    {rimewatch.ProductZoneTemp},
+		"no current":   {rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp, rimewatch.VibrationLevel},
+		"zone, amps":   {rimewatch.ProductZoneTemp, rimewatch.AmpDraw},
+		"no vibration": {rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp, rimewatch.AmpDraw, rimewatch.Voltage},
+	} {
+		var s State
+		out := play(t, "walkin_cooler", 8, "", 40, &s, func(r *rimewatch.Reading) bool {
+			kept := rimewatch.Reading{At: r.At}
+			for _, f := range fields {
+				if v, ok := r.Value(f); ok {
+					kept.Set(f, v)
+				}
+			}
+			*r = kept
+			return true
+		})
+		for _, tr := range out {
+			t.Errorf("%s: %s %s", name, tr.Type, tr.Prediction.Fault)
+		}
+	}
+}
+
+func TestSlowAndBrokenSampling(t *testing.T) {
+	n := 0
+	var s State
+	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, func(r *rimewatch.Reading) bool {
+		n++
+		return n%5 == 0 && n%1440 > 60 // one reading in five minutes, an hour's outage a day
+	})
+	if got := firstOpened(out); got == nil || got.Type != rimewatch.RefrigerantLeakSuspected || got.At < testStart+testOnset {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAmountsInText(t *testing.T) {
+	var s State
+	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, nil)
+	p := firstOpened(out).Prediction
+	all := ""
+	for _, e := range p.Evidence {
+		if math.IsNaN(e.Observed) || math.IsInf(e.Observed, 0) || e.Text == "" {
+			t.Errorf("%+v", e)
+		}
+		all += e.Text + "\n"
+	}
+	for _, want := range []string{"Discharge temperature", "K above what this unit shows", "cannot tell it from liquid_line_restriction"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	u, err := simulate.New(simulate.Config{Equipment: "walkin_freezer", Seed: 1, Start: testStart})
+	if err != nil {
+		b.Fatal(err)
+	}
+	readings := u.History(testStart + 20*rimewatch.Day)
+	c := testConfig("walkin_freezer")
+	var s State
+	i := 0
+	for b.Loop() {
+		if i == len(readings) {
+			i, s = 0, State{}
+		}
+		s.Observe(c, &readings[i], readings[i].At, nil)
+		i++
+	}
+}

@@ -1,0 +1,135 @@
+package predict
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Report is what the predictor knows of a device, for people.
+type Report struct {
+	State         string         `json:"state"` // learning, watching or alarmed
+	Phase         string         `json:"phase"` // what the unit does
+	LearningSince rimewatch.Time `json:"learning_since"`
+	LearnedHours  int            `json:"learned_hours"` // with steady running
+	NeededHours   int            `json:"needed_hours"`  // until it is judged by its own history
+	LearnedCycles int            `json:"learned_cycles"`
+	Risk          float64        `json:"risk"`        // 0–1, of the open alert, else of what is seen
+	LeadTimeH     *float64       `json:"lead_time_h"` // h, nil when no trend supports one
+	Candidates    []Candidate    `json:"candidates"`  // best first; empty while nothing departs
+	Drivers       []Driver       `json:"drivers"`
+	Baselines     []Baseline     `json:"baselines"`
+	WouldChange   string         `json:"would_change"` // what would change the verdict
+	Model         string         `json:"model"`
+}
+
+// Candidate is a fault and how well it fits, 0–1.
+type Candidate struct {
+	Fault string  `json:"fault"`
+	Fit   float64 `json:"fit"`
+}
+
+// Driver is a channel and how far it is from its baseline.
+type Driver struct {
+	Metric    string  `json:"metric"`
+	Unit      string  `json:"unit"` // of the departure: K, % or percentage points
+	Departure float64 `json:"departure"`
+	Threshold float64 `json:"threshold"` // least departure that counts
+	Certainty float64 `json:"certainty"` // standard normal deviates; 2.5 are needed
+	Observed  float64 `json:"observed"`
+	Expected  float64 `json:"expected"`
+}
+
+// Baseline is what a channel shows on this unit at 25 °C ambient, its usual zone
+// temperature and nominal supply, and how it follows the ambient.
+type Baseline struct {
+	Metric    string  `json:"metric"`
+	Unit      string  `json:"unit"`
+	Level     float64 `json:"level"`
+	PerKelvin float64 `json:"per_kelvin"` // change per K of ambient, in DriftUnit
+	Scatter   float64 `json:"scatter"`    // standard deviation of six healthy hours, in DriftUnit
+	DriftUnit string  `json:"drift_unit"` // K or %
+	Windows   int     `json:"windows"`    // six-hour windows behind Scatter
+}
+
+// Report describes the state. It changes nothing.
+func (s *State) Report(c *Config) Report {
+	f := s.findings()
+	r := Report{
+		State: "watching", Phase: s.op.phase.String(), LearningSince: s.born, Model: Model,
+		LearnedHours: int(s.hours), NeededHours: learnHours, LearnedCycles: int(s.op.runs),
+		Candidates: []Candidate{}, Drivers: []Driver{}, Baselines: []Baseline{},
+	}
+	switch {
+	case s.alarm.active():
+		r.State, r.Risk = "alarmed", round(float64(s.alarm.risk), 2)
+		if s.alarm.hasLead {
+			h := round(s.alarm.lead.h, 1)
+			r.LeadTimeH = &h
+		}
+	case s.learning():
+		r.State = "learning"
+	}
+	s.describe(&r, &f)
+	r.WouldChange = s.wouldChange(&r)
+	return r
+}
+
+func (s *State) describe(r *Report, f *findings) {
+	if !s.ready() {
+		return
+	}
+	most := 0.0
+	for ch := range numChannels {
+		d := &s.chans[ch]
+		if s.model.coef[ch] == [numCoef]float32{} {
+			continue
+		}
+		observed, expected := s.absolute(ch, f[ch], float64(s.ambient))
+		_, level := s.absolute(ch, 0, 0)
+		r.Baselines = append(r.Baselines, Baseline{
+			Metric: channelText[ch].metric, Unit: channelText[ch].unit, Level: round(level, 2),
+			PerKelvin: round(float64(s.model.coef[ch][1+covAmbient]), 2), Scatter: round(math.Sqrt(float64(d.spread)), 2),
+			DriftUnit: residualUnit(ch), Windows: int(d.n),
+		})
+		r.Drivers = append(r.Drivers, Driver{
+			Metric: channelText[ch].metric, Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: floors[ch],
+			Certainty: round(math.Abs(d.score(f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
+		})
+		if ch < trendChannels {
+			most = max(most, math.Abs(f[ch])/floors[ch])
+		}
+	}
+	if s.learning() || most < 0.5 && !s.alarm.active() {
+		return
+	}
+	d := diagnose(f)
+	for _, i := range []uint8{d.first, d.second} {
+		if i != fiNone {
+			r.Candidates = append(r.Candidates, Candidate{faults[i].name, round(max(0, min(1, fit(i, f))), 2)})
+		}
+	}
+	if !s.alarm.active() {
+		r.Risk = round(min(0.25, 0.2*most*d.score), 2)
+	}
+}
+
+func (s *State) wouldChange(r *Report) string {
+	switch {
+	case r.State == "learning":
+		return "More operation: until the unit is known, only trips, failed starts and its limits are judged."
+	case r.State == "alarmed":
+		return "Two days of windows back at the baseline end the alert; maintenance that is reported starts learning anew."
+	default:
+		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, with a pattern that fits a fault."
+	}
+}
+
+// Active describes the open alert; ok is false without one.
+func (s *State) Active(c *Config) (t Transition, ok bool) {
+	if !s.alarm.active() {
+		return Transition{}, false
+	}
+	f := s.findings()
+	return s.transition(c, Opened, s.op.at, &f), true
+}
