@@ -44,19 +44,14 @@ func (m *Measurements) Field(f rimewatch.Field) **float64 {
 }
 
 // MeasurementsOf is what a reading of the domain measured. A sensor in Faults
-// is sent as −127 where that is a sentinel, which is how real ones say it;
-// elsewhere as −999.
+// is sent as −127, which is how a real one says that it is broken.
 func MeasurementsOf(r *rimewatch.Reading) Measurements {
 	var m Measurements
 	for f := range rimewatch.NumFields {
 		if v, ok := r.Value(f); ok {
 			*m.Field(f) = &v
 		} else if r.Faults.Has(f) {
-			v := -127.0
-			if !rimewatch.Sentinel(f, v) {
-				v = -999
-			}
-			*m.Field(f) = &v
+			*m.Field(f) = Value(-127.0)
 		}
 	}
 	observed := func(sent rimewatch.Flags) *bool {

@@ -1,0 +1,477 @@
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// serve starts a server and gives a client for it that does not really wait;
+// waits records how long it would have.
+func serve(t *testing.T, o Options, h http.HandlerFunc) (c *Client, waits *[]time.Duration) {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	waits = new([]time.Duration)
+	o.sleep = func(_ context.Context, d time.Duration) error {
+		*waits = append(*waits, d)
+		return nil
+	}
+	c, err := New(srv.URL+"/api/", "rw_secret", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, waits
+}
+
+const stored = `{"success":true,"data":{"reading":{"device_id":1,"device_serial":"A","recorded_at":"2026-11-20T19:47:12.000Z","received_at":"2026-11-20T19:47:13.000Z","product_zone_temp":-18.4,"humidity":null,"sensor_faults":["humidity"]},"duplicate":true}}`
+
+func failure(code string, fields string) string {
+	return fmt.Sprintf(`{"success":false,"data":{},"error":{"code":%q,"message":"No.","fields":{%s},"request_id":"r1"}}`, code, fields)
+}
+
+var moment = rimewatch.TimeOf(time.Date(2026, 11, 20, 19, 47, 12, 0, time.UTC))
+
+func TestNew(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://h":             "http://h/api",
+		"http://h/":            "http://h/api",
+		"https://h:1/api":      "https://h:1/api",
+		"https://h/x/api/":     "https://h/x/api",
+		"https://h/x":          "https://h/x/api",
+		"ftp://h":              "",
+		"127.0.0.1:8080":       "",
+		"http://":              "",
+		"http://[::1%25]:1/\n": "",
+	} {
+		c, err := New(in, "", nil)
+		if (err != nil) != (want == "") {
+			t.Errorf("%q: %v", in, err)
+		} else if err == nil && c.BaseURL() != want {
+			t.Errorf("%q: %q, want %q", in, c.BaseURL(), want)
+		}
+	}
+}
+
+func TestPostReading(t *testing.T) {
+	c, _ := serve(t, Options{UserAgent: "me"}, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got := []string{r.Method, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("Content-Type"), r.Header.Get("User-Agent"), string(body)}
+		want := []string{"POST", "/api/v1/readings", "Bearer rw_secret", "application/json", "me", `{"device_serial":"A","recorded_at":"2026-11-20T19:47:12.000Z","product_zone_temp":-18.4,"door_open":false}`}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		fmt.Fprint(w, stored)
+	})
+	got, duplicate, err := c.PostReading(context.Background(), Reading{
+		DeviceSerial: "A", RecordedAt: moment, Measurements: Measurements{ProductZoneTemp: Value(-18.4), DoorOpen: Value(false)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := StoredReading{
+		DeviceID: 1, DeviceSerial: "A", RecordedAt: moment, ReceivedAt: moment + 1000,
+		Measurements: Measurements{ProductZoneTemp: Value(-18.4)}, SensorFaults: []string{"humidity"},
+	}
+	if d := cmp.Diff(want, got); d != "" || !duplicate {
+		t.Error(d, duplicate)
+	}
+}
+
+// Every answer that may be followed by another try, and how often it is.
+func TestRetries(t *testing.T) {
+	timed := Reading{DeviceSerial: "A", RecordedAt: moment}
+	untimed := Reading{DeviceSerial: "A"}
+	broken := func(w http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	answer := func(status int, body string, header ...string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	busy := failure("unavailable", "")
+	for _, tt := range []struct {
+		name    string
+		reading Reading
+		first   func(http.ResponseWriter)
+		tries   int // 3: it worked at the third
+		atLeast time.Duration
+	}{
+		{"503 of the service", untimed, answer(503, busy), 3, 0},
+		{"503 with Retry-After", timed, answer(503, busy, "Retry-After", "7"), 3, 7 * time.Second},
+		{"429 with a date", timed, answer(429, failure("rate_limited", ""), "Retry-After", "Fri, 20 Nov 2026 19:47:32 GMT", "Date", "Fri, 20 Nov 2026 19:47:12 GMT"), 3, 20 * time.Second},
+		{"Retry-After too long", timed, answer(429, failure("rate_limited", ""), "Retry-After", "3600"), 1, 0},
+		{"503 of a gateway", timed, answer(503, "<html>"), 3, 0},
+		{"503 of a gateway, not idempotent", untimed, answer(503, "<html>"), 1, 0},
+		{"502", timed, answer(502, "<html>"), 3, 0},
+		{"504, not idempotent", untimed, answer(504, "<html>"), 1, 0},
+		{"broken connection", timed, broken, 3, 0},
+		{"broken connection, not idempotent", untimed, broken, 1, 0},
+		{"500", timed, answer(500, failure("internal", "")), 1, 0},
+		{"422", timed, answer(422, failure("validation_failed", "")), 1, 0},
+		{"answer cut off", timed, answer(200, stored[:40], "Content-Length", "500"), 3, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var tries atomic.Int64
+			c, waits := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+				if _, err := io.ReadAll(r.Body); err != nil {
+					t.Error(err)
+				}
+				if tries.Add(1) <= 2 {
+					tt.first(w)
+					return
+				}
+				_, _ = io.WriteString(w, stored)
+			})
+			_, _, err := c.PostReading(context.Background(), tt.reading)
+			if int(tries.Load()) != tt.tries || (err == nil) != (tt.tries == 3) {
+				t.Errorf("%d tries, %v", tries.Load(), err)
+			}
+			if len(*waits) != tt.tries-1 {
+				t.Errorf("waits: %v", *waits)
+			}
+			for _, d := range *waits {
+				if d < tt.atLeast || d > tt.atLeast+10*time.Second {
+					t.Errorf("waited %v, at least %v is due", d, tt.atLeast)
+				}
+			}
+		})
+	}
+}
+
+func TestRetriesEnd(t *testing.T) {
+	tries := 0
+	h := func(w http.ResponseWriter, _ *http.Request) {
+		tries++
+		w.WriteHeader(503)
+		_, _ = io.WriteString(w, failure("unavailable", ""))
+	}
+	c, waits := serve(t, Options{Retries: 2}, h)
+	_, err := c.Device(context.Background(), "A")
+	if rimewatch.CodeOf(err) != rimewatch.CodeUnavailable || tries != 3 || len(*waits) != 2 {
+		t.Errorf("%d tries, waits %v, %v", tries, *waits, err)
+	}
+	c, _ = serve(t, Options{Retries: -1}, h)
+	tries = 0
+	if _, err := c.Device(context.Background(), "A"); err == nil || tries != 1 {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+	// A wait beyond the deadline is not begun.
+	c, waits = serve(t, Options{MinBackoff: time.Hour, MaxBackoff: time.Hour}, h)
+	tries = 0
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := c.Device(ctx, "A"); err == nil || tries != 1 || len(*waits) != 0 {
+		t.Errorf("%d tries, waits %v, %v", tries, *waits, err)
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.Device(ctx, "A"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestError(t *testing.T) {
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Request-Id", "r1")
+		w.WriteHeader(422)
+		_, _ = io.WriteString(w, failure("validation_failed", `"voltage":["is odd","is high"],"humidity":["is low"]`))
+	})
+	_, err := c.Device(context.Background(), "A")
+	var e *Error
+	if !errors.As(err, &e) || e.Status != 422 || e.RequestID != "r1" || StatusOf(err) != 422 {
+		t.Fatalf("%#v", err)
+	}
+	if got, want := err.Error(), "No; humidity is low; voltage is odd, is high (422 validation_failed, request r1)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var domain *rimewatch.Error
+	if !errors.As(err, &domain) || domain.Fields["humidity"][0] != "is low" || rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {
+		t.Errorf("%#v", domain)
+	}
+	if StatusOf(io.EOF) != 0 {
+		t.Error("a network error has a status")
+	}
+}
+
+func TestNotTheAPI(t *testing.T) {
+	for _, body := range []string{"<html>", "[]", "{}", `{"success":false,"data":{}}`, `{"success":true,"data":null}`} {
+		c, _ := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+		if _, err := c.Summary(context.Background()); !errors.Is(err, errNotTheAPI) {
+			t.Errorf("%s: %v", body, err)
+		}
+		for _, err := range c.Latest(context.Background()) {
+			if err == nil {
+				t.Errorf("%s: no error", body)
+			}
+		}
+	}
+}
+
+func TestDevicesFollowsCursors(t *testing.T) {
+	var queries []string
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.RawQuery)
+		n := len(queries)
+		next := `null`
+		if n < 3 {
+			next = fmt.Sprintf(`"c%d"`, n)
+		}
+		fmt.Fprintf(w, `{"success":true,"data":{"devices":[{"id":%d,"serial":"A","current_temp":null},{"id":%d,"serial":"B","current_temp":1.5,"site":{"id":3,"name":"S","timezone":"UTC"}}],"pagination":{"current_page":null,"per_page":100,"total":null,"next_cursor":%s}}}`, 2*n-1, 2*n, next)
+	})
+	var ids []int64
+	for d, err := range c.Devices(context.Background(), DeviceFilter{Status: rimewatch.Online, Query: "a b", SiteID: 3, EquipmentType: "x"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, d.ID)
+	}
+	if d := cmp.Diff([]int64{1, 2, 3, 4, 5, 6}, ids); d != "" {
+		t.Error(d)
+	}
+	want := []string{
+		"equipment_type=x&per_page=100&q=a+b&site_id=3&status=online",
+		"cursor=c1&equipment_type=x&per_page=100&q=a+b&site_id=3&status=online",
+		"cursor=c2&equipment_type=x&per_page=100&q=a+b&site_id=3&status=online",
+	}
+	if d := cmp.Diff(want, queries); d != "" {
+		t.Error(d)
+	}
+	queries = nil
+	for range c.Devices(context.Background(), DeviceFilter{}) {
+		break
+	}
+	if len(queries) != 1 {
+		t.Errorf("%d pages were read for one device", len(queries))
+	}
+}
+
+func TestDevicesStopsAtAnError(t *testing.T) {
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(401)
+		_, _ = io.WriteString(w, failure("unauthenticated", ""))
+	})
+	n := 0
+	for _, err := range c.Devices(context.Background(), DeviceFilter{}) {
+		if n++; rimewatch.CodeOf(err) != rimewatch.CodeUnauthenticated {
+			t.Error(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d turns", n)
+	}
+}
+
+func TestLatestStreams(t *testing.T) {
+	const item = `{"device_id":%d,"device_serial":"A","recorded_at":"2026-11-20T19:47:12.000Z","received_at":"2026-11-20T19:47:12.000Z","voltage":230,"sensor_faults":[],"device_name":"N","equipment_type":"other","device_status":"online"}`
+	whole := true
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"success":true,"data":{"other":[1,{"readings":2}],"readings":[`)
+		fmt.Fprintf(w, item+","+item, 1, 2)
+		if whole {
+			_, _ = io.WriteString(w, "]}}\n")
+		}
+	})
+	read := func() (ids []int64, err error) {
+		for r, err := range c.Latest(context.Background()) {
+			if err != nil {
+				return ids, err
+			}
+			if *r.Voltage != 230 || r.DeviceName != "N" || r.DeviceStatus != rimewatch.Online {
+				t.Errorf("%+v", r)
+			}
+			ids = append(ids, r.DeviceID)
+		}
+		return ids, nil
+	}
+	if ids, err := read(); err != nil || len(ids) != 2 {
+		t.Error(ids, err)
+	}
+	whole = false
+	if ids, err := read(); err == nil || len(ids) != 2 {
+		t.Error("an answer that broke off was taken for whole:", ids, err)
+	}
+}
+
+func TestBatch(t *testing.T) {
+	var gotType, gotEncoding, gotBody string
+	c, _ := serve(t, Options{Encoding: Gzip()}, func(w http.ResponseWriter, r *http.Request) {
+		gotType, gotEncoding = r.Header.Get("Content-Type"), r.Header.Get("Content-Encoding")
+		body := io.Reader(r.Body)
+		if gotEncoding == "gzip" {
+			z, err := gzip.NewReader(body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body = z
+		}
+		b, _ := io.ReadAll(body)
+		gotBody = string(b)
+		_, _ = io.WriteString(w, `{"success":true,"data":{"accepted":1,"duplicates":0,"rejected":1,"results":[{"index":1,"status":422,"code":"validation_failed","fields":{"humidity":["is odd"]}}]}}`)
+	})
+	one := Reading{DeviceSerial: "A", RecordedAt: moment, Measurements: Measurements{Humidity: Value(1.0)}}
+	result, err := c.PostNDJSON(context.Background(), []Reading{one, one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"device_serial":"A","recorded_at":"2026-11-20T19:47:12.000Z","humidity":1}` + "\n"
+	if gotBody != line+line || gotType != "application/x-ndjson" || gotEncoding != "" {
+		t.Errorf("%q %q %q", gotType, gotEncoding, gotBody)
+	}
+	if result.Accepted != 1 || result.Rejected != 1 || result.Results[0].Error() != "reading 1: validation_failed; humidity is odd" {
+		t.Errorf("%+v", result)
+	}
+	many := make([]Reading, 100)
+	for i := range many {
+		many[i] = one
+	}
+	if _, err := c.PostBatch(context.Background(), many); err != nil {
+		t.Fatal(err)
+	}
+	var document struct{ Readings []Reading }
+	if err := json.Unmarshal([]byte(gotBody), &document); err != nil || gotEncoding != "gzip" || gotType != "application/json" {
+		t.Error(err, gotEncoding, gotType)
+	}
+	if d := cmp.Diff(many, document.Readings); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDeviceFields(t *testing.T) {
+	var method, path, body string
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		method, path, body = r.Method, r.URL.EscapedPath(), string(b)
+		_, _ = io.WriteString(w, `{"success":true,"data":{"device":{"serial":"A:1","labels":{"a":"b"},"limits":{"temp_max":5},"latest_reading":null}}}`)
+	})
+	ctx := context.Background()
+	check := func(wantMethod, wantPath, wantBody string, d Device, err error) {
+		t.Helper()
+		if err != nil || method != wantMethod || path != wantPath || body != wantBody || d.Serial != "A:1" || *d.Limits.TempMax != 5 {
+			t.Errorf("%v: %s %s %s", err, method, path, body)
+		}
+	}
+	f := DeviceFields{Name: Value("n"), Limits: &rimewatch.LimitOverrides{TempMax: Value(5.0)}}
+	d, err := c.CreateDevice(ctx, "A:1", f)
+	check("POST", "/api/v1/devices", `{"serial":"A:1","name":"n","limits":{"temp_max":5}}`, d, err)
+	d, err = c.UpdateDevice(ctx, "A:1", DeviceFields{Name: Value(""), Reset: []string{"limits", "notes"}})
+	check("PATCH", "/api/v1/devices/A:1", `{"limits":null,"name":"","notes":null}`, d, err)
+	d, err = c.DeleteDevice(ctx, "A/1")
+	check("DELETE", "/api/v1/devices/A%2F1", "", d, err)
+	d, _, err = c.Heartbeat(ctx, "A:1", Heartbeat{Status: rimewatch.Offline, UptimeS: Value(int64(3))})
+	check("PATCH", "/api/v1/devices/A:1/heartbeat", `{"status":"offline","uptime_s":3}`, d, err)
+}
+
+func TestHistory(t *testing.T) {
+	var queries []string
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.RawQuery)
+		switch {
+		case r.Header.Get("Accept") == "text/csv":
+			_, _ = io.WriteString(w, "recorded_at\r\n")
+		case r.URL.Query().Get("step") != "":
+			_, _ = io.WriteString(w, `{"success":true,"data":{"step":"1h","from":"2026-11-20T19:47:12.000Z","to":"2026-11-20T19:47:12.000Z","buckets":[{"at":"2026-11-20T19:47:12.000Z","count":2,"voltage":{"min":1,"avg":2,"max":3},"humidity":null},{"at":"2026-11-20T19:47:12.000Z","count":0,"voltage":null}]}}`)
+		default:
+			_, _ = io.WriteString(w, `{"success":true,"data":{"device_id":4,"device_serial":"A","readings":[{"recorded_at":"2026-11-20T19:47:12.000Z","received_at":"2026-11-20T19:47:12.000Z","voltage":230,"sensor_faults":[]}],"pagination":{"per_page":10000,"next_cursor":null}}}`)
+		}
+	})
+	ctx := context.Background()
+	q := HistoryQuery{From: moment, To: moment + 1, Fields: rimewatch.Fields(0).With(rimewatch.Voltage), Descending: true}
+	n := 0
+	for r, err := range c.History(ctx, "A", q) {
+		if err != nil || r.DeviceID != 4 || r.DeviceSerial != "A" || *r.Voltage != 230 {
+			t.Errorf("%+v %v", r, err)
+		}
+		n++
+	}
+	b, err := c.Buckets(ctx, "A", HistoryQuery{}, "auto", 500)
+	if err != nil || b.Step != "1h" || len(b.Buckets) != 2 || b.Buckets[0].Fields[rimewatch.Voltage].Avg != 2 || b.Buckets[1].Fields[rimewatch.Voltage] != nil || b.Buckets[0].Count != 2 {
+		t.Errorf("%+v %v", b, err)
+	}
+	var csv bytes.Buffer
+	if err := c.HistoryCSV(ctx, "A", HistoryQuery{}, &csv); err != nil || csv.String() != "recorded_at\r\n" {
+		t.Error(err, csv.String())
+	}
+	want := []string{
+		"fields=voltage&from=2026-11-20T19%3A47%3A12.000Z&order=desc&per_page=10000&to=2026-11-20T19%3A47%3A12.001Z",
+		"max_points=500&step=auto", "",
+	}
+	if d := cmp.Diff(want, queries); d != "" || n != 1 {
+		t.Error(d, n)
+	}
+}
+
+func TestMeasurementsOf(t *testing.T) {
+	var r rimewatch.Reading
+	r.Set(rimewatch.Voltage, 230)
+	r.Faults = rimewatch.Fields(0).With(rimewatch.AmbientTemp).With(rimewatch.Humidity)
+	r.Flags = r.Flags.WithBool(rimewatch.DoorOpenSent, true) | rimewatch.StartCountSent
+	r.StartCount = 7
+	m := MeasurementsOf(&r)
+	want := Measurements{Voltage: Value(230.0), AmbientTemp: Value(-127.0), Humidity: Value(-127.0), DoorOpen: Value(true), StartCount: Value(int64(7))}
+	if d := cmp.Diff(want, m); d != "" {
+		t.Error(d)
+	}
+	for f := range rimewatch.NumFields {
+		var m Measurements
+		*m.Field(f) = Value(1.0)
+		b, _ := json.Marshal(m)
+		if string(b) != fmt.Sprintf(`{"%s":1}`, f) {
+			t.Errorf("%s: %s", f, b)
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	var o Options
+	o.defaults()
+	for try := range 40 {
+		most := min(o.MaxBackoff, o.MinBackoff<<min(try, 20))
+		for range 20 {
+			if d := o.backoff(try); d < most/2 || d > most {
+				t.Errorf("try %d: %v is not within %v and %v", try, d, most/2, most)
+			}
+		}
+	}
+}
+
+func TestProbes(t *testing.T) {
+	c, waits := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz":
+			_, _ = io.WriteString(w, "ok")
+		case "/readyz":
+			w.WriteHeader(503)
+		case "/api/openapi.json":
+			_, _ = io.WriteString(w, "{}")
+		}
+	})
+	ctx := context.Background()
+	if err := c.Alive(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := c.Ready(ctx); StatusOf(err) != 503 || len(*waits) != 0 || !strings.Contains(err.Error(), "not by Rimewatch") {
+		t.Error(err, *waits)
+	}
+	if b, err := c.OpenAPI(ctx); string(b) != "{}" || err != nil {
+		t.Error(string(b), err)
+	}
+}
