@@ -138,6 +138,7 @@ func (r *runState) code(k *coder) {
 	k.float(&r.usualRun)
 	integer(k, 4, &r.startCount)
 	integer(k, 4, &r.runSeconds)
+	integer(k, 4, &r.stopZone)
 	integer(k, 1, &r.source)
 	k.bad = k.bad || r.source > fromFlag
 	k.bools(&r.known, &r.on, &r.dated, &r.counted, &r.spike)

@@ -2,7 +2,8 @@
 // clock of one device into transitions of alerts. It is pure. A State is a
 // value that the caller copies, advances with Observe, Tick and Resolved, and
 // keeps once the commit that carries the transitions is durable. Equal calls in
-// equal order give equal states.
+// equal order give equal states: a Tick is an input like a reading, and belongs
+// into the log that is replayed after a restart.
 //
 // # How the clocks run
 //
@@ -16,34 +17,109 @@
 // and welcome but not needed.
 //
 //   - A delay or clear time completes by timer only while the device is online
-//     and only on a value that was recent when it arrived. After a silence the
-//     timers give the device a third of its offline time for a first reading.
+//     and only on a value that was recent when it arrived. After a silence, and
+//     after a downtime of the service, the timers give the device a third of
+//     its offline time for a first reading.
+//   - Beside product temperature and presence, timers wait for the next reading
+//     while it is not overdue: one odd sample is never an alert.
 //   - A reading not newer than the newest seen is late: it proves the device
 //     alive and does nothing else. A reading from the near future is judged at
 //     its arrival.
 //   - A backlog moves the clocks in event time. It opens or escalates only by
 //     its last reading and only if that is younger than the offline time; hand
-//     readings that arrive together to ObserveAll.
+//     readings that arrive together to ObserveAll or ObserveNext.
 //   - An absent or implausible measurement is no evidence: what runs, runs on.
 //   - A person who resolves an alert whose condition holds is respected for
 //     30 min, or 5 min where it is critical.
-//   - An alert that opens for the fourth time, each time within 2 h of its last
+//   - An alert that opens for the fourth time, each time within 6 h of its last
 //     end, is latched as flapping: it resolves only after an hour past its
 //     clear value, and counts occurrences meanwhile.
 //
-// # The rules
+// # What is judged
 //
-//	type             condition                    warning after   critical                         resolves after
-//	high_temperature zone > temp_max              delay_s         > critical_max critical_delay_s;  clear_s at ≤ temp_max − clear_delta
-//	                                                              2 h outside for TCS food
-//	low_temperature  zone < temp_min              low_delay_s     < critical_min, min(critical_     clear_s at ≥ temp_min + clear_delta
-//	                                                              delay_s, low_delay_s, 10 min);
-//	                                                              2 h outside for TCS food
-//	device_offline   no sign of life for          at once         max(1 h, 4 × offline_after)       a sign of life
-//	                 offline_after, neither
-//	                 announced nor never seen
+// The product temperature and device_offline are always judged; Config.Rules
+// adds the groups. "Running" means warm running: from the fifth minute of a run
+// on (from 60 % of the usual run of a unit with short runs), outside declared
+// defrosts; the clocks of these rules stand still in between, so their delays
+// count run time. "Own" is the unit's baseline: what its windows of six hours
+// have shown, as a line over ambient temperature, once two days are known; a
+// deviation counts when two windows in a row agree on it. Windows that deviate
+// are not learnt from.
+//
+//	type                        warning                          critical                        resolves after
+//	high_temperature            zone > temp_max, delay_s;        > critical_max,                 clear_s at ≤ temp_max − clear_delta
+//	                            beginning in a recognised        critical_delay_s;
+//	                            defrost: the type's longest      2 h outside for TCS food
+//	                            defrost and recovery, if more
+//	low_temperature             zone < temp_min, low_delay_s     < critical_min, the least of    clear_s at ≥ temp_min + clear_delta,
+//	                                                             critical_delay_s, low_delay_s   outside recognised defrosts
+//	                                                             and 10 min; 2 h for TCS food
+//	device_offline              silent for offline_after, not    max(1 h, 4 × offline_after)     a sign of life
+//	                            announced, once seen
+//	sensor_stale                online, nothing measured (no     –                               a measurement
+//	                            zone, if it ever sent one) for
+//	                            15 min or five intervals
+//	sensor_fault                sentinel, beyond reason, stuck   –                               5 min
+//	                            zone, contradiction: 5 min
+//	power_loss                  –                                V < 50 % of nominal, 10 s       1 min above 70 %
+//	low_voltage                 < 90 %, 1 min                    < 85 %, 10 s                    5 min above 92 %
+//	high_voltage                > 110 %, 1 min                   > 115 %, 10 s                   5 min below 108 %
+//	high_discharge_temperature  > 107 °C, 5 min running, or      > 121 °C, 1 min running, or     5 min running at ≤ 102 °C; 6 h for
+//	                            own + 6 K                        own + 15 K                      deviations (≤ own + 4 K)
+//	low_discharge_temperature   < ambient + 25 K, 10 min         < ambient + 15 K, 10 min        10 min
+//	high_suction_temperature    > 18 °C (own + 5 K if more),     > 27 °C, 15 min, or own + 7 K   10 min; 6 h
+//	                            15 min, or own + 3 K
+//	low_suction_temperature     < zone − 5 K (freezer: − 2 K),   own − 7 K                       10 min; 6 h
+//	                            10 min, or own − 3 K
+//	high_amp_draw               > 110 % of rated, 10 min, or     > 125 %, 2 min                  5 min; 6 h
+//	                            own + 12 % at a right voltage
+//	low_amp_draw                < 25 % of own while vibrating,   –                               5 min
+//	                            10 min
+//	high_vibration              > max(1.8 mm/s, 2 × own),        > max(4.5 mm/s, 4 × own)        15 min running
+//	                            15 min running
+//	short_cycling               > 8 starts/h (1.5 × own if       > 12 starts/h, or run < 2 min   2 h
+//	                            more), or median run < 3 min     (40 % of own if less)
+//	                            (half of own if less), 15 min
+//	compressor_start_failure    3 failed starts in 24 h          3 in this clock hour and last   1 h below
+//	excessive_run_time          > 85 % of a day                  > 97 % of 6 h and zone 2 K      a window
+//	                                                             above the type's setpoint
+//	slow_recovery               twice own after a recognised     –                               8 h, so the next defrost
+//	                            defrost, and longer than the
+//	                            type's defrost and recovery
+//	high_humidity               > 75 % at the condenser, 2 h;    > 90 %, 2 h                     15 min
+//	                            zone > 95 % (freezer: 92 %)
+//	low_humidity                zone of a cooler < 55 %, 2 h     –                               15 min
+//	high_ambient_temperature    > 35 °C, 30 min                  > 43 °C                         15 min
+//	low_ambient_temperature     < 10 °C, 30 min                  < 2 °C                          15 min
 //
 // Sources: FDA Food Code 3-501.16 and 3-501.19 (5 °C, half of the four hours
-// without temperature control), CDC vaccine storage (0 °C, minutes), trade
-// practice for the delays; the catalogue in the root package names them.
+// without temperature control), CDC vaccine storage (0 °C, minutes), the
+// catalogue in the root package for the rest of the product temperature; for
+// the others see DefaultThresholds. Widened limits ("own … if more") are ours,
+// from simulated fleets: an open case starts eight times an hour all its life.
+//
+// # How things are recognised
+//
+// Whether the compressor runs: its own flag, else the current between two learnt
+// levels, else vibration, else the discharge line above ambient. Starts need a
+// reading a minute, or the device's own counter; otherwise nothing is said of
+// them (Facts.StartsKnown). A failed start is a current above 2.5 times the
+// running level that is not followed by a run.
+//
+// A defrost: declared by the device, or a hump of the zone's temperature in a
+// half hour of the day in which it had one on two of the last days. Habits in
+// more than two half hours per defrost are doors, not defrosts. A defrost only
+// ever makes a warning wait; the critical limits see everything.
+//
+// A broken sensor: a sentinel, a value outside what the field can be on a
+// refrigerated unit, a zone that shows one number for an hour while the
+// compressor starts twice, a running compressor whose discharge line is less
+// than 15 K above its suction line, one that runs without voltage. Its values
+// are not judged as what they pretend to be.
+//
+// # Memory
+//
+// A State is a flat value. Only rules that are not idle have a track, out of a
+// pool in which product temperature and presence always find room; when eight
+// other rules are busy, the next one waits.
 package alert

@@ -17,6 +17,9 @@ type Facts struct {
 	RunShareKnown         bool
 	FailedStartsPerDay    int
 
+	HoldHours      float64 // h until the zone leaves its range if the compressor stays off; 0 when it has
+	HoldHoursKnown bool    // false while it runs, and in the first minutes of a stop
+
 	Defrosting     bool    // declared, or recognised by its hour
 	RecoveryMin    float64 // min, what the zone usually takes to be cold again after a defrost
 	RecoveryKnown  bool
@@ -44,7 +47,29 @@ func (s *State) Facts(c *Config) Facts {
 	f.MedianRunKnown = f.MedianRunKnown && f.StartsKnown
 	f.RunSharePct, f.RunShareKnown = s.win.runShare(len(s.win.shares))
 	f.FailedStartsPerDay, _ = w.failures(s.at)
+	f.HoldHours, f.HoldHoursKnown = s.holdHours(c)
 	return f
+}
+
+// holdHours draws the warming since the compressor stopped on to the upper
+// limit: the time that is left to keep the goods. Heat flows slower the warmer
+// the zone is, so the straight line errs on the safe side.
+func (s *State) holdHours(c *Config) (float64, bool) {
+	w := &s.run
+	stopped := s.zoneAt - w.since.time()
+	if !w.known || w.on || !w.dated || stopped < 10*minute || c.Limits.TempMax == nil {
+		return 0, false
+	}
+	slope := (s.last[rimewatch.ProductZoneTemp] - w.stopZone).float() / (float64(stopped) / float64(hour))
+	room := *c.Limits.TempMax - s.last[rimewatch.ProductZoneTemp].float()
+	switch {
+	case room <= 0:
+		return 0, true
+	case slope < 0.1: // K/h: no end in sight
+		return 0, false
+	default:
+		return room / slope, true
+	}
 }
 
 // Relearn forgets what is normal for the unit, after a repair or a move: its

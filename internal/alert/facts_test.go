@@ -38,6 +38,30 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestHoldTime: the power is gone, the zone warms by 2 K in the first half hour
+// and has 4 K left.
+func TestHoldTime(t *testing.T) {
+	u := newUnit(t, configOf("walkin_freezer"))
+	u.c.Rules = DefaultRules
+	u.run(`
+		0m..3h cycle=9/17 z=-21
+		3h..3h10m on z=-21
+		3h10m..3h11m off v=0 i=0 z=-21
+		3h11m..3h41m z=-19`)
+	f := u.s.Facts(u.c)
+	if !f.HoldHoursKnown || f.HoldHours < 0.9 || f.HoldHours > 1.1 {
+		t.Errorf("hold time is %.2f h (known: %v), want about 1 h", f.HoldHours, f.HoldHoursKnown)
+	}
+	u.run(`3h41m..3h42m z=-14`)
+	if f := u.s.Facts(u.c); !f.HoldHoursKnown || f.HoldHours != 0 {
+		t.Errorf("beyond the limit: %.2f h (known: %v), want 0", f.HoldHours, f.HoldHoursKnown)
+	}
+	u.run(`3h42m..3h50m on v=230`)
+	if f := u.s.Facts(u.c); f.HoldHoursKnown {
+		t.Error("a running unit holds")
+	}
+}
+
 // TestSlowReporterIsNotJudged: at one reading in two minutes starts are missed,
 // and the engine says so instead of counting what it sees.
 func TestSlowReporterIsNotJudged(t *testing.T) {

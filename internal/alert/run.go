@@ -28,6 +28,7 @@ type runState struct {
 	usualRun   float32   // min, length of a normal run
 	startCount uint32    // the device's own counters at its newest start
 	runSeconds uint32
+	stopZone   fixed // °C of the zone when the compressor stopped
 	source     source
 	known, on  bool
 	dated      bool // since is the true moment
@@ -184,6 +185,7 @@ func (s *State) turn(x *pass, on bool) {
 	}
 	w.known, w.on, w.dated = true, on, seen
 	w.since = stampOf(x.e)
+	w.stopZone = s.last[rimewatch.ProductZoneTemp]
 }
 
 // readCounters prefers the device's own counters, which miss no start.

@@ -45,6 +45,15 @@ type sensorState struct {
 // sensors are broken. A sensor mends by sending a plausible value; one that
 // sends nothing stays what it was.
 func (s *State) inspect(x *pass, r *rimewatch.Reading) rimewatch.Fields {
+	if x.c.Rules == 0 {
+		// Nothing but the product zone is judged.
+		s.broken = 0
+		const zone = rimewatch.Fields(1 << rimewatch.ProductZoneTemp)
+		if r.Present&zone != 0 && plausible(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]) {
+			return zone
+		}
+		return 0
+	}
 	bad := r.Faults
 	for f := range rimewatch.NumFields {
 		if r.Present.Has(f) && !plausible(f, r.Values[f]) {

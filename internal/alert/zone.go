@@ -56,6 +56,12 @@ func (s *State) judgeZone(x *pass, v float64) {
 		s.live |= both
 	}
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
+		if s.pool.track(i) == nil && x.c.within(i == ruleLow, v) {
+			if i == ruleHigh {
+				s.melt.graced = false
+			}
+			continue
+		}
 		b := s.zoneBounds(x.c, i == ruleLow)
 		if !b.judged() {
 			continue
@@ -70,6 +76,16 @@ func (s *State) judgeZone(x *pass, v float64) {
 		}
 		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
 	}
+}
+
+// within tells whether v is within the limits on one side: a cheap test for the
+// usual case.
+func (c *Config) within(low bool, v float64) bool {
+	l := &c.Limits
+	if low {
+		return (l.TempMin == nil || v >= *l.TempMin) && (l.CriticalMin == nil || v >= *l.CriticalMin)
+	}
+	return (l.TempMax == nil || v <= *l.TempMax) && (l.CriticalMax == nil || v <= *l.CriticalMax)
 }
 
 // reconsider judges the newest temperature by limits that may have changed. A
