@@ -13,22 +13,32 @@ import (
 	"github.com/rimewatch/rimewatch/internal/predict"
 )
 
-// Options say what to evaluate.
+// Options say what to evaluate. Format, Out and, but for the simulator, Paths
+// are required.
 type Options struct {
-	Format string   // skab, nab or ims
-	Paths  []string // CSV files or folders of them
-	Out    string   // folder for the verdicts, created when absent
+	Format    string   // skab, nab, ims, device or simulator
+	Paths     []string // CSV files or folders of them
+	Out       string   // folder for verdicts.csv or events.csv, created when absent; the simulator writes none
+	Equipment string   // slug of the recorded units' type, for device
+	Limits    string   // "MIN,MAX" in °C instead of the type's, for device
+
+	Seeds        int     // simulated units a fault and type, default 8
+	HealthyYears float64 // simulated device-years of healthy units, default 100
+	Workers      int     // simulations at a time, default 1
 }
 
 // Run evaluates the predictor and prints the report. Invalid options give a
 // rimewatch.Error with CodeValidationFailed, unreadable data a plain error.
 func Run(ctx context.Context, o Options, stdout io.Writer) error {
+	if o.Format == "simulator" {
+		return runSimulator(ctx, &o, stdout)
+	}
 	formats := map[string]func(context.Context, []source, *verdictWriter, io.Writer) error{
 		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
 	}
 	run, ok := formats[o.Format]
-	if !ok {
-		return rimewatch.Invalid("format", "must be skab, nab or ims")
+	if !ok && o.Format != "device" {
+		return rimewatch.Invalid("format", "must be skab, nab, ims, device or simulator")
 	}
 	if o.Out == "" {
 		return rimewatch.Invalid("out", "must name a folder")
@@ -39,6 +49,9 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	}
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return fmt.Errorf("evaluate: %w", err)
+	}
+	if o.Format == "device" {
+		return runDevice(ctx, &o, sources, stdout)
 	}
 	w, err := createVerdicts(filepath.Join(o.Out, "verdicts.csv"))
 	if err != nil {
@@ -71,7 +84,7 @@ func findSources(paths []string) ([]source, error) {
 			if name == "." {
 				name = filepath.Base(p)
 			}
-			if name = filepath.ToSlash(name); !strings.Contains(name, "anomaly-free") && name != "verdicts.csv" {
+			if name = filepath.ToSlash(name); !strings.Contains(name, "anomaly-free") && name != "verdicts.csv" && name != "events.csv" {
 				found = append(found, source{p, name})
 			}
 			return nil
