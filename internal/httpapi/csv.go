@@ -16,7 +16,7 @@ type csvWriter struct {
 
 func newCSV(c *call, q *historyQuery) *csvWriter {
 	unlimitedTime(c)
-	c.header("Content-Type", "text/csv; charset=utf-8")
+	c.header("Content-Type", typeCSV) // UTF-8 by default, RFC 7111
 	c.header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
 	return &csvWriter{c: c, b: make([]byte, 0, streamChunk+4096)}
 }

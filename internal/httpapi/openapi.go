@@ -218,6 +218,10 @@ func (a *API) finishOperation(rt *route) {
 	if rt.paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
 	}
+	if rt.csv {
+		ok.Content[typeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One header line, then a row each; RFC 4180."}}
+	}
+	describeBodies(rt)
 	if rt.orOK {
 		again := *ok
 		again.Description = http.StatusText(http.StatusOK)
@@ -225,6 +229,23 @@ func (a *API) finishOperation(rt *route) {
 	}
 	if rt.body.optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
+	}
+}
+
+// describeBodies adds the forms of a body that huma does not derive from types.
+func describeBodies(rt *route) {
+	for _, kind := range rt.body.types {
+		if rt.op.RequestBody == nil {
+			rt.op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+		}
+		if rt.op.RequestBody.Content[kind] != nil {
+			continue
+		}
+		s := &huma.Schema{Type: huma.TypeString}
+		if kind == typeMultipart {
+			s = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}, Required: []string{"file"}}
+		}
+		rt.op.RequestBody.Content[kind] = &huma.MediaType{Schema: s}
 	}
 }
 

@@ -218,7 +218,7 @@ func (a *API) readingRoutes() []route {
 			bind:        raw[LatestInput, LatestReadings](a.latestReadings),
 		},
 		{
-			method: http.MethodGet, path: "/v1/devices/{serial}/readings", id: "device-readings", tag: "Readings", summary: "Get the history of a device", access: read, paged: true,
+			method: http.MethodGet, path: "/v1/devices/{serial}/readings", id: "device-readings", tag: "Readings", summary: "Get the history of a device", access: read, paged: true, csv: true,
 			description: "Readings in [from, to), or aggregates of them in steps aligned to UTC. Gaps are gaps: nothing is interpolated. With `Accept: text/csv` all rows of the span as CSV.",
 			bind:        raw[HistoryInput, HistoryData](a.deviceReadings),
 		},

@@ -23,6 +23,7 @@ type route struct {
 	status       int              // of success, 0 = 200
 	orOK         bool             // 200 is a success too
 	also         []rimewatch.Code // failures beyond those that access, body and path imply
+	csv          bool             // answers CSV to those who accept it
 	perDevice    bool             // counts against the device, not the token
 	paged        bool             // answers carry pagination and Link
 	bind         binder
