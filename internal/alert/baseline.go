@@ -24,16 +24,22 @@ const (
 	channelSuction
 	channelAmps
 	channelVibration
-	channels
+	measured // the channels above are fields of readings
 )
 
-var channelField = [channels]rimewatch.Field{
+// channelShare is the share of running time in a window.
+const (
+	channelShare = measured
+	channels     = measured + 1
+)
+
+var channelField = [measured]rimewatch.Field{
 	rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmpDraw, rimewatch.VibrationLevel,
 }
 
 // usualSlope is how a channel moves with ambient, per K, until the unit has
-// shown it: K, K, and shares of the value.
-var usualSlope = [channels]float64{0.9, 0.2, 0.008, 0}
+// shown it: K, K, shares of the value, and points.
+var usualSlope = [channels]float64{0.9, 0.2, 0.008, 0, 1}
 
 // window gathers what warm readings say within six hours.
 type window struct {
@@ -41,9 +47,9 @@ type window struct {
 	on, all uint32 // ms running and known
 	n       uint16 // warm readings
 	starts  uint16
-	counts  [channels]uint16
+	counts  [measured]uint16
 	x       float32 // sum of ambient
-	y       [channels]float32
+	y       [measured]float32
 	shares  [4]uint8          // % running of the last four windows + 1; 0 = unknown
 	prev    [channels]float32 // deviation in the window before, noDeviation = not known
 	dev     [channels]float32 // deviation that the last two windows agree on
@@ -66,7 +72,7 @@ func (b *baseline) ready() bool { return b.w >= baselineReady }
 // is drawn towards the usual one while the unit has seen little of ambient.
 func (b *baseline) expected(ch int, ambient float64) float64 {
 	usual := usualSlope[ch]
-	if ch >= channelAmps {
+	if ch == channelAmps || ch == channelVibration {
 		usual *= float64(b.y[ch])
 	}
 	spread := float64(b.xx) * float64(b.w)
@@ -129,27 +135,38 @@ func (s *State) closeWindow(x *pass) {
 	w := &s.win
 	copy(w.shares[1:], w.shares[:])
 	w.shares[0] = 0
-	if w.all > uint32(windowLen)/2 {
+	known := w.all > uint32(windowLen)/2
+	if known {
 		w.shares[0] = uint8(100*uint64(w.on)/uint64(w.all)) + 1
 	}
-	s.judgeRunTime(x)
-	if !s.isActive(ruleCycling) && s.countsStarts() && w.all > uint32(windowLen)/2 {
+	if known && !s.isActive(ruleCycling) && s.countsStarts() {
 		s.run.learnCycles(w.starts, float32(w.all)/float32(hour), 1/8.0)
 	}
-	if w.n < windowSamples {
-		return // not evidence either way: short runs are short_cycling's
+	// A window of short runs alone is not evidence either way: those are
+	// short_cycling's.
+	if w.n >= windowSamples {
+		s.compareWindow(x.th, known)
 	}
+	s.judgeRunTime(x)
+}
+
+// compareWindow updates the deviations and the baseline.
+func (s *State) compareWindow(th *Thresholds, known bool) {
+	w := &s.win
 	ambient := float64(w.x) / float64(w.n)
 	normal := true
 	var y [channels]float64
 	for ch := range channels {
+		seen, ok := 100*float64(w.on)/max(1, float64(w.all)), known
+		if ch < measured {
+			seen, ok = float64(w.y[ch])/max(1, float64(w.counts[ch])), w.counts[ch] >= windowSamples
+		}
 		y[ch] = s.base.expected(ch, ambient)
 		dev := float32(noDeviation)
-		if w.counts[ch] >= windowSamples {
-			seen := float64(w.y[ch]) / float64(w.counts[ch])
+		if ok {
 			if s.base.ready() {
 				dev = float32(deviation(ch, seen, y[ch]))
-				normal = normal && math.Abs(float64(dev)) < usualDeviation(x.th, ch)
+				normal = normal && math.Abs(float64(dev)) < usualDeviation(th, ch)
 			}
 			y[ch] = seen
 		}
@@ -161,9 +178,10 @@ func (s *State) closeWindow(x *pass) {
 	}
 }
 
-// deviation is in K for temperatures, in % for current and vibration.
+// deviation is in K for temperatures, in % for current and vibration, in points
+// for the share of running time.
 func deviation(ch int, seen, expected float64) float64 {
-	if ch < channelAmps {
+	if ch < channelAmps || ch == channelShare {
 		return seen - expected
 	}
 	if expected <= 0 {
@@ -181,6 +199,8 @@ func usualDeviation(th *Thresholds, ch int) float64 {
 		return th.SuctionDeviation.Warn
 	case channelAmps:
 		return th.AmpsDeviation.Warn
+	case channelShare:
+		return th.RunTimeDeviation.Warn
 	default:
 		return 50
 	}
@@ -217,23 +237,22 @@ func (w *window) runShare(n int) (float64, bool) {
 	return float64(sum) / float64(known), true
 }
 
-// judgeRunTime opens excessive_run_time when a window ends: a warning for a
-// day, critical for six hours without a pause that do not keep the zone cold.
+// judgeRunTime opens excessive_run_time when a window ends: a warning for a day
+// of it, or for much more than the unit usually needs; critical for six hours
+// without a pause that do not keep the zone cold.
 func (s *State) judgeRunTime(x *pass) {
 	if x.c.Rules&RuleRunTime == 0 {
 		return
 	}
 	day, ok := s.win.runShare(len(s.win.shares))
-	if !ok {
+	if now, known := s.win.runShare(1); known && now > x.th.RunTime.Crit && s.warmZone(x) {
+		b := s.bounds(x.c, &x.p, x.th, ruleRunTime)
+		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
 		return
 	}
-	b := s.bounds(x.c, &x.p, x.th, ruleRunTime)
-	z, _ := b.zones(day)
-	m := sample{v: day, z: z}
-	if now, ok := s.win.runShare(1); ok && now > b.crit && s.warmZone(x) {
-		m.v, m.z, m.cz = now, zoneBeyond, zoneBeyond
-	}
-	s.judge(x, ruleRunTime, &b, m)
+	relative := x.c.Rules&RuleRelative != 0 && s.base.ready()
+	// Below the critical line whatever the share: that takes a warm zone too.
+	s.either(x, ruleRunTime, min(day, x.th.RunTime.Crit), ok, float64(s.win.dev[channelShare]), relative)
 }
 
 // warmZone tells whether the zone has been well above its setpoint for hours.

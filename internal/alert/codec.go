@@ -11,7 +11,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its owner then rebuilds it from the readings.
-const codecVersion = 2
+const codecVersion = 3
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -162,9 +162,11 @@ func (w *window) code(k *coder) {
 	integer(k, 2, &w.n)
 	integer(k, 2, &w.starts)
 	k.float(&w.x)
-	for ch := range channels {
+	for ch := range measured {
 		integer(k, 2, &w.counts[ch])
 		k.float(&w.y[ch])
+	}
+	for ch := range channels {
 		k.float(&w.prev[ch])
 		k.float(&w.dev[ch])
 	}

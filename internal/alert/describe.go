@@ -128,6 +128,10 @@ var secondWordings = map[string]wording{
 		what: "%d draws %v more current than it usually does at this ambient temperature. Limit %l.",
 		over: "%d draws its usual current again.",
 	},
+	ruleSpecs[ruleRunTime].second: {
+		what: "%d runs %v more of the time than it usually does at this ambient temperature. Limit %l.",
+		over: "%d runs as much as usual again.",
+	},
 	ruleSpecs[ruleCycling].second: {
 		what: "The compressor of %d runs for only %v at a time. Limit %l.",
 		over: "The compressor of %d runs for %v at a time again.",

@@ -81,8 +81,8 @@
 //	                            more), or median run < 3 min     (40 % of own if less)
 //	                            (half of own if less), 15 min
 //	compressor_start_failure    3 failed starts in 24 h          3 in this clock hour and last   1 h below
-//	excessive_run_time          > 85 % of a day                  > 97 % of 6 h and zone 2 K      a window
-//	                                                             above the type's setpoint
+//	excessive_run_time          > 85 % of a day, or own + 20     > 97 % of 6 h and zone 2 K      a window
+//	                            points                           above the type's setpoint
 //	slow_recovery               twice own after a recognised     –                               8 h, so the next defrost
 //	                            defrost, and longer than the
 //	                            type's defrost and recovery

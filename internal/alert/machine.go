@@ -39,7 +39,7 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 			return bounds{}
 		}
 		b := l.bounds(scale, ruleSpecs[i].low)
-		if ruleSpecs[i].second != "" {
+		if ruleSpecs[i].second != "" && ruleSpecs[i].running {
 			b.clearSecond = deviationClear
 		}
 		return b
@@ -109,6 +109,8 @@ func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 		return th.AmpsDeviation.bounds(1, false)
 	case ruleCycling:
 		return s.runBounds(th)
+	case ruleRunTime:
+		return th.RunTimeDeviation.bounds(1, false)
 	case ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(th.FailedStartsHour), delta: 0.5}
 	default:
@@ -128,6 +130,8 @@ func (s *State) passesSecond(x *pass, i rule, v float64) bool {
 		return -v > th.SuctionDeviation.Warn
 	case ruleAmps:
 		return v > th.AmpsDeviation.Warn
+	case ruleRunTime:
+		return v > th.RunTimeDeviation.Warn
 	default:
 		return true
 	}
@@ -324,6 +328,7 @@ func (s *State) measure(i rule, t *track) (metric, unit string, v float64, ok bo
 			n = 1
 		}
 		v, _ = s.win.runShare(n)
+		v = round(v)
 	case ruleRecovery:
 		if s.melt.hump {
 			v = float64(s.at-s.melt.since.time()) / float64(minute)
@@ -343,6 +348,8 @@ func (s *State) secondValue(i rule) float64 {
 		return round(float64(s.win.dev[channelSuction]))
 	case ruleAmps:
 		return round(float64(s.win.dev[channelAmps]))
+	case ruleRunTime:
+		return round(float64(s.win.dev[channelShare]))
 	case ruleCycling:
 		v, _ := s.run.medianRun()
 		return round(v)

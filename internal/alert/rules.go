@@ -20,7 +20,7 @@ const (
 	RuleStarts                      // compressor_start_failure
 	RuleRunTime                     // excessive_run_time
 	RuleRecovery                    // slow_recovery
-	RuleRelative                    // amps, discharge and suction also by the unit's own baseline
+	RuleRelative                    // amps, discharge, suction and run time also by the unit's own baseline
 	RuleDefrost                     // warnings wait for a recognised defrost to end
 
 	AllRules Rules = 1<<iota - 1
@@ -87,7 +87,7 @@ var ruleSpecs = [numRules]ruleSpec{
 	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", unit: "mm/s", running: true},
 	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: "starts_per_hour", unit: "1/h", second: "run_length", secondUnit: "min"},
 	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: "failed_starts_per_day", unit: "1/d", second: "failed_starts_per_hour", secondUnit: "1/h"},
-	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%"},
+	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%", second: "run_time_share_deviation", secondUnit: "%"},
 	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: "recovery_time", unit: "min"},
 	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", unit: "°C", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true},
 	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: "suction_above_zone", unit: "K", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true, low: true},

@@ -151,9 +151,13 @@ var ruleCases = []struct{ name, script, want string }{
 		72h29m..72h40m off
 		72h40m..72h41m i=70
 		72h41m..72h50m on`, ``},
-	{"running all day", known + `
+	{"running far more than usual", known + `
 		72h..108h on`, `
-		94h opened excessive_run_time warning since 94h value 96 peak 96 limit 85`},
+		82h opened excessive_run_time warning since 82h value 31.633 peak 31.633 limit 20`},
+	{"running all day, and always so", `
+		0m..10m off
+		10m..96h cycle=24/25`, `
+		16h opened excessive_run_time warning since 16h value 95.6667 peak 95.6667 limit 85`},
 	{"running all the time and not cold enough", known + `
 		72h..108h on z=-17`, `
 		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},

@@ -37,6 +37,7 @@ type Thresholds struct {
 	FailedStartsDay    float64        // in 24 h: warning
 	FailedStartsHour   float64        // in this clock hour and the last: critical
 	RunTime            Limit          // % of 24 h; Crit % of 6 h with the zone RunTimeZoneK above setpoint
+	RunTimeDeviation   Limit          // points above the unit's baseline, two windows, Warn only
 	RunTimeZoneK       float64        // K
 	Recovery           float64        // times the learnt recovery: warning
 	Stale              rimewatch.Time // readings or zone temperatures missing this long while online
@@ -84,6 +85,7 @@ var defaultThresholds = Thresholds{
 	FailedStartsDay:    3,
 	FailedStartsHour:   3,
 	RunTime:            Limit{85, 97, 0, 0, 5, 0},
+	RunTimeDeviation:   Limit{Warn: 20, Clear: 8},
 	RunTimeZoneK:       2,
 	Recovery:           2,
 	Stale:              15 * minute,
