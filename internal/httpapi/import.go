@@ -165,7 +165,7 @@ func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 func (a *API) planImport(c *call, file []byte) ([]importPlan, error) {
 	r := csv.NewReader(bytes.NewReader(file))
 	r.Comma = sniffComma(file)
-	r.TrimLeadingSpace = true
+	r.TrimLeadingSpace = r.Comma != '\t' // a leading tab is an empty cell
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if err != nil {
