@@ -11,7 +11,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its owner then rebuilds it from the readings.
-const codecVersion = 3
+const codecVersion = 4
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -106,6 +106,7 @@ func (s *State) code(k *coder) {
 	integer(k, 4, &s.live)
 	integer(k, 1, &s.broken)
 	integer(k, 1, &s.sensor.runs)
+	integer(k, 2, &s.sensor.still)
 	k.bools(&s.gone, &s.sensor.stuck)
 	k.stamps(&s.sensor.same)
 	s.run.code(k)

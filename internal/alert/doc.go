@@ -112,8 +112,8 @@
 // ever makes a warning wait; the critical limits see everything.
 //
 // A broken sensor: a sentinel, a value outside what the field can be on a
-// refrigerated unit, a zone that shows one number for an hour while the
-// compressor starts twice, a running compressor whose discharge line is less
+// refrigerated unit, a zone that shows one number for an hour (and three times
+// as long as it ever did) while the compressor starts twice, a running compressor whose discharge line is less
 // than 15 K above its suction line, one that runs without voltage. Its values
 // are not judged as what they pretend to be.
 //

@@ -60,7 +60,7 @@ func (sc scene) playUntil(t testing.TB, end rimewatch.Time) *unit {
 // TestHealthyFleet is the promise that people can sleep: healthy units with
 // doors, defrosts, deliveries and noise.
 func TestHealthyFleet(t *testing.T) {
-	const days, seeds = 30, 4
+	const days, seeds = 30, 2
 	warnings := 0
 	for _, typ := range fiveTypes {
 		for seed := range uint64(seeds) {
@@ -90,7 +90,7 @@ func TestHealthyFleetBehindABadNetwork(t *testing.T) {
 	net := simulate.TypicalNetwork()
 	net.OutagesADay = 1
 	for _, typ := range fiveTypes {
-		u := scene{sim: simulate.Config{Equipment: typ, Seed: 3}, net: net, rules: DefaultRules, days: 20}.play(t)
+		u := scene{sim: simulate.Config{Equipment: typ, Seed: 3}, net: net, rules: DefaultRules, days: 10}.play(t)
 		offline := 0
 		for _, tr := range u.log {
 			if tr.Type == rimewatch.DeviceOffline {
@@ -100,7 +100,7 @@ func TestHealthyFleetBehindABadNetwork(t *testing.T) {
 			t.Errorf("%s: %s", typ, summary([]Transition{tr})[0])
 		}
 		if offline == 0 {
-			t.Errorf("%s: no outage was seen in 20 days", typ)
+			t.Errorf("%s: no outage was seen in 10 days", typ)
 		}
 	}
 }

@@ -203,6 +203,16 @@ var ruleCases = []struct{ name, script, want string }{
 		73h30m..74h cycle=9/17 z=-20`, `
 		73h5m opened sensor_fault warning since 73h product_zone_temp
 		73h35m resolved sensor_fault warning since 73h product_zone_temp`},
+	{"a coarse buffered probe that often stands still is not stuck", `
+		0m..50m on z=-18
+		50m..100m cycle=9/17 z=-18.5
+		100m..102m on z=-18
+		102m..111m off
+		111m..120m on
+		120m..129m off
+		129m..138m on
+		138m..147m off
+		147m..200m on`, ``},
 	{"a zone that is no longer sent is stale", known + `
 		72h..74h z=
 		74h..75h z=-20`, `

@@ -98,7 +98,7 @@ func (r *runState) decide(v float32) (on, ok bool) {
 // followRun decides whether the compressor runs and counts its starts.
 func (s *State) followRun(x *pass, r *rimewatch.Reading, valid rimewatch.Fields, gap rimewatch.Time) {
 	w := &s.run
-	if float64(gap) > max(300, 3*float64(s.gap))*1000 {
+	if s.blind(gap) {
 		w.known, w.dated = false, false // what happened meanwhile is not known
 	}
 	on, ok := s.readRun(x, r, valid)
@@ -109,6 +109,12 @@ func (s *State) followRun(x *pass, r *rimewatch.Reading, valid rimewatch.Fields,
 	}
 	s.readCounters(x, r)
 	s.pause(x)
+}
+
+// blind tells whether a time without readings is too long to know what happened
+// in it.
+func (s *State) blind(gap rimewatch.Time) bool {
+	return gap > max(5*minute, rimewatch.Time(3000*s.gap))
 }
 
 // readRun gives the running state that a reading shows.

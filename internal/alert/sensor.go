@@ -27,7 +27,8 @@ func plausible(f rimewatch.Field, v float64) bool {
 
 const (
 	stuckFor  = hour // a zone sensor that shows one number this long …
-	stuckRuns = 2    // … while the compressor started this often is stuck
+	stuckRuns = 2    // … while the compressor started this often is stuck,
+	stuckMore = 3    // unless it has stood still a third as long before: coarse and buffered probes do
 	// gasMargin is how much hotter the gas is behind a running compressor than
 	// before it, at least.
 	gasMargin    = 15.0
@@ -36,8 +37,9 @@ const (
 
 // sensorState is what the plausibility of single fields rests on.
 type sensorState struct {
-	same  stamp // since when the zone temperature has not moved at all
-	runs  uint8 // compressor starts since then
+	same  stamp  // since when the zone temperature has not moved at all
+	still uint16 // min, the longest that it stood still before and moved again
+	runs  uint8  // compressor starts since then
 	stuck bool
 }
 
@@ -105,11 +107,17 @@ func (s *State) contradictions(x *pass, r *rimewatch.Reading, valid rimewatch.Fi
 // on the same tenth of a degree happens; not while the compressor cycles.
 func (s *State) followStuck(x *pass, v float64) {
 	w := &s.sensor
-	if fix(v) != s.last[rimewatch.ProductZoneTemp] || s.zoneAt == 0 && !w.stuck {
-		*w = sensorState{same: stampOf(x.e)}
+	if !w.stuck && s.blind(x.e-s.at) {
+		w.same, w.runs = stampOf(x.e), 0
+	}
+	if s.zoneAt == 0 || fix(v) != s.last[rimewatch.ProductZoneTemp] {
+		if stood := (x.e - w.same.time()) / minute; w.same != (stamp{}) && !w.stuck {
+			w.still = max(w.still, uint16(min(stood, 24*60)))
+		}
+		w.same, w.runs, w.stuck = stampOf(x.e), 0, false
 		return
 	}
-	if w.runs >= stuckRuns && x.e-w.same.time() >= stuckFor {
+	if w.runs >= stuckRuns && x.e-w.same.time() >= max(stuckFor, stuckMore*minutes(int(w.still))) {
 		w.stuck = true
 	}
 }
