@@ -145,7 +145,7 @@ func (f *fleet) prepare(c *simulateCmd, start rimewatch.Time, faults []simulate.
 		configs[i] = members[i].Config
 		if i < len(faults) {
 			fault := faults[i]
-			fault.Onset = start
+			fault.Onset = start - rimewatch.Minute // units look at their faults once a minute
 			configs[i].Faults = []simulate.Fault{fault}
 		}
 	}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(cleanly{m}, map[string]func(){"api": apiMain})
+}
+
+// cleanly removes what was built.
+type cleanly struct{ m *testing.M }
+
+func (c cleanly) Run() int {
+	defer func() {
+		if built.temporary != "" {
+			_ = os.RemoveAll(built.temporary)
+		}
+	}()
+	return c.m.Run()
+}
+
+// built is the program to test.
+var built struct {
+	once      sync.Once
+	path      string
+	temporary string // directory to remove
+	err       error
+}
+
+// program is the path of the program to test, which is built at the first call.
+func program(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() { built.path, built.err = build() })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+func build() (string, error) {
+	if path := os.Getenv("RIMEWATCH_E2E_BINARY"); path != "" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.MkdirTemp("", "rimewatch-e2e-")
+	if err != nil {
+		return "", err
+	}
+	built.temporary = dir
+	path := filepath.Join(dir, "rimewatch")
+	cmd := exec.Command("go", "build", "-race", "-o", path, "./cmd/rimewatch")
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+var update = flag.Bool("update", false, "write what the program printed into the scripts")
+
+func TestScripts(t *testing.T) {
+	bin := program(t)
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", filepath.Dir(bin)+string(os.PathListSeparator)+env.Getenv("PATH"))
+			// A race is a failure even where nobody looks at the exit code.
+			env.Setenv("GORACE", "halt_on_error=1 exitcode=66")
+			env.Setenv("TMPDIR", env.WorkDir+"/tmp")
+			env.Setenv("SOME", rimewatch.NewToken(func() byte { return 7 })) // has the form of a token
+			return os.Mkdir(filepath.Join(env.WorkDir, "tmp"), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"start": start,
+			"end":   end,
+			"token": token,
+			"usage": usage,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
