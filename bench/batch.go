@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"time"
 
@@ -132,13 +133,16 @@ func batches(bodies [][]byte, token, form string, once bool) func(worker, n int,
 func fill(s *server, devices, n int) (time.Duration, error) {
 	const conns, perDevice = 4, 10
 	group := batchItems / perDevice // devices in a request
-	start := rimewatch.TimeOf(time.Now()) - rimewatch.Time(n+5)*rimewatch.Minute
-	sensors := make([]*sensor, devices) // each is used by one worker
-	for i := range sensors {
-		sensors[i] = newSensor(i)
+	units, err := simulated(min(devices, 500), n)
+	if err != nil {
+		return 0, err
+	}
+	jitter := make([]*rand.Rand, devices) // each is used by one worker
+	for i := range jitter {
+		jitter[i] = rand.New(rand.NewPCG(uint64(i), 5))
 	}
 	began := time.Now()
-	_, err := drive(s.addr, conns, time.Hour, 200, func(w, k int, buf []byte) []byte {
+	_, err = drive(s.addr, conns, time.Hour, 200, func(w, k int, buf []byte) []byte {
 		// A worker owns every fourth group of devices and walks it through time.
 		steps := (n + perDevice - 1) / perDevice
 		mine := (k/steps)*conns + w
@@ -148,11 +152,10 @@ func fill(s *server, devices, n int) (time.Duration, error) {
 		step := k % steps
 		body := make([]byte, 0, batchItems*300)
 		for i := mine * group; i < min((mine+1)*group, devices); i++ {
-			sensor := sensors[i]
+			unit := units[i%len(units)]
 			for j := step * perDevice; j < min((step+1)*perDevice, n); j++ {
-				var r rimewatch.Reading
-				sensor.reading(j, &r)
-				r.At = sensor.at(start, j)
+				r := unit[j]
+				r.At += rimewatch.Time(jitter[i].IntN(4001)) - 2000
 				body = append(appendJSON(body, serial(i), &r), '\n')
 			}
 		}

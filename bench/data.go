@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 )
 
 // sensor makes readings that look like those of a unit with a compressor that
@@ -76,6 +78,27 @@ func sign(v float64) float64 {
 		return -1
 	}
 	return 1
+}
+
+// simulated makes the last n minutes of units of the fitted types, by the
+// physics of package simulate. Benchmarks of size deal them out to devices.
+func simulated(units, n int) ([][]rimewatch.Reading, error) {
+	end := rimewatch.TimeOf(time.Now()) - 5*rimewatch.Minute
+	members, err := simulate.NewFleet(simulate.FleetConfig{
+		Seed: 7, Units: units, Equipment: simulate.FittedEquipment(), Start: end - rimewatch.Time(n)*rimewatch.Minute, Step: 10 * time.Second,
+	})
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]simulate.Config, len(members))
+	for i := range members {
+		configs[i] = members[i].Config
+	}
+	out := make([][]rimewatch.Reading, units)
+	err = simulate.Generate(configs, end, runtime.NumCPU(), func(i int, _ *simulate.Unit, history []rimewatch.Reading) {
+		out[i] = history[:min(n, len(history))]
+	})
+	return out, err
 }
 
 func serial(i int) string { return fmt.Sprintf("BENCH-%06d", i) }

@@ -64,7 +64,11 @@ func (s *Service) restore(c *store.Checkpoint) error {
 	}
 	hb := decodeHeartbeat(vitals)
 	u.vitals.take(&hb)
-	if err := u.state.UnmarshalBinary(rest); err != nil {
+	state, err := unpackZeros(rest)
+	if err == nil {
+		err = u.state.UnmarshalBinary(state)
+	}
+	if err != nil {
 		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
 	}
 	return nil
@@ -285,7 +289,51 @@ func (s *Service) appendCheckpoint(b []byte, u *unit) []byte {
 	b = appendPayload(b, []byte(s.configs.payload(u.cfg)))
 	vitals := encodeHeartbeat(&rimewatch.Heartbeat{BatteryPct: u.vitals.battery, RSSI: u.vitals.rssi, UptimeS: u.vitals.uptime})
 	b = appendPayload(b, vitals)
-	return u.state.AppendBinary(b)
+	start := len(b)
+	b = u.state.AppendBinary(b)
+	return packZeros(b, start)
+}
+
+// packZeros shortens what follows start: a run of zeros becomes a zero and its
+// length. Most of a healthy device's state is zeros.
+func packZeros(b []byte, start int) []byte {
+	plain := bytes.Clone(b[start:])
+	b = b[:start]
+	for i := 0; i < len(plain); i++ {
+		b = append(b, plain[i])
+		if plain[i] != 0 {
+			continue
+		}
+		run := 1
+		for i+1 < len(plain) && plain[i+1] == 0 {
+			run++
+			i++
+		}
+		b = binary.AppendUvarint(b, uint64(run))
+	}
+	return b
+}
+
+// maxState bounds what unpackZeros makes of damaged bytes.
+const maxState = 64 << 10
+
+func unpackZeros(b []byte) ([]byte, error) {
+	out := make([]byte, 0, 4*len(b))
+	for len(b) > 0 {
+		c := b[0]
+		b = b[1:]
+		if c != 0 {
+			out = append(out, c)
+			continue
+		}
+		run, n := binary.Uvarint(b)
+		if n <= 0 || run == 0 || run > maxState || len(out) > maxState {
+			return nil, errors.New("damaged state")
+		}
+		out = append(out, make([]byte, run)...)
+		b = b[n:]
+	}
+	return out, nil
 }
 
 func appendPayload(b, payload []byte) []byte {

@@ -17,14 +17,15 @@ const version = 1
 // out, and so is a measurement that no reading has.
 const (
 	columnAt       = iota
-	columnReceived // s after At, rounded down
+	columnReceived // s after At, see delayOf
 	columnMissing  // the fields that are not present
 	columnFaults
 	columnFlags
-	columnStarts     // of the readings with StartCountSent
-	columnRunSeconds // of the readings with RunSecondsSent
-	columnField      // the first of NumFields
-	numColumns       = columnField + int(rimewatch.NumFields)
+	columnStarts                                              // of the readings with StartCountSent
+	columnRunSeconds                                          // of the readings with RunSecondsSent
+	columnField                                               // the first of NumFields
+	columnArrival    = columnField + int(rimewatch.NumFields) // s since the epoch, instead of columnReceived where all came late
+	numColumns       = columnArrival + 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -59,8 +60,12 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 			lengths[column] = n
 		}
 	}
+	backlog := isBacklog(rs)
 	for column := range columnField {
 		from := len(body)
+		if column == columnReceived && backlog {
+			continue
+		}
 		ints = gather(ints[:0], rs, column)
 		if len(ints) > 0 && !(allEqual(ints) && ints[0] == 0) {
 			body = appendInts(body, ints, column == columnAt || column >= columnStarts)
@@ -81,6 +86,11 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 		}
 		end(columnField+int(f), from)
 	}
+	if backlog {
+		from := len(body)
+		body = appendInts(body, gather(ints[:0], rs, columnArrival), true)
+		end(columnArrival, from)
+	}
 	dst = binary.AppendUvarint(dst, set)
 	for column, n := range lengths {
 		if set&(1<<column) != 0 {
@@ -88,6 +98,16 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 		}
 	}
 	return append(dst, body...)
+}
+
+// isBacklog tells whether every reading came late.
+func isBacklog(rs []rimewatch.Reading) bool {
+	for i := range rs {
+		if !isLate(rs[i].At, RoundReceived(rs[i].At, rs[i].ReceivedAt)) {
+			return false
+		}
+	}
+	return len(rs) > 0
 }
 
 // gather appends the integers of one column.
@@ -98,7 +118,9 @@ func gather(ints []int64, rs []rimewatch.Reading, column int) []int64 {
 		case columnAt:
 			ints = append(ints, int64(r.At))
 		case columnReceived:
-			ints = append(ints, int64((RoundReceived(r.At, r.ReceivedAt)-r.At)/rimewatch.Second))
+			ints = append(ints, delayOf(r.At, RoundReceived(r.At, r.ReceivedAt)))
+		case columnArrival:
+			ints = append(ints, int64(RoundReceived(r.At, r.ReceivedAt)/rimewatch.Second))
 		case columnMissing:
 			ints = append(ints, int64(^r.Present))
 		case columnFaults:
@@ -335,9 +357,16 @@ func (c *Chunk) fill(f rimewatch.Field, values []float64, rs []rimewatch.Reading
 func (c *Chunk) extras(rs []rimewatch.Reading) error {
 	err := c.each(columnReceived, c.n, func(at int, x []int64) {
 		for i, v := range x {
-			rs[at+i].ReceivedAt += rimewatch.Time(v) * rimewatch.Second
+			rs[at+i].ReceivedAt = receivedAfter(rs[at+i].At, v)
 		}
 	})
+	if err == nil {
+		err = c.each(columnArrival, c.n, func(at int, x []int64) {
+			for i, v := range x {
+				rs[at+i].ReceivedAt = rimewatch.Time(v) * rimewatch.Second
+			}
+		})
+	}
 	if err != nil {
 		return err
 	}

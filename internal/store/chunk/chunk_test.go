@@ -195,6 +195,22 @@ func TestRoundReceived(t *testing.T) {
 	}
 }
 
+// TestRoundReceivedHolds: rounding twice is rounding once, never by a second or
+// more, and never to before the measurement.
+func TestRoundReceivedHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := epoch + rimewatch.Time(rapid.Int64Range(-5000, 5000).Draw(t, "at"))
+		received := at + rimewatch.Time(rapid.Int64Range(0, 200_000).Draw(t, "delay"))
+		got := chunk.RoundReceived(at, received)
+		if got < at || got > received || received-got >= rimewatch.Second {
+			t.Fatalf("%d after %d became %d", received, at, got)
+		}
+		if again := chunk.RoundReceived(at, got); again != got {
+			t.Fatalf("rounded %d, again %d", got, again)
+		}
+	})
+}
+
 // reseal makes the checksum of a mutated chunk right, so that fuzzing reaches
 // what lies behind it.
 func reseal(blob []byte) []byte {

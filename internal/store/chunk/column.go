@@ -258,13 +258,47 @@ func readPatches(b []byte, out []float64) error {
 	return nil
 }
 
-// RoundReceived is the moment of arrival as a chunk keeps it: at plus the whole
-// seconds that passed until received, rounded down.
+// promptly is within what time of its measurement a reading arrives unless it
+// comes from a backlog, s.
+const promptly = 60
+
+// RoundReceived is the moment of arrival as a chunk keeps it: of a reading that
+// came promptly, at plus the whole seconds that passed, rounded down; of one
+// that came a minute or more later, the clock's second. So a backlog, which
+// arrives all at once, has one moment of arrival and not a column of jitter.
 func RoundReceived(at, received rimewatch.Time) rimewatch.Time {
-	d := received - at
-	s := d / rimewatch.Second
-	if d%rimewatch.Second < 0 {
+	if second := floorSecond(received); second-at >= promptly*rimewatch.Second {
+		return second
+	}
+	return at + floorSecond(received-at)
+}
+
+func floorSecond(t rimewatch.Time) rimewatch.Time {
+	s := t / rimewatch.Second
+	if t%rimewatch.Second < 0 {
 		s--
 	}
-	return at + s*rimewatch.Second
+	return s * rimewatch.Second
+}
+
+// delayOf is a rounded moment of arrival as an integer of columnReceived: the
+// seconds after at, and one more for late ones, so that the two can be told
+// apart.
+func delayOf(at, rounded rimewatch.Time) int64 {
+	if isLate(at, rounded) {
+		return int64(floorSecond(rounded-at)/rimewatch.Second) + 1
+	}
+	return int64((rounded - at) / rimewatch.Second)
+}
+
+// receivedAfter is the inverse of delayOf.
+func receivedAfter(at rimewatch.Time, delay int64) rimewatch.Time {
+	if delay <= promptly {
+		return at + rimewatch.Time(delay)*rimewatch.Second
+	}
+	return floorSecond(at + rimewatch.Time(delay-1)*rimewatch.Second + rimewatch.Second - 1)
+}
+
+func isLate(at, rounded rimewatch.Time) bool {
+	return floorSecond(rounded) == rounded && rounded-at >= promptly*rimewatch.Second
 }

@@ -39,9 +39,9 @@
 //
 // # What a chunk does not keep
 //
-// ReceivedAt is kept to the second after the time of measurement: it comes back
-// as RoundReceived(At, ReceivedAt), less than 1 s early and never before At if
-// it was not. It is an attribute of the answer to a write, which reports it
+// ReceivedAt is kept to the second: it comes back as RoundReceived(At,
+// ReceivedAt), less than 1 s early and never before At if it was not. It is an
+// attribute of the answer to a write, which reports it
 // exactly, and in history a hint how late a reading came; its milliseconds are
 // noise that would cost a byte a reading. Values of absent measurements, and
 // counters that were not sent, come back as 0.

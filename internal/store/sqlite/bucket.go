@@ -87,8 +87,8 @@ func addCluster(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, g []span, h
 // addChunk takes in one chunk, by its summary where that is enough.
 func addChunk(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, sp span, scratch *chunk.Scratch) error {
 	whole := false
-	err := sqlitex.Execute(conn, "SELECT summary FROM reading_chunk WHERE device_id = ? AND to_at = ? AND segment = ?", &sqlitex.ExecOptions{
-		Args: []any{deviceID, int64(sp.to), sp.id},
+	err := sqlitex.Execute(conn, "SELECT summary FROM reading_chunk WHERE device_id = ? AND to_at = ? AND young = ? AND segment = ?", &sqlitex.ExecOptions{
+		Args: []any{deviceID, int64(sp.to), sp.young, sp.id},
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			buf := make([]byte, stmt.ColumnLen(0))
 			stmt.ColumnBytes(0, buf)

@@ -12,27 +12,47 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// The bytes of a chunk lie in segments of a size of which four fill a page:
+// The bytes of a chunk lie in segments of a size of which eight fill a page:
 // as one blob of some kilobytes each, chunks left a third of their pages empty.
 // The segments of a chunk have consecutive ids; the first one names the chunk.
-const segmentSize = 1000
+//
+// Chunks that will be merged soon are young and have their segments in a table
+// of their own: what comes and goes leaves its holes there, and the table of
+// those that stay is written from one end to the other.
+const segmentSize = 498
+
+// A chunk is young while it has fewer readings than this and its day is not
+// over for it.
+const grown = 1000
 
 // span is a chunk's place: on the time line and in the file.
 type span struct {
 	id       int64 // of its first segment
 	segments int
+	young    bool
 	from, to rimewatch.Time
 	n        int // readings
 }
 
 func byBeginning(a, b span) int {
-	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.id, b.id))
 }
 
-const spanColumns = "segment, segments, from_at, to_at, n"
+const spanColumns = "segment, segments, young, from_at, to_at, n"
 
 func scanSpan(stmt *sqlite.Stmt) span {
-	return span{id: stmt.ColumnInt64(0), segments: stmt.ColumnInt(1), from: rimewatch.Time(stmt.ColumnInt64(2)), to: rimewatch.Time(stmt.ColumnInt64(3)), n: stmt.ColumnInt(4)}
+	return span{
+		id: stmt.ColumnInt64(0), segments: stmt.ColumnInt(1), young: stmt.ColumnBool(2),
+		from: rimewatch.Time(stmt.ColumnInt64(3)), to: rimewatch.Time(stmt.ColumnInt64(4)), n: stmt.ColumnInt(5),
+	}
+}
+
+// segmentTable is where the segments of young and of grown chunks lie.
+func segmentTable(young bool) string {
+	if young {
+		return "young_segment"
+	}
+	return "chunk_segment"
 }
 
 // spans lists a device's chunks that touch [from, to), by their beginning.
@@ -94,8 +114,8 @@ func encodeChunks(rs []rimewatch.Reading) []newChunk {
 }
 
 // saveChunk writes a chunk inside a transaction of the writer.
-func saveChunk(conn *sqlite.Conn, deviceID int64, c *newChunk) error {
-	stmt, err := conn.Prepare("INSERT INTO chunk_segment (data) VALUES (?)")
+func saveChunk(conn *sqlite.Conn, deviceID int64, c *newChunk, young bool) error {
+	stmt, err := conn.Prepare("INSERT INTO " + segmentTable(young) + " (data) VALUES (?)")
 	if err != nil {
 		return err
 	}
@@ -114,20 +134,20 @@ func saveChunk(conn *sqlite.Conn, deviceID int64, c *newChunk) error {
 		}
 		n++
 	}
-	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, to_at, segment, segments, from_at, n, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.to), first, n, int64(c.from), c.n, c.summary}})
+	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, to_at, young, segment, segments, from_at, n, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.to), young, first, n, int64(c.from), c.n, c.summary}})
 }
 
 // deleteChunk deletes a chunk that is there: what replaces it was made from it.
 func deleteChunk(conn *sqlite.Conn, deviceID int64, sp span) error {
-	if err := sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE device_id = ? AND to_at = ? AND segment = ?",
-		&sqlitex.ExecOptions{Args: []any{deviceID, int64(sp.to), sp.id}}); err != nil {
+	if err := sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE device_id = ? AND to_at = ? AND young = ? AND segment = ?",
+		&sqlitex.ExecOptions{Args: []any{deviceID, int64(sp.to), sp.young, sp.id}}); err != nil {
 		return err
 	}
 	if conn.Changes() != 1 {
 		return fmt.Errorf("chunk %d vanished", sp.id)
 	}
-	return sqlitex.Execute(conn, "DELETE FROM chunk_segment WHERE id >= ? AND id < ?",
+	return sqlitex.Execute(conn, "DELETE FROM "+segmentTable(sp.young)+" WHERE id >= ? AND id < ?",
 		&sqlitex.ExecOptions{Args: []any{sp.id, sp.id + int64(sp.segments)}})
 }
 
@@ -135,7 +155,7 @@ func deleteChunk(conn *sqlite.Conn, deviceID int64, sp span) error {
 func chunkData(conn *sqlite.Conn, sp span, buf []byte) ([]byte, error) {
 	buf = slices.Grow(buf[:0], sp.segments*segmentSize)
 	n := 0
-	err := sqlitex.Execute(conn, "SELECT data FROM chunk_segment WHERE id >= ? AND id < ? ORDER BY id", &sqlitex.ExecOptions{
+	err := sqlitex.Execute(conn, "SELECT data FROM "+segmentTable(sp.young)+" WHERE id >= ? AND id < ? ORDER BY id", &sqlitex.ExecOptions{
 		Args: []any{sp.id, sp.id + int64(sp.segments)},
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			at, size := len(buf), stmt.ColumnLen(0)

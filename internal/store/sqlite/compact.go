@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -10,40 +11,89 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// compactDue merges the small chunks of the devices that have many.
+// merge replaces the chunks of one device's day by as few as can be.
+type merge struct {
+	deviceID int64
+	old      []span
+	chunks   []newChunk
+	over     bool // the day is over: the chunks are grown, however few their readings
+}
+
+// mergeBytes is about what one transaction of merges writes.
+const mergeBytes = 512 << 10
+
+// compactDue merges the young chunks of the devices that have many.
 func (s *Store) compactDue(ctx context.Context) error {
 	s.mu.Lock()
 	var due []int64
-	for id, n := range s.seal.small {
+	for id, n := range s.seal.young {
 		if n >= compactAt {
 			due = append(due, id)
 		}
 	}
 	s.mu.Unlock()
 	slices.Sort(due)
-	for _, id := range due {
+	return s.compact(ctx, due, rimewatch.TimeOf(s.cfg.Now())/rimewatch.Day)
+}
+
+// compact merges, day by day, the devices' young and overlapping chunks. Those
+// of a day before today become grown ones. Readers see either the old chunks or
+// the new.
+func (s *Store) compact(ctx context.Context, ids []int64, today rimewatch.Time) error {
+	var (
+		pending []merge
+		bytes   int
+		left    = make(map[int64]int, len(ids))
+	)
+	flush := func() error {
+		if len(pending) == 0 {
+			return nil
+		}
+		err := s.write(ctx, func(conn *sqlite.Conn) error { return s.saveMerges(conn, pending) })
+		pending, bytes = pending[:0], 0
+		if err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+		return s.checkpointWAL(ctx)
+	}
+	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.compact(ctx, id); err != nil {
+		merges, young, err := s.planMerges(ctx, id, today)
+		if err != nil {
 			return fmt.Errorf("compact device %d: %w", id, err)
 		}
-		s.mu.Lock()
-		delete(s.seal.small, id)
-		s.mu.Unlock()
-		if err := s.checkpointWAL(ctx); err != nil {
-			return err
+		left[id] = young
+		pending = append(pending, merges...)
+		for i := range merges {
+			for k := range merges[i].chunks {
+				bytes += len(merges[i].chunks[k].data)
+			}
 		}
+		if bytes >= mergeBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, n := range left {
+		s.seal.young[id] = n
 	}
 	return nil
 }
 
-// compact merges, day by day, a device's small and overlapping chunks. Readers
-// either see the old chunks or the new one.
-func (s *Store) compact(ctx context.Context, deviceID int64) error {
-	days := make(map[rimewatch.Time][]span)
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT "+spanColumns+" FROM reading_chunk WHERE device_id = ? ORDER BY to_at", &sqlitex.ExecOptions{
+// planMerges decodes and encodes what is to be merged of one device and gives
+// the number of young chunks that will be left.
+func (s *Store) planMerges(ctx context.Context, deviceID int64, today rimewatch.Time) (merges []merge, left int, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		days := make(map[rimewatch.Time][]span)
+		err := sqlitex.Execute(conn, "SELECT "+spanColumns+" FROM reading_chunk WHERE device_id = ? ORDER BY to_at", &sqlitex.ExecOptions{
 			Args: []any{deviceID},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				c := scanSpan(stmt)
@@ -51,60 +101,57 @@ func (s *Store) compact(ctx context.Context, deviceID int64) error {
 				return nil
 			},
 		})
-	})
-	if err != nil {
-		return err
-	}
-	for _, list := range days {
-		if !worthMerging(list) {
-			continue
-		}
-		if err := s.mergeChunks(ctx, deviceID, list); err != nil {
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func worthMerging(day []span) bool {
-	small := 0
-	for i := range day {
-		if day[i].n < smallChunk {
-			small++
-		}
-	}
-	return small >= 1 && len(day) >= 2
-}
-
-func (s *Store) mergeChunks(ctx context.Context, deviceID int64, day []span) error {
-	var merged []newChunk
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		rs, err := decodeCluster(conn, day)
-		merged = encodeChunks(rs)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
-		for i := range merged {
-			if err := s.cfg.fault("merge"); err != nil {
+		for day, list := range days {
+			young := 0
+			for i := range list {
+				if list[i].young {
+					young++
+				}
+			}
+			m := merge{deviceID: deviceID, old: list, over: day < today}
+			if young == 0 || (!m.over && young < compactAt) {
+				left += young
+				continue
+			}
+			if !m.over {
+				left++
+			}
+			rs, err := decodeCluster(conn, list)
+			if err != nil {
 				return err
 			}
-			if err := saveChunk(conn, deviceID, &merged[i]); err != nil {
-				return err
-			}
-		}
-		for _, sp := range day {
-			if err := s.cfg.fault("drop"); err != nil {
-				return err
-			}
-			if err := deleteChunk(conn, deviceID, sp); err != nil {
-				return err
-			}
+			m.chunks = encodeChunks(rs)
+			merges = append(merges, m)
 		}
 		return nil
 	})
+	return merges, left, err
+}
+
+func (s *Store) saveMerges(conn *sqlite.Conn, merges []merge) error {
+	for i := range merges {
+		m := &merges[i]
+		for k := range m.chunks {
+			if err := s.cfg.fault("merge"); err != nil {
+				return err
+			}
+			if err := saveChunk(conn, m.deviceID, &m.chunks[k], !m.over && m.chunks[k].n < grown); err != nil {
+				return err
+			}
+		}
+		for _, sp := range m.old {
+			if err := s.cfg.fault("drop"); err != nil {
+				return err
+			}
+			if err := deleteChunk(conn, m.deviceID, sp); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Rest seals, trims and compacts everything that can be and gives free pages
@@ -124,14 +171,12 @@ func (s *Store) Rest(ctx context.Context) error {
 			return err
 		}
 	}
-	ids, err := s.devicesWithSmallChunks(ctx)
+	ids, err := s.devicesWithYoungChunks(ctx)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := s.compact(ctx, id); err != nil {
-			return err
-		}
+	if err := s.compact(ctx, ids, math.MaxInt64); err != nil {
+		return err
 	}
 	if err := s.vacuum(ctx); err != nil {
 		return err
@@ -157,15 +202,12 @@ func (s *Store) anyUnsealed() []*device {
 	return out
 }
 
-func (s *Store) devicesWithSmallChunks(ctx context.Context) ([]int64, error) {
+func (s *Store) devicesWithYoungChunks(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT device_id FROM reading_chunk GROUP BY device_id, from_at / 86400000 HAVING count(*) > 1 AND min(n) < ?", &sqlitex.ExecOptions{
-			Args: []any{smallChunk},
+		return sqlitex.Execute(conn, "SELECT DISTINCT device_id FROM reading_chunk WHERE young", &sqlitex.ExecOptions{
 			ResultFunc: func(stmt *sqlite.Stmt) error {
-				if id := stmt.ColumnInt64(0); len(ids) == 0 || ids[len(ids)-1] != id {
-					ids = append(ids, id)
-				}
+				ids = append(ids, stmt.ColumnInt64(0))
 				return nil
 			},
 		})

@@ -108,7 +108,7 @@ func (r *crashRun) checkpoint() error {
 // such reading once, and of the pending group all or nothing.
 func (r *crashRun) verify(where, path string) {
 	r.t.Helper()
-	s, err := Open(r.t.Context(), Config{Path: path})
+	s, err := Open(r.t.Context(), Config{Path: path, quiet: true})
 	if err != nil {
 		r.t.Fatalf("%s: %v", where, err)
 	}
@@ -221,7 +221,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		return nil
 	}
 	var hook func(string) error
-	r2 := newCrashRun(t, Config{Path: path, fault: func(name string) error {
+	r2 := newCrashRun(t, Config{Path: path, quiet: true, fault: func(name string) error {
 		if hook == nil {
 			return nil
 		}
@@ -243,7 +243,7 @@ func TestFailureAtEveryStep(t *testing.T) {
 	for k := 1; ; k += 7 { // every seventh; another offset each run of seven would only repeat the code paths
 		path := filepath.Join(t.TempDir(), FileName)
 		n, armed := 0, false
-		r := newCrashRun(t, Config{Path: path, fault: func(string) error {
+		r := newCrashRun(t, Config{Path: path, quiet: true, fault: func(string) error {
 			if !armed {
 				return nil
 			}
@@ -272,7 +272,7 @@ func TestFailureAtEveryStep(t *testing.T) {
 // been synced by then is there, no other is.
 func TestTornWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
-	r := newCrashRun(t, Config{Path: path})
+	r := newCrashRun(t, Config{Path: path, quiet: true})
 	type mark struct {
 		size int64
 		n    int

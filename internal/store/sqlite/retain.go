@@ -65,11 +65,11 @@ type expired struct {
 func (s *Store) expireRaw(ctx context.Context, workspaceID int64, before rimewatch.Time) (int, error) {
 	var list []expired
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, `SELECT c.segment, c.segments, c.from_at, c.to_at, c.n, c.device_id FROM device d JOIN reading_chunk c ON c.device_id = d.id AND c.to_at < ?
+		return sqlitex.Execute(conn, `SELECT c.segment, c.segments, c.young, c.from_at, c.to_at, c.n, c.device_id FROM device d JOIN reading_chunk c ON c.device_id = d.id AND c.to_at < ?
 			WHERE d.workspace_id = ? LIMIT ?`, &sqlitex.ExecOptions{
 			Args: []any{int64(before), workspaceID, retainSlice},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
-				list = append(list, expired{scanSpan(stmt), stmt.ColumnInt64(5)})
+				list = append(list, expired{scanSpan(stmt), stmt.ColumnInt64(6)})
 				return nil
 			},
 		})

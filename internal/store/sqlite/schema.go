@@ -154,15 +154,21 @@ CREATE TABLE downtime (
 CREATE TABLE reading_chunk (
 	device_id INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
+	young INTEGER NOT NULL, -- 1 while it waits to be merged: its segments are in young_segment
 	segment INTEGER NOT NULL, -- the first; the others follow it
 	segments INTEGER NOT NULL,
 	from_at INTEGER NOT NULL,
 	n INTEGER NOT NULL,
 	summary BLOB NOT NULL,
-	PRIMARY KEY (device_id, to_at, segment)
+	PRIMARY KEY (device_id, to_at, young, segment)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE chunk_segment (
+	id INTEGER PRIMARY KEY,
+	data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE young_segment (
 	id INTEGER PRIMARY KEY,
 	data BLOB NOT NULL
 ) STRICT;

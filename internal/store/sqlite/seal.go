@@ -26,9 +26,9 @@ func (h *headSize) add(bytes, readings int64) {
 // hold the writer for a few milliseconds each. Its fields but the channels are
 // guarded by Store.mu.
 type sealer struct {
-	queue  []sealItem // devices with unsealed readings, by the commit of the oldest
-	full   []*device  // heads that are worth a chunk now
-	small  map[int64]int
+	queue  []sealItem    // devices with unsealed readings, by the commit of the oldest
+	full   []*device     // heads that are worth a chunk now
+	young  map[int64]int // young chunks by device
 	wakeC  chan struct{}
 	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
 	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
@@ -45,8 +45,7 @@ type sealItem struct {
 func (i *sealItem) stale() bool { return i.device.head.n == 0 || i.device.head.firstSeq != i.seq }
 
 const (
-	smallChunk    = 512  // readings; fewer are worth compacting
-	compactAt     = 8    // small chunks of one device
+	compactAt     = 24   // young chunks of one device
 	chunkReadings = 1440 // a day at one a minute; no chunk crosses midnight UTC
 	sliceDevices  = 64
 	sliceBytes    = 512 << 10
@@ -58,7 +57,7 @@ const (
 
 func (q *sealer) init() {
 	q.wakeC = make(chan struct{}, 1)
-	q.small = make(map[int64]int)
+	q.young = make(map[int64]int)
 	c := make(chan struct{})
 	q.doneC.Store(&c)
 }
@@ -88,6 +87,9 @@ func (q *sealer) progressed() {
 }
 
 func (s *Store) startSealer() {
+	if s.cfg.quiet {
+		return
+	}
 	s.workers.Go(func() {
 		tick := time.NewTicker(sealTick)
 		defer tick.Stop()
@@ -247,7 +249,7 @@ func (s *Store) saveSealed(conn *sqlite.Conn, sl *sealed) error {
 		if err := s.cfg.fault("chunk"); err != nil {
 			return err
 		}
-		if err := saveChunk(conn, id, &sl.chunks[i]); err != nil {
+		if err := saveChunk(conn, id, &sl.chunks[i], sl.chunks[i].n < grown); err != nil {
 			return err
 		}
 	}
@@ -267,8 +269,8 @@ func (s *Store) finishSeal(sl *sealed) {
 		if d.sealedTo != 0 {
 			d.sealedTo = max(d.sealedTo, sl.chunks[i].to)
 		}
-		if sl.chunks[i].n < smallChunk {
-			s.seal.small[d.row.ID]++
+		if sl.chunks[i].n < grown {
+			s.seal.young[d.row.ID]++
 		}
 	}
 	if d.head.n > 0 {

@@ -43,6 +43,8 @@ type Config struct {
 	// fault is called before every step that makes something durable and may
 	// fail it. For tests.
 	fault func(step string) error
+	// quiet leaves the background work to Rest. For tests.
+	quiet bool
 }
 
 func (c *Config) defaults() {
