@@ -103,7 +103,8 @@
 // Whether the compressor runs: its own flag, else the current between two learnt
 // levels, else vibration, else the discharge line above ambient. Starts need a
 // reading a minute, or the device's own counter; otherwise nothing is said of
-// them (Facts.StartsKnown). A failed start is a current above 2.5 times the
+// them (Facts.StartsKnown). What is judged of a running compressor needs one in
+// five minutes; of slower loggers only the hot discharge line is. A failed start is a current above 2.5 times the
 // running level that is not followed by a run.
 //
 // A defrost: declared by the device, or a hump of the zone's temperature in a

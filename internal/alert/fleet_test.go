@@ -47,6 +47,7 @@ func (sc scene) playUntil(t testing.TB, end rimewatch.Time) *unit {
 	c.Rules = sc.rules
 	u := newUnit(t, c)
 	u.silent = true // the readings are its only signs of life
+	u.p.OfflineAfter = max(u.p.OfflineAfter, 3*sc.sim.SampleEvery+10*time.Second)
 	for feed := simulate.NewFeed(sim, sc.net); ; {
 		r, ok := feed.Next()
 		if !ok || r.ReceivedAt >= end {
@@ -81,6 +82,19 @@ func TestHealthyFleet(t *testing.T) {
 	}
 	if months := len(fiveTypes) * seeds; warnings >= months {
 		t.Errorf("%d alerts in %d device-months, want less than one a month", warnings, months)
+	}
+}
+
+// TestHealthyAtOtherRates: loggers that report every ten seconds, five minutes
+// or half an hour are as quiet.
+func TestHealthyAtOtherRates(t *testing.T) {
+	for every, days := range map[time.Duration]int{10 * time.Second: 4, 5 * time.Minute: 20, 30 * time.Minute: 20} {
+		for _, typ := range fiveTypes {
+			sc := scene{sim: simulate.Config{Equipment: typ, Seed: 5, SampleEvery: every}, rules: DefaultRules, goods: true, days: days}
+			for _, line := range summary(sc.play(t).log) {
+				t.Errorf("%s every %s: %s", typ, every, line)
+			}
+		}
 	}
 }
 

@@ -249,7 +249,7 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 // judgeMachine judges what is measured of a running compressor.
 func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) {
 	warm := s.warm(x.e)
-	if !warm && s.run.known {
+	if !warm && s.run.known && !s.slow() {
 		return
 	}
 	relative := warm && x.c.Rules&RuleRelative != 0 && s.base.ready()
@@ -259,12 +259,12 @@ func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fiel
 	if hasDischarge {
 		s.either(x, ruleDischarge, discharge, true, float64(dev[channelDischarge]), relative)
 	}
-	if valid.Has(rimewatch.AmpDraw) && (warm || x.c.RatedAmps > 0) {
+	if valid.Has(rimewatch.AmpDraw) && (warm || (x.c.RatedAmps > 0 && !s.slow())) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
 		s.either(x, ruleAmps, r.Values[rimewatch.AmpDraw], true, float64(dev[channelAmps]), relative && s.active&supply == 0)
 	}
-	if v := r.Values[rimewatch.VibrationLevel]; valid.Has(rimewatch.VibrationLevel) && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
+	if v := r.Values[rimewatch.VibrationLevel]; valid.Has(rimewatch.VibrationLevel) && !s.slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, r.Values[rimewatch.VibrationLevel])
 	}
 	if !warm {

@@ -7,11 +7,12 @@ import (
 )
 
 const (
-	warmUp     = 5 * minute // of a run, before anything of the compressor is judged
-	shortWarm  = 2 * minute // the same of a unit whose usual runs are short
-	countedGap = 75.0       // s: readings slower than once a minute do not show every start
-	bucket     = 5 * minute // of the count of starts
-	spikeRatio = 2.5        // times the running level: a starting or locked motor
+	warmUp      = 5 * minute // of a run, before anything of the compressor is judged
+	shortWarm   = 2 * minute // the same of a unit whose usual runs are short
+	countedGap  = 75.0       // s: readings slower than once a minute do not show every start
+	followedGap = 330.0      // s: slower than once in five minutes they do not show every run
+	bucket      = 5 * minute // of the count of starts
+	spikeRatio  = 2.5        // times the running level: a starting or locked motor
 )
 
 // runState is whether the compressor runs, learnt from a level that differs
@@ -167,7 +168,7 @@ func (s *State) followSpike(x *pass, amps float32) bool {
 	}
 	if w.spike {
 		w.spike = false
-		if amps < level*0.5 {
+		if amps < level*0.5 && !s.slow() {
 			w.fail(x.e)
 		}
 	}
@@ -300,11 +301,15 @@ func (s *State) countsStarts() bool {
 	return s.run.counted || (s.run.source > fromHeat && s.gap > 0 && s.gap <= countedGap)
 }
 
+// slow tells whether readings come too seldom to know how long the compressor
+// has been running: two in a row may belong to two runs.
+func (s *State) slow() bool { return s.gap > followedGap }
+
 // warm tells whether what is measured of the compressor at e counts: it has run
 // for five minutes, or for more than half of the unit's usual run, outside a
 // defrost.
 func (s *State) warm(e rimewatch.Time) bool {
-	return s.run.known && s.run.on && s.run.since.time()+s.run.warmUp() <= e && !s.melt.declared
+	return s.run.known && !s.slow() && s.run.on && s.run.since.time()+s.run.warmUp() <= e && !s.melt.declared
 }
 
 func (r *runState) warmUp() rimewatch.Time {
@@ -359,7 +364,7 @@ func (s *State) runBounds(th *Thresholds) bounds {
 // measured: their delays count run time.
 func (s *State) pause(x *pass) {
 	w := &s.run
-	judged := s.warm(x.e) || w.source == noSource || !w.known
+	judged := s.warm(x.e) || s.slow() || !w.known
 	switch {
 	case !judged && w.paused == (stamp{}):
 		w.paused = stampOf(x.e)

@@ -87,7 +87,7 @@ func (s *State) contradictions(x *pass, r *rimewatch.Reading, valid rimewatch.Fi
 	found := rimewatch.Fields(0)
 	if valid&gas == gas {
 		const field = rimewatch.CompressorDischargeTemp
-		if s.run.known && s.run.on && s.run.since.time()+contradictIn <= x.e {
+		if s.run.known && s.run.on && !s.slow() && s.run.since.time()+contradictIn <= x.e {
 			if r.Values[field] < r.Values[rimewatch.CompressorSuctionTemp]+gasMargin {
 				found = found.With(field)
 			}
