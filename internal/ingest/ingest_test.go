@@ -413,6 +413,53 @@ func (f *failing) Commit(ctx context.Context, g *store.Group) error {
 	return f.Store.Commit(ctx, g)
 }
 
+func (f *failing) AddDowntime(ctx context.Context, d store.Downtime) ([]store.Downtime, error) {
+	if f.full.Load() && d != (store.Downtime{}) {
+		return nil, rimewatch.Errorf(rimewatch.CodeUnavailable, "the disk is full")
+	}
+	return f.Store.AddDowntime(ctx, d)
+}
+
+func (f *failing) MarkAlive(ctx context.Context, now rimewatch.Time) error {
+	if f.full.Load() {
+		return rimewatch.Errorf(rimewatch.CodeUnavailable, "the disk is full")
+	}
+	return f.Store.MarkAlive(ctx, now)
+}
+
+// TestStartOnFullDisk: the service comes up, answers reads, and remembers how
+// long it was down until it can write it.
+func TestStartOnFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -20, 10*time.Minute)
+		r.events()
+		r.close()
+		time.Sleep(time.Hour)
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &failing{Store: s}
+		f.full.Store(true)
+		r.s, r.in = s, ingest.New(ingest.Config{Store: f, Publisher: r})
+		if err := r.in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { r.close() }()
+		time.Sleep(time.Minute)
+		same(t, "status", r.view("A").Status, rimewatch.Online)
+		f.full.Store(false)
+		time.Sleep(3 * time.Minute)
+		same(t, "silent with a service", r.events(), []string{"device.offline", "alert.opened device_offline warning"})
+		all, err := s.AddDowntime(t.Context(), store.Downtime{})
+		if err != nil || len(all) != 1 || all[0].To-all[0].From < 59*rimewatch.Minute {
+			t.Errorf("recorded downtimes: %v, %v", all, err)
+		}
+	})
+}
+
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

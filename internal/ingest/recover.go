@@ -154,13 +154,34 @@ func (s *Service) noteDowntime(ctx context.Context) error {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
 	now := max(s.clock(), s.now)
-	if alive > 0 && now > alive {
-		if err := s.loadDowntimes(ctx, store.Downtime{From: alive, To: now}); err != nil {
-			return err
-		}
-	}
 	s.now = max(s.now, alive)
-	return s.store.MarkAlive(ctx, now)
+	if alive == 0 || now <= alive {
+		return nil
+	}
+	s.unrecorded = store.Downtime{From: alive, To: now}
+	s.recordDowntime(ctx, now)
+	if s.unrecorded != (store.Downtime{}) {
+		// A full disk must not keep the service down: it is remembered until it
+		// can be written.
+		s.site.Downtimes = append(s.site.Downtimes, presence.Downtime(s.unrecorded))
+	}
+	return nil
+}
+
+// recordDowntime writes a downtime that is not recorded yet, and that the
+// service watches again.
+func (s *Service) recordDowntime(ctx context.Context, now rimewatch.Time) {
+	if s.unrecorded == (store.Downtime{}) {
+		return
+	}
+	err := s.loadDowntimes(ctx, s.unrecorded)
+	if err == nil {
+		s.unrecorded = store.Downtime{}
+		err = s.store.MarkAlive(ctx, now)
+	}
+	if err != nil {
+		s.troubled("record the downtime", err)
+	}
 }
 
 func (s *Service) loadDowntimes(ctx context.Context, d store.Downtime) error {

@@ -111,6 +111,10 @@ type Service struct {
 	wheel *presence.Wheel // of the writer goroutine
 	group group           // of the writer goroutine
 
+	unrecorded store.Downtime // of the writer goroutine
+	troubles   int            // not logged since; of the writer goroutine
+	troubledAt rimewatch.Time // when one was logged
+
 	checkpointing sync.Mutex
 	worst         atomic.Int64 // ns, the longest commit
 
@@ -224,6 +228,18 @@ func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) err
 // WorstCommit is the longest that a commit took since the last call, and what
 // waited for it: for metrics.
 func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swap(0)) }
+
+// troubled logs a failure of the store, at most once a minute: a full disk
+// fails every commit, and the log often lies on the same disk.
+func (s *Service) troubled(what string, err error) {
+	now := s.clock()
+	if s.troubledAt != 0 && now-s.troubledAt < rimewatch.Minute {
+		s.troubles++
+		return
+	}
+	s.log.Error(what+" failed", "err", err, "more_since_last", s.troubles)
+	s.troubledAt, s.troubles = now, 0
+}
 
 // QueueDepth is the number of inputs that wait, for metrics and readiness.
 func (s *Service) QueueDepth() int64 { return s.waiting.Load() }

@@ -47,6 +47,7 @@ func (s *Service) drain() {
 func (s *Service) passTime() {
 	now := s.clock()
 	defer s.refreshAll(now)
+	s.recordDowntime(context.Background(), now)
 	for {
 		ids := s.wheel.Expired(now, tickSlice)
 		if len(ids) == 0 {
@@ -79,7 +80,7 @@ func (s *Service) passTime() {
 	}
 	if now-max(s.lastAlive, s.now) >= rimewatch.Time(s.cfg.AliveEvery.Milliseconds()) {
 		if err := s.store.MarkAlive(context.Background(), now); err != nil {
-			s.log.Warn("mark alive", "err", err)
+			s.troubled("mark alive", err)
 		}
 		s.lastAlive = now
 	}
@@ -158,7 +159,7 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 		s.cfg.Publisher.Publish(&g.events)
 	} else {
 		s.unstage()
-		s.log.Error("commit failed", "inputs", n, "err", err)
+		s.troubled("commit", err)
 	}
 	for _, r := range g.requests {
 		r.done <- err

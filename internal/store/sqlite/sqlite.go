@@ -142,7 +142,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := prepareWriter(conn); err != nil {
 		return err
 	}
-	if err := sqlitemigration.Migrate(ctx, conn, schema()); err != nil {
+	if err := migrate(ctx, conn); err != nil {
 		return err
 	}
 	s.pool, err = sqlitex.NewPool(s.cfg.Path, sqlitex.PoolOptions{
@@ -173,13 +173,38 @@ func (s *Store) open(ctx context.Context) error {
 	return s.load(ctx)
 }
 
+// migrate brings the schema up to date. A file that is up to date is not
+// written to: a server must come up on a full disk, too, and answer reads.
+func migrate(ctx context.Context, conn *sqlite.Conn) error {
+	id, err := queryInt(conn, "PRAGMA application_id")
+	if err != nil {
+		return err
+	}
+	version, err := queryInt(conn, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	if id == applicationID && version == int64(len(migrations)) {
+		return nil
+	}
+	return sqlitemigration.Migrate(ctx, conn, schema())
+}
+
 // prepareWriter sets the writer up. FULL syncs the write-ahead log at every
 // commit: with NORMAL an acknowledged commit can be lost in a power cut. The
 // write-ahead log is checkpointed in the background, not inside a commit.
 func prepareWriter(conn *sqlite.Conn) error {
+	pages, err := queryInt(conn, "PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	if pages == 0 { // it can only be chosen for a new file
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA auto_vacuum = INCREMENTAL", nil); err != nil {
+			return err
+		}
+	}
 	for _, q := range []string{
 		"PRAGMA busy_timeout = 10000",
-		"PRAGMA auto_vacuum = INCREMENTAL",
 		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
 		"PRAGMA foreign_keys = ON",
