@@ -193,7 +193,7 @@ func TestBearerForms(t *testing.T) {
 }
 
 func TestTokenLimit(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.RateLimit = 6000 })
+	r := newRig(t, func(c *Config) { c.RateLimit, c.Writer = 6000, instantWriter{c.Writer} })
 	r.device("A", "other")
 	for range burst {
 		if a := r.do(get("/v1/alerts/counts", r.read)); a.status != 200 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,6 +21,20 @@ import (
 type described struct {
 	doc    *openapi3.T
 	router routers.Router
+}
+
+var knownDescriptions sync.Map // text → *described
+
+// describedBy remembers descriptions: all but a few tests have the same.
+func describedBy(spec string) (*described, error) {
+	if d, ok := knownDescriptions.Load(spec); ok {
+		return d.(*described), nil
+	}
+	d, err := newDescribed([]byte(spec))
+	if err == nil {
+		knownDescriptions.Store(spec, d)
+	}
+	return d, err
 }
 
 func newDescribed(spec []byte) (*described, error) {

