@@ -49,8 +49,11 @@ type Thresholds struct {
 // compressor (trade rule), voltage ±10 % (Emerson's approved ranges), at most
 // eight to twelve starts an hour with two minutes of run (Danfoss), vibration
 // 1.8 and 4.5 mm/s (ISO 10816 class I). Deviations from a unit's own baseline
-// were tuned on the simulator.
-func DefaultThresholds() *Thresholds { return &defaultThresholds }
+// were tuned on the simulator. The result is the caller's to change.
+func DefaultThresholds() *Thresholds {
+	t := defaultThresholds
+	return &t
+}
 
 const (
 	second = rimewatch.Second
