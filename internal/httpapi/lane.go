@@ -242,7 +242,7 @@ func (lc *laneConn) serve() {
 			}
 			continue
 		}
-		_ = lc.c.SetReadDeadline(time.Time{})
+		_ = lc.c.SetDeadline(time.Time{})
 		select {
 		case lc.s.handed <- &handedConn{Conn: lc.c, r: r}:
 			handed = true
@@ -257,14 +257,15 @@ func (lc *laneConn) serve() {
 func (lc *laneConn) next(r *bufio.Reader) (int, error) {
 	if now := time.Now(); lc.deadline.Sub(now) < lc.s.idle-deadlineSlack {
 		lc.deadline = now.Add(lc.s.idle)
-		if err := lc.c.SetReadDeadline(lc.deadline); err != nil {
+		// It bounds writing, too: a client that never reads is cut off.
+		if err := lc.c.SetDeadline(lc.deadline); err != nil {
 			return 0, err
 		}
 		if lc.s.closing.Load() { // its deadline may have been the one before ours
 			return 0, http.ErrServerClosed
 		}
 	}
-	need := 1
+	need, hurried := 1, false
 	for {
 		if _, err := r.Peek(need); err != nil {
 			return 0, err
@@ -292,8 +293,18 @@ func (lc *laneConn) next(r *bufio.Reader) (int, error) {
 		if need > laneBuffer {
 			return 0, nil
 		}
+		if !hurried {
+			// A request has begun and did not come in one piece.
+			hurried, lc.deadline = true, time.Time{}
+			if err := lc.c.SetReadDeadline(time.Now().Add(pieceTimeout)); err != nil {
+				return 0, err
+			}
+		}
 	}
 }
+
+// pieceTimeout is how long a request may take from its first byte to its last.
+const pieceTimeout = 10 * time.Second
 
 var (
 	endOfHeaders = []byte("\r\n\r\n")

@@ -61,7 +61,9 @@ func (s *Service) applyDevice(op *store.DeviceOp, now rimewatch.Time) {
 	if op.Delete {
 		kind = DeviceDeleted
 		st.gone = true
-		s.supersede(st, now)
+		for len(st.alerts) > 0 {
+			s.supersede(st, 0, now)
+		}
 	} else {
 		st.name = d.Name
 		st.cfg = s.configs.get(encodeConfig(d))
@@ -80,14 +82,13 @@ func (g *group) added(d *rimewatch.Device) *unit {
 	return &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, added: true}
 }
 
-// supersede ends the alerts of a device that is no more.
-func (s *Service) supersede(st *staged, now rimewatch.Time) {
-	for len(st.alerts) > 0 {
-		row := *st.alerts[0]
-		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-		s.putAlert(st, 0, &row)
-		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
-	}
+// supersede ends the i-th alert of a device that is no more, or that is known
+// no more.
+func (s *Service) supersede(st *staged, i int, now rimewatch.Time) {
+	row := *st.alerts[i]
+	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+	s.putAlert(st, i, &row)
+	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
 }
 
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares

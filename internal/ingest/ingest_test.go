@@ -427,6 +427,48 @@ func (f *failing) MarkAlive(ctx context.Context, now rimewatch.Time) error {
 	return f.Store.MarkAlive(ctx, now)
 }
 
+// damaging gives back checkpoints that nobody can read.
+type damaging struct{ *sqlite.Store }
+
+func (d damaging) Recover(ctx context.Context, checkpoint func(store.Checkpoint) error, entry func(*store.Entry) error) error {
+	return d.Store.Recover(ctx, func(c store.Checkpoint) error {
+		c.State = append([]byte{255}, c.State...)
+		return checkpoint(c)
+	}, entry)
+}
+
+// TestLostState: a checkpoint that cannot be read costs its device what it had
+// learnt, and nobody the service. Its alerts do not stay active for ever.
+func TestLostState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		id := r.device("A", "walkin_freezer")
+		r.warm(id, -13, 70*time.Minute)
+		same(t, "before", r.alerts(), []string{"high_temperature warning active "})
+		r.in.CheckpointAll()
+		if err := r.s.Rest(t.Context()); err != nil { // the log is gone, too
+			t.Fatal(err)
+		}
+		r.close()
+		r.events()
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.s, r.in = s, ingest.New(ingest.Config{Store: damaging{s}, Publisher: r})
+		if err := r.in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { r.close() }()
+		time.Sleep(2 * time.Second)
+		same(t, "events", r.events(), []string{"alert.resolved high_temperature warning"})
+		same(t, "alerts", r.alerts(), []string{"high_temperature warning resolved superseded"})
+		same(t, "history", r.view("A").CurrentTemp, -13.0)
+		r.warm(id, -13, 63*time.Minute)
+		same(t, "judged anew", r.events(), []string{"device.online", "alert.opened high_temperature warning"})
+	})
+}
+
 // TestStartOnFullDisk: the service comes up, answers reads, and remembers how
 // long it was down until it can write it.
 func TestStartOnFullDisk(t *testing.T) {

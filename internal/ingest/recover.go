@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -31,8 +32,15 @@ func (s *Service) recover(ctx context.Context) error {
 	}
 	re := replayer{s: s, after: make(map[int64]store.Seq)}
 	err = s.store.Recover(ctx, func(c store.Checkpoint) error {
+		if err := s.restore(&c); err != nil {
+			// It is derived: what the log still holds builds the state again, and the
+			// rest is learnt anew. No device may keep the service down.
+			s.log.Warn("the state of a device was lost", "device", c.DeviceID, "err", err)
+			s.forget(c.DeviceID)
+			return nil
+		}
 		re.after[c.DeviceID] = c.Seq
-		return s.restore(&c)
+		return nil
 	}, re.add)
 	if err != nil {
 		return fmt.Errorf("recover units: %w", err)
@@ -48,30 +56,40 @@ func (s *Service) recover(ctx context.Context) error {
 	return nil
 }
 
+// checkpointVersion is of what surrounds the engine's own, versioned state.
+const checkpointVersion = 1
+
 func (s *Service) restore(c *store.Checkpoint) error {
 	u := s.units[c.DeviceID]
 	if u == nil {
 		return nil
 	}
-	payload, rest, err := cutPayload(c.State)
+	if len(c.State) == 0 || c.State[0] != checkpointVersion {
+		return errors.New("unknown version of checkpoint")
+	}
+	payload, rest, err := cutPayload(c.State[1:])
 	if err != nil {
-		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+		return err
 	}
 	u.cfg = s.configs.get(payload)
 	vitals, rest, err := cutPayload(rest)
 	if err != nil {
-		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+		return err
 	}
 	hb := decodeHeartbeat(vitals)
 	u.vitals.take(&hb)
 	state, err := unpackZeros(rest)
-	if err == nil {
-		err = u.state.UnmarshalBinary(state)
-	}
 	if err != nil {
-		return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+		return err
 	}
-	return nil
+	return u.state.UnmarshalBinary(state)
+}
+
+// forget makes a unit one that nothing is known of.
+func (s *Service) forget(deviceID int64) {
+	if u := s.units[deviceID]; u != nil {
+		*u = unit{id: u.id, workspaceID: u.workspaceID, name: u.name, createdAt: u.createdAt, cfg: u.cfg}
+	}
 }
 
 // replayer gathers the inputs of one commit: as in the commit itself, a unit's
@@ -144,7 +162,43 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
+	for _, u := range s.units {
+		for _, row := range u.alerts {
+			if !knows(&u.state, row.Type) {
+				s.orphans = append(s.orphans, orphan{u, row.ID})
+			}
+		}
+	}
 	return nil
+}
+
+// orphan is an active alert that its device's state knows nothing of, because
+// the state was lost. Nothing would ever resolve it.
+type orphan struct {
+	unit    *unit
+	alertID int64
+}
+
+func knows(state *engine.State, kind rimewatch.AlertType) bool {
+	for a := range state.Alert.Active {
+		if a.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// endOrphans resolves them inside a group.
+func (s *Service) endOrphans(now rimewatch.Time) {
+	for _, o := range s.orphans {
+		st := s.stage(o.unit)
+		for i, row := range st.alerts {
+			if row.ID == o.alertID && !knows(&st.state, row.Type) {
+				s.supersede(st, i, now)
+				break
+			}
+		}
+	}
 }
 
 // noteDowntime records how long nobody watched and moves every deadline.
@@ -307,6 +361,7 @@ func (s *Service) giveBack(taken []dirt) {
 }
 
 func (s *Service) appendCheckpoint(b []byte, u *unit) []byte {
+	b = append(b, checkpointVersion)
 	b = appendPayload(b, []byte(s.configs.payload(u.cfg)))
 	vitals := encodeHeartbeat(&rimewatch.Heartbeat{BatteryPct: u.vitals.battery, RSSI: u.vitals.rssi, UptimeS: u.vitals.uptime})
 	b = appendPayload(b, vitals)

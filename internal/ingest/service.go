@@ -112,6 +112,7 @@ type Service struct {
 	group group           // of the writer goroutine
 
 	unrecorded store.Downtime // of the writer goroutine
+	orphans    []orphan       // likewise
 	troubles   int            // not logged since; of the writer goroutine
 	troubledAt rimewatch.Time // when one was logged
 

@@ -48,6 +48,9 @@ func (s *Service) passTime() {
 	now := s.clock()
 	defer s.refreshAll(now)
 	s.recordDowntime(context.Background(), now)
+	if len(s.orphans) > 0 {
+		s.commit(nil, nil)
+	}
 	for {
 		ids := s.wheel.Expired(now, tickSlice)
 		if len(ids) == 0 {
@@ -156,6 +159,7 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 		s.worst.Store(took)
 	}
 	if err == nil {
+		s.orphans = nil
 		s.cfg.Publisher.Publish(&g.events)
 	} else {
 		s.unstage()
@@ -247,9 +251,10 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 			s.finishAlertOp(r.alert, now)
 		}
 	}
-	if accepted == 0 {
+	if accepted == 0 && len(s.orphans) == 0 {
 		return store.Effects{Empty: true}, nil
 	}
+	s.endOrphans(now)
 	s.conclude(now)
 	return g.result, nil
 }
