@@ -16,8 +16,8 @@ import (
 type demoCmd struct {
 	Listen string        `placeholder:"ADDR" help:"Address to listen on. Default: 127.0.0.1:8080, or a free port when that is taken."`
 	Data   string        `placeholder:"DIR" env:"RIMEWATCH_DEMO_DATA" help:"Empty directory to keep the demo in. Default: a temporary one that is removed at the end."`
-	Every  time.Duration `default:"5s" placeholder:"D" help:"Time between two readings of a device, 1s to 60s. Default: 5s."`
-	Seed   uint64        `default:"1" placeholder:"N" help:"Of everything random about the devices. Default: 1."`
+	Every  time.Duration `default:"5s" placeholder:"D" help:"Time between two readings of a device, 1s to 60s."`
+	Seed   uint64        `default:"1" placeholder:"N" help:"Of everything random about the devices."`
 }
 
 // Help is shown by demo --help.

@@ -102,16 +102,21 @@ func groups() []kong.Group {
 		{Key: "feed", Title: "Feed it:"},
 		{Key: "keep", Title: "Keep it:"},
 		{Key: "about", Title: "About it:"},
-		{Key: "Store", Title: "Store:"},
-		{Key: "Network", Title: "Network:"},
-		{Key: "Limits", Title: "Limits:"},
-		{Key: "Log", Title: "Log:"},
+		{Key: "store", Title: "Store:"},
+		{Key: "network", Title: "Network:"},
+		{Key: "limits", Title: "Limits:"},
+		{Key: "log", Title: "Log:"},
 	}
 }
 
-// helpText leaves the environment variables out of the help of each flag: they
-// follow from the names, and the description says so.
-func helpText(v *kong.Value) string { return v.Help }
+// helpText adds the default to the help of a flag. Environment variables are
+// left out: they follow from the names, and the description says so.
+func helpText(v *kong.Value) string {
+	if v.Default == "" || strings.Contains(v.Help, "Default") {
+		return v.Help
+	}
+	return v.Help + " Default: " + v.Default + "."
+}
 
 // usageError is a mistake on the command line that only the command can see.
 type usageError struct{ error }

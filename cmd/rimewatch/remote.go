@@ -16,7 +16,7 @@ import (
 
 // remoteFlags name a server and the token for it.
 type remoteFlags struct {
-	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the server is. Default: http://127.0.0.1:8080."`
+	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the server is."`
 	Token string `required:"" placeholder:"TOKEN" help:"API token. Better given as RIMEWATCH_TOKEN, where ps does not show it."`
 }
 

@@ -21,11 +21,11 @@ type replayCmd struct {
 	Serial     string            `required:"" placeholder:"SERIAL" help:"Device that the data are of. Created when it is missing and the token may do that."`
 	Map        map[string]string `mapsep:"," placeholder:"FIELD=COLUMN,…" help:"Which column holds which measurement. Default: columns that are named like measurements."`
 	TimeColumn string            `placeholder:"COLUMN" help:"Column with the time. Default: the first that holds times."`
-	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times that name none, such as Europe/Berlin. Default: UTC."`
-	Unit       string            `default:"C" enum:"C,F" help:"Unit of the temperatures in the file, C or F. Default: C."`
-	Speed      string            `default:"max" placeholder:"60x" help:"How much faster than it was recorded: 1x, 60x, or max. Default: max."`
+	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times that name none, such as Europe/Berlin."`
+	Unit       string            `default:"C" enum:"C,F" help:"Unit of the temperatures in the file, C or F."`
+	Speed      string            `default:"max" placeholder:"60x" help:"How much faster than it was recorded: 1x, 60x, or max."`
 	KeepTimes  bool              `help:"Keep the times as they are. Otherwise all move alike so that the last is now."`
-	Type       string            `name:"equipment-type" default:"other" placeholder:"TYPE" help:"Equipment type of a device that is created. Default: other."`
+	Type       string            `name:"equipment-type" default:"other" placeholder:"TYPE" help:"Equipment type of a device that is created."`
 }
 
 // Help is shown by replay --help.

@@ -14,14 +14,14 @@ import (
 
 type simulateCmd struct {
 	remoteFlags
-	Devices     int           `default:"10" placeholder:"N" help:"How many. Default: 10."`
-	Interval    time.Duration `default:"60s" placeholder:"D" help:"Time between two readings of a device. Default: 60s."`
+	Devices     int           `default:"10" placeholder:"N" help:"How many."`
+	Interval    time.Duration `default:"60s" placeholder:"D" help:"Time between two readings of a device."`
 	Duration    time.Duration `placeholder:"D" help:"How long. Default: until Ctrl-C."`
 	Fault       []string      `placeholder:"NAME" sep:"none" help:"What is wrong with a device; again for the next device. Such as door, leak:0.6 or fouling:0.8:21d."`
 	Equipment   []string      `placeholder:"TYPE" help:"Types of the devices, in turn. Default: the five that the model was fitted to."`
 	Prefix      string        `placeholder:"TEXT" help:"Put before the serials, to keep fleets apart."`
-	Seed        uint64        `default:"1" placeholder:"N" help:"Of everything random. The same seed gives the same fleet. Default: 1."`
-	Concurrency int           `default:"64" placeholder:"N" help:"Requests under way at once, at most. Default: 64."`
+	Seed        uint64        `default:"1" placeholder:"N" help:"Of everything random. The same seed gives the same fleet."`
+	Concurrency int           `default:"64" placeholder:"N" help:"Requests under way at once, at most."`
 }
 
 // Help is shown by simulate --help.

@@ -39,13 +39,14 @@ var errNoTime = errors.New("it holds no time")
 
 // sniffTime finds the form of the times in a column: the one that all of the
 // first rows have, or, where several fit (is 3/4 in March or in April?), the
-// one by which time does not run back. It gives nil when there is none.
+// one by which time runs back least and most evenly forth. It gives nil when
+// there is none.
 func sniffTime(texts []string, zone *time.Location) (name string, parse func(string) (rimewatch.Time, error)) {
-	best := -1
+	leastBack, leastUneven := 0, 0.0
 	for _, f := range timeForms(zone) {
-		back, ok := runsBack(texts, f.parse)
-		if ok && (best < 0 || back < best) {
-			name, parse, best = f.name, f.parse, back
+		back, uneven, ok := flow(texts, f.parse)
+		if ok && (parse == nil || back < leastBack || (back == leastBack && uneven < leastUneven)) {
+			name, parse, leastBack, leastUneven = f.name, f.parse, back, uneven
 		}
 	}
 	return name, parse
@@ -100,10 +101,11 @@ func checkedTime(t rimewatch.Time, text string) (rimewatch.Time, error) {
 // sure is how many rows must have a form before it is believed.
 const sure = 100
 
-// runsBack counts how often time runs back in a column, read in one form; not
-// ok when one of the first rows does not have it.
-func runsBack(texts []string, parse func(string) (rimewatch.Time, error)) (back int, ok bool) {
-	var last rimewatch.Time
+// flow reads a column in one form and tells how often time runs back and how
+// unevenly it goes: the longest step as a multiple of the mean. Not ok when one
+// of the first rows does not have the form.
+func flow(texts []string, parse func(string) (rimewatch.Time, error)) (back int, uneven float64, ok bool) {
+	var first, last, longest rimewatch.Time
 	seen := 0
 	for _, s := range texts {
 		if s == "" {
@@ -111,7 +113,7 @@ func runsBack(texts []string, parse func(string) (rimewatch.Time, error)) (back 
 		}
 		t, err := parse(s)
 		if err != nil && seen < sure {
-			return 0, false
+			return 0, 0, false
 		}
 		if err != nil {
 			// A row that is wrong, or a form that fits only the first days of
@@ -119,13 +121,19 @@ func runsBack(texts []string, parse func(string) (rimewatch.Time, error)) (back 
 			back++
 			continue
 		}
-		if t < last {
+		if seen++; seen == 1 {
+			first = t
+		} else if t < last {
 			back++
+		} else {
+			longest = max(longest, t-last)
 		}
 		last = t
-		seen++
 	}
-	return back, seen > 0
+	if last > first {
+		uneven = float64(longest) * float64(seen-1) / float64(last-first)
+	}
+	return back, uneven, seen > 0
 }
 
 func firstText(texts []string) string {

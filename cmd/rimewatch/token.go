@@ -28,7 +28,7 @@ type tokenCreateCmd struct {
 	workspaceFlag
 	Create  bool   `help:"Make the workspace if it does not exist."`
 	Name    string `required:"" placeholder:"LABEL" help:"What the token is for."`
-	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, ingest (devices that report), read, or single scopes separated by commas. Default: full."`
+	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, ingest (devices that report), read, or single scopes separated by commas."`
 	Expires string `placeholder:"SPAN" help:"How long it is valid, such as 90d or 12h. Default: until it is revoked."`
 }
 

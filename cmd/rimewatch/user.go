@@ -44,7 +44,7 @@ type userAddCmd struct {
 	Create   bool   `help:"Make the workspace if it does not exist."`
 	Email    string `arg:"" help:"E-mail address to sign in with."`
 	FullName string `name:"name" placeholder:"NAME" help:"The person's name."`
-	Role     string `default:"viewer" enum:"viewer,technician,admin,owner" help:"viewer, technician, admin or owner. Default: viewer."`
+	Role     string `default:"viewer" enum:"viewer,technician,admin,owner" help:"viewer, technician, admin or owner."`
 }
 
 // Run adds the person. A password that was made up is printed alone.

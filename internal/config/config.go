@@ -15,25 +15,25 @@ import (
 // Serve are the settings of a server. Each flag has an environment variable of
 // the same name, RIMEWATCH_ in front, in capitals.
 type Serve struct {
-	Data   string `default:"./data" env:"RIMEWATCH_DATA" placeholder:"DIR" help:"Directory of the store. Made if it is missing."`
-	Listen string `default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
+	Data   string `group:"store" default:"./data" env:"RIMEWATCH_DATA" placeholder:"DIR" help:"Directory of the store. Made if it is missing."`
+	Listen string `group:"network" default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
 
-	PublicURL    string   `env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"How people reach the service, when a proxy stands before it."`
-	TrustedProxy []string `env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."`
-	TLSCert      string   `env:"RIMEWATCH_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Certificate chain, PEM. Serves HTTPS."`
-	TLSKey       string   `env:"RIMEWATCH_TLS_KEY" name:"tls-key" placeholder:"FILE" help:"Key of the certificate, PEM."`
+	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"How people reach the service, when a proxy stands before it."`
+	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."`
+	TLSCert      string   `group:"network" env:"RIMEWATCH_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Certificate chain, PEM. Serves HTTPS."`
+	TLSKey       string   `group:"network" env:"RIMEWATCH_TLS_KEY" name:"tls-key" placeholder:"FILE" help:"Key of the certificate, PEM."`
 
-	RateLimit     int `default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests a minute per token, ingest left out. 0 = no limit."`
-	AuthRateLimit int `default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications a minute per address. 0 = no limit."`
+	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests a minute per token, ingest left out. 0 = no limit."`
+	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications a minute per address. 0 = no limit."`
 
-	MetricsToken string `env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics from other than loopback. Without it only loopback may."`
-	Policies     string `env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Markdown files that replace the shipped policies."`
+	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics from other than loopback. Without it only loopback may."`
+	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Markdown files that replace the shipped policies."`
 
-	HeadMemory  int64         `default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, MiB."`
-	SealAfter   time.Duration `default:"1h" env:"RIMEWATCH_SEAL_AFTER" help:"Age at which readings are sealed into chunks."`
-	DrainPeriod time.Duration `default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" help:"How long running requests may take at a stop."`
-	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" help:"Least level that is logged: debug, info, warn or error."`
-	LogFormat   string        `default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" help:"Form of the log: text or json."`
+	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, MiB."`
+	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
+	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take at a stop."`
+	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error."`
+	LogFormat   string        `group:"log" default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" placeholder:"FORM" help:"Form of the log: text or json."`
 }
 
 // Validate tells what does not fit together.

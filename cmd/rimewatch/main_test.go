@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Every flag of every command has an environment variable of its name and says
+// what it is for.
+func TestFlags(t *testing.T) {
+	k := newParser(streams{nil, io.Discard, io.Discard})
+	commands := 0
+	err := kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
+		node, ok := n.(*kong.Node)
+		if !ok {
+			return next(nil)
+		}
+		if node.Type == kong.CommandNode {
+			commands++
+			if node.Help == "" || !strings.HasSuffix(node.Help, ".") {
+				t.Errorf("%s: help %q", node.Path(), node.Help)
+			}
+		}
+		for _, f := range node.Flags {
+			if f.Name == "help" {
+				continue
+			}
+			want := "RIMEWATCH_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+			if f.Name == "data" && node.Name == "demo" {
+				want = "RIMEWATCH_DEMO_DATA" // a demo must not find the operator's data
+			}
+			if !slices.Equal(f.Envs, []string{want}) {
+				t.Errorf("%s --%s: %v, want %s", node.Path(), f.Name, f.Envs, want)
+			}
+			if f.Help == "" || !strings.HasSuffix(f.Help, ".") {
+				t.Errorf("%s --%s: help %q", node.Path(), f.Name, f.Help)
+			}
+		}
+		return next(nil)
+	})
+	if err != nil || commands < 14 {
+		t.Fatal(commands, err)
+	}
+}
+
+func TestRunExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		args string
+		code int
+		err  string
+	}{
+		{"version", 0, ""},
+		{"serve --nothing", exitUsage, "unknown flag --nothing (rimewatch serve --help tells more)"},
+		{"fly", exitUsage, "unexpected argument fly (rimewatch --help tells more)"},
+		{"token list --data " + dir + " --workspace W", exitFailed, "there is no store in " + dir},
+		{"token create --data " + dir + " --workspace W --name x --expires soon", exitUsage, `--expires "soon": want a span such as 90d or 12h`},
+	} {
+		var out, errOut bytes.Buffer
+		code := run(strings.Fields(tt.args), streams{strings.NewReader(""), &out, &errOut})
+		want := ""
+		if tt.err != "" {
+			want = "rimewatch: " + tt.err + "\n"
+		}
+		if code != tt.code || errOut.String() != want {
+			t.Errorf("%s: %d, %q, want %q", tt.args, code, errOut.String(), want)
+		}
+	}
+}
+
+func TestParseSpan(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90d": 90 * 24 * time.Hour, "1.5d": 36 * time.Hour, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute,
+		"": 0, "d": 0, "-1d": 0, "0s": 0, "10": 0, "99999999d": 0,
+	} {
+		got, err := parseSpan(text)
+		if (err != nil) != (want == 0) || (err == nil && got != want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestParseSpeed(t *testing.T) {
+	for text, want := range map[string]float64{"max": 0, "1x": 1, "60x": 60, "0.5": 0.5, "0x": -1, "fast": -1, "NaNx": -1, "-1x": -1} {
+		got, err := parseSpeed(text)
+		if (err != nil) != (want < 0) || (err == nil && got != want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestLatencies(t *testing.T) {
+	var l latencies
+	if l.quantile(0.5) != 0 || l.max() != 0 {
+		t.Error("there is a quantile of nothing")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	all := make([]time.Duration, 5000)
+	for i := range all {
+		all[i] = time.Duration(math.Exp(r.Float64()*18) * 1000) // 1 µs to 65 s
+		l.add(all[i])
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0.01, 0.5, 0.9, 0.99, 0.999, 1} {
+		want := all[int(math.Ceil(q*float64(len(all))))-1]
+		if got := l.quantile(q); got < want-time.Microsecond || float64(got) > float64(want)*1.0201+2000 {
+			t.Errorf("p%v: %v, want %v", 100*q, got, want)
+		}
+	}
+	if l.max() != all[len(all)-1] {
+		t.Error(l.max())
+	}
+	l.add(100 * time.Hour)
+	if l.quantile(1) > 100*time.Hour {
+		t.Error(l.quantile(1))
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", -999: "-999", 12345678: "12,345,678"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+func TestFindToken(t *testing.T) {
+	plain := rimewatch.NewToken(func() byte { return 9 })
+	list := []store.TokenView{
+		{Token: rimewatch.Token{ID: 1, Prefix: "rw_abcdef", Hash: rimewatch.HashToken(plain)}},
+		{Token: rimewatch.Token{ID: 2, Prefix: "rw_abcxyz"}},
+	}
+	for what, want := range map[string]int64{"1": 1, "2": 2, "3": 0, "rw_abcd": 1, "rw_abcxyz": 2, "rw_abc": 0, "rw_": 0, "": 0, plain: 1} {
+		got, err := findToken(list, what)
+		if (err != nil) != (want == 0) || (err == nil && got.ID != want) {
+			t.Errorf("%q: %v, %v", what, got, err)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("x"), "x"},
+		{rimewatch.Errorf(rimewatch.CodeNotFound, "There is none."), "There is none."},
+		{rimewatch.Invalid("b", "is odd").With("a", "is low"), "a is low; b is odd"},
+	} {
+		if got := oneLine(plain(tt.err)); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestProgressInAFile(t *testing.T) {
+	var b bytes.Buffer
+	p := newProgress(&b)
+	if p.due() {
+		t.Error("a line is due at once")
+	}
+	p.show("%d", 1)
+	p.clear()
+	if b.String() != "1\n" {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestDefaultSettings(t *testing.T) {
+	c, err := defaultSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Listen = "127.0.0.1:0"
+	if reflect.ValueOf(c).IsZero() || c.DrainPeriod == 0 || c.HeadMemory == 0 || c.Validate() != nil {
+		t.Errorf("%+v", c)
+	}
+}
