@@ -160,3 +160,15 @@ func BenchmarkLatest100k(b *testing.B) {
 		api.ServeHTTP(w, r)
 	}
 }
+
+// blockingWriter tells that a reading has come in and waits.
+type blockingWriter struct {
+	instantWriter
+	entered, block chan struct{}
+}
+
+func (b blockingWriter) Submit(ctx context.Context, id int64, inputs []store.Input) error {
+	close(b.entered)
+	<-b.block
+	return b.instantWriter.Submit(ctx, id, inputs)
+}

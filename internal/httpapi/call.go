@@ -72,7 +72,7 @@ func (a *API) trusted(addr netip.Addr) bool {
 
 // onTLS tells whether the browser speaks TLS, to us or to a trusted proxy.
 func (a *API) onTLS(r *http.Request) bool {
-	if a.secure || r.TLS != nil {
+	if a.secure || r.TLS != nil || r.Context().Value(overTLS{}) != nil {
 		return true
 	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -49,7 +50,22 @@ const deadlineSlack = 5 * time.Second
 // a connection may be silent or slow.
 func NewServer(api *API, hs *http.Server, idle time.Duration) *Server {
 	hs.Handler = api
+	hs.ConnContext = markTLS
 	return &Server{api: api, http: hs, idle: idle, conns: make(map[*laneConn]struct{}), handed: make(chan net.Conn), done: make(chan struct{})}
+}
+
+// overTLS marks the context of requests that came over our own TLS.
+type overTLS struct{}
+
+// markTLS tells requests about TLS, which net/http cannot see below a
+// handedConn.
+func markTLS(ctx context.Context, c net.Conn) context.Context {
+	if h, ok := c.(*handedConn); ok {
+		if _, ok := h.Conn.(*tls.Conn); ok {
+			return context.WithValue(ctx, overTLS{}, true)
+		}
+	}
+	return ctx
 }
 
 // Serve accepts until Shutdown or Close; then it returns http.ErrServerClosed.
