@@ -49,9 +49,9 @@ func (t trouble) story() string {
 	case fouling:
 		return "its condenser has been fouling for two weeks"
 	case doorOpen:
-		return "its door was left open; somebody will close it in a while"
+		return "its door was left open; somebody will close it in ten minutes"
 	case powerLoss:
-		return "has just lost its power; it comes back in three minutes"
+		return "has been without power for hours; it comes back in three minutes"
 	default:
 		return ""
 	}
@@ -71,13 +71,13 @@ var fixtures = [...]fixture{
 	{"Dairy multideck", "display_case_open", "Halden", "MD-375", 0, healthy},
 	{"Drinks merchandiser", "display_case_closed", "Halden", "GD-2", 0, healthy},
 	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, healthy},
-	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, doorOpen},
+	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, healthy},
 	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
 	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, healthy},
-	{"Fish cooler", "fish_cooler", "Norvik", "FC-80", 1, powerLoss},
+	{"Fish cooler", "fish_cooler", "Norvik", "FC-80", 1, doorOpen},
 	{"Meat cooler", "meat_cooler", "Norvik", "MC-110", 1, healthy},
 	{"Bottle cooler", "beverage_cooler", "Halden", "BC-3", 1, healthy},
-	{"Pharmacy refrigerator", "vaccine_refrigerator", "Medikalt", "VR-140", 1, healthy},
+	{"Pharmacy refrigerator", "vaccine_refrigerator", "Medikalt", "VR-140", 1, powerLoss},
 }
 
 func (f *fixture) serial(number int) string {
@@ -107,13 +107,13 @@ const (
 	foulingFor  = 15 * rimewatch.Day
 	foulingRamp = 18 * 24 * time.Hour
 
-	doorSince = 100 * rimewatch.Minute
+	doorSince = 3 * rimewatch.Hour
 	doorUntil = 10 * rimewatch.Minute
-	doorAgain = 6 * rimewatch.Hour
+	doorAgain = 8 * rimewatch.Hour
 
-	powerSince = 12 * rimewatch.Minute
+	powerSince = 150 * rimewatch.Minute
 	powerUntil = 3 * rimewatch.Minute
-	powerAgain = 4 * rimewatch.Hour
+	powerAgain = 6 * rimewatch.Hour
 
 	again = 7 * rimewatch.Day
 )

@@ -1,0 +1,113 @@
+package demo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/simulate"
+)
+
+const now = rimewatch.Time(1795200000000)
+
+// The market is what it says: twelve devices of different types, each of which
+// can be simulated and has a serial of its own.
+func TestFixtures(t *testing.T) {
+	serials, types, troubles := map[string]bool{}, map[string]bool{}, map[trouble]int{}
+	for i := range fixtures {
+		f := &fixtures[i]
+		serials[f.serial(1)], types[f.equipment] = true, true
+		troubles[f.trouble]++
+		if !rimewatch.ValidSerial(f.serial(1)) {
+			t.Errorf("%s: %s is no serial", f.name, f.serial(1))
+		}
+		if (f.trouble == healthy) != (f.trouble.story() == "") {
+			t.Errorf("%s: story %q", f.name, f.trouble.story())
+		}
+		if f.place < 0 || f.place >= len(places) {
+			t.Errorf("%s: no such place", f.name)
+		}
+		if _, err := simulate.New(f.config(1, now, 5*time.Second, time.Hour)); err != nil {
+			t.Errorf("%s: %v", f.name, err)
+		}
+	}
+	if len(fixtures) != 12 || len(serials) != 12 || len(types) != 12 {
+		t.Errorf("%d fixtures, %d serials, %d types", len(fixtures), len(serials), len(types))
+	}
+	for _, x := range []trouble{fouling, doorOpen, powerLoss} {
+		if troubles[x] != 1 {
+			t.Errorf("trouble %d befalls %d devices", x, troubles[x])
+		}
+	}
+}
+
+// Whatever the time of day, the troubles show in the readings at the start, and
+// what ends while one watches is better some time later.
+func TestTroublesShow(t *testing.T) {
+	for hour := range rimewatch.Time(24) {
+		start := now + hour*rimewatch.Hour
+		for i := range fixtures {
+			f := &fixtures[i]
+			if f.trouble != doorOpen && f.trouble != powerLoss {
+				continue
+			}
+			c := f.config(uint64(1+i), start, time.Minute, time.Hour)
+			c.Start = start - 6*rimewatch.Hour
+			u, err := simulate.New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limits := rimewatch.LimitsFor(f.equipment, nil)
+			var since rimewatch.Time // of the excursion
+			var r rimewatch.Reading
+			for u.NextAt() <= start {
+				r = u.Next()
+				switch temp := r.Values[rimewatch.ProductZoneTemp]; {
+				case temp <= *limits.TempMax:
+					since = 0
+				case since == 0:
+					since = r.At
+				}
+			}
+			if since == 0 || r.At-since < rimewatch.Time(limits.DelayS)*rimewatch.Second {
+				t.Errorf("%s at %s: %.1f °C, too warm since %s", f.name, start, r.Values[rimewatch.ProductZoneTemp], since)
+			}
+			if off := r.Values[rimewatch.Voltage] == 0; off != (f.trouble == powerLoss) {
+				t.Errorf("%s at %s: %.0f V", f.name, start, r.Values[rimewatch.Voltage])
+			}
+			for u.NextAt() <= start+3*rimewatch.Hour {
+				r = u.Next()
+			}
+			if temp := r.Values[rimewatch.ProductZoneTemp]; temp > *limits.TempMax || r.Values[rimewatch.Voltage] == 0 {
+				t.Errorf("%s at %s: still %.1f °C and %.0f V after three hours", f.name, start, temp, r.Values[rimewatch.Voltage])
+			}
+		}
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		c    Config
+		want string
+	}{
+		{Config{Serve: config.Serve{Data: dir}}, "is not empty"},
+		{Config{Every: time.Millisecond}, "from 1 s to 60 s"},
+		{Config{Serve: config.Serve{Listen: "nonsense"}}, "HOST:PORT"},
+	} {
+		if _, err := Start(context.Background(), tt.c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt.c, err)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Error("something was written into a directory that is not empty")
+	}
+}
