@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -49,12 +50,33 @@ func (w *csvWriter) finish(a *API, err error) error {
 	return nil
 }
 
+// extras writes the cells of what a device may send beside its measurements.
+func (w *csvWriter) extras(r *rimewatch.Reading) {
+	for _, sent := range []rimewatch.Flags{rimewatch.CompressorOnSent, rimewatch.DefrostActiveSent, rimewatch.DoorOpenSent} {
+		w.b = append(w.b, ',')
+		if v, ok := r.Flags.Bool(sent); ok {
+			w.b = strconv.AppendBool(w.b, v)
+		}
+	}
+	w.b = append(w.b, ',')
+	if r.Flags&rimewatch.StartCountSent != 0 {
+		w.b = appendInt(w.b, r.StartCount)
+	}
+	w.b = append(w.b, ',')
+	if r.Flags&rimewatch.RunSecondsSent != 0 {
+		w.b = appendInt(w.b, r.RunSeconds)
+	}
+}
+
 // readingsCSV streams all readings of the span, however many.
 func (a *API) readingsCSV(c *call, q *historyQuery) error {
 	w := newCSV(c, q)
 	w.b = append(w.b, "recorded_at,received_at"...)
 	for _, name := range q.fields.Names() {
 		w.b = append(append(w.b, ','), name...)
+	}
+	if q.fields == rimewatch.AllFields {
+		w.b = append(w.b, ",compressor_on,defrost_active,door_open,start_count,run_seconds"...)
 	}
 	w.b = append(w.b, ",sensor_faults"...)
 	if err := w.row(); err != nil {
@@ -75,6 +97,9 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 			if v, ok := r.Value(f); ok {
 				w.b = appendNumber(w.b, v)
 			}
+		}
+		if q.fields == rimewatch.AllFields {
+			w.extras(r)
 		}
 		w.b = append(w.b, ',')
 		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)

@@ -63,6 +63,7 @@ func TestHistory(t *testing.T) {
 			header:   map[string]string{"Content-Type": "text/csv", "Content-Disposition": `attachment; filename="A.csv"`},
 			contains: []string{"recorded_at,received_at,product_zone_temp,voltage,sensor_faults\r\n2026-11-18T00:00:00.000Z,2026-11-20T12:00:00.000Z,,230.4,product_zone_temp\r\n2026-11-20T11:00:30.000Z,2026-11-20T12:00:00.000Z,0.25,,\r\n"},
 		},
+		{name: "CSV of everything", req: get(path+"?order=desc", r.read).with("Accept", "text/csv"), status: 200, contains: []string{"vibration_level,compressor_on,defrost_active,door_open,start_count,run_seconds,sensor_faults\r\n2026-11-20T11:59:30.000Z,2026-11-20T12:00:00.000Z,-59.25,,,,59,,,,,,true,,,\r\n"}},
 		{name: "CSV of buckets", req: get(path+"?step=1d&from=2026-11-18T00:00:00Z&fields=humidity", r.read).with("Accept", "text/csv, application/json;q=0.5"), status: 200, contains: []string{"at,count,humidity_min,humidity_avg,humidity_max\r\n2026-11-18T00:00:00.000Z,1,,,\r\n2026-11-19T00:00:00.000Z,0,,,\r\n2026-11-20T00:00:00.000Z,40,0,29.5,59\r\n"}},
 		{name: "JSON goes before CSV", req: get(path, r.read).with("Accept", "application/json, text/csv"), status: 200, header: map[string]string{"Content-Type": "application/json", "Vary": "Accept"}},
 		{name: "an error to who asks for CSV", req: get("/v1/devices/none/readings", r.read).with("Accept", "text/csv"), status: 404, code: rimewatch.CodeDeviceNotFound, header: map[string]string{"Content-Type": "application/json", "Content-Disposition": ""}},

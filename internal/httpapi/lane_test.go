@@ -71,7 +71,7 @@ func talk(t *testing.T, addr string, parts []string, answers int) []wireAnswer {
 			break
 		}
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
 			t.Fatal(err)
 		}
 		resp.Header.Del("Date")
