@@ -1,0 +1,250 @@
+// Package contract reads the contract of the API to the running service: every
+// test is a page of it, every row of its tables a sentence. It starts the whole
+// application on a free port and speaks HTTP to it, so it knows nothing of how
+// the sentences are kept.
+package contract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// service is the application with a clock that tests move, and a record of what
+// it published.
+type service struct {
+	app    *app.App
+	base   string // http://host:port/api
+	ahead  atomic.Int64
+	client *http.Client
+	events *recorder
+}
+
+// start runs a service of its own for a test. Rate limits are off unless the
+// test sets them.
+func start(t *testing.T, change ...func(*app.Config)) *service {
+	t.Helper()
+	s := &service{events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}}
+	cfg := app.Config{
+		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, DrainPeriod: 5 * time.Second},
+		Now:   s.now, Publisher: s.events, Version: "contract",
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	a, err := app.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.app, s.base = a, a.URL()+"/api"
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *service) now() time.Time             { return time.Now().Add(time.Duration(s.ahead.Load())) }
+func (s *service) moment() rimewatch.Time     { return rimewatch.TimeOf(s.now()) }
+func (s *service) advance(d time.Duration)    { s.ahead.Add(int64(d)) }
+func (s *service) ago(d time.Duration) string { return s.moment().Add(-d).String() }
+
+// tenant is a workspace with its tokens.
+type tenant struct {
+	*service
+	id               int64
+	full, feed, read string
+}
+
+// tenant makes a workspace. Tests share services, never workspaces.
+func (s *service) tenant(t *testing.T, name string) *tenant {
+	t.Helper()
+	w, err := s.app.Accounts.FindWorkspace(t.Context(), name, true, s.moment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &tenant{service: s, id: w.ID}
+	n.full = n.token(t, rimewatch.ScopesFull)
+	n.feed = n.token(t, rimewatch.ScopesIngest)
+	n.read = n.token(t, rimewatch.ScopesRead)
+	return n
+}
+
+func (n *tenant) token(t *testing.T, scopes rimewatch.Scopes) string {
+	t.Helper()
+	_, plain, err := n.app.Accounts.CreateToken(t.Context(), account.Operator(n.id), account.TokenRequest{Name: "test", Scopes: scopes}, n.moment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+const password = "correct horse battery"
+
+// signIn adds a person with a role and gives their session cookie.
+func (n *tenant) signIn(t *testing.T, email string, role rimewatch.Role) string {
+	t.Helper()
+	if _, err := n.app.Accounts.AddUser(t.Context(), n.id, account.UserRequest{Email: email, Name: string(role), Password: password, Role: role}, n.moment()); err != nil {
+		t.Fatal(err)
+	}
+	a := n.do(t, request{method: "POST", path: "/v1/auth/sign-in", body: fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)})
+	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if a.status != http.StatusOK || cookie == "" {
+		t.Fatalf("sign in: %d %s", a.status, a.body)
+	}
+	return cookie
+}
+
+// device registers a device.
+func (n *tenant) device(t *testing.T, body string) {
+	t.Helper()
+	if a := n.do(t, request{method: "POST", path: "/v1/devices", body: body, token: n.full}); a.status != http.StatusCreated {
+		t.Fatalf("create %s: %d %s", body, a.status, a.body)
+	}
+}
+
+// reading stores a reading.
+func (n *tenant) reading(t *testing.T, body string) answer {
+	t.Helper()
+	a := n.do(t, request{method: "POST", path: "/v1/readings", body: body, token: n.full})
+	if a.status != http.StatusCreated {
+		t.Fatalf("reading %s: %d %s", body, a.status, a.body)
+	}
+	return a
+}
+
+// get reads a path that must be there.
+func (n *tenant) get(t *testing.T, path string) answer {
+	t.Helper()
+	a := n.do(t, request{path: path, token: n.full})
+	if a.status != http.StatusOK {
+		t.Fatalf("GET %s: %d %s", path, a.status, a.body)
+	}
+	return a
+}
+
+// recorder remembers what was published.
+type recorder struct {
+	mu   sync.Mutex
+	more *sync.Cond
+	all  []event
+}
+
+type event struct {
+	kind   string
+	device int64
+	alert  rimewatch.AlertType
+}
+
+func newRecorder() *recorder {
+	r := &recorder{}
+	r.more = sync.NewCond(&r.mu)
+	return r
+}
+
+// Publish implements ingest.Publisher.
+func (r *recorder) Publish(p *ingest.Published) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, part := range p.Parts {
+		for i := range part {
+			if part[i].Kind == store.InputReading && part[i].Outcome == store.Accepted {
+				r.all = append(r.all, event{kind: "reading.created", device: part[i].DeviceID})
+			}
+		}
+	}
+	for _, d := range p.Devices {
+		r.all = append(r.all, event{kind: string(d.Kind), device: d.DeviceID})
+	}
+	for _, a := range p.Alerts {
+		r.all = append(r.all, event{kind: string(a.Kind), device: a.Alert.DeviceID, alert: a.Alert.Type})
+	}
+	r.more.Broadcast()
+}
+
+// await waits until an event has been published, at most five seconds: the time
+// within which the contract wants timers to have fired.
+func (r *recorder) await(t *testing.T, want event) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	end := time.Now().Add(5 * time.Second)
+	late := time.AfterFunc(time.Until(end), r.more.Broadcast)
+	defer late.Stop()
+	for {
+		for _, e := range r.all {
+			if e == want {
+				return
+			}
+		}
+		if !time.Now().Before(end) {
+			t.Fatalf("no %v within 5 s, only %v", want, r.all)
+		}
+		r.more.Wait()
+	}
+}
+
+// forget drops what was published so far.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = nil
+}
+
+// count tells how many events of a kind a device has had.
+func (r *recorder) count(kind string, device int64) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, e := range r.all {
+		if e.kind == kind && e.device == device {
+			n++
+		}
+	}
+	return n
+}
+
+// raw sends bytes on a connection of its own and reads what comes until the
+// service closes it, or until the patience ends: then it fails.
+func (s *service) raw(t *testing.T, patience time.Duration, text string) string {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, text); err != nil {
+		return ""
+	}
+	b, err := io.ReadAll(c)
+	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		t.Fatalf("still waiting after %v; so far %q", patience, b)
+	}
+	return string(b)
+}
