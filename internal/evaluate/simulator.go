@@ -106,10 +106,15 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	u, err := simulate.New(simulate.Config{
+	cfg := simulate.Config{
 		Equipment: equipment, Seed: seed, Start: start, Step: 10 * time.Second, Params: &p,
 		Faults: []simulate.Fault{fault}, Events: simulate.Deliveries(p, seed, start, end, 0),
-	})
+	}
+	without, err := productAlarms(cfg, end)
+	if err != nil {
+		return outcome{}, err
+	}
+	u, err := simulate.New(cfg)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -123,6 +128,9 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 		out = judge.take(&r, out[:0])
 		for i := range out {
 			o.note(tr, &out[i], after)
+			if tr.fault != "bearing_wear" && after >= 0 && out[i].what == "opened" && productAlarm(&out[i]) && !usual(out[i].at, without) {
+				o.end = first(o.end, after)
+			}
 		}
 		if r.Values[rimewatch.AmpDraw] > 2.5*p.RatedAmps {
 			o.sign = first(o.sign, after)
@@ -162,16 +170,52 @@ func (o *outcome) note(tr *trial, e *event, after float64) {
 		o.found, o.named = after, e.fault
 		o.first = power || e.fault == tr.fault || slices.Contains(tr.same, e.fault)
 		o.two = o.first || e.runnerUp == tr.fault || slices.Contains(tr.same, e.runnerUp)
-	case e.typ == rimewatch.HighTemperature || e.typ == rimewatch.LowTemperature:
-		if tr.fault != "bearing_wear" {
-			o.end = first(o.end, after)
-		}
 	}
 }
 
+// productAlarms are the moments at which a unit without the fault raises a
+// product alarm: deliveries do that too, and are not the fault's.
+func productAlarms(cfg simulate.Config, end rimewatch.Time) ([]rimewatch.Time, error) {
+	cfg.Faults = nil
+	u, err := simulate.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	judge := newUnitJudge(cfg.Equipment, nil)
+	var alarms []rimewatch.Time
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			if out[i].what == "opened" && productAlarm(&out[i]) {
+				alarms = append(alarms, out[i].at)
+			}
+		}
+	}
+	return alarms, nil
+}
+
+func productAlarm(e *event) bool {
+	return e.typ == rimewatch.HighTemperature || e.typ == rimewatch.LowTemperature
+}
+
+// usual tells whether the unit would have raised its product alarm anyway.
+func usual(at rimewatch.Time, without []rimewatch.Time) bool {
+	for _, w := range without {
+		if max(at-w, w-at) < 6*rimewatch.Hour {
+			return true
+		}
+	}
+	return false
+}
+
+// printOutcomes prints a row. A unit that never reached its end within the
+// simulated time counts for the lead with the time that was left: its true lead
+// is longer, and a median that rests on such units is marked ≥.
 func printOutcomes(stdout io.Writer, name, equipment string, results []outcome, tr *trial) {
 	found, ends, before, right, two := 0, 0, 0, 0, 0
-	var leads, delays []float64
+	var leads, known, delays []float64
 	for _, r := range results {
 		if !math.IsNaN(r.end) {
 			ends++
@@ -191,14 +235,21 @@ func printOutcomes(stdout io.Writer, name, equipment string, results []outcome, 
 		if r.two {
 			two++
 		}
-		if !math.IsNaN(r.end) && r.found < r.end {
+		switch {
+		case math.IsNaN(r.end):
+			leads = append(leads, float64(tr.days)-r.found)
+		case r.found < r.end:
 			before++
-			leads = append(leads, r.end-r.found)
+			leads, known = append(leads, r.end-r.found), append(known, r.end-r.found)
+		default:
+			leads = append(leads, 0)
 		}
 	}
 	lead := "–"
-	if len(leads) > 0 {
-		lead = fmt.Sprintf("%.1f", quantile(leads, 0.5))
+	if m := quantile(leads, 0.5); !math.IsNaN(m) {
+		if lead = fmt.Sprintf("%.1f", m); !slices.Contains(known, m) && m > 0 {
+			lead = "≥ " + lead
+		}
 	}
 	fmt.Fprintf(stdout, "| %s | %s | %d/%d | %d/%d | %s | %d/%d | %d/%d | %s | %s |\n", name, equipment, found, len(results),
 		before, ends, lead, right, found, two, found, amount(quantile(delays, 0.5)), amount(quantile(delays, 0.95)))

@@ -139,7 +139,7 @@ func (q *quick) fields(c *codec) {
 	}
 	c.times(&q.from, &q.muted)
 	c.floats(&q.tripAmp)
-	c.bytes(&q.n)
+	c.bytes(&q.n, &q.steady)
 }
 
 func (a *alarm) fields(c *codec) {

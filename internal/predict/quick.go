@@ -14,6 +14,7 @@ type quick struct {
 	tripAmp float32                         // %, current at the end of the newest runs without result against steady running
 	muted   rimewatch.Time                  // no sudden departure counts before
 	n       uint8                           // readings in a row that depart
+	steady  uint8                           // of them in steady running
 }
 
 // norm is a mean and a variance in the making.
@@ -36,17 +37,18 @@ const (
 	earlyChannels = chAmps + 1
 )
 
-// A departure is sudden at this many floors in one channel and at half of one in
+// A departure is sudden at this many floors, and the noise, in one channel and at half of one in
 // another, in so many readings in a row and for so long.
 const (
-	suddenFloors   = 1.5
+	suddenFloors   = 1
 	suddenReadings = 5
 	suddenFor      = 4 * rimewatch.Minute
+	suddenFrost    = 2.2 // floors of suction or current that are more than a day's frost
 )
 
 // earlyTrust is the share of a departure soon after a start that counts: the
 // pipes are still warm from the run before, more so when the rhythm has changed.
-var earlyTrust = [earlyChannels]float64{chDischarge: 0.6, chSuction: 0.6, chAmps: 1}
+var earlyTrust = [earlyChannels]float64{chDischarge: 0.8, chSuction: 0.8, chAmps: 1}
 
 // zoneDoubt is how much of a departure per K of unusual zone temperature may
 // come from a slope that was learnt close to the setpoint only.
@@ -68,6 +70,9 @@ func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Tran
 		return out
 	}
 	y, have := s.residuals(r)
+	if ran < 0.5 {
+		have &^= 1 << chVibration // the start itself shakes
+	}
 	if ran < s.gate {
 		early := &s.quick.early[min(earlySteps-1, int(ran+0.5))]
 		for ch := range earlyChannels {
@@ -90,9 +95,8 @@ func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Tran
 	return s.sudden(c, r, y, have, out)
 }
 
-// residuals are the departures of a single reading in steady running.
-func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have channelSet) {
-	var x [numCov]float64
+// conditions are the covariates of a single reading.
+func (s *State) conditions(r *rimewatch.Reading) (x [numCov]float64) {
 	if v, ok := r.Value(rimewatch.AmbientTemp); ok {
 		x[covAmbient] = v - refAmbient
 	}
@@ -103,6 +107,17 @@ func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have 
 	if v, ok := r.Value(rimewatch.Voltage); ok && s.op.nominal > 0 {
 		x[covVolts] = max(-20, min(20, 100*(v/float64(s.op.nominal)-1)))
 	}
+	return x
+}
+
+// offZone is how far the zone is from where it usually is, K.
+func (s *State) offZone() float64 {
+	return math.Abs(float64(s.op.zone - (s.op.cutIn+s.op.cutOut)/2))
+}
+
+// residuals are the departures of a single reading in steady running.
+func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have channelSet) {
+	x := s.conditions(r)
 	take := func(ch int, f rimewatch.Field, log bool) {
 		v, ok := r.Value(f)
 		if !ok || log && v <= 0 {
@@ -124,7 +139,7 @@ func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have 
 func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64, have channelSet, out []Transition) []Transition {
 	q := &s.quick
 	far, near := 0, 0
-	off := math.Abs(float64(s.op.zone - (s.op.cutIn+s.op.cutOut)/2))
+	off := s.offZone()
 	for ch := range trendChannels {
 		if !have.has(ch) {
 			continue
@@ -143,23 +158,29 @@ func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64
 		}
 	}
 	if far < 1 || near < 2 {
-		q.from, q.n = 0, 0
+		q.from, q.n, q.steady = 0, 0, 0
 		return out
 	}
 	if q.from == 0 {
 		q.from = r.At
 	}
 	q.n = min(q.n+1, 200)
+	if r.At-s.op.started >= rimewatch.Time(s.gate*float32(rimewatch.Minute)) {
+		q.steady = min(q.steady+1, 200)
+	}
 	if q.n < suddenReadings || r.At-q.from < suddenFor || s.alarm.active() || r.At < q.muted {
 		return out
 	}
-	if s.op.phase == Recovering && s.op.started <= q.from {
-		return out // one long run back from warm proves nothing; the next one does
+	if s.op.started <= q.from && (s.op.phase == Recovering || q.steady < 3) {
+		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
 	f := s.instant()
 	d := diagnose(&f)
 	if d.score < needFit || faults[d.first].alert == "" {
 		return out
+	}
+	if frosty := math.Max(-f[chSuction]/floors[chSuction], -f[chAmps]/floors[chAmps]); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
+		return out // a delivery leaves that much frost until the next defrost
 	}
 	out = s.open(c, r.At, &d, &f, true, out)
 	s.alarm.sudden = true
@@ -170,14 +191,14 @@ func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64
 // the windows before.
 func (s *State) instant() findings {
 	f := s.findings()
-	f[ftSudden] = 1
 	most := 0.0
 	for ch := range trendChannels {
-		now, then := float64(s.quick.mean[ch]), s.hist.back(ch, 0)
+		now, then := float64(s.quick.mean[ch]), s.hist.back(ch, 1)
 		f[ch] = now
 		if share := math.Abs(now) / floors[ch]; share > most && now != 0 {
 			most = share
 			f[ftStep] = max(0, min(1, (now-then)/now))
+			f[ftSudden] = ramp(f[ftStep], 0.6, 0.9)
 		}
 	}
 	return f
@@ -189,11 +210,9 @@ func (s *State) instant() findings {
 func (s *State) tripped(c *Config, r *rimewatch.Reading, out []Transition) []Transition {
 	o, q := &s.op, &s.quick
 	if s.ready() && o.endAmps > 0 {
-		expected := float64(s.model.coef[chAmps][0])
-		if v, ok := r.Value(rimewatch.AmbientTemp); ok {
-			expected += float64(s.model.coef[chAmps][1]) * (v - refAmbient)
-		}
-		q.tripAmp += 0.5 * (float32(100*math.Log(float64(o.endAmps))-expected) - q.tripAmp)
+		e := 100*math.Log(float64(o.endAmps)) - s.model.expect(chAmps, s.conditions(r))
+		e -= math.Copysign(min(math.Abs(e), zoneDoubt[chAmps]*s.offZone()), e)
+		q.tripAmp += 0.5 * (float32(e) - q.tripAmp)
 	}
 	need := 3
 	if q.tripAmp > 6 {
