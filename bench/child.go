@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -95,6 +96,19 @@ func obey(ctx context.Context, a *app.App, order string) error {
 		}
 		fmt.Println("done")
 		return pprof.StartCPUProfile(f)
+	}
+	if path, ok := strings.CutPrefix(order, "heap "); ok {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		runtime.GC()
+		if err := pprof.Lookup("heap").WriteTo(f, 0); err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
 	}
 	switch order {
 	case "profiled":

@@ -36,6 +36,12 @@ func benchMemory(o *options) error {
 	}
 	row("readings in the head", fmt.Sprint(stats[2]), "", true)
 	row("resident memory", fmt.Sprintf("%.0f MB", float64(s.rss())/1e6), "< 300 MB", s.rss() < 300e6)
+	if o.profile != "" {
+		if _, err := s.order("heap " + filepath.Join(o.profile, "memory.pprof")); err != nil {
+			s.kill()
+			return err
+		}
+	}
 	s.kill()
 	again, err := start("child-app", dir)
 	if err != nil {

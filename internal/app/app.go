@@ -150,6 +150,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.Ingest.Start(ctx); err != nil {
 		return err
 	}
+	releaseAfterRecovery()
 	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
 		return err
 	}
@@ -168,6 +169,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	}
 	run, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
+	a.workers.Go(func() { tuneMemory(run) })
 	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -221,7 +223,12 @@ func (a *App) stop() error {
 	var errs []error
 	if a.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
-		if err := a.server.Shutdown(ctx); err != nil {
+		if err := a.server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+			// Whoever is slower than the drain period is cut off: nothing of theirs
+			// was acknowledged, and one slow client is no reason to report a failure.
+			a.log.Warn("requests were cut off at the end of the drain period", "period", a.cfg.DrainPeriod)
+			errs = append(errs, a.server.Close())
+		} else if err != nil {
 			errs = append(errs, fmt.Errorf("drain: %w", err), a.server.Close())
 		}
 		cancel()

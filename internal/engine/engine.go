@@ -23,7 +23,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 	e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
 	limits := d.Limits.Apply(e.Limits)
 	return Config{
-		Alert:    alert.Config{Equipment: e, Limits: limits},
+		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
 	}

@@ -78,11 +78,12 @@ func (s *Service) restore(c *store.Checkpoint) error {
 	}
 	hb := decodeHeartbeat(vitals)
 	u.vitals.take(&hb)
-	state, err := unpackZeros(rest)
-	if err != nil {
+	var checked engine.State
+	if err := unpackState(rest, &checked); err != nil {
 		return err
 	}
-	return u.state.UnmarshalBinary(state)
+	u.packed = bytes.Clone(rest)
+	return nil
 }
 
 // forget makes a unit one that nothing is known of.
@@ -133,21 +134,22 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 		s.dirty = append(s.dirty, dirt{unit: u, seq: e.Seq, since: e.Now, inputs: s.inputs})
 	}
 	var out []alert.Transition
+	state := s.memory.open(u)
 	switch e.Input.Kind {
 	case store.InputReading:
 		u.pending--
-		u.state.Reading(u.cfg, &s.site, &e.Input.Reading, e.Now, u.pending == 0, out)
+		state.Reading(u.cfg, &s.site, &e.Input.Reading, e.Now, u.pending == 0, out)
 	case store.InputHeartbeat:
 		hb := decodeHeartbeat(e.Input.Payload)
 		u.vitals.take(&hb)
-		u.state.Heartbeat(u.cfg, &s.site, hb.Offline, e.Now, out)
+		state.Heartbeat(u.cfg, &s.site, hb.Offline, e.Now, out)
 	case store.InputTick:
-		u.state.Tick(u.cfg, &s.site, e.Now, out)
+		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputDevice:
 		u.cfg = s.configs.get(e.Input.Payload)
-		u.state.Tick(u.cfg, &s.site, e.Now, out)
+		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputResolve:
-		u.state.Alert.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
+		state.Alert.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
 	}
 }
 
@@ -162,9 +164,10 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
+	var scratch engine.State
 	for _, u := range s.units {
 		for _, row := range u.alerts {
-			if !knows(&u.state, row.Type) {
+			if !knows(u.read(&scratch), row.Type) {
 				s.orphans = append(s.orphans, orphan{u, row.ID})
 			}
 		}
@@ -257,16 +260,19 @@ func (s *Service) putLive() {
 	live := make([]store.LiveWrite, 0, len(s.units))
 	var touched []store.AlertTouch
 	now := s.clock()
+	var scratch engine.State
 	for _, u := range s.units {
-		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(&u.state, u.cfg, &u.vitals)})
-		for a := range u.state.Alert.Active {
+		state := u.read(&scratch)
+		u.online = state.Presence.Online
+		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
+		for a := range state.Alert.Active {
 			for _, row := range u.alerts {
 				if row.Type == a.Type {
 					touched = append(touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
 				}
 			}
 		}
-		s.setDeadline(u, u.state.Deadline(u.cfg, &s.site))
+		s.setDeadline(u, state.Deadline(u.cfg, &s.site))
 		s.recountNew(u, now)
 	}
 	s.store.PutLive(live, touched)
@@ -365,51 +371,10 @@ func (s *Service) appendCheckpoint(b []byte, u *unit) []byte {
 	b = appendPayload(b, []byte(s.configs.payload(u.cfg)))
 	vitals := encodeHeartbeat(&rimewatch.Heartbeat{BatteryPct: u.vitals.battery, RSSI: u.vitals.rssi, UptimeS: u.vitals.uptime})
 	b = appendPayload(b, vitals)
-	start := len(b)
-	b = u.state.AppendBinary(b)
-	return packZeros(b, start)
-}
-
-// packZeros shortens what follows start: a run of zeros becomes a zero and its
-// length. Most of a healthy device's state is zeros.
-func packZeros(b []byte, start int) []byte {
-	plain := bytes.Clone(b[start:])
-	b = b[:start]
-	for i := 0; i < len(plain); i++ {
-		b = append(b, plain[i])
-		if plain[i] != 0 {
-			continue
-		}
-		run := 1
-		for i+1 < len(plain) && plain[i+1] == 0 {
-			run++
-			i++
-		}
-		b = binary.AppendUvarint(b, uint64(run))
+	if u.state == nil {
+		return append(b, u.packed...)
 	}
-	return b
-}
-
-// maxState bounds what unpackZeros makes of damaged bytes.
-const maxState = 64 << 10
-
-func unpackZeros(b []byte) ([]byte, error) {
-	out := make([]byte, 0, 4*len(b))
-	for len(b) > 0 {
-		c := b[0]
-		b = b[1:]
-		if c != 0 {
-			out = append(out, c)
-			continue
-		}
-		run, n := binary.Uvarint(b)
-		if n <= 0 || run == 0 || run > maxState || len(out) > maxState {
-			return nil, errors.New("damaged state")
-		}
-		out = append(out, make([]byte, run)...)
-		b = b[n:]
-	}
-	return out, nil
+	return packState(b, u.state)
 }
 
 func appendPayload(b, payload []byte) []byte {

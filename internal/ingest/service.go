@@ -96,6 +96,7 @@ type Service struct {
 	// goroutine alone changes them; it holds mu only to do so.
 	mu      sync.RWMutex
 	units   map[int64]*unit
+	memory  memory
 	seq     store.Seq // of the last commit
 	now     rimewatch.Time
 	inputs  int64  // inputs ever committed by this process
@@ -140,6 +141,7 @@ func New(cfg Config) *Service {
 		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),
 	}
+	s.memory.capacity = unpackedStates
 	s.configs.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
 	s.group.init()

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
@@ -44,11 +45,16 @@ func (s *Service) DeviceHealth(deviceID int64) (float64, []health.Driver) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	u := s.units[deviceID]
-	if u == nil || u.state.Presence.LastSeen == 0 {
+	if u == nil {
 		return 100, nil
 	}
-	c := u.state.Circumstances(now)
-	return u.state.Health.Score(&c), u.state.Health.Drivers(&c)
+	var scratch engine.State
+	state := u.read(&scratch)
+	if state.Presence.LastSeen == 0 {
+		return 100, nil
+	}
+	c := state.Circumstances(now)
+	return state.Health.Score(&c), state.Health.Drivers(&c)
 }
 
 func (s *Service) total(workspaceID int64) *totals {
@@ -79,7 +85,7 @@ func (t *totals) add(online bool, alerts []*rimewatch.Alert, sign int) {
 func (s *Service) recount(u *unit, st *staged) {
 	t := s.total(u.workspaceID)
 	if !u.added {
-		t.add(u.state.Presence.Online, u.alerts, -1)
+		t.add(u.online, u.alerts, -1)
 	}
 	if st.gone {
 		t.fleet.Replace(u.share, health.Share{})
@@ -95,7 +101,7 @@ func (s *Service) recount(u *unit, st *staged) {
 
 // recountNew counts a recovered unit.
 func (s *Service) recountNew(u *unit, now rimewatch.Time) {
-	s.total(u.workspaceID).add(u.state.Presence.Online, u.alerts, 1)
+	s.total(u.workspaceID).add(u.online, u.alerts, 1)
 	s.refresh(u, now)
 	s.ageing = append(s.ageing, u)
 }
@@ -103,9 +109,10 @@ func (s *Service) recountNew(u *unit, now rimewatch.Time) {
 // refresh brings what a unit contributes to its fleet up to date.
 func (s *Service) refresh(u *unit, now rimewatch.Time) {
 	share := health.Share{}
-	if u.state.Presence.LastSeen != 0 {
-		c := u.state.Circumstances(now)
-		share = health.NewShare(u.state.Health.Score(&c), u.state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
+	var scratch engine.State
+	if state := u.read(&scratch); state.Presence.LastSeen != 0 {
+		c := state.Circumstances(now)
+		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
 	}
 	s.total(u.workspaceID).fleet.Replace(u.share, share)
 	u.share = share

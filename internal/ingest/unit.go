@@ -17,7 +17,8 @@ type unit struct {
 	workspaceID int64
 	name        string         // for the sentences of alerts
 	cfg         *engine.Config // shared, replaced with the state
-	state       engine.State
+	state       *engine.State  // nil while it is packed
+	packed      []byte
 	alerts      []*rimewatch.Alert // active ones; rows are replaced, never changed
 	vitals      vitals
 	createdAt   rimewatch.Time
@@ -28,6 +29,8 @@ type unit struct {
 	pending     int32          // accepted readings of the group not yet stepped
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
+	online      bool
+	recent      bool // its state was in use since the memory's hand last passed
 	stale       bool // its share is older than its state
 }
 

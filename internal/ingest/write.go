@@ -63,7 +63,8 @@ func (s *Service) passTime() {
 				continue
 			}
 			u.wheelAt = 0
-			at := u.state.Deadline(u.cfg, &s.site)
+			var scratch engine.State
+			at := u.read(&scratch).Deadline(u.cfg, &s.site)
 			if at == 0 {
 				continue
 			}
@@ -119,6 +120,9 @@ func (g *group) reset() {
 	clear(g.requests)
 	clear(g.staged)
 	g.requests, g.staged = g.requests[:0], g.staged[:0]
+	if cap(g.staged) > stagedKept {
+		g.staged = nil
+	}
 	clear(g.store.Parts)
 	clear(g.store.Devices)
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
@@ -171,6 +175,9 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 	return err == nil
 }
 
+// stagedKept bounds the staged units whose memory is kept for the next group.
+const stagedKept = 4096
+
 // gatherYields is how often the writer lets others run before it gives up
 // waiting for one more request.
 const gatherYields = 3
@@ -209,8 +216,12 @@ type staged struct {
 func (s *Service) stage(u *unit) *staged {
 	g := &s.group
 	if u.slot == 0 {
-		g.staged = append(g.staged, staged{unit: u, name: u.name, state: u.state, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.state.Presence.Online})
+		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.online})
 		u.slot = int32(len(g.staged))
+		st := &g.staged[u.slot-1]
+		if state := u.read(&st.state); state != &st.state {
+			st.state = *state
+		}
 	}
 	return &g.staged[u.slot-1]
 }
@@ -348,7 +359,8 @@ func (s *Service) committed() {
 		u := st.unit
 		u.slot, u.pending = 0, 0
 		s.recount(u, st)
-		u.state, u.cfg, u.alerts, u.vitals, u.name = st.state, st.cfg, st.alerts, st.vitals, st.name
+		u.cfg, u.alerts, u.vitals, u.name, u.online = st.cfg, st.alerts, st.vitals, st.name, st.state.Presence.Online
+		s.memory.put(u, &st.state)
 		if st.gone {
 			delete(s.units, u.id)
 			u.deleted = true
@@ -366,11 +378,11 @@ func (s *Service) committed() {
 	}
 	s.mu.Unlock()
 	for i := range g.staged {
-		u := g.staged[i].unit
-		if u.deleted {
-			s.wheel.Remove(u.id)
+		st := &g.staged[i]
+		if st.gone {
+			s.wheel.Remove(st.unit.id)
 			continue
 		}
-		s.setDeadline(u, u.state.Deadline(u.cfg, &s.site))
+		s.setDeadline(st.unit, st.state.Deadline(st.cfg, &s.site))
 	}
 }

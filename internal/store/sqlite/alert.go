@@ -217,8 +217,8 @@ func (s *Store) complete(list []rimewatch.AlertView) {
 			}
 		}
 		if d := s.fleet.byID[v.DeviceID]; d != nil {
-			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.Serial, d.row.Name, d.row.EquipmentType
-			v.Site = s.fleet.sites[d.row.SiteID]
+			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.serial, d.row.name, d.row.equipmentType
+			v.Site = s.fleet.sites[d.row.siteID]
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (c *commit) stage() error {
 			in.Outcome = store.Accepted
 			d := s.fleet.byID[in.DeviceID]
 			switch {
-			case d == nil || d.row.DeletedAt != 0:
+			case d == nil || d.row.deleted != 0:
 				in.Outcome = store.UnknownDevice
 			case in.Kind != store.InputReading:
 				c.pack(in.Kind, in.DeviceID, in.Payload)
@@ -160,7 +160,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	}
 	c.touched[d.touch].take(r)
 	c.log = append(c.log, byte(store.InputReading))
-	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
+	c.log = binary.AppendUvarint(c.log, uint64(d.row.id))
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
 	d.head.stage(c.log[start:], r.At)
@@ -248,7 +248,7 @@ func (c *commit) publish() {
 		if op.Delete {
 			if d := s.fleet.byID[row.ID]; d != nil {
 				s.fleet.remove(d)
-				d.row = &row
+				d.row = rowOf(&row)
 			}
 			continue
 		}

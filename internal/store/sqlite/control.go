@@ -259,10 +259,8 @@ func (s *Store) DeleteSite(ctx context.Context, workspaceID, id int64) error {
 			return
 		}
 		for _, d := range r.list {
-			if d.row.SiteID == id {
-				row := *d.row
-				row.SiteID = 0
-				d.row = &row
+			if d.row.siteID == id {
+				d.row.siteID = 0
 			}
 		}
 	})

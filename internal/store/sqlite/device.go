@@ -24,17 +24,11 @@ const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, 
 	offline_after_s, firmware_version, details, created_at, updated_at, deleted_at`
 
 func loadDevices(conn *sqlite.Conn, f *fleet) error {
-	types := make(map[string]string) // one string a type, not one a device
 	return sqlitex.ExecuteTransient(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 ORDER BY id", &sqlitex.ExecOptions{
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			d, err := scanDevice(stmt)
 			if err != nil {
 				return err
-			}
-			if t, ok := types[d.EquipmentType]; ok {
-				d.EquipmentType = t
-			} else {
-				types[d.EquipmentType] = d.EquipmentType
 			}
 			f.put(d)
 			return nil
@@ -98,7 +92,7 @@ func (s *Store) settle(g *store.Group) {
 		if !ok {
 			s.mu.RLock()
 			if d := s.fleet.find(op.WorkspaceID, rimewatch.SerialKey(op.Serial)); d != nil {
-				row = d.row
+				row = new(d.row.device())
 			}
 			s.mu.RUnlock()
 		}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type fleet struct {
 	byID       map[int64]*device
 	workspaces map[int64]*roster
 	sites      map[int64]*rimewatch.Site
+	types      map[string]string
 }
 
 // roster is one workspace's devices.
@@ -24,9 +26,8 @@ type roster struct {
 }
 
 type device struct {
-	row  *rimewatch.Device // replaced, never changed
-	key  string
-	name string // lower case, for searching
+	row  row    // replaced as a whole
+	key  string // the serial as it is compared
 	live rimewatch.Live
 	head head
 	// touch is its place in the running commit.
@@ -35,11 +36,57 @@ type device struct {
 	sealedTo rimewatch.Time
 }
 
+// row is a rimewatch.Device in less memory: most devices have none of the
+// details.
+type row struct {
+	id, workspaceID  int64
+	serial, name     string
+	equipmentType    string
+	siteID           int64
+	intervalS        int32
+	offlineAfterS    int32
+	created, updated rimewatch.Time
+	deleted          rimewatch.Time
+	extra            *extra
+}
+
+// extra is what few devices have.
+type extra struct {
+	details
+	firmwareVersion string
+}
+
+func rowOf(d *rimewatch.Device) row {
+	r := row{
+		id: d.ID, workspaceID: d.WorkspaceID, serial: d.Serial, name: d.Name, equipmentType: d.EquipmentType, siteID: d.SiteID,
+		intervalS: int32(d.HeartbeatIntervalS), offlineAfterS: int32(d.OfflineAfterS),
+		created: d.CreatedAt, updated: d.UpdatedAt, deleted: d.DeletedAt,
+	}
+	if len(d.Labels) > 0 || d.Manufacturer != "" || d.Model != "" || d.Notes != "" || d.InstalledAt != 0 || d.Limits != nil || d.FirmwareVersion != "" {
+		r.extra = &extra{details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits}, d.FirmwareVersion}
+	}
+	return r
+}
+
+func (r *row) device() rimewatch.Device {
+	d := rimewatch.Device{
+		ID: r.id, WorkspaceID: r.workspaceID, Serial: r.serial, Name: r.name, EquipmentType: r.equipmentType, SiteID: r.siteID,
+		HeartbeatIntervalS: int(r.intervalS), OfflineAfterS: int(r.offlineAfterS),
+		CreatedAt: r.created, UpdatedAt: r.updated, DeletedAt: r.deleted,
+	}
+	if x := r.extra; x != nil {
+		d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
+		d.InstalledAt, d.Limits, d.FirmwareVersion = x.InstalledAt, x.Limits, x.firmwareVersion
+	}
+	return d
+}
+
 func newFleet() fleet {
 	return fleet{
 		byID:       make(map[int64]*device),
 		workspaces: make(map[int64]*roster),
 		sites:      make(map[int64]*rimewatch.Site),
+		types:      make(map[string]string),
 	}
 }
 
@@ -61,52 +108,85 @@ func (f *fleet) find(workspaceID int64, key string) *device {
 }
 
 // put inserts a device or replaces its row.
-func (f *fleet) put(row *rimewatch.Device) {
-	r := f.roster(row.WorkspaceID)
-	d := f.byID[row.ID]
+func (f *fleet) put(put *rimewatch.Device) {
+	r := f.roster(put.WorkspaceID)
+	d := f.byID[put.ID]
 	if d == nil {
 		d = &device{}
 		d.live.Status = rimewatch.Offline
-		f.byID[row.ID] = d
-		i, _ := slices.BinarySearchFunc(r.list, row.ID, func(d *device, id int64) int { return int(d.row.ID - id) })
+		f.byID[put.ID] = d
+		i, _ := slices.BinarySearchFunc(r.list, put.ID, (*device).compareID)
 		r.list = slices.Insert(r.list, i, d)
 	} else {
 		delete(r.bySerial, d.key)
 	}
-	d.row = row
-	d.key = rimewatch.SerialKey(row.Serial)
-	d.name = strings.ToLower(row.Name)
+	d.row = rowOf(put)
+	if known, ok := f.types[d.row.equipmentType]; ok { // one string a type, not one a device
+		d.row.equipmentType = known
+	} else {
+		f.types[d.row.equipmentType] = d.row.equipmentType
+	}
+	d.key = rimewatch.SerialKey(put.Serial)
 	r.bySerial[d.key] = d
 }
+
+func (d *device) compareID(id int64) int { return cmp.Compare(d.row.id, id) }
 
 // remove takes a deleted device out. Its unsealed readings stay reachable by
 // id until they are sealed.
 func (f *fleet) remove(d *device) {
-	r := f.roster(d.row.WorkspaceID)
+	r := f.roster(d.row.workspaceID)
 	delete(r.bySerial, d.key)
-	i, ok := slices.BinarySearchFunc(r.list, d.row.ID, func(d *device, id int64) int { return int(d.row.ID - id) })
+	i, ok := slices.BinarySearchFunc(r.list, d.row.id, (*device).compareID)
 	if ok {
 		r.list = slices.Delete(r.list, i, i+1)
 	}
 }
 
 func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
-	v.Device = *d.row
+	v.Device = d.row.device()
 	v.Live = d.live
-	v.Site = f.sites[d.row.SiteID]
+	v.Site = f.sites[d.row.siteID]
 }
 
 func (d *device) matches(f *store.DeviceFilter, query string) bool {
 	if f.Status != "" && d.live.Status != f.Status {
 		return false
 	}
-	if f.EquipmentType != "" && d.row.EquipmentType != f.EquipmentType {
+	if f.EquipmentType != "" && d.row.equipmentType != f.EquipmentType {
 		return false
 	}
-	if f.SiteID != 0 && d.row.SiteID != f.SiteID {
+	if f.SiteID != 0 && d.row.siteID != f.SiteID {
 		return false
 	}
-	return query == "" || strings.Contains(d.key, query) || strings.Contains(d.name, query)
+	return query == "" || strings.Contains(d.key, query) || containsFold(d.row.name, query)
+}
+
+// containsFold tells whether s, in lower case, contains query, which is. Names
+// in ASCII are not copied for it.
+func containsFold(s, query string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return strings.Contains(strings.ToLower(s), query)
+		}
+	}
+	for at := 0; at+len(query) <= len(s); at++ {
+		k := 0
+		for k < len(query) && lowerByte(s[at+k]) == query[k] {
+			k++
+		}
+		if k == len(query) {
+			return true
+		}
+	}
+	return false
+}
+
+func lowerByte(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }
 
 // Devices implements store.Fleet.
@@ -155,7 +235,7 @@ func (s *Store) Devices(ctx context.Context, workspaceID int64, f store.DeviceFi
 }
 
 func searchAfter(list []*device, id int64) int {
-	i, found := slices.BinarySearchFunc(list, id, func(d *device, id int64) int { return int(d.row.ID - id) })
+	i, found := slices.BinarySearchFunc(list, id, (*device).compareID)
 	if found {
 		i++
 	}
@@ -186,10 +266,7 @@ func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 		return 0, false
 	}
 	for i, c := range serial {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		buf[i] = c
+		buf[i] = lowerByte(c)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -201,7 +278,7 @@ func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 	if d == nil {
 		return 0, false
 	}
-	return d.row.ID, true
+	return d.row.id, true
 }
 
 // eachSlice is how many devices are copied under one hold of the lock.
@@ -216,7 +293,7 @@ func (s *Store) EachDevice(ctx context.Context, workspaceID int64, yield func(*r
 		s.mu.RLock()
 		if r := s.fleet.workspaces[workspaceID]; r != nil {
 			for _, d := range r.list[searchAfter(r.list, after):] {
-				after = d.row.ID
+				after = d.row.id
 				if d.live.Latest.At == 0 {
 					continue
 				}
@@ -245,16 +322,17 @@ func (s *Store) EachDevice(ctx context.Context, workspaceID int64, yield func(*r
 // AllDevices implements store.Fleet.
 func (s *Store) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
 	s.mu.RLock()
-	var rows []*rimewatch.Device
+	var list []*device
 	for _, r := range s.fleet.workspaces {
-		for _, d := range r.list {
-			rows = append(rows, d.row)
-		}
+		list = append(list, r.list...)
 	}
 	s.mu.RUnlock()
-	slices.SortFunc(rows, func(a, b *rimewatch.Device) int { return int(a.ID - b.ID) })
-	for _, row := range rows {
-		if err := yield(row); err != nil {
+	slices.SortFunc(list, func(a, b *device) int { return cmp.Compare(a.row.id, b.row.id) })
+	for _, d := range list {
+		s.mu.RLock()
+		row := d.row.device()
+		s.mu.RUnlock()
+		if err := yield(&row); err != nil {
 			return err
 		}
 	}

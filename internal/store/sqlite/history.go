@@ -223,7 +223,7 @@ func (t *chunkTimes) put(sp span, times []rimewatch.Time) {
 // sealedAt tells whether a chunk holds a reading of that moment. Under writeMu.
 func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
 	if d.sealedTo == 0 {
-		to, err := queryInt(s.writer, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.ID)
+		to, err := queryInt(s.writer, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.id)
 		if err != nil {
 			return false, err
 		}
@@ -232,7 +232,7 @@ func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
 	if at > d.sealedTo {
 		return false, nil
 	}
-	list, err := spans(s.writer, d.row.ID, at, at+1)
+	list, err := spans(s.writer, d.row.id, at, at+1)
 	if err != nil {
 		return false, err
 	}

@@ -124,26 +124,26 @@ func (s *Store) replayLog(ctx context.Context, entry func(*store.Entry) error) e
 			}
 			buf = buf[:n]
 			stmt.ColumnBytes(1, buf)
-			return decodeLog(seq, buf, func(e *store.Entry, row []byte) error {
+			return decodeLog(seq, buf, func(e *store.Entry, encoded []byte) error {
 				s.lastNow = max(s.lastNow, e.Now)
 				d := s.fleet.byID[e.Input.DeviceID]
 				if d == nil {
-					if row == nil {
+					if encoded == nil {
 						return nil // deleted since
 					}
 					// Deleted since, too, but its history is kept.
-					d = &device{row: &rimewatch.Device{ID: e.Input.DeviceID, DeletedAt: e.Now}}
+					d = &device{row: row{id: e.Input.DeviceID, deleted: e.Now}}
 					s.fleet.byID[e.Input.DeviceID] = d
 				}
-				if row != nil && seq > sealed[e.Input.DeviceID] {
-					d.head.stage(row, e.Input.Reading.At)
+				if encoded != nil && seq > sealed[e.Input.DeviceID] {
+					d.head.stage(encoded, e.Input.Reading.At)
 					s.publishHead(d, seq, e.Now)
-					s.head.add(int64(len(row)), 1)
+					s.head.add(int64(len(encoded)), 1)
 				}
-				if d.row.DeletedAt != 0 {
+				if d.row.deleted != 0 {
 					return nil
 				}
-				if row != nil {
+				if encoded != nil {
 					d.newest(&e.Input.Reading)
 				}
 				return entry(e)

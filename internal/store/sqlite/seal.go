@@ -221,7 +221,7 @@ func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	err := s.write(ctx, func(conn *sqlite.Conn) error {
 		for i := range slice {
 			if err := s.saveSealed(conn, &slice[i]); err != nil {
-				return fmt.Errorf("seal device %d: %w", slice[i].device.row.ID, err)
+				return fmt.Errorf("seal device %d: %w", slice[i].device.row.id, err)
 			}
 		}
 		return nil
@@ -244,7 +244,7 @@ func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
 }
 
 func (s *Store) saveSealed(conn *sqlite.Conn, sl *sealed) error {
-	id := sl.device.row.ID
+	id := sl.device.row.id
 	for i := range sl.chunks {
 		if err := s.cfg.fault("chunk"); err != nil {
 			return err
@@ -270,13 +270,13 @@ func (s *Store) finishSeal(sl *sealed) {
 			d.sealedTo = max(d.sealedTo, sl.chunks[i].to)
 		}
 		if sl.chunks[i].n < grown {
-			s.seal.young[d.row.ID]++
+			s.seal.young[d.row.id]++
 		}
 	}
 	if d.head.n > 0 {
 		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow})
-	} else if d.row.DeletedAt != 0 {
-		delete(s.fleet.byID, d.row.ID)
+	} else if d.row.deleted != 0 {
+		delete(s.fleet.byID, d.row.id)
 	}
 }
 

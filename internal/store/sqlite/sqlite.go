@@ -210,7 +210,7 @@ func prepareWriter(conn *sqlite.Conn) error {
 		"PRAGMA foreign_keys = ON",
 		"PRAGMA wal_autocheckpoint = 0",
 		"PRAGMA journal_size_limit = 8388608",
-		"PRAGMA cache_size = -16384",
+		"PRAGMA cache_size = -8192",
 		"PRAGMA temp_store = MEMORY",
 	} {
 		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// The garbage collector lets the heap grow to twice what is live before it
+// collects. For a server that keeps a hundred thousand devices in memory that
+// is as much again for nothing: their memory has few pointers and is scanned in
+// milliseconds. So the heap may grow by about headroom, whatever is live.
+const (
+	headroom     = 24 << 20
+	leastPercent = 10
+	usualPercent = 100
+)
+
+// releaseAfterRecovery gives back what the recovery of a large store needed for
+// a moment. It costs a collection, so small stores are spared.
+func releaseAfterRecovery() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys > 4*headroom {
+		debug.FreeOSMemory()
+	}
+}
+
+// tuneMemory adjusts the collector to what is live until ctx ends.
+func tuneMemory(ctx context.Context) {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	before := debug.SetGCPercent(usualPercent)
+	defer debug.SetGCPercent(before)
+	last := usualPercent
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(sample)
+		if sample[0].Value.Kind() != metrics.KindUint64 {
+			return
+		}
+		if p := collectAt(sample[0].Value.Uint64()); p != last {
+			debug.SetGCPercent(p)
+			last = p
+		}
+	}
+}
+
+// collectAt is the growth, in percent of what is live, at which to collect.
+func collectAt(live uint64) int {
+	if live == 0 {
+		return usualPercent
+	}
+	return int(min(max(headroom*100/live, leastPercent), usualPercent))
+}
