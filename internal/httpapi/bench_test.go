@@ -61,6 +61,13 @@ func (wideFleet) DeviceID(_ int64, serial []byte) (int64, bool) {
 	return id & 0xfffff, true
 }
 
+func (f wideFleet) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
+	var v rimewatch.DeviceView
+	v.ID, _ = f.DeviceID(workspaceID, []byte(serial))
+	v.Serial = serial
+	return v, nil
+}
+
 func (wideFleet) EachDevice(_ context.Context, _ int64, yield func(*rimewatch.DeviceView) error) error {
 	var v rimewatch.DeviceView
 	v.Name, v.EquipmentType, v.Status = "Walk-in freezer, back room", "walkin_freezer", rimewatch.Online
