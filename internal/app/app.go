@@ -65,7 +65,7 @@ type App struct {
 	stopErr  error
 }
 
-// The patience with slow clients. A body has its own, longer deadlines.
+// The patience with slow clients, beside httpapi's own.
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
@@ -155,7 +155,8 @@ func (a *App) Start(ctx context.Context) (err error) {
 		return err
 	}
 	hs := &http.Server{
-		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	a.server = httpapi.NewServer(a.API, hs, idleTimeout)

@@ -236,7 +236,7 @@ func (b *Batch) strictItem(bc *batchContext, data []byte, i int) (end int, e *ri
 	item := data[i:b.scan.pos]
 	switch {
 	case item[0] != '{':
-		b.reject(rimewatch.Invalid("", "must be an object"))
+		b.reject(rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading must be an object."))
 	default:
 		if e := strictReading(item, &b.sent); e != nil {
 			b.reject(e)
@@ -382,7 +382,7 @@ func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
 	body, release, e := g.api.bulkBody(w, r, s.body)
 	defer release()
 	s.body = body
-	if e == nil && len(body) == 0 {
+	if e == nil && len(body) == 0 && mediaType != typeNDJSON { // no lines are no items
 		e = errEmptyBody
 	}
 	if e == nil {

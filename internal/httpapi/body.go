@@ -96,7 +96,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return buf[:0], nil
 	}
-	src := pace(w, r.Body)
+	src := pace(w, r.Body, r.ContentLength)
 	defer src.done()
 	switch encoding {
 	case "":

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -22,6 +23,7 @@ type call struct {
 	body      []byte            // checked
 	w         http.ResponseWriter
 	r         *http.Request
+	streamed  time.Time // when a streamed answer last moved its deadlines
 }
 
 type callKey struct{}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,6 @@ type csvWriter struct {
 }
 
 func newCSV(c *call, q *historyQuery) *csvWriter {
-	unlimitedTime(c)
 	c.header("Content-Type", typeCSV) // UTF-8 by default, RFC 7111
 	c.header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
 	return &csvWriter{c: c, b: make([]byte, 0, streamChunk+4096)}
@@ -31,12 +29,9 @@ func (w *csvWriter) row() error {
 }
 
 func (w *csvWriter) flush() error {
-	_, err := w.c.w.Write(w.b)
+	err := w.c.stream(w.b)
 	w.b = w.b[:0]
-	if err != nil {
-		return errors.Join(errGone, err)
-	}
-	return nil
+	return err
 }
 
 // finish sends what is left. err is what the rows ended with.

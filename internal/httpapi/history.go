@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -422,10 +423,19 @@ func average(g *store.Aggregate) float64 {
 	return min(max(rounded, g.Min), g.Max)
 }
 
-// unlimitedTime lets a streamed answer take longer than the server allows for
-// others.
-func unlimitedTime(c *call) {
-	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Time{})
-	_ = control.SetWriteDeadline(time.Time{})
+// stream lets an answer take longer than the server allows for others, as long
+// as its reader keeps up: every piece has WriteTimeout.
+func (c *call) stream(piece []byte) error {
+	now := time.Now()
+	if now.Sub(c.streamed) > WriteTimeout/4 {
+		control := http.NewResponseController(c.w)
+		_ = control.SetReadDeadline(time.Time{}) // a late one would be taken for the client's death
+		_ = control.SetWriteDeadline(now.Add(WriteTimeout))
+		c.streamed = now
+	}
+	_, err := c.w.Write(piece)
+	if err != nil {
+		return errors.Join(errGone, err)
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // humaBase gives the embedded context a name that is not that of its method.
@@ -51,12 +53,25 @@ type rawJSON []byte
 func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
 	p, ok := v.(problem)
 	if !ok {
-		return v, nil
+		own, refused := v.(huma.StatusError)
+		if !refused {
+			return v, nil
+		}
+		p = problem{err: refusal(own)}
 	}
 	c := callOf(ctx.Context())
 	a.logFailure(c, p.err)
 	setFailureHeaders(c.w.Header(), p.err)
 	return rawJSON(appendFailure(nil, p.err, c.id)), nil
+}
+
+// refusal gives what huma itself refuses the envelope, too. Our checks come
+// before huma's, so this is what they should have found.
+func refusal(e huma.StatusError) *rimewatch.Error {
+	if e.GetStatus() >= http.StatusInternalServerError {
+		return rimewatch.Wrap(rimewatch.CodeInternal, e, "The service failed.")
+	}
+	return rimewatch.Wrap(rimewatch.CodeValidationFailed, e, "The request has invalid fields.")
 }
 
 func marshalJSON(w io.Writer, v any) error {

@@ -8,16 +8,25 @@ import (
 	"time"
 )
 
-// A body has to arrive at a rate of minBodyRate, after bodyGrace for the first
-// bytes; whoever is slower is cut off.
+// How long a client may take. Whoever serves the API over net/http sets both on
+// the http.Server: they hold for every request, also for one that is answered
+// before its body was read. Larger bodies and streamed answers move them on as
+// long as they keep up.
+const (
+	ReadTimeout  = 15 * time.Second // from the beginning of a request to the end of its body
+	WriteTimeout = 30 * time.Second // from then to the end of the answer
+)
+
+// A large body has to arrive at a rate of minBodyRate, after bodyGrace for the
+// first bytes; whoever is slower is cut off. Bodies that are smaller than
+// promptBody have ReadTimeout, which costs the hot path nothing.
 const (
 	bodyGrace   = 15 * time.Second
 	minBodyRate = 32 << 10 // bytes/s
+	promptBody  = 64 << 10
 )
 
-// pacedReader reads a body and cuts the sender off when it is too slow. It does
-// so from a timer: deadlines on the connection, set and taken away for every
-// request, would cost the hot path a microsecond.
+// pacedReader reads a large body and cuts the sender off when it is too slow.
 type pacedReader struct {
 	body  io.Reader
 	w     http.ResponseWriter
@@ -37,20 +46,30 @@ var pacedReaders = sync.Pool{New: func() any {
 	return p
 }}
 
-// pace begins to read a request's body. The caller calls done.
-func pace(w http.ResponseWriter, body io.Reader) *pacedReader {
+// pace begins to read a request's body of length bytes, -1 when that is not
+// known. The caller calls done.
+func pace(w http.ResponseWriter, body io.Reader, length int64) *pacedReader {
 	p := pacedReaders.Get().(*pacedReader)
-	p.begin(w, body)
+	p.begin(w, body, length < 0 || length > promptBody)
 	return p
 }
 
-func (p *pacedReader) begin(w http.ResponseWriter, body io.Reader) {
+func (p *pacedReader) begin(w http.ResponseWriter, body io.Reader, large bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.body, p.w, p.start = body, w, time.Now()
-	p.armed, p.expired = true, false
+	p.armed, p.expired = large, false
 	p.read.Store(0)
-	p.timer.Reset(bodyGrace)
+	if large {
+		p.allow(bodyGrace)
+	}
+}
+
+// allow gives the sender that long from now. The connection's own deadline
+// stands a little behind, for the case that the timer is late.
+func (p *pacedReader) allow(left time.Duration) {
+	_ = http.NewResponseController(p.w).SetReadDeadline(time.Now().Add(left + ReadTimeout))
+	p.timer.Reset(left)
 }
 
 // check runs by the timer: it moves the timer on for a sender that keeps up,
@@ -63,7 +82,7 @@ func (p *pacedReader) check() {
 	}
 	allowed := bodyGrace + time.Duration(p.read.Load()/minBodyRate)*time.Second
 	if left := allowed - time.Since(p.start); left > 0 {
-		p.timer.Reset(left)
+		p.allow(left)
 		return
 	}
 	p.expired = true
@@ -76,14 +95,17 @@ func (p *pacedReader) done() {
 	pacedReaders.Put(p)
 }
 
-// end takes a deadline that was set away again: the server would take it for
-// the death of the connection.
+// end takes the deadline of a body that has arrived away again: the server
+// would take it for the death of the connection. That of one that was too slow
+// stays: what is left of it must not be waited for.
 func (p *pacedReader) end() {
 	p.timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.expired {
-		_ = http.NewResponseController(p.w).SetReadDeadline(time.Time{})
+	if p.armed && !p.expired {
+		control := http.NewResponseController(p.w)
+		_ = control.SetReadDeadline(time.Time{})
+		_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // its time began with the body
 	}
 	p.armed, p.body, p.w = false, nil, nil
 }

@@ -115,7 +115,6 @@ func (a *API) latestReadings(c *call) error {
 	if len(c.query) > 0 {
 		return a.latestPage(c)
 	}
-	unlimitedTime(c)
 	c.header("Content-Type", typeJSON)
 	pooled := streamBuffers.Get().(*[]byte)
 	defer streamBuffers.Put(pooled)
@@ -133,11 +132,9 @@ func (a *API) latestReadings(c *call) error {
 		if len(b) < streamChunk {
 			return nil
 		}
-		if _, err := c.w.Write(b); err != nil {
-			return errors.Join(errGone, err)
-		}
+		err := c.stream(b)
 		b = b[:0]
-		return nil
+		return err
 	})
 	if err != nil {
 		return a.brokenStream(c, err)

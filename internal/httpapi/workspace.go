@@ -228,7 +228,7 @@ type NewToken struct {
 func (a *API) createToken(ctx context.Context, in *TokenCreateInput) (NewToken, error) {
 	c := callOf(ctx)
 	r := account.TokenRequest{Name: in.Body.Name}
-	if len(in.Body.Scopes) > 0 {
+	if in.Body.Scopes != nil {
 		var err error
 		if r.Scopes, err = rimewatch.ParseScopes(in.Body.Scopes); err != nil {
 			return NewToken{}, err
