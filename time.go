@@ -1,6 +1,7 @@
 package rimewatch
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -40,7 +41,7 @@ func TimeOf(t time.Time) Time {
 // digits, of which three are kept.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
+	if err != nil || !strictRFC3339(s) {
 		return 0, fmt.Errorf("must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z")
 	}
 	ms := Time(t.UnixMilli())
@@ -48,6 +49,20 @@ func ParseTime(s string) (Time, error) {
 		return 0, fmt.Errorf("must be between the years 1970 and 9999")
 	}
 	return ms, nil
+}
+
+// strictRFC3339 refuses what time.Parse lets through: an hour of one digit, a
+// comma before the fraction, an offset of a day or more.
+func strictRFC3339(s string) bool {
+	const toHour, toSecond, offset = len("2006-01-02T15"), len("2006-01-02T15:04:05"), len("+07:00")
+	if s[toHour] != ':' || s[toSecond] == ',' {
+		return false
+	}
+	if s[len(s)-1] == 'Z' {
+		return true
+	}
+	zone := s[len(s)-offset:]
+	return zone[1:3] < "24" && zone[4:] < "60"
 }
 
 // Std converts to a time.Time in UTC; 0 becomes the zero time.Time.
@@ -152,10 +167,11 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = 0
 		return nil
 	}
-	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+	var s string // not what stands between the quotes: it may hold escapes
+	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("must be an RFC 3339 time")
 	}
-	v, err := ParseTime(string(b[1 : len(b)-1]))
+	v, err := ParseTime(s)
 	if err != nil {
 		return err
 	}
