@@ -23,14 +23,23 @@ type chaos struct {
 	count  int64
 }
 
+// few draws a set of fields: the larger n, the fewer.
+func (c *chaos) few(n int) rimewatch.Fields {
+	s := rimewatch.AllFields
+	for range n {
+		s &= rimewatch.Fields(c.IntN(256))
+	}
+	return s
+}
+
 func (c *chaos) reading(at rimewatch.Time) rimewatch.Reading {
 	r := rimewatch.Reading{At: at}
 	if c.minute%97 == 0 {
 		f := rimewatch.Field(c.IntN(int(rimewatch.NumFields)))
 		wild := [...][]float64{{-20, -14, -10, -31, 65}, {85, 110, 125, 40}, {-3, 20, 30, -25}, {24, 40, 5}, {50, 80, 96}, {230, 200, 190, 0, 260}, {15, 19, 30}, {0.9, 2.5, 6}}[f]
 		c.level[f] = wild[c.IntN(len(wild))]
-		c.absent ^= rimewatch.Fields(c.IntN(256)) & rimewatch.Fields(c.IntN(256)) & rimewatch.Fields(c.IntN(256))
-		c.broken ^= rimewatch.Fields(c.IntN(256)) & rimewatch.Fields(c.IntN(256)) & rimewatch.Fields(c.IntN(256)) & rimewatch.Fields(c.IntN(256))
+		c.absent ^= c.few(3)
+		c.broken ^= c.few(4)
 	}
 	cycle := 2 + c.minute/3000%20
 	on := c.minute%cycle < cycle/2

@@ -82,7 +82,7 @@ func TestChanges(t *testing.T) {
 		{"one false", at(300, 50, 200), at(300, 50, 200, 20), changeScore{100 * (2 - 0.11 + 2) / 4, 0, 1, 2}},
 		// At the end of the window a hit earns what a false one costs.
 		{"at the end", at(300, 50, 200), at(300, 50, 260), changeScore{100 * (1 - 0.11 + 2) / 4, 0, 0, 2}},
-		{"after the end", at(300, 50, 200), at(300, 50, 261), changeScore{100 * (1 - 1 - 0.11 + 2) / 4, 1, 1, 2}},
+		{"after the end", at(300, 50, 200), at(300, 50, 261), changeScore{100 * (-0.11 + 2) / 4, 1, 1, 2}},
 		{"overlap: the right window begins where the left one ends", at(300, 50, 80), at(300, 50, 110), changeScore{100, 0, 0, 2}},
 	} {
 		got := scoreChanges([]pair{{times: seconds(300), truth: at(300), alarm: at(300), change: tc.change, indicated: tc.verdict}}, time.Minute, standardProfile)

@@ -31,15 +31,13 @@ func newMeter(r prometheus.Registerer) *meter {
 
 // observe records one request. Paths that no route has share one label, and so
 // do methods that nobody knows: labels must not grow with what strangers send.
-func (m *meter) observe(rt *route, method string, status int, took time.Duration) {
-	name := "other"
+func (m *meter) observe(rt *route, status int, took time.Duration) {
+	name, label := "other", "other"
 	if rt != nil {
-		name, method = rt.path, rt.method
-	} else {
-		method = "other"
+		name, label = rt.path, rt.method
 	}
-	m.requests.WithLabelValues(method, name, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(method, name).Observe(took.Seconds())
+	m.requests.WithLabelValues(label, name, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(label, name).Observe(took.Seconds())
 }
 
 // hotMeter is a route's part of the meter with its labels resolved.

@@ -46,7 +46,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		if v := recover(); v != nil {
 			a.panicked(c, rec, v)
 		}
-		a.meter.observe(c.route, r.Method, rec.status, time.Since(start))
+		a.meter.observe(c.route, rec.status, time.Since(start))
 	}()
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if a.ours(r.URL.Path) {

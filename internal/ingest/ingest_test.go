@@ -204,7 +204,7 @@ func TestOffline(t *testing.T) {
 		r.warm(id, -20, 10*time.Minute)
 		r.events()
 		seen := r.view("A").LastSeenAt
-		time.Sleep(seen.Std().Add(3*time.Minute - time.Second).Sub(time.Now()))
+		time.Sleep(time.Until(seen.Std().Add(3*time.Minute - time.Second)))
 		same(t, "before the deadline", r.events(), []string(nil))
 		time.Sleep(5 * time.Second)
 		same(t, "after it", r.events(), []string{"device.offline", "alert.opened device_offline warning"})
