@@ -42,9 +42,9 @@ func rounds(t *testing.T) int {
 const (
 	singles   = 40
 	batches   = 8
-	batchSize = 100
+	batchSize = 50
 	pauseMS   = 20  // longest pause after a single reading
-	batchMS   = 120 // longest pause after a batch
+	batchMS   = 200 // longest pause after a batch
 	fullEvery = 10  // rounds between two looks at everything
 )
 
@@ -274,7 +274,7 @@ func (k *killer) verify(t *testing.T, c *client.Client, from rimewatch.Time) {
 }
 
 func (d *sender) verify(c *client.Client, from rimewatch.Time) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Duration(len(d.sent))*time.Millisecond)
 	defer cancel()
 	found := make(map[rimewatch.Time]bool)
 	var last rimewatch.Time

@@ -30,6 +30,10 @@ const demoListen = "127.0.0.1:8080"
 
 // Run shows the demo until the context ends.
 func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
+	if c.Every < time.Second || c.Every > time.Minute {
+		return usagef("--every must be from 1s to 60s")
+	}
+	outliveReaders()
 	start := time.Now()
 	logger, err := newLogger(s.err, "warn", "text")
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/signal"
+	"syscall"
 
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
@@ -28,12 +30,17 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
+	outliveReaders()
 	logger, err := newLogger(s.err, c.LogLevel, c.LogFormat)
 	if err != nil {
 		return err
 	}
 	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger})
 }
+
+// outliveReaders keeps a server alive when whoever reads what it prints goes
+// away.
+func outliveReaders() { signal.Ignore(syscall.SIGPIPE) }
 
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var least slog.Level
