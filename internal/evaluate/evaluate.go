@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ type Options struct {
 	Equipment string   // slug of the recorded units' type, for device
 	Limits    string   // "MIN,MAX" in °C instead of the type's, for device
 
+	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
+
 	Seeds        int     // simulated units a fault and type, default 8
 	HealthyYears float64 // simulated device-years of healthy units, default 100
 	Workers      int     // simulations at a time, default 1
@@ -30,13 +33,24 @@ type Options struct {
 // Run evaluates the predictor and prints the report. Invalid options give a
 // rimewatch.Error with CodeValidationFailed, unreadable data a plain error.
 func Run(ctx context.Context, o Options, stdout io.Writer) error {
+	if o.Doc == "" {
+		return run(ctx, o, stdout)
+	}
+	var report bytes.Buffer
+	if err := run(ctx, o, io.MultiWriter(stdout, &report)); err != nil {
+		return err
+	}
+	return replaceSection(o.Doc, o.Format, report.String())
+}
+
+func run(ctx context.Context, o Options, stdout io.Writer) error {
 	if o.Format == "simulator" {
 		return runSimulator(ctx, &o, stdout)
 	}
 	formats := map[string]func(context.Context, []source, *verdictWriter, io.Writer) error{
 		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
 	}
-	run, ok := formats[o.Format]
+	format, ok := formats[o.Format]
 	if !ok && o.Format != "device" {
 		return rimewatch.Invalid("format", "must be skab, nab, ims, device or simulator")
 	}
@@ -57,7 +71,7 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := run(ctx, sources, w, stdout); err != nil {
+	if err := format(ctx, sources, w, stdout); err != nil {
 		_ = w.close()
 		return err
 	}

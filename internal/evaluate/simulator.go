@@ -17,7 +17,7 @@ import (
 
 // FirstSeed begins the seeds of the evaluation on the simulator. The predictor
 // was developed on smaller ones.
-const FirstSeed = 1_000_000
+const FirstSeed = 2_000_000
 
 // trial is a fault to be found. A slow one must be found before it ends the
 // unit's work, a fast one soon after its first sign.
@@ -60,6 +60,10 @@ type outcome struct {
 
 // runSimulator evaluates on the simulator and prints Markdown.
 func runSimulator(ctx context.Context, o *Options, stdout io.Writer) error {
+	return runTrials(ctx, o, trials, simulate.FittedEquipment(), stdout)
+}
+
+func runTrials(ctx context.Context, o *Options, trials []trial, equipment []string, stdout io.Writer) error {
 	seeds, years := o.Seeds, o.HealthyYears
 	if seeds <= 0 {
 		seeds = 8
@@ -67,7 +71,6 @@ func runSimulator(ctx context.Context, o *Options, stdout io.Writer) error {
 	if years <= 0 {
 		years = 100
 	}
-	equipment := simulate.FittedEquipment()
 	fmt.Fprintf(stdout, "Simulated units, seeds from %d, %d units a fault and type, a reading a minute, deliveries and doors; the fault sets in after 10–16 days.\n\n", FirstSeed, seeds)
 	fmt.Fprintln(stdout, "| fault | type | found | before its end | lead, median d | right first | in first two | after onset, median | 95 % within |")
 	fmt.Fprintln(stdout, "|---|---|---|---|---|---|---|---|---|")

@@ -97,7 +97,8 @@ func (o *operation) fields(c *codec) {
 	phase := uint8(o.phase)
 	c.bytes(&o.shifted, &o.tripN, &o.failN, &phase)
 	o.phase = Phase(phase)
-	c.flags(&o.thawed)
+	c.times(&o.spikedAt)
+	c.flags(&o.thawed, &o.spiking)
 }
 
 func (s *slot) fields(c *codec) {

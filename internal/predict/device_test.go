@@ -265,6 +265,67 @@ func TestMissingFields(t *testing.T) {
 	}
 }
 
+// What homes and shops really send: coarse sensors, few fields, one meter for
+// compressor and defrost heater, irregular sampling, gaps. A healthy unit stays
+// silent whatever is made of it.
+func TestCrudeInstallationsAreSilent(t *testing.T) {
+	heater := func(r *rimewatch.Reading) {
+		if hour := (r.At - testStart) % (11 * rimewatch.Hour); hour < 14*rimewatch.Minute && r.Values[rimewatch.AmpDraw] < 1 {
+			r.Set(rimewatch.AmpDraw, 14)
+		}
+	}
+	coarse := func(r *rimewatch.Reading) {
+		r.Set(rimewatch.ProductZoneTemp, math.Round(2*r.Values[rimewatch.ProductZoneTemp])/2)
+		r.Set(rimewatch.AmpDraw, math.Round(5*r.Values[rimewatch.AmpDraw])/5)
+	}
+	only := func(r *rimewatch.Reading, fields ...rimewatch.Field) {
+		kept := rimewatch.Reading{At: r.At}
+		for _, f := range fields {
+			kept.Set(f, r.Values[f])
+		}
+		*r = kept
+	}
+	n := 0
+	for name, change := range map[string]func(r *rimewatch.Reading) bool{
+		"heater on the meter": func(r *rimewatch.Reading) bool { heater(r); return true },
+		"heater, every 5 min": func(r *rimewatch.Reading) bool { n++; heater(r); return n%5 == 0 },
+		"coarse":              func(r *rimewatch.Reading) bool { coarse(r); return true },
+		"coarse zone and amps": func(r *rimewatch.Reading) bool {
+			coarse(r)
+			only(r, rimewatch.ProductZoneTemp, rimewatch.AmpDraw)
+			return true
+		},
+		"zone, amps, heater": func(r *rimewatch.Reading) bool {
+			heater(r)
+			only(r, rimewatch.ProductZoneTemp, rimewatch.AmpDraw, rimewatch.AmbientTemp)
+			return true
+		},
+		"zone and suction": func(r *rimewatch.Reading) bool {
+			only(r, rimewatch.ProductZoneTemp, rimewatch.CompressorSuctionTemp)
+			return true
+		},
+		"every 15 min":   func(r *rimewatch.Reading) bool { n++; return n%15 == 0 },
+		"irregular":      func(r *rimewatch.Reading) bool { n++; return n*n%7 < 3 },
+		"nights missing": func(r *rimewatch.Reading) bool { return r.At/rimewatch.Hour%24 > 6 },
+		"zone falls back to 85 C": func(r *rimewatch.Reading) bool {
+			n++
+			if n%997 == 0 {
+				r.Set(rimewatch.ProductZoneTemp, 85)
+			}
+			return true
+		},
+	} {
+		for _, equipment := range []string{"reach_in_cooler", "walkin_freezer"} {
+			var s State
+			for _, tr := range play(t, equipment, 21, "", 45, &s, change) {
+				if tr.Kind == Opened {
+					t.Errorf("%s, %s: %s %s at day %.1f", name, equipment, tr.Type, tr.Prediction.Fault, float64(tr.At-testStart)/float64(rimewatch.Day))
+				}
+			}
+		}
+	}
+}
+
 func TestSlowAndBrokenSampling(t *testing.T) {
 	n := 0
 	var s State

@@ -136,7 +136,7 @@ var faults = [numFaults]fault{
 		action: "Was it serviced lately? Check the charge and purge the condenser; then its cleanliness."},
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
-			{feature: chDischarge, warn: 3, crit: 6, weight: .45}, {feature: chAmps, warn: 1, crit: 3, weight: .3},
+			{feature: chDischarge, warn: 1.5, crit: 4, weight: .45}, {feature: chAmps, warn: 1, crit: 3, weight: .3},
 			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
 			{feature: chSuction, warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},

@@ -33,17 +33,19 @@ type operation struct {
 	amps    level
 	vib     level
 
-	nominal   float32 // V, usual supply
-	zone      float32 // °C, smoothed over some readings
-	cutIn     float32 // °C of zone at which a run usually begins
-	cutOut    float32 // and ends
-	newOut    float32 // °C of zone at which runs now end instead
-	shifted   uint8   // runs that did
-	runMin    float32 // min that a run usually lasts
-	offMin    float32 // min between two runs
-	runs      uint16  // learnt from
-	spikeAt   float32 // A of a start that has not yet been seen to succeed
-	spikeSeen float32 // A of the newest one
+	nominal   float32        // V, usual supply
+	zone      float32        // °C, smoothed over some readings
+	cutIn     float32        // °C of zone at which a run usually begins
+	cutOut    float32        // and ends
+	newOut    float32        // °C of zone at which runs now end instead
+	shifted   uint8          // runs that did
+	runMin    float32        // min that a run usually lasts
+	offMin    float32        // min between two runs
+	runs      uint16         // learnt from
+	spikedAt  rimewatch.Time // the current rose far above that of running
+	spiking   bool           // and is still there
+	spikeAt   float32        // A of a start that has not yet been seen to succeed
+	spikeSeen float32        // A of the newest one
 	tripN     uint8
 	failN     uint8
 	phase     Phase
@@ -181,9 +183,19 @@ func (o *operation) lostPower(r *rimewatch.Reading, learning bool) bool {
 func (o *operation) failedStart(r *rimewatch.Reading, on, spike bool) bool {
 	amps, ok := r.Value(rimewatch.AmpDraw)
 	if spike {
+		// A protector opens within seconds. What is still there a minute later is
+		// another load, such as a defrost heater.
+		if o.spiking && r.At-o.spikedAt >= rimewatch.Minute {
+			o.spikeAt = 0
+			return false
+		}
+		if !o.spiking {
+			o.spiking, o.spikedAt = true, r.At
+		}
 		o.spikeAt = float32(amps)
 		return false
 	}
+	o.spiking = false
 	if o.spikeAt == 0 || !ok {
 		return false
 	}

@@ -211,11 +211,14 @@ func (s *State) tripped(c *Config, r *rimewatch.Reading, out []Transition) []Tra
 	o, q := &s.op, &s.quick
 	if s.ready() && o.endAmps > 0 {
 		e := 100*math.Log(float64(o.endAmps)) - s.model.expect(chAmps, s.conditions(r))
-		e -= math.Copysign(min(math.Abs(e), zoneDoubt[chAmps]*s.offZone()), e)
+		e -= math.Copysign(min(math.Abs(e), s.offZone()), e)
+		if recent(r.At, 2*rimewatch.Hour, o.trips[:]) <= 1 {
+			q.tripAmp = float32(e) // the first of a series
+		}
 		q.tripAmp += 0.5 * (float32(e) - q.tripAmp)
 	}
 	need := 3
-	if q.tripAmp > 6 {
+	if q.tripAmp > 8 {
 		need = 2
 	}
 	if recent(r.At, 45*rimewatch.Minute, o.trips[:]) < need {
