@@ -213,6 +213,9 @@ func (s *Service) noteDowntime(ctx context.Context) error {
 	now := max(s.clock(), s.now)
 	s.now = max(s.now, alive)
 	if alive == 0 || now <= alive {
+		if err := s.store.MarkAlive(ctx, now); err != nil {
+			s.troubled("mark alive", err)
+		}
 		return nil
 	}
 	s.unrecorded = store.Downtime{From: alive, To: now}
