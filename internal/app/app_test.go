@@ -278,9 +278,14 @@ func TestAddressInUse(t *testing.T) {
 		t.Errorf("Run on a used address: %v", err)
 	}
 	cfg.Listen = "127.0.0.1:0" // the directory is free again
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if err := app.Run(ctx, cfg); err != nil {
+	again, err := app.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Stop(); err != nil {
 		t.Error(err)
 	}
 }
