@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/presence"
+)
+
+const t0 rimewatch.Time = 1_790_000_000_000
+
+// TestReplay drives a unit and a twin that is written and read back at random
+// moments: the same inputs give the same transitions, deadlines and state. It
+// is what recovery after a restart rests on.
+func TestReplay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: rapid.SampledFrom([]string{"walkin_freezer", "vaccine_refrigerator", "other", "unknown"}).Draw(t, "type")})
+		site := &engine.Site{}
+		var one, twin engine.State
+		now := t0
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			now += rimewatch.Time(rapid.SampledFrom([]int{1, 500, 60_000, 60_000, 60_000, 600_000, 7_200_000}).Draw(t, "after"))
+			r := rimewatch.Reading{At: now - rimewatch.Time(rapid.SampledFrom([]int{0, 0, 0, 250, 90_000, -30_000}).Draw(t, "late"))}
+			for f := range rimewatch.NumFields {
+				if rapid.IntRange(0, 9).Draw(t, "has") > 0 {
+					r.Set(f, float64(rapid.IntRange(-300, 900).Draw(t, f.String()))/10)
+				}
+			}
+			kind := rapid.IntRange(0, 9).Draw(t, "kind")
+			step := func(s *engine.State) (out []alert.Transition) {
+				switch {
+				case kind < 6:
+					out = s.Reading(&cfg, site, &r, now, kind > 0, nil)
+				case kind == 6:
+					out = s.Heartbeat(&cfg, site, false, now, nil)
+				case kind == 7:
+					out = s.Heartbeat(&cfg, site, true, now, nil)
+				case kind == 8:
+					out = s.Tick(&cfg, site, now, nil)
+				default:
+					site.Downtimes = append(site.Downtimes[:0:0], presence.Downtime{From: now - 1000, To: now})
+				}
+				return out
+			}
+			a, b := step(&one), step(&twin)
+			if d := cmp.Diff(a, b); d != "" {
+				t.Fatalf("transitions (-one +twin):\n%s", d)
+			}
+			if one.Deadline(&cfg, site) != twin.Deadline(&cfg, site) {
+				t.Fatal("deadlines differ")
+			}
+			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
+				var again engine.State
+				if err := again.UnmarshalBinary(twin.AppendBinary(nil)); err != nil {
+					t.Fatal(err)
+				}
+				twin = again
+			}
+			if string(one.AppendBinary(nil)) != string(twin.AppendBinary(nil)) {
+				t.Fatal("states differ")
+			}
+		}
+	})
+}
+
+func TestDamagedState(t *testing.T) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
+	var s engine.State
+	r := rimewatch.Reading{At: t0}
+	r.Set(rimewatch.ProductZoneTemp, -10)
+	s.Reading(&cfg, &engine.Site{}, &r, t0, true, nil)
+	whole := s.AppendBinary(nil)
+	for n := range whole {
+		var got engine.State
+		if err := got.UnmarshalBinary(whole[:n]); err == nil {
+			t.Fatalf("%d of %d bytes were taken for a state", n, len(whole))
+		}
+	}
+}
+
+// TestCircumstances: what the score rests on follows presence and alerts.
+func TestCircumstances(t *testing.T) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
+	site := &engine.Site{}
+	var s engine.State
+	now := t0
+	feed := func(temp float64, minutes int) {
+		for range minutes {
+			now += rimewatch.Minute
+			r := rimewatch.Reading{At: now}
+			r.Set(rimewatch.ProductZoneTemp, temp)
+			s.Reading(&cfg, site, &r, now, true, nil)
+			s.Tick(&cfg, site, now, nil)
+		}
+	}
+	feed(-20, 10)
+	if c := s.Circumstances(now); c.Offline || c.OpenWarning || c.OpenCritical {
+		t.Errorf("healthy: %+v", c)
+	}
+	feed(-13, 62)
+	if c := s.Circumstances(now); !c.OpenWarning || c.OpenCritical || c.Severity[health.Temperature] != 0.5 {
+		t.Errorf("too warm: %+v", c)
+	}
+	now += 10 * rimewatch.Minute
+	s.Tick(&cfg, site, now, nil)
+	if c := s.Circumstances(now); !c.Offline || c.Severity[health.DataFreshness] != 0.5 {
+		t.Errorf("silent: %+v", c)
+	}
+}
