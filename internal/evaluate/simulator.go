@@ -17,7 +17,7 @@ import (
 
 // FirstSeed begins the seeds of the evaluation on the simulator. The predictor
 // was developed on smaller ones.
-const FirstSeed = 2_000_000
+const FirstSeed = 3_000_000
 
 // trial is a fault to be found. A slow one must be found before it ends the
 // unit's work, a fast one soon after its first sign.

@@ -194,6 +194,9 @@ func (s *State) instant() findings {
 	most := 0.0
 	for ch := range trendChannels {
 		now, then := float64(s.quick.mean[ch]), s.hist.back(ch, 1)
+		if last := s.hist.back(ch, 0); math.Abs(last) > math.Abs(then) {
+			then = last
+		}
 		f[ch] = now
 		if share := math.Abs(now) / floors[ch]; share > most && now != 0 {
 			most = share
