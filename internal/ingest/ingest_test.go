@@ -184,6 +184,11 @@ func TestCrashes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			defer func() { r.close() }()
+			if crashing { // and with hardly any room for unpacked states
+				r.unpacked = 1
+				r.close()
+				r.open()
+			}
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			ids := []int64{r.device("A", "walkin_freezer"), r.device("B", "walkin_cooler"), r.device("C", "vaccine_refrigerator")}
 			temps := []float64{-20, 3, 5}

@@ -20,9 +20,6 @@ type memory struct {
 	scratch  []byte
 }
 
-// unpackedStates is how many states lie unpacked.
-const unpackedStates = 16_384
-
 // read gives the unit's state for reading. It may lie in scratch.
 func (u *unit) read(scratch *engine.State) *engine.State {
 	if u.state != nil {

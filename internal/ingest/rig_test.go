@@ -24,6 +24,8 @@ type rig struct {
 	ws   int64
 	mu   sync.Mutex
 	log  []string // events
+
+	unpacked int // states, 0 = the default
 }
 
 func newRig(t *testing.T) *rig {
@@ -44,7 +46,7 @@ func (r *rig) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	in := ingest.New(ingest.Config{Store: s, Publisher: r, AliveEvery: time.Minute})
+	in := ingest.New(ingest.Config{Store: s, Publisher: r, AliveEvery: time.Minute, UnpackedStates: r.unpacked})
 	if err := in.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}

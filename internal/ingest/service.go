@@ -43,6 +43,9 @@ type Config struct {
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
 	// Default 2 min.
 	CheckpointAfter time.Duration
+	// UnpackedStates is how many devices' states lie ready for use; the others
+	// are packed. Default 16,384, about 20 MB.
+	UnpackedStates int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
 }
@@ -62,6 +65,9 @@ func (c *Config) defaults() {
 	}
 	if c.CheckpointAfter == 0 {
 		c.CheckpointAfter = 2 * time.Minute
+	}
+	if c.UnpackedStates == 0 {
+		c.UnpackedStates = 16_384
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second
@@ -141,7 +147,7 @@ func New(cfg Config) *Service {
 		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),
 	}
-	s.memory.capacity = unpackedStates
+	s.memory.capacity = cfg.UnpackedStates
 	s.configs.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
 	s.group.init()
