@@ -37,6 +37,7 @@ func hasKeys(names ...[]string) test {
 
 // TestDevices reads the sentences about devices.
 func TestDevices(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	q := func(method, path, body string) request {
@@ -56,7 +57,7 @@ func TestDevices(t *testing.T) {
 			"data.device.labels": map[string]any{}, "data.device.latest_reading": nil, "data.device.limits": keys(limitKeys), "data.device.limits.source": "equipment_type",
 			"data.device.health": hasKeys([]string{"score", "drivers"}), "data.device.offline_after_s": 180, "data.device.heartbeat_interval_s": nil, "data.device.created_at": present{}, "data.device.updated_at": present{},
 		}, header: map[string]string{"Location": "/api/v1/devices/D-1"}},
-		{says: "already there: 409 serial_taken", req: q("POST", "/v1/devices", `{"serial":"D-1"}`), status: 409, code: "serial_taken"},
+		{says: "already there: 409 serial_taken", req: q("POST", "/v1/devices", `{"serial":"D-1"}`), status: 409, code: "serial_taken", fields: []string{"serial"}},
 		{says: "already there in another case", req: q("POST", "/v1/devices", `{"serial":"d-1"}`), status: 409, code: "serial_taken"},
 		{says: "a serial of 64 of [A-Za-z0-9._:-]", req: q("POST", "/v1/devices", fmt.Sprintf(`{"serial":%q}`, longSerial)), status: 201, want: map[string]any{"data.device.serial": longSerial}},
 		bad("a serial of 65", fmt.Sprintf(`{"serial":%q}`, longSerial+"x"), "serial"),
@@ -122,6 +123,7 @@ func TestDevices(t *testing.T) {
 // TestDeviceList reads the list of devices: the seed document's row, filters and
 // order.
 func TestDeviceList(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	site := s.do(t, request{method: "POST", path: "/v1/sites", token: n.full, body: `{"name":"Mitte","timezone":"Europe/Berlin"}`})
@@ -181,6 +183,7 @@ func TestDeviceList(t *testing.T) {
 
 // TestPaging reads the page about paging.
 func TestPaging(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	for i := range 7 {
@@ -200,6 +203,8 @@ func TestPaging(t *testing.T) {
 		{says: "absurdly far past the end", req: page("page=99999999999999999999999999"), status: 200, want: empty},
 		{says: "per_page larger than 100 is clamped, the used value reported", req: page("per_page=101"), status: 200, want: map[string]any{"data.pagination.per_page": 100, "data.devices.#": 7}},
 		{says: "absurdly large per_page is clamped", req: page("per_page=99999999999999999999999999"), status: 200, want: map[string]any{"data.pagination.per_page": 100}},
+		{says: "page beyond what a float holds", req: page("page=9223372036854775807"), status: 200, want: empty},
+		{says: "per_page beyond what a float holds", req: page("per_page=9007199254740993"), status: 200, want: map[string]any{"data.pagination.per_page": 100}},
 		{says: "both absurd", req: page("per_page=4611686018427&page=4611686018427"), status: 200, want: empty},
 		bad("page below 1", "page=0", "page"),
 		bad("a negative page", "page=-1", "page"),
@@ -269,6 +274,7 @@ func TestPaging(t *testing.T) {
 
 // TestHeartbeat reads the sentences about heartbeats.
 func TestHeartbeat(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -283,6 +289,7 @@ func TestHeartbeat(t *testing.T) {
 			"data": keys{"device", "server_time"}, "data.device": hasKeys(itemKeys, detailKeys), "data.device.status": "online", "data.device.last_seen_at": present{}, "data.device.last_heartbeat_at": present{}, "data.device.status_changed_at": present{},
 		}},
 		{says: "all fields optional", req: beat(`{}`), status: 200},
+		{says: "every field may be null", req: beat(`{"status":null,"sent_at":null,"firmware_version":null,"battery_pct":null,"rssi_dbm":null,"uptime_s":null,"heartbeat_interval_s":null}`), status: 200},
 		{says: "every field", req: beat(`{"status":"online","sent_at":"` + s.ago(0) + `","firmware_version":"2.1","battery_pct":87.5,"rssi_dbm":-70,"uptime_s":86400,"heartbeat_interval_s":60}`), status: 200, want: map[string]any{
 			"data.device.firmware_version": "2.1", "data.device.heartbeat_interval_s": 60, "data.device.offline_after_s": 180,
 		}},
@@ -309,6 +316,7 @@ func TestHeartbeat(t *testing.T) {
 
 // TestImport reads the sentences about POST /v1/devices/import.
 func TestImport(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"OLD-1","name":"Old"}`)
@@ -350,6 +358,7 @@ func TestImport(t *testing.T) {
 
 // TestEquipmentTypes reads GET /v1/equipment-types.
 func TestEquipmentTypes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	a := n.get(t, "/v1/equipment-types")
@@ -371,6 +380,7 @@ func TestEquipmentTypes(t *testing.T) {
 
 // TestSites reads the sentences about sites.
 func TestSites(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	q := func(method, path, body string) request {

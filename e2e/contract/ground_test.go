@@ -55,6 +55,7 @@ var endpoints = []endpoint{
 // TestEveryEndpointAuthenticates: "no / malformed / unknown / expired / revoked
 // token: 401 unauthenticated (one code: no oracle) + WWW-Authenticate: Bearer".
 func TestEveryEndpointAuthenticates(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -111,6 +112,7 @@ func TestEveryEndpointAuthenticates(t *testing.T) {
 // fields.scope names the missing one"; members, tokens and settings need a
 // signed-in user, never a token.
 func TestEveryEndpointNeedsItsScope(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	tokens := make(map[string]string)
@@ -143,6 +145,7 @@ func TestEveryEndpointNeedsItsScope(t *testing.T) {
 // size, JSON, fields, existence". Each request is wrong in one thing more than
 // the one before.
 func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	big := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -173,6 +176,7 @@ func TestOrderOfChecks(t *testing.T) {
 
 // TestRoutes reads the sentences about paths and methods.
 func TestRoutes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	for _, serial := range []string{"Dev-1", "...", "a:b", "health", "import"} {
@@ -233,6 +237,7 @@ func TestRoutes(t *testing.T) {
 
 // TestTokens reads what the contract says of the form of tokens.
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	if len(n.full) != 3+32+6 || !strings.HasPrefix(n.full, "rw_") || !rimewatch.ValidToken(n.full) {
@@ -249,7 +254,7 @@ func TestTokens(t *testing.T) {
 		{says: "a token has a case", req: with("Bearer " + strings.ToUpper(n.full)), status: 401, code: "unauthenticated"},
 	})
 	two := fmt.Sprintf("GET /api/v1/devices HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nAuthorization: Bearer %s\r\n\r\n", n.full, n.full)
-	if a := s.raw(t, 5*time.Second, two); !strings.HasPrefix(a, "HTTP/1.1 401 ") {
+	if a, _ := s.raw(t, 5*time.Second, two); !strings.HasPrefix(a, "HTTP/1.1 401 ") {
 		t.Errorf("two Authorization headers: %s", a)
 	}
 }
@@ -257,6 +262,7 @@ func TestTokens(t *testing.T) {
 // TestWorkspacesAreApart: "unknown serial or id in a path, another workspace's
 // included (same body, same timing class)".
 func TestWorkspacesAreApart(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	mine, theirs := s.tenant(t, "Alpha"), s.tenant(t, "Beta")
 	theirs.device(t, `{"serial":"SECRET-1","limits":{"temp_max":5,"delay_s":0},"equipment_type":"vaccine_refrigerator"}`)

@@ -15,6 +15,7 @@ import (
 
 // TestReading reads the sentences about POST /v1/readings.
 func TestReading(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"WIF-0001"}`)
@@ -119,6 +120,7 @@ func offset(t *testing.T, at string) string {
 
 // TestRecordedAt reads the sentences about the time of a reading.
 func TestRecordedAt(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -163,6 +165,7 @@ func TestRecordedAt(t *testing.T) {
 // TestReadingsWithoutATime: "default: arrival, moved to the device's next free
 // millisecond, so two readings without a time are never taken for duplicates".
 func TestReadingsWithoutATime(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -189,6 +192,7 @@ func TestReadingsWithoutATime(t *testing.T) {
 // TestDuplicatesSideBySide: one reading sent by many at once is stored once,
 // and everyone hears of the same value.
 func TestDuplicatesSideBySide(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -218,6 +222,7 @@ func TestDuplicatesSideBySide(t *testing.T) {
 // duplicate keys, trailing bytes: 400 invalid_json", on the hand-written decoder
 // and on the general one.
 func TestStrictJSON(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -297,6 +302,7 @@ func TestStrictJSON(t *testing.T) {
 
 // TestAnyKeyOrder: what a document means does not depend on how it is written.
 func TestAnyKeyOrder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -318,6 +324,7 @@ func TestAnyKeyOrder(t *testing.T) {
 // TestMediaTypes reads the row "wrong content type or encoding: 415" and "a body
 // without Content-Type is 415".
 func TestMediaTypes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
@@ -352,6 +359,7 @@ func TestMediaTypes(t *testing.T) {
 
 // TestLatest reads GET /v1/readings/latest.
 func TestLatest(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	for i := range 30 {
@@ -383,6 +391,7 @@ func TestLatest(t *testing.T) {
 // TestAutoRegister: "or, with the workspace's auto_register on, the device is
 // created".
 func TestAutoRegister(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	owner := n.signIn(t, "olga@example.com", rimewatch.RoleOwner)
@@ -403,6 +412,7 @@ func TestAutoRegister(t *testing.T) {
 
 // TestLongText: what a client sends comes back only in part.
 func TestLongText(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	a := s.do(t, request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"` + strings.Repeat("k", 900_000) + `":1}`})

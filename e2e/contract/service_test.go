@@ -6,6 +6,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -33,7 +34,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type service struct {
 	app    *app.App
 	base   string // http://host:port/api
+	begun  time.Time
 	ahead  atomic.Int64
+	still  atomic.Bool // the clock moves only by advance
 	client *http.Client
 	events *recorder
 }
@@ -42,7 +45,7 @@ type service struct {
 // test sets them.
 func start(t *testing.T, change ...func(*app.Config)) *service {
 	t.Helper()
-	s := &service{events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}}
+	s := &service{begun: time.Now(), events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}}
 	cfg := app.Config{
 		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, DrainPeriod: 5 * time.Second},
 		Now:   s.now, Publisher: s.events, Version: "contract",
@@ -67,7 +70,13 @@ func start(t *testing.T, change ...func(*app.Config)) *service {
 	return s
 }
 
-func (s *service) now() time.Time             { return time.Now().Add(time.Duration(s.ahead.Load())) }
+func (s *service) now() time.Time {
+	if s.still.Load() {
+		return s.begun.Add(time.Duration(s.ahead.Load()))
+	}
+	return time.Now().Add(time.Duration(s.ahead.Load()))
+}
+
 func (s *service) moment() rimewatch.Time     { return rimewatch.TimeOf(s.now()) }
 func (s *service) advance(d time.Duration)    { s.ahead.Add(int64(d)) }
 func (s *service) ago(d time.Duration) string { return s.moment().Add(-d).String() }
@@ -228,23 +237,22 @@ func (r *recorder) count(kind string, device int64) int {
 }
 
 // raw sends bytes on a connection of its own and reads what comes until the
-// service closes it, or until the patience ends: then it fails.
-func (s *service) raw(t *testing.T, patience time.Duration, text string) string {
+// service closes it, or until the patience ends: then it is still open.
+func (s *service) raw(t *testing.T, patience time.Duration, text string) (got string, open bool) {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return "", false
 	}
 	defer func() { _ = c.Close() }()
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	if _, err := io.WriteString(c, text); err != nil {
-		return ""
+		return "", false
 	}
 	b, err := io.ReadAll(c)
-	if ne, ok := err.(net.Error); ok && ne.Timeout() {
-		t.Fatalf("still waiting after %v; so far %q", patience, b)
-	}
-	return string(b)
+	var ne net.Error
+	return string(b), errors.As(err, &ne) && ne.Timeout()
 }
