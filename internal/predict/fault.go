@@ -208,7 +208,7 @@ var faults = [numFaults]fault{
 	fiSag: {name: "voltage_sag", clues: []clue{{feature: ftVolts, warn: -4, crit: -8, weight: 1}}},
 	fiStuckOn: {name: "thermostat_stuck_on", clues: []clue{
 		{feature: chZone, warn: -1.5, crit: -4, weight: .6}, {feature: chDuty, warn: 10, crit: 30, weight: .4}}},
-	fiSensor: {name: "sensor_drift", clues: []clue{{feature: chZone, warn: 100, crit: 101, weight: 1}}},
+	fiSensor: {name: "sensor_drift"}, // see alone
 }
 
 // diagnosis ranks the faults that fit.

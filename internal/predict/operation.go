@@ -1,6 +1,10 @@
 package predict
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // Phase is what a unit is doing.
 type Phase uint8
@@ -54,7 +58,6 @@ type operation struct {
 	thawed   bool    // the run recovers from a defrost or a standstill
 	beganAt  float32 // °C of zone when it began
 	endAmps  float32 // A at its end
-	endDis   float32 // °C
 	meltFrom float32 // °C of zone when the compressor stopped before the defrost
 	meltTop  float32 // °C, warmest zone in it
 }
@@ -65,14 +68,10 @@ const lostAfter = 20 * rimewatch.Minute
 // cycle is what a reading brought about.
 type cycle struct {
 	dt       float64 // min that the reading stands for
-	running  bool
-	began    bool    // a run began with it
-	ended    bool    // a run ended
-	tripped  bool    // that run ended without reaching its goal
+	tripped  bool    // a run ended without reaching its goal
 	failed   bool    // a start failed
 	melted   bool    // a defrost ended
 	meltRise float32 // K that the zone rose in it
-	meltMin  float32 // min it lasted
 }
 
 // step takes a reading newer than all before.
@@ -92,7 +91,6 @@ func (o *operation) step(r *rimewatch.Reading, defrost *rimewatch.Defrost, learn
 		if known && on {
 			o.phase, o.started = Recovering, r.At
 		}
-		c.running = known && on
 		return c
 	}
 	if o.lostPower(r, learning) {
@@ -126,11 +124,7 @@ func (o *operation) step(r *rimewatch.Reading, defrost *rimewatch.Defrost, learn
 		if a, ok := r.Value(rimewatch.AmpDraw); ok {
 			o.endAmps = float32(a)
 		}
-		if d, ok := r.Value(rimewatch.CompressorDischargeTemp); ok {
-			o.endDis = float32(d)
-		}
 	}
-	c.running = on
 	return c
 }
 
@@ -209,11 +203,10 @@ func (o *operation) failedStart(r *rimewatch.Reading, on, spike bool) bool {
 }
 
 func (o *operation) begin(at rimewatch.Time, was Phase, zone float32, haveZone bool, c *cycle) {
-	c.began = true
 	rest := float32(at-o.since) / float32(rimewatch.Minute)
 	warm := haveZone && o.runs > 0 && zone > o.cutIn+o.band()
 	if was == Defrosting && recent(at, 2*rimewatch.Hour, o.failed[:])+recent(at, 2*rimewatch.Hour, o.trips[:]) == 0 {
-		c.melted, c.meltRise, c.meltMin = true, max(o.meltTop, zone)-o.meltFrom, rest
+		c.melted, c.meltRise = true, max(o.meltTop, zone)-o.meltFrom
 	}
 	o.phase = Running
 	if was != Off || warm {
@@ -229,7 +222,6 @@ func (o *operation) begin(at rimewatch.Time, was Phase, zone float32, haveZone b
 }
 
 func (o *operation) end(at rimewatch.Time, zone float32, haveZone bool, c *cycle) {
-	c.ended = true
 	ran := float32(at-o.started) / float32(rimewatch.Minute)
 	satisfied := haveZone && (o.runs < 3 || zone <= o.cutOut+0.4*(o.cutIn-o.cutOut)+0.2)
 	switch {
@@ -254,7 +246,7 @@ func (o *operation) end(at rimewatch.Time, zone float32, haveZone bool, c *cycle
 // should and ends at the same zone temperature, but not at the usual one.
 func (o *operation) resettle(zone float32) {
 	usual := o.cutIn - o.cutOut
-	if d := zone - o.newOut; d*d > max(0.3, 0.5*usual)*max(0.3, 0.5*usual) || o.beganAt-zone < 0.6*usual {
+	if math.Abs(float64(zone-o.newOut)) > max(0.3, 0.5*float64(usual)) || o.beganAt-zone < 0.6*usual {
 		o.newOut, o.shifted = zone, 0
 		return
 	}
