@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet fuzz bench kill9 clean
+.PHONY: all build run test vet fuzz bench evaluate kill9 clean
 
 all: build
 
@@ -32,6 +32,14 @@ fuzz: ## every fuzz target for FUZZTIME
 
 bench: ## the side-by-side benchmark: prints ratios
 	$(GO) run ./bench
+
+# DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
+DATA ?=
+evaluate: build ## measure the predictor and write docs/prediction.md
+	@for f in skab nab ims; do \
+		if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format $$f --out bin/evaluate/$$f --doc docs/prediction.md $(DATA)/$$f || exit 1; fi; \
+	done
+	./bin/rimewatch evaluate --format simulator --seeds 12 --years 120 --workers 2 --doc docs/prediction.md
 
 kill9: ## a hundred rounds of kill -9 under load
 	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=100 $(GO) test -race -run TestKill9 -count 1 -timeout 60m ./e2e

@@ -23,6 +23,7 @@ type commands struct {
 	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market in it, to look around."`
 	Simulate simulateCmd `cmd:"" group:"feed" help:"Let a simulated fleet report to a server."`
 	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
+	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated machines."`
 	Token    tokenCmd    `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
 	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
 	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, also beside a running server."`

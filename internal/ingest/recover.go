@@ -30,12 +30,15 @@ func (s *Service) recover(ctx context.Context) error {
 	if err := s.loadDowntimes(ctx, store.Downtime{}); err != nil {
 		return err
 	}
+	lost := 0
 	re := replayer{s: s, after: make(map[int64]store.Seq)}
 	err = s.store.Recover(ctx, func(c store.Checkpoint) error {
 		if err := s.restore(&c); err != nil {
 			// It is derived: what the log still holds builds the state again, and the
 			// rest is learnt anew. No device may keep the service down.
-			s.log.Warn("the state of a device was lost", "device", c.DeviceID, "err", err)
+			if lost++; lost == 1 {
+				s.log.Warn("the state of a device was lost; it is built anew", "device", c.DeviceID, "err", err)
+			}
 			s.forget(c.DeviceID)
 			return nil
 		}
@@ -46,6 +49,9 @@ func (s *Service) recover(ctx context.Context) error {
 		return fmt.Errorf("recover units: %w", err)
 	}
 	re.flush()
+	if lost > 1 {
+		s.log.Warn("states were lost", "devices", lost)
+	}
 	if err := s.restoreAlerts(ctx); err != nil {
 		return err
 	}

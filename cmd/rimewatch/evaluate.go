@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch/internal/evaluate"
+)
+
+type evaluateCmd struct {
+	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders of them; none for the simulator."`
+	Format    string   `required:"" enum:"skab,nab,ims,device,simulator" help:"What the data are: skab, nab, ims, device or simulator."`
+	Out       string   `placeholder:"DIR" help:"Folder for verdicts.csv or events.csv. Made if it is missing."`
+	Equipment string   `placeholder:"TYPE" help:"Equipment type of the recorded units, for device."`
+	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
+	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
+	Seeds     int      `default:"8" help:"Simulated units a fault and type."`
+	Years     float64  `default:"100" help:"Simulated device-years of healthy units."`
+	Workers   int      `default:"1" help:"Simulations at a time."`
+}
+
+// Run measures the predictor.
+func (c *evaluateCmd) Run(ctx context.Context, s streams) error {
+	return evaluate.Run(ctx, evaluate.Options{
+		Format: c.Format, Paths: c.Paths, Out: c.Out, Equipment: c.Equipment, Limits: c.Limits, Doc: c.Doc,
+		Seeds: c.Seeds, HealthyYears: c.Years, Workers: c.Workers,
+	}, s.out)
+}
