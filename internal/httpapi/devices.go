@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -233,6 +234,9 @@ func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
 // other.
 func (f *DeviceFields) apply(d *rimewatch.Device) error {
 	f.Name.set(&d.Name, d.Serial)
+	if strings.TrimSpace(d.Name) == "" {
+		return rimewatch.Invalid("name", "must not be blank")
+	}
 	f.EquipmentType.set(&d.EquipmentType, rimewatch.OtherEquipment)
 	f.SiteID.set(&d.SiteID, 0)
 	f.Manufacturer.set(&d.Manufacturer, "")
