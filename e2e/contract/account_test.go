@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/app"
 )
 
 // TestPolicies reads the page about policies.
@@ -241,7 +240,7 @@ func (s *service) statuses(t *testing.T, k int, q request) map[int]int {
 // TestLimits reads the page about limits, with the clock standing still.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *app.Config) { c.RateLimit, c.AuthRateLimit = 6000, 20 })
+	s := start(t, limited)
 	s.still.Store(true)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)

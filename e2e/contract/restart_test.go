@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/rimewatch/rimewatch/internal/app"
 )
 
 // volatile are the parts of answers that may differ from one moment to the next.
@@ -19,8 +17,7 @@ var volatile = regexp.MustCompile(`"(computed_at|server_time|data_coverage|tempe
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	inDir := func(c *app.Config) { c.Data = dir }
-	s := start(t, inDir)
+	s := start(t, inside(dir))
 	n := s.tenant(t, "Alpha")
 	n.seeded(t)
 	acknowledged := n.warm(t, "A-1")
@@ -62,7 +59,7 @@ func TestRestart(t *testing.T) {
 	if err := s.app.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, inDir)
+	again := start(t, inside(dir))
 	m := &tenant{service: again, id: n.id, full: n.full, feed: n.feed, read: n.read}
 	for p, text := range shot(m) {
 		if text != before[p] {

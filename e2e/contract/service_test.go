@@ -41,17 +41,29 @@ type service struct {
 	events *recorder
 }
 
+// option changes a service before it starts.
+type option func(*service, *app.Config)
+
+// limited turns the usual rate limits on.
+func limited(_ *service, c *app.Config) { c.RateLimit, c.AuthRateLimit = 6000, 20 }
+
+// inside lets a service use a directory that outlives it.
+func inside(dir string) option { return func(_ *service, c *app.Config) { c.Data = dir } }
+
+// later sets its clock ahead.
+func later(d time.Duration) option { return func(s *service, _ *app.Config) { s.advance(d) } }
+
 // start runs a service of its own for a test. Rate limits are off unless the
 // test sets them.
-func start(t *testing.T, change ...func(*app.Config)) *service {
+func start(t *testing.T, options ...option) *service {
 	t.Helper()
 	s := &service{begun: time.Now(), events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}}
 	cfg := app.Config{
 		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, DrainPeriod: 5 * time.Second},
 		Now:   s.now, Publisher: s.events, Version: "contract",
 	}
-	for _, f := range change {
-		f(&cfg)
+	for _, f := range options {
+		f(s, &cfg)
 	}
 	a, err := app.New(t.Context(), cfg)
 	if err != nil {
