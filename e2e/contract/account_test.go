@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
 )
 
 // TestPolicies reads the page about policies.
@@ -47,6 +51,45 @@ func TestPolicies(t *testing.T) {
 		rows = append(rows, row{says: "GET /v1/policies/" + slug, req: get("/v1/policies/" + slug), status: 200, want: map[string]any{"data.policy.slug": slug}})
 	}
 	s.recite(t, rows)
+}
+
+// TestOperatorPolicies: "an operator's folder overrides them"; content_html is
+// sanitised whatever the folder holds.
+func TestOperatorPolicies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"privacy": "---\ntitle: Ours\nversion: 7\neffective_at: 2026-01-02\nupdated_at: 2026-01-03T04:05:06Z\n---\n# Hello\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)> **bold**\n",
+		"cookies": "---\ntitle: Cookies\nversion: 1\neffective_at: 2026-01-02\nupdated_at: 2026-01-02\n---\nNone.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := start(t, func(_ *service, c *app.Config) { c.Policies = dir })
+	s.recite(t, []row{
+		{says: "the operator's goes before", req: request{path: "/v1/policies/privacy"}, status: 200, want: map[string]any{
+			"data.policy.title": "Ours", "data.policy.version": "7", "data.policy.effective_at": "2026-01-02T00:00:00.000Z", "data.policy.updated_at": "2026-01-03T04:05:06.000Z",
+		}, then: func(t *testing.T, a answer) {
+			html := a.text("data.policy.content_html")
+			for _, evil := range []string{"<script", "javascript:", "onerror"} {
+				if strings.Contains(strings.ToLower(html), evil) {
+					t.Errorf("%s is in %s", evil, html)
+				}
+			}
+			if !strings.Contains(html, "<strong>bold</strong>") {
+				t.Errorf("not rendered: %s", html)
+			}
+		}},
+		{says: "one that the operator adds", req: request{path: "/v1/policies/cookies"}, status: 200, want: map[string]any{"data.policy.title": "Cookies"}},
+		{says: "is listed after the shipped ones", req: request{path: "/v1/policies"}, status: 200, want: map[string]any{"data.policies.#": 5, "data.policies.0.title": "Ours", "data.policies.4.slug": "cookies"}},
+	})
+	if err := os.WriteFile(filepath.Join(dir, "terms.md"), []byte("no header"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, Policies: dir}}); err == nil {
+		t.Error("a document that cannot be read goes unnoticed")
+	}
 }
 
 // TestPublicPages: OpenAPI and docs need no token, nor do the probes.
@@ -227,6 +270,33 @@ func TestTokenAdmin(t *testing.T) {
 	})
 }
 
+// TestPeopleAreApart: an owner's session reaches nothing of another workspace.
+func TestPeopleAreApart(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	mine, theirs := s.tenant(t, "Alpha"), s.tenant(t, "Beta")
+	me, them := mine.signIn(t, "me@example.com", rimewatch.RoleOwner), theirs.signIn(t, "them@example.com", rimewatch.RoleOwner)
+	member := s.do(t, request{path: "/v1/members", cookie: them}).at("data.members.0.user_id")
+	token := s.do(t, request{path: "/v1/tokens", cookie: them}).at("data.tokens.0.id")
+	session := s.do(t, request{path: "/v1/me/sessions", cookie: them}).at("data.sessions.0.id")
+	workspace := s.do(t, request{path: "/v1/workspace", cookie: them}).at("data.workspace.id")
+	as := func(method, path, body string) request {
+		return request{method: method, path: path, body: body, cookie: me}
+	}
+	s.recite(t, []row{
+		{says: "no member of another workspace: role", req: as("PATCH", fmt.Sprintf("/v1/members/%v", member), `{"role":"viewer"}`), status: 404, code: "not_found"},
+		{says: "no member of another workspace: remove", req: as("DELETE", fmt.Sprintf("/v1/members/%v", member), ""), status: 404, code: "not_found"},
+		{says: "no token of another workspace", req: as("DELETE", fmt.Sprintf("/v1/tokens/%v", token), ""), status: 404, code: "not_found"},
+		{says: "no session of another person", req: as("DELETE", fmt.Sprintf("/v1/me/sessions/%v", session), ""), status: 404, code: "not_found"},
+		{says: "no switch to another workspace", req: as("POST", "/v1/me/workspace", fmt.Sprintf(`{"workspace_id":%v}`, workspace)), status: 422, code: "validation_failed", fields: []string{"workspace_id"}},
+		{says: "the name of another workspace is taken", req: as("PATCH", "/v1/workspace", `{"name":"Beta"}`), status: 409, code: "conflict"},
+		{says: "the list holds my own members", req: as("GET", "/v1/members", ""), status: 200, want: map[string]any{"data.members.#": 1, "data.members.0.email": "me@example.com"}},
+		{says: "the last owner stays", req: as("PATCH", fmt.Sprintf("/v1/members/%v", s.do(t, as("GET", "/v1/members", "")).at("data.members.0.user_id")), `{"role":"viewer"}`), status: 409, code: "conflict"},
+		{says: "their token still works", req: request{path: "/v1/devices", token: theirs.full}, status: 200},
+		{says: "their session still works", req: request{path: "/v1/me", cookie: them}, status: 200, want: map[string]any{"data.role": "owner"}},
+	})
+}
+
 // statuses sends a request k times and counts the answers.
 func (s *service) statuses(t *testing.T, k int, q request) map[int]int {
 	t.Helper()
@@ -262,6 +332,7 @@ func TestLimits(t *testing.T) {
 		{path: "/v1/policies", token: "rw_bad"}:                                                            200,
 		{method: "POST", path: "/v1/readings", token: "rw_bad", body: `{}`}:                                429,
 		{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"D-2","voltage":1}`}: 201,
+		{method: "POST", path: "/v1/auth/sign-in", body: `{"email":"a@example.com","password":"x"}`}:       429,
 		&spoofed: 429,
 	} {
 		if a := s.do(t, *q); a.status != want {
