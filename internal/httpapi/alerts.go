@@ -191,7 +191,7 @@ func (a *API) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error)
 // AcknowledgeBody says how long an alert is taken care of.
 type AcknowledgeBody struct {
 	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
-	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement ends by itself. Default: with the alert."`
+	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement ends by itself. Default: 4 h, 1 h for a critical alert."`
 }
 
 // AcknowledgeInput carries an acknowledgement.

@@ -140,16 +140,14 @@ type API struct {
 	deviceLimit  *limiter // heartbeats and single readings per device
 	authFailures *account.FailureLimiter
 	crossOrigin  *http.CrossOriginProtection
-	bulk         chan struct{} // slots for large bodies in memory
-	secure       bool          // the public URL is https
+	bulk         *bulkSlots
+	secure       bool // the public URL is https
 }
 
 // How often a device may report: heartbeats and single readings together.
 const (
 	devicePerMinute = 120
 	burst           = 1000
-	// bulkSlots bounds how many bodies above the single limit are held at once.
-	bulkSlots = 16
 )
 
 // New builds the API. It fails when a policy document or the public URL cannot
@@ -173,7 +171,7 @@ func New(cfg Config) (*API, error) {
 		deviceLimit:  newLimiter(devicePerMinute, burst, "device"),
 		authFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:  http.NewCrossOriginProtection(),
-		bulk:         make(chan struct{}, bulkSlots),
+		bulk:         newBulkSlots(),
 	}
 	a.settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
 		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})

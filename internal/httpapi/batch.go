@@ -379,7 +379,7 @@ func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := g.batch.Get().(*batchScratch)
-	body, release, e := g.api.bulkBody(w, r, s.body)
+	body, release, e := g.api.bulkBody(w, r, p.WorkspaceID, s.body)
 	defer release()
 	s.body = body
 	if e == nil && len(body) == 0 && mediaType != typeNDJSON { // no lines are no items

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -96,15 +97,17 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return buf[:0], nil
 	}
-	src := pace(w, r.Body, r.ContentLength)
-	defer src.done()
+	paced := pace(w, r.Body, r.ContentLength)
+	defer paced.done()
+	// What is compressed counts, too: empty members decompress to nothing for ever.
+	src := &boundedReader{r: paced, left: int64(limit)}
 	switch encoding {
 	case "":
 		if n := int(r.ContentLength); n > cap(buf) {
 			// One more byte, so that the end is seen without growing again.
 			buf = make([]byte, 0, min(n, maxSingleBody)+1)
 		}
-		return readAll(src, buf, limit, nil)
+		return readAll(paced, buf, limit, nil)
 	case "gzip":
 		z := gzipReaders.Get().(*gzip.Reader)
 		defer gzipReaders.Put(z)
@@ -137,7 +140,27 @@ var zstdReaders = sync.Pool{New: func() any {
 	return z
 }}
 
+// boundedReader fails with errBound after left bytes.
+type boundedReader struct {
+	r    io.Reader
+	left int64
+}
+
+var errBound = errors.New("compressed body is too large")
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errBound
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
 func badCompression(err error) *rimewatch.Error {
+	if errors.Is(err, errBound) {
+		return rimewatch.Wrap(rimewatch.CodePayloadTooLarge, err, "The compressed body is too large.")
+	}
 	if e := brokenBody(err); e != nil {
 		return e
 	}
@@ -185,22 +208,72 @@ func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatc
 // bulkBody reads a large body. Only so many of them are held at a time: the
 // others wait a little and are then turned away. The caller calls release when
 // it is done with the body.
-func (a *API) bulkBody(w http.ResponseWriter, r *http.Request, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
+func (a *API) bulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
 	release = func() {}
 	if r.ContentLength < 0 || r.ContentLength > maxSingleBody || r.Header.Get("Content-Encoding") != "" {
-		timer := time.NewTimer(2 * time.Second)
-		defer timer.Stop()
-		select {
-		case a.bulk <- struct{}{}:
-			release = func() { <-a.bulk }
-		case <-timer.C:
-			return buf, release, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at the same time.")
-		case <-r.Context().Done():
-			return buf, release, rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was given up.")
+		if release, e = a.bulk.take(r.Context(), workspaceID); e != nil {
+			return buf, release, e
 		}
 	}
 	body, e = readBody(w, r, buf, maxBulkBody)
 	return body, release, e
+}
+
+// bulkSlots bounds the large bodies that are held at a time, in all and by
+// workspace: slow uploads of one must not keep the others out.
+type bulkSlots struct {
+	all chan struct{}
+
+	mu sync.Mutex
+	by map[int64]chan struct{}
+}
+
+const (
+	bulkAll       = 16
+	bulkWorkspace = 8
+	bulkWait      = 2 * time.Second
+)
+
+func newBulkSlots() *bulkSlots {
+	return &bulkSlots{all: make(chan struct{}, bulkAll), by: make(map[int64]chan struct{})}
+}
+
+func (b *bulkSlots) workspace(id int64) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.by[id]
+	if c == nil {
+		c = make(chan struct{}, bulkWorkspace)
+		b.by[id] = c
+	}
+	return c
+}
+
+// take waits a little for a slot. release is never nil.
+func (b *bulkSlots) take(ctx context.Context, workspaceID int64) (release func(), e *rimewatch.Error) {
+	var taken []chan struct{}
+	release = func() {
+		for _, c := range taken {
+			<-c
+		}
+	}
+	timer := time.NewTimer(bulkWait)
+	defer timer.Stop()
+	for _, c := range []chan struct{}{b.workspace(workspaceID), b.all} {
+		select {
+		case c <- struct{}{}:
+			taken = append(taken, c)
+			continue
+		case <-timer.C:
+			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at the same time.")
+			e.RetryAfter = time.Second
+		case <-ctx.Done():
+			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was given up.")
+		}
+		release()
+		return func() {}, e
+	}
+	return release, nil
 }
 
 // isBlank tells whether a body holds nothing but white space.

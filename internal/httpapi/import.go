@@ -117,7 +117,7 @@ func (a *API) importFile(c *call) ([]byte, *rimewatch.Error) {
 		}
 		return nil, e
 	}
-	body, release, e := a.bulkBody(c.w, c.r, nil)
+	body, release, e := a.bulkBody(c.w, c.r, c.workspace(), nil)
 	defer release()
 	if e != nil {
 		return nil, e
@@ -219,6 +219,7 @@ func sniffComma(file []byte) rune {
 func (a *API) newImporter(c *call, header []string) (*importer, error) {
 	im := &importer{api: a, workspace: c.workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int)}
 	var f found
+	there := make(map[string]bool, len(header))
 	for i, name := range header {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if key, ok := strings.CutPrefix(strings.TrimSpace(header[i]), labelColumn); ok {
@@ -226,9 +227,10 @@ func (a *API) newImporter(c *call, header []string) (*importer, error) {
 		} else if !slices.Contains(importColumns, name) {
 			f.add(shown([]byte(header[i])), "is not a known column")
 		}
-		if slices.Contains(header[:i], name) {
+		if there[name] {
 			f.add(shown([]byte(name)), "is there twice")
 		}
+		there[name] = true
 		header[i] = name
 	}
 	if !slices.Contains(header, "serial") {

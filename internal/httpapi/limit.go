@@ -60,6 +60,9 @@ func (l *limiter) take(key int64, now rimewatch.Time) (left int, wait time.Durat
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	full := max(s.full[key], t)
+	if full-t > l.burst*l.every {
+		full = t // the clock was set back: what was taken before says nothing now
+	}
 	debt := full - t // µs of requests already taken
 	if limit := (l.burst - 1) * l.every; debt > limit {
 		return 0, time.Duration(debt-limit) * time.Microsecond

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -98,6 +99,55 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 		return
 	}
 	op.err = errNotActive()
+}
+
+// ack is an acknowledgement that ends by itself.
+type ack struct {
+	unit *unit
+	at   rimewatch.Time
+}
+
+// noteAck remembers when an alert's acknowledgement ends.
+func (s *Service) noteAck(u *unit, a *rimewatch.Alert) {
+	if a.Status == rimewatch.AlertActive && a.AcknowledgedAt != 0 && a.AckExpiresAt != 0 {
+		s.acks[a.ID] = ack{u, a.AckExpiresAt}
+	} else {
+		delete(s.acks, a.ID)
+	}
+}
+
+// acksDue tells whether an acknowledgement ends by now.
+func (s *Service) acksDue(now rimewatch.Time) bool {
+	for _, a := range s.acks {
+		if a.at <= now {
+			return true
+		}
+	}
+	return false
+}
+
+// endAcks ends, inside a group, the acknowledgements whose time has passed: the
+// alert is nobody's again. It gives how many there were.
+func (s *Service) endAcks(now rimewatch.Time) (ended int) {
+	for id, a := range s.acks {
+		if a.at > now || a.unit.deleted {
+			continue
+		}
+		st := s.stage(a.unit)
+		i := slices.IndexFunc(st.alerts, func(row *rimewatch.Alert) bool { return row.ID == id })
+		if i < 0 || st.alerts[i].AcknowledgedAt == 0 {
+			delete(s.acks, id) // it ended in another way
+			continue
+		}
+		if row := st.alerts[i]; row.AckExpiresAt <= now {
+			copied := *row
+			copied.AcknowledgedAt, copied.AcknowledgedBy, copied.AckExpiresAt = 0, "", 0
+			s.putAlert(st, i, &copied)
+			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
+			ended++
+		}
+	}
+	return ended
 }
 
 func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {

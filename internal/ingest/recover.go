@@ -164,6 +164,7 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 		if u := s.units[a.DeviceID]; u != nil {
 			row := *a
 			u.alerts = append(u.alerts, &row)
+			s.noteAck(u, &row)
 		}
 		return nil
 	})

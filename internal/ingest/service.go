@@ -120,6 +120,7 @@ type Service struct {
 
 	unrecorded store.Downtime // of the writer goroutine
 	orphans    []orphan       // likewise
+	acks       map[int64]ack  // acknowledgements by alert, likewise
 	troubles   int            // not logged since; of the writer goroutine
 	troubledAt rimewatch.Time // when one was logged
 
@@ -143,6 +144,7 @@ func New(cfg Config) *Service {
 		log:      cfg.Logger,
 		queue:    make(chan *request, queueRequests),
 		units:    make(map[int64]*unit),
+		acks:     make(map[int64]ack),
 		totals:   make(map[int64]*totals),
 		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),

@@ -48,7 +48,7 @@ func (s *Service) passTime() {
 	now := s.clock()
 	defer s.refreshAll(now)
 	s.recordDowntime(context.Background(), now)
-	if len(s.orphans) > 0 {
+	if len(s.orphans) > 0 || s.acksDue(now) {
 		s.commit(nil, nil)
 	}
 	for {
@@ -262,6 +262,7 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 			s.finishAlertOp(r.alert, now)
 		}
 	}
+	accepted += s.endAcks(now)
 	if accepted == 0 && len(s.orphans) == 0 {
 		return store.Effects{Empty: true}, nil
 	}
@@ -377,6 +378,11 @@ func (s *Service) committed() {
 		}
 	}
 	s.mu.Unlock()
+	for i := range g.events.Alerts {
+		if a := g.events.Alerts[i].Alert; a.AcknowledgedAt != 0 || len(s.acks) > 0 {
+			s.noteAck(s.units[a.DeviceID], a)
+		}
+	}
 	for i := range g.staged {
 		st := &g.staged[i]
 		if st.gone {
