@@ -297,16 +297,6 @@ func TestPeopleAreApart(t *testing.T) {
 	})
 }
 
-// statuses sends a request k times and counts the answers.
-func (s *service) statuses(t *testing.T, k int, q request) map[int]int {
-	t.Helper()
-	seen := make(map[int]int)
-	for range k {
-		seen[s.do(t, q).status]++
-	}
-	return seen
-}
-
 // TestLimits reads the page about limits, with the clock standing still.
 func TestLimits(t *testing.T) {
 	t.Parallel()

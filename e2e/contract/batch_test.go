@@ -48,14 +48,12 @@ func TestBatch(t *testing.T) {
 	item := func(i int) string {
 		return fmt.Sprintf(`{"device_serial":"D-1","humidity":50,"recorded_at":%q}`, base+rimewatch.Time(i))
 	}
-	list := func(k int) string {
-		all := make([]string, k)
-		for i := range all {
-			all[i] = item(1_000_000 + i)
-		}
-		return strings.Join(all, ",")
+	all := make([]string, 10_001)
+	for i := range all {
+		all[i] = item(1_000_000 + i)
 	}
-	lines := func(k int) string { return strings.ReplaceAll(list(k), "},{", "}\n{") }
+	list := func(k int) string { return strings.Join(all[:k], ",") }
+	lines := func(k int) string { return strings.Join(all[:k], "\n") }
 	q := func(body string) request {
 		return request{method: "POST", path: batchPath, token: n.feed, body: body}
 	}

@@ -35,6 +35,27 @@ type answer struct {
 
 func (s *service) do(t *testing.T, q request) answer {
 	t.Helper()
+	resp := s.send(t, q)
+	defer func() { _ = resp.Body.Close() }()
+	a := answer{status: resp.StatusCode, header: resp.Header}
+	var err error
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
+		t.Fatalf("%s %s: %v", q.method, q.path, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(a.body))
+	d.UseNumber()
+	if d.Decode(&a.json) != nil {
+		a.json = nil
+	}
+	if strings.HasPrefix(q.path, "/v1") && q.method != http.MethodHead && a.status != http.StatusNotModified && !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
+		checkEnvelope(t, q, a)
+	}
+	return a
+}
+
+// send sends a request as it is described.
+func (s *service) send(t *testing.T, q request) *http.Response {
+	t.Helper()
 	if q.method == "" {
 		q.method = http.MethodGet
 	}
@@ -66,20 +87,20 @@ func (s *service) do(t *testing.T, q request) answer {
 	if err != nil {
 		t.Fatalf("%s %s: %v", q.method, q.path, err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	a := answer{status: resp.StatusCode, header: resp.Header}
-	if a.body, err = io.ReadAll(resp.Body); err != nil {
-		t.Fatalf("%s %s: %v", q.method, q.path, err)
+	return resp
+}
+
+// statuses sends a request k times and counts the answers.
+func (s *service) statuses(t *testing.T, k int, q request) map[int]int {
+	t.Helper()
+	seen := make(map[int]int)
+	for range k {
+		resp := s.send(t, q)
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		seen[resp.StatusCode]++
 	}
-	d := json.NewDecoder(bytes.NewReader(a.body))
-	d.UseNumber()
-	if d.Decode(&a.json) != nil {
-		a.json = nil
-	}
-	if strings.HasPrefix(q.path, "/v1") && q.method != http.MethodHead && a.status != http.StatusNotModified && !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
-		checkEnvelope(t, q, a)
-	}
-	return a
+	return seen
 }
 
 var timeForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
