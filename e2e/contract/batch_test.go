@@ -129,7 +129,7 @@ func TestBombs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
-	spaces := strings.Repeat(" ", 64<<20)
+	spaces := strings.Repeat(" ", 24<<20)
 	for _, b := range []struct{ encoding, body string }{{"gzip", gzipped(t, spaces)}, {"zstd", zstandard(t, spaces)}} {
 		for _, r := range []struct{ method, path string }{{"POST", batchPath}, {"POST", "/v1/readings"}, {"POST", "/v1/devices"}, {"PATCH", "/v1/devices/x/heartbeat"}} {
 			a := s.do(t, request{method: r.method, path: r.path, token: n.full, body: b.body, kind: "application/json", header: map[string]string{"Content-Encoding": b.encoding}})

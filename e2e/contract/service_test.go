@@ -7,6 +7,7 @@ package contract
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -27,7 +28,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets more tests run side by side than there are processors: they
+// wait for disks and timers more than they compute.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // service is the application with a clock that tests move, and a record of what
 // it published.
