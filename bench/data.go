@@ -67,7 +67,7 @@ var limitsLow = [rimewatch.NumFields]float64{-100, -100, -100, -100, 0, 0, 0, 0}
 func wave(x float64) float64 { // a cheap sine of the period 1
 	x -= float64(int(x))
 	if x < 0.5 {
-		return 16*x*(0.5-x)*1 - 0
+		return 16 * x * (0.5 - x)
 	}
 	x -= 0.5
 	return -16 * x * (0.5 - x)

@@ -275,13 +275,7 @@ func (s *Service) putLive() {
 		state := u.read(&scratch)
 		u.online = state.Presence.Online
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
-		for a := range state.Alert.Active {
-			for _, row := range u.alerts {
-				if row.Type == a.Type {
-					touched = append(touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
-				}
-			}
-		}
+		touched = appendTouched(touched, state, u.alerts)
 		s.setDeadline(u, state.Deadline(u.cfg, &s.site))
 		s.recountNew(u, now)
 	}

@@ -334,18 +334,25 @@ func (s *Service) conclude(now rimewatch.Time) {
 		if p.Online != st.was {
 			g.events.presence(st.unit, p.Online, now)
 		}
-		if len(st.alerts) == 0 {
-			continue
-		}
-		for a := range st.state.Alert.Active {
-			for _, row := range st.alerts {
-				if row.Type == a.Type && row.ID != 0 {
-					g.result.Touched = append(g.result.Touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
-				}
+		g.result.Touched = appendTouched(g.result.Touched, &st.state, st.alerts)
+	}
+	g.events.Seq, g.events.Now, g.events.Parts = g.seq, now, g.store.Parts
+}
+
+// appendTouched appends what the rules know of stored alerts since their rows
+// were written.
+func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rimewatch.Alert) []store.AlertTouch {
+	if len(rows) == 0 {
+		return touched
+	}
+	for a := range state.Alert.Active {
+		for _, row := range rows {
+			if row.Type == a.Type && row.ID != 0 {
+				touched = append(touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
 			}
 		}
 	}
-	g.events.Seq, g.events.Now, g.events.Parts = g.seq, now, g.store.Parts
+	return touched
 }
 
 // committed makes the group's states the units'. It runs after the commit is

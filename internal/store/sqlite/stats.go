@@ -53,7 +53,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return st, err
 }
 
-// HeadBytes and HeadReadings are what is not sealed yet.
+// HeadBytes is the memory of readings that are not sealed yet.
 func (s *Store) HeadBytes() int64 { return s.head.bytes.Load() }
 
 // Check lets the engine look for damage in the file: for doctor.
