@@ -70,7 +70,8 @@ const (
 type Alert struct {
 	ID                 int64
 	WorkspaceID        int64
-	DeviceID           int64
+	DeviceID           int64 // 0 for an alert of a site
+	SiteID             int64 // the site of a SiteOffline alert, otherwise 0
 	Status             AlertStatus
 	Severity           Severity
 	Type               AlertType

@@ -76,7 +76,18 @@ type Effects struct {
 	Alerts  []*rimewatch.Alert // to insert (ID 0; the store sets it) or to overwrite
 	Touched []AlertTouch
 	Live    []LiveWrite
-	Empty   bool // nothing is to be logged or written: the inputs turned out to be void
+	// Transitions are the alerts' timelines. Alert points to one of Alerts, whose
+	// ID may not be known before; the store sets ID and AlertID.
+	Transitions []TransitionOf
+	Audit       []*rimewatch.AuditEntry // the store sets ID and Hash
+	Excursions  []*rimewatch.Excursion  // to insert; the store sets ID
+	Empty       bool                    // nothing is to be logged or written: the inputs turned out to be void
+}
+
+// TransitionOf is a line of an alert's timeline.
+type TransitionOf struct {
+	Alert *rimewatch.Alert
+	rimewatch.AlertTransition
 }
 
 // AlertTouch is news of an active alert that changes neither its state nor its

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Notifications keeps who is to be told of alerts and what they were told. Every
+// change is durable when the call returns. The rules of Control hold: names of
+// channels and routes are unique within a workspace without case, updating keeps
+// ids and times of creation, lists are by id.
+type Notifications interface {
+	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
+	// UpdateChannel keeps the channel's health.
+	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
+	// DeleteChannel refuses (CodeConflict, naming the routes) while a route uses it.
+	// Its pending deliveries are dropped.
+	DeleteChannel(ctx context.Context, workspaceID, id int64) error
+	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
+	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+
+	// CreateRoute and UpdateRoute need every channel they name (CodeValidationFailed).
+	CreateRoute(ctx context.Context, r *rimewatch.Route) error
+	UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (rimewatch.Route, error)
+	DeleteRoute(ctx context.Context, workspaceID, id int64) error
+	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
+	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
+
+	CreateSilence(ctx context.Context, s *rimewatch.Silence) error
+	UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error)
+	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)
+	// Silences lists those that end after the given moment.
+	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
+
+	// AlertTransitions is an alert's timeline, oldest first.
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+	// TransitionsAfter gives the transitions of all workspaces with a greater id,
+	// in order: the outbox of notifications.
+	TransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
+	// PlannedThrough is the id of the last transition whose deliveries are stored.
+	PlannedThrough(ctx context.Context) (int64, error)
+
+	// PutDeliveries stores new deliveries and, in the same step, that the
+	// transitions through that id are planned (0 = no change). A key that exists is
+	// left as it is, and its ID given.
+	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
+	// UpdateDelivery records an attempt (status, attempts, times, error) and, when
+	// health is not nil, what it says of the channel.
+	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
+	// PendingDeliveries gives all that are to be sent, of every workspace, by
+	// NextAttemptAt.
+	PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
+	// AlertDeliveries gives all of an alert, oldest first; the planner's memory.
+	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	// Deliveries lists newest first. channelID 0 = of all channels.
+	Deliveries(ctx context.Context, workspaceID, channelID int64, p Page) (list []rimewatch.Delivery, total int, err error)
+	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
+}
+
+// Maintenance keeps maintenance windows. The rules of Control hold.
+type Maintenance interface {
+	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
+	UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error)
+	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	// MaintenanceWindows lists those that end after the given moment.
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+}
+
+// Records keeps what inspectors ask for. Nothing of it is ever changed.
+type Records interface {
+	// Excursions of a workspace's devices that overlap [from, to), oldest first;
+	// deviceID 0 = of all devices. They are written by Commit.
+	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
+
+	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
+	// CorrectiveActions gives those of an alert (alertID not 0) or of a device
+	// (deviceID not 0) that were performed in [from, to), oldest first.
+	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
+
+	CreateCalibration(ctx context.Context, c *rimewatch.Calibration) error
+	// Calibrations of a device, newest first.
+	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
+}
+
+// Audit keeps the audit trail. Entries come with the changes themselves: every
+// method of this package that changes something of a workspace writes, in the
+// same transaction, who did it (see WithActor); Effects.Audit are those of a
+// commit.
+type Audit interface {
+	// AuditEntries lists newest first. subject and action narrow by prefix, "" = all.
+	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p Page) (list []rimewatch.AuditEntry, total int, err error)
+	// VerifyAudit walks the chain and gives the id of the first entry that does not
+	// fit, 0 = all do.
+	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
+}
+
+type actorKey struct{}
+
+// WithActor says who makes the changes of the calls that ctx is given to.
+func WithActor(ctx context.Context, actor string) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// ActorOf gives who makes changes; "service" when nobody was named.
+func ActorOf(ctx context.Context) string {
+	if a, ok := ctx.Value(actorKey{}).(string); ok && a != "" {
+		return a
+	}
+	return "service"
+}

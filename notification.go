@@ -1,0 +1,150 @@
+package rimewatch
+
+// ChannelKind says how a channel reaches people.
+type ChannelKind string
+
+// The kinds of channels.
+const (
+	ChannelEmail   ChannelKind = "email"   // SMTP, To holds the addresses
+	ChannelWebhook ChannelKind = "webhook" // POST to URL, signed as Standard Webhooks with Secret
+	ChannelService ChannelKind = "service" // a shoutrrr service URL: Slack, Teams, ntfy, PagerDuty, …
+)
+
+// Channel is one way in which a workspace is told of alerts. URL and Secret are
+// credentials: they are written, never shown again in full.
+type Channel struct {
+	ID          int64
+	WorkspaceID int64
+	Name        string
+	Kind        ChannelKind
+	Enabled     bool
+	To          []string // e-mail addresses
+	URL         string
+	Secret      string // whsec_… of a webhook
+	FallbackID  int64  // the channel that is told when this one keeps failing, 0 = any other that works
+	CreatedAt   Time
+	UpdatedAt   Time
+
+	ChannelHealth
+}
+
+// ChannelHealth is what deliveries say of a channel.
+type ChannelHealth struct {
+	LastSuccessAt Time
+	LastFailureAt Time
+	LastError     string
+	Failures      int // attempts in a row that failed
+}
+
+// Matchers narrow what a route or a silence is about. Empty lists match all; a
+// filled one matches any of its members; all filled ones must match.
+type Matchers struct {
+	Severities     []Severity  `json:"severities,omitempty"`
+	Types          []AlertType `json:"types,omitempty"`
+	SiteIDs        []int64     `json:"site_ids,omitempty"`
+	EquipmentTypes []string    `json:"equipment_types,omitempty"`
+	DeviceIDs      []int64     `json:"device_ids,omitempty"`
+}
+
+// Route says who is told of which alerts, and when. Every route that matches an
+// alert applies.
+type Route struct {
+	ID          int64
+	WorkspaceID int64
+	Name        string
+	Enabled     bool
+	Match       Matchers
+	Steps       []RouteStep // escalation levels, by rising delay
+	RepeatS     int         // s between reminders while active and not acknowledged, 0 = none
+	Recovery    bool        // tell those who were told when the alert is over
+	Quiet       *QuietHours // warnings wait until they are over; critical alerts do not
+	DigestAt    *int        // minute of the local day at which warnings are told together, nil = at once
+	CreatedAt   Time
+	UpdatedAt   Time
+}
+
+// RouteStep is one escalation level: channels that are told AfterS seconds
+// after the alert was triggered unless it is resolved or acknowledged by then.
+type RouteStep struct {
+	AfterS     int     `json:"after_s"`
+	ChannelIDs []int64 `json:"channel_ids"`
+}
+
+// QuietHours are a daily span [From, To) in minutes of the local day of the
+// alert's site (of the workspace, without a site); From > To runs over midnight.
+type QuietHours struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Silence keeps matching alerts from being notified for a time. They are
+// recorded all the same, and looked at again when it ends.
+type Silence struct {
+	ID          int64
+	WorkspaceID int64
+	Match       Matchers
+	StartsAt    Time
+	EndsAt      Time // mandatory; moved up when a person ends it early
+	Comment     string
+	CreatedBy   string
+	CreatedAt   Time
+}
+
+// MaintenanceWindow is planned work on devices: alerts are recorded but not
+// notified, and the time counts neither for nor against compliance.
+type MaintenanceWindow struct {
+	ID          int64
+	WorkspaceID int64
+	SiteIDs     []int64 // with DeviceIDs: any of them; both empty = the whole workspace
+	DeviceIDs   []int64
+	StartsAt    Time
+	EndsAt      Time // mandatory; moved up when a person ends it early
+	Reason      string
+	CreatedBy   string
+	CreatedAt   Time
+}
+
+// DeliveryKind says why a message is sent.
+type DeliveryKind string
+
+// The kinds of deliveries.
+const (
+	DeliveryOpened    DeliveryKind = "opened"    // first message of a level, also of later escalation levels
+	DeliveryEscalated DeliveryKind = "escalated" // the severity rose to critical
+	DeliveryRepeat    DeliveryKind = "repeat"    // reminder
+	DeliveryRecovery  DeliveryKind = "recovery"  // the alert is over
+	DeliveryDigest    DeliveryKind = "digest"    // several alerts together
+	DeliveryTest      DeliveryKind = "test"      // a person tries a channel
+	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
+)
+
+// DeliveryStatus is where a message is.
+type DeliveryStatus string
+
+// The states of a delivery.
+const (
+	DeliveryPending DeliveryStatus = "pending" // to be sent at NextAttemptAt
+	DeliverySent    DeliveryStatus = "sent"
+	DeliveryFailed  DeliveryStatus = "failed"  // given up
+	DeliveryDropped DeliveryStatus = "dropped" // pointless by then: the alert ended, the channel was removed
+)
+
+// Delivery is one message to one channel. Key is stable over retries and
+// restarts, and the Webhook-Id of what is sent: receivers may drop doubles by it.
+type Delivery struct {
+	ID            int64
+	WorkspaceID   int64
+	Key           string
+	AlertID       int64 // 0 for tests and digests
+	ChannelID     int64
+	RouteID       int64 // 0 = the default route
+	Level         int   // escalation level, from 0
+	Kind          DeliveryKind
+	Status        DeliveryStatus
+	Attempts      int
+	NextAttemptAt Time
+	CreatedAt     Time
+	SentAt        Time
+	LastError     string
+	Body          []byte // what is told, as JSON
+}

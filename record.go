@@ -1,0 +1,141 @@
+package rimewatch
+
+// TransitionKind is what happened to an alert.
+type TransitionKind string
+
+// The kinds of transitions.
+const (
+	TransitionOpened       TransitionKind = "opened"
+	TransitionEscalated    TransitionKind = "escalated"   // warning to critical
+	TransitionDeescalated  TransitionKind = "deescalated" // critical to warning
+	TransitionAcknowledged TransitionKind = "acknowledged"
+	TransitionAckExpired   TransitionKind = "acknowledgement_expired"
+	TransitionNoted        TransitionKind = "noted"      // a person wrote a note
+	TransitionSuppressed   TransitionKind = "suppressed" // another alert explains it
+	TransitionReleased     TransitionKind = "released"   // that one is over, this one is not
+	TransitionFeedback     TransitionKind = "feedback"
+	TransitionCorrective   TransitionKind = "corrective_action"
+	TransitionResolved     TransitionKind = "resolved"
+	TransitionUpdated      TransitionKind = "updated" // a prediction's evidence changed
+)
+
+// AlertTransition is one line of an alert's timeline. It is written in the
+// transaction that changes the alert, and never changed: notifications are
+// planned from it.
+type AlertTransition struct {
+	ID          int64
+	WorkspaceID int64
+	AlertID     int64
+	Kind        TransitionKind
+	At          Time
+	Severity    Severity // after it
+	Actor       string   // a person or token; "" = the service
+	Note        string
+	Message     string // the alert's message at that moment
+}
+
+// AuditEntry says who did what. Entries are only ever added; Hash chains each to
+// the one before it within its workspace, so that a missing or changed one shows.
+type AuditEntry struct {
+	ID          int64
+	WorkspaceID int64
+	At          Time
+	Actor       string // person, token or "command line"
+	Action      string // subject.verb, such as channel.created
+	Subject     string // what it was done to, such as "channel 3"
+	Detail      string // JSON object: what changed; never a secret
+	Hash        [32]byte
+}
+
+// ExcursionCause is why the product zone left its limits.
+type ExcursionCause string
+
+// The causes, as far as readings can tell.
+const (
+	CauseDefrost ExcursionCause = "defrost"
+	CauseDoor    ExcursionCause = "door"
+	CauseLoading ExcursionCause = "loading"
+	CauseFault   ExcursionCause = "fault"
+	CausePower   ExcursionCause = "power"
+	CauseSensor  ExcursionCause = "sensor"
+	CauseUnknown ExcursionCause = "unknown"
+)
+
+// Excursion is a time for which a product zone was out of limits for longer
+// than the alarm delay.
+type Excursion struct {
+	ID            int64
+	WorkspaceID   int64
+	DeviceID      int64
+	From, To      Time    // To is when it was back
+	Low           bool    // below the lower limit rather than above the upper
+	Limit         float64 // °C
+	Peak          float64 // °C, the worst
+	DegreeMinutes float64 // K·min beyond the limit
+	Cause         ExcursionCause
+}
+
+// Disposition is what became of the product after an excursion.
+type Disposition string
+
+// The dispositions.
+const (
+	DispositionRelease Disposition = "release"
+	DispositionHold    Disposition = "hold"
+	DispositionDiscard Disposition = "discard"
+	DispositionNone    Disposition = "none" // no product was concerned
+)
+
+// CorrectiveAction is what people did about an alert, for inspectors. Records
+// are only ever added.
+type CorrectiveAction struct {
+	ID               int64
+	WorkspaceID      int64
+	AlertID          int64
+	DeviceID         int64
+	At               Time // when it was recorded
+	PerformedAt      Time
+	PerformedBy      string
+	VerifiedBy       string // another person, "" = not verified yet
+	Cause            string
+	Action           string // immediate action
+	PreventiveAction string
+	Disposition      Disposition
+	Product          string // what was concerned, lots and amounts
+	RepairReference  string
+	RecordedBy       string
+}
+
+// Calibration is one check of a probe against a reference. Its offset holds for
+// readings from AppliedFrom on; older ones are never rewritten.
+type Calibration struct {
+	ID             int64
+	WorkspaceID    int64
+	DeviceID       int64
+	Field          Field
+	Method         string // ice_point, reference_probe, certificate or other
+	Reference      float64
+	AsFound        float64  // what the probe showed
+	AsLeft         *float64 // after adjustment
+	Offset         float64  // added to readings
+	Uncertainty    *float64
+	PassLimit      float64 // the largest |as found − reference| that passes
+	Passed         bool
+	ReferenceID    string // instrument or certificate number
+	ReferenceDueAt Time
+	PerformedAt    Time
+	PerformedBy    string
+	AppliedFrom    Time
+	DueAt          Time // next calibration
+	Note           string
+	RecordedBy     string
+	RecordedAt     Time
+}
+
+// Offset corrects one measurement from a moment on, until the next Offset of
+// the same field.
+type Offset struct {
+	Field Field   `json:"field"`
+	From  Time    `json:"from"`
+	Add   float64 `json:"add"`
+}
