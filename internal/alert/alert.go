@@ -38,7 +38,7 @@ const (
 	Escalated                   // warning → critical
 	Deescalated                 // critical → warning
 	Resolved                    // the condition is over
-	Updated                     // neither opened nor resolved, such as flapping latched
+	Updated                     // the same severity with more to say: the condition came back, or how long the cold will last is known
 )
 
 // String names the kind in lower case.
@@ -75,7 +75,9 @@ type Transition struct {
 	HasValue           bool    // Value and Peak are set
 	HasThreshold       bool
 	Flapping           bool
-	Occurrences        int // how often the condition came on this alert, at least 1
+	Occurrences        int     // how often the condition came on this alert, at least 1
+	HoldHours          float64 // of power_loss: h until the zone leaves its range, 0 when it has
+	HasHold            bool    // HoldHours is known
 }
 
 // Active is an active alert as the engine knows it, for reads between

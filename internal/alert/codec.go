@@ -11,7 +11,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its owner then rebuilds it from the readings.
-const codecVersion = 4
+const codecVersion = 5
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -116,6 +116,9 @@ func (s *State) code(k *coder) {
 	k.float(&s.volts.mean)
 	integer(k, 1, &s.volts.n)
 	k.float(&s.volts.value)
+	k.float(&s.damp.mean)
+	k.float(&s.damp.spread)
+	k.float(&s.damp.hours)
 	s.pool.code(k)
 	const all = 1<<numRules - 1
 	k.bad = k.bad || (s.active|s.live)&^all != 0 || s.active&^s.pool.rules != 0

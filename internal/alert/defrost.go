@@ -150,10 +150,13 @@ func (s *State) graceWarning(x *pass, z zone) bool {
 }
 
 // melting tells whether a recognised defrost or what it left behind warms the
-// zone.
+// zone, or may: a unit that never stops hardly shows its defrosts.
 func (s *State) melting(x *pass) bool {
-	m := &s.melt
-	return x.c.Rules&RuleDefrost != 0 && (m.declared || (m.hump && m.known))
+	m, e := &s.melt, x.c.Equipment
+	if x.c.Rules&RuleDefrost == 0 || e == nil || e.Defrost.Kind == rimewatch.DefrostNone {
+		return false
+	}
+	return m.declared || (m.hump && m.known) || m.usualAt(x.e, e.Defrost.PerDay)
 }
 
 // beyond tells whether the condition of rule i holds at present.

@@ -51,13 +51,32 @@ func (s *State) Facts(c *Config) Facts {
 	return f
 }
 
+// holdKnown is how long the compressor must have stood still before the warming
+// tells how long the cold will last.
+const holdKnown = 10 * minute
+
+// tellHold updates power_loss as soon as it is known how long the cold will
+// last.
+func (s *State) tellHold(x *pass, gap rimewatch.Time) {
+	if !s.isActive(rulePower) || !x.recent || !s.run.known || s.run.on {
+		return
+	}
+	if stood := x.e - s.run.since.time(); stood < 2*holdKnown || stood-gap >= 2*holdKnown {
+		return
+	}
+	if _, ok := s.holdHours(x.c); ok {
+		b := s.bounds(x.c, &x.p, x.th, rulePower)
+		x.out = append(x.out, s.transition(x, rulePower, &b, Updated))
+	}
+}
+
 // holdHours draws the warming since the compressor stopped on to the upper
 // limit: the time that is left to keep the goods. Heat flows slower the warmer
 // the zone is, so the straight line errs on the safe side.
 func (s *State) holdHours(c *Config) (float64, bool) {
 	w := &s.run
 	stopped := s.zoneAt - w.since.time()
-	if !w.known || w.on || !w.dated || stopped < 10*minute || c.Limits.TempMax == nil {
+	if !w.known || w.on || !w.dated || stopped < holdKnown || c.Limits.TempMax == nil {
 		return 0, false
 	}
 	slope := (s.last[rimewatch.ProductZoneTemp] - w.stopZone).float() / (float64(stopped) / float64(hour))
@@ -81,6 +100,7 @@ func (s *State) Relearn() {
 	s.win = window{}
 	s.base = baseline{}
 	s.volts = nominal{}
+	s.damp = usualHumidity{}
 }
 
 // AcknowledgedFor is how long an acknowledgement holds unless a person says

@@ -6,6 +6,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+// startsEase is how long no start may fail before failing starts are a warning
+// again: they come in bursts.
+const startsEase = 6 * hour
+
 // bounds gives what rule i judges by. Bounds without a limit mean that it is
 // not judged, for want of a configuration or of something still to be learnt.
 func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
@@ -26,11 +30,13 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 		return s.vibrationBounds(th)
 	case ruleStarts:
 		// What is critical shows in the second measure alone.
-		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour}
+		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
 		return s.run.cyclingBounds(th)
 	case ruleSuction:
 		return s.suctionBounds(th)
+	case ruleHot, ruleCold, ruleHumid:
+		return s.surroundingBounds(c, th, i)
 	case ruleRecovery:
 		return s.recoveryBounds(c, th)
 	default:

@@ -204,7 +204,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		}
 		var got []string
 		for _, tr := range u.log {
-			if tr.Type == typ {
+			if tr.Type == typ && tr.Kind != Updated {
 				got = append(got, fmt.Sprintf("%s %s %s %v", short(tr.At), tr.Kind, tr.Severity, tr.Flapping))
 			}
 		}

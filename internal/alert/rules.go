@@ -25,10 +25,8 @@ const (
 
 	AllRules Rules = 1<<iota - 1
 
-	// DefaultRules are those that stay silent on healthy units: all but the
-	// ambient rules (a condenser outdoors leaves that range every winter) and
-	// the humidity rules (advice, and high humidity at night is weather).
-	DefaultRules = AllRules &^ (RuleAmbient | RuleHumidity)
+	// DefaultRules are all rules: each of them stays silent on healthy units.
+	DefaultRules = AllRules
 )
 
 // rule numbers the rules; the numbers are part of checkpoints and never change

@@ -26,6 +26,7 @@ type State struct {
 	win        window
 	base       baseline
 	volts      nominal
+	damp       usualHumidity
 	pool       pool
 }
 
@@ -120,9 +121,10 @@ func (s *State) judgeReading(x *pass, r *rimewatch.Reading) {
 	if x.c.Rules != 0 {
 		s.judgeSensors(x)
 		s.judgeSupply(x, r, valid)
+		s.tellHold(x, gap)
 		s.judgeMachine(x, r, valid)
 		s.judgeCycles(x)
-		s.judgeSurroundings(x, r, valid)
+		s.judgeSurroundings(x, r, valid, gap)
 	}
 }
 
@@ -262,8 +264,12 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	} else {
 		s.live &^= 1 << i
 	}
+	before, was := len(x.out), t.occurrences()
 	t.take(m, b, x.e, s.isActive(i))
 	s.apply(x, i, b, x.e, x.mayOpen)
+	if t.occurrences() > was && len(x.out) == before && s.isActive(i) && x.recent {
+		x.out = append(x.out, s.transition(x, i, b, Updated))
+	}
 	s.pool.tidy(i, s.isActive(i), x.e)
 }
 
@@ -360,6 +366,9 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 	}
 	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(i, t)
 	tr.Peak = t.peak.float()
+	if i == rulePower && kind != Resolved {
+		tr.HoldHours, tr.HasHold = s.holdHours(x.c)
+	}
 	switch i {
 	case ruleOffline:
 		// The limit had already passed in silence when the device went offline.

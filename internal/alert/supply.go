@@ -81,13 +81,90 @@ func humidityLimit(c *Config, th *Thresholds, dry bool) *Limit {
 	}
 }
 
+// usualHumidity is the humidity that a place usually has: the air outdoors is
+// damp every night, that of a machine room is not.
+type usualHumidity struct {
+	mean, spread float32 // %RH; spread is the mean absolute deviation
+	hours        float32 // behind it, up to usualMemory
+}
+
+const (
+	usualMemory = 14 * 24 // h that the usual humidity rests on
+	usualKnown  = 48      // h before it counts
+)
+
+// learn takes what held for a time; a gap counts as an hour at most.
+func (u *usualHumidity) learn(v float64, held rimewatch.Time) {
+	h := min(float32(held)/float32(hour), 1)
+	if u.hours == 0 {
+		u.mean = float32(v)
+	}
+	u.hours = min(u.hours+h, usualMemory)
+	if u.hours <= 0 {
+		return
+	}
+	a := h / u.hours
+	u.mean += a * (float32(v) - u.mean)
+	u.spread += a * (abs(float32(v)-u.mean) - u.spread)
+}
+
+func abs(v float32) float32 { return max(v, -v) }
+
+// surroundingBounds widen the limits on the air by what the place is used to: a
+// condenser outdoors has its winters and its damp nights. Of a place that is
+// not known yet only what is critical anywhere is told, and as a warning where
+// it may be the weather.
+func (s *State) surroundingBounds(c *Config, th *Thresholds, i rule) bounds {
+	switch i {
+	case ruleHot:
+		b := th.Hot.bounds(1, false)
+		if mean, spread, known := s.usualAmbient(); known {
+			// What overheats a condenser does so however used to it the place is.
+			b.warn = max(b.warn, min(mean+max(3*spread, 5), b.crit))
+		}
+		return b
+	case ruleCold:
+		b := th.Cold.bounds(1, true)
+		mean, spread, known := s.usualAmbient()
+		if !known {
+			b.warn, b.hasCrit = b.crit, false
+			return b
+		}
+		room := max(3*spread, 5)
+		b.warn = min(b.warn, mean-room)
+		b.crit = min(b.crit, mean-2*room)
+		return b
+	default:
+		l := humidityLimit(c, th, false)
+		b := l.bounds(1, false)
+		if l != &th.Humidity {
+			return b
+		}
+		if s.damp.hours < usualKnown {
+			b.warn, b.hasCrit = b.crit, false
+			return b
+		}
+		room := max(4*float64(s.damp.spread), 10)
+		b.warn = max(b.warn, float64(s.damp.mean)+room)
+		b.crit = max(b.crit, float64(s.damp.mean)+2*room)
+		return b
+	}
+}
+
+// usualAmbient is mean and spread of ambient temperature over about a month, as
+// the baseline has seen it.
+func (s *State) usualAmbient() (mean, spread float64, known bool) {
+	return float64(s.base.x), math.Sqrt(max(0, float64(s.base.xx))), s.base.ready()
+}
+
 // judgeSurroundings judges ambient temperature and humidity.
-func (s *State) judgeSurroundings(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) {
+func (s *State) judgeSurroundings(x *pass, r *rimewatch.Reading, valid rimewatch.Fields, gap rimewatch.Time) {
 	if v, ok := r.Values[rimewatch.AmbientTemp], valid.Has(rimewatch.AmbientTemp); ok && x.c.Rules&RuleAmbient != 0 {
 		s.level(x, ruleHot, v)
 		s.level(x, ruleCold, v)
 	}
 	if v, ok := r.Values[rimewatch.Humidity], valid.Has(rimewatch.Humidity); ok && x.c.Rules&RuleHumidity != 0 {
+		s.damp.learn(v, gap)
 		s.level(x, ruleHumid, v)
 		s.level(x, ruleDry, v)
 	}

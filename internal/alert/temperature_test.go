@@ -78,7 +78,7 @@ var temperatureCases = []struct {
 		86m -15.5
 		95m tick`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
-		1h31m resolved high_temperature warning since 0s value -15.5 peak -14 limit -15 occurrences 2`},
+		1h31m resolved high_temperature warning since 0s value -15.5 peak -14 limit -15`},
 	{"two hours outside are critical for food", "walkin_cooler", `
 		0m 5.4
 		60m 5.5

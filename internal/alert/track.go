@@ -45,6 +45,8 @@ const (
 	zoneClear  zone = iota // past the clear value, or nothing known
 	zoneBand               // between clear value and limit: neither
 	zoneBeyond             // beyond the limit
+	// zoneReturning is the band on the way back from clear, of an active alert.
+	zoneReturning
 )
 
 // A track follows one condition of one device through pending, active and
@@ -104,6 +106,7 @@ type bounds struct {
 	critDelay        rimewatch.Time // beyond crit this long: critical
 	longDelay        rimewatch.Time // beyond warn this long: critical; 0 = never
 	clear            rimewatch.Time // past the clear value this long: resolved
+	ease             rimewatch.Time // past the critical limit's clear value this long: a warning again; at least clear
 	clearSecond      rimewatch.Time // the same where the second measure opened it, when longer
 }
 
@@ -172,10 +175,14 @@ func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
 
 // enter notes the zones that hold from e on.
 func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
-	if was := t.zone(); was != z {
+	was := t.zone()
+	if active && z == zoneBand && (was == zoneClear || was == zoneReturning) {
+		z = zoneReturning
+	}
+	if was != z {
 		t.setPart(zoneShift, 3, uint16(z))
 		t.mark = stampOf(e)
-		if active && was == zoneClear {
+		if active && z == zoneBeyond && (was == zoneClear || was == zoneReturning) {
 			t.setPart(occShift, maxOccurrences, uint16(min(t.occurrences()+1, maxOccurrences)))
 		}
 		if z == zoneClear {
@@ -212,7 +219,7 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 		due, kind = crit, Escalated
 	}
 	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
-		if eased := t.cmark.time() + b.clear; eased < due && t.lastingDue(b) > eased {
+		if eased := t.cmark.time() + max(b.clear, b.ease); eased < due && t.lastingDue(b) > eased {
 			due, kind = eased, Deescalated
 		}
 	}

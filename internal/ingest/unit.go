@@ -190,10 +190,9 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		row.Threshold = &threshold
 	}
 	title, message := alert.Describe(*t, st.name, st.cfg.Alert.Equipment.Label)
+	row.Title, row.Message = title, message
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now
-	} else {
-		row.Title, row.Message = title, message
 	}
 	s.putAlert(st, i, row)
 	s.group.events.alert(t.Kind, row)
