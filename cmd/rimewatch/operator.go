@@ -11,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -31,14 +32,14 @@ func (f *dataFlag) mustExist() error {
 }
 
 // accounts opens the accounts of the store, also beside a running server, and
-// lets f work on them.
-func (f *dataFlag) accounts(ctx context.Context, work func(*account.Service, rimewatch.Time) error) (err error) {
+// lets work do its work on them in the name of the command line.
+func (f *dataFlag) accounts(ctx context.Context, work func(context.Context, *account.Service, rimewatch.Time) error) (err error) {
 	st, err := sqlite.Open(ctx, sqlite.Config{Path: f.file(), ControlOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return plain(work(account.New(account.Config{Store: st}), rimewatch.TimeOf(time.Now())))
+	return plain(work(store.WithActor(ctx, "command line"), account.New(account.Config{Store: st}), rimewatch.TimeOf(time.Now())))
 }
 
 // workspaceFlag names a workspace.

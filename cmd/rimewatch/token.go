@@ -51,7 +51,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s streams) error {
 			return usagef("--expires %q: want a span such as 90d or 12h", c.Expires)
 		}
 	}
-	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		p, err := c.operator(ctx, a, c.Create, now)
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (c *tokenListCmd) Run(ctx context.Context, s streams) error {
 	if err := c.mustExist(); err != nil {
 		return err
 	}
-	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		list, err := c.tokens(ctx, a, now)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, s streams) error {
 	if err := c.mustExist(); err != nil {
 		return err
 	}
-	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		list, err := c.tokens(ctx, a, now)
 		if err != nil {
 			return err

@@ -57,7 +57,7 @@ func (c *userAddCmd) Run(ctx context.Context, s streams) error {
 	if madeUp {
 		password = rand.Text()
 	}
-	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		p, err := c.operator(ctx, a, c.Create, now)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (c *userResetCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return c.accounts(ctx, func(a *account.Service, now rimewatch.Time) error {
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		set, err := a.ResetPassword(ctx, c.Email, password, now)
 		if err != nil {
 			return err

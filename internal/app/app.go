@@ -128,7 +128,7 @@ func (a *App) api(ctx context.Context) (*httpapi.API, error) {
 	a.registerMetrics(registry)
 	return httpapi.New(httpapi.Config{
 		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: health{a.Ingest},
-		Fleet: a.Store, History: a.Store, Alerts: a.Store,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store,
 		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
 		PolicyDir: policies, Ready: a.ready, Fallback: landing{},

@@ -255,7 +255,7 @@ func (a *API) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, er
 // number, since its name may change.
 func (a *API) actor(ctx context.Context, p account.Principal) (string, error) {
 	if !p.Session {
-		return "token " + strconv.FormatInt(p.TokenID, 10), nil
+		return tokenActor(&p), nil
 	}
 	me, err := a.cfg.Accounts.Me(ctx, p)
 	if err != nil {
@@ -265,6 +265,25 @@ func (a *API) actor(ctx context.Context, p account.Principal) (string, error) {
 		return me.User.Name, nil
 	}
 	return me.User.Email, nil
+}
+
+func tokenActor(p *account.Principal) string {
+	return "token " + strconv.FormatInt(p.TokenID, 10)
+}
+
+// auditActor is actor for the audit trail, where a name alone is not enough.
+func (a *API) auditActor(ctx context.Context, p account.Principal) (string, error) {
+	if !p.Session {
+		return tokenActor(&p), nil
+	}
+	me, err := a.cfg.Accounts.Me(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if me.User.Name == "" {
+		return me.User.Email, nil
+	}
+	return me.User.Name + " <" + me.User.Email + ">", nil
 }
 
 // AlertCountsInput narrows the counts.

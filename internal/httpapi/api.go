@@ -88,8 +88,14 @@ type Alerts interface {
 	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error)
 }
 
+// Audit answers questions about the audit trail.
+type Audit interface {
+	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
+	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
+}
+
 // Config of an API. Auth, Accounts, Writer, Health, Fleet, History, Alerts,
-// Now and CursorKey are needed; everything else has a good zero value.
+// Audit, Now and CursorKey are needed; everything else has a good zero value.
 type Config struct {
 	Auth     Authenticator
 	Accounts Accounts
@@ -98,6 +104,7 @@ type Config struct {
 	Fleet    Fleet
 	History  History
 	Alerts   Alerts
+	Audit    Audit
 
 	Now func() rimewatch.Time
 	Log *slog.Logger

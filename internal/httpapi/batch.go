@@ -49,6 +49,7 @@ type pendingItem struct {
 // batchContext is what the items of a batch have in common.
 type batchContext struct {
 	workspaceID int64
+	principal   *account.Principal
 	now         rimewatch.Time
 	settings    rimewatch.Workspace
 	fleet       Fleet
@@ -62,7 +63,7 @@ func (g *Ingest) Batch(ctx context.Context, p *account.Principal, now rimewatch.
 		return asError(err)
 	}
 	b.reset()
-	bc := batchContext{p.WorkspaceID, now, settings, g.fleet}
+	bc := batchContext{p.WorkspaceID, p, now, settings, g.fleet}
 	var e *rimewatch.Error
 	if ndjson {
 		e = b.decodeLines(&bc, body)
@@ -300,7 +301,7 @@ func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.id, r.err = g.autoRegister(ctx, bc.workspaceID, serial)
+			r.id, r.err = g.autoRegister(ctx, bc.principal, serial)
 		})
 	}
 	wg.Wait()

@@ -19,6 +19,7 @@ const (
 	cursorAlerts      cursorKind = 'a'
 	cursorHistory     cursorKind = 'h'
 	cursorHistoryDown cursorKind = 'H'
+	cursorAudit       cursorKind = 'u'
 )
 
 // cursorCodec writes places in lists as opaque text: a version, the kind, two

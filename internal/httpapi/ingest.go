@@ -54,7 +54,7 @@ func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch
 		if !settings.AutoRegister {
 			return 0, errUnknownDevice()
 		}
-		if id, failed = g.autoRegister(ctx, p.WorkspaceID, string(s.sent.Serial)); failed != nil {
+		if id, failed = g.autoRegister(ctx, p, string(s.sent.Serial)); failed != nil {
 			return 0, asError(failed)
 		}
 	}
@@ -120,11 +120,12 @@ func errUnknownDevice() *rimewatch.Error {
 }
 
 // autoRegister creates the device of an unknown serial.
-func (g *Ingest) autoRegister(ctx context.Context, workspaceID int64, serial string) (int64, error) {
-	d := rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
+func (g *Ingest) autoRegister(ctx context.Context, p *account.Principal, serial string) (int64, error) {
+	ctx = store.WithActor(ctx, tokenActor(p))
+	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
 	view, err := g.writer.CreateDevice(ctx, &d)
 	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
-		if id, ok := g.fleet.DeviceID(workspaceID, []byte(serial)); ok {
+		if id, ok := g.fleet.DeviceID(p.WorkspaceID, []byte(serial)); ok {
 			return id, nil // another reading of the device was quicker
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // route is one row of the route table. Everything else is made from it: the
@@ -170,6 +171,15 @@ func (a *API) through(rt *route) http.HandlerFunc {
 		if e := a.admit(c); e != nil {
 			a.fail(c, e)
 			return
+		}
+		if !rt.access.public && !safeMethod(rt.method) {
+			who, err := a.auditActor(r.Context(), c.principal)
+			if err != nil {
+				a.fail(c, asError(err))
+				return
+			}
+			r = r.WithContext(store.WithActor(r.Context(), who))
+			c.r = r
 		}
 		rt.serve.ServeHTTP(w, r)
 	}

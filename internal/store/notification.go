@@ -82,30 +82,3 @@ type Records interface {
 	// Calibrations of a device, newest first.
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
 }
-
-// Audit keeps the audit trail. Entries come with the changes themselves: every
-// method of this package that changes something of a workspace writes, in the
-// same transaction, who did it (see WithActor); Effects.Audit are those of a
-// commit.
-type Audit interface {
-	// AuditEntries lists newest first. subject and action narrow by prefix, "" = all.
-	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p Page) (list []rimewatch.AuditEntry, total int, err error)
-	// VerifyAudit walks the chain and gives the id of the first entry that does not
-	// fit, 0 = all do.
-	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
-}
-
-type actorKey struct{}
-
-// WithActor says who makes the changes of the calls that ctx is given to.
-func WithActor(ctx context.Context, actor string) context.Context {
-	return context.WithValue(ctx, actorKey{}, actor)
-}
-
-// ActorOf gives who makes changes; "service" when nobody was named.
-func ActorOf(ctx context.Context) string {
-	if a, ok := ctx.Value(actorKey{}).(string); ok && a != "" {
-		return a
-	}
-	return "service"
-}

@@ -216,6 +216,11 @@ func (c *commit) write(conn *sqlite.Conn) error {
 			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
 		}
 	}
+	for _, e := range c.effects.Audit {
+		if err := appendAudit(conn, e); err != nil {
+			return fmt.Errorf("audit %s: %w", e.Action, err)
+		}
+	}
 	return nil
 }
 

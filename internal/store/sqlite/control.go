@@ -92,11 +92,18 @@ func findWorkspace(conn *sqlite.Conn, where string, arg any) (w rimewatch.Worksp
 	return w, err
 }
 
-func insertWorkspace(conn *sqlite.Conn, w *rimewatch.Workspace) (err error) {
+func workspaceFields(w *rimewatch.Workspace) fields {
+	return fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays}
+}
+
+func (s *Store) insertWorkspace(ctx context.Context, conn *sqlite.Conn, w *rimewatch.Workspace) (err error) {
 	w.ID, err = insert(conn, errNameTaken(),
 		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt))
-	return err
+	if err != nil {
+		return err
+	}
+	return s.audit(ctx, conn, w.ID, "workspace.created", subject("workspace", w.ID), workspaceFields(w))
 }
 
 // CreateWorkspace implements store.Control.
@@ -104,7 +111,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) err
 	if err := store.CheckWorkspace(w); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return insertWorkspace(conn, w) })
+	return s.write(ctx, func(conn *sqlite.Conn) error { return s.insertWorkspace(ctx, conn, w) })
 }
 
 // UpdateWorkspace implements store.Control.
@@ -125,7 +132,10 @@ func (s *Store) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 		_, err = exec(conn,
 			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ? WHERE id = ?",
 			w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), id)
-		return unique(err, errNameTaken())
+		if err != nil {
+			return unique(err, errNameTaken())
+		}
+		return s.auditChange(ctx, conn, id, "workspace.updated", subject("workspace", id), workspaceFields(&old), workspaceFields(&w))
 	})
 	if err != nil {
 		return rimewatch.Workspace{}, err
@@ -174,6 +184,10 @@ func scanSite(stmt *sqlite.Stmt) rimewatch.Site {
 	}
 }
 
+func siteFields(x *rimewatch.Site) fields {
+	return fields{"name": x.Name, "timezone": x.TimeZone, "address": x.Address}
+}
+
 func findSite(conn *sqlite.Conn, workspaceID, id int64) (x rimewatch.Site, err error) {
 	err = one(conn, errSite(), "SELECT "+siteColumns+" FROM site WHERE id = ? AND workspace_id = ?",
 		func(stmt *sqlite.Stmt) { x = scanSite(stmt) }, id, workspaceID)
@@ -213,7 +227,10 @@ func (s *Store) CreateSite(ctx context.Context, x *rimewatch.Site) error {
 		x.ID, err = insert(conn, errSite(),
 			"INSERT INTO site (workspace_id, name, time_zone, address, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
 			x.WorkspaceID, x.Name, x.TimeZone, x.Address, int64(x.CreatedAt), int64(x.UpdatedAt))
-		return err
+		if err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, x.WorkspaceID, "site.created", subject("site", x.ID), siteFields(x))
 	}, nil)
 }
 
@@ -234,7 +251,10 @@ func (s *Store) UpdateSite(ctx context.Context, workspaceID, id int64, change fu
 		}
 		_, err = exec(conn, "UPDATE site SET name = ?, time_zone = ?, address = ?, updated_at = ? WHERE id = ?",
 			x.Name, x.TimeZone, x.Address, int64(x.UpdatedAt), id)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.auditChange(ctx, conn, workspaceID, "site.updated", subject("site", id), siteFields(&old), siteFields(&x))
 	}, nil)
 	if err != nil {
 		return rimewatch.Site{}, err
@@ -245,14 +265,17 @@ func (s *Store) UpdateSite(ctx context.Context, workspaceID, id int64, change fu
 // DeleteSite implements store.Control.
 func (s *Store) DeleteSite(ctx context.Context, workspaceID, id int64) error {
 	return s.writeSites(ctx, func(conn *sqlite.Conn) error {
-		n, err := exec(conn, "DELETE FROM site WHERE id = ? AND workspace_id = ?", id, workspaceID)
-		if err == nil && n == 0 {
-			return errSite()
+		x, err := findSite(conn, workspaceID, id)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = exec(conn, "UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?", workspaceID, id)
+		if _, err := exec(conn, "DELETE FROM site WHERE id = ?", id); err != nil {
+			return err
 		}
-		return err
+		if _, err := exec(conn, "UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, workspaceID, "site.deleted", subject("site", id), siteFields(&x))
 	}, func() {
 		r := s.fleet.workspaces[workspaceID]
 		if r == nil {

@@ -133,7 +133,11 @@ func (s *Store) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 			`INSERT INTO token (workspace_id, name, prefix, hash, scopes, created_by, created_at, expires_at, revoked_at, last_used_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.WorkspaceID, t.Name, t.Prefix, t.Hash[:], int64(t.Scopes), t.CreatedBy, int64(t.CreatedAt), int64(t.ExpiresAt), int64(t.RevokedAt), int64(t.LastUsedAt))
-		return err
+		if err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID),
+			fields{"name": t.Name, "scopes": t.Scopes.Names(), "expires_at": t.ExpiresAt})
 	})
 }
 
@@ -160,12 +164,16 @@ func (s *Store) Tokens(ctx context.Context, workspaceID int64) (list []store.Tok
 // RevokeToken implements store.Control.
 func (s *Store) RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error {
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		n, err := exec(conn, "UPDATE token SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END WHERE id = ? AND workspace_id = ?",
-			int64(now), id, workspaceID)
-		if err == nil && n == 0 {
-			return errToken()
+		var t rimewatch.Token
+		err := one(conn, errToken(), "SELECT "+tokenColumns+" FROM token t WHERE t.id = ? AND t.workspace_id = ?",
+			func(stmt *sqlite.Stmt) { t = scanToken(stmt) }, id, workspaceID)
+		if err != nil || t.RevokedAt != 0 {
+			return err
 		}
-		return err
+		if _, err := exec(conn, "UPDATE token SET revoked_at = ? WHERE id = ?", int64(now), id); err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, workspaceID, "token.revoked", subject("token", id), fields{"name": t.Name})
 	})
 }
 

@@ -162,3 +162,50 @@ func BenchmarkTokenByHash(b *testing.B) {
 		}
 	}
 }
+
+// The audit trail is only added to, and what somebody forces upon it shows.
+func TestAuditCannotBeRewritten(t *testing.T) {
+	s := openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName)})
+	for _, name := range []string{"a", "b"} {
+		w := rimewatch.Workspace{Name: name, TimeZone: "UTC", RawDays: 1, RollupDays: 1}
+		if err := s.CreateWorkspace(t.Context(), &w); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if err := s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	force := func(query string) error {
+		return s.write(t.Context(), func(conn *sqlite.Conn) error {
+			_, err := exec(conn, query)
+			return err
+		})
+	}
+	for _, query := range []string{"UPDATE audit SET actor = 'x' WHERE id = 2", "DELETE FROM audit WHERE id = 2", "REPLACE INTO audit SELECT * FROM audit WHERE id = 2"} {
+		if err := force(query); rimewatch.CodeOf(err) != rimewatch.CodeInternal {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	for _, c := range []struct {
+		query string
+		want  int64
+	}{
+		{"UPDATE audit SET actor = 'x' WHERE id = 3", 3},
+		{"DELETE FROM audit WHERE id = 2", 3},
+		{"UPDATE audit SET hash = x'00' WHERE id = 1", 1},
+	} {
+		for _, query := range []string{"DROP TRIGGER IF EXISTS audit_never_changes", "DROP TRIGGER IF EXISTS audit_never_shrinks", c.query} {
+			if err := force(query); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.VerifyAudit(t.Context(), 1); err != nil || got != c.want {
+			t.Errorf("after %s: %d %v, want %d", c.query, got, err, c.want)
+		}
+	}
+	if got, err := s.VerifyAudit(t.Context(), 2); err != nil || got != 0 {
+		t.Errorf("the other workspace: %d %v", got, err)
+	}
+}

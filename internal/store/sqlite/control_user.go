@@ -26,6 +26,18 @@ func findUser(conn *sqlite.Conn, where string, arg any) (u rimewatch.User, err e
 	return u, err
 }
 
+// person is how the audit trail names a user.
+func person(u *rimewatch.User) string {
+	if u.Name == "" {
+		return u.Email
+	}
+	return u.Name + " <" + u.Email + ">"
+}
+
+func userFields(u *rimewatch.User) fields {
+	return fields{"email": u.Email, "name": u.Name, "units": u.Units, "theme": u.Theme}
+}
+
 func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
 	u.Email = store.TextKey(u.Email)
 	u.ID, err = insert(conn, errEmailTaken(),
@@ -59,7 +71,13 @@ func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		}
 		_, err = exec(conn, "UPDATE user SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
 			u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.UpdatedAt), id)
-		return unique(err, errEmailTaken())
+		if err != nil {
+			return unique(err, errEmailTaken())
+		}
+		if diff := changes(userFields(&old), userFields(&u)); len(diff) > 0 {
+			return s.auditUser(ctx, conn, id, "user.updated", diff)
+		}
+		return nil
 	})
 	if err != nil {
 		return rimewatch.User{}, err
@@ -110,6 +128,7 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 	if err := store.CheckUser(u); err != nil {
 		return err
 	}
+	ctx = store.WithActorElse(ctx, person(u))
 	return s.write(ctx, func(conn *sqlite.Conn) error {
 		n, err := countUsers(conn)
 		if err != nil {
@@ -123,7 +142,7 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		case "":
 			*w = old
 		case rimewatch.CodeNotFound:
-			err = insertWorkspace(conn, w)
+			err = s.insertWorkspace(ctx, conn, w)
 		}
 		if err != nil {
 			return err
@@ -131,12 +150,12 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		if err := insertUser(conn, u); err != nil {
 			return err
 		}
-		return putMember(conn, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: u.CreatedAt})
+		return s.putMember(ctx, conn, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: u.CreatedAt})
 	})
 }
 
 // setPassword changes a password and ends what rested on the old one.
-func setPassword(conn *sqlite.Conn, userID int64, passwordHash string, now rimewatch.Time) error {
+func (s *Store) setPassword(ctx context.Context, conn *sqlite.Conn, userID int64, passwordHash string, now rimewatch.Time) error {
 	n, err := exec(conn, "UPDATE user SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
 	if err == nil && n == 0 {
 		return errUser()
@@ -146,6 +165,9 @@ func setPassword(conn *sqlite.Conn, userID int64, passwordHash string, now rimew
 	}
 	if err == nil {
 		_, err = exec(conn, "DELETE FROM password_link WHERE user_id = ?", userID)
+	}
+	if err == nil {
+		err = s.auditUser(ctx, conn, userID, "user.password_set", nil)
 	}
 	return err
 }
@@ -162,7 +184,7 @@ func (s *Store) SetPassword(ctx context.Context, userID int64, passwordHash stri
 	if err := checkPasswordHash(passwordHash); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return setPassword(conn, userID, passwordHash, now) })
+	return s.write(ctx, func(conn *sqlite.Conn) error { return s.setPassword(ctx, conn, userID, passwordHash, now) })
 }
 
 // CreatePasswordLink implements store.Control.
@@ -171,7 +193,10 @@ func (s *Store) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) e
 		_, err := exec(conn, `INSERT INTO password_link (user_id, hash, created_at, expires_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 			l.UserID, l.Hash[:], int64(l.CreatedAt), int64(l.ExpiresAt))
-		return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
+		if err != nil {
+			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
+		}
+		return s.auditUser(ctx, conn, l.UserID, "user.invited", fields{"expires_at": l.ExpiresAt})
 	})
 }
 
@@ -202,7 +227,11 @@ func (s *Store) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 		if err != nil {
 			return err
 		}
-		return setPassword(conn, l.UserID, passwordHash, now)
+		u, err := findUser(conn, "id = ?", l.UserID)
+		if err != nil {
+			return err
+		}
+		return s.setPassword(store.WithActorElse(ctx, person(&u)), conn, l.UserID, passwordHash, now)
 	})
 }
 
@@ -222,7 +251,7 @@ func errLastOwner() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must keep one owner.")
 }
 
-func putMember(conn *sqlite.Conn, m *rimewatch.Member) error {
+func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.Member) error {
 	old, owners, err := findMember(conn, m.WorkspaceID, m.UserID)
 	switch rimewatch.CodeOf(err) {
 	case "":
@@ -237,7 +266,17 @@ func putMember(conn *sqlite.Conn, m *rimewatch.Member) error {
 	_, err = exec(conn, `INSERT INTO member (workspace_id, user_id, role, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`,
 		m.WorkspaceID, m.UserID, string(m.Role), int64(m.CreatedAt))
-	return err
+	if err != nil || old.Role == m.Role {
+		return err
+	}
+	u, err := findUser(conn, "id = ?", m.UserID)
+	if err != nil {
+		return err
+	}
+	if old.Role == "" {
+		return s.audit(ctx, conn, m.WorkspaceID, "member.added", subject("user", m.UserID), fields{"email": u.Email, "role": m.Role})
+	}
+	return s.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), fields{"email": u.Email, "role": change{old.Role, m.Role}})
 }
 
 // PutMember implements store.Control.
@@ -245,7 +284,7 @@ func (s *Store) PutMember(ctx context.Context, m *rimewatch.Member) error {
 	if err := store.CheckMember(m); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return putMember(conn, m) })
+	return s.write(ctx, func(conn *sqlite.Conn) error { return s.putMember(ctx, conn, m) })
 }
 
 // DeleteMember implements store.Control.
@@ -258,8 +297,14 @@ func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64) err
 		if m.Role == rimewatch.RoleOwner && owners == 1 {
 			return errLastOwner()
 		}
-		_, err = exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID)
-		return err
+		u, err := findUser(conn, "id = ?", userID)
+		if err != nil {
+			return err
+		}
+		if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), fields{"email": u.Email, "role": m.Role})
 	})
 }
 

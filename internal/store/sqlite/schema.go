@@ -181,6 +181,24 @@ CREATE TABLE reading_rollup (
 	data BLOB NOT NULL
 ) STRICT;
 CREATE INDEX reading_rollup_by_device ON reading_rollup(device_id, to_at, from_at);
+
+CREATE TABLE audit (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	actor TEXT NOT NULL,
+	action TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	detail TEXT NOT NULL, -- JSON object
+	hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX audit_by_workspace ON audit(workspace_id, id);
+CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SELECT id FROM audit)
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 `}
 
 func schema() sqlitemigration.Schema {

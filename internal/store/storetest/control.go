@@ -44,6 +44,8 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"tokens", (*control).tokens},
 		{"token revocation", (*control).tokenRevocation},
 		{"token use", (*control).tokenUse},
+		{"audit trail", (*control).auditTrail},
+		{"audit pages", (*control).auditPages},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},
 		{"given up", (*control).givenUp},

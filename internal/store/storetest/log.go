@@ -47,6 +47,7 @@ func Readings(t *testing.T, e Engine) {
 		{"downtime", (*fixture).downtime},
 		{"alerts", (*fixture).alerts},
 		{"alert pages", (*fixture).alertPages},
+		{"audit", (*fixture).audit},
 		{"random workload", (*fixture).randomWorkload},
 	} {
 		t.Run(c.name, func(t *testing.T) {

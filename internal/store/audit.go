@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Audit keeps the audit trail. Entries come with the changes themselves: every
+// method of this package that changes something of a workspace writes, in the
+// same transaction, who did it (see WithActor); Effects.Audit are those of a
+// commit. What concerns a person is told to every workspace that the person is a
+// member of. Sessions leave no entries.
+type Audit interface {
+	// AuditEntries lists newest first. subject and action narrow by prefix, "" =
+	// all; Page.After gives those with a smaller id.
+	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p Page) (list []rimewatch.AuditEntry, total int, err error)
+	// VerifyAudit walks the chain and gives the id of the first entry that does not
+	// fit, 0 = all do. It reads the whole trail.
+	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
+}
+
+// AuditHash is the hash of an entry: SHA-256 over the hash of the entry before
+// it in its workspace (zeroes for the first) and its own fields, numbers as
+// varints, texts behind their length. Every engine uses this one function.
+func AuditHash(prev [32]byte, e *rimewatch.AuditEntry) [32]byte {
+	b := make([]byte, 0, 128+len(e.Detail))
+	b = append(b, prev[:]...)
+	b = binary.AppendVarint(b, e.WorkspaceID)
+	b = binary.AppendVarint(b, int64(e.At))
+	for _, s := range []string{e.Actor, e.Action, e.Subject, e.Detail} {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return sha256.Sum256(b)
+}
+
+type actorKey struct{}
+
+// WithActor says who makes the changes of the calls that ctx is given to.
+func WithActor(ctx context.Context, actor string) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// ActorOf gives who makes changes; "service" when nobody was named.
+func ActorOf(ctx context.Context) string {
+	if a, ok := ctx.Value(actorKey{}).(string); ok && a != "" {
+		return a
+	}
+	return nobody
+}
+
+// nobody is the actor of what no person or token asked for.
+const nobody = "service"
+
+// WithActorElse is WithActor where nobody was named yet.
+func WithActorElse(ctx context.Context, actor string) context.Context {
+	if ActorOf(ctx) == nobody {
+		return WithActor(ctx, actor)
+	}
+	return ctx
+}
