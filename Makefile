@@ -4,17 +4,42 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet fuzz bench evaluate kill9 clean
+.PHONY: all build run test vet ui ui-test screenshots fuzz bench evaluate kill9 clean
 
 all: build
 
-build: ## the binary, in bin/
+# The web UI is built when npm is there. Without it the binary carries a page
+# that says how to get the UI.
+NPM  := $(shell command -v npm 2>/dev/null)
+DIST  = internal/webui/dist/index.html
+
+build: $(if $(NPM),ui) ## the binary, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
 
 run: build ## the demo: a market with twelve units, three of them in trouble
 	./bin/rimewatch demo
 
-test: vet ## everything that must pass, with the race detector
+ui: $(DIST) ## the web UI, into internal/webui/dist
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+# The client's types are made from the description that the server serves.
+web/src/api/schema.d.ts: web/node_modules/.package-lock.json $(shell find internal/httpapi -name '*.go' -not -name '*_test.go')
+	$(GO) run ./cmd/rimewatch openapi > web/openapi.json
+	cd web && npm run --silent api
+
+$(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json' -not -path 'web/scripts/*')
+	cd web && npm run --silent build
+
+ui-test: ui ## the UI's types and units
+	cd web && npm run --silent check && npm run --silent test
+
+screenshots: build ## every page in every size and theme, into screenshots/
+	cd web && npm run --silent screenshots
+
+test: vet $(if $(NPM),ui-test) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...
 
 vet:
@@ -45,4 +70,4 @@ kill9: ## a hundred rounds of kill -9 under load
 	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=100 $(GO) test -race -run TestKill9 -count 1 -timeout 60m ./e2e
 
 clean:
-	rm -rf bin
+	rm -rf bin screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))

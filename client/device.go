@@ -29,6 +29,7 @@ type DeviceItem struct {
 	Site          *SiteRef         `json:"site"`
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at"` // 0 = never
 	ActiveAlerts  int              `json:"active_alerts"`
+	Limits        rimewatch.Limits `json:"limits"` // in force
 }
 
 // Device is everything about a device.
@@ -47,7 +48,6 @@ type Device struct {
 	BatteryPct         *float64          `json:"battery_pct"`
 	RSSIdBm            *float64          `json:"rssi_dbm"`
 	UptimeS            *int64            `json:"uptime_s"`
-	Limits             rimewatch.Limits  `json:"limits"`
 	Health             DeviceHealth      `json:"health"`
 	LatestReading      *StoredReading    `json:"latest_reading"`
 	CreatedAt          rimewatch.Time    `json:"created_at"`

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/webui"
 )
 
 // Config of an App: the operator's settings and what tests replace.
@@ -123,6 +123,10 @@ func (a *App) api(ctx context.Context) (*httpapi.API, error) {
 	if a.cfg.Policies != "" {
 		policies = os.DirFS(a.cfg.Policies)
 	}
+	ui, err := webui.New()
+	if err != nil {
+		return nil, err
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.registerMetrics(registry)
@@ -131,7 +135,7 @@ func (a *App) api(ctx context.Context) (*httpapi.API, error) {
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store,
 		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
-		PolicyDir: policies, Ready: a.ready, Fallback: landing{},
+		PolicyDir: policies, Ready: a.ready, Fallback: ui,
 		Metrics:      promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	})
@@ -277,21 +281,3 @@ func (a *App) ready(context.Context) error {
 }
 
 const readyQueue = 150_000
-
-// landing answers browsers while no web UI is built in.
-type landing struct{}
-
-func (landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/" || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'")
-	_, _ = strings.NewReader(landingPage).WriteTo(w)
-}
-
-const landingPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Rimewatch</title><h1>Rimewatch is running</h1>
-<p>This build carries no web UI. The REST API is at <code>/api/v1</code>, described on <a href="/api/docs">/api/docs</a>.</p></html>
-`

@@ -25,6 +25,7 @@ type DeviceItem struct {
 	Site          maybe[SiteRef]   `json:"site"`
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
 	ActiveAlerts  int              `json:"active_alerts"`
+	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
 }
 
 // DeviceDetail is everything about a device.
@@ -43,7 +44,6 @@ type DeviceDetail struct {
 	BatteryPct         *float64           `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
 	RSSIdBm            *float64           `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
 	UptimeS            *int64             `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
-	Limits             rimewatch.Limits   `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
 	Health             DeviceHealth       `json:"health"`
 	LatestReading      maybe[readingJSON] `json:"latest_reading"`
 	CreatedAt          rimewatch.Time     `json:"created_at" nullable:"false"`
@@ -60,6 +60,7 @@ func deviceItem(v *rimewatch.DeviceView) DeviceItem {
 	item := DeviceItem{
 		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
 		Site: siteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
+		Limits: rimewatch.LimitsFor(v.EquipmentType, v.Limits),
 	}
 	if item.Status == "" {
 		item.Status = rimewatch.Offline // never seen
@@ -77,7 +78,7 @@ func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
 		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
-		Limits: rimewatch.LimitsFor(v.EquipmentType, v.Limits), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 	}
 	if d.Labels == nil {
 		d.Labels = labels{}

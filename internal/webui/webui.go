@@ -1,0 +1,179 @@
+package webui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed all:dist
+var built embed.FS
+
+//go:embed fallback
+var fallback embed.FS
+
+// policy is what the UI's pages may load. Images in data: URIs are those of the
+// style sheet; ws: to the own host is covered by connect-src 'self'.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+const (
+	forEver = "public, max-age=31536000, immutable"
+	askMe   = "no-cache"
+)
+
+// file is one file of the UI in the forms in which it can be sent.
+type file struct {
+	contentType, cache, etag string
+	plain, gzip, brotli      []byte
+}
+
+// Handler answers browsers.
+type Handler struct {
+	files map[string]*file // by path
+	index *file
+	built bool
+}
+
+// New is the UI that is built in, or a page that says how to get it.
+func New() (*Handler, error) {
+	if _, err := fs.Stat(built, "dist/index.html"); err != nil {
+		return load(fallback, "fallback")
+	}
+	h, err := load(built, "dist")
+	if err == nil {
+		h.built = true
+	}
+	return h, err
+}
+
+// Built tells whether the UI is built in.
+func (h *Handler) Built() bool { return h.built }
+
+func load(from fs.FS, root string) (*Handler, error) {
+	h := &Handler{files: make(map[string]*file)}
+	sub, err := fs.Sub(from, root)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(sub, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+			return err
+		}
+		f, err := read(sub, name)
+		h.files["/"+name] = f
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("web UI: %w", err)
+	}
+	if h.index = h.files["/index.html"]; h.index == nil {
+		return nil, fmt.Errorf("web UI: no index.html in %s", root)
+	}
+	delete(h.files, "/index.html") // has one address
+	h.files["/"] = h.index
+	return h, nil
+}
+
+func read(from fs.FS, name string) (*file, error) {
+	plain, err := fs.ReadFile(from, name)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(plain)
+	f := &file{plain: plain, cache: askMe, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, contentType: contentType(name)}
+	if strings.HasPrefix(name, "assets/") {
+		f.cache = forEver
+	}
+	// Absent ones are no error: what does not shrink is not compressed.
+	f.brotli, _ = fs.ReadFile(from, name+".br")
+	f.gzip, _ = fs.ReadFile(from, name+".gz")
+	return f, nil
+}
+
+// contentType does not ask the machine's table, which differs from one to the next.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".woff2":
+		return "font/woff2"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.NotFound(w, r)
+		return
+	}
+	f := h.files[r.URL.Path]
+	if f == nil && isPage(r) {
+		f = h.index
+	}
+	if f == nil {
+		http.NotFound(w, r)
+		return
+	}
+	f.send(w, r)
+}
+
+// isPage tells whether a browser asks for a page, whose address the UI itself
+// will understand, and not for a file that is not there.
+func isPage(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/assets/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+func (f *file) send(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.contentType)
+	header.Set("Cache-Control", f.cache)
+	if strings.HasPrefix(f.contentType, "text/html") {
+		header.Set("Content-Security-Policy", policy)
+		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	}
+	body, encoding := f.encoded(r.Header.Get("Accept-Encoding"))
+	if encoding != "" {
+		header.Set("Content-Encoding", encoding)
+	}
+	if f.brotli != nil || f.gzip != nil {
+		header.Set("Vary", "Accept-Encoding")
+	}
+	header.Set("ETag", strings.TrimSuffix(f.etag, `"`)+encoding+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// encoded is the smallest form that the browser takes.
+func (f *file) encoded(accepted string) (body []byte, encoding string) {
+	takes := func(name string) bool {
+		for part := range strings.SplitSeq(accepted, ",") {
+			coding, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
+			if strings.EqualFold(coding, name) && strings.ReplaceAll(quality, " ", "") != "q=0" {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case f.brotli != nil && takes("br"):
+		return f.brotli, "br"
+	case f.gzip != nil && takes("gzip"):
+		return f.gzip, "gzip"
+	}
+	return f.plain, ""
+}

@@ -1,0 +1,94 @@
+// The client of the REST API. Its types come from the description that the
+// server serves, so a change of the API that the UI does not follow is a
+// compile error.
+import createClient from 'openapi-fetch';
+import { clock } from '../live/clock.svelte';
+import type { components, paths } from './schema';
+
+export type Schemas = components['schemas'];
+export type Device = Schemas['DeviceItem'];
+export type DeviceDetail = Schemas['DeviceDetail'];
+export type Alert = Schemas['Alert'];
+export type Limits = Schemas['Limits'];
+export type Site = Schemas['Site'];
+export type EquipmentType = Schemas['EquipmentType'];
+export type Summary = Schemas['HealthSummary'];
+export type Me = Schemas['Me'];
+export type Latest = Schemas['LatestReading'];
+export type Reading = Schemas['Reading'];
+export type Bucket = Schemas['HistoryBucket'];
+
+/** Failure is an answer that is not a success, or no answer at all (status 0). */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly fields: Record<string, string[]> = {},
+    readonly requestId = '',
+  ) {
+    super(message);
+  }
+
+  get offline() {
+    return this.status === 0;
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: '/api', credentials: 'same-origin', headers: { Accept: 'application/json' } });
+
+// Who is to hear that the session has ended.
+let onSignedOut: () => void = () => {};
+export function whenSignedOut(fn: () => void) {
+  onSignedOut = fn;
+}
+
+interface Answer {
+  data?: unknown;
+  error?: unknown;
+  response: Response;
+}
+
+interface Envelope {
+  success: boolean;
+  data: unknown;
+}
+
+// What is in the envelope of a successful answer. Routes that also answer in
+// other types than JSON are asked for JSON here.
+type Data<T> = T extends { data: infer D } ? Extract<D, Envelope>['data'] : never;
+
+/** ask runs a call of `api` and gives what is in its envelope, or throws a Failure. */
+export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> {
+  let answer: T;
+  try {
+    answer = await call;
+    const headers = answer.response.headers;
+    // An answer out of the cache carries the time of then.
+    if (headers.get('Cache-Control') === 'no-store') clock.heard(headers.get('Date'));
+  } catch (e) {
+    if (e instanceof DOMException && e.name === 'AbortError') throw e;
+    throw new Failure(0, 'offline', 'The server cannot be reached.');
+  }
+  const envelope = answer.data as Envelope | undefined;
+  if (envelope?.success) return envelope.data as Data<T>;
+  const status = answer.response.status;
+  const said = (answer.error as { error?: Schemas['FailureDetail'] } | undefined)?.error;
+  const failure = said
+    ? new Failure(status, said.code, said.message, (said.fields ?? {}) as Record<string, string[]>, said.request_id)
+    : new Failure(status, 'unknown', `The server answered ${status}.`);
+  if (status === 401 && failure.code === 'unauthenticated' && !answer.response.url.endsWith('/auth/sign-in')) onSignedOut();
+  throw failure;
+}
+
+/** pages follows the cursor of a list until its end. */
+export async function* pages<T extends { pagination: Schemas['Pagination'] }>(
+  page: (cursor: string | undefined) => Promise<T>,
+): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  do {
+    const got = await page(cursor);
+    yield got;
+    cursor = got.pagination.next_cursor ?? undefined;
+  } while (cursor);
+}

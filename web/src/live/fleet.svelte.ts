@@ -1,0 +1,333 @@
+// All devices of the workspace and what is known of them now. Readings may come
+// in by the hundreds a second: they are put aside as they arrive, and shown once
+// per frame, so only what is on the screen and has changed is drawn again.
+import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Site, type Summary } from '../api/client';
+import { conditionOf, conditions, startOf, type Condition } from '../words/condition';
+import { clock } from './clock.svelte';
+import { stream, type Listener, type StreamEvent } from './stream.svelte';
+
+/** Snapshot is what is known of a device at one moment; it is never changed. */
+export interface Snapshot {
+  device: Device;
+  latest: Partial<Latest> | null;
+  alerts: Alert[];
+  condition: Condition;
+  temp: number | null;
+  /** When temp was measured or, when that is not known, the device last seen, in ms. */
+  tempAt: number | null;
+  lastSeenAt: number | null;
+}
+
+/** Unit is one device on the screen. */
+export class Unit {
+  now: Snapshot = $state.raw(null!);
+  next: Snapshot;
+  readonly id: number;
+
+  constructor(device: Device) {
+    this.id = device.id;
+    this.next = this.now = snapshot(device, null, []);
+  }
+}
+
+function ms(t: string | null | undefined): number | null {
+  return t ? Date.parse(t) : null;
+}
+
+function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[]): Snapshot {
+  const lastSeenAt = ms(device.last_seen_at);
+  return {
+    device,
+    latest,
+    alerts,
+    condition: conditionOf(device, alerts),
+    temp: device.current_temp,
+    tempAt: ms(latest?.recorded_at) ?? lastSeenAt,
+    lastSeenAt,
+  };
+}
+
+const reorderAfter = 300; // ms: cards are not to jump about under a finger
+const pollEvery = 10_000; // ms
+const pageSize = 100;
+
+class Fleet implements Listener {
+  status = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
+  failure = $state.raw<Error | null>(null);
+  /** Every device, worst first. */
+  units = $state.raw<Unit[]>([]);
+  sites = $state.raw<Site[]>([]);
+  types = $state.raw<EquipmentType[]>([]);
+  summary = $state.raw<Summary | null>(null);
+  /** The number of devices, known before all are here. */
+  total = $state(0);
+  /** Changes whenever any alert does; pages that list alerts ask again. */
+  alertsChanged = $state(0);
+  /** Active alerts that are not about one device. */
+  other = $state.raw<Alert[]>([]);
+
+  private byID = new Map<number, Unit>();
+  private dirty = new Set<Unit>();
+  private frame = 0;
+  private orderTimer: ReturnType<typeof setTimeout> | undefined;
+  private pollTimer: ReturnType<typeof setTimeout> | undefined;
+  private summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  private generation = 0;
+
+  /** start loads the fleet and keeps it up to date until stop. */
+  async start() {
+    const generation = ++this.generation;
+    this.status = 'loading';
+    this.failure = null;
+    try {
+      const [types, sites] = await Promise.all([ask(api.GET('/v1/equipment-types')), ask(api.GET('/v1/sites')), this.loadSummary()]);
+      this.types = types.equipment_types;
+      this.sites = sites.sites;
+      await this.load(generation);
+    } catch (e) {
+      if (generation !== this.generation) return;
+      this.failure = e as Error;
+      this.status = 'failed';
+      return;
+    }
+    if (generation !== this.generation) return;
+    stream.start(this);
+    this.pollSoon();
+  }
+
+  stop() {
+    this.generation++;
+    stream.stop();
+    clearTimeout(this.pollTimer);
+    clearTimeout(this.orderTimer);
+    clearTimeout(this.summaryTimer);
+    this.byID.clear();
+    this.dirty.clear();
+    this.units = [];
+    this.sites = [];
+    this.summary = null;
+    this.status = 'idle';
+  }
+
+  unit(id: number): Unit | undefined {
+    return this.byID.get(id);
+  }
+
+  bySerial(serial: string): Unit | undefined {
+    const s = serial.toLowerCase();
+    for (const u of this.byID.values()) if (u.next.device.serial.toLowerCase() === s) return u;
+    return undefined;
+  }
+
+  typeOf(slug: string): EquipmentType | undefined {
+    return this.types.find((t) => t.slug === slug);
+  }
+
+  // ---- loading
+
+  private async load(generation: number) {
+    const alerts = this.loadAlerts();
+    alerts.catch(() => {}); // is awaited below
+    const seen = new Set<number>();
+    for await (const page of pages((cursor) => ask(api.GET('/v1/devices', { params: { query: { per_page: pageSize, cursor } } })))) {
+      if (generation !== this.generation) return;
+      this.total = page.pagination.total ?? this.total;
+      for (const d of page.devices) {
+        seen.add(d.id);
+        this.put(d);
+      }
+      if (this.status === 'loading' && seen.size === page.devices.length) {
+        // The first page can be looked at while the others come in.
+        this.spread(await alerts);
+        this.order();
+        this.status = 'ready';
+      }
+    }
+    for (const [id] of this.byID) if (!seen.has(id)) this.byID.delete(id);
+    this.total = this.byID.size;
+    this.spread(await alerts);
+    this.order();
+    this.status = 'ready';
+    await this.loadLatest();
+  }
+
+  private async loadAlerts(): Promise<Alert[]> {
+    const out: Alert[] = [];
+    for await (const page of pages((cursor) =>
+      ask(api.GET('/v1/alerts', { params: { query: { status: 'active', per_page: pageSize, cursor } } })),
+    )) {
+      out.push(...page.alerts);
+    }
+    return out;
+  }
+
+  private async loadLatest() {
+    const { readings } = await ask(api.GET('/v1/readings/latest'));
+    for (const r of readings) this.reading(r);
+  }
+
+  async loadSummary() {
+    this.summary = await ask(api.GET('/v1/devices/health/summary'));
+  }
+
+  /** loadSites asks for the sites again, after they were edited. */
+  async loadSites() {
+    this.sites = (await ask(api.GET('/v1/sites'))).sites;
+  }
+
+  // ---- changes
+
+  /** put takes a device as the API gives it, new or changed. */
+  put(device: Device) {
+    const u = this.byID.get(device.id);
+    if (!u) {
+      this.byID.set(device.id, new Unit(device));
+      this.total = Math.max(this.total, this.byID.size);
+      this.reorder();
+      return;
+    }
+    this.change(u, snapshot(device, u.next.latest, u.next.alerts));
+  }
+
+  /** putAlert takes an alert as the API gives it, new or changed. */
+  putAlert(a: Alert) {
+    this.alertsChanged++;
+    const u = this.byID.get(a.device_id);
+    if (!u) {
+      const rest = this.other.filter((x) => x.id !== a.id);
+      this.other = a.status === 'active' ? [a, ...rest] : rest;
+      return;
+    }
+    const rest = u.next.alerts.filter((x) => x.id !== a.id);
+    const alerts = a.status === 'active' ? [...rest, a] : rest;
+    const device = { ...u.next.device, active_alerts: alerts.length };
+    this.change(u, snapshot(device, u.next.latest, alerts));
+  }
+
+  /** spread replaces all active alerts. */
+  private spread(alerts: Alert[]) {
+    const byDevice = new Map<number, Alert[]>();
+    const other: Alert[] = [];
+    for (const a of alerts) {
+      if (!this.byID.has(a.device_id)) other.push(a);
+      const list = byDevice.get(a.device_id);
+      if (list) list.push(a);
+      else byDevice.set(a.device_id, [a]);
+    }
+    this.other = other;
+    for (const u of this.byID.values()) {
+      const mine = byDevice.get(u.id) ?? [];
+      if (mine.length || u.next.alerts.length) this.change(u, snapshot(u.next.device, u.next.latest, mine));
+    }
+    this.alertsChanged++;
+  }
+
+  private reading(r: Partial<Latest> & { device_id: number; recorded_at: string; received_at: string }) {
+    const u = this.byID.get(r.device_id);
+    if (!u) return;
+    const old = u.next;
+    const device = { ...old.device };
+    const newer = !old.latest?.recorded_at || r.recorded_at >= old.latest.recorded_at;
+    if (!device.last_seen_at || r.received_at > device.last_seen_at) device.last_seen_at = r.received_at;
+    if (newer && r.product_zone_temp != null) device.current_temp = r.product_zone_temp;
+    this.change(u, snapshot(device, newer ? r : old.latest, old.alerts));
+  }
+
+  private change(u: Unit, next: Snapshot) {
+    if (next.condition !== u.next.condition || next.device.name !== u.next.device.name) this.reorder();
+    u.next = next;
+    this.dirty.add(u);
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw() {
+    this.frame = 0;
+    for (const u of this.dirty) u.now = u.next;
+    this.dirty.clear();
+  }
+
+  private reorder() {
+    this.orderTimer ??= setTimeout(() => this.order(), reorderAfter);
+  }
+
+  private order() {
+    clearTimeout(this.orderTimer);
+    this.orderTimer = undefined;
+    this.draw();
+    this.units = [...this.byID.values()].sort(worstFirst);
+  }
+
+  // ---- the stream
+
+  event(e: StreamEvent) {
+    const data = e.data as { device?: Device; reading?: Latest; alert?: Alert; summary?: Summary };
+    switch (e.event) {
+      case 'device.deleted':
+        if (data.device && this.byID.delete(data.device.id)) {
+          this.total = this.byID.size;
+          this.reorder();
+        }
+        break;
+      case 'summary.updated':
+        this.summary = data.summary ?? (e.data as unknown as Summary);
+        break;
+      default:
+        if (data.reading) this.reading(data.reading);
+        else if (data.alert) this.putAlert(data.alert);
+        else if (data.device) this.put(data.device);
+    }
+  }
+
+  refetch() {
+    const generation = this.generation;
+    void this.load(generation).then(
+      () => stream.answered(true),
+      () => stream.answered(false),
+    );
+  }
+
+  /** poll asks for everything again while there is no stream, and for the
+   * summary from time to time in any case. */
+  private pollSoon() {
+    const generation = this.generation;
+    // A large fleet is asked for less often: it costs the server more.
+    const every = stream.connection === 'live' ? 30_000 : pollEvery * Math.max(1, Math.ceil(this.total / 500));
+    this.pollTimer = setTimeout(async () => {
+      try {
+        if (document.visibilityState === 'visible') {
+          await this.loadSummary();
+          if (stream.connection !== 'live') await this.load(generation);
+          stream.answered(true);
+        }
+      } catch {
+        stream.answered(false);
+      }
+      if (generation === this.generation) this.pollSoon();
+    }, Math.min(every, 60_000));
+  }
+}
+
+export function worstFirst(a: Unit, b: Unit): number {
+  const x = a.next;
+  const y = b.next;
+  return (
+    conditions[x.condition].rank - conditions[y.condition].rank ||
+    since(x) - since(y) ||
+    x.device.name.localeCompare(y.device.name) ||
+    a.id - b.id
+  );
+}
+
+// The longest trouble stands first.
+function since(s: Snapshot): number {
+  if (s.condition === 'ok') return 0;
+  if (s.alerts.length) return Math.min(...s.alerts.map(startOf));
+  return s.lastSeenAt ?? Infinity;
+}
+
+/** stale tells whether a device's value is too old to be taken for the present one. */
+export function stale(s: Snapshot): boolean {
+  return s.device.status === 'offline' || (s.tempAt != null && clock.now - s.tempAt > 10 * 60_000);
+}
+
+export const fleet = new Fleet();

@@ -1,0 +1,148 @@
+// The WebSocket of the service: one connection, a subscription per channel, the
+// events handed to whoever listens. After a break it comes back with the last
+// event's id, so nothing is missed; where the server cannot tell what was
+// missed, listeners are told to ask again.
+import { clock } from './clock.svelte';
+
+export type Channel = 'devices' | 'readings' | 'alerts' | 'summary';
+
+export interface StreamEvent {
+  channel: Channel;
+  id: string;
+  event: string;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+/** `live`: events arrive. `polling`: no stream to be had, the server is asked
+ * at intervals. `reconnecting`: neither for the moment. `offline`: the browser
+ * itself has no network. */
+export type Connection = 'connecting' | 'live' | 'polling' | 'reconnecting' | 'offline';
+
+export interface Listener {
+  event(e: StreamEvent): void;
+  /** refetch is called when events may have been missed. */
+  refetch(): void;
+}
+
+const channels: Channel[] = ['devices', 'readings', 'alerts', 'summary'];
+const protocol = 'rimewatch.v1';
+
+/** backoff is the wait before the nth attempt, with jitter, so that a thousand
+ * screens do not come back at the same moment. */
+export function backoff(attempt: number, random: number): number {
+  const most = Math.min(30_000, 500 * 2 ** attempt);
+  return most / 2 + (most / 2) * random;
+}
+
+class Stream {
+  connection = $state<Connection>('connecting');
+  /** When anything last arrived, ms. */
+  heardAt = $state(0);
+
+  private socket: WebSocket | null = null;
+  private listener: Listener | null = null;
+  private last = new Map<Channel, string>();
+  private attempt = 0;
+  private everLive = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  start(listener: Listener) {
+    this.listener = listener;
+    this.last.clear();
+    this.attempt = 0;
+    this.everLive = false;
+    this.connection = 'connecting';
+    addEventListener('online', this.retryNow);
+    addEventListener('offline', this.lost);
+    document.addEventListener('visibilitychange', this.retryNow);
+    this.open();
+  }
+
+  stop() {
+    this.listener = null;
+    removeEventListener('online', this.retryNow);
+    removeEventListener('offline', this.lost);
+    document.removeEventListener('visibilitychange', this.retryNow);
+    clearTimeout(this.timer);
+    this.socket?.close(1000);
+    this.socket = null;
+  }
+
+  /** answered notes that the server answered a request: without a stream, that
+   * is what tells reconnecting from polling. */
+  answered(ok: boolean) {
+    if (this.connection === 'live') return;
+    if (ok && this.attempt > 0) this.connection = 'polling';
+    if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
+  }
+
+  private open() {
+    clearTimeout(this.timer);
+    if (!this.listener) return;
+    let socket: WebSocket;
+    try {
+      socket = new WebSocket(location.origin.replace(/^http/, 'ws') + '/api/v1/stream', protocol);
+    } catch {
+      this.again();
+      return;
+    }
+    this.socket = socket;
+    socket.onopen = () => {
+      channels.forEach((channel, i) => {
+        const since = this.last.get(channel);
+        socket.send(JSON.stringify({ op: 'subscribe', id: i + 1, channel, ...(since ? { since } : {}) }));
+      });
+    };
+    socket.onmessage = (m) => this.message(m.data as string);
+    socket.onclose = (e) => {
+      if (this.socket !== socket) return;
+      this.socket = null;
+      this.again(e.code);
+    };
+  }
+
+  private message(text: string) {
+    let frame: { op: string; channel?: Channel; last_event_id?: string; recovered?: boolean } & Partial<StreamEvent>;
+    try {
+      frame = JSON.parse(text);
+    } catch {
+      return;
+    }
+    this.heardAt = clock.exact();
+    switch (frame.op) {
+      case 'subscribed':
+        if (frame.channel && frame.last_event_id) this.last.set(frame.channel, frame.last_event_id);
+        if (this.everLive && frame.recovered === false) this.listener?.refetch();
+        this.connection = 'live';
+        this.everLive = true;
+        this.attempt = 0;
+        break;
+      case 'event':
+        if (frame.channel && frame.id) this.last.set(frame.channel, frame.id);
+        this.listener?.event(frame as StreamEvent);
+        break;
+    }
+  }
+
+  private again(code?: number) {
+    if (!this.listener) return;
+    if (!navigator.onLine) this.connection = 'offline';
+    else if (this.connection !== 'polling') this.connection = this.everLive ? 'reconnecting' : 'connecting';
+    // A full buffer or a restart is the server's wish for a new connection, not a failure of it.
+    const wait = code === 4408 || code === 1012 ? backoff(0, Math.random()) : backoff(this.attempt++, Math.random());
+    this.timer = setTimeout(() => this.open(), wait);
+  }
+
+  private retryNow = () => {
+    if (document.visibilityState === 'hidden' || this.socket) return;
+    this.attempt = 0;
+    this.open();
+  };
+
+  private lost = () => {
+    this.connection = 'offline';
+  };
+}
+
+export const stream = new Stream();

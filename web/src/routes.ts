@@ -1,0 +1,14 @@
+import type { Route } from './match';
+
+// Every page is loaded when it is first opened; the device page alone brings
+// the charts with it.
+export const routes: Route[] = [
+  { path: '/', load: () => import('./pages/overview/Overview.svelte') },
+  { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
+  { path: '/wall', bare: true, load: () => import('./pages/wall/Wall.svelte') },
+  { path: '/sign-in', access: 'public', bare: true, load: () => import('./pages/account/SignIn.svelte') },
+  { path: '/set-up', access: 'public', bare: true, load: () => import('./pages/account/SetUp.svelte') },
+  { path: '/invitation', access: 'public', bare: true, load: () => import('./pages/account/Invitation.svelte') },
+  { path: '/policies', access: 'public', load: () => import('./pages/policies/Policies.svelte') },
+  { path: '/policies/:slug', access: 'public', load: () => import('./pages/policies/Policies.svelte') },
+];

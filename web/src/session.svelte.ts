@@ -1,0 +1,86 @@
+// Who is signed in, and what they may do.
+import { api, ask, whenSignedOut, type Me } from './api/client';
+import { router } from './router.svelte';
+
+export type Role = Me['role'];
+const rank: Role[] = ['viewer', 'technician', 'admin', 'owner'];
+
+class Session {
+  me = $state.raw<Me | null>(null);
+  /** Nobody has used this server yet. */
+  needsSetup = $state(false);
+  /** Whether the first question, who is there, has been answered. */
+  known = $state(false);
+  failed = $state.raw<Error | null>(null);
+
+  /** start asks the server who is there. */
+  async start() {
+    this.failed = null;
+    try {
+      this.adopt(await ask(api.GET('/v1/me')));
+    } catch (e) {
+      if ((e as { status?: number }).status !== 401) {
+        this.failed = e as Error;
+        return;
+      }
+      this.me = null;
+      this.needsSetup = (await ask(api.GET('/v1/setup'))).needed;
+    }
+    this.known = true;
+  }
+
+  adopt(me: Me) {
+    this.me = me;
+    this.needsSetup = false;
+    applyTheme(me.user.theme);
+  }
+
+  /** may tells whether the person's role is at least this one. */
+  may(role: Role): boolean {
+    return this.me !== null && rank.indexOf(this.me.role) >= rank.indexOf(role);
+  }
+
+  get fahrenheit(): boolean {
+    return this.me?.user.units === 'f';
+  }
+
+  get timezone(): string {
+    return this.me?.workspace.timezone || 'UTC';
+  }
+
+  async signOut() {
+    await ask(api.POST('/v1/auth/sign-out'));
+    this.ended();
+    router.go('/sign-in');
+  }
+
+  private ended() {
+    this.me = null;
+  }
+
+  constructor() {
+    whenSignedOut(() => this.ended());
+  }
+}
+
+export const session = new Session();
+
+/** applyTheme shows a theme and remembers it for the next first paint. */
+export function applyTheme(theme: 'system' | 'light' | 'dark') {
+  try {
+    localStorage.setItem('rimewatch.theme', theme);
+  } catch {
+    // Storage may be forbidden; the theme then lasts as long as the page.
+  }
+  const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  document.documentElement.dataset.theme = dark ? 'rime-dark' : 'rime-light';
+  themeChanged.at++;
+}
+
+/** themeChanged.at changes with the theme: charts, which paint on a canvas, follow it. */
+export const themeChanged = $state({ at: 0 });
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  const theme = session.me?.user.theme ?? 'system';
+  if (theme === 'system') applyTheme('system');
+});

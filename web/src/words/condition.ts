@@ -1,0 +1,58 @@
+// What a device's condition is called, and how bad it is.
+import type { Alert, Device } from '../api/client';
+
+export type Condition = 'critical' | 'warning' | 'predicted' | 'offline' | 'ok';
+
+interface Words {
+  word: string;
+  icon: 'critical' | 'warning' | 'predicted' | 'offline' | 'ok';
+  /** 0 is worst. */
+  rank: number;
+}
+
+export const conditions: Record<Condition, Words> = {
+  critical: { word: 'Critical', icon: 'critical', rank: 0 },
+  warning: { word: 'Warning', icon: 'warning', rank: 1 },
+  predicted: { word: 'Predicted', icon: 'predicted', rank: 2 },
+  offline: { word: 'Offline', icon: 'offline', rank: 3 },
+  ok: { word: 'OK', icon: 'ok', rank: 4 },
+};
+
+/** worse gives the worse of two conditions. */
+export function worse(a: Condition, b: Condition): Condition {
+  return conditions[a].rank <= conditions[b].rank ? a : b;
+}
+
+/** isPrediction tells alerts about what is going to happen from those about what is. */
+export function isPrediction(a: Pick<Alert, 'type' | 'prediction'>): boolean {
+  return a.prediction != null || a.type.endsWith('_predicted') || a.type.endsWith('_suspected');
+}
+
+/** conditionOfAlert is the colour an alert is shown in. */
+export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'prediction'>): Condition {
+  if (a.severity === 'critical') return 'critical';
+  if (isPrediction(a)) return 'predicted';
+  if (a.type === 'device_offline' || a.type === 'site_offline') return 'offline';
+  return 'warning';
+}
+
+/** conditionOf is the worst that is known of a device. */
+export function conditionOf(d: Pick<Device, 'status'>, alerts: Alert[]): Condition {
+  let c: Condition = d.status === 'offline' ? 'offline' : 'ok';
+  for (const a of alerts) c = worse(c, conditionOfAlert(a));
+  return c;
+}
+
+/** worstAlert is the alert that explains the condition: worst first, then oldest. */
+export function worstAlert(alerts: Alert[]): Alert | undefined {
+  return [...alerts].sort(
+    (a, b) =>
+      conditions[conditionOfAlert(a)].rank - conditions[conditionOfAlert(b)].rank ||
+      startOf(a) - startOf(b),
+  )[0];
+}
+
+/** startOf is when what the alert is about began, in ms. */
+export function startOf(a: Pick<Alert, 'condition_started_at' | 'triggered_at'>): number {
+  return Date.parse(a.condition_started_at ?? a.triggered_at);
+}

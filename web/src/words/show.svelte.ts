@@ -1,0 +1,25 @@
+// The formats with the signed-in person's units and the present moment filled in.
+import { clock } from '../live/clock.svelte';
+import { session } from '../session.svelte';
+import * as f from './format';
+import * as m from './measure';
+
+class Show {
+  get units(): f.Units {
+    return session.fahrenheit ? 'f' : 'c';
+  }
+  get degree(): string {
+    return f.degree(this.units);
+  }
+  temperature = (c: number | null | undefined, digits?: number) => f.temperature(c, this.units, digits);
+  limit = (c: number) => f.limit(c, this.units);
+  band = (min: number | null, max: number | null) => f.band(min, max, this.units);
+  value = (v: number | null | undefined, measure: m.Measure) => m.value(v, measure, this.units);
+  ago = (at: number) => f.ago(at, clock.now);
+  since = (at: number) => f.duration(clock.now - at);
+  dateTime = (at: number, zone = session.timezone) => f.dateTime(at, zone, clock.now);
+  exact = (at: number, zone = session.timezone) => f.exact(at, zone);
+}
+
+/** show is what pages use; see format.ts for what each function writes. */
+export const show = new Show();

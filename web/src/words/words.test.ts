@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../api/client';
+import { conditionOf, worstAlert } from './condition';
+import { ago, band, clockTime, count, date, duration, exact, limit, number, temperature } from './format';
+import { fleetSentence, stateOf, type Subject } from './sentence';
+
+const now = Date.parse('2026-11-20T20:00:00Z');
+const alert = (a: Partial<Alert>): Alert =>
+  ({ id: 1, type: 'high_temperature', severity: 'warning', status: 'active', title: '', prediction: null, threshold: null, value: null, condition_started_at: null, triggered_at: '2026-11-20T19:26:00Z', ...a }) as Alert;
+
+describe('numbers', () => {
+  test.each([
+    [-8.25, 1, '−8.3'], [-0.04, 1, '0.0'], [0, 1, '0.0'], [4, 1, '4.0'], [-15, 0, '−15'],
+  ])('%d with %d digits is %s', (v, digits, want) => expect(number(v, digits)).toBe(want));
+  test('temperatures in both units', () => {
+    expect(temperature(-18.4, 'c')).toBe('−18.4\u202f°C');
+    expect(temperature(-18.4, 'f')).toBe('−1.1\u202f°F');
+    expect(temperature(null, 'c')).toBe('–');
+    expect(limit(-15, 'c')).toBe('−15\u202f°C');
+    expect(limit(4.4, 'f')).toBe('39.9\u202f°F');
+  });
+  test('bands', () => {
+    expect(band(-30, -15, 'c')).toBe('−30 to −15\u202f°C');
+    expect(band(null, 5, 'c')).toBe('at most 5\u202f°C');
+    expect(band(null, null, 'c')).toBe('');
+  });
+  test('counts', () => {
+    expect(count(1, 'device')).toBe('1 device');
+    expect(count(10000, 'device')).toBe('10,000 devices');
+  });
+});
+
+describe('times', () => {
+  test.each([
+    [-5, '0 s'], [34_000, '34 s'], [34 * 60_000, '34 min'], [2 * 3_600_000, '2 h'], [2 * 3_600_000 + 300_000, '2 h 5 min'],
+    [52 * 3_600_000, '2 d 4 h'], [30 * 86_400_000, '30 d'],
+  ])('%d ms is %s', (ms, want) => expect(duration(ms)).toBe(want));
+  test('ago', () => {
+    expect(ago(now - 2000, now)).toBe('just now');
+    expect(ago(now - 90_000, now)).toBe('1 min ago');
+    expect(ago(now + 2 * 86_400_000, now)).toBe('in 2 d');
+  });
+  test('the 24-hour clock in the zone of the site', () => {
+    expect(clockTime(Date.parse('2026-11-20T23:05:00Z'), 'Europe/Berlin')).toBe('00:05');
+    expect(clockTime(now, 'America/New_York')).toBe('15:00');
+    expect(date(Date.parse('2025-11-20T23:05:00Z'), 'UTC', now)).toBe('20 Nov 2025');
+    expect(exact(now, 'Asia/Tokyo')).toBe('Sat, 21 Nov 2026, 05:00:00 (Asia/Tokyo)');
+  });
+  test('an unknown zone is UTC', () => expect(clockTime(now, 'Mars/Base')).toBe('20:00'));
+});
+
+describe('conditions', () => {
+  test('a device has the worst of its alerts', () => {
+    expect(conditionOf({ status: 'online' }, [])).toBe('ok');
+    expect(conditionOf({ status: 'offline' }, [])).toBe('offline');
+    expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' })])).toBe('predicted');
+    expect(conditionOf({ status: 'offline' }, [alert({ type: 'device_offline' })])).toBe('offline');
+    expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' }), alert({})])).toBe('warning');
+    expect(conditionOf({ status: 'offline' }, [alert({ severity: 'critical' })])).toBe('critical');
+  });
+  test('of equals the oldest explains it', () => {
+    const old = alert({ id: 2, triggered_at: '2026-11-20T10:00:00Z' });
+    expect(worstAlert([alert({}), old])).toBe(old);
+  });
+});
+
+describe('sentences', () => {
+  const device: Subject = { name: 'Back walk-in', status: 'online', lastSeenAt: now - 5000, temp: -8.2, limits: { temp_min: -30, temp_max: -15 }, alerts: [] };
+  test.each<[string, Partial<Subject>, string]>([
+    ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34 min. Limit −15\u202f°C.'],
+    ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
+    ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not for long enough to alert.'],
+    ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
+    ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'Silent for 1 h; the last temperature is from then.'],
+    ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
+    ['no limits', { limits: null }, '−8.2\u202f°C. No limits are set.'],
+    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Compressor vibrates' })] }, 'Compressor vibrates. For 34 min.'],
+  ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
+
+  const none = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };
+  test.each([
+    [none, 'No devices yet.'],
+    [{ ...none, ok: 1 }, 'The one device is all right.'],
+    [{ ...none, ok: 48 }, 'All 48 devices are all right.'],
+    [{ ...none, ok: 46, critical: 1, offline: 1 }, '2 of 48 need attention.'],
+    [{ ...none, ok: 46, predicted: 1 }, '1 of 47 needs attention.'],
+    [{ ...none, offline: 12 }, 'All 12 devices are offline.'],
+  ])('of the fleet %#', (by, want) => expect(fleetSentence(by)).toBe(want));
+});

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import tailwindcss from '@tailwindcss/vite';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig, type Plugin } from 'vite';
+
+const out = '../internal/webui/dist';
+
+// The binary serves files as they are, so they are compressed once, here.
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    apply: 'build',
+    closeBundle() {
+      for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(js|css|svg|html|webmanifest)$/.test(name)) continue;
+        const plain = readFileSync(join(out, name));
+        const br = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+        const gz = gzipSync(plain, { level: 9 });
+        if (br.length < plain.length) writeFileSync(join(out, `${name}.br`), br);
+        if (gz.length < plain.length) writeFileSync(join(out, `${name}.gz`), gz);
+      }
+    },
+  };
+}
+
+// Vite's own clean-up would remove the file that keeps the folder in git.
+function emptied(): Plugin {
+  return {
+    name: 'emptied',
+    apply: 'build',
+    buildStart() {
+      for (const name of readdirSync(out)) if (name !== '.keep') rmSync(join(out, name), { recursive: true });
+    },
+  };
+}
+
+const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  plugins: [emptied(), tailwindcss(), svelte(), compressed()],
+  build: {
+    outDir: out,
+    emptyOutDir: false,
+    target: 'es2023',
+    // The content security policy allows no data: for scripts and fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: { proxy: { '/api': { target: server, ws: true, changeOrigin: true } } },
+});
