@@ -104,9 +104,9 @@ func testDevices(t *testing.T, c *client.Client) {
 		HeartbeatIntervalS: client.Value(30), OfflineAfterS: client.Value(60), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(6.5)},
 	}))
 	want := client.Device{
-		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}},
+		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: rimewatch.LimitsFor("walkin_cooler", &rimewatch.LimitOverrides{TempMax: client.Value(6.5)})},
 		Labels:     map[string]string{"aisle": "3"}, Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
-		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Limits: rimewatch.LimitsFor("walkin_cooler", &rimewatch.LimitOverrides{TempMax: client.Value(6.5)}),
+		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60,
 	}
 	ignored := cmpopts.IgnoreFields(client.Device{}, "CreatedAt", "UpdatedAt", "Health")
 	if diff := cmp.Diff(want, d, ignored); diff != "" || d.CreatedAt == 0 {
