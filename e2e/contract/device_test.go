@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts"}
+	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "limits"}
 	detailKeys = []string{
 		"labels", "manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
-		"offline_after_s", "limits", "health", "latest_reading", "created_at", "updated_at",
+		"offline_after_s", "health", "latest_reading", "created_at", "updated_at",
 	}
 	limitKeys = []string{"temp_min", "temp_max", "delay_s", "low_delay_s", "critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", "source"}
 )
@@ -147,7 +147,7 @@ func TestDeviceList(t *testing.T) {
 		return row{says: says, req: list("?" + query), status: 200, want: map[string]any{"data.pagination.total": total, "data.devices.#": min(total, 15)}}
 	}
 	s.recite(t, []row{
-		{says: "per_page default 15, order id, the six seed fields and site, last_seen_at, active_alerts", req: list(""), status: 200, want: map[string]any{
+		{says: "per_page default 15, order id, the six seed fields and site, last_seen_at, active_alerts, limits", req: list(""), status: 200, want: map[string]any{
 			"data": keys{"devices", "pagination"}, "data.devices.#": 15, "data.devices.0": keys(itemKeys), "data.devices.0.serial": "D-00", "data.devices.14.serial": "D-14",
 			"data.pagination":              keys{"current_page", "per_page", "total", "last_page", "from", "to", "next_cursor"},
 			"data.pagination.current_page": 1, "data.pagination.per_page": 15, "data.pagination.total": 21, "data.pagination.last_page": 2, "data.pagination.from": 1, "data.pagination.to": 15, "data.pagination.next_cursor": present{},
