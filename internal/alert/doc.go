@@ -81,22 +81,29 @@
 //	                            more), or median run < 3 min     (40 % of own if less)
 //	                            (half of own if less), 15 min
 //	compressor_start_failure    3 failed starts in 24 h          3 in this clock hour and last   1 h below
-//	excessive_run_time          > 85 % of a day, or own + 20     > 97 % of 6 h and zone 2 K      a window
+//	excessive_run_time          > 85 % of a day, or own + 20     > 97 % of 6 h and zone 2 K      a day
 //	                            points                           above the type's setpoint
 //	slow_recovery               twice own after a recognised     –                               8 h, so the next defrost
 //	                            defrost, and longer than the
 //	                            type's defrost and recovery
-//	high_humidity               > 75 % at the condenser, 2 h;    > 90 %, 2 h                     15 min
+//	high_humidity               > 75 % at the condenser (own     > 90 % (own + twice that if     15 min
+//	                            + 4 × its spread, 10 at least,   more), 2 h
+//	                            if more), 2 h;
 //	                            zone > 95 % (freezer: 92 %)
 //	low_humidity                zone of a cooler < 55 %, 2 h     –                               15 min
-//	high_ambient_temperature    > 35 °C, 30 min                  > 43 °C                         15 min
-//	low_ambient_temperature     < 10 °C, 30 min                  < 2 °C                          15 min
+//	high_ambient_temperature    > 35 °C (own + 3 × its spread,   > 43 °C                         15 min
+//	                            5 K at least, if more), 30 min
+//	low_ambient_temperature     < 10 °C (own − the same if       < 2 °C (own − twice that if     15 min
+//	                            less), 30 min                    less)
 //
 // Sources: FDA Food Code 3-501.16 and 3-501.19 (5 °C, half of the four hours
 // without temperature control), CDC vaccine storage (0 °C, minutes), the
 // catalogue in the root package for the rest of the product temperature; for
 // the others see DefaultThresholds. Widened limits ("own … if more") are ours,
-// from simulated fleets: an open case starts eight times an hour all its life.
+// from simulated fleets: an open case starts eight times an hour all its life,
+// and a condenser outdoors has its winters and its damp nights. Until a place is
+// known (two days), only air that is critical anywhere is told, cold and damp
+// air as a warning.
 //
 // # How things are recognised
 //

@@ -179,6 +179,22 @@ var ruleCases = []struct{ name, script, want string }{
 		74h opened high_humidity warning since 72h value 80 peak 80 limit 75
 		77h escalated high_humidity critical since 72h value 95 peak 95 limit 90
 		78h15m resolved high_humidity critical since 72h value 50 peak 95 limit 90`},
+	{"air that a new place may be used to: cold and damp are warnings", `
+		0m..3h cycle=9/17 a=0 h=96
+		3h..4h a=24 h=50`, `
+		30m opened low_ambient_temperature warning since 0s value 0 peak 0 limit 2
+		2h opened high_humidity warning since 0s value 96 peak 96 limit 90
+		3h15m resolved low_ambient_temperature warning since 0s value 24 peak 0 limit 2
+		3h15m resolved high_humidity warning since 0s value 50 peak 96 limit 90`},
+	{"outdoors in winter: its usual air is no news, a cold snap is", `
+		0m..72h cycle=9/17 a=1 h=85
+		72h..75h a=-3 h=94
+		75h..78h a=-6 h=94
+		78h..79h a=1 h=85`, `
+		30m opened low_ambient_temperature warning since 0s value 1 peak 1 limit 2
+		46h15m resolved low_ambient_temperature warning since 0s value 1 peak 1 limit -4
+		75h30m opened low_ambient_temperature warning since 75h value -6 peak -6 limit -4
+		78h15m resolved low_ambient_temperature warning since 75h value 1 peak -6 limit -4.2381`},
 	{"a sensor that reports a fault is no temperature", known + `
 		72h..74h z!
 		74h..75h z=-20`, `

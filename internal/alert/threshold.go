@@ -87,7 +87,7 @@ var defaultThresholds = Thresholds{
 	RunLength:          Limit{3, 2, 0, 0, 0.5, 30 * minute},
 	FailedStartsDay:    3,
 	FailedStartsHour:   3,
-	RunTime:            Limit{85, 97, 0, 0, 5, 0},
+	RunTime:            Limit{85, 97, 0, 0, 5, 24 * hour},
 	RunTimeDeviation:   Limit{Warn: 20, Clear: 8},
 	RunTimeZoneK:       2,
 	Recovery:           2,
