@@ -31,9 +31,11 @@ type Device struct {
 	FirmwareVersion    string
 	Notes              string
 	InstalledAt        Time
-	HeartbeatIntervalS int             // s, declared by a person or the device; 0 = learn it
-	OfflineAfterS      int             // s of silence before offline; 0 = derived from the interval
-	Limits             *LimitOverrides // nil = those of the equipment type
+	HeartbeatIntervalS int              // s, declared by a person or the device; 0 = learn it
+	OfflineAfterS      int              // s of silence before offline; 0 = derived from the interval
+	Limits             *LimitOverrides  // nil = those of the equipment type
+	Offsets            []Offset         // of its probes, by time; set by calibrations
+	CalibrationDue     []CalibrationDue // of the probes that were ever calibrated
 	CreatedAt          Time
 	UpdatedAt          Time
 	DeletedAt          Time // 0 while the device exists

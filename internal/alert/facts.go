@@ -2,6 +2,13 @@ package alert
 
 import "github.com/rimewatch/rimewatch"
 
+// Melting tells whether a defrost, declared or recognised, warms the zone at the
+// newest reading or has just done so.
+func (s *State) Melting() bool {
+	m := &s.melt
+	return m.declared || m.graced || (m.hump && m.known)
+}
+
 // Facts is what the engine has found out about a unit, for people: the measures
 // behind the rules, each with whether it is known.
 type Facts struct {
@@ -38,7 +45,7 @@ func (s *State) Facts(c *Config) Facts {
 		Defrosting:    s.melt.declared || (s.melt.hump && s.melt.known),
 		RecoveryMin:   float64(s.melt.usual),
 		RecoveryKnown: s.melt.learnt >= learntHumps, NominalVoltage: s.nominalVoltage(c), UsualAmps: s.usualAmps(),
-		BaselineDays: float64(s.base.w) / 4, BrokenSensors: s.brokenSensors(),
+		BaselineDays: float64(s.base.w) / 4, BrokenSensors: s.Broken(),
 	}
 	if w.known && w.dated {
 		f.RunningSince = w.since.time()

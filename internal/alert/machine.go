@@ -371,7 +371,7 @@ func round(v float64) float64 { return fix(v).float() }
 
 // brokenSensor names the first sensor that is broken, or was until just now.
 func (s *State) brokenSensor(t *track) string {
-	set := s.brokenSensors()
+	set := s.Broken()
 	if set == 0 {
 		set = rimewatch.Fields(t.peak)
 	}

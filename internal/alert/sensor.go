@@ -15,9 +15,9 @@ var gates = [rimewatch.NumFields][2]float64{
 	rimewatch.VibrationLevel:          {0, 100},
 }
 
-// plausible tells a measurement from what a broken sensor reports. 85.0 °C is
+// Plausible tells a measurement from what a broken sensor reports. 85.0 °C is
 // what a DS18B20 says after its power came back.
-func plausible(f rimewatch.Field, v float64) bool {
+func Plausible(f rimewatch.Field, v float64) bool {
 	g := &gates[f]
 	if !(v >= g[0] && v <= g[1]) || rimewatch.Sentinel(f, v) {
 		return false
@@ -51,14 +51,14 @@ func (s *State) inspect(x *pass, r *rimewatch.Reading) rimewatch.Fields {
 		// Nothing but the product zone is judged.
 		s.broken = 0
 		const zone = rimewatch.Fields(1 << rimewatch.ProductZoneTemp)
-		if r.Present&zone != 0 && plausible(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]) {
+		if r.Present&zone != 0 && Plausible(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]) {
 			return zone
 		}
 		return 0
 	}
 	bad := r.Faults
 	for f := range rimewatch.NumFields {
-		if r.Present.Has(f) && !plausible(f, r.Values[f]) {
+		if r.Present.Has(f) && !Plausible(f, r.Values[f]) {
 			bad = bad.With(f)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *State) judgeSensors(x *pass) {
 	b := s.bounds(x.c, &x.p, x.th, ruleFault)
 	s.judge(x, ruleFault, &b, sample{z: z})
 	if t := s.pool.track(ruleFault); t != nil && z == zoneBeyond {
-		t.peak = fixed(s.brokenSensors()) // remembered until it is resolved
+		t.peak = fixed(s.Broken()) // remembered until it is resolved
 	}
 	if t := s.pool.track(ruleStale); t != nil && s.fresh() == x.e {
 		b := s.bounds(x.c, &x.p, x.th, ruleStale)
@@ -142,8 +142,8 @@ func (s *State) judgeSensors(x *pass) {
 	}
 }
 
-// brokenSensors are the sensors that do not count at present.
-func (s *State) brokenSensors() rimewatch.Fields {
+// Broken are the sensors that do not count at present.
+func (s *State) Broken() rimewatch.Fields {
 	if s.sensor.stuck {
 		return s.broken.With(rimewatch.ProductZoneTemp)
 	}

@@ -16,6 +16,9 @@ type Config struct {
 	Alert    alert.Config
 	Health   health.Config
 	Presence presence.Config
+
+	Offsets          []rimewatch.Offset // correct readings before they are judged
+	CalibrationDueAt rimewatch.Time     // 0 = its probes were never calibrated
 }
 
 // ConfigOf gives a device's configuration.
@@ -26,6 +29,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
+		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
 }
 
@@ -44,11 +48,23 @@ type Site struct {
 }
 
 // Reading takes a reading that was newly stored. last marks the device's last
-// of those that arrived together.
-func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) []alert.Transition {
+// of those that arrived together. over is the excursion that ended with it;
+// its End is 0 when none did.
+func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
 	s.Presence.Seen(now)
-	s.Health.Observe(&c.Health, r)
-	return s.Alert.ObserveNext(&c.Alert, s.view(c), r, now, last, out)
+	if len(c.Offsets) > 0 {
+		corrected := *r
+		corrected.Correct(c.Offsets)
+		r = &corrected
+	}
+	if v, has := r.Value(rimewatch.ProductZoneTemp); has && alert.Plausible(rimewatch.ProductZoneTemp, v) {
+		over, _ = s.Health.Observe(&c.Health, r)
+	}
+	out = s.Alert.ObserveNext(&c.Alert, s.view(c), r, now, last, out)
+	if r.At >= s.Health.Newest() { // a late one says nothing about what runs
+		s.hint(r)
+	}
+	return out, over
 }
 
 // Heartbeat takes a heartbeat.
@@ -116,10 +132,17 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// overdueCalibration is how severe it is for the data of a device that its
+// calibration is overdue: five points of a hundred.
+const overdueCalibration = 0.1
+
 // Circumstances are what the health score rests on beside the State's memory:
 // presence and the active alerts.
-func (s *State) Circumstances(now rimewatch.Time) health.Circumstances {
+func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstances {
 	c := health.Circumstances{Now: now, Offline: !s.Presence.Online}
+	if due := cfg.CalibrationDueAt; due != 0 && due < now {
+		c.Severity[health.DataFreshness] = overdueCalibration
+	}
 	for a := range s.Alert.Active {
 		severity := 0.5
 		if a.Severity == rimewatch.Critical {

@@ -36,7 +36,7 @@ func TestReplay(t *testing.T) {
 			step := func(s *engine.State) (out []alert.Transition) {
 				switch {
 				case kind < 6:
-					out = s.Reading(&cfg, site, &r, now, kind > 0, nil)
+					out, _ = s.Reading(&cfg, site, &r, now, kind > 0, nil)
 				case kind == 6:
 					out = s.Heartbeat(&cfg, site, false, now, nil)
 				case kind == 7:
@@ -100,16 +100,16 @@ func TestCircumstances(t *testing.T) {
 		}
 	}
 	feed(-20, 10)
-	if c := s.Circumstances(now); c.Offline || c.OpenWarning || c.OpenCritical {
+	if c := s.Circumstances(&cfg, now); c.Offline || c.OpenWarning || c.OpenCritical {
 		t.Errorf("healthy: %+v", c)
 	}
 	feed(-13, 62)
-	if c := s.Circumstances(now); !c.OpenWarning || c.OpenCritical || c.Severity[health.Temperature] != 0.5 {
+	if c := s.Circumstances(&cfg, now); !c.OpenWarning || c.OpenCritical || c.Severity[health.Temperature] != 0.5 {
 		t.Errorf("too warm: %+v", c)
 	}
 	now += 10 * rimewatch.Minute
 	s.Tick(&cfg, site, now, nil)
-	if c := s.Circumstances(now); !c.Offline || c.Severity[health.DataFreshness] != 0.5 {
+	if c := s.Circumstances(&cfg, now); !c.Offline || c.Severity[health.DataFreshness] != 0.5 {
 		t.Errorf("silent: %+v", c)
 	}
 }

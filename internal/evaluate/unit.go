@@ -52,7 +52,7 @@ func (u *unitJudge) take(r *rimewatch.Reading, out []event) []event {
 			u.alerts = u.state.Tick(&u.rules, &u.site, due, u.alerts)
 		}
 	}
-	u.alerts = u.state.Reading(&u.rules, &u.site, r, r.At, true, u.alerts)
+	u.alerts, _ = u.state.Reading(&u.rules, &u.site, r, r.At, true, u.alerts)
 	u.trends = u.device.Observe(&u.model, r, r.At, u.trends)
 	for i := range u.alerts {
 		t := &u.alerts[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-const stateVersion = 1
+const stateVersion = 2
 
 var errDamaged = errors.New("health: damaged state")
 
@@ -22,7 +22,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 	if s.judged {
 		flags |= 1 << 7
 	}
-	b = append(b, stateVersion, flags)
+	b = append(b, stateVersion, flags, byte(s.hints))
 	for _, t := range []rimewatch.Time{s.at, s.start, s.lateAt, s.lateStart} {
 		b = binary.AppendVarint(b, int64(t))
 	}
@@ -105,8 +105,10 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 		return nil, errDamaged
 	}
 	flags := d.byte()
+	hints := Hints(d.byte())
 	*s = State{
-		side: int8(flags&3) - 1, lateSide: int8(flags>>2&3) - 1, excursion: int8(flags>>4&3) - 1,
+		hints: hints,
+		side:  int8(flags&3) - 1, lateSide: int8(flags>>2&3) - 1, excursion: int8(flags>>4&3) - 1,
 		lateBad: flags&(1<<6) != 0, judged: flags&(1<<7) != 0,
 	}
 	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.lateAt, &s.lateStart} {

@@ -85,6 +85,7 @@ type State struct {
 	side      int8 // of the newest reading: above (1), below (−1) or within limits (0)
 	lateSide  int8
 	excursion int8 // side of the open excursion, 0 = none
+	hints     Hints
 	lateBad   bool // the late readings have been out of limits for the delay
 	judged    bool // the newest reading was judged: time after it is covered
 }

@@ -15,6 +15,58 @@ type Excursion struct {
 	High          bool           // above the limit, else below
 	Peak          float64        // the worst value, °C to four decimals
 	DegreeMinutes float64        // K·min of covered time out of limits
+	Hints         Hints          // what pointed at its cause
+}
+
+// Hints are observations that point at the cause of an excursion.
+type Hints uint8
+
+// The hints. Door and defrost count while the zone leaves its limits, that is
+// until the alarm delay has passed: what happens later is no reason for it.
+const (
+	HintDoor Hints = 1 << iota
+	HintDefrost
+	HintPower
+	HintFault
+	HintSensor
+	earlyHints = HintDoor | HintDefrost
+)
+
+// longestDefrost is more than any defrost of the catalogue takes with its
+// recovery: an excursion that lasts longer has another cause.
+const longestDefrost = 4 * time.Hour
+
+// Cause judges by the hints, the strongest first: what a doubtful sensor shows
+// proves nothing, without power nothing cools, and a broken machine explains
+// more than a door or a defrost. Neither of the two makes a zone too cold.
+func (e *Excursion) Cause() rimewatch.ExcursionCause {
+	switch h := e.Hints; {
+	case h&HintSensor != 0:
+		return rimewatch.CauseSensor
+	case h&HintPower != 0:
+		return rimewatch.CausePower
+	case h&HintFault != 0:
+		return rimewatch.CauseFault
+	case h&HintDoor != 0 && e.High:
+		return rimewatch.CauseDoor
+	case h&HintDefrost != 0 && e.High && e.Duration() <= longestDefrost:
+		return rimewatch.CauseDefrost
+	}
+	return rimewatch.CauseUnknown
+}
+
+// Hint notes what points at the cause while the newest reading is out of limits;
+// otherwise it is remembered until the next reading, which may be the first one
+// outside.
+func (s *State) Hint(h Hints) {
+	if s.excursion != 0 {
+		h &^= earlyHints
+	}
+	if s.side == 0 && s.excursion == 0 {
+		s.hints = h
+		return
+	}
+	s.hints |= h
 }
 
 // Duration is the time from Start to End, 0 while the excursion lasts.
@@ -31,8 +83,10 @@ func (e *Excursion) Duration() time.Duration {
 func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bool) {
 	v, has := r.Value(rimewatch.ProductZoneTemp)
 	switch {
-	case !has || !c.judges():
+	case !has:
 		return Excursion{}, false
+	case !c.judges(): // not any more: what ran is over
+		return s.finish(s.at)
 	case s.at == 0:
 		s.at, s.slot = r.At, slotOf(r.At)
 	case r.At <= s.at:
@@ -60,6 +114,9 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bo
 	return ended, ok
 }
 
+// Newest is when the newest product-zone temperature was measured, 0 = none yet.
+func (s *State) Newest() rimewatch.Time { return s.at }
+
 // Excursion gives the one that lasts, if any.
 func (s *State) Excursion() (e Excursion, ok bool) {
 	if s.excursion == 0 {
@@ -67,16 +124,20 @@ func (s *State) Excursion() (e Excursion, ok bool) {
 	}
 	return Excursion{
 		Start: s.start, High: s.excursion > 0,
-		Peak: float64(s.peak) / 1e4, DegreeMinutes: float64(s.degrees),
+		Peak: float64(s.peak) / 1e4, DegreeMinutes: float64(s.degrees), Hints: s.hints,
 	}, true
 }
+
+// Finish ends at a moment what runs: the device is watched no longer. It gives
+// the excursion that lasted, if one did.
+func (s *State) Finish(at rimewatch.Time) (Excursion, bool) { return s.finish(max(at, s.at)) }
 
 // finish ends at a moment what runs.
 func (s *State) finish(at rimewatch.Time) (e Excursion, ok bool) {
 	if e, ok = s.Excursion(); ok {
 		e.End = at
 	}
-	s.start, s.excursion, s.side, s.back = 0, 0, 0, 0
+	s.start, s.excursion, s.side, s.back, s.hints = 0, 0, 0, 0, 0
 	return e, ok
 }
 

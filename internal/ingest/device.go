@@ -60,6 +60,9 @@ func (s *Service) applyDevice(op *store.DeviceOp, now rimewatch.Time) {
 	st := s.stage(u)
 	if op.Delete {
 		kind = DeviceDeleted
+		if over, lasted := st.state.Health.Finish(now); lasted {
+			s.excursion(st, &over)
+		}
 		st.gone = true
 		for len(st.alerts) > 0 {
 			s.supersede(st, 0, now)

@@ -53,7 +53,7 @@ func (s *Service) DeviceHealth(deviceID int64) (float64, []health.Driver) {
 	if state.Presence.LastSeen == 0 {
 		return 100, nil
 	}
-	c := state.Circumstances(now)
+	c := state.Circumstances(u.cfg, now)
 	return state.Health.Score(&c), state.Health.Drivers(&c)
 }
 
@@ -111,7 +111,7 @@ func (s *Service) refresh(u *unit, now rimewatch.Time) {
 	share := health.Share{}
 	var scratch engine.State
 	if state := u.read(&scratch); state.Presence.LastSeen != 0 {
-		c := state.Circumstances(now)
+		c := state.Circumstances(u.cfg, now)
 		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
 	}
 	s.total(u.workspaceID).fleet.Replace(u.share, share)

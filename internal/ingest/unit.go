@@ -116,10 +116,13 @@ type configuration struct {
 	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
 	IntervalS    int                       `json:"i,omitempty"`
 	OfflineAfter int                       `json:"o,omitempty"`
+
+	Offsets []rimewatch.Offset         `json:"c,omitempty"`
+	Due     []rimewatch.CalibrationDue `json:"d,omitempty"`
 }
 
 func encodeConfig(d *rimewatch.Device) []byte {
-	c := configuration{Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS}
+	c := configuration{Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue}
 	if !d.Limits.Empty() {
 		c.Limits = d.Limits
 	}
@@ -151,7 +154,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 	var parsed configuration
 	_ = json.Unmarshal(payload, &parsed) // what encodeConfig wrote, under a checksum
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits,
-		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter})
+		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
 	c.byJSON[string(payload)] = &cfg
 	c.json[&cfg] = string(payload)
 	return &cfg

@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -128,7 +129,8 @@ func (g *group) reset() {
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
 	g.events.reset()
 	clear(g.result.Alerts)
-	g.result = store.Effects{Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0]}
+	clear(g.result.Excursions)
+	g.result = store.Effects{Alerts: g.result.Alerts[:0], Excursions: g.result.Excursions[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0]}
 }
 
 // commit takes first (or ticks) and whatever else waits, up to a group.
@@ -301,7 +303,9 @@ func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
 	case store.InputReading:
 		u.pending--
 		g.readings++
-		out = st.state.Reading(st.cfg, &s.site, &in.Reading, now, u.pending == 0, out)
+		var over health.Excursion
+		out, over = st.state.Reading(st.cfg, &s.site, &in.Reading, now, u.pending == 0, out)
+		s.excursion(st, &over)
 	case store.InputHeartbeat:
 		hb := decodeHeartbeat(in.Payload)
 		st.vitals.take(&hb)

@@ -53,8 +53,11 @@ type DeviceOp struct {
 	Change      func(*rimewatch.Device) error  // change what is there
 	Delete      bool                           // mark as deleted; the serial is free again
 	Payload     func(*rimewatch.Device) []byte // what the log keeps of the configuration; nil = nothing
-	Device      rimewatch.Device               // the device after the op
-	Err         error                          // CodeSerialTaken, CodeDeviceNotFound or what Change returned
+	// Calibration is kept with the change; the store sets ID, WorkspaceID and
+	// DeviceID. nil = none.
+	Calibration *rimewatch.Calibration
+	Device      rimewatch.Device // the device after the op
+	Err         error            // CodeSerialTaken, CodeDeviceNotFound or what Change returned
 }
 
 // Group is what is committed together.

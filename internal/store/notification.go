@@ -70,15 +70,18 @@ type Maintenance interface {
 // Records keeps what inspectors ask for. Nothing of it is ever changed.
 type Records interface {
 	// Excursions of a workspace's devices that overlap [from, to), oldest first;
-	// deviceID 0 = of all devices. They are written by Commit.
+	// deviceID 0 = of all devices. They are written by Commit, and kept for as long
+	// as rollups are.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
 
+	// CreateCorrectiveAction sets ID and DeviceID; the alert must exist
+	// (CodeAlertNotFound). It is a line of the alert's timeline, too.
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
 	// CorrectiveActions gives those of an alert (alertID not 0) or of a device
 	// (deviceID not 0) that were performed in [from, to), oldest first.
 	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
 
-	CreateCalibration(ctx context.Context, c *rimewatch.Calibration) error
-	// Calibrations of a device, newest first.
+	// Calibrations of a device, by when they were performed, newest first. They
+	// are written by Commit with the change of the device that they bring.
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
 }

@@ -24,7 +24,8 @@ type DeviceFilter struct {
 
 // Fleet answers questions about devices.
 type Fleet interface {
-	// Devices lists by id. total counts all that pass the filter.
+	// Devices lists by id, with live values as the device's offsets correct them,
+	// as do all methods that give a DeviceView. total counts all that pass the filter.
 	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
 	// Device finds one by serial: CodeDeviceNotFound.
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)

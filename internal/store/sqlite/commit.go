@@ -207,6 +207,11 @@ func (c *commit) write(conn *sqlite.Conn) error {
 		if err := saveDevice(conn, &op.Device); err != nil {
 			return fmt.Errorf("device %d: %w", op.Device.ID, err)
 		}
+		if op.Calibration != nil {
+			if err := saveCalibration(conn, &op.Device, op.Calibration); err != nil {
+				return fmt.Errorf("calibration of device %d: %w", op.Device.ID, err)
+			}
+		}
 	}
 	for _, a := range c.effects.Alerts {
 		if err := s.cfg.fault("alert"); err != nil {
@@ -219,6 +224,14 @@ func (c *commit) write(conn *sqlite.Conn) error {
 	for _, e := range c.effects.Audit {
 		if err := appendAudit(conn, e); err != nil {
 			return fmt.Errorf("audit %s: %w", e.Action, err)
+		}
+	}
+	for _, e := range c.effects.Excursions {
+		if err := s.cfg.fault("excursion"); err != nil {
+			return err
+		}
+		if err := saveExcursion(conn, e); err != nil {
+			return fmt.Errorf("excursion of device %d: %w", e.DeviceID, err)
 		}
 	}
 	return nil

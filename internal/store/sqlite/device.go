@@ -18,6 +18,18 @@ type details struct {
 	Notes        string                    `json:"notes,omitempty"`
 	InstalledAt  rimewatch.Time            `json:"installed_at,omitempty"`
 	Limits       *rimewatch.LimitOverrides `json:"limits,omitempty"`
+
+	Offsets        []rimewatch.Offset         `json:"offsets,omitempty"`
+	CalibrationDue []rimewatch.CalibrationDue `json:"calibration_due,omitempty"`
+}
+
+func detailsOf(d *rimewatch.Device) details {
+	return details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue}
+}
+
+func (x *details) into(d *rimewatch.Device) {
+	d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
+	d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue = x.InstalledAt, x.Limits, x.Offsets, x.CalibrationDue
 }
 
 const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, heartbeat_interval_s,
@@ -59,13 +71,12 @@ func scanDevice(stmt *sqlite.Stmt) (*rimewatch.Device, error) {
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
 		return nil, fmt.Errorf("details of device %d: %w", d.ID, err)
 	}
-	d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
-	d.InstalledAt, d.Limits = x.InstalledAt, x.Limits
+	x.into(d)
 	return d, nil
 }
 
 func saveDevice(conn *sqlite.Conn, d *rimewatch.Device) error {
-	text, err := json.Marshal(details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits})
+	text, err := json.Marshal(detailsOf(d))
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,9 @@ func rowOf(d *rimewatch.Device) row {
 		intervalS: int32(d.HeartbeatIntervalS), offlineAfterS: int32(d.OfflineAfterS),
 		created: d.CreatedAt, updated: d.UpdatedAt, deleted: d.DeletedAt,
 	}
-	if len(d.Labels) > 0 || d.Manufacturer != "" || d.Model != "" || d.Notes != "" || d.InstalledAt != 0 || d.Limits != nil || d.FirmwareVersion != "" {
-		r.extra = &extra{details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits}, d.FirmwareVersion}
+	if len(d.Labels) > 0 || d.Manufacturer != "" || d.Model != "" || d.Notes != "" || d.InstalledAt != 0 || d.Limits != nil || d.FirmwareVersion != "" ||
+		len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 {
+		r.extra = &extra{detailsOf(d), d.FirmwareVersion}
 	}
 	return r
 }
@@ -75,8 +76,8 @@ func (r *row) device() rimewatch.Device {
 		CreatedAt: r.created, UpdatedAt: r.updated, DeletedAt: r.deleted,
 	}
 	if x := r.extra; x != nil {
-		d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
-		d.InstalledAt, d.Limits, d.FirmwareVersion = x.InstalledAt, x.Limits, x.firmwareVersion
+		x.into(&d)
+		d.FirmwareVersion = x.firmwareVersion
 	}
 	return d
 }
@@ -146,6 +147,12 @@ func (f *fleet) remove(d *device) {
 func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 	v.Device = d.row.device()
 	v.Live = d.live
+	if len(v.Offsets) > 0 {
+		v.Latest.Correct(v.Offsets)
+		if v.CurrentTempAt != 0 {
+			v.CurrentTemp = rimewatch.Corrected(v.CurrentTemp, rimewatch.OffsetAt(v.Offsets, rimewatch.ProductZoneTemp, v.CurrentTempAt))
+		}
+	}
 	v.Site = f.sites[d.row.siteID]
 }
 

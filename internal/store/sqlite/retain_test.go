@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
 )
 
 // TestRetention: raw readings give way to hourly rollups, and those to nothing;
@@ -78,6 +80,7 @@ func TestRetention(t *testing.T) {
 		return at, n
 	}
 	before := hours(short)
+	excursionRetention(t, s, rimewatch.TimeOf(now))
 	if err := s.retain(t.Context(), rimewatch.TimeOf(now)); err != nil {
 		t.Fatal(err)
 	}
@@ -101,5 +104,32 @@ func TestRetention(t *testing.T) {
 	}
 	if d := cmp.Diff(after, hours(short)); d != "" {
 		t.Errorf("a second pass changed the hours:\n%s", d)
+	}
+}
+
+// excursionRetention: they are kept for as long as rollups are.
+func excursionRetention(t *testing.T, s *Store, now rimewatch.Time) {
+	t.Helper()
+	old, young := now-31*rimewatch.Day, now-29*rimewatch.Day
+	for _, workspace := range []int64{1, 2} { // 30 and 1000 days
+		rows := []*rimewatch.Excursion{{WorkspaceID: workspace, DeviceID: 1, From: old - 9, To: old}, {WorkspaceID: workspace, DeviceID: 1, From: old - 9, To: young}}
+		err := s.write(t.Context(), func(conn *sqlite.Conn) error {
+			return errors.Join(saveExcursion(conn, rows[0]), saveExcursion(conn, rows[1]))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.retain(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	for workspace, want := range map[int64]int{1: 1, 2: 2} {
+		list, err := s.Excursions(t.Context(), workspace, 0, 0, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != want || list[len(list)-1].To != young {
+			t.Errorf("workspace %d keeps %v, want %d, the youngest included", workspace, list, want)
+		}
 	}
 }

@@ -199,6 +199,41 @@ CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SE
 BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+
+CREATE TABLE excursion (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	low INTEGER NOT NULL,
+	limit_temp REAL NOT NULL,
+	peak REAL NOT NULL,
+	degree_minutes REAL NOT NULL,
+	cause TEXT NOT NULL
+) STRICT;
+CREATE INDEX excursion_by_workspace ON excursion(workspace_id, to_at);
+CREATE INDEX excursion_by_device ON excursion(device_id, to_at);
+
+CREATE TABLE corrective_action (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	alert_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	performed_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest as JSON
+) STRICT;
+CREATE INDEX corrective_action_by_alert ON corrective_action(alert_id);
+CREATE INDEX corrective_action_by_device ON corrective_action(device_id, performed_at);
+
+CREATE TABLE calibration (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	performed_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest as JSON
+) STRICT;
+CREATE INDEX calibration_by_device ON calibration(device_id, performed_at);
 `}
 
 func schema() sqlitemigration.Schema {

@@ -48,6 +48,9 @@ func Readings(t *testing.T, e Engine) {
 		{"alerts", (*fixture).alerts},
 		{"alert pages", (*fixture).alertPages},
 		{"audit", (*fixture).audit},
+		{"excursions", (*fixture).excursions},
+		{"corrective actions", (*fixture).correctiveActions},
+		{"calibrations", (*fixture).calibrations},
 		{"random workload", (*fixture).randomWorkload},
 	} {
 		t.Run(c.name, func(t *testing.T) {

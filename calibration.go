@@ -1,0 +1,80 @@
+package rimewatch
+
+import (
+	"math"
+	"slices"
+)
+
+// CalibrationDue is when a probe is to be calibrated next.
+type CalibrationDue struct {
+	Field Field `json:"field"`
+	At    Time  `json:"at"`
+}
+
+// OffsetAt is what is added to a measurement of that moment: the newest of the
+// field's offsets that apply by then, 0 when none does.
+func OffsetAt(offsets []Offset, f Field, at Time) float64 {
+	for i := len(offsets) - 1; i >= 0; i-- {
+		if offsets[i].Field == f && offsets[i].From <= at {
+			return offsets[i].Add
+		}
+	}
+	return 0
+}
+
+// Corrected is v with an offset added, to the four decimals that offsets have;
+// without an offset it is v itself.
+func Corrected(v, offset float64) float64 {
+	if offset == 0 {
+		return v
+	}
+	return math.Round((v+offset)*1e4) / 1e4
+}
+
+// Correct applies offsets, which are ordered by From, to the measurements of
+// the reading. What is stored is never corrected, what is shown and judged is.
+func (r *Reading) Correct(offsets []Offset) {
+	if len(offsets) == 0 || r.At < offsets[0].From {
+		return
+	}
+	for f := range NumFields {
+		if r.Present.Has(f) {
+			r.Values[f] = Corrected(r.Values[f], OffsetAt(offsets, f, r.At))
+		}
+	}
+}
+
+// Apply makes a calibration's offset and due date those of the device. Of two
+// offsets from the same moment the later record counts.
+func (c *Calibration) Apply(d *Device) {
+	if c.Offset != OffsetAt(d.Offsets, c.Field, c.AppliedFrom) {
+		list := slices.DeleteFunc(slices.Clone(d.Offsets), func(o Offset) bool { return o.Field == c.Field && o.From == c.AppliedFrom })
+		at, _ := slices.BinarySearchFunc(list, c.AppliedFrom, func(o Offset, t Time) int {
+			if o.From <= t {
+				return -1
+			}
+			return 1
+		})
+		d.Offsets = slices.Insert(list, at, Offset{Field: c.Field, From: c.AppliedFrom, Add: c.Offset})
+	}
+	due := slices.Clone(d.CalibrationDue)
+	i := slices.IndexFunc(due, func(x CalibrationDue) bool { return x.Field == c.Field })
+	if i < 0 {
+		due = append(due, CalibrationDue{Field: c.Field, At: c.DueAt})
+	} else {
+		due[i].At = c.DueAt
+	}
+	d.CalibrationDue = due
+}
+
+// CalibrationDueAt is when the first of the device's calibrated probes is due, 0
+// when none was ever calibrated.
+func (d *Device) CalibrationDueAt() Time {
+	first := Time(0)
+	for _, x := range d.CalibrationDue {
+		if first == 0 || x.At < first {
+			first = x.At
+		}
+	}
+	return first
+}

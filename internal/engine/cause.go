@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/health"
+)
+
+// hint tells compliance what at the newest reading points at the cause of an
+// excursion.
+func (s *State) hint(r *rimewatch.Reading) {
+	h := health.Hints(0)
+	if open, sent := r.Flags.Bool(rimewatch.DoorOpenSent); sent && open {
+		h |= health.HintDoor
+	}
+	if s.Alert.Melting() {
+		h |= health.HintDefrost
+	}
+	if s.Alert.Broken().Has(rimewatch.ProductZoneTemp) {
+		h |= health.HintSensor
+	}
+	for a := range s.Alert.Active {
+		h |= hintOf(a.Type)
+	}
+	s.Health.Hint(h)
+}
+
+// hintOf says what an active alert makes of an excursion at the same time.
+// Alerts about the zone itself, silence, sensors elsewhere and surroundings say
+// nothing about why.
+func hintOf(t rimewatch.AlertType) health.Hints {
+	switch t {
+	case rimewatch.DoorOpenSuspected:
+		return health.HintDoor
+	case rimewatch.PowerLoss, rimewatch.LowVoltage, rimewatch.HighVoltage:
+		return health.HintPower
+	case rimewatch.CompressorStartFailure, rimewatch.HighAmpDraw, rimewatch.LowAmpDraw, rimewatch.HighVibration,
+		rimewatch.HighDischargeTemperature, rimewatch.ShortCycling,
+		rimewatch.CompressorFailurePredicted, rimewatch.RefrigerantLeakSuspected, rimewatch.CondenserFoulingSuspected, rimewatch.EvaporatorIcingSuspected:
+		return health.HintFault
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,28 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// maxOffsets bounds the offsets of one device: its configuration carries them.
+const maxOffsets = 200
+
+// Calibrate records a calibration of one of a device's probes, and corrects
+// what the probe measures from AppliedFrom on, in one step: CodeDeviceNotFound,
+// CodeConflict when the device has had too many. complete runs on the device as
+// it is, before its offsets change; it may fill in c or refuse.
+func (s *Service) Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
+	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Calibration: c, Change: func(d *rimewatch.Device) error {
+		if err := complete(d); err != nil {
+			return err
+		}
+		if len(d.Offsets) >= maxOffsets {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "The device has had %d offsets, which is all that one can have.", maxOffsets)
+		}
+		c.Apply(d)
+		return nil
+	}})
+}

@@ -1,0 +1,122 @@
+package ingest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func (r *rig) excursions() []rimewatch.Excursion {
+	r.t.Helper()
+	list, err := r.s.Excursions(r.t.Context(), r.ws, 0, 0, rimewatch.MaxTime)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list
+}
+
+// TestExcursionRecords: one record of each excursion, with its cause, however
+// often the log is replayed.
+func TestExcursionRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("F", "walkin_freezer") // -15 °C, 60 min
+		r.warm(id, -20, 10*time.Minute)
+		r.warm(id, -13, 50*time.Minute) // forgiven
+		r.warm(id, -20, 10*time.Minute)
+		same(t, "forgiven", r.excursions(), []rimewatch.Excursion(nil))
+		began := r.now()
+		for i := range 90 { // the door stands open for the first quarter of an hour
+			in := []store.Input{{Kind: store.InputReading, DeviceID: id}}
+			in[0].Reading.At = r.now()
+			in[0].Reading.Set(rimewatch.ProductZoneTemp, -13)
+			in[0].Reading.Flags = in[0].Reading.Flags.WithBool(rimewatch.DoorOpenSent, i < 15)
+			if err := r.in.Submit(t.Context(), r.ws, in); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		open, ok := r.in.OpenExcursion(id)
+		if !ok || open.From != began || open.To != 0 || open.Cause != rimewatch.CauseDoor {
+			t.Fatalf("the one that lasts: %+v, %v", open, ok)
+		}
+		r.crash()
+		ended := r.now()
+		r.warm(id, -20, 10*time.Minute)
+		want := []rimewatch.Excursion{{
+			WorkspaceID: r.ws, DeviceID: id, From: began, To: ended, Limit: -15, Peak: -13, DegreeMinutes: 180, Cause: rimewatch.CauseDoor,
+		}}
+		for range 3 {
+			got := r.excursions()
+			if d := cmp.Diff(want, got, cmpopts.IgnoreFields(rimewatch.Excursion{}, "ID"), cmpopts.EquateApprox(0.02, 0)); d != "" {
+				t.Fatalf("excursions (-want +got):\n%s", d)
+			}
+			r.crash()
+		}
+		if _, ok := r.in.OpenExcursion(id); ok {
+			t.Error("it lasts after its end")
+		}
+	})
+}
+
+// TestDeletedExcursion: an excursion ends with its device.
+func TestDeletedExcursion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("F", "walkin_freezer")
+		r.warm(id, -13, 70*time.Minute)
+		if _, err := r.in.DeleteDevice(t.Context(), r.ws, "F"); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.excursions(); len(got) != 1 || got[0].To != r.now() {
+			t.Errorf("got %+v, want one that ended at %v", got, r.now())
+		}
+	})
+}
+
+// TestCalibratedReadings: an offset corrects what is judged and shown from its
+// moment on, also after a crash; what is stored stays what was sent.
+func TestCalibratedReadings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("C", "vaccine_refrigerator") // 2–8 °C, 15 min
+		r.warm(id, 7.5, 10*time.Minute)
+		c := &rimewatch.Calibration{Field: rimewatch.ProductZoneTemp, Method: "reference_probe", Offset: 1, PerformedAt: r.now(), AppliedFrom: r.now(), DueAt: r.now() + rimewatch.Hour, PerformedBy: "Ana"}
+		if _, err := r.in.Calibrate(t.Context(), r.ws, "c", c, func(*rimewatch.Device) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		at := r.now()
+		r.warm(id, 7.5, 10*time.Minute)
+		r.crash()
+		r.warm(id, 7.5, 10*time.Minute)
+		same(t, "alerts", r.alerts(), []string{"high_temperature warning active "})
+		same(t, "shown", r.view("C").CurrentTemp, 8.5)
+		stored, err := r.s.ReadingAt(t.Context(), id, at)
+		if err != nil || stored.Values[rimewatch.ProductZoneTemp] != 7.5 {
+			t.Errorf("stored %v, %v", stored.Values[rimewatch.ProductZoneTemp], err)
+		}
+		before, _ := r.in.DeviceHealth(id)
+		time.Sleep(time.Hour)
+		r.warm(id, 4, 30*time.Minute)
+		_, drivers := r.in.DeviceHealth(id)
+		overdue := false
+		for _, d := range drivers {
+			overdue = overdue || (d.Component == "data_freshness" && d.PointsLost > 0)
+		}
+		if !overdue {
+			t.Errorf("an overdue calibration costs nothing: %v, before %v", drivers, before)
+		}
+		list, err := r.s.Calibrations(t.Context(), r.ws, id)
+		if err != nil || len(list) != 1 || list[0].ID == 0 {
+			t.Errorf("calibrations %+v, %v", list, err)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// meaning commits effects as the meaning of a tick of a device.
+func (f *fixture) meaning(device int64, e store.Effects) {
+	f.Helper()
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: device}}},
+		Evaluate: func(store.Seq) (store.Effects, error) { return e, nil }}))
+}
+
+func (f *fixture) excursions() {
+	d, other := f.addDevice("EX"), f.addDevice("EY")
+	row := func(device int64, from, to rimewatch.Time) *rimewatch.Excursion {
+		return &rimewatch.Excursion{
+			WorkspaceID: f.workspace, DeviceID: device, From: from, To: to, Low: device == other, Limit: -15, Peak: -9.25,
+			DegreeMinutes: 120.5, Cause: rimewatch.CauseDefrost,
+		}
+	}
+	a, b, c := row(d, t0, t0+100), row(other, t0+50, t0+60), row(d, t0+200, t0+300)
+	f.meaning(d, store.Effects{Excursions: []*rimewatch.Excursion{c, a, b}})
+	if a.ID == 0 || b.ID == 0 || c.ID == 0 || a.ID == b.ID || b.ID == c.ID {
+		f.Fatalf("ids %d, %d, %d", a.ID, b.ID, c.ID)
+	}
+	f.everywhere(func(where string) {
+		for _, q := range []struct {
+			name     string
+			device   int64
+			from, to rimewatch.Time
+			want     []rimewatch.Excursion
+		}{
+			{"all", 0, t0, t0 + 1000, []rimewatch.Excursion{*a, *b, *c}},
+			{"device", d, 0, t0 + 1000, []rimewatch.Excursion{*a, *c}},
+			{"overlap at the end", 0, t0 + 99, t0 + 200, []rimewatch.Excursion{*a}},
+			{"ended at from", 0, t0 + 100, t0 + 200, nil},
+			{"begins before to", 0, t0 + 100, t0 + 201, []rimewatch.Excursion{*c}},
+		} {
+			got, err := f.s.Excursions(f.ctx, f.workspace, q.device, q.from, q.to)
+			f.must(err)
+			f.equal(where+" "+q.name, got, q.want)
+		}
+		got, err := f.s.Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime)
+		f.must(err)
+		f.equal(where+" of another workspace", got, []rimewatch.Excursion(nil))
+	})
+}
+
+func (f *fixture) correctiveActions() {
+	d := f.addDevice("CA")
+	alert := f.alert(d, rimewatch.HighTemperature, rimewatch.Warning, t0)
+	second := f.alert(d, rimewatch.DeviceOffline, rimewatch.Warning, t0)
+	f.put(d, nil, alert, second)
+	full := &rimewatch.CorrectiveAction{
+		WorkspaceID: f.workspace, AlertID: alert.ID, At: t0 + 20, PerformedAt: t0 + 10, PerformedBy: "Ana", VerifiedBy: "Bo", Cause: "Door ajar",
+		Action: "Moved 12 kg to unit 3", PreventiveAction: "New closer", Disposition: rimewatch.DispositionDiscard, Product: "Lot 7", RepairReference: "R-9", RecordedBy: "Ana",
+	}
+	plain := &rimewatch.CorrectiveAction{
+		WorkspaceID: f.workspace, AlertID: second.ID, At: t0 + 6, PerformedAt: t0 + 5, PerformedBy: "Bo", Cause: "Router", Action: "Restarted it",
+		Disposition: rimewatch.DispositionNone, RecordedBy: "token 1",
+	}
+	f.must(f.s.CreateCorrectiveAction(f.ctx, full))
+	f.must(f.s.CreateCorrectiveAction(f.ctx, plain))
+	f.equal("device", full.DeviceID, d)
+	foreign := *full
+	foreign.WorkspaceID = f.newWorkspace("Foreign")
+	f.code(f.s.CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeAlertNotFound)
+	f.everywhere(func(where string) {
+		for _, q := range []struct {
+			name          string
+			workspace     int64
+			alert, device int64
+			from, to      rimewatch.Time
+			want          []rimewatch.CorrectiveAction
+		}{
+			{"alert", f.workspace, alert.ID, 0, 0, rimewatch.MaxTime, []rimewatch.CorrectiveAction{*full}},
+			{"device", f.workspace, 0, d, 0, rimewatch.MaxTime, []rimewatch.CorrectiveAction{*plain, *full}},
+			{"span", f.workspace, 0, d, t0 + 5, t0 + 10, []rimewatch.CorrectiveAction{*plain}},
+			{"another workspace", foreign.WorkspaceID, alert.ID, 0, 0, rimewatch.MaxTime, nil},
+		} {
+			got, err := f.s.CorrectiveActions(f.ctx, q.workspace, q.alert, q.device, q.from, q.to)
+			f.must(err)
+			f.equal(where+" "+q.name, got, q.want)
+		}
+	})
+}
+
+func (f *fixture) calibrations() {
+	id := f.addDevice("CAL")
+	left, sure := 4.0, 0.1
+	first := &rimewatch.Calibration{
+		Field: rimewatch.ProductZoneTemp, Method: "ice_point", Reference: 0, AsFound: 0.4, AsLeft: &left, Offset: -0.4, Uncertainty: &sure, PassLimit: 0.5, Passed: true,
+		ReferenceID: "NIST 1", ReferenceDueAt: t0 + 500, PerformedAt: t0, PerformedBy: "Ana", AppliedFrom: t0 + 1, DueAt: t0 + 1000, Note: "n", RecordedBy: "Bo", RecordedAt: t0 + 2,
+	}
+	later := &rimewatch.Calibration{Field: rimewatch.Humidity, Method: "other", Reference: 50, AsFound: 52, Offset: -2, PassLimit: 1, PerformedAt: t0 + 50, PerformedBy: "Ana", AppliedFrom: t0 + 50, DueAt: t0 + 400, RecordedBy: "Bo", RecordedAt: t0 + 51}
+	for _, c := range []*rimewatch.Calibration{first, later} {
+		op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: c, Change: func(d *rimewatch.Device) error { c.Apply(d); return nil }})
+		f.must(op.Err)
+	}
+	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: &rimewatch.Calibration{PerformedAt: t0},
+		Change: func(*rimewatch.Device) error { return rimewatch.Invalid("offset", "is too large") }})
+	f.code(refused.Err, rimewatch.CodeValidationFailed)
+	r := rimewatch.Reading{At: t0 + 10}
+	r.Set(rimewatch.ProductZoneTemp, 5.1)
+	r.Set(rimewatch.Humidity, 40)
+	f.commit(id, r)
+	f.everywhere(func(where string) {
+		got, err := f.s.Calibrations(f.ctx, f.workspace, id)
+		f.must(err)
+		f.equal(where, got, []rimewatch.Calibration{*later, *first})
+		got, err = f.s.Calibrations(f.ctx, f.newWorkspace("other "+where), id)
+		f.must(err)
+		f.equal(where+" of another workspace", got, []rimewatch.Calibration(nil))
+		v, err := f.s.Device(f.ctx, f.workspace, "CAL")
+		f.must(err)
+		f.equal(where+" offsets", v.Offsets, []rimewatch.Offset{{Field: rimewatch.ProductZoneTemp, From: t0 + 1, Add: -0.4}, {Field: rimewatch.Humidity, From: t0 + 50, Add: -2}})
+		f.equal(where+" due", v.CalibrationDueAt(), t0+400)
+		// Humidity was measured before its offset applied.
+		f.equal(where+" corrected", []float64{v.CurrentTemp, v.Latest.Values[rimewatch.ProductZoneTemp], v.Latest.Values[rimewatch.Humidity]}, []float64{4.7, 4.7, 40})
+		stored, err := f.s.ReadingAt(f.ctx, id, t0+10)
+		f.must(err)
+		f.equal(where+" as stored", stored.Values[rimewatch.ProductZoneTemp], 5.1)
+	})
+}
