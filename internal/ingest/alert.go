@@ -6,37 +6,37 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// alertOp is what a person does to an active alert.
+// alertOp is what a person does to an alert.
 type alertOp struct {
 	workspaceID, id int64
-	by, note        string
-	expires         time.Duration // of an acknowledgement, 0 = by severity
-	resolve         bool
-	kind            rimewatch.AlertType // of the alert; known once it is found
-	device          int64
+	does            rimewatch.TransitionKind
+	by, who, note   string               // by is shown with the alert, who in the audit trail
+	expires         time.Duration        // of an acknowledgement, 0 = by severity
+	found           *rimewatch.AlertView // as stored when the request came
 	err             error
 }
-
-// How long an acknowledgement lasts when nothing is said.
-const (
-	ackWarning  = 4 * time.Hour
-	ackCritical = time.Hour
-)
 
 // Acknowledge notes that somebody takes care of an alert, until expires has
 // passed (0: 4 h for a warning, 1 h for a critical one): CodeAlertNotFound,
 // CodeAlertNotActive.
 func (s *Service) Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error) {
-	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, by: by, note: note, expires: expires})
+	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionAcknowledged, by: by, note: note, expires: expires})
 }
 
 // ResolveAlert ends an alert by hand: CodeAlertNotFound, CodeAlertNotActive. If
 // the condition still holds, a new alert opens after 30 min (5 min if critical).
 func (s *Service) ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error) {
-	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, by: by, note: note, resolve: true})
+	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionResolved, by: by, note: note})
+}
+
+// NoteAlert writes a note into the timeline of an alert, be it active or over:
+// CodeAlertNotFound. While it is active, its newest note is shown with it.
+func (s *Service) NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error) {
+	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionNoted, by: by, note: note})
 }
 
 func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView, error) {
@@ -44,10 +44,10 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 	if err != nil {
 		return v, err
 	}
-	op.device, op.kind = v.DeviceID, v.Type
+	op.found, op.who = &v, store.ActorOf(ctx)
 	r := &request{alert: op, done: make(chan error, 1)}
-	if op.resolve {
-		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: op.device, Payload: []byte(op.kind)}}
+	if op.does == rimewatch.TransitionResolved {
+		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: []byte(v.Type)}}
 	}
 	if err := s.send(ctx, r); err != nil {
 		return v, err
@@ -66,8 +66,11 @@ func errNotActive() error {
 // logged in vain. The writer goroutine alone changes that.
 func (s *Service) prepareAlertOp(r *request) {
 	op := r.alert
+	if op.does == rimewatch.TransitionNoted {
+		return // allowed at any time
+	}
 	op.err = errNotActive()
-	if u := s.units[op.device]; u != nil {
+	if u := s.units[op.found.DeviceID]; u != nil {
 		for _, row := range u.alerts {
 			if row.ID == op.id {
 				op.err = nil
@@ -82,23 +85,29 @@ func (s *Service) prepareAlertOp(r *request) {
 // finishAlertOp writes what a person did, after the group's inputs: if they
 // ended the alert by themselves, the person came too late.
 func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
-	u := s.units[op.device]
-	if u == nil {
+	if u := s.units[op.found.DeviceID]; u != nil {
+		st := s.stage(u)
+		for i, row := range st.alerts {
+			if row.ID != op.id {
+				continue
+			}
+			copied := *row
+			kind := op.apply(&copied, now)
+			s.putAlert(st, i, &copied)
+			s.tell(op.does, &copied, now, op.by, op.note)
+			s.auditAlert(op, &copied, now)
+			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &copied})
+			return
+		}
+	}
+	if op.does != rimewatch.TransitionNoted {
 		op.err = errNotActive()
 		return
 	}
-	st := s.stage(u)
-	for i, row := range st.alerts {
-		if row.ID != op.id {
-			continue
-		}
-		copied := *row
-		kind := op.apply(&copied, now)
-		s.putAlert(st, i, &copied)
-		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &copied})
-		return
-	}
-	op.err = errNotActive()
+	s.tell(op.does, &op.found.Alert, now, op.by, op.note)
+	last := &s.group.result.Transitions[len(s.group.result.Transitions)-1]
+	last.Alert = nil // it stays as it is stored
+	s.auditAlert(op, &op.found.Alert, now)
 }
 
 // ack is an acknowledgement that ends by itself.
@@ -143,6 +152,7 @@ func (s *Service) endAcks(now rimewatch.Time) (ended int) {
 			copied := *row
 			copied.AcknowledgedAt, copied.AcknowledgedBy, copied.AckExpiresAt = 0, "", 0
 			s.putAlert(st, i, &copied)
+			s.tell(rimewatch.TransitionAckExpired, &copied, now, "", "")
 			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
 			ended++
 		}
@@ -154,17 +164,18 @@ func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {
 	if op.note != "" {
 		a.Note = op.note
 	}
-	if op.resolve {
+	switch op.does {
+	case rimewatch.TransitionResolved:
 		a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
 		return AlertResolved
-	}
-	span := op.expires
-	if span == 0 {
-		span = ackWarning
-		if a.Severity == rimewatch.Critical {
-			span = ackCritical
+	case rimewatch.TransitionAcknowledged:
+		span := rimewatch.Time(op.expires.Milliseconds())
+		if span == 0 {
+			span = alert.AcknowledgedFor(a.Severity)
 		}
+		a.AcknowledgedAt, a.AcknowledgedBy, a.AckExpiresAt = now, op.by, now+span
+		return AlertAcknowledged
+	default:
+		return AlertUpdated
 	}
-	a.AcknowledgedAt, a.AcknowledgedBy, a.AckExpiresAt = now, op.by, now.Add(span)
-	return AlertAcknowledged
 }

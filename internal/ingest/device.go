@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -15,23 +16,37 @@ func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewa
 	}
 	created := *d
 	created.ID = id
-	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created})
+	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created})
 }
 
 // UpdateDevice changes a device: CodeDeviceNotFound, or what change returns.
 // Change may run more than once and must not touch ID, workspace and serial.
 func (s *Service) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
-	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Change: change})
+	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Change: change})
 }
 
 // DeleteDevice retires a device: CodeDeviceNotFound. Its history and alerts are
 // kept, its active alerts resolve as superseded, its serial is free again.
 func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
-	return s.deviceOp(ctx, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true})
+	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true})
 }
 
-func (s *Service) deviceOp(ctx context.Context, op *store.DeviceOp) (rimewatch.DeviceView, error) {
+// deviceOp is a change of a device on its way.
+type deviceOp struct {
+	store.DeviceOp
+	who    string                     // for the audit trail; "" = the device itself, which leaves no entry
+	before map[string]json.RawMessage // what it was, of a change
+}
+
+func (s *Service) changeDevice(ctx context.Context, change store.DeviceOp) (rimewatch.DeviceView, error) {
+	op := &deviceOp{DeviceOp: change, who: store.ActorOf(ctx)}
 	op.Payload = encodeConfig
+	if change.Change != nil {
+		op.Change = func(d *rimewatch.Device) error {
+			op.before = detailOf(d)
+			return change.Change(d)
+		}
+	}
 	if err := s.send(ctx, &request{device: op, done: make(chan error, 1)}); err != nil {
 		return rimewatch.DeviceView{}, err
 	}
@@ -45,8 +60,11 @@ func (s *Service) deviceOp(ctx context.Context, op *store.DeviceOp) (rimewatch.D
 }
 
 // applyDevice lets a settled device op happen to its unit.
-func (s *Service) applyDevice(op *store.DeviceOp, now rimewatch.Time) {
+func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device
+	if op.who != "" {
+		s.auditDevice(op, now)
+	}
 	events := &s.group.events
 	kind := DeviceUpdated
 	u := s.units[d.ID]
@@ -91,6 +109,7 @@ func (s *Service) supersede(st *staged, i int, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	s.putAlert(st, i, &row)
+	s.tell(rimewatch.TransitionResolved, &row, now, "", "")
 	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
 }
 
@@ -110,7 +129,7 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 			(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
 	}
 	if declares(&v.Device) {
-		r.device = &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: encodeConfig, Change: func(d *rimewatch.Device) error {
+		r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: encodeConfig, Change: func(d *rimewatch.Device) error {
 			if hb.FirmwareVersion != "" {
 				d.FirmwareVersion = hb.FirmwareVersion
 			}
@@ -118,7 +137,7 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 				d.HeartbeatIntervalS = hb.HeartbeatIntervalS
 			}
 			return nil
-		}}
+		}}}
 	}
 	if err := s.send(ctx, r); err != nil {
 		return v, err

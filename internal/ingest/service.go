@@ -183,7 +183,7 @@ func (s *Service) Stop() {
 // request is one caller waiting for a commit.
 type request struct {
 	inputs []store.Input
-	device *store.DeviceOp
+	device *deviceOp
 	alert  *alertOp
 	done   chan error
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/rimewatch/rimewatch"
@@ -198,6 +199,7 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now
 	}
 	s.putAlert(st, i, row)
+	s.tell(timelineKinds[t.Kind], row, now, "", "")
 	s.group.events.alert(t.Kind, row)
 }
 
@@ -219,12 +221,16 @@ func (s *Service) putAlert(st *staged, i int, row *rimewatch.Alert) {
 	}
 	st.alerts = list
 	effects := &s.group.result
-	for k := range effects.Alerts {
-		if effects.Alerts[k] == old && old != nil {
-			effects.Alerts[k] = row
-			s.group.events.replace(old, row)
-			return
+	if old == nil || slices.Contains(st.unit.alerts, old) {
+		effects.Alerts = append(effects.Alerts, row)
+		return
+	}
+	// The row changes for the second time in this group.
+	effects.Alerts[slices.Index(effects.Alerts, old)] = row
+	for k := range effects.Transitions {
+		if effects.Transitions[k].Alert == old {
+			effects.Transitions[k].Alert = row
 		}
 	}
-	effects.Alerts = append(effects.Alerts, row)
+	s.group.events.replace(old, row)
 }

@@ -129,8 +129,13 @@ func (g *group) reset() {
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
 	g.events.reset()
 	clear(g.result.Alerts)
+	clear(g.result.Transitions)
+	clear(g.result.Audit)
 	clear(g.result.Excursions)
-	g.result = store.Effects{Alerts: g.result.Alerts[:0], Excursions: g.result.Excursions[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0]}
+	g.result = store.Effects{
+		Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
+		Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
+	}
 }
 
 // commit takes first (or ticks) and whatever else waits, up to a group.
@@ -191,7 +196,7 @@ func (s *Service) take(r *request) int {
 	s.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
 	if r.device != nil {
-		g.store.Devices = append(g.store.Devices, r.device)
+		g.store.Devices = append(g.store.Devices, &r.device.DeviceOp)
 	}
 	if r.alert != nil {
 		s.prepareAlertOp(r)
@@ -241,10 +246,10 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 	g.seq = seq
 	now := g.store.Now
 	accepted := s.countReadings()
-	for _, op := range g.store.Devices {
-		if op.Err == nil {
+	for _, r := range g.requests {
+		if r.device != nil && r.device.Err == nil {
 			accepted++
-			s.applyDevice(op, now)
+			s.applyDevice(r.device, now)
 		}
 	}
 	for _, part := range g.store.Parts {

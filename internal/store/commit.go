@@ -87,7 +87,8 @@ type Effects struct {
 	Empty       bool                    // nothing is to be logged or written: the inputs turned out to be void
 }
 
-// TransitionOf is a line of an alert's timeline.
+// TransitionOf is a line of an alert's timeline. Alert is nil when the alert
+// itself stays as it is stored: then AlertID names it.
 type TransitionOf struct {
 	Alert *rimewatch.Alert
 	rimewatch.AlertTransition
