@@ -129,6 +129,7 @@ type Store interface {
 	Fleet
 	History
 	Alerts
+	Notifications
 	Control
 	Audit
 	Records

@@ -15,7 +15,8 @@ type Notifications interface {
 	// UpdateChannel keeps the channel's health.
 	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
 	// DeleteChannel refuses (CodeConflict, naming the routes) while a route uses it.
-	// Its pending deliveries are dropped.
+	// Its pending deliveries are dropped, and channels that fall back to it fall
+	// back to any that works.
 	DeleteChannel(ctx context.Context, workspaceID, id int64) error
 	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
 	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
@@ -42,20 +43,38 @@ type Notifications interface {
 	PlannedThrough(ctx context.Context) (int64, error)
 
 	// PutDeliveries stores new deliveries and, in the same step, that the
-	// transitions through that id are planned (0 = no change). A key that exists is
-	// left as it is, and its ID given.
+	// transitions through that id are planned (0 = no change). A key that exists in
+	// the workspace is left as it is, and its ID given. Pending ones to a channel
+	// that is gone are stored, and given back, as dropped.
 	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
 	// UpdateDelivery records an attempt (status, attempts, times, error) and, when
-	// health is not nil, what it says of the channel.
+	// health is not nil, what it says of the channel. To a channel that is gone
+	// nothing becomes pending: it is stored, and given back, as dropped.
 	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	// PendingDeliveries gives all that are to be sent, of every workspace, by
 	// NextAttemptAt.
 	PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 	// AlertDeliveries gives all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	// Deliveries lists newest first. channelID 0 = of all channels.
+	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
+	// gives those with a smaller id.
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p Page) (list []rimewatch.Delivery, total int, err error)
 	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
+	// DeliveryNames names the channels and routes of a workspace, deleted ones
+	// included.
+	DeliveryNames(ctx context.Context, workspaceID int64) (DeliveryNames, error)
+}
+
+// DeliveryNames are the names of what deliveries refer to, by id.
+type DeliveryNames struct {
+	Channels map[int64]ChannelName
+	Routes   map[int64]string
+}
+
+// ChannelName is what is kept of a channel for ever.
+type ChannelName struct {
+	Name string
+	Kind rimewatch.ChannelKind
 }
 
 // Maintenance keeps maintenance windows. The rules of Control hold.

@@ -79,7 +79,7 @@ func counterOf(c *store.AlertCounts, status rimewatch.AlertStatus, severity rime
 	}
 }
 
-const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body"
+const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id"
 
 func scanAlert(stmt *sqlite.Stmt, a *rimewatch.Alert) error {
 	*a = rimewatch.Alert{
@@ -92,6 +92,7 @@ func scanAlert(stmt *sqlite.Stmt, a *rimewatch.Alert) error {
 		TriggeredAt:    rimewatch.Time(stmt.ColumnInt64(6)),
 		AcknowledgedAt: rimewatch.Time(stmt.ColumnInt64(7)),
 		ResolvedAt:     rimewatch.Time(stmt.ColumnInt64(8)),
+		SiteID:         stmt.ColumnInt64(10),
 	}
 	var b alertBody
 	if err := json.Unmarshal([]byte(stmt.ColumnText(9)), &b); err != nil {
@@ -107,7 +108,7 @@ func saveAlert(conn *sqlite.Conn, a *rimewatch.Alert) error {
 	if err != nil {
 		return err
 	}
-	stmt, err := conn.Prepare(`INSERT INTO alert (` + alertColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	stmt, err := conn.Prepare(`INSERT INTO alert (` + alertColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity,
 			acknowledged_at = excluded.acknowledged_at, resolved_at = excluded.resolved_at, body = excluded.body`)
 	if err != nil {
@@ -127,6 +128,7 @@ func saveAlert(conn *sqlite.Conn, a *rimewatch.Alert) error {
 	stmt.BindInt64(8, int64(a.AcknowledgedAt))
 	stmt.BindInt64(9, int64(a.ResolvedAt))
 	stmt.BindText(10, string(body))
+	stmt.BindInt64(11, a.SiteID)
 	_, err = stmt.Step()
 	if err := errors.Join(err, stmt.Reset(), stmt.ClearBindings()); err != nil {
 		return err
@@ -219,6 +221,8 @@ func (s *Store) complete(list []rimewatch.AlertView) {
 		if d := s.fleet.byID[v.DeviceID]; d != nil {
 			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.serial, d.row.name, d.row.equipmentType
 			v.Site = s.fleet.sites[d.row.siteID]
+		} else if v.SiteID != 0 {
+			v.Site = s.fleet.sites[v.SiteID]
 		}
 	}
 }
@@ -318,7 +322,7 @@ func (s *Store) countedTotal(workspaceID int64, f *store.AlertFilter) (int, bool
 func (s *Store) completeAll(ctx context.Context, list []rimewatch.AlertView) error {
 	s.complete(list)
 	for i := range list {
-		if list[i].DeviceSerial != "" {
+		if list[i].DeviceSerial != "" || list[i].DeviceID == 0 {
 			continue
 		}
 		err := s.read(ctx, func(conn *sqlite.Conn) error {

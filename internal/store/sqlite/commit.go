@@ -221,6 +221,14 @@ func (c *commit) write(conn *sqlite.Conn) error {
 			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
 		}
 	}
+	for i := range c.effects.Transitions {
+		if err := s.cfg.fault("transition"); err != nil {
+			return err
+		}
+		if err := insertTransition(conn, &c.effects.Transitions[i]); err != nil {
+			return fmt.Errorf("transition of alert %d: %w", c.effects.Transitions[i].AlertID, err)
+		}
+	}
 	for _, e := range c.effects.Audit {
 		if err := appendAudit(conn, e); err != nil {
 			return fmt.Errorf("audit %s: %w", e.Action, err)

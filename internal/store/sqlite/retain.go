@@ -54,6 +54,9 @@ func (s *Store) retain(ctx context.Context, now rimewatch.Time) error {
 		if err := s.expireExcursions(ctx, w.ID, rollups); err != nil {
 			return fmt.Errorf("retention of workspace %d: %w", w.ID, err)
 		}
+		if err := s.pruneNotifications(ctx, w.ID, rollups); err != nil {
+			return fmt.Errorf("retention of workspace %d: %w", w.ID, err)
+		}
 	}
 	return nil
 }

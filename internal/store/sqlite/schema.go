@@ -113,6 +113,7 @@ CREATE TABLE alert (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL,
 	device_id INTEGER NOT NULL,
+	site_id INTEGER NOT NULL, -- of an alert of a site, otherwise 0
 	status TEXT NOT NULL,
 	severity TEXT NOT NULL,
 	type TEXT NOT NULL,
@@ -124,7 +125,107 @@ CREATE TABLE alert (
 CREATE INDEX alert_by_time ON alert(workspace_id, triggered_at, id);
 CREATE INDEX alert_active_by_time ON alert(workspace_id, triggered_at, id) WHERE status = 'active';
 CREATE INDEX alert_by_device ON alert(device_id, triggered_at);
-CREATE UNIQUE INDEX alert_active ON alert(device_id, type) WHERE status = 'active';
+CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type) WHERE status = 'active';
+
+CREATE TABLE alert_transition (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	alert_id INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	severity TEXT NOT NULL,
+	actor TEXT NOT NULL,
+	note TEXT NOT NULL,
+	message TEXT NOT NULL
+) STRICT;
+CREATE INDEX alert_transition_by_alert ON alert_transition(alert_id, id);
+CREATE INDEX alert_transition_by_time ON alert_transition(workspace_id, at);
+
+-- Channels and routes that were deleted keep their names for the log of
+-- deliveries, and nothing else.
+CREATE TABLE channel (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	enabled INTEGER NOT NULL,
+	addresses TEXT NOT NULL, -- JSON array
+	url TEXT NOT NULL,
+	secret TEXT NOT NULL,
+	fallback_id INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted INTEGER NOT NULL DEFAULT 0,
+	last_success_at INTEGER NOT NULL DEFAULT 0,
+	last_failure_at INTEGER NOT NULL DEFAULT 0,
+	last_error TEXT NOT NULL DEFAULT '',
+	failures INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX channel_by_name ON channel(workspace_id, name_key) WHERE NOT deleted;
+
+CREATE TABLE route (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL,
+	enabled INTEGER NOT NULL,
+	body TEXT NOT NULL, -- matchers, steps and the rest as JSON
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX route_by_name ON route(workspace_id, name_key) WHERE NOT deleted;
+
+CREATE TABLE silence (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	match TEXT NOT NULL, -- JSON
+	starts_at INTEGER NOT NULL,
+	ends_at INTEGER NOT NULL,
+	comment TEXT NOT NULL,
+	created_by TEXT NOT NULL,
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX silence_by_end ON silence(workspace_id, ends_at);
+
+CREATE TABLE delivery (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	alert_id INTEGER NOT NULL,
+	channel_id INTEGER NOT NULL,
+	route_id INTEGER NOT NULL,
+	level INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	status TEXT NOT NULL,
+	attempts INTEGER NOT NULL,
+	next_attempt_at INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	sent_at INTEGER NOT NULL,
+	last_error TEXT NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX delivery_by_key ON delivery(workspace_id, key);
+CREATE INDEX delivery_by_workspace ON delivery(workspace_id, id);
+CREATE INDEX delivery_by_time ON delivery(workspace_id, created_at);
+CREATE INDEX delivery_by_channel ON delivery(channel_id, id);
+CREATE INDEX delivery_by_alert ON delivery(alert_id, id) WHERE alert_id > 0;
+CREATE INDEX delivery_pending ON delivery(next_attempt_at, id) WHERE status = 'pending';
+
+-- How many deliveries are kept: counting a million rows is not quick.
+CREATE TABLE delivery_count (
+	workspace_id INTEGER NOT NULL,
+	channel_id INTEGER NOT NULL,
+	n INTEGER NOT NULL,
+	PRIMARY KEY (workspace_id, channel_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER delivery_counted AFTER INSERT ON delivery BEGIN
+	INSERT INTO delivery_count VALUES (NEW.workspace_id, NEW.channel_id, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER delivery_discounted AFTER DELETE ON delivery BEGIN
+	UPDATE delivery_count SET n = n - 1 WHERE workspace_id = OLD.workspace_id AND channel_id = OLD.channel_id;
+END;
 
 CREATE TABLE commit_log (
 	seq INTEGER PRIMARY KEY,

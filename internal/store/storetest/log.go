@@ -51,6 +51,9 @@ func Readings(t *testing.T, e Engine) {
 		{"excursions", (*fixture).excursions},
 		{"corrective actions", (*fixture).correctiveActions},
 		{"calibrations", (*fixture).calibrations},
+		{"transitions", (*fixture).transitions},
+		{"site alerts", (*fixture).siteAlerts},
+		{"deliveries", (*fixture).deliveries},
 		{"random workload", (*fixture).randomWorkload},
 	} {
 		t.Run(c.name, func(t *testing.T) {

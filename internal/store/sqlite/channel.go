@@ -1,0 +1,214 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+func errChannel() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such channel.") }
+
+func errChannelTaken() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "Another channel has this name.").With("name", "is taken")
+}
+
+const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures"
+
+func scanChannel(stmt *sqlite.Stmt, c *rimewatch.Channel) error {
+	*c = rimewatch.Channel{
+		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Name: stmt.ColumnText(2), Kind: rimewatch.ChannelKind(stmt.ColumnText(3)),
+		Enabled: stmt.ColumnBool(4), URL: stmt.ColumnText(6), Secret: stmt.ColumnText(7), FallbackID: stmt.ColumnInt64(8),
+		CreatedAt: columnTime(stmt, 9), UpdatedAt: columnTime(stmt, 10),
+		ChannelHealth: rimewatch.ChannelHealth{
+			LastSuccessAt: columnTime(stmt, 11), LastFailureAt: columnTime(stmt, 12), LastError: stmt.ColumnText(13), Failures: stmt.ColumnInt(14),
+		},
+	}
+	return fromJSON(stmt, 5, &c.To)
+}
+
+// fromJSON reads a column that holds JSON.
+func fromJSON(stmt *sqlite.Stmt, col int, into any) error {
+	if err := json.Unmarshal([]byte(stmt.ColumnText(col)), into); err != nil {
+		return fmt.Errorf("%s %d: %w", stmt.ColumnName(col), stmt.ColumnInt64(0), err)
+	}
+	return nil
+}
+
+// asJSON is what fromJSON reads: of texts and numbers alone, which always can be
+// written.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func findChannel(conn *sqlite.Conn, workspaceID, id int64) (c rimewatch.Channel, err error) {
+	list, err := channels(conn, "id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
+	if err == nil && len(list) == 0 {
+		err = errChannel()
+	}
+	if err != nil {
+		return c, err
+	}
+	return list[0], nil
+}
+
+func channels(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Channel, error) {
+	return scanAll(conn, scanChannel, "SELECT "+channelColumns+" FROM channel WHERE "+where, args...)
+}
+
+// scanAll gives all rows of a query whose scan can fail.
+func scanAll[T any](conn *sqlite.Conn, scan func(*sqlite.Stmt, *T) error, query string, args ...any) (list []T, err error) {
+	var bad error
+	err = each(conn, query, func(stmt *sqlite.Stmt) {
+		var v T
+		if e := scan(stmt, &v); e != nil && bad == nil {
+			bad = e
+		}
+		list = append(list, v)
+	}, args...)
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// roomFor refuses one more row of a table than a workspace may have.
+func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error {
+	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND NOT deleted", workspaceID)
+	if err == nil && n >= int64(most) {
+		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these.", most)
+	}
+	return err
+}
+
+func checkFallback(conn *sqlite.Conn, c *rimewatch.Channel) error {
+	if c.FallbackID == 0 {
+		return nil
+	}
+	_, err := findChannel(conn, c.WorkspaceID, c.FallbackID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return rimewatch.Invalid("fallback_channel_id", "must be another channel")
+	}
+	return err
+}
+
+// CreateChannel implements store.Notifications.
+func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
+	if err := store.CheckChannel(c); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		if err := roomFor(conn, "channel", c.WorkspaceID, store.MaxChannels); err != nil {
+			return err
+		}
+		if err := checkFallback(conn, c); err != nil {
+			return err
+		}
+		id, err := insert(conn, errChannelTaken(),
+			`INSERT INTO channel (workspace_id, name, name_key, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.WorkspaceID, c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID,
+			int64(c.CreatedAt), int64(c.UpdatedAt))
+		c.ID, c.ChannelHealth = id, rimewatch.ChannelHealth{}
+		return err
+	})
+}
+
+// UpdateChannel implements store.Notifications.
+func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (c rimewatch.Channel, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		old, err := findChannel(conn, workspaceID, id)
+		if err != nil {
+			return err
+		}
+		c = old
+		c.To = slices.Clone(old.To)
+		if err := change(&c); err != nil {
+			return err
+		}
+		c.ID, c.WorkspaceID, c.CreatedAt, c.ChannelHealth = old.ID, old.WorkspaceID, old.CreatedAt, old.ChannelHealth
+		if err := store.CheckChannel(&c); err != nil {
+			return err
+		}
+		if err := checkFallback(conn, &c); err != nil {
+			return err
+		}
+		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, updated_at = ? WHERE id = ?",
+			c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, int64(c.UpdatedAt), id)
+		return unique(err, errChannelTaken())
+	})
+	if err != nil {
+		return rimewatch.Channel{}, err
+	}
+	return c, nil
+}
+
+// DeleteChannel implements store.Notifications.
+func (s *Store) DeleteChannel(ctx context.Context, workspaceID, id int64) error {
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		if _, err := findChannel(conn, workspaceID, id); err != nil {
+			return err
+		}
+		if err := notRouted(conn, workspaceID, id); err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"UPDATE channel SET deleted = 1, enabled = 0, addresses = '[]', url = '', secret = '', fallback_id = 0, last_error = '' WHERE id = ?",
+			"UPDATE channel SET fallback_id = 0 WHERE fallback_id = ?",
+			"UPDATE delivery SET status = 'dropped' WHERE channel_id = ? AND status = 'pending'",
+		} {
+			if _, err := exec(conn, q, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// notRouted is CodeConflict when a route tells the channel.
+func notRouted(conn *sqlite.Conn, workspaceID, id int64) error {
+	list, err := routes(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+	if err != nil {
+		return err
+	}
+	var users []string
+	for i := range list {
+		if slices.ContainsFunc(list[i].Steps, func(step rimewatch.RouteStep) bool { return slices.Contains(step.ChannelIDs, id) }) {
+			users = append(users, list[i].Name)
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	return rimewatch.Errorf(rimewatch.CodeConflict, "Routes use this channel: %s.", strings.Join(users, ", "))
+}
+
+// Channel implements store.Notifications.
+func (s *Store) Channel(ctx context.Context, workspaceID, id int64) (c rimewatch.Channel, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		c, err = findChannel(conn, workspaceID, id)
+		return err
+	})
+	return c, err
+}
+
+// Channels implements store.Notifications.
+func (s *Store) Channels(ctx context.Context, workspaceID int64) (list []rimewatch.Channel, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = channels(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,236 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+func errRoute() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such route.") }
+
+func errRouteTaken() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "Another route has this name.").With("name", "is taken")
+}
+
+func errSilence() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such silence.") }
+
+// routeBody is what of a route no query asks for.
+type routeBody struct {
+	Match    rimewatch.Matchers    `json:"match"`
+	Steps    []rimewatch.RouteStep `json:"steps"`
+	RepeatS  int                   `json:"repeat_s,omitempty"`
+	Recovery bool                  `json:"recovery,omitempty"`
+	Quiet    *rimewatch.QuietHours `json:"quiet,omitempty"`
+	DigestAt *int                  `json:"digest_at,omitempty"`
+}
+
+func routeBodyOf(r *rimewatch.Route) routeBody {
+	return routeBody{r.Match, r.Steps, r.RepeatS, r.Recovery, r.Quiet, r.DigestAt}
+}
+
+const routeColumns = "id, workspace_id, name, enabled, body, created_at, updated_at"
+
+func scanRoute(stmt *sqlite.Stmt, r *rimewatch.Route) error {
+	var b routeBody
+	if err := fromJSON(stmt, 4, &b); err != nil {
+		return err
+	}
+	*r = rimewatch.Route{
+		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Name: stmt.ColumnText(2), Enabled: stmt.ColumnBool(3),
+		Match: b.Match, Steps: b.Steps, RepeatS: b.RepeatS, Recovery: b.Recovery, Quiet: b.Quiet, DigestAt: b.DigestAt,
+		CreatedAt: columnTime(stmt, 5), UpdatedAt: columnTime(stmt, 6),
+	}
+	return nil
+}
+
+func routes(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Route, error) {
+	return scanAll(conn, scanRoute, "SELECT "+routeColumns+" FROM route WHERE "+where, args...)
+}
+
+func findRoute(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Route, error) {
+	list, err := routes(conn, "id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
+	if err == nil && len(list) == 0 {
+		err = errRoute()
+	}
+	if err != nil {
+		return rimewatch.Route{}, err
+	}
+	return list[0], nil
+}
+
+// checkTargets wants every channel of a route to be one of its workspace.
+func checkTargets(conn *sqlite.Conn, r *rimewatch.Route) error {
+	known := make(map[int64]bool)
+	err := each(conn, "SELECT id FROM channel WHERE workspace_id = ? AND NOT deleted",
+		func(stmt *sqlite.Stmt) { known[stmt.ColumnInt64(0)] = true }, r.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	for _, step := range r.Steps {
+		for _, id := range step.ChannelIDs {
+			if !known[id] {
+				return rimewatch.Invalid("steps", "there is no channel %d", id)
+			}
+		}
+	}
+	return nil
+}
+
+// CreateRoute implements store.Notifications.
+func (s *Store) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
+	if err := store.CheckRoute(r); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		if err := roomFor(conn, "route", r.WorkspaceID, store.MaxRoutes); err != nil {
+			return err
+		}
+		if err := checkTargets(conn, r); err != nil {
+			return err
+		}
+		id, err := insert(conn, errRouteTaken(), "INSERT INTO route (workspace_id, name, name_key, enabled, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			r.WorkspaceID, r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(r)), int64(r.CreatedAt), int64(r.UpdatedAt))
+		r.ID = id
+		return err
+	})
+}
+
+// UpdateRoute implements store.Notifications.
+func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (r rimewatch.Route, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		old, err := findRoute(conn, workspaceID, id)
+		if err != nil {
+			return err
+		}
+		r = old
+		if err := change(&r); err != nil {
+			return err
+		}
+		r.ID, r.WorkspaceID, r.CreatedAt = id, workspaceID, old.CreatedAt
+		if err := store.CheckRoute(&r); err != nil {
+			return err
+		}
+		if err := checkTargets(conn, &r); err != nil {
+			return err
+		}
+		_, err = exec(conn, "UPDATE route SET name = ?, name_key = ?, enabled = ?, body = ?, updated_at = ? WHERE id = ?",
+			r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(&r)), int64(r.UpdatedAt), id)
+		return unique(err, errRouteTaken())
+	})
+	if err != nil {
+		return rimewatch.Route{}, err
+	}
+	return r, nil
+}
+
+// DeleteRoute implements store.Notifications.
+func (s *Store) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		n, err := exec(conn, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
+		if err == nil && n == 0 {
+			return errRoute()
+		}
+		return err
+	})
+}
+
+// Route implements store.Notifications.
+func (s *Store) Route(ctx context.Context, workspaceID, id int64) (r rimewatch.Route, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		r, err = findRoute(conn, workspaceID, id)
+		return err
+	})
+	return r, err
+}
+
+// Routes implements store.Notifications.
+func (s *Store) Routes(ctx context.Context, workspaceID int64) (list []rimewatch.Route, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = routes(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+		return err
+	})
+	return list, err
+}
+
+const silenceColumns = "id, workspace_id, match, starts_at, ends_at, comment, created_by, created_at"
+
+func scanSilence(stmt *sqlite.Stmt, x *rimewatch.Silence) error {
+	*x = rimewatch.Silence{
+		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), StartsAt: columnTime(stmt, 3), EndsAt: columnTime(stmt, 4),
+		Comment: stmt.ColumnText(5), CreatedBy: stmt.ColumnText(6), CreatedAt: columnTime(stmt, 7),
+	}
+	return fromJSON(stmt, 2, &x.Match)
+}
+
+func silences(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Silence, error) {
+	return scanAll(conn, scanSilence, "SELECT "+silenceColumns+" FROM silence WHERE "+where, args...)
+}
+
+func findSilence(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Silence, error) {
+	list, err := silences(conn, "id = ? AND workspace_id = ?", id, workspaceID)
+	if err == nil && len(list) == 0 {
+		err = errSilence()
+	}
+	if err != nil {
+		return rimewatch.Silence{}, err
+	}
+	return list[0], nil
+}
+
+// CreateSilence implements store.Notifications.
+func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
+	if err := store.CheckSilence(x); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		id, err := insert(conn, errSilence(), "INSERT INTO silence (workspace_id, match, starts_at, ends_at, comment, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			x.WorkspaceID, asJSON(x.Match), int64(x.StartsAt), int64(x.EndsAt), x.Comment, x.CreatedBy, int64(x.CreatedAt))
+		x.ID = id
+		return err
+	})
+}
+
+// UpdateSilence implements store.Notifications.
+func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (x rimewatch.Silence, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		old, err := findSilence(conn, workspaceID, id)
+		if err != nil {
+			return err
+		}
+		x = old
+		if err := change(&x); err != nil {
+			return err
+		}
+		x.ID, x.WorkspaceID, x.CreatedAt = id, workspaceID, old.CreatedAt
+		if err := store.CheckSilence(&x); err != nil {
+			return err
+		}
+		_, err = exec(conn, "UPDATE silence SET match = ?, starts_at = ?, ends_at = ?, comment = ?, created_by = ? WHERE id = ?",
+			asJSON(x.Match), int64(x.StartsAt), int64(x.EndsAt), x.Comment, x.CreatedBy, id)
+		return err
+	})
+	if err != nil {
+		return rimewatch.Silence{}, err
+	}
+	return x, nil
+}
+
+// Silence implements store.Notifications.
+func (s *Store) Silence(ctx context.Context, workspaceID, id int64) (x rimewatch.Silence, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		x, err = findSilence(conn, workspaceID, id)
+		return err
+	})
+	return x, err
+}
+
+// Silences implements store.Notifications.
+func (s *Store) Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.Silence, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = silences(conn, "workspace_id = ? AND ends_at > ? ORDER BY id", workspaceID, int64(endAfter))
+		return err
+	})
+	return list, err
+}

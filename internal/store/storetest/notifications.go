@@ -1,0 +1,207 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// tell commits alerts with their transitions.
+func (f *fixture) tell(alerts []*rimewatch.Alert, transitions []store.TransitionOf) error {
+	return f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
+		return store.Effects{Alerts: alerts, Transitions: transitions}, nil
+	}})
+}
+
+func (f *fixture) transitions() {
+	d := f.addDevice("T1")
+	opened := func(a *rimewatch.Alert) store.TransitionOf {
+		return store.TransitionOf{Alert: a, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionOpened, At: a.TriggeredAt, Severity: a.Severity, Message: "Too warm: −8 °C"}}
+	}
+	a, b := f.alert(d, rimewatch.HighTemperature, rimewatch.Warning, t0), f.alert(d, rimewatch.DeviceOffline, rimewatch.Warning, t0+1)
+	first := []store.TransitionOf{opened(a), opened(b)}
+	f.must(f.tell([]*rimewatch.Alert{a, b}, first))
+	if first[0].AlertID != a.ID || first[1].AlertID != b.ID || first[0].ID <= 0 || first[1].ID <= first[0].ID || first[0].WorkspaceID != f.workspace {
+		f.Fatalf("transitions %+v of the alerts %d and %d", first, a.ID, b.ID)
+	}
+	up := *a
+	up.Severity = rimewatch.Critical
+	second := []store.TransitionOf{
+		{Alert: &up, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionEscalated, At: t0 + 5, Severity: rimewatch.Critical, Message: "m"}},
+		{Alert: &up, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionNoted, At: t0 + 6, Severity: rimewatch.Critical, Actor: "Ada <ada@example.com>", Note: "n \u202e"}},
+	}
+	f.must(f.tell([]*rimewatch.Alert{&up}, second))
+	lost := f.alert(d, rimewatch.LowHumidity, rimewatch.Warning, t0)
+	err := f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
+		return store.Effects{Alerts: []*rimewatch.Alert{lost}, Transitions: []store.TransitionOf{opened(lost)}}, errChange
+	}})
+	if !errors.Is(err, errChange) {
+		f.Fatal(err)
+	}
+	other := f.newWorkspace("Other")
+	f.everywhere(func(where string) {
+		list, err := f.s.AlertTransitions(f.ctx, f.workspace, a.ID)
+		f.must(err)
+		f.equal(where, list, []rimewatch.AlertTransition{first[0].AlertTransition, second[0].AlertTransition, second[1].AlertTransition})
+		list, err = f.s.AlertTransitions(f.ctx, other, a.ID)
+		f.must(err)
+		f.equal(where+": of another workspace", list, []rimewatch.AlertTransition(nil))
+		list, err = f.s.TransitionsAfter(f.ctx, 0, 3)
+		f.must(err)
+		f.equal(where+": first three", list, []rimewatch.AlertTransition{first[0].AlertTransition, first[1].AlertTransition, second[0].AlertTransition})
+		list, err = f.s.TransitionsAfter(f.ctx, second[0].ID, 3)
+		f.must(err)
+		f.equal(where+": rest", list, []rimewatch.AlertTransition{second[1].AlertTransition})
+	})
+}
+
+// siteAlerts are of no device: each site has its own.
+func (f *fixture) siteAlerts() {
+	var list []*rimewatch.Alert
+	for _, name := range []string{"North", "South"} {
+		x := rimewatch.Site{WorkspaceID: f.workspace, Name: name, TimeZone: "UTC", CreatedAt: t0, UpdatedAt: t0}
+		f.must(f.s.CreateSite(f.ctx, &x))
+		a := f.alert(0, rimewatch.SiteOffline, rimewatch.Critical, t0)
+		a.SiteID = x.ID
+		list = append(list, a)
+	}
+	f.must(f.tell(list, nil))
+	f.everywhere(func(where string) {
+		for i, name := range []string{"North", "South"} {
+			v, err := f.s.Alert(f.ctx, f.workspace, list[i].ID)
+			f.must(err)
+			f.equal(where, v.Alert, *list[i])
+			if v.Site == nil || v.Site.Name != name || v.DeviceSerial != "" {
+				f.Fatalf("%s: alert %+v", where, v)
+			}
+		}
+	})
+	again := *list[0]
+	again.ID = 0
+	if err := f.tell([]*rimewatch.Alert{&again}, nil); err == nil {
+		f.Fatal("a site has two active alerts of a type")
+	}
+}
+
+func (f *fixture) channel(workspace int64, name string) rimewatch.Channel {
+	f.Helper()
+	c := anEmail(workspace, name)
+	f.must(f.s.CreateChannel(f.ctx, &c))
+	return c
+}
+
+func (f *fixture) delivery(c rimewatch.Channel, key string, alert int64, at rimewatch.Time) *rimewatch.Delivery {
+	return &rimewatch.Delivery{
+		WorkspaceID: c.WorkspaceID, Key: key, AlertID: alert, ChannelID: c.ID, RouteID: 3, Level: 1, Kind: rimewatch.DeliveryOpened,
+		Status: rimewatch.DeliveryPending, NextAttemptAt: at, CreatedAt: t0, Body: []byte(`{"a":"ö"}`),
+	}
+}
+
+func (f *fixture) deliveries() {
+	other := f.newWorkspace("Other")
+	c, d, foreign := f.channel(f.workspace, "c"), f.channel(f.workspace, "d"), f.channel(other, "c")
+	x, y, z := f.delivery(c, "x", 7, t0+9), f.delivery(d, "y", 7, t0+3), f.delivery(foreign, "x", 8, t0+5)
+	f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{x, y, z}, 12))
+	if x.ID <= 0 || y.ID <= x.ID || z.ID <= y.ID {
+		f.Fatalf("ids %d %d %d", x.ID, y.ID, z.ID)
+	}
+	again := f.delivery(d, "x", 9, t0)
+	f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{again}, 0))
+	f.equal("id of a known key", again.ID, x.ID)
+	f.must(f.s.PutDeliveries(f.ctx, nil, 5)) // an older mark does not take it back
+	f.everywhere(func(where string) {
+		through, err := f.s.PlannedThrough(f.ctx)
+		f.must(err)
+		f.equal(where+": planned", through, int64(12))
+		list, err := f.s.PendingDeliveries(f.ctx, 2)
+		f.must(err)
+		f.equal(where+": pending", list, []rimewatch.Delivery{*y, *z})
+		list, err = f.s.AlertDeliveries(f.ctx, f.workspace, 7)
+		f.must(err)
+		f.equal(where+": of an alert", list, []rimewatch.Delivery{*x, *y})
+		list, err = f.s.AlertDeliveries(f.ctx, other, 7)
+		f.must(err)
+		f.equal(where+": of another's alert", len(list), 0)
+	})
+	f.attempts(x, y, z)
+	f.deliveryPages(c, x, y, z)
+}
+
+// attempts records what became of deliveries.
+func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
+	f.Helper()
+	y.Status, y.Attempts, y.SentAt, y.NextAttemptAt = rimewatch.DeliverySent, 1, t0+4, 0
+	f.must(f.s.UpdateDelivery(f.ctx, y, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4}))
+	z.Attempts, z.NextAttemptAt, z.LastError = 1, t0+60, "refused"
+	health := rimewatch.ChannelHealth{LastFailureAt: t0 + 5, LastError: "refused", Failures: 1}
+	f.must(f.s.UpdateDelivery(f.ctx, z, &health))
+	list, err := f.s.PendingDeliveries(f.ctx, 5)
+	f.must(err)
+	f.equal("pending", list, []rimewatch.Delivery{*x, *z})
+	c, err := f.s.Channel(f.ctx, z.WorkspaceID, z.ChannelID)
+	f.must(err)
+	f.equal("health", c.ChannelHealth, health)
+	stolen := *z
+	stolen.WorkspaceID = x.WorkspaceID
+	f.code(f.s.UpdateDelivery(f.ctx, &stolen, nil), rimewatch.CodeNotFound)
+	f.code(f.s.UpdateDelivery(f.ctx, f.delivery(c, "none", 0, 0), nil), rimewatch.CodeNotFound)
+	_, err = f.s.Delivery(f.ctx, x.WorkspaceID, z.ID)
+	f.code(err, rimewatch.CodeNotFound)
+	got, err := f.s.Delivery(f.ctx, z.WorkspaceID, z.ID)
+	f.must(err)
+	f.equal("delivery", got, *z)
+}
+
+// deliveryPages lists and counts, and drops what waits for a channel that goes.
+func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery) {
+	f.Helper()
+	var mine []rimewatch.Delivery
+	for i := range 5 {
+		t := f.delivery(c, fmt.Sprint("test/", i), 0, t0+100)
+		t.Kind = rimewatch.DeliveryTest
+		f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{t}, 0))
+		mine = append([]rimewatch.Delivery{*t}, mine...)
+	}
+	mine = append(mine, *x)
+	for _, q := range []struct {
+		name    string
+		channel int64
+		p       store.Page
+		want    []rimewatch.Delivery
+		total   int
+	}{
+		{"channel", c.ID, store.Page{Limit: 2}, mine[:2], 6},
+		{"offset", c.ID, store.Page{Limit: 3, Offset: 4}, mine[4:], 6},
+		{"keyset", c.ID, store.Page{Limit: 3, After: mine[3].ID}, mine[4:], 6},
+		{"workspace", 0, store.Page{Limit: 3, After: mine[4].ID}, []rimewatch.Delivery{*y, *x}, 7},
+		{"another's channel", z.ChannelID, store.Page{Limit: 3}, nil, 0},
+	} {
+		list, total, err := f.s.Deliveries(f.ctx, f.workspace, q.channel, q.p)
+		f.must(err)
+		f.equal(q.name, list, q.want)
+		f.equal(q.name+": total", total, q.total)
+	}
+	f.must(f.s.DeleteChannel(f.ctx, f.workspace, c.ID))
+	list, _, err := f.s.Deliveries(f.ctx, f.workspace, c.ID, store.Page{Limit: 10})
+	f.must(err)
+	for _, d := range list {
+		f.equal("status", d.Status, rimewatch.DeliveryDropped)
+	}
+	late, retry := f.delivery(c, "late", 7, t0), *x
+	f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{late}, 0))
+	f.must(f.s.UpdateDelivery(f.ctx, &retry, &rimewatch.ChannelHealth{}))
+	f.equal("status of a late one", late.Status, rimewatch.DeliveryDropped)
+	f.equal("status of a retry", retry.Status, rimewatch.DeliveryDropped)
+	f.everywhere(func(where string) {
+		pending, err := f.s.PendingDeliveries(f.ctx, 9)
+		f.must(err)
+		f.equal(where+": pending", pending, []rimewatch.Delivery{*z})
+		names, err := f.s.DeliveryNames(f.ctx, f.workspace)
+		f.must(err)
+		f.equal(where+": names", names.Channels, map[int64]store.ChannelName{
+			x.ChannelID: {Name: "c", Kind: rimewatch.ChannelEmail}, y.ChannelID: {Name: "d", Kind: rimewatch.ChannelEmail},
+		})
+	})
+}
