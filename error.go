@@ -27,6 +27,7 @@ const (
 	CodeUnsupportedMedia Code = "unsupported_media_type"
 	CodeValidationFailed Code = "validation_failed"
 	CodeUnknownDevice    Code = "unknown_device"
+	CodeUpgradeRequired  Code = "upgrade_required"
 	CodeRateLimited      Code = "rate_limited"
 	CodeUnavailable      Code = "unavailable"
 	CodeInternal         Code = "internal"

@@ -189,7 +189,8 @@ func (s *Service) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time
 
 // Valid tells, without counting as a use, whether a principal that was
 // authenticated before still stands: CodeUnauthenticated when its token or
-// session has ended, or its role has changed. A long connection asks every half
+// session has ended, CodeForbidden when its person left the workspace or has
+// another role there. A long connection asks every half
 // second, which costs the store one look-up per token in that time.
 func (s *Service) Valid(ctx context.Context, p Principal, now rimewatch.Time) error {
 	switch {
@@ -224,7 +225,7 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 		if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeForbidden {
 			return err
 		}
-		break
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in the workspace has changed.")
 	}
 	return errUnauthenticated()
 }

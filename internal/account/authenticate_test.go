@@ -217,12 +217,12 @@ func TestValid(t *testing.T) {
 	f.ok(f.Valid(f.ctx, admin, t0))
 	_, err = f.ChangeRole(f.ctx, owner, admin.UserID, rimewatch.RoleViewer)
 	f.ok(err)
-	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeUnauthenticated)
+	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeForbidden)
 	admin.Role = rimewatch.RoleViewer
 	f.ok(f.Valid(f.ctx, admin, t0))
 	f.code(f.Valid(f.ctx, admin, t0+SessionIdle), rimewatch.CodeUnauthenticated)
 	f.ok(f.RemoveMember(f.ctx, owner, admin.UserID))
-	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeUnauthenticated)
+	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeForbidden)
 	f.ok(f.SignOut(f.ctx, owner))
 	f.code(f.Valid(f.ctx, owner, t0), rimewatch.CodeUnauthenticated)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/webui"
 )
@@ -54,6 +55,7 @@ type App struct {
 	Accounts *account.Service
 	Ingest   *ingest.Service
 	API      *httpapi.API
+	Hub      *realtime.Hub
 
 	server   server
 	listener net.Listener
@@ -102,15 +104,24 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Accounts = account.New(account.Config{Store: a.Store, Logger: cfg.Logger})
-	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: cfg.Publisher, Now: cfg.Now, Logger: cfg.Logger})
-	if a.API, err = a.api(ctx); err != nil {
+	registry := prometheus.NewRegistry()
+	// What the hub asks for comes to life after it; it asks when it runs.
+	a.Hub = realtime.New(realtime.Config{
+		Objects: objects{}, Store: a.Store, Now: a.now, Log: cfg.Logger, Sockets: cfg.StreamLimit, Registerer: registry,
+		Summary: func(workspaceID int64) ingest.Summary { return a.Ingest.Summary(workspaceID) },
+		Valid: func(ctx context.Context, p account.Principal, now rimewatch.Time) error {
+			return a.Accounts.Valid(ctx, p, now)
+		},
+	})
+	a.Accounts = account.New(account.Config{Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: cfg.Logger})
+	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: publishers(a.Hub, cfg.Publisher), Now: cfg.Now, Logger: cfg.Logger})
+	if a.API, err = a.api(ctx, registry); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
 
-func (a *App) api(ctx context.Context) (*httpapi.API, error) {
+func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.API, error) {
 	key, err := a.Store.Secret(ctx, "cursor")
 	if err != nil {
 		return nil, err
@@ -127,12 +138,11 @@ func (a *App) api(ctx context.Context) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.registerMetrics(registry)
 	return httpapi.New(httpapi.Config{
 		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: health{a.Ingest},
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Streams: a.Hub,
 		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
 		PolicyDir: policies, Ready: a.ready, Fallback: ui,
@@ -155,6 +165,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 		return err
 	}
 	releaseAfterRecovery()
+	a.Hub.Start()
 	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
 		return err
 	}
@@ -228,6 +239,7 @@ func (a *App) stop() error {
 	var errs []error
 	if a.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
+		a.Hub.Stop(ctx)
 		if err := a.server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
 			// Whoever is slower than the drain period is cut off: nothing of theirs
 			// was acknowledged, and one slow client is no reason to report a failure.
@@ -239,6 +251,9 @@ func (a *App) stop() error {
 		cancel()
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
+	}
+	if a.Hub != nil {
+		a.Hub.Stop(context.Background())
 	}
 	if a.Ingest != nil {
 		a.Ingest.Stop()

@@ -41,10 +41,11 @@ var may = map[string][]string{
 	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/store"},
 	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "policies"},
+	"internal/realtime":          {"internal/store", "internal/account", "internal/ingest"},
 	"internal/config":            nil,
 	"internal/evaluate":          {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/simulate"},
 	"internal/demo":              {"client", "internal/account", "internal/app", "internal/config", "internal/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/store", "internal/store/sqlite", "internal/webui"},
+	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
@@ -60,6 +61,7 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite":               {"internal/store/sqlite"},
 	"github.com/danielgtaylor/huma/v2": {"internal/httpapi"},
 	"github.com/alecthomas/kong":       {"cmd/rimewatch"},
+	"github.com/coder/websocket":       {"internal/realtime", "client"},
 }
 
 type source struct {

@@ -26,6 +26,8 @@ type Serve struct {
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests a minute per token, ingest left out. 0 = no limit."`
 	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications a minute per address. 0 = no limit."`
 
+	StreamLimit int `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"WebSockets of one token or person at a time; ten times as many of one address. 0 = no limit."`
+
 	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics from other than loopback. Without it only loopback may."`
 	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Markdown files that replace the shipped policies."`
 
@@ -50,8 +52,8 @@ func (c *Serve) Validate() error {
 			return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
 		}
 	}
-	if c.RateLimit < 0 || c.AuthRateLimit < 0 {
-		return errors.New("a rate limit is 0 or more")
+	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 {
+		return errors.New("a limit is 0 or more")
 	}
 	if c.HeadMemory < 1 {
 		return errors.New("--head-memory is at least 1 MiB")

@@ -355,11 +355,15 @@ func (a *API) healthSummary(ctx context.Context, _ *NoInput) (HealthSummary, err
 	if err != nil {
 		return HealthSummary{}, err
 	}
+	return summaryJSON(&s), nil
+}
+
+func summaryJSON(s *Summary) HealthSummary {
 	return HealthSummary{
 		TotalDevices: s.TotalDevices, OnlineDevices: s.OnlineDevices, HealthScore: s.HealthScore, ActiveAlerts: s.ActiveAlerts,
 		TemperatureCompliance: s.TemperatureCompliance, OfflineDevices: s.OfflineDevices, CriticalAlerts: s.CriticalAlerts,
 		WarningAlerts: s.WarningAlerts, DataCoverage: s.DataCoverage, ComputedAt: s.ComputedAt,
-	}, nil
+	}
 }
 
 func (a *API) alertRoutes() []route {

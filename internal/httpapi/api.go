@@ -24,6 +24,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string, now rimewatch.Time) (account.Principal, error)
 	AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (account.Principal, error)
 	Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error)
+	// Valid tells whether a principal that was authenticated before still stands.
+	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
 }
 
 // Writer is the one write path of readings, heartbeats, devices and alerts.
@@ -105,6 +107,7 @@ type Config struct {
 	History  History
 	Alerts   Alerts
 	Audit    Audit
+	Streams  Streams // nil: there is no real-time stream
 
 	Now func() rimewatch.Time
 	Log *slog.Logger
@@ -148,6 +151,7 @@ type API struct {
 	authFailures *account.FailureLimiter
 	crossOrigin  *http.CrossOriginProtection
 	bulk         *bulkSlots
+	tickets      ticketBox
 	secure       bool // the public URL is https
 }
 

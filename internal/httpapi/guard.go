@@ -16,9 +16,12 @@ const sessionCookie = "rimewatch_session"
 // scope, rate, content type, size, JSON, fields. Existence is for the handler.
 func (a *API) admit(c *call) *rimewatch.Error {
 	var e *rimewatch.Error
-	if c.route.access.public {
+	switch {
+	case c.route.access.public:
 		e = a.checkOrigin(c.r)
-	} else {
+	case c.route.socket:
+		c.principal, e = a.authenticateSocket(c.r, c.now)
+	default:
 		c.principal, e = a.authenticate(c.r, c.now)
 	}
 	if e != nil {

@@ -50,6 +50,7 @@ func newDocument(version, publicURL string) *huma.OpenAPI {
 			{Name: "Readings", Description: "What devices measure."},
 			{Name: "Alerts", Description: "What is wrong, or about to be."},
 			{Name: "Health", Description: "How the fleet is."},
+			{Name: "Real time", Description: "What happens, as it happens."},
 			{Name: "Workspace", Description: "Settings, sites, members and API tokens."},
 			{Name: "Account", Description: "Signing in, and a person's own settings."},
 			{Name: "Policies", Description: "Documents for the public."},
@@ -95,6 +96,8 @@ func accessText(x *access) string {
 		return "Needs no token."
 	case x.role != "":
 		return "Needs a signed-in user with the role " + string(x.role) + "; an API token cannot do this."
+	case x.scopes == 0:
+		return "Needs a token or a signed-in user."
 	default:
 		return "Needs the scope `" + strings.Join(x.scopes.Names(), "`, `") + "`."
 	}
@@ -220,6 +223,9 @@ func (a *API) finishOperation(rt *route) {
 	}
 	if rt.csv {
 		ok.Content[typeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One header line, then a row each; RFC 4180."}}
+	}
+	if rt.socket {
+		ok.Content = nil
 	}
 	describeBodies(rt)
 	if rt.orOK {

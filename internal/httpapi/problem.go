@@ -27,6 +27,7 @@ var statusOf = map[rimewatch.Code]int{
 	rimewatch.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
 	rimewatch.CodeValidationFailed: http.StatusUnprocessableEntity,
 	rimewatch.CodeUnknownDevice:    http.StatusUnprocessableEntity,
+	rimewatch.CodeUpgradeRequired:  http.StatusUpgradeRequired,
 	rimewatch.CodeRateLimited:      http.StatusTooManyRequests,
 	rimewatch.CodeInternal:         http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:      http.StatusServiceUnavailable,
@@ -86,6 +87,8 @@ func setFailureHeaders(h http.Header, e *rimewatch.Error) {
 	switch e.Code {
 	case rimewatch.CodeUnauthenticated:
 		h.Set("WWW-Authenticate", "Bearer")
+	case rimewatch.CodeUpgradeRequired:
+		h["Upgrade"], h["Connection"], h["Sec-Websocket-Version"] = []string{"websocket"}, []string{"Upgrade"}, []string{"13"}
 	case rimewatch.CodeRateLimited, rimewatch.CodeUnavailable:
 		h.Set("Retry-After", retryAfter(e.RetryAfter))
 	}

@@ -27,6 +27,7 @@ type route struct {
 	csv          bool             // answers CSV to those who accept it
 	perDevice    bool             // counts against the device, not the token
 	paged        bool             // answers carry pagination and Link
+	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
 	bind         binder
 
 	op         *huma.Operation

@@ -90,7 +90,11 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		st.cfg = s.configs.get(encodeConfig(d))
 		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)
 	}
-	events.Devices = append(events.Devices, DeviceEvent{kind, d.WorkspaceID, d.ID, now})
+	event := DeviceEvent{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
+	if op.Delete {
+		event.Device = d
+	}
+	events.Devices = append(events.Devices, event)
 }
 
 // added makes the unit of a device that the group creates, or finds it.

@@ -28,6 +28,9 @@ type DeviceEvent struct {
 	WorkspaceID int64
 	DeviceID    int64
 	At          rimewatch.Time
+	// Device is what a deleted device was; nil for the other events, whose
+	// device can be looked up. It is never changed afterwards.
+	Device *rimewatch.Device
 }
 
 // AlertEvent is news of an alert. The alert is never changed afterwards.
@@ -47,6 +50,7 @@ type Published struct {
 }
 
 func (p *Published) reset() {
+	clear(p.Devices)
 	clear(p.Alerts)
 	*p = Published{Devices: p.Devices[:0], Alerts: p.Alerts[:0]}
 }
@@ -56,7 +60,7 @@ func (p *Published) presence(u *unit, online bool, now rimewatch.Time) {
 	if online {
 		kind = DeviceOnline
 	}
-	p.Devices = append(p.Devices, DeviceEvent{kind, u.workspaceID, u.id, now})
+	p.Devices = append(p.Devices, DeviceEvent{Kind: kind, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
 }
 
 func (p *Published) alert(kind alert.Kind, row *rimewatch.Alert) {

@@ -29,6 +29,9 @@ type Fleet interface {
 	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
 	// Device finds one by serial: CodeDeviceNotFound.
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	// DeviceByID finds one of any workspace by its id; false when there is none or
+	// it was deleted.
+	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	// DeviceID resolves a serial on the hot path; false when unknown.
 	DeviceID(workspaceID int64, serial []byte) (int64, bool)
 	// EachDevice calls yield for every device of the workspace that has a
@@ -110,6 +113,9 @@ type Alerts interface {
 	Alerts(ctx context.Context, workspaceID int64, f AlertFilter, p AlertPage) (list []rimewatch.AlertView, total int, err error)
 	// Alert finds one: CodeAlertNotFound.
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
+	// ViewAlert adds to a row, as it is, what people need to know of its device,
+	// deleted ones included.
+	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
 	// AlertCounts counts all retained alerts, or those triggered since.
 	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (AlertCounts, error)
 	// ActiveAlerts calls yield for every active alert of every workspace, by id:

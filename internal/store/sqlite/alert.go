@@ -363,6 +363,13 @@ func (s *Store) Alert(ctx context.Context, workspaceID, id int64) (rimewatch.Ale
 	return list[0], err
 }
 
+// ViewAlert implements store.Alerts.
+func (s *Store) ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error) {
+	list := []rimewatch.AlertView{{Alert: *a}}
+	err := s.completeAll(ctx, list)
+	return list[0], err
+}
+
 // AlertCounts implements store.Alerts.
 func (s *Store) AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error) {
 	var c store.AlertCounts

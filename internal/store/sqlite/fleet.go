@@ -266,6 +266,18 @@ func errDevice() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
 }
 
+// DeviceByID implements store.Fleet.
+func (s *Store) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	d := s.fleet.byID[id]
+	if d == nil || d.row.deleted != 0 {
+		return v, false
+	}
+	s.fleet.view(d, &v)
+	return v, true
+}
+
 // DeviceID implements store.Fleet.
 func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 	var buf [rimewatch.MaxSerialLen]byte

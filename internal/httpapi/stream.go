@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+)
+
+// Streams serves WebSockets.
+type Streams interface {
+	// Serve makes the request a WebSocket of the principal and returns at once.
+	// addr is the client's address. An error means that nothing was written:
+	// CodeRateLimited when there are too many sockets, CodeUnavailable when the
+	// service is stopping.
+	Serve(w http.ResponseWriter, r *http.Request, p account.Principal, addr netip.Addr) error
+}
+
+// StreamInput are the parameters of the stream.
+type StreamInput struct {
+	Ticket string `query:"ticket" maxLength:"100" doc:"From POST /v1/stream/tickets, for clients that can neither send a header nor a cookie. An API token is never taken from a URL."`
+}
+
+// StreamTicket is the data of a new ticket.
+type StreamTicket struct {
+	Ticket    string         `json:"ticket" doc:"For the parameter ticket of the stream, once."`
+	ExpiresAt rimewatch.Time `json:"expires_at" nullable:"false"`
+}
+
+// ticketLife is how long a ticket may be used.
+const ticketLife = 30 * rimewatch.Second
+
+// maxTickets bounds the tickets that wait for use.
+const maxTickets = 10_000
+
+// ticketBox holds the tickets that were given out and not used yet. They live
+// in memory only: thirty seconds are not worth a row.
+type ticketBox struct {
+	mu     sync.Mutex
+	byText map[string]ticket
+}
+
+type ticket struct {
+	principal account.Principal
+	expires   rimewatch.Time
+}
+
+func (b *ticketBox) put(p account.Principal, now rimewatch.Time) (StreamTicket, error) {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // it never fails
+	text := base64.RawURLEncoding.EncodeToString(secret[:])
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.byText == nil {
+		b.byText = make(map[string]ticket)
+	}
+	if len(b.byText) >= maxTickets {
+		for old, t := range b.byText {
+			if t.expires <= now {
+				delete(b.byText, old)
+			}
+		}
+	}
+	if len(b.byText) >= maxTickets {
+		return StreamTicket{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many tickets wait for their use.")
+	}
+	b.byText[text] = ticket{p, now + ticketLife}
+	return StreamTicket{text, now + ticketLife}, nil
+}
+
+// take gives whose ticket it is, once.
+func (b *ticketBox) take(text string, now rimewatch.Time) (account.Principal, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, ok := b.byText[text]
+	delete(b.byText, text)
+	return t.principal, ok && now < t.expires
+}
+
+// authenticateSocket finds the principal by the Authorization header, by a
+// ticket, or by the session cookie. Browsers send cookies with WebSockets of
+// any page and no other check stops them, so there the page must be ours.
+func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
+	if len(r.Header["Authorization"]) > 0 {
+		return a.authenticate(r, now)
+	}
+	if text := r.URL.Query().Get("ticket"); text != "" {
+		p, ok := a.tickets.take(text, now)
+		if !ok {
+			if wait := a.authFailures.Fail(a.clientAddr(r), now); wait > 0 {
+				return p, errTooManyFailures(wait)
+			}
+			return p, errUnauthenticated()
+		}
+		if err := a.cfg.Auth.Valid(r.Context(), p, now); err != nil {
+			if e := asError(err); e.Code != rimewatch.CodeForbidden {
+				return account.Principal{}, e
+			}
+			return account.Principal{}, errUnauthenticated()
+		}
+		return p, nil
+	}
+	p, e := a.authenticate(r, now)
+	if e == nil && isUpgrade(r.Header) && !a.ownOrigin(r) {
+		return account.Principal{}, rimewatch.Errorf(rimewatch.CodeForbidden, "A stream for another site's page is refused.")
+	}
+	return p, e
+}
+
+// ownOrigin tells whether the page that makes the request is ours.
+func (a *API) ownOrigin(r *http.Request) bool {
+	u, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || u.Host == "" {
+		return false
+	}
+	if strings.EqualFold(u.Host, r.Host) {
+		return true
+	}
+	ours, err := url.Parse(a.cfg.PublicURL)
+	return err == nil && strings.EqualFold(u.Host, ours.Host) && u.Scheme == ours.Scheme
+}
+
+func isUpgrade(h http.Header) bool {
+	return hasWord(h, "Connection", "upgrade") && hasWord(h, "Upgrade", "websocket")
+}
+
+// hasWord tells whether a header's list has a word, without case.
+func hasWord(h http.Header, name, word string) bool {
+	for _, line := range h.Values(name) {
+		for one := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(one), word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *API) stream(c *call) error {
+	h := c.r.Header
+	if !isUpgrade(h) || h.Get("Sec-WebSocket-Version") != "13" {
+		return rimewatch.Errorf(rimewatch.CodeUpgradeRequired, "This path takes WebSockets of version 13.")
+	}
+	if key, err := base64.StdEncoding.DecodeString(h.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 || len(h.Values("Sec-WebSocket-Key")) > 1 {
+		return rimewatch.Invalid("Sec-WebSocket-Key", "must be 16 bytes in base64")
+	}
+	if a.cfg.Streams == nil {
+		return rimewatch.Errorf(rimewatch.CodeUnavailable, "There is no stream.")
+	}
+	return a.cfg.Streams.Serve(c.w, c.r, c.principal, a.clientAddr(c.r))
+}
+
+func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error) {
+	c := callOf(ctx)
+	return a.tickets.put(c.principal, c.now)
+}
+
+func (a *API) streamRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/stream", id: "stream", tag: "Real time", summary: "Open the stream", socket: true,
+			status: http.StatusSwitchingProtocols, also: []rimewatch.Code{rimewatch.CodeUpgradeRequired},
+			description: "A WebSocket with the subprotocol `rimewatch.v1`. What goes over it is described by AsyncAPI in `/api/asyncapi.json`. " +
+				"Authentication: the Authorization header, a ticket, or the session cookie of one of our own pages. Each channel needs its scope.",
+			bind: raw[StreamInput, StreamTicket](a.stream),
+		},
+		{
+			method: http.MethodPost, path: "/v1/stream/tickets", id: "create-stream-ticket", tag: "Real time", summary: "Get a ticket for the stream",
+			status:      http.StatusCreated,
+			description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks.",
+			bind:        handle(a.createTicket),
+		},
+	}
+}

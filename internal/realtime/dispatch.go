@@ -1,0 +1,216 @@
+package realtime
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// queue is what was published and not dispatched yet.
+type queue struct {
+	mu        sync.Mutex
+	readings  []queued
+	devices   []ingest.DeviceEvent
+	alerts    []alertEvent
+	compactAt int // readings that are too many
+}
+
+// queued is a reading on its way from the writer to the dispatcher.
+type queued struct {
+	device int64
+	at     rimewatch.Time
+	value  rimewatch.Reading
+}
+
+type alertEvent struct {
+	ingest.AlertEvent
+	at rimewatch.Time
+}
+
+// queueKept is how many readings may wait for the dispatcher one by one.
+const queueKept = 1 << 16
+
+// Publish implements ingest.Publisher. Readings wait in a queue; where more
+// wait than the dispatcher can be behind for any good reason, only the newest of
+// each device is kept.
+func (h *Hub) Publish(p *ingest.Published) {
+	if h.live.Load() == 0 {
+		return
+	}
+	q := &h.queue
+	q.mu.Lock()
+	for _, part := range p.Parts {
+		for i := range part {
+			if in := &part[i]; in.Kind == store.InputReading && in.Outcome == store.Accepted {
+				q.readings = append(q.readings, queued{in.DeviceID, p.Now, in.Reading})
+			}
+		}
+	}
+	if len(q.readings) > max(q.compactAt, queueKept) {
+		before := len(q.readings)
+		q.readings = newestOf(q.readings)
+		q.compactAt = 2 * len(q.readings)
+		h.meter.coalesced(before - len(q.readings))
+	}
+	q.devices = append(q.devices, p.Devices...)
+	for _, a := range p.Alerts {
+		q.alerts = append(q.alerts, alertEvent{a, p.Now})
+	}
+	q.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// newestOf keeps the newest reading of each device, in order.
+func newestOf(list []queued) []queued {
+	newest := make(map[int64]rimewatch.Time, len(list)/2)
+	for i := range list {
+		newest[list[i].device] = max(newest[list[i].device], list[i].value.At)
+	}
+	kept := list[:0]
+	for i := range list {
+		if newest[list[i].device] == list[i].value.At {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept
+}
+
+// swap takes what waits and leaves the empty queue that it is given.
+func (q *queue) swap(empty *queue) {
+	clear(empty.devices)
+	clear(empty.alerts)
+	if cap(empty.readings) > queueKept {
+		empty.readings = nil
+	}
+	q.mu.Lock()
+	q.readings, empty.readings = empty.readings[:0], q.readings
+	q.devices, empty.devices = empty.devices[:0], q.devices
+	q.alerts, empty.alerts = empty.alerts[:0], q.alerts
+	q.compactAt = 0
+	q.mu.Unlock()
+}
+
+// dispatch is the dispatcher goroutine.
+func (h *Hub) dispatch() {
+	due := time.NewTimer(time.Hour)
+	defer due.Stop()
+	for {
+		select {
+		case <-h.wake:
+		case <-due.C:
+		case <-h.ctx.Done():
+			return
+		}
+		h.queue.swap(&h.scratch)
+		h.distribute(&h.scratch)
+		if wait, some := h.flush(time.Now()); some {
+			due.Reset(wait)
+		}
+	}
+}
+
+// distribute brings what was published into the rooms.
+func (h *Hub) distribute(q *queue) {
+	var r *room
+	for i := range q.readings {
+		d := h.device(q.readings[i].device)
+		if d == nil {
+			continue // it was deleted a moment ago
+		}
+		if r == nil || r.id != d.workspace {
+			if r = h.find(d.workspace); r == nil {
+				continue
+			}
+		}
+		r.gather(reading{at: q.readings[i].at, device: d, value: q.readings[i].value})
+	}
+	for i := range q.devices {
+		h.deviceEvent(&q.devices[i])
+	}
+	for i := range q.alerts {
+		h.alertEvent(&q.alerts[i])
+	}
+}
+
+// maxKnown bounds the devices that are remembered.
+const maxKnown = 500_000
+
+// device gives what is known of a device, nil when it does not exist.
+func (h *Hub) device(id int64) *device {
+	if d := h.known[id]; d != nil {
+		return d
+	}
+	v, ok := h.cfg.Store.DeviceByID(id)
+	if !ok {
+		return nil
+	}
+	if len(h.known) >= maxKnown {
+		clear(h.known)
+	}
+	d := deviceOf(&v.Device)
+	h.known[id] = d
+	return d
+}
+
+func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
+	if e.Kind != ingest.DeviceOnline && e.Kind != ingest.DeviceOffline {
+		delete(h.known, e.DeviceID)
+	}
+	r := h.find(e.WorkspaceID)
+	if r == nil {
+		return
+	}
+	v := rimewatch.DeviceView{Live: rimewatch.Live{Presence: rimewatch.Presence{Status: rimewatch.Offline}}}
+	if e.Device != nil {
+		v.Device = *e.Device
+	} else {
+		var ok bool
+		if v, ok = h.cfg.Store.DeviceByID(e.DeviceID); !ok {
+			return // its end is among the events to come
+		}
+	}
+	body, err := h.cfg.Objects.Device([]byte(`{"device":`), &v)
+	if err != nil {
+		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
+		return
+	}
+	r.emit(event{at: e.At, channel: devices, device: deviceOf(&v.Device)}, string(e.Kind), append(body, '}'))
+}
+
+func (h *Hub) alertEvent(e *alertEvent) {
+	r := h.find(e.Alert.WorkspaceID)
+	if r == nil {
+		return
+	}
+	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert)
+	var body []byte
+	if err == nil {
+		body, err = h.cfg.Objects.Alert([]byte(`{"alert":`), &v)
+	}
+	if err != nil {
+		h.log.Error("encode an event", "alert", e.Alert.ID, "err", err)
+		return
+	}
+	r.emit(event{
+		at: e.at, channel: alerts, severity: v.Severity, kind: v.Type,
+		device: &device{id: v.DeviceID, workspace: v.WorkspaceID, key: rimewatch.SerialKey(v.DeviceSerial)},
+	}, string(e.Kind), append(body, '}'))
+}
+
+// flush sends what the rooms have gathered and is due. It gives how long the
+// next one takes to be due, if any has something.
+func (h *Hub) flush(now time.Time) (wait time.Duration, some bool) {
+	h.eachRoom(func(r *room) {
+		if w := r.flush(now); w > 0 && (!some || w < wait) {
+			wait, some = w, true
+		}
+	})
+	return wait, some
+}

@@ -1,0 +1,37 @@
+// Package realtime tells subscribers what happens, as it happens: a hub that
+// hears of every commit, and its WebSocket adapter.
+//
+// # From a commit to a screen
+//
+// The writer of the commits calls Publish, which copies what it is given into a
+// queue and returns: a few nanoseconds a reading, and nothing at all while
+// nobody listens. The dispatcher, one goroutine, sorts the queue by workspace
+// into rooms. A room numbers its events, encodes each of them once, as a
+// finished WebSocket frame, and hands the same bytes to all its sockets. A
+// socket has a bounded queue of its own and a goroutine only while there is
+// something to write. So a dead subscriber costs nobody anything but itself.
+//
+// # Coalescing
+//
+// A lone reading goes out at once. When a room has so many readings and so many
+// subscribers that writing would take more than about a fifth of a core, it
+// gathers readings for up to 400 ms and sends the newest of each device, in one
+// piece that all its subscribers share. A socket that falls behind keeps
+// the newest reading of each device, by the time of measurement, and every other
+// event. One that still has too much waiting, or takes nothing for 20 s, is
+// closed with 4408.
+//
+// # Resuming
+//
+// Events have ids that grow within a workspace. A room keeps what happened in
+// the last ten minutes, as long as somebody listens and ten minutes more:
+// devices' and alerts' events, the last readings one by one, and before those
+// the newest reading of each device. A subscription with since gets what it
+// missed; recovered is false when something may be missing, which is so after a
+// restart too, because the ids of another process mean nothing to this one.
+//
+// # Ending
+//
+// Whether the token or session behind a socket still stands is asked again
+// twice a second, so that one revoked by another process closes its sockets, too.
+package realtime

@@ -1,0 +1,408 @@
+package realtime
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+)
+
+// conn is a connection as the hub sees it.
+type conn interface {
+	// Write sends whole frames. It may block, but not for ever.
+	Write(frames []byte) error
+	// Close sends a close frame, waits a little for the peer's and closes. It
+	// blocks until then.
+	Close(closing)
+	// Abort closes at once.
+	Abort()
+}
+
+// closing is why the service closes a socket.
+type closing struct {
+	code   int // of WebSocket; 0 = the connection just ends
+	reason string
+}
+
+// The reasons for closing. Codes from 4000 on are ours.
+var (
+	closeUnauthenticated = closing{4401, "unauthenticated"}
+	closeForbidden       = closing{4403, "forbidden"}
+	closeSlow            = closing{4408, "too slow"}
+	closeTooMany         = closing{4429, "too many messages"}
+	closeRestarting      = closing{1012, "restarting"}
+	closeDead            = closing{0, "no answer"}
+	closeByPeer          = closing{0, "by the peer"}
+)
+
+// The bounds of what waits for a socket.
+const (
+	// compactFrom is how much may wait before older readings of a device give
+	// way to newer ones.
+	compactFrom = 4096
+	// maxWaitingEvents is more than a replay ever has.
+	maxWaitingEvents   = 2 * keptEvents
+	maxWaitingReadings = 100_000
+	// chunkSize is about what one write takes of a queue of small frames.
+	chunkSize = 32 << 10
+)
+
+// Pings.
+const (
+	pingEvery = 25 * time.Second
+	maxMissed = 2
+)
+
+// pingFrame is a ping without payload.
+var pingFrame = []byte{0x89, 0}
+
+// item is one thing that waits to be sent: an event, readings, or a finished
+// frame.
+type item struct {
+	seq     uint64
+	event   *event
+	reading *reading
+	batch   *batch
+	picks   []int32 // of the batch; nil = all
+	frame   []byte
+}
+
+// weight is the number of frames.
+func (it *item) weight() int {
+	switch {
+	case it.batch == nil:
+		return 1
+	case it.picks == nil:
+		return len(it.batch.readings)
+	default:
+		return len(it.picks)
+	}
+}
+
+func (it *item) isReading() bool { return it.batch != nil || it.reading != nil }
+
+// socket is one subscriber.
+type socket struct {
+	room      *room
+	conn      conn
+	principal account.Principal
+	subs      []*subscription // under the room's mu
+
+	mu        sync.Mutex
+	queue     []item
+	waiting   int // frames in the queue
+	compactAt int
+	writing   bool
+	closed    *closing // set once
+
+	heard  atomic.Bool // since the last ping
+	pinged time.Time   // of the watch
+	missed int         // of the watch
+	budget budget      // of the reader
+}
+
+func newSocket(r *room, c conn, p account.Principal, now time.Time) *socket {
+	return &socket{room: r, conn: c, principal: p, pinged: now, compactAt: compactFrom}
+}
+
+func (s *socket) closing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed != nil
+}
+
+// over notes that the connection has ended and tells why. Nothing is written
+// or closed any more.
+func (s *socket) over() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed == nil {
+		s.closed = &closeByPeer
+	}
+	return s.closed.reason
+}
+
+// wantsEvent tells whether one of the subscriptions is for an event. Under the
+// room's mu.
+func (s *socket) wantsEvent(e *event) bool {
+	for _, sub := range s.subs {
+		if sub.channel == e.channel && sub.matchesEvent(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// wantsReadings tells which of a batch the subscriptions are for: all, or
+// picks. Under the room's mu.
+func (s *socket) wantsReadings(b *batch) (picks []int32, all bool) {
+	var some []*subscription
+	for _, sub := range s.subs {
+		if sub.channel == readings {
+			if sub.open() {
+				return nil, true
+			}
+			some = append(some, sub)
+		}
+	}
+	if len(some) == 0 {
+		return nil, false
+	}
+	for i := range b.readings {
+		if slices.ContainsFunc(some, func(sub *subscription) bool { return sub.matches(b.readings[i].device) }) {
+			picks = append(picks, int32(i))
+		}
+	}
+	return picks, false
+}
+
+// send puts something into the queue. It never blocks.
+func (s *socket) send(it item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(it)
+	s.begin()
+}
+
+// replay puts in what was missed. It does not count as being slow.
+func (s *socket) replay(items []item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range items {
+		s.queue = append(s.queue, items[i])
+	}
+	s.waiting += len(items)
+	s.compactAt = max(s.compactAt, s.waiting+compactFrom)
+	s.begin()
+}
+
+func (s *socket) put(it item) {
+	if s.closed != nil {
+		return
+	}
+	s.queue = append(s.queue, it)
+	s.waiting += it.weight()
+	if s.waiting <= s.compactAt {
+		return
+	}
+	s.compact()
+	events := 0
+	for i := range s.queue {
+		if !s.queue[i].isReading() {
+			events++
+		}
+	}
+	if events > maxWaitingEvents || s.waiting-events > maxWaitingReadings {
+		s.end(closeSlow)
+	}
+	s.compactAt = max(compactFrom, 2*s.waiting)
+}
+
+// compact keeps the newest reading of each device and every event. What is kept
+// does not hold on to the frames of what is not.
+func (s *socket) compact() {
+	newest := make(map[int64]*reading)
+	note := func(x *reading) {
+		if old := newest[x.device.id]; old == nil || old.value.At <= x.value.At {
+			newest[x.device.id] = x
+		}
+	}
+	kept := make([]item, 0, len(s.queue))
+	for i := range s.queue {
+		switch it := &s.queue[i]; {
+		case it.reading != nil:
+			note(it.reading)
+		case it.batch == nil:
+			kept = append(kept, *it)
+		case it.picks == nil:
+			for k := range it.batch.readings {
+				note(&it.batch.readings[k])
+			}
+		default:
+			for _, k := range it.picks {
+				note(&it.batch.readings[k])
+			}
+		}
+	}
+	for _, x := range newest {
+		kept = append(kept, item{reading: x, seq: x.seq})
+	}
+	slices.SortStableFunc(kept, func(x, y item) int { return cmp.Compare(x.seq, y.seq) })
+	s.room.hub.meter.coalesced(s.waiting - len(kept))
+	s.queue, s.waiting = kept, len(kept)
+}
+
+// begin starts the writer when it is due. Under mu.
+func (s *socket) begin() {
+	if !s.writing && len(s.queue) > 0 && s.closed == nil {
+		s.writing = true
+		s.room.hub.open.Go(s.write)
+	}
+}
+
+// write sends what waits, until nothing does. It is the socket's only writer of
+// events, and lives only while there are some.
+func (s *socket) write() {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		frames, n := s.take((*buf)[:0])
+		if frames == nil {
+			return
+		}
+		err := s.conn.Write(frames)
+		if cap(frames) > cap(*buf) && cap(frames) <= 2*chunkSize {
+			*buf = frames
+		}
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				s.shut(closeSlow)
+			} else {
+				s.conn.Abort() // its reader sees it
+			}
+		}
+		s.room.hub.meter.sent(n)
+	}
+}
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, 4096)
+	return &b
+}}
+
+// take gives the next frames to be written, gathered in buf or as they are
+// shared, and their number; nil when nothing waits or the socket is closed.
+func (s *socket) take(buf []byte) (frames []byte, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 || s.closed != nil {
+		s.writing = false
+		s.queue, s.waiting = nil, 0
+		return nil, 0
+	}
+	taken := 0
+	for taken < len(s.queue) && len(buf) < chunkSize {
+		it := &s.queue[taken]
+		if it.batch != nil && it.picks == nil && len(it.batch.frames) > chunkSize/4 {
+			if taken > 0 {
+				break
+			}
+			frames, n, taken = it.batch.frames, it.weight(), 1
+			break
+		}
+		buf = s.room.append(buf, it)
+		n += it.weight()
+		taken++
+	}
+	if frames == nil {
+		frames = buf
+	}
+	clear(s.queue[:taken])
+	s.queue = s.queue[taken:]
+	s.waiting -= n
+	if len(s.queue) == 0 {
+		s.queue, s.compactAt = nil, compactFrom
+	}
+	return frames, n
+}
+
+// append writes an item's frames.
+func (r *room) append(b []byte, it *item) []byte {
+	switch {
+	case it.event != nil:
+		return append(b, it.event.frame...)
+	case it.reading != nil:
+		return appendReading(b, r.hub.cfg.Objects, r.past.epoch, it.reading)
+	case it.batch == nil:
+		return append(b, it.frame...)
+	case it.picks == nil:
+		return append(b, it.batch.frames...)
+	}
+	for _, i := range it.picks {
+		b = append(b, it.batch.frame(i)...)
+	}
+	return b
+}
+
+// shut closes the socket. It returns at once.
+func (s *socket) shut(why closing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(why)
+}
+
+// end closes the socket once; under mu. What waits is not sent any more: the
+// client comes back with since.
+func (s *socket) end(why closing) {
+	if s.closed != nil {
+		return
+	}
+	s.closed = &why
+	s.queue, s.waiting = nil, 0
+	if why.code == 0 {
+		s.room.hub.open.Go(s.conn.Abort)
+		return
+	}
+	s.room.hub.open.Go(func() { s.conn.Close(why) })
+}
+
+// ping sends a ping when it is due and closes a socket that has left two
+// unanswered. Of the watch alone.
+func (s *socket) ping(now time.Time) {
+	if now.Sub(s.pinged) < pingEvery {
+		return
+	}
+	s.pinged = now
+	if s.heard.Swap(false) {
+		s.missed = 0
+	} else if s.missed++; s.missed > maxMissed {
+		s.shut(closeDead)
+		return
+	}
+	s.send(item{frame: pingFrame})
+}
+
+// budget bounds how many messages a client may send.
+type budget struct {
+	left float64
+	at   time.Time
+}
+
+const (
+	messagesPerSecond = 10
+	messagesBurst     = 100
+)
+
+// take takes one message; false when there are too many.
+func (b *budget) take(now time.Time) bool {
+	if b.at.IsZero() {
+		b.left = messagesBurst
+	} else {
+		b.left = min(messagesBurst, b.left+now.Sub(b.at).Seconds()*messagesPerSecond)
+	}
+	b.at = now
+	b.left--
+	return b.left >= 0
+}
+
+// failure is the message that something a client asked for was not done. id is
+// nil when it is not known.
+func (s *socket) failure(id *int64, e *rimewatch.Error) {
+	o := s.room.hub.cfg.Objects
+	b := beginFrame(make([]byte, 0, 192))
+	b = append(b, `{"op":"error","id":`...)
+	b = appendIDOrNull(b, id)
+	b = append(b, `,"error":{"code":"`...)
+	b = append(b, e.Code...)
+	b = append(b, `","message":`...)
+	b = o.Text(b, e.Message)
+	b = append(b, `,"fields":`...)
+	b = o.Fields(b, e.Fields)
+	s.send(item{frame: endFrame(append(b, "}}"...), 0), seq: s.room.newestSeq()})
+}

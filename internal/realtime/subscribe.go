@@ -1,0 +1,261 @@
+package realtime
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// The bounds of what a client may ask for.
+const (
+	maxSubscriptions = 32
+	maxSerials       = 500
+	maxFilterText    = 200
+	maxID            = 1<<53 - 1
+	// maxMessage bounds a client's message in bytes.
+	maxMessage = 64 << 10
+)
+
+// subscription is what a socket wants of a channel.
+type subscription struct {
+	id      int64
+	channel channel
+
+	serials   map[string]struct{} // keys; nil = all
+	site      *int64
+	equipment string
+	severity  rimewatch.Severity
+	kind      rimewatch.AlertType
+}
+
+func (sub *subscription) appendID(b []byte) []byte { return strconv.AppendInt(b, sub.id, 10) }
+
+func appendIDOrNull(b []byte, id *int64) []byte {
+	if id == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, *id, 10)
+}
+
+// open tells whether the subscription takes everything of its channel.
+func (sub *subscription) open() bool {
+	return sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == ""
+}
+
+// matches tells whether the subscription is for a device.
+func (sub *subscription) matches(d *device) bool {
+	if sub.serials != nil {
+		if _, ok := sub.serials[d.key]; !ok {
+			return false
+		}
+	}
+	return (sub.site == nil || *sub.site == d.site) && (sub.equipment == "" || sub.equipment == d.equipment)
+}
+
+// matchesEvent tells whether the subscription is for an event of its channel.
+func (sub *subscription) matchesEvent(e *event) bool {
+	if e.device != nil && !sub.matches(e.device) {
+		return false
+	}
+	return (sub.severity == "" || sub.severity == e.severity) && (sub.kind == "" || sub.kind == e.kind)
+}
+
+// message is what a client sends.
+type message struct {
+	op      string
+	id      *int64
+	channel channel
+	sub     *subscription
+	since   string
+}
+
+// receive does what a client's message asks for.
+func (s *socket) receive(text []byte, now time.Time) {
+	s.heard.Store(true)
+	if !s.budget.take(now) {
+		s.shut(closeTooMany)
+		return
+	}
+	if err := s.room.hub.cfg.Objects.Check(text); err != nil {
+		s.failure(nil, asError(err))
+		return
+	}
+	m, err := parse(text)
+	if err == nil {
+		err = s.obey(m)
+	}
+	if err != nil {
+		s.failure(m.id, asError(err))
+	}
+}
+
+func asError(err error) *rimewatch.Error {
+	var e *rimewatch.Error
+	if !errors.As(err, &e) {
+		e = rimewatch.Errorf(rimewatch.CodeInternal, "Something went wrong on our side.")
+	}
+	return e
+}
+
+func (s *socket) obey(m message) error {
+	if m.op == "unsubscribe" {
+		if !s.room.unsubscribe(s, *m.id) {
+			return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no subscription with this id.")
+		}
+		b := beginFrame(make([]byte, 0, 64))
+		b = append(b, `{"op":"unsubscribed","id":`...)
+		b = strconv.AppendInt(b, *m.id, 10)
+		s.send(item{frame: endFrame(append(b, '}'), 0), seq: s.room.newestSeq()})
+		return nil
+	}
+	if err := s.principal.Require(channelScopes[m.channel]); err != nil {
+		return err
+	}
+	used, n := s.room.has(s, *m.id)
+	if used {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "There is a subscription with this id already.")
+	}
+	if n >= maxSubscriptions {
+		return rimewatch.Errorf(rimewatch.CodeRateLimited, "A stream takes %d subscriptions.", maxSubscriptions)
+	}
+	s.room.subscribe(s, m.sub, m.since)
+	return nil
+}
+
+// parse reads a message. What could be read is given in any case, so that an
+// error can name the id.
+func parse(text []byte) (m message, err error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil || members == nil {
+		return m, rimewatch.Errorf(rimewatch.CodeInvalidJSON, "A message is a JSON object.")
+	}
+	x := rimewatch.Error{Code: rimewatch.CodeValidationFailed, Message: "The message has invalid fields."}
+	m.id = wholeNumber(members["id"])
+	if m.id == nil {
+		x.With("id", "must be an integer between 0 and %d", int64(maxID))
+	}
+	if json.Unmarshal(members["op"], &m.op) != nil || m.op != "subscribe" && m.op != "unsubscribe" {
+		x.With("op", "must be subscribe or unsubscribe")
+		return m, &x
+	}
+	known := []string{"op", "id"}
+	if m.op == "subscribe" {
+		known = append(known, "channel", "filter", "since")
+		m.subscribe(members, &x)
+	}
+	refuseOthers(members, known, "", &x)
+	if len(x.Fields) > 0 {
+		return m, &x
+	}
+	return m, nil
+}
+
+func refuseOthers(members map[string]json.RawMessage, known []string, prefix string, x *rimewatch.Error) {
+	for name := range members {
+		if !slices.Contains(known, name) {
+			x.With(prefix+shown(name), "is not a known field")
+		}
+	}
+}
+
+// shown is a name from outside as it may go back.
+func shown(name string) string {
+	if len(name) > 64 {
+		return "…"
+	}
+	return name
+}
+
+func (m *message) subscribe(members map[string]json.RawMessage, x *rimewatch.Error) {
+	var name string
+	_ = json.Unmarshal(members["channel"], &name) // what is no string is no channel
+	var ok bool
+	if m.channel, ok = channelByName(name); !ok {
+		x.With("channel", "must be devices, readings, alerts or summary")
+		return
+	}
+	m.sub = &subscription{channel: m.channel}
+	if m.id != nil {
+		m.sub.id = *m.id
+	}
+	if since := members["since"]; since != nil && json.Unmarshal(since, &m.since) != nil {
+		x.With("since", "must be the id of an event")
+	}
+	if filter := members["filter"]; filter != nil && string(filter) != "null" {
+		m.sub.filter(filter, x)
+	}
+}
+
+// filters are what each channel can be narrowed by.
+var filters = [numChannels][]string{
+	devices:  {"serials", "site_id", "equipment_type"},
+	readings: {"serials", "site_id", "equipment_type"},
+	alerts:   {"serials", "severity", "type"},
+	summary:  {},
+}
+
+func (sub *subscription) filter(text json.RawMessage, x *rimewatch.Error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		x.With("filter", "must be an object")
+		return
+	}
+	refuseOthers(members, filters[sub.channel], "filter.", x)
+	for name, value := range members {
+		if string(value) == "null" || !slices.Contains(filters[sub.channel], name) {
+			continue
+		}
+		switch name {
+		case "serials":
+			sub.serialFilter(value, x)
+		case "site_id":
+			if sub.site = wholeNumber(value); sub.site == nil {
+				x.With("filter.site_id", "must be an integer")
+			}
+		case "equipment_type":
+			sub.equipment = textFilter(name, value, x)
+		case "type":
+			sub.kind = rimewatch.AlertType(textFilter(name, value, x))
+		case "severity":
+			sub.severity = rimewatch.Severity(textFilter(name, value, x))
+			if sub.severity != rimewatch.Warning && sub.severity != rimewatch.Critical {
+				x.With("filter.severity", "must be warning or critical")
+			}
+		}
+	}
+}
+
+func (sub *subscription) serialFilter(value json.RawMessage, x *rimewatch.Error) {
+	var list []string
+	if json.Unmarshal(value, &list) != nil || len(list) == 0 || len(list) > maxSerials {
+		x.With("filter.serials", "must be an array of 1 to %d serials", maxSerials)
+		return
+	}
+	sub.serials = make(map[string]struct{}, len(list))
+	for i, serial := range list {
+		if !rimewatch.ValidSerial(serial) {
+			x.With("filter.serials["+strconv.Itoa(i)+"]", "is not a serial")
+		}
+		sub.serials[rimewatch.SerialKey(serial)] = struct{}{}
+	}
+}
+
+func textFilter(name string, value json.RawMessage, x *rimewatch.Error) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil || text == "" || len(text) > maxFilterText {
+		x.With("filter."+name, "must be a string of 1 to %d bytes", maxFilterText)
+	}
+	return text
+}
+
+func wholeNumber(text json.RawMessage) *int64 {
+	var n *int64
+	if json.Unmarshal(text, &n) != nil || n == nil || *n < 0 || *n > maxID {
+		return nil
+	}
+	return n
+}
