@@ -105,8 +105,10 @@ type Prediction struct {
 	HorizonH          float64    `json:"horizon_h"` // h
 	FailureExpectedAt Time       `json:"failure_expected_at"`
 	LeadTimeH         *float64   `json:"lead_time_h"` // h, nil when the trend supports none
+	RunnerUp          string     `json:"runner_up"`   // fault that fits next best, "" when none does
 	Evidence          []Evidence `json:"evidence"`
 	RecommendedAction string     `json:"recommended_action"`
+	WhatWouldChangeIt string     `json:"what_would_change_it"` // what would end or turn the prediction
 	Model             string     `json:"model"`
 }
 
@@ -116,6 +118,8 @@ type Evidence struct {
 	Observed float64 `json:"observed"`
 	Expected float64 `json:"expected"`
 	Unit     string  `json:"unit"`
+	Since    Time    `json:"since"`  // when the departure began
+	Cycles   int     `json:"cycles"` // about how many compressor cycles ago that was
 	Text     string  `json:"text"`
 }
 

@@ -78,6 +78,10 @@ type Transition struct {
 	Occurrences        int     // how often the condition came on this alert, at least 1
 	HoldHours          float64 // of power_loss: h until the zone leaves its range, 0 when it has
 	HasHold            bool    // HoldHours is known
+
+	// Of the predictor's alerts only, which no rule of this package makes.
+	Prediction *rimewatch.Prediction
+	Resolution rimewatch.Resolution // of a Resolved one: "" is auto
 }
 
 // Active is an active alert as the engine knows it, for reads between

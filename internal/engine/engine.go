@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/presence"
 )
 
@@ -16,6 +17,7 @@ type Config struct {
 	Alert    alert.Config
 	Health   health.Config
 	Presence presence.Config
+	Predict  predict.Config
 
 	Offsets          []rimewatch.Offset // correct readings before they are judged
 	CalibrationDueAt rimewatch.Time     // 0 = its probes were never calibrated
@@ -29,6 +31,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
+		Predict:  predict.Config{Equipment: e, Limits: limits},
 		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
 }
@@ -40,6 +43,7 @@ type State struct {
 	Presence presence.State
 	Alert    alert.State
 	Health   health.State
+	Predict  predict.State
 }
 
 // Site is what holds for all devices of a node.
@@ -64,7 +68,7 @@ func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewat
 	if r.At >= s.Health.Newest() { // a late one says nothing about what runs
 		s.hint(r)
 	}
-	return out, over
+	return s.foresee(c, r, now, out), over
 }
 
 // Heartbeat takes a heartbeat.
@@ -104,13 +108,14 @@ func (s *State) view(c *Config) alert.Presence {
 	return p
 }
 
-const stateVersion = 1
+const stateVersion = 2
 
 // AppendBinary appends the state for a checkpoint.
 func (s *State) AppendBinary(b []byte) []byte {
 	b = append(b, stateVersion)
 	b = s.Presence.AppendBinary(b)
 	b = s.Health.AppendBinary(b)
+	b = s.Predict.AppendBinary(b)
 	return s.Alert.AppendBinary(b)
 }
 
@@ -124,6 +129,9 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	if rest, err = s.Health.DecodeBinary(rest); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	if rest, err = s.Predict.DecodeBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	if err := s.Alert.UnmarshalBinary(rest); err != nil {
@@ -154,6 +162,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 			c.Severity[k] = max(c.Severity[k], severity)
 		}
 	}
+	s.foretell(&c)
 	return c
 }
 

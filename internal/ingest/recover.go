@@ -155,7 +155,7 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 		u.cfg = s.configs.get(e.Input.Payload)
 		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputResolve:
-		state.Alert.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
+		state.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 	var scratch engine.State
 	for _, u := range s.units {
 		for _, row := range u.alerts {
-			if !knows(u.read(&scratch), row.Type) {
+			if !u.read(&scratch).Knows(row.Type) {
 				s.orphans = append(s.orphans, orphan{u, row.ID})
 			}
 		}
@@ -189,21 +189,12 @@ type orphan struct {
 	alertID int64
 }
 
-func knows(state *engine.State, kind rimewatch.AlertType) bool {
-	for a := range state.Alert.Active {
-		if a.Type == kind {
-			return true
-		}
-	}
-	return false
-}
-
 // endOrphans resolves them inside a group.
 func (s *Service) endOrphans(now rimewatch.Time) {
 	for _, o := range s.orphans {
 		st := s.stage(o.unit)
 		for i, row := range st.alerts {
-			if row.ID == o.alertID && !knows(&st.state, row.Type) {
+			if row.ID == o.alertID && !st.state.Knows(row.Type) {
 				s.supersede(st, i, now)
 				break
 			}

@@ -44,7 +44,7 @@ type Config struct {
 	// Default 2 min.
 	CheckpointAfter time.Duration
 	// UnpackedStates is how many devices' states lie ready for use; the others
-	// are packed. Default 16,384, about 20 MB.
+	// are packed. Default 4,096, about 11 MB.
 	UnpackedStates int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
@@ -67,7 +67,7 @@ func (c *Config) defaults() {
 		c.CheckpointAfter = 2 * time.Minute
 	}
 	if c.UnpackedStates == 0 {
-		c.UnpackedStates = 16_384
+		c.UnpackedStates = 4_096
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second

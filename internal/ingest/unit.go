@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -63,7 +64,7 @@ func (v *vitals) take(hb *heartbeat) {
 }
 
 // presence is the unit's state in the words of the API.
-func (st *staged) presence() rimewatch.Presence { return presenceOf(&st.state, st.cfg, &st.vitals) }
+func (st *staged) presence() rimewatch.Presence { return presenceOf(st.state, st.cfg, &st.vitals) }
 
 func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Presence {
 	p := &state.Presence
@@ -193,10 +194,11 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		threshold := t.Threshold
 		row.Threshold = &threshold
 	}
-	title, message := alert.Describe(*t, st.name, st.cfg.Alert.Equipment.Label)
-	row.Title, row.Message = title, message
+	row.Title, row.Message = engine.Describe(t, st.name, st.cfg.Alert.Equipment.Label)
 	if t.Kind == alert.Resolved {
-		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now
+		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
+	} else {
+		row.Prediction = t.Prediction
 	}
 	s.putAlert(st, i, row)
 	s.tell(timelineKinds[t.Kind], row, now, "", "")

@@ -211,7 +211,7 @@ func (s *Service) take(r *request) int {
 type staged struct {
 	unit   *unit
 	name   string
-	state  engine.State
+	state  *engine.State
 	cfg    *engine.Config
 	alerts []*rimewatch.Alert // active ones; the unit's own slice while unchanged
 	vitals vitals
@@ -223,11 +223,11 @@ type staged struct {
 func (s *Service) stage(u *unit) *staged {
 	g := &s.group
 	if u.slot == 0 {
-		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.online})
+		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.online, state: s.memory.take()})
 		u.slot = int32(len(g.staged))
 		st := &g.staged[u.slot-1]
-		if state := u.read(&st.state); state != &st.state {
-			st.state = *state
+		if state := u.read(st.state); state != st.state {
+			*st.state = *state
 		}
 	}
 	return &g.staged[u.slot-1]
@@ -237,6 +237,7 @@ func (s *Service) unstage() {
 	for i := range s.group.staged {
 		s.group.staged[i].unit.slot = 0
 		s.group.staged[i].unit.pending = 0
+		s.memory.giveBack(s.group.staged[i].state)
 	}
 }
 
@@ -318,7 +319,7 @@ func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
 	case store.InputTick:
 		out = st.state.Tick(st.cfg, &s.site, now, out)
 	case store.InputResolve:
-		st.state.Alert.Resolved(rimewatch.AlertType(in.Payload), now)
+		st.state.Resolved(rimewatch.AlertType(in.Payload), now)
 	}
 	s.transitions(st, out, now)
 }
@@ -343,7 +344,7 @@ func (s *Service) conclude(now rimewatch.Time) {
 		if p.Online != st.was {
 			g.events.presence(st.unit, p.Online, now)
 		}
-		g.result.Touched = appendTouched(g.result.Touched, &st.state, st.alerts)
+		g.result.Touched = appendTouched(g.result.Touched, st.state, st.alerts)
 	}
 	g.events.Seq, g.events.Now, g.events.Parts = g.seq, now, g.store.Parts
 }
@@ -354,12 +355,19 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 	if len(rows) == 0 {
 		return touched
 	}
-	for a := range state.Alert.Active {
+	note := func(kind rimewatch.AlertType, t store.AlertTouch) {
 		for _, row := range rows {
-			if row.Type == a.Type && row.ID != 0 {
-				touched = append(touched, store.AlertTouch{AlertID: row.ID, Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+			if row.Type == kind && row.ID != 0 {
+				t.AlertID = row.ID
+				touched = append(touched, t)
 			}
 		}
+	}
+	for a := range state.Alert.Active {
+		note(a.Type, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+	}
+	if p, ok := state.Predict.Standing(); ok {
+		note(p.Type, store.AlertTouch{Evaluated: p.EvaluatedAt})
 	}
 	return touched
 }
@@ -377,7 +385,7 @@ func (s *Service) committed() {
 		u.slot, u.pending = 0, 0
 		s.recount(u, st)
 		u.cfg, u.alerts, u.vitals, u.name, u.online = st.cfg, st.alerts, st.vitals, st.name, st.state.Presence.Online
-		s.memory.put(u, &st.state)
+		s.memory.put(u, st.state)
 		if st.gone {
 			delete(s.units, u.id)
 			u.deleted = true

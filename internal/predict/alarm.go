@@ -33,7 +33,6 @@ type Transition struct {
 	Metric             string               // that departed most
 	Unit               string
 	Value, Threshold   float64 // its departure and the least that counts
-	RunnerUp           string  // the fault that fits next best, "" when none does
 	Prediction         *rimewatch.Prediction
 }
 
@@ -292,6 +291,41 @@ func (s *State) Rebaseline(c *Config, at rimewatch.Time, out []Transition) []Tra
 	s.told = fiNone
 	return out
 }
+
+// Standing is the open alert as the caller was told of it.
+type Standing struct {
+	Type        rimewatch.AlertType
+	Severity    rimewatch.Severity
+	Confidence  float64        // 0–1, how well the diagnosis fits
+	EvaluatedAt rimewatch.Time // event time of the newest reading
+}
+
+// Standing gives the open alert at little cost; ok is false when the caller knows
+// of none.
+func (s *State) Standing() (st Standing, ok bool) {
+	if s.told == fiNone {
+		return st, false
+	}
+	st = Standing{Type: faults[s.told].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: s.op.at}
+	if a := &s.alarm; faults[a.fault].alert == st.Type {
+		st.Confidence = float64(max(0, min(1, a.score)))
+		if a.critical {
+			st.Severity = rimewatch.Critical
+		}
+	}
+	return st, true
+}
+
+// Dismiss takes note that a person has resolved the alert. Nothing is learnt of
+// it: the next window or event that supports it opens it anew.
+func (s *State) Dismiss(at rimewatch.Time) {
+	s.alarm, s.told = alarm{pending: needPending - 1}, fiNone
+	s.quick.muted = max(s.quick.muted, at+dismissMute)
+}
+
+// dismissMute is how long single readings do not raise again what a person has
+// just resolved.
+const dismissMute = rimewatch.Hour / 2
 
 // relearn forgets what is usual but not what goes on.
 func (s *State) relearn(c *Config, at rimewatch.Time, out []Transition) []Transition {

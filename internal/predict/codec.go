@@ -10,44 +10,92 @@ import (
 
 const stateVersion = 1
 
-// codec reads or writes the fields of a State in one fixed order, little-endian.
-type codec struct {
-	b    []byte
-	read bool
-	bad  bool
-}
-
 // AppendBinary appends the state for a checkpoint. Equal states give equal
-// bytes.
+// bytes. What is zero takes an eighth of a byte: a unit that was heard of an
+// hour ago needs about 150 bytes, one that is known for weeks about a thousand.
 func (s *State) AppendBinary(b []byte) []byte {
 	c := codec{b: append(b, stateVersion)}
 	s.fields(&c)
 	return c.b
 }
 
-// UnmarshalBinary reads what AppendBinary wrote and nothing else.
-func (s *State) UnmarshalBinary(b []byte) error {
+// DecodeBinary reads what AppendBinary wrote and gives the rest of b. After an
+// error s is as it was.
+func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	if len(b) == 0 || b[0] != stateVersion {
-		return errors.New("predict: unknown version of state")
+		return nil, errors.New("predict: unknown version of state")
 	}
 	c := codec{b: b[1:], read: true}
 	var fresh State
 	fresh.fields(&c)
-	if c.bad || len(c.b) != 0 {
-		return errors.New("predict: state of the wrong length")
+	if c.bad {
+		return nil, errors.New("predict: damaged state")
 	}
 	if fresh.alarm.fault >= numFaults || fresh.alarm.second >= numFaults || fresh.told >= numFaults ||
 		fresh.hist.n > historyLen || fresh.hist.next >= historyLen || fresh.op.phase > NoPower {
-		return errors.New("predict: state out of range")
+		return nil, errors.New("predict: state out of range")
+	}
+	*s = fresh
+	return c.b, nil
+}
+
+// UnmarshalBinary is DecodeBinary of a state and nothing else.
+func (s *State) UnmarshalBinary(b []byte) error {
+	var fresh State
+	rest, err := fresh.DecodeBinary(b)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 0 {
+		return errors.New("predict: state of the wrong length")
 	}
 	*s = fresh
 	return nil
 }
 
+// codec reads or writes the fields of a State in one fixed order. Every eight
+// of them are preceded by a byte that says which are not zero; only those
+// follow: numbers as varints, times as varints of the distance to the newest
+// reading, the others little-endian.
+type codec struct {
+	b    []byte
+	read bool
+	bad  bool
+	base int64 // ms, what times are relative to
+	k    uint8 // fields since the newest mask, modulo 8
+	bits uint8 // the newest mask, when reading
+	mask int   // where it lies, when writing
+}
+
+// present tells whether the next field follows.
+func (c *codec) present(nonzero bool) bool {
+	bit := uint8(1) << c.k
+	if c.k == 0 {
+		if c.read {
+			c.bits = 0
+			if b := c.take(1); b != nil {
+				c.bits = b[0]
+			}
+		} else {
+			c.mask = len(c.b)
+			c.b = append(c.b, 0)
+		}
+	}
+	c.k = (c.k + 1) & 7
+	if c.read {
+		return c.bits&bit != 0
+	}
+	if nonzero {
+		c.b[c.mask] |= bit
+	}
+	return nonzero
+}
+
 func (s *State) fields(c *codec) {
 	s.op.fields(c)
 	s.slot.fields(c)
-	c.times(&s.slotEnd, &s.winEnd, &s.born)
+	c.hours(&s.slotEnd, &s.winEnd)
+	c.times(&s.born)
 	c.u16(&s.hours)
 	c.floats(&s.zoneRef, &s.gate, &s.volts, &s.ambient)
 	s.model.fields(c)
@@ -68,9 +116,7 @@ func (s *State) fields(c *codec) {
 	s.quick.fields(c)
 	for i := range s.hist.values {
 		for k := range s.hist.values[i] {
-			v := uint16(s.hist.values[i][k])
-			c.u16(&v)
-			s.hist.values[i][k] = int16(v)
+			c.i16(&s.hist.values[i][k])
 		}
 	}
 	c.bytes(&s.hist.next, &s.hist.n)
@@ -146,56 +192,106 @@ func (q *quick) fields(c *codec) {
 func (a *alarm) fields(c *codec) {
 	c.times(&a.since, &a.opened, &a.renewed)
 	for _, h := range []*float64{&a.lead.h, &a.lead.lo, &a.lead.hi} {
-		bits := math.Float64bits(*h)
-		c.u64(&bits)
-		*h = math.Float64frombits(bits)
+		c.float64(h)
 	}
 	c.floats(&a.score, &a.risk)
 	c.bytes(&a.fault, &a.second, &a.calm, &a.other, &a.pending, &a.weak)
 	c.flags(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead)
 }
 
-func (c *codec) u64(v *uint64) {
-	if !c.read {
-		c.b = binary.LittleEndian.AppendUint64(c.b, *v)
-	} else if b := c.take(8); b != nil {
-		*v = binary.LittleEndian.Uint64(b)
+func (c *codec) float64(f *float64) {
+	v := math.Float64bits(*f)
+	switch {
+	case !c.present(v != 0):
+		*f = 0
+	case !c.read:
+		c.b = binary.LittleEndian.AppendUint64(c.b, v)
+	default:
+		if b := c.take(8); b != nil {
+			*f = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
 	}
 }
 
-func (c *codec) u16(v *uint16) {
-	if !c.read {
-		c.b = binary.LittleEndian.AppendUint16(c.b, *v)
-	} else if b := c.take(2); b != nil {
-		*v = binary.LittleEndian.Uint16(b)
+// uvarint codes v, at most most.
+func (c *codec) uvarint(v, most uint64) uint64 {
+	if !c.present(v != 0) {
+		return 0
 	}
+	if !c.read {
+		c.b = binary.AppendUvarint(c.b, v)
+		return v
+	}
+	v, n := binary.Uvarint(c.b)
+	if n <= 0 || v > most {
+		c.bad, c.b = true, nil
+		return 0
+	}
+	c.b = c.b[n:]
+	return v
 }
 
+func (c *codec) u16(v *uint16) { *v = uint16(c.uvarint(uint64(*v), math.MaxUint16)) }
+
+func (c *codec) i16(v *int16) {
+	z := c.uvarint(uint64(uint16(*v<<1)^uint16(*v>>15)), math.MaxUint16)
+	*v = int16(z>>1) ^ -int16(z&1)
+}
+
+// times codes moments; the first that is not 0 is what the others are relative
+// to.
 func (c *codec) times(list ...*rimewatch.Time) {
 	for _, t := range list {
-		v := uint64(*t)
-		c.u64(&v)
-		*t = rimewatch.Time(v)
+		d := int64(*t) - c.base
+		z := uint64(d<<1) ^ uint64(d>>63)
+		if c.present(*t != 0) {
+			if !c.read {
+				c.b = binary.AppendUvarint(c.b, z)
+			} else {
+				var n int
+				if z, n = binary.Uvarint(c.b); n <= 0 {
+					c.bad, c.b = true, nil
+					return
+				}
+				c.b = c.b[n:]
+				*t = rimewatch.Time(int64(z>>1) ^ -int64(z&1) + c.base)
+			}
+			if c.base == 0 {
+				c.base = int64(*t)
+			}
+		}
+	}
+}
+
+// hours codes moments on the grid of slots.
+func (c *codec) hours(list ...*rimewatch.Time) {
+	for _, t := range list {
+		v := rimewatch.Time(c.uvarint(uint64(max(0, *t/slotLen-rimewatch.Time(c.base)/slotLen+1)), 1<<32))
+		if *t = 0; v != 0 {
+			*t = (v - 1 + rimewatch.Time(c.base)/slotLen) * slotLen
+		}
 	}
 }
 
 func (c *codec) floats(list ...*float32) {
 	for _, f := range list {
-		if !c.read {
-			c.b = binary.LittleEndian.AppendUint32(c.b, math.Float32bits(*f))
-		} else if b := c.take(4); b != nil {
-			*f = math.Float32frombits(binary.LittleEndian.Uint32(b))
+		v := math.Float32bits(*f)
+		switch {
+		case !c.present(v != 0):
+			*f = 0
+		case !c.read:
+			c.b = binary.LittleEndian.AppendUint32(c.b, v)
+		default:
+			if b := c.take(4); b != nil {
+				*f = math.Float32frombits(binary.LittleEndian.Uint32(b))
+			}
 		}
 	}
 }
 
 func (c *codec) bytes(list ...*uint8) {
 	for _, v := range list {
-		if !c.read {
-			c.b = append(c.b, *v)
-		} else if b := c.take(1); b != nil {
-			*v = b[0]
-		}
+		*v = uint8(c.uvarint(uint64(*v), math.MaxUint8))
 	}
 }
 

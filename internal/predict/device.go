@@ -108,26 +108,50 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, out
 // staleAfter is the age at which a reading says nothing about now.
 const staleAfter = rimewatch.Hour
 
-// announce keeps account of what the caller has been told, and makes up for what
-// happened in readings that were too old to tell.
+// announce makes the transitions of a reading agree with what the caller was
+// told before: what happened in readings that were too old to tell is made up
+// for.
 func (s *State) announce(c *Config, at rimewatch.Time, from int, out []Transition) []Transition {
-	a := &s.alarm
-	if len(out) == from && (s.told != a.fault && (s.told == fiNone || a.fault == fiNone || faults[s.told].alert != faults[a.fault].alert)) {
-		f := s.findings()
-		if s.told != fiNone {
-			now := s.alarm
-			s.alarm = alarm{fault: s.told}
-			t := s.transition(c, Resolved, at, &f)
-			t.Resolution = rimewatch.ResolvedAuto
-			s.alarm = now
-			out = append(out, t)
-		}
-		if a.active() {
-			out = append(out, s.transition(c, Opened, at, &f))
+	told, now := faults[s.told].alert, faults[s.alarm.fault].alert
+	if told == now && len(out) == from || follows(out[from:], told, now) {
+		s.told = s.alarm.fault
+		return out
+	}
+	out = out[:from]
+	f := s.findings()
+	if told != "" && told != now {
+		kept := s.alarm
+		s.alarm = alarm{fault: s.told}
+		t := s.transition(c, Resolved, at, &f)
+		t.Resolution = rimewatch.ResolvedAuto
+		s.alarm = kept
+		out = append(out, t)
+	}
+	switch {
+	case now == "":
+	case now == told:
+		out = append(out, s.transition(c, Updated, at, &f))
+	default:
+		out = append(out, s.transition(c, Opened, at, &f))
+	}
+	s.told = s.alarm.fault
+	return out
+}
+
+// follows tells whether transitions lead from an open alert of one type to one
+// of another; "" is none.
+func follows(list []Transition, open, end rimewatch.AlertType) bool {
+	for i := range list {
+		switch t := &list[i]; {
+		case t.Kind == Opened && open == "":
+			open = t.Type
+		case t.Kind == Resolved && open == t.Type:
+			open = ""
+		case t.Kind == Opened || t.Kind == Resolved || open != t.Type:
+			return false
 		}
 	}
-	s.told = a.fault
-	return out
+	return open == end
 }
 
 // relearnAfter is a silence after which a unit may have been serviced, moved or

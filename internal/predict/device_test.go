@@ -349,7 +349,7 @@ func TestAmountsInText(t *testing.T) {
 		}
 		all += e.Text + "\n"
 	}
-	for _, want := range []string{"Discharge temperature", "K above what this unit shows", "cannot tell it from liquid_line_restriction"} {
+	for _, want := range []string{"Discharge temperature", "K above what this unit shows", "cannot tell it from a liquid-line restriction"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

@@ -100,6 +100,10 @@ func (h *history) fit(c, windows int) trend {
 // lead is the time until a fault ends the unit's work, in h.
 type lead struct{ h, lo, hi float64 }
 
+// openEnd is how many times the lead its upper bound is at most; there it means
+// that the trend may as well peter out.
+const openEnd = 10
+
 // leadTime follows the trend of the fault's channels to where it ends. ok is
 // false when no channel has a trend: less than three days, less than half of the
 // variance, or not towards the limit.
@@ -121,8 +125,8 @@ func (h *history) leadTime(ends []limit, windows int) (best lead, ok bool) {
 			fast, slow = slow, fast
 		}
 		l.lo = 24 * togo / fast
-		if l.hi = 24 * togo / max(slow, 1e-9); slow <= 0 || l.hi > 10*l.h {
-			l.hi = 10 * l.h
+		if l.hi = 24 * togo / max(slow, 1e-9); slow <= 0 || l.hi > openEnd*l.h {
+			l.hi = openEnd * l.h
 		}
 		if !ok || l.h < best.h {
 			best, ok = l, true

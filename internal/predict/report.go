@@ -19,7 +19,7 @@ type Report struct {
 	Candidates    []Candidate    `json:"candidates"`  // best first; empty while nothing departs
 	Drivers       []Driver       `json:"drivers"`
 	Baselines     []Baseline     `json:"baselines"`
-	WouldChange   string         `json:"would_change"` // what would change the verdict
+	WouldChange   string         `json:"what_would_change_it"` // what would change the verdict
 	Model         string         `json:"model"`
 }
 
@@ -119,10 +119,19 @@ func (s *State) wouldChange(r *Report) string {
 	case r.State == "learning":
 		return "More operation: until the unit is known, only trips, failed starts and its limits are judged."
 	case r.State == "alarmed":
-		return "Two days of windows back at the baseline end the alert; maintenance that is reported starts learning anew."
+		return s.alarm.wouldChange()
 	default:
 		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, with a pattern that fits a fault."
 	}
+}
+
+// wouldChange says what would end an alert.
+func (a *alarm) wouldChange() string {
+	const reported = " Feedback \"fixed\" or \"false_alarm\" ends it at once and starts learning anew."
+	if a.byEvent && !a.supported {
+		return "A day without another such event, and no window of six hours that bears it out within two more days, ends it." + reported
+	}
+	return "Two days of six-hour windows back at this unit's baseline end it; another fault that fits clearly better in two windows takes its place." + reported
 }
 
 // Active describes the open alert; ok is false without one.
