@@ -15,7 +15,8 @@ const stateVersion = 1
 // hour ago needs about 150 bytes, one that is known for weeks about a thousand.
 func (s *State) AppendBinary(b []byte) []byte {
 	c := codec{b: append(b, stateVersion)}
-	s.fields(&c)
+	own := *s // the codec writes what it reads
+	own.fields(&c)
 	return c.b
 }
 
@@ -265,10 +266,11 @@ func (c *codec) times(list ...*rimewatch.Time) {
 
 // hours codes moments on the grid of slots.
 func (c *codec) hours(list ...*rimewatch.Time) {
+	base := rimewatch.Time(c.base) / slotLen
 	for _, t := range list {
-		v := rimewatch.Time(c.uvarint(uint64(max(0, *t/slotLen-rimewatch.Time(c.base)/slotLen+1)), 1<<32))
-		if *t = 0; v != 0 {
-			*t = (v - 1 + rimewatch.Time(c.base)/slotLen) * slotLen
+		d := *t/slotLen - base
+		if z := c.uvarint(uint64(d<<1)^uint64(d>>63)+1, 1<<40); z != 0 && c.read {
+			*t = (rimewatch.Time((z-1)>>1) ^ -rimewatch.Time((z-1)&1) + base) * slotLen
 		}
 	}
 }
