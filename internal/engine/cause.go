@@ -21,6 +21,9 @@ func (s *State) hint(r *rimewatch.Reading) {
 	for a := range s.Alert.Active {
 		h |= hintOf(a.Type)
 	}
+	if p, ok := s.Predict.Standing(); ok {
+		h |= hintOf(p.Type)
+	}
 	s.Health.Hint(h)
 }
 
