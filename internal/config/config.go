@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -26,7 +28,17 @@ type Serve struct {
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests a minute per token, ingest left out. 0 = no limit."`
 	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications a minute per address. 0 = no limit."`
 
-	StreamLimit int `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"WebSockets of one token or person at a time; ten times as many of one address. 0 = no limit."`
+	StreamLimit  int    `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"WebSockets of one token or person at a time; ten times as many of one address. 0 = no limit."`
+	SMTPHost     string `group:"notifications" env:"RIMEWATCH_SMTP_HOST" name:"smtp-host" placeholder:"HOST" help:"Mail server that takes the service's e-mail. Without it there are no e-mail channels."`
+	SMTPPort     int    `group:"notifications" default:"587" env:"RIMEWATCH_SMTP_PORT" name:"smtp-port" placeholder:"PORT" help:"Port of the mail server."`
+	SMTPUser     string `group:"notifications" env:"RIMEWATCH_SMTP_USER" name:"smtp-user" placeholder:"NAME" help:"Name at the mail server. Without it nobody signs in."`
+	SMTPPassword string `group:"notifications" env:"RIMEWATCH_SMTP_PASSWORD" name:"smtp-password" placeholder:"SECRET" help:"Password at the mail server. Better given by the environment: other users of the machine see flags."`
+	SMTPFrom     string `group:"notifications" env:"RIMEWATCH_SMTP_FROM" name:"smtp-from" placeholder:"ADDR" help:"Sender of e-mail, such as alerts@example.com or \"Rimewatch <alerts@example.com>\"."`
+	SMTPTLS      string `group:"notifications" default:"starttls" enum:"starttls,tls,none" env:"RIMEWATCH_SMTP_TLS" name:"smtp-tls" placeholder:"HOW" help:"Encryption towards the mail server: starttls, tls (from the first byte, usually port 465) or none."`
+
+	OutboundAllow    []string      `group:"notifications" env:"RIMEWATCH_OUTBOUND_ALLOW" placeholder:"CIDR" help:"Private networks or addresses that webhooks and services may be in. Loopback, private and link-local ones are refused otherwise."`
+	WatchdogURL      string        `group:"notifications" env:"RIMEWATCH_WATCHDOG_URL" placeholder:"URL" help:"Outside watchdog that is called while all is well: it can tell when this service is silent."`
+	WatchdogInterval time.Duration `group:"notifications" default:"1m" env:"RIMEWATCH_WATCHDOG_INTERVAL" placeholder:"D" help:"How often the watchdog is called, 10s to 1h."`
 
 	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics from other than loopback. Without it only loopback may."`
 	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Markdown files that replace the shipped policies."`
@@ -58,19 +70,75 @@ func (c *Serve) Validate() error {
 	if c.HeadMemory < 1 {
 		return errors.New("--head-memory is at least 1 MiB")
 	}
-	_, err := c.Proxies()
-	return err
+	if _, err := c.Proxies(); err != nil {
+		return err
+	}
+	if err := c.validateMail(); err != nil {
+		return err
+	}
+	return c.validateOutbound()
+}
+
+func (c *Serve) validateMail() error {
+	if c.SMTPHost == "" {
+		if c.SMTPUser != "" || c.SMTPPassword != "" || c.SMTPFrom != "" {
+			return errors.New("--smtp-host is missing beside other settings of the mail server")
+		}
+		return nil
+	}
+	if c.SMTPPort < 1 || c.SMTPPort > 65535 {
+		return fmt.Errorf("--smtp-port %d: want 1 to 65535", c.SMTPPort)
+	}
+	if strings.ContainsAny(c.SMTPHost, ":/ \t\r\n") && net.ParseIP(c.SMTPHost) == nil {
+		return fmt.Errorf("--smtp-host %q: want a name or an address; the port is --smtp-port", c.SMTPHost)
+	}
+	if _, err := mail.ParseAddress(c.SMTPFrom); err != nil {
+		return fmt.Errorf("--smtp-from %q: want an e-mail address", c.SMTPFrom)
+	}
+	if (c.SMTPUser == "") != (c.SMTPPassword == "") {
+		return errors.New("--smtp-user and --smtp-password go together")
+	}
+	return nil
+}
+
+// validateOutbound never says the watchdog's URL: its path is its secret.
+func (c *Serve) validateOutbound() error {
+	if _, err := c.AllowedNetworks(); err != nil {
+		return err
+	}
+	if c.WatchdogURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.WatchdogURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return errors.New("--watchdog-url: want an http or https URL")
+	}
+	if c.WatchdogInterval < 10*time.Second || c.WatchdogInterval > time.Hour {
+		return fmt.Errorf("--watchdog-interval %v: want 10s to 1h", c.WatchdogInterval)
+	}
+	return nil
+}
+
+// AllowedNetworks are the networks that receivers of notifications may be in
+// although they are not public.
+func (c *Serve) AllowedNetworks() ([]netip.Prefix, error) {
+	return networks("--outbound-allow", c.OutboundAllow)
 }
 
 // Proxies are the trusted proxies: single addresses or networks.
 func (c *Serve) Proxies() ([]netip.Prefix, error) {
+	return networks("--trusted-proxy", c.TrustedProxy)
+}
+
+// networks reads single addresses and networks.
+func networks(flag string, list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
-	for _, text := range c.TrustedProxy {
+	for _, text := range list {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
 			a, addrErr := netip.ParseAddr(text)
 			if addrErr != nil {
-				return nil, fmt.Errorf("--trusted-proxy %q: want an address or a network such as 10.0.0.0/8", text)
+				return nil, fmt.Errorf("%s %q: want an address or a network such as 10.0.0.0/8", flag, text)
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func sound() Serve {
+	return Serve{Listen: "127.0.0.1:0", HeadMemory: 48, SMTPPort: 587, SMTPTLS: "starttls", WatchdogInterval: time.Minute}
+}
+
+func TestNotificationSettings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Serve)
+		want   string // part of the error, "" = sound
+	}{
+		{"none", func(*Serve) {}, ""},
+		{"mail", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "mail.example.com", "Rimewatch <alerts@example.com>" }, ""},
+		{"mail at an IPv6 address", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "::1", "alerts@example.com" }, ""},
+		{"signed in", func(c *Serve) {
+			c.SMTPHost, c.SMTPFrom, c.SMTPUser, c.SMTPPassword = "m", "a@example.com", "u", "p"
+		}, ""},
+		{"user without password", func(c *Serve) { c.SMTPHost, c.SMTPFrom, c.SMTPUser = "m", "a@example.com", "u" }, "--smtp-password"},
+		{"no sender", func(c *Serve) { c.SMTPHost = "m" }, "--smtp-from"},
+		{"sender with a line break", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "m", "a@example.com\r\nBcc: b@example.com" }, "--smtp-from"},
+		{"no host", func(c *Serve) { c.SMTPFrom = "a@example.com" }, "--smtp-host"},
+		{"host with port", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "m:25", "a@example.com" }, "--smtp-host"},
+		{"port", func(c *Serve) { c.SMTPHost, c.SMTPFrom, c.SMTPPort = "m", "a@example.com", 70000 }, "--smtp-port"},
+		{"networks", func(c *Serve) { c.OutboundAllow = []string{"10.1.0.0/16", "::1"} }, ""},
+		{"no network", func(c *Serve) { c.OutboundAllow = []string{"example.com"} }, "--outbound-allow"},
+		{"watchdog", func(c *Serve) { c.WatchdogURL = "https://watch.example.com/secret" }, ""},
+		{"no URL", func(c *Serve) { c.WatchdogURL = "ftp://watch.example.com/secret" }, "--watchdog-url"},
+		{"hectic watchdog", func(c *Serve) { c.WatchdogURL, c.WatchdogInterval = "https://watch.example.com/secret", time.Second }, "--watchdog-interval"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := sound()
+			c.change(&s)
+			err := s.Validate()
+			switch {
+			case c.want == "" && err != nil:
+				t.Fatal(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Fatalf("error %v does not name %s", err, c.want)
+			case err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\"p\"")):
+				t.Fatalf("error %v tells a secret", err)
+			}
+		})
+	}
+}
+
+func TestAllowedNetworks(t *testing.T) {
+	s := sound()
+	s.OutboundAllow = []string{"10.1.2.3/16", "192.168.0.7", "fd00::/8"}
+	got, err := s.AllowedNetworks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("192.168.0.7/32"), netip.MustParsePrefix("fd00::/8")}
+	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
+		t.Fatal(d)
+	}
+}
