@@ -58,6 +58,11 @@ type Device struct {
 type DeviceHealth struct {
 	Score   float64        `json:"score"` // 0–100
 	Drivers []HealthDriver `json:"drivers"`
+
+	// Over the last 24 h, 0–100; nil without limits or readings.
+	TemperatureCompliance *float64 `json:"temperature_compliance"`
+	StrictCompliance      *float64 `json:"strict_compliance"`
+	DataCoverage          *float64 `json:"data_coverage"`
 }
 
 // HealthDriver is one thing that lowers a health score.

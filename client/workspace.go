@@ -22,6 +22,7 @@ type Summary struct {
 	HealthScore           float64        `json:"health_score"`           // 0–100
 	TemperatureCompliance float64        `json:"temperature_compliance"` // 0–100, last 24 h
 	DataCoverage          float64        `json:"data_coverage"`          // 0–100, last 24 h
+	StrictCompliance      float64        `json:"strict_compliance"`      // 0–100, without forgiveness
 	ComputedAt            rimewatch.Time `json:"computed_at"`
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // volatile are the parts of answers that may differ from one moment to the next.
-var volatile = regexp.MustCompile(`"(computed_at|server_time|data_coverage|temperature_compliance|health_score|score)":("[^"]*"|[0-9.]+)`)
+var volatile = regexp.MustCompile(`"(computed_at|server_time|data_coverage|temperature_compliance|strict_compliance|health_score|score)":("[^"]*"|[0-9.]+)`)
 
 // TestRestart: what was answered before a restart is answered after it, and what
 // was stored before is still known as a duplicate.

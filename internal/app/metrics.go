@@ -33,6 +33,10 @@ func (h health) DeviceHealth(deviceID int64) (float64, []httpapi.Driver) {
 	return score, drivers
 }
 
+func (h health) DeviceCompliance(deviceID int64) httpapi.Compliance {
+	return httpapi.ComplianceOf(h.ingest.DeviceCompliance(deviceID))
+}
+
 // driverText says for people what a component of the score speaks of.
 func driverText(component string) string {
 	switch component {
@@ -52,6 +56,8 @@ func driverText(component string) string {
 		return "A sensor reports implausible values."
 	case "data_freshness":
 		return "Readings are missing."
+	case "calibration":
+		return "The calibration of a probe is overdue."
 	case "open_critical_alert":
 		return "A critical alert is active."
 	case "open_warning_alert":

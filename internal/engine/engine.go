@@ -140,16 +140,12 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// overdueCalibration is how severe it is for the data of a device that its
-// calibration is overdue: five points of a hundred.
-const overdueCalibration = 0.1
-
 // Circumstances are what the health score rests on beside the State's memory:
 // presence and the active alerts.
 func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstances {
 	c := health.Circumstances{Now: now, Offline: !s.Presence.Online}
 	if due := cfg.CalibrationDueAt; due != 0 && due < now {
-		c.Severity[health.DataFreshness] = overdueCalibration
+		c.Severity[health.Calibration] = 1
 	}
 	for a := range s.Alert.Active {
 		severity := 0.5

@@ -12,8 +12,10 @@ const (
 	unit     = 2 * rimewatch.Second  // of past slots
 	full     = uint32(span / unit)   // units in a slot; fits 10 bits
 
-	// DefaultMaxHold is how long a reading stands for the time after it at most.
-	DefaultMaxHold = 15 * time.Minute
+	// DefaultMaxHold is how long a reading stands for the time after it at most,
+	// however slowly a device logs.
+	DefaultMaxHold = 2 * time.Hour
+	firstHold      = 15 * rimewatch.Minute // while the usual gap is not known
 	minHold        = 2 * rimewatch.Second
 )
 
@@ -25,7 +27,7 @@ type Span struct {
 // Config is what a device's temperature is judged by.
 type Config struct {
 	Limits   rimewatch.Limits
-	MaxHold  time.Duration // 0 = DefaultMaxHold; slow loggers may need up to 2 h
+	MaxHold  time.Duration // 0 = DefaultMaxHold
 	Excluded []Span        // maintenance: oldest first, apart from each other
 }
 
@@ -75,8 +77,8 @@ type State struct {
 	peak    int32   // worst value since start, 1/10,000 K
 	degrees float32 // K·min since start
 
-	severityAt [NumComponents]uint32 // s since the epoch
-	severity   [NumComponents]uint16 // of 65,535
+	severityAt [remembered]uint32 // s since the epoch
+	severity   [remembered]uint16 // of 65,535
 
 	lateFirst uint16 // units out of limits in the slot in which the late ones started
 	lateRest  uint16 // ms that did not fill a unit
@@ -102,7 +104,7 @@ func (s *State) hold(c *Config) rimewatch.Time {
 		most = rimewatch.Time(DefaultMaxHold.Milliseconds())
 	}
 	if s.gap == 0 {
-		return most
+		return min(firstHold, most)
 	}
 	return min(max(2*rimewatch.Time(s.gap), minHold), most)
 }

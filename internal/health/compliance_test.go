@@ -131,12 +131,11 @@ func TestCompliance(t *testing.T) {
 			c.Excluded = []health.Span{{noon + hour, noon + 2*hour}}
 			feed(s, c, noon, noon+2*hour+40*minute, 9)
 		}, noon + 2*hour + 40*minute, [4]float64{1390, 100, 40, 0}},
-		{"slow logger", func(s *health.State, c *health.Config) {
-			c.MaxHold = 2 * time.Hour
+		{"slow logger: until its interval is known, a quarter of an hour is covered", func(s *health.State, c *health.Config) {
 			for i := range rimewatch.Time(10) {
 				s.Observe(c, at(noon+i*30*minute, 3))
 			}
-		}, noon + 5*hour, [4]float64{1440, 300, 300, 300}},
+		}, noon + 5*hour, [4]float64{1440, 285, 285, 285}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var s health.State

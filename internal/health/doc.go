@@ -7,8 +7,9 @@
 // The compliance of a device is the share of its covered time of the last 24 h
 // in which the product zone was within limits. A reading stands for the time
 // until the next one, but for at most twice the usual gap between readings
-// (learnt, a slow mean) and for at most Config.MaxHold: beyond that the time is
-// not covered and counts nowhere. So it is with time inside Config.Excluded
+// (learnt, a slow mean) and for at most Config.MaxHold, two hours, so that a
+// logger that reports once an hour covers its time: beyond that the time is not
+// covered and counts nowhere. So it is with time inside Config.Excluded
 // (maintenance): readings there are not judged, and what ran before is over.
 //
 // Strict compliance takes every reading as it is. Compliance proper forgives

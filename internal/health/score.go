@@ -20,7 +20,10 @@ const (
 	PredictedFault                    // 0.30, severity already times confidence
 	SensorFault                       // 0.25, implausible or stuck sensors
 	DataFreshness                     // 0.50
+	Calibration                       // 0.05, 1 when the calibration of a probe is overdue
 	NumComponents
+
+	remembered = Calibration // and those after it hold or do not hold
 )
 
 var components = [NumComponents]struct {
@@ -28,7 +31,7 @@ var components = [NumComponents]struct {
 	weight float64
 }{
 	{"temperature", 0.60}, {"discharge_suction", 0.40}, {"electrical", 0.30}, {"vibration", 0.35},
-	{"cycling", 0.25}, {"predicted_fault", 0.30}, {"sensor_fault", 0.25}, {"data_freshness", 0.50},
+	{"cycling", 0.25}, {"predicted_fault", 0.30}, {"sensor_fault", 0.25}, {"data_freshness", 0.50}, {"calibration", 0.05},
 }
 
 // String is the component's name on the wire.
@@ -65,11 +68,11 @@ func Severity(v, normal, warning, critical float64) float64 {
 	return 0
 }
 
-// Note remembers how severe a component is, 0–1; higher is bounded by 1. What
+// Note remembers how severe a component but Calibration is, 0–1; higher is bounded by 1. What
 // is noted decays; a condition that lasts is noted again and again. The worst
 // note is remembered for 24 h: as all decay alike, it stays the worst one.
 func (s *State) Note(k Component, severity float64, now rimewatch.Time) {
-	if !(severity > 0) || now <= 0 {
+	if !(severity > 0) || now <= 0 || k >= remembered {
 		return
 	}
 	severity = min(severity, 1)
@@ -81,7 +84,7 @@ func (s *State) Note(k Component, severity float64, now rimewatch.Time) {
 
 // noted is what is left of the worst note at now.
 func (s *State) noted(k Component, now rimewatch.Time) float64 {
-	if s.severity[k] == 0 {
+	if k >= remembered || s.severity[k] == 0 {
 		return 0
 	}
 	age := max(int64(now/rimewatch.Second)-int64(s.severityAt[k]), 0)

@@ -103,7 +103,7 @@ func TestScoreProperties(t *testing.T) {
 		notes := map[health.Component][]note{}
 		now := noon
 		for range rapid.IntRange(0, 20).Draw(t, "notes") {
-			k := health.Component(rapid.IntRange(0, int(health.NumComponents)-1).Draw(t, "component"))
+			k := health.Component(rapid.IntRange(0, int(health.Calibration)-1).Draw(t, "component"))
 			severity := rapid.Float64Range(0, 1).Draw(t, "severity")
 			s.Note(k, severity, now)
 			notes[k] = append(notes[k], note{severity, now})

@@ -347,6 +347,7 @@ type HealthSummary struct {
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
+	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
 }
 
@@ -362,7 +363,7 @@ func summaryJSON(s *Summary) HealthSummary {
 	return HealthSummary{
 		TotalDevices: s.TotalDevices, OnlineDevices: s.OnlineDevices, HealthScore: s.HealthScore, ActiveAlerts: s.ActiveAlerts,
 		TemperatureCompliance: s.TemperatureCompliance, OfflineDevices: s.OfflineDevices, CriticalAlerts: s.CriticalAlerts,
-		WarningAlerts: s.WarningAlerts, DataCoverage: s.DataCoverage, ComputedAt: s.ComputedAt,
+		WarningAlerts: s.WarningAlerts, DataCoverage: s.DataCoverage, StrictCompliance: s.StrictCompliance, ComputedAt: s.ComputedAt,
 	}
 }
 

@@ -49,6 +49,8 @@ type Health interface {
 	Summary(ctx context.Context, workspaceID int64) (Summary, error)
 	// DeviceHealth gives a score of 0–100 and what takes points from it.
 	DeviceHealth(deviceID int64) (score float64, drivers []Driver)
+	// DeviceCompliance tells of the device's last 24 h.
+	DeviceCompliance(deviceID int64) Compliance
 }
 
 // Summary is the state of all devices of a workspace.
@@ -56,6 +58,7 @@ type Summary struct {
 	TotalDevices, OnlineDevices, OfflineDevices      int
 	ActiveAlerts, CriticalAlerts, WarningAlerts      int
 	HealthScore, TemperatureCompliance, DataCoverage float64 // 0–100
+	StrictCompliance                                 float64 // 0–100
 	ComputedAt                                       rimewatch.Time
 }
 

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -54,6 +56,27 @@ type DeviceDetail struct {
 type DeviceHealth struct {
 	Score   float64  `json:"score" doc:"0–100"`
 	Drivers []Driver `json:"drivers" doc:"What takes points away, worst first."`
+	Compliance
+}
+
+// Compliance is how much of the covered time of the last 24 h a device was in
+// its limits, in percent to one decimal.
+type Compliance struct {
+	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, excursions shorter than the alarm delay forgiven; null without limits or readings."`
+	StrictCompliance      *float64 `json:"strict_compliance" doc:"The same without forgiveness."`
+	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; null without limits."`
+}
+
+// ComplianceOf puts compliance in the words of the API.
+func ComplianceOf(c health.Compliance) Compliance {
+	share := func(v float64, ok bool) *float64 {
+		if !ok {
+			return nil
+		}
+		v = math.Round(v*10) / 10
+		return &v
+	}
+	return Compliance{share(c.Percent()), share(c.StrictPercent()), share(c.Coverage())}
 }
 
 func deviceItem(v *rimewatch.DeviceView) DeviceItem {
@@ -95,6 +118,7 @@ func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
 		d.LatestReading.value = &readingJSON{v.ID, v.Serial, v.Latest}
 	}
 	d.Health.Score, d.Health.Drivers = a.cfg.Health.DeviceHealth(v.ID)
+	d.Health.Compliance = a.cfg.Health.DeviceCompliance(v.ID)
 	if d.Health.Drivers == nil {
 		d.Health.Drivers = []Driver{}
 	}

@@ -72,6 +72,10 @@ func (h rigHealth) Summary(_ context.Context, id int64) (Summary, error) {
 	return Summary(h.Service.Summary(id)), nil
 }
 
+func (h rigHealth) DeviceCompliance(id int64) Compliance {
+	return ComplianceOf(h.Service.DeviceCompliance(id))
+}
+
 func (h rigHealth) DeviceHealth(id int64) (float64, []Driver) {
 	score, drivers := h.Service.DeviceHealth(id)
 	var out []Driver

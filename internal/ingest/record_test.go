@@ -109,7 +109,7 @@ func TestCalibratedReadings(t *testing.T) {
 		_, drivers := r.in.DeviceHealth(id)
 		overdue := false
 		for _, d := range drivers {
-			overdue = overdue || (d.Component == "data_freshness" && d.PointsLost > 0)
+			overdue = overdue || (d.Component == "calibration" && d.PointsLost > 3)
 		}
 		if !overdue {
 			t.Errorf("an overdue calibration costs nothing: %v, before %v", drivers, before)
@@ -118,5 +118,40 @@ func TestCalibratedReadings(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].ID == 0 {
 			t.Errorf("calibrations %+v, %v", list, err)
 		}
+	})
+}
+
+// TestSummaryAfterRestart: the health of the fleet is the same before and after
+// a restart, with and without checkpoints.
+func TestSummaryAfterRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		freezer, cooler, slow := r.device("F", "walkin_freezer"), r.device("C", "walkin_cooler"), r.device("S", "vaccine_refrigerator")
+		r.device("never seen", "walkin_cooler")
+		for i := range 600 {
+			r.send(freezer, r.now(), []float64{-20, -13}[i/90%2])
+			if i < 300 {
+				r.send(cooler, r.now(), []float64{3, 6.5}[i/20%2])
+			}
+			if i%60 == 0 {
+				r.send(slow, r.now(), 5)
+			}
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(2 * time.Second)
+		before := r.in.Summary(r.ws)
+		if before.TemperatureCompliance >= 100 || before.StrictCompliance >= before.TemperatureCompliance || before.DataCoverage == 0 || before.HealthScore >= 100 {
+			t.Fatalf("the fleet proves nothing: %+v", before)
+		}
+		r.crash()
+		after := r.in.Summary(r.ws)
+		after.ComputedAt = before.ComputedAt
+		same(t, "after a crash", after, before)
+		r.in.CheckpointAll()
+		r.crash()
+		after = r.in.Summary(r.ws)
+		after.ComputedAt = before.ComputedAt
+		same(t, "after a checkpoint and a crash", after, before)
 	})
 }

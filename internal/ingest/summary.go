@@ -19,6 +19,7 @@ type Summary struct {
 	TotalDevices, OnlineDevices, OfflineDevices      int
 	ActiveAlerts, CriticalAlerts, WarningAlerts      int
 	HealthScore, TemperatureCompliance, DataCoverage float64
+	StrictCompliance                                 float64
 	ComputedAt                                       rimewatch.Time
 }
 
@@ -34,7 +35,8 @@ func (s *Service) Summary(workspaceID int64) Summary {
 		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
 		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning,
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
-		ComputedAt: s.clock(),
+		StrictCompliance: t.fleet.StrictCompliance(),
+		ComputedAt:       s.clock(),
 	}
 }
 
@@ -55,6 +57,19 @@ func (s *Service) DeviceHealth(deviceID int64) (float64, []health.Driver) {
 	}
 	c := state.Circumstances(u.cfg, now)
 	return state.Health.Score(&c), state.Health.Drivers(&c)
+}
+
+// DeviceCompliance is what is known of a device's last 24 h.
+func (s *Service) DeviceCompliance(deviceID int64) health.Compliance {
+	now := s.clock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	u := s.units[deviceID]
+	if u == nil {
+		return health.Compliance{}
+	}
+	var scratch engine.State
+	return u.read(&scratch).Health.Compliance(&u.cfg.Health, now, u.createdAt)
 }
 
 func (s *Service) total(workspaceID int64) *totals {
