@@ -1,5 +1,10 @@
 package rimewatch
 
+import (
+	"net/url"
+	"strings"
+)
+
 // ChannelKind says how a channel reaches people.
 type ChannelKind string
 
@@ -26,6 +31,21 @@ type Channel struct {
 	UpdatedAt   Time
 
 	ChannelHealth
+}
+
+// MaskedURL is what of the URL may be shown: scheme and host of a webhook, the
+// scheme alone of a service, where host and path are often the credential.
+func (c *Channel) MaskedURL() string {
+	scheme, _, ok := strings.Cut(c.URL, "://")
+	if !ok {
+		return ""
+	}
+	if c.Kind == ChannelWebhook {
+		if u, err := url.Parse(c.URL); err == nil {
+			return scheme + "://" + u.Host + "/•••"
+		}
+	}
+	return scheme + "://•••"
 }
 
 // ChannelHealth is what deliveries say of a channel.

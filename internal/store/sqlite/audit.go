@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -19,11 +20,11 @@ type change struct {
 	To   any `json:"to"`
 }
 
-// changes are the fields that differ; their values must be comparable.
+// changes are the fields that differ.
 func changes(before, after fields) fields {
 	out := make(fields)
 	for name, v := range after {
-		if before[name] != v {
+		if !reflect.DeepEqual(before[name], v) {
 			out[name] = change{before[name], v}
 		}
 	}

@@ -93,6 +93,32 @@ func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error
 	return err
 }
 
+// channelFields are a channel's for the audit trail, where credentials are only
+// told apart by whether they changed.
+func channelFields(c *rimewatch.Channel) fields {
+	f := fields{"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID}
+	if c.Kind == rimewatch.ChannelEmail {
+		f["to"] = c.To
+	} else {
+		f["url"] = c.MaskedURL()
+	}
+	return f
+}
+
+func (s *Store) auditChannel(ctx context.Context, conn *sqlite.Conn, before, after *rimewatch.Channel) error {
+	diff := changes(channelFields(before), channelFields(after))
+	if before.URL != after.URL {
+		diff["url"] = change{before.MaskedURL(), after.MaskedURL()}
+	}
+	if before.Secret != after.Secret {
+		diff["secret"] = "changed"
+	}
+	if len(diff) == 0 {
+		return nil
+	}
+	return s.audit(ctx, conn, after.WorkspaceID, "channel.updated", subject("channel", after.ID), diff)
+}
+
 func checkFallback(conn *sqlite.Conn, c *rimewatch.Channel) error {
 	if c.FallbackID == 0 {
 		return nil
@@ -121,8 +147,11 @@ func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			c.WorkspaceID, c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID,
 			int64(c.CreatedAt), int64(c.UpdatedAt))
+		if err != nil {
+			return err
+		}
 		c.ID, c.ChannelHealth = id, rimewatch.ChannelHealth{}
-		return err
+		return s.audit(ctx, conn, c.WorkspaceID, "channel.created", subject("channel", id), channelFields(c))
 	})
 }
 
@@ -147,7 +176,10 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change
 		}
 		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, updated_at = ? WHERE id = ?",
 			c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, int64(c.UpdatedAt), id)
-		return unique(err, errChannelTaken())
+		if err != nil {
+			return unique(err, errChannelTaken())
+		}
+		return s.auditChannel(ctx, conn, &old, &c)
 	})
 	if err != nil {
 		return rimewatch.Channel{}, err
@@ -158,7 +190,8 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change
 // DeleteChannel implements store.Notifications.
 func (s *Store) DeleteChannel(ctx context.Context, workspaceID, id int64) error {
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		if _, err := findChannel(conn, workspaceID, id); err != nil {
+		c, err := findChannel(conn, workspaceID, id)
+		if err != nil {
 			return err
 		}
 		if err := notRouted(conn, workspaceID, id); err != nil {
@@ -173,7 +206,7 @@ func (s *Store) DeleteChannel(ctx context.Context, workspaceID, id int64) error 
 				return err
 			}
 		}
-		return nil
+		return s.audit(ctx, conn, workspaceID, "channel.deleted", subject("channel", id), channelFields(&c))
 	})
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -60,6 +61,15 @@ func findRoute(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Route, error
 	return list[0], nil
 }
 
+// routeFields are a route's for the audit trail, as they are now: change may
+// reach into its lists.
+func routeFields(r *rimewatch.Route) fields {
+	return fields{
+		"name": r.Name, "enabled": r.Enabled, "match": json.RawMessage(asJSON(r.Match)), "steps": json.RawMessage(asJSON(r.Steps)),
+		"repeat_s": r.RepeatS, "recovery": r.Recovery, "quiet_hours": json.RawMessage(asJSON(r.Quiet)), "digest_at": json.RawMessage(asJSON(r.DigestAt)),
+	}
+}
+
 // checkTargets wants every channel of a route to be one of its workspace.
 func checkTargets(conn *sqlite.Conn, r *rimewatch.Route) error {
 	known := make(map[int64]bool)
@@ -92,8 +102,11 @@ func (s *Store) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
 		}
 		id, err := insert(conn, errRouteTaken(), "INSERT INTO route (workspace_id, name, name_key, enabled, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			r.WorkspaceID, r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(r)), int64(r.CreatedAt), int64(r.UpdatedAt))
+		if err != nil {
+			return err
+		}
 		r.ID = id
-		return err
+		return s.audit(ctx, conn, r.WorkspaceID, "route.created", subject("route", id), routeFields(r))
 	})
 }
 
@@ -105,6 +118,7 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 			return err
 		}
 		r = old
+		before := routeFields(&old)
 		if err := change(&r); err != nil {
 			return err
 		}
@@ -117,7 +131,10 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 		}
 		_, err = exec(conn, "UPDATE route SET name = ?, name_key = ?, enabled = ?, body = ?, updated_at = ? WHERE id = ?",
 			r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(&r)), int64(r.UpdatedAt), id)
-		return unique(err, errRouteTaken())
+		if err != nil {
+			return unique(err, errRouteTaken())
+		}
+		return s.auditChange(ctx, conn, workspaceID, "route.updated", subject("route", id), before, routeFields(&r))
 	})
 	if err != nil {
 		return rimewatch.Route{}, err
@@ -128,11 +145,14 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 // DeleteRoute implements store.Notifications.
 func (s *Store) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		n, err := exec(conn, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
-		if err == nil && n == 0 {
-			return errRoute()
+		r, err := findRoute(conn, workspaceID, id)
+		if err != nil {
+			return err
 		}
-		return err
+		if _, err := exec(conn, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ?", id); err != nil {
+			return err
+		}
+		return s.audit(ctx, conn, workspaceID, "route.deleted", subject("route", id), routeFields(&r))
 	})
 }
 
@@ -179,6 +199,10 @@ func findSilence(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Silence, e
 	return list[0], nil
 }
 
+func silenceFields(x *rimewatch.Silence) fields {
+	return fields{"match": json.RawMessage(asJSON(x.Match)), "starts_at": x.StartsAt, "ends_at": x.EndsAt, "comment": x.Comment}
+}
+
 // CreateSilence implements store.Notifications.
 func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
 	if err := store.CheckSilence(x); err != nil {
@@ -187,8 +211,11 @@ func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
 	return s.write(ctx, func(conn *sqlite.Conn) error {
 		id, err := insert(conn, errSilence(), "INSERT INTO silence (workspace_id, match, starts_at, ends_at, comment, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			x.WorkspaceID, asJSON(x.Match), int64(x.StartsAt), int64(x.EndsAt), x.Comment, x.CreatedBy, int64(x.CreatedAt))
+		if err != nil {
+			return err
+		}
 		x.ID = id
-		return err
+		return s.audit(ctx, conn, x.WorkspaceID, "silence.created", subject("silence", id), silenceFields(x))
 	})
 }
 
@@ -200,6 +227,7 @@ func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change
 			return err
 		}
 		x = old
+		before := silenceFields(&old)
 		if err := change(&x); err != nil {
 			return err
 		}
@@ -209,7 +237,14 @@ func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change
 		}
 		_, err = exec(conn, "UPDATE silence SET match = ?, starts_at = ?, ends_at = ?, comment = ?, created_by = ? WHERE id = ?",
 			asJSON(x.Match), int64(x.StartsAt), int64(x.EndsAt), x.Comment, x.CreatedBy, id)
-		return err
+		if err != nil {
+			return err
+		}
+		action := "silence.updated"
+		if x.EndsAt < old.EndsAt {
+			action = "silence.ended"
+		}
+		return s.auditChange(ctx, conn, workspaceID, action, subject("silence", id), before, silenceFields(&x))
 	})
 	if err != nil {
 		return rimewatch.Silence{}, err

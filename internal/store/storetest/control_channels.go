@@ -300,3 +300,43 @@ func (c *control) silences() {
 	orphan := silence(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
 	c.code(c.s.CreateSilence(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
+
+// notificationTrail makes every kind of change and looks for its entry, without
+// a secret in it.
+func (c *control) notificationTrail() {
+	c.ctx = store.WithActor(c.ctx, "Olga")
+	w := c.workspace("a")
+	seen := len(c.trail(w.ID))
+	x := c.channel(aWebhook(w.ID, "hook"))
+	_, err := c.s.UpdateChannel(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error {
+		x.URL, x.Secret, x.Enabled = "https://example.com/other", "whsec_"+strings.Repeat("QUJD", 8), true
+		return nil
+	})
+	c.ok(err)
+	_, err = c.s.UpdateChannel(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error { x.UpdatedAt++; return nil })
+	c.ok(err)
+	r := aRoute(w.ID, "r", x.ID)
+	c.ok(c.s.CreateRoute(c.ctx, &r))
+	_, err = c.s.UpdateRoute(c.ctx, w.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].AfterS = 9; return nil })
+	c.ok(err)
+	c.ok(c.s.DeleteRoute(c.ctx, w.ID, r.ID))
+	c.ok(c.s.DeleteChannel(c.ctx, w.ID, x.ID))
+	s := rimewatch.Silence{WorkspaceID: w.ID, StartsAt: t0, EndsAt: t0 + 1000, Comment: "c"}
+	c.ok(c.s.CreateSilence(c.ctx, &s))
+	_, err = c.s.UpdateSilence(c.ctx, w.ID, s.ID, func(s *rimewatch.Silence) error { s.EndsAt = t0 + 500; return nil })
+	c.ok(err)
+	steps := fmt.Sprintf(`[{"after_s":%%d,"channel_ids":[%d]}]`, x.ID)
+	route := func(after int) string {
+		return fmt.Sprintf(`{"digest_at":null,"enabled":false,"match":{},"name":"r","quiet_hours":null,"recovery":false,"repeat_s":0,"steps":`+steps+`}`, after)
+	}
+	c.audited(w, &seen,
+		`Olga channel.created channel 1 {"enabled":false,"fallback_channel_id":0,"kind":"webhook","name":"hook","url":"https://example.com/•••"}`,
+		`Olga channel.updated channel 1 {"enabled":{"from":false,"to":true},"secret":"changed","url":{"from":"https://example.com/•••","to":"https://example.com/•••"}}`,
+		"Olga route.created route 1 "+route(0),
+		fmt.Sprintf(`Olga route.updated route 1 {"steps":{"from":`+steps+`,"to":`+steps+`}}`, 0, 9),
+		"Olga route.deleted route 1 "+route(9),
+		`Olga channel.deleted channel 1 {"enabled":true,"fallback_channel_id":0,"kind":"webhook","name":"hook","url":"https://example.com/•••"}`,
+		fmt.Sprintf(`Olga silence.created silence 1 {"comment":"c","ends_at":%q,"match":{},"starts_at":%q}`, t0+1000, t0),
+		fmt.Sprintf(`Olga silence.ended silence 1 {"ends_at":{"from":%q,"to":%q}}`, t0+1000, t0+500),
+	)
+}
