@@ -5,6 +5,10 @@ import type { Route } from './match';
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
+  { path: '/account', load: () => import('./pages/account/Settings.svelte') },
+  { path: '/account/:tab', load: () => import('./pages/account/Settings.svelte') },
+  { path: '/settings', load: () => import('./pages/workspace/Settings.svelte') },
+  { path: '/settings/:tab', load: () => import('./pages/workspace/Settings.svelte') },
   { path: '/wall', bare: true, load: () => import('./pages/wall/Wall.svelte') },
   { path: '/sign-in', access: 'public', bare: true, load: () => import('./pages/account/SignIn.svelte') },
   { path: '/set-up', access: 'public', bare: true, load: () => import('./pages/account/SetUp.svelte') },

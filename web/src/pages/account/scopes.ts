@@ -1,0 +1,21 @@
+// Scopes of tokens in words.
+export const presets = [
+  { slug: 'ingest', label: 'Device ingest', hint: 'Sends readings and heartbeats, reads nothing. The right one for devices.' },
+  { slug: 'read', label: 'Read only', hint: 'Reads devices, readings and alerts; changes nothing.' },
+  { slug: 'full', label: 'Full access', hint: 'Everything a technician may do. For programs of your own.' },
+] as const;
+
+export type Preset = (typeof presets)[number]['slug'];
+
+const sets: Record<Preset, string[]> = {
+  ingest: ['readings:write'],
+  read: ['alerts:read', 'devices:read', 'readings:read'],
+  full: ['alerts:read', 'alerts:write', 'devices:read', 'devices:write', 'readings:read', 'readings:write'],
+};
+
+/** scopeWords names a set of scopes: by its preset where it is one. */
+export function scopeWords(scopes: readonly string[]): string {
+  const sorted = [...scopes].sort().join(' ');
+  const preset = presets.find((p) => sets[p.slug].join(' ') === sorted);
+  return preset ? preset.label : scopes.join(', ');
+}
