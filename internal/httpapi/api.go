@@ -76,6 +76,7 @@ type Fleet interface {
 	Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error)
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	DeviceID(workspaceID int64, serial []byte) (int64, bool)
+	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
 }
 

@@ -34,6 +34,9 @@ type Fleet interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	// DeviceID resolves a serial on the hot path; false when unknown.
 	DeviceID(workspaceID int64, serial []byte) (int64, bool)
+	// Serials names devices of the workspace, deleted ones too; unknown ids are
+	// left out.
+	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
 	// EachDevice calls yield for every device of the workspace that has a
 	// reading, by id, in bounded memory. The view is only valid in the call.
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error

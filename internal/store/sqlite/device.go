@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -141,4 +142,17 @@ func settleOne(op *store.DeviceOp, row *rimewatch.Device, now rimewatch.Time) er
 
 func stageKey(workspaceID int64, serial string) string {
 	return fmt.Sprintf("%d/%s", workspaceID, rimewatch.SerialKey(serial))
+}
+
+// Serials implements store.Fleet.
+func (s *Store) Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error) {
+	out := make(map[int64]string, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return each(conn, "SELECT id, serial FROM device WHERE workspace_id = ? AND id IN (SELECT value FROM json_each(?))",
+			func(stmt *sqlite.Stmt) { out[stmt.ColumnInt64(0)] = stmt.ColumnText(1) }, workspaceID, asJSON(ids))
+	})
+	return out, err
 }

@@ -134,7 +134,15 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	conn, err := sqlite.OpenConn(s.cfg.Path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	// The file holds secrets. SQLite gives its write-ahead log the same mode.
+	f, err := os.OpenFile(s.cfg.Path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	conn, err := sqlite.OpenConn(s.cfg.Path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}

@@ -65,3 +65,18 @@ func TestReadings(t *testing.T) {
 		},
 	})
 }
+
+// The file holds secrets: nobody else on the machine reads it.
+func TestFileMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), FileName)
+	openAt(t, Config{Path: path})
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o600 {
+			t.Errorf("%s has the mode %o", info.Name(), mode)
+		}
+	}
+}
