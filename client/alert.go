@@ -11,8 +11,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Alert is one condition of one device from its opening to its end. Null texts
-// and times are empty.
+// Alert is one condition of one device, or of a site, from its opening to its
+// end. Null texts, times and ids are empty: of a site's alert all about the device.
 type Alert struct {
 	ID                 int64                 `json:"id"`
 	Status             rimewatch.AlertStatus `json:"status"`

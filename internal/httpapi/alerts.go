@@ -17,10 +17,10 @@ type Alert struct {
 	Status             rimewatch.AlertStatus       `json:"status" enum:"active,resolved"`
 	Severity           rimewatch.Severity          `json:"severity" enum:"warning,critical"`
 	Type               rimewatch.AlertType         `json:"type" doc:"An open set: new types may appear." example:"high_temperature"`
-	DeviceID           int64                       `json:"device_id"`
-	DeviceSerial       string                      `json:"device_serial"`
-	DeviceName         string                      `json:"device_name"`
-	EquipmentType      string                      `json:"equipment_type"`
+	DeviceID           *int64                      `json:"device_id" doc:"null for the alert of a site, as all about the device is."`
+	DeviceSerial       *string                     `json:"device_serial"`
+	DeviceName         *string                     `json:"device_name"`
+	EquipmentType      *string                     `json:"equipment_type"`
 	Site               maybe[SiteRef]              `json:"site"`
 	Title              string                      `json:"title"`
 	Message            string                      `json:"message"`
@@ -57,7 +57,7 @@ func orNull[T comparable](v T) *T {
 func alertJSON(v *rimewatch.AlertView) Alert {
 	out := Alert{
 		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
-		DeviceID: v.DeviceID, DeviceSerial: v.DeviceSerial, DeviceName: v.DeviceName, EquipmentType: v.EquipmentType, Site: siteRef(v.Site),
+		DeviceID: orNull(v.DeviceID), DeviceSerial: orNull(v.DeviceSerial), DeviceName: orNull(v.DeviceName), EquipmentType: orNull(v.EquipmentType), Site: siteRef(v.Site),
 		Title: v.Title, Message: v.Message, Metric: orNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: orNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: orNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,

@@ -42,6 +42,9 @@ type Writer interface {
 	DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
 	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	// SiteDeleted hears of a site after its deletion is stored.
+	SiteDeleted(ctx context.Context, id int64) error
 }
 
 // Health tells how a fleet and its devices are.

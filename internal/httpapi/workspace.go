@@ -171,7 +171,10 @@ func (a *API) deleteSite(ctx context.Context, in *IDInput) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{}, a.cfg.Accounts.DeleteSite(ctx, callOf(ctx).principal, id)
+	if err := a.cfg.Accounts.DeleteSite(ctx, callOf(ctx).principal, id); err != nil {
+		return Done{}, err
+	}
+	return Done{}, a.cfg.Writer.SiteDeleted(ctx, id)
 }
 
 // Token is an API token as it is listed.

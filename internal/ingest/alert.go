@@ -46,7 +46,7 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 	}
 	op.found, op.who = &v, store.ActorOf(ctx)
 	r := &request{alert: op, done: make(chan error, 1)}
-	if op.does == rimewatch.TransitionResolved {
+	if op.does == rimewatch.TransitionResolved && v.SiteID == 0 {
 		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: []byte(v.Type)}}
 	}
 	if err := s.send(ctx, r); err != nil {
@@ -62,22 +62,39 @@ func errNotActive() error {
 	return rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is not active any more.")
 }
 
+// alertsOf gives the active alerts of an alert's device or site.
+func (s *Service) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
+	if x := s.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+		return x.alerts
+	}
+	if u := s.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+		return u.alerts
+	}
+	return nil
+}
+
+// stageAlerts gives them on their way through the group, nil when there is no
+// such device or site any more. It holds until the next one is staged.
+func (s *Service) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
+	if x := s.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+		return &s.stageSite(x).alerts
+	}
+	if u := s.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+		return &s.stage(u).alerts
+	}
+	return nil
+}
+
+func alertAt(alerts []*rimewatch.Alert, id int64) int {
+	return slices.IndexFunc(alerts, func(row *rimewatch.Alert) bool { return row.ID == id })
+}
+
 // prepareAlertOp settles whether the alert is still active, so that nothing is
 // logged in vain. The writer goroutine alone changes that.
 func (s *Service) prepareAlertOp(r *request) {
 	op := r.alert
-	if op.does == rimewatch.TransitionNoted {
-		return // allowed at any time
-	}
-	op.err = errNotActive()
-	if u := s.units[op.found.DeviceID]; u != nil {
-		for _, row := range u.alerts {
-			if row.ID == op.id {
-				op.err = nil
-			}
-		}
-	}
-	if op.err != nil {
+	if op.does != rimewatch.TransitionNoted && alertAt(s.alertsOf(&op.found.Alert), op.id) < 0 {
+		op.err = errNotActive()
 		r.inputs = nil
 	}
 }
@@ -85,18 +102,15 @@ func (s *Service) prepareAlertOp(r *request) {
 // finishAlertOp writes what a person did, after the group's inputs: if they
 // ended the alert by themselves, the person came too late.
 func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
-	if u := s.units[op.found.DeviceID]; u != nil {
-		st := s.stage(u)
-		for i, row := range st.alerts {
-			if row.ID != op.id {
-				continue
-			}
-			copied := *row
-			kind := op.apply(&copied, now)
-			s.putAlert(st, i, &copied)
-			s.tell(op.does, &copied, now, op.by, op.note)
-			s.auditAlert(op, &copied, now)
-			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &copied})
+	found := &op.found.Alert
+	if alerts := s.stageAlerts(found); alerts != nil {
+		if i := alertAt(*alerts, op.id); i >= 0 {
+			row := *(*alerts)[i]
+			kind := op.apply(&row, now)
+			s.putAlert(s.alertsOf(found), alerts, i, &row)
+			s.tell(op.does, &row, now, op.by, op.note)
+			s.auditAlert(op, &row, now)
+			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &row})
 			return
 		}
 	}
@@ -104,22 +118,16 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 		op.err = errNotActive()
 		return
 	}
-	s.tell(op.does, &op.found.Alert, now, op.by, op.note)
+	s.tell(op.does, found, now, op.by, op.note)
 	last := &s.group.result.Transitions[len(s.group.result.Transitions)-1]
 	last.Alert = nil // it stays as it is stored
-	s.auditAlert(op, &op.found.Alert, now)
-}
-
-// ack is an acknowledgement that ends by itself.
-type ack struct {
-	unit *unit
-	at   rimewatch.Time
+	s.auditAlert(op, found, now)
 }
 
 // noteAck remembers when an alert's acknowledgement ends.
-func (s *Service) noteAck(u *unit, a *rimewatch.Alert) {
+func (s *Service) noteAck(a *rimewatch.Alert) {
 	if a.Status == rimewatch.AlertActive && a.AcknowledgedAt != 0 && a.AckExpiresAt != 0 {
-		s.acks[a.ID] = ack{u, a.AckExpiresAt}
+		s.acks[a.ID] = a
 	} else {
 		delete(s.acks, a.ID)
 	}
@@ -128,7 +136,7 @@ func (s *Service) noteAck(u *unit, a *rimewatch.Alert) {
 // acksDue tells whether an acknowledgement ends by now.
 func (s *Service) acksDue(now rimewatch.Time) bool {
 	for _, a := range s.acks {
-		if a.at <= now {
+		if a.AckExpiresAt <= now {
 			return true
 		}
 	}
@@ -139,23 +147,28 @@ func (s *Service) acksDue(now rimewatch.Time) bool {
 // alert is nobody's again. It gives how many there were.
 func (s *Service) endAcks(now rimewatch.Time) (ended int) {
 	for id, a := range s.acks {
-		if a.at > now || a.unit.deleted {
+		if a.AckExpiresAt > now {
 			continue
 		}
-		st := s.stage(a.unit)
-		i := slices.IndexFunc(st.alerts, func(row *rimewatch.Alert) bool { return row.ID == id })
-		if i < 0 || st.alerts[i].AcknowledgedAt == 0 {
+		alerts := s.stageAlerts(a)
+		if alerts == nil {
+			delete(s.acks, id)
+			continue
+		}
+		i := alertAt(*alerts, id)
+		if i < 0 || (*alerts)[i].AcknowledgedAt == 0 {
 			delete(s.acks, id) // it ended in another way
 			continue
 		}
-		if row := st.alerts[i]; row.AckExpiresAt <= now {
-			copied := *row
-			copied.AcknowledgedAt, copied.AcknowledgedBy, copied.AckExpiresAt = 0, "", 0
-			s.putAlert(st, i, &copied)
-			s.tell(rimewatch.TransitionAckExpired, &copied, now, "", "")
-			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
-			ended++
+		row := *(*alerts)[i]
+		if row.AckExpiresAt > now {
+			continue
 		}
+		row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
+		s.putAlert(s.alertsOf(a), alerts, i, &row)
+		s.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
+		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+		ended++
 	}
 	return ended
 }

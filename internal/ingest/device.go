@@ -87,6 +87,10 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		}
 	} else {
 		st.name = d.Name
+		if st.siteID != d.SiteID {
+			st.siteID = d.SiteID
+			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
+		}
 		st.cfg = s.configs.get(encodeConfig(d))
 		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)
 	}
@@ -112,7 +116,7 @@ func (g *group) added(d *rimewatch.Device) *unit {
 func (s *Service) supersede(st *staged, i int, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-	s.putAlert(st, i, &row)
+	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
 	s.tell(rimewatch.TransitionResolved, &row, now, "", "")
 	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
 }

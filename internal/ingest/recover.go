@@ -19,7 +19,9 @@ import (
 // Transitions are dropped, their rows were committed with the inputs.
 func (s *Service) recover(ctx context.Context) error {
 	err := s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		s.units[d.ID] = &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(encodeConfig(d))}
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(encodeConfig(d))}
+		s.units[d.ID] = u
+		s.sites.place(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
@@ -95,7 +97,7 @@ func (s *Service) restore(c *store.Checkpoint) error {
 // forget makes a unit one that nothing is known of.
 func (s *Service) forget(deviceID int64) {
 	if u := s.units[deviceID]; u != nil {
-		*u = unit{id: u.id, workspaceID: u.workspaceID, name: u.name, createdAt: u.createdAt, cfg: u.cfg}
+		*u = unit{id: u.id, workspaceID: u.workspaceID, name: u.name, createdAt: u.createdAt, cfg: u.cfg, siteID: u.siteID, siteSlot: u.siteSlot}
 	}
 }
 
@@ -161,10 +163,20 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 
 func (s *Service) restoreAlerts(ctx context.Context) error {
 	err := s.store.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+		if a.SiteID != 0 {
+			row := *a
+			x := s.sites.at(a.WorkspaceID, a.SiteID)
+			x.alerts = append(x.alerts, &row)
+			s.sites.alarmed[x.id] = x
+			s.sites.touch(x.id)
+			s.total(a.WorkspaceID).addAlerts(x.alerts, 1)
+			s.noteAck(&row)
+			return nil
+		}
 		if u := s.units[a.DeviceID]; u != nil {
 			row := *a
 			u.alerts = append(u.alerts, &row)
-			s.noteAck(u, &row)
+			s.noteAck(&row)
 		}
 		return nil
 	})
@@ -264,7 +276,7 @@ func (s *Service) putLive() {
 	var scratch engine.State
 	for _, u := range s.units {
 		state := u.read(&scratch)
-		u.online = state.Presence.Online
+		u.online, u.changedAt, u.announced = state.Presence.Online, state.Presence.ChangedAt, state.Presence.Announced
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 		touched = appendTouched(touched, state, u.alerts)
 		s.setDeadline(u, state.Deadline(u.cfg, &s.site))

@@ -21,6 +21,8 @@ type Store interface {
 	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
+	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
+	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 }
 
 // Publisher hears of every commit, in order, after it is durable. It must
@@ -110,6 +112,7 @@ type Service struct {
 	totals  map[int64]*totals
 	site    engine.Site
 	configs configs
+	sites   sites
 
 	stale      []*unit // changed since their shares were made; of the writer goroutine
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
@@ -118,11 +121,11 @@ type Service struct {
 	wheel *presence.Wheel // of the writer goroutine
 	group group           // of the writer goroutine
 
-	unrecorded store.Downtime // of the writer goroutine
-	orphans    []orphan       // likewise
-	acks       map[int64]ack  // acknowledgements by alert, likewise
-	troubles   int            // not logged since; of the writer goroutine
-	troubledAt rimewatch.Time // when one was logged
+	unrecorded store.Downtime             // of the writer goroutine
+	orphans    []orphan                   // likewise
+	acks       map[int64]*rimewatch.Alert // acknowledged alerts, likewise
+	troubles   int                        // not logged since; of the writer goroutine
+	troubledAt rimewatch.Time             // when one was logged
 
 	checkpointing sync.Mutex
 	worst         atomic.Int64 // ns, the longest commit
@@ -144,13 +147,14 @@ func New(cfg Config) *Service {
 		log:      cfg.Logger,
 		queue:    make(chan *request, queueRequests),
 		units:    make(map[int64]*unit),
-		acks:     make(map[int64]ack),
+		acks:     make(map[int64]*rimewatch.Alert),
 		totals:   make(map[int64]*totals),
 		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),
 	}
 	s.memory.capacity = cfg.UnpackedStates
 	s.configs.init()
+	s.sites.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
 	s.group.init()
 	return s
@@ -185,7 +189,9 @@ type request struct {
 	inputs []store.Input
 	device *deviceOp
 	alert  *alertOp
-	done   chan error
+	// siteGone is the id of a site that was deleted, 0 = none.
+	siteGone int64
+	done     chan error
 }
 
 // send queues a request and waits for its commit. Once queued it is waited for

@@ -86,6 +86,10 @@ func (t *totals) add(online bool, alerts []*rimewatch.Alert, sign int) {
 	if online {
 		t.online += sign
 	}
+	t.addAlerts(alerts, sign)
+}
+
+func (t *totals) addAlerts(alerts []*rimewatch.Alert, sign int) {
 	for _, a := range alerts {
 		if a.Severity == rimewatch.Critical {
 			t.critical += sign

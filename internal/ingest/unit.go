@@ -29,6 +29,10 @@ type unit struct {
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
 	slot        int32          // its place in the group, counted from 1
 	pending     int32          // accepted readings of the group not yet stepped
+	siteID      int64          // 0 = none; of the writer goroutine
+	changedAt   rimewatch.Time // when it came online or went offline; likewise
+	siteSlot    int32          // its place in its site
+	announced   bool           // its shutdown was
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
 	online      bool
@@ -200,30 +204,31 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 	} else {
 		row.Prediction = t.Prediction
 	}
-	s.putAlert(st, i, row)
+	s.putAlert(st.unit.alerts, &st.alerts, i, row)
 	s.tell(timelineKinds[t.Kind], row, now, "", "")
 	s.group.events.alert(t.Kind, row)
 }
 
-// putAlert places a changed row among the staged unit's alerts and the effects.
-func (s *Service) putAlert(st *staged, i int, row *rimewatch.Alert) {
-	// The slice may still be the unit's own: it is copied before it changes.
-	list := append(make([]*rimewatch.Alert, 0, len(st.alerts)+1), st.alerts...)
-	switch {
-	case row.Status != rimewatch.AlertActive && i >= 0:
-		list = append(list[:i], list[i+1:]...)
-	case i >= 0:
-		list[i] = row
-	default:
-		list = append(list, row)
-	}
+// putAlert places a changed row among the staged alerts of a unit or site, whose
+// i-th it is (-1 = a new one), and among the effects. committed are those from
+// before the group.
+func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, row *rimewatch.Alert) {
+	// The slice may still be the committed one: it is copied before it changes.
+	list := append(make([]*rimewatch.Alert, 0, len(*alerts)+1), *alerts...)
 	var old *rimewatch.Alert
-	if i >= 0 {
-		old = st.alerts[i]
+	switch {
+	case i < 0:
+		list = append(list, row)
+	case row.Status != rimewatch.AlertActive:
+		old = list[i]
+		list = append(list[:i], list[i+1:]...)
+	default:
+		old = list[i]
+		list[i] = row
 	}
-	st.alerts = list
+	*alerts = list
 	effects := &s.group.result
-	if old == nil || slices.Contains(st.unit.alerts, old) {
+	if old == nil || slices.Contains(committed, old) {
 		effects.Alerts = append(effects.Alerts, row)
 		return
 	}

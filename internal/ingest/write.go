@@ -83,6 +83,7 @@ func (s *Service) passTime() {
 			return
 		}
 	}
+	s.passSites(now)
 	if now-max(s.lastAlive, s.now) >= rimewatch.Time(s.cfg.AliveEvery.Milliseconds()) {
 		if err := s.store.MarkAlive(context.Background(), now); err != nil {
 			s.troubled("mark alive", err)
@@ -106,6 +107,7 @@ type group struct {
 	store    store.Group
 	requests []*request
 	staged   []staged
+	sites    []stagedSite
 	events   Published
 	scratch  []alert.Transition
 	result   store.Effects
@@ -124,6 +126,8 @@ func (g *group) reset() {
 	if cap(g.staged) > stagedKept {
 		g.staged = nil
 	}
+	clear(g.sites)
+	g.sites = g.sites[:0]
 	clear(g.store.Parts)
 	clear(g.store.Devices)
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
@@ -215,6 +219,7 @@ type staged struct {
 	cfg    *engine.Config
 	alerts []*rimewatch.Alert // active ones; the unit's own slice while unchanged
 	vitals vitals
+	siteID int64
 	was    bool // online before
 	gone   bool // deleted
 }
@@ -223,7 +228,7 @@ type staged struct {
 func (s *Service) stage(u *unit) *staged {
 	g := &s.group
 	if u.slot == 0 {
-		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, was: u.online, state: s.memory.take()})
+		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, siteID: u.siteID, was: u.online, state: s.memory.take()})
 		u.slot = int32(len(g.staged))
 		st := &g.staged[u.slot-1]
 		if state := u.read(st.state); state != st.state {
@@ -271,6 +276,13 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 		}
 	}
 	accepted += s.endAcks(now)
+	for _, r := range g.requests {
+		if r.siteGone != 0 {
+			accepted++
+			s.applySiteGone(r.siteGone, now)
+		}
+	}
+	accepted += s.applySite(now)
 	if accepted == 0 && len(s.orphans) == 0 {
 		return store.Effects{Empty: true}, nil
 	}
@@ -378,12 +390,14 @@ func (s *Service) committed() {
 	g := &s.group
 	s.mu.Lock()
 	s.seq, s.now = g.seq, g.store.Now
+	s.committedSites()
 	s.inputs += int64(len(g.staged))
 	for i := range g.staged {
 		st := &g.staged[i]
 		u := st.unit
 		u.slot, u.pending = 0, 0
 		s.recount(u, st)
+		s.sites.watch(u, st)
 		u.cfg, u.alerts, u.vitals, u.name, u.online = st.cfg, st.alerts, st.vitals, st.name, st.state.Presence.Online
 		s.memory.put(u, st.state)
 		if st.gone {
@@ -403,8 +417,13 @@ func (s *Service) committed() {
 	}
 	s.mu.Unlock()
 	for i := range g.events.Alerts {
-		if a := g.events.Alerts[i].Alert; a.AcknowledgedAt != 0 || len(s.acks) > 0 {
-			s.noteAck(s.units[a.DeviceID], a)
+		a := g.events.Alerts[i].Alert
+		u := s.units[a.DeviceID]
+		if a.AcknowledgedAt != 0 || len(s.acks) > 0 {
+			s.noteAck(a)
+		}
+		if a.Type == rimewatch.DeviceOffline && u != nil {
+			s.sites.touch(u.siteID)
 		}
 	}
 	for i := range g.staged {

@@ -1,0 +1,469 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// An outage of a site: when at least siteLeast devices, and at least half of
+// those that were online before, fall silent within siteWindow. Devices that
+// announced their shutdown or were offline already do not count. The alert is
+// over when at least half of those that fell silent have been heard again for
+// siteSettle, so that the others have had their turn, or at once when all have.
+const (
+	siteLeast  = 3
+	siteWindow = 2 * rimewatch.Minute
+	siteSettle = 2 * rimewatch.Minute
+	siteSlice  = 2_000 // devices in one commit of an outage
+)
+
+// site is a place with devices. What spans devices is judged here, after the
+// commits that changed them, from nothing but their states and the alerts that
+// are stored: after a restart it comes to the same. Of the writer goroutine.
+type site struct {
+	id, workspaceID int64
+	units           []*unit
+	alerts          []*rimewatch.Alert // its site_offline while active; rows are replaced, never changed
+	told            rimewatch.Time     // when its last alert that is over was triggered
+	asked           bool               // told is known from the store
+	dirty           bool               // devices have changed since it was judged
+	dueAt           rimewatch.Time     // when it is to be judged though nothing changes, 0 = never
+}
+
+// sites are the places that the service knows.
+type sites struct {
+	byID    map[int64]*site
+	dirty   []*site
+	alarmed map[int64]*site // those with an active alert
+	verdict *verdict        // that the next commit carries out
+}
+
+func (m *sites) init() {
+	m.byID = make(map[int64]*site)
+	m.alarmed = make(map[int64]*site)
+}
+
+func (m *sites) at(workspaceID, id int64) *site {
+	x := m.byID[id]
+	if x == nil {
+		x = &site{id: id, workspaceID: workspaceID}
+		m.byID[id] = x
+	}
+	return x
+}
+
+// place puts a unit into a site, out of the one where it was; 0 = none.
+func (m *sites) place(u *unit, id int64) {
+	if u.siteID != 0 {
+		x := m.byID[u.siteID]
+		last := x.units[len(x.units)-1]
+		x.units[u.siteSlot], last.siteSlot = last, u.siteSlot
+		x.units = x.units[:len(x.units)-1]
+		m.touch(u.siteID)
+	}
+	u.siteID = id
+	if id != 0 {
+		x := m.at(u.workspaceID, id)
+		u.siteSlot = int32(len(x.units))
+		x.units = append(x.units, u)
+		m.touch(id)
+	}
+}
+
+// touch says that a site is to be judged again.
+func (m *sites) touch(id int64) {
+	if x := m.byID[id]; x != nil && !x.dirty {
+		x.dirty = true
+		m.dirty = append(m.dirty, x)
+	}
+}
+
+// silent tells whether a device should be heard and is not.
+func (u *unit) silent() bool { return !u.online && !u.announced && u.changedAt != 0 }
+
+func (u *unit) offlineAlert() *rimewatch.Alert {
+	for _, row := range u.alerts {
+		if row.Type == rimewatch.DeviceOffline {
+			return row
+		}
+	}
+	return nil
+}
+
+// outage finds the latest one: when it began, how many fell silent and how many
+// were online before.
+func (x *site) outage() (from rimewatch.Time, silent, before int, found bool) {
+	if len(x.units) < siteLeast {
+		return 0, 0, 0, false
+	}
+	var at []rimewatch.Time
+	online := 0
+	for _, u := range x.units {
+		switch {
+		case u.online:
+			online++
+		case u.silent():
+			at = append(at, u.changedAt)
+		}
+	}
+	slices.Sort(at)
+	for last, first := len(at)-1, len(at)-1; last+1 >= siteLeast; last-- {
+		for first = min(first, last); first > 0 && at[first-1] > at[last]-siteWindow; first-- {
+		}
+		silent, before = last-first+1, len(at)-first+online
+		if silent >= siteLeast && 2*silent >= before {
+			return at[first], silent, before, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// verdict is what is to be done about a site.
+type verdict struct {
+	site              *site
+	open, resolve     bool
+	superseded        bool // resolve: there is nothing left that could be heard
+	update, escalate  bool
+	from              rimewatch.Time // of an outage to open
+	silent, devices   int
+	suppress, release []*unit
+	again             rimewatch.Time // when to judge again, 0 = at the next change
+	name              string
+	applied           int
+}
+
+func (v *verdict) nothing() bool {
+	return !v.open && !v.resolve && !v.update && !v.escalate && len(v.suppress) == 0 && len(v.release) == 0
+}
+
+// judge says what is to be done. What concerns the devices' own alerts comes in
+// slices, and only when the site's own is settled.
+func (x *site) judge(now rimewatch.Time) verdict {
+	v := verdict{site: x}
+	explains := int64(0) // the alert that explains silence
+	var since rimewatch.Time
+	if len(x.alerts) == 0 {
+		if v.from, v.silent, v.devices, v.open = x.outage(); v.open && v.from <= x.told {
+			v.open = false
+		}
+	} else {
+		x.judgeAlert(&v, now)
+		explains, since = x.alerts[0].ID, x.alerts[0].ConditionStartedAt
+	}
+	if !v.nothing() {
+		return v
+	}
+	for _, u := range x.units {
+		row := u.offlineAlert()
+		switch {
+		case len(v.release)+len(v.suppress) >= siteSlice:
+			return v
+		case row == nil:
+		case row.SuppressedBy != 0 && row.SuppressedBy != explains:
+			v.release = append(v.release, u)
+		case row.SuppressedBy == 0 && explains != 0 && u.silent() && u.changedAt >= since:
+			v.suppress = append(v.suppress, u)
+		}
+	}
+	return v
+}
+
+// judgeAlert says what becomes of a site's active alert. It turns critical with
+// the first of the devices that it explains.
+func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
+	a := x.alerts[0]
+	var back []rimewatch.Time
+	critical := false
+	for _, u := range x.units {
+		switch {
+		case u.silent() && u.changedAt >= a.ConditionStartedAt:
+			v.silent++
+			row := u.offlineAlert()
+			critical = critical || row != nil && row.Severity == rimewatch.Critical && row.SuppressedBy == a.ID
+		case u.online && u.changedAt > a.ConditionStartedAt:
+			back = append(back, u.changedAt)
+		case u.online:
+			v.devices++
+		}
+	}
+	concerned := v.silent + len(back)
+	v.devices += concerned
+	v.superseded = concerned == 0
+	if v.silent == 0 {
+		v.resolve = true
+		return
+	}
+	if 2*len(back) >= concerned {
+		slices.Sort(back)
+		v.again = back[(concerned+1)/2-1] + siteSettle
+		if v.resolve = now >= v.again; v.resolve {
+			v.devices = concerned
+			return
+		}
+	}
+	v.escalate = critical && a.Severity == rimewatch.Warning
+	v.update = a.PeakValue == nil || float64(v.silent) > *a.PeakValue
+}
+
+// passSites judges the sites whose devices have changed, and those whose time
+// has come.
+func (s *Service) passSites(now rimewatch.Time) {
+	for id, x := range s.sites.alarmed {
+		if x.dueAt != 0 && x.dueAt <= now {
+			s.sites.touch(id)
+		}
+	}
+	dirty := s.sites.dirty
+	s.sites.dirty = nil
+	for i, x := range dirty {
+		for s.settleSite(x, now) {
+		}
+		if x.dirty { // a full disk: it is tried again at the next tick
+			s.sites.dirty = append(s.sites.dirty, dirty[i:]...)
+			return
+		}
+	}
+}
+
+// settleSite does one step of what is to be done about a site and tells whether
+// there may be more.
+func (s *Service) settleSite(x *site, now rimewatch.Time) bool {
+	v := x.judge(now)
+	if v.open {
+		if err := s.prepareOutage(x, &v); err != nil {
+			s.troubled("look up a site", err)
+			return false
+		}
+		if !v.open {
+			return true
+		}
+	}
+	if v.nothing() {
+		x.dirty, x.dueAt = false, v.again
+		return false
+	}
+	s.sites.verdict = &v
+	ok := s.commit(nil, nil)
+	s.sites.verdict = nil
+	if ok && v.applied == 0 {
+		x.dirty = false // what was to be done has become void; its cause touches the site again
+	}
+	return ok && v.applied > 0
+}
+
+// prepareOutage asks the store for the name of a site and whether this outage
+// was told before: a person may have resolved its alert.
+func (s *Service) prepareOutage(x *site, v *verdict) error {
+	ctx := context.Background()
+	if !x.asked {
+		list, _, err := s.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if list[i].SiteID == x.id {
+				x.told = max(x.told, list[i].TriggeredAt)
+			}
+		}
+		x.asked = true
+		v.open = v.from > x.told
+	}
+	if !v.open {
+		return nil
+	}
+	known, err := s.store.Site(ctx, x.workspaceID, x.id)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		x.told, v.open = rimewatch.MaxTime, false
+		return nil
+	}
+	v.name = known.Name
+	return err
+}
+
+// stagedSite is a site's next alerts on their way through a commit.
+type stagedSite struct {
+	site   *site
+	alerts []*rimewatch.Alert
+}
+
+func (s *Service) stageSite(x *site) *stagedSite {
+	g := &s.group
+	for i := range g.sites {
+		if g.sites[i].site == x {
+			return &g.sites[i]
+		}
+	}
+	g.sites = append(g.sites, stagedSite{x, x.alerts})
+	return &g.sites[len(g.sites)-1]
+}
+
+// applySite carries a verdict out, inside a group. What has changed in this very
+// group is left alone: the site is judged again after it.
+func (s *Service) applySite(now rimewatch.Time) int {
+	v := s.sites.verdict
+	if v == nil {
+		return 0
+	}
+	v.applied = 0
+	x := v.site
+	staged := s.stageSite(x)
+	switch {
+	case v.open && len(staged.alerts) == 0:
+		s.putSite(staged, v, &rimewatch.Alert{
+			WorkspaceID: x.workspaceID, SiteID: x.id, Type: rimewatch.SiteOffline, Status: rimewatch.AlertActive, Severity: rimewatch.Warning,
+			ConditionStartedAt: v.from, TriggeredAt: now, Metric: "silent_devices", Occurrences: 1,
+		}, rimewatch.TransitionOpened, now)
+	case (v.resolve || v.update || v.escalate) && len(staged.alerts) > 0:
+		row := *staged.alerts[0]
+		kind := rimewatch.TransitionKind("")
+		switch {
+		case v.resolve:
+			row.Status, row.Resolution, row.ResolvedAt, kind = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now, rimewatch.TransitionResolved
+			if v.superseded {
+				row.Resolution = rimewatch.ResolvedSuperseded
+			}
+		case v.escalate:
+			row.Severity, kind = rimewatch.Critical, rimewatch.TransitionEscalated
+		}
+		s.putSite(staged, v, &row, kind, now)
+	}
+	for _, u := range v.suppress {
+		v.applied += s.explain(u, staged.alerts, now)
+	}
+	for _, u := range v.release {
+		v.applied += s.release(u, now)
+	}
+	return v.applied
+}
+
+// putSite writes a site's alert with its numbers and words.
+func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, kind rimewatch.TransitionKind, now rimewatch.Time) {
+	v.applied++
+	row.LastEvaluatedAt = now
+	value := float64(v.silent)
+	peak := value
+	if row.PeakValue != nil {
+		peak = max(peak, *row.PeakValue)
+	}
+	row.Value, row.PeakValue = &value, &peak
+	title, message := alert.SiteOutage{
+		Site: v.name, Silent: v.silent, Devices: v.devices, Lasted: now.Sub(row.ConditionStartedAt),
+		Critical: row.Severity == rimewatch.Critical, Over: v.resolve,
+	}.Describe()
+	if v.open {
+		row.Title = title
+	}
+	if !v.superseded {
+		row.Message = message
+	}
+	i := len(staged.alerts) - 1
+	s.putAlert(staged.site.alerts, &staged.alerts, i, row)
+	event := AlertUpdated
+	switch kind {
+	case rimewatch.TransitionOpened:
+		event = AlertOpened
+	case rimewatch.TransitionResolved:
+		event = AlertResolved
+	}
+	if kind != "" {
+		s.tell(kind, row, now, "", "")
+	}
+	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{event, row})
+}
+
+// explain marks a device's silence as explained by its site's.
+func (s *Service) explain(u *unit, by []*rimewatch.Alert, now rimewatch.Time) int {
+	if len(by) == 0 || u.deleted {
+		return 0
+	}
+	return s.setSuppressed(s.stage(u), by[0].ID, rimewatch.TransitionSuppressed, now)
+}
+
+// release makes a device's silence its own again.
+func (s *Service) release(u *unit, now rimewatch.Time) int {
+	if u.deleted {
+		return 0
+	}
+	return s.setSuppressed(s.stage(u), 0, rimewatch.TransitionReleased, now)
+}
+
+func (s *Service) setSuppressed(st *staged, by int64, kind rimewatch.TransitionKind, now rimewatch.Time) int {
+	for i, row := range st.alerts {
+		if row.Type != rimewatch.DeviceOffline || row.SuppressedBy == by {
+			continue
+		}
+		copied := *row
+		copied.SuppressedBy = by
+		s.putAlert(st.unit.alerts, &st.alerts, i, &copied)
+		s.tell(kind, &copied, now, "", "")
+		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
+		return 1
+	}
+	return 0
+}
+
+// committedSites makes the group's changes of sites known.
+func (s *Service) committedSites() {
+	for i := range s.group.sites {
+		x, alerts := s.group.sites[i].site, s.group.sites[i].alerts
+		t := s.total(x.workspaceID)
+		t.addAlerts(x.alerts, -1)
+		t.addAlerts(alerts, 1)
+		if len(x.alerts) > 0 && len(alerts) == 0 {
+			x.told = x.alerts[0].TriggeredAt
+		}
+		x.alerts = alerts
+		if len(alerts) > 0 {
+			s.sites.alarmed[x.id] = x
+		} else {
+			delete(s.sites.alarmed, x.id)
+		}
+		s.sites.touch(x.id)
+	}
+}
+
+// watch keeps what sites are judged by up to date after a commit, and says what
+// is to be judged again. Before the unit's own fields change.
+func (m *sites) watch(u *unit, st *staged) {
+	p := &st.state.Presence
+	changed := p.Online != u.online || p.ChangedAt != u.changedAt || p.Announced != u.announced
+	u.changedAt, u.announced = p.ChangedAt, p.Announced
+	switch {
+	case st.gone:
+		m.place(u, 0)
+	case st.siteID != u.siteID:
+		m.place(u, st.siteID)
+	case changed:
+		m.touch(u.siteID)
+	}
+}
+
+// SiteDeleted tells that a site is no more: its devices are without one, its
+// alert is over, and their own count again.
+func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
+	return s.send(ctx, &request{siteGone: id, done: make(chan error, 1)})
+}
+
+func (s *Service) applySiteGone(id int64, now rimewatch.Time) {
+	x := s.sites.byID[id]
+	if x == nil {
+		return
+	}
+	for _, u := range x.units {
+		st := s.stage(u)
+		if st.siteID == id {
+			st.siteID = 0
+			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
+		}
+	}
+	if staged := s.stageSite(x); len(staged.alerts) > 0 {
+		row := *staged.alerts[0]
+		v := verdict{site: x, resolve: true, superseded: true}
+		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+		s.putSite(staged, &v, &row, rimewatch.TransitionResolved, now)
+	}
+}
