@@ -51,12 +51,22 @@ type UserData struct {
 
 // SetupState tells whether the service waits to be set up.
 type SetupState struct {
-	Needed bool `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
+	Needed   bool `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
+	SignedIn bool `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
 }
 
 func (a *API) setupState(ctx context.Context, _ *NoInput) (SetupState, error) {
 	_, needed, err := a.cfg.Accounts.SetupCode(ctx)
-	return SetupState{needed}, err
+	if err != nil {
+		return SetupState{}, err
+	}
+	c := callOf(ctx)
+	state := SetupState{Needed: needed}
+	if cookie, err := c.r.Cookie(sessionCookie); err == nil {
+		_, err := a.cfg.Auth.AuthenticateSession(ctx, cookie.Value, c.now)
+		state.SignedIn = err == nil
+	}
+	return state, nil
 }
 
 // SetupBody makes the first user.

@@ -17,14 +17,18 @@ class Session {
   async start() {
     this.failed = null;
     try {
-      this.adopt(await ask(api.GET('/v1/me')));
+      // Asked first what everybody may ask: a refusal of /v1/me would stand as an
+      // error in the browser's console of everybody who is not signed in.
+      const { needed, signed_in } = await ask(api.GET('/v1/setup'));
+      this.needsSetup = needed;
+      if (signed_in) this.adopt(await ask(api.GET('/v1/me')));
+      else this.me = null;
     } catch (e) {
       if ((e as { status?: number }).status !== 401) {
         this.failed = e as Error;
         return;
       }
-      this.me = null;
-      this.needsSetup = (await ask(api.GET('/v1/setup'))).needed;
+      this.me = null; // the session ended between the two questions
     }
     this.known = true;
   }

@@ -1,0 +1,90 @@
+// The first day of a new owner, in one browser: set-up, token, first reading,
+// first alert, acknowledged, resolved. Nothing is reloaded on the way.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launch, Visitor } from './browser';
+import { Api, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let owner: Visitor;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  owner = await Visitor.arrive(browser, server);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+describe('the first day', () => {
+  it('sets the server up with the code of its log', async () => {
+    const { page } = owner;
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Set up Rimewatch' }).waitFor();
+    await owner.fine('set-up');
+    await page.getByLabel('One-time code').fill(server.code);
+    await page.getByLabel('Workspace').fill('Corner Shop');
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Password').fill('a walk-in at three');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.waitForURL(server.url + '/');
+    await owner.fine('an empty overview');
+  });
+
+  it('makes a token, shows it once, and sees the first reading arrive', async () => {
+    const { page } = owner;
+    await page.goto('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('Back room');
+    await page.getByRole('radio', { name: /Full access/ }).check();
+    await page.getByRole('button', { name: 'Make token' }).click();
+    const plain = (await page.getByTestId('plain-token').textContent()) ?? '';
+    expect(plain).toMatch(/^rw_[0-9A-Za-z]{38}$/);
+    expect(await page.getByTestId('snippet').textContent()).toContain(`${server.url}/api/v1/readings`);
+    await page.getByLabel('Serial of the device').fill('WIF-0001');
+    await page.getByRole('button', { name: 'Register it' }).click();
+    await page.getByRole('button', { name: 'Register it' }).waitFor({ state: 'detached' });
+    const waiting = page.getByTestId('first-reading');
+    expect(await waiting.textContent()).toContain('Waiting');
+    await owner.fine('a new token');
+    api = new Api(server.url, plain);
+    expect((await api.send('POST', '/v1/readings', { device_serial: 'WIF-0001', product_zone_temp: -19.4 })).status).toBe(201);
+    await expect.poll(() => waiting.textContent(), { timeout: 5000 }).toContain('reported');
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(plain);
+  });
+
+  it('shows a reading, an alert and its end as they happen', async () => {
+    const { page } = owner;
+    await api.send('PATCH', '/v1/devices/WIF-0001', { name: 'Back walk-in', equipment_type: 'walkin_freezer' });
+    await page.goto('/');
+    await page.getByText('Back walk-in').first().waitFor();
+    await api.send('POST', '/v1/readings', { device_serial: 'WIF-0001', product_zone_temp: -18.7 });
+    await page.getByText('−18.7').first().waitFor();
+
+    // An hour and more above −15 °C, told in order: the alert is due at once.
+    await api.history('WIF-0001', Array.from({ length: 75 }, () => -13.5));
+    await page.getByText(/too warm/i).first().waitFor();
+    await page.getByRole('link', { name: /Alerts/ }).first().click();
+    const row = page.locator('[data-alert]').first();
+    await row.waitFor();
+    expect(await row.textContent()).toContain('Back walk-in');
+    await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+    await page.getByText('takes care').waitFor();
+    const { data } = await api.send('GET', '/v1/alerts?type=high_temperature');
+    expect(data.alerts[0].acknowledged_by).toBe('Ada');
+    await owner.fine('an acknowledged alert');
+
+    await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+    await page.getByRole('dialog').getByLabel(/Note/).fill('Door was open');
+    await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Nothing needs you').waitFor();
+    expect((await api.send('GET', '/v1/alerts/counts')).data.by_status).toEqual({ active: 0, resolved: 1 });
+    expect(owner.trouble).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+// A server of its own for every test file: the real binary with an empty store.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export class Server {
+  readonly url: string;
+  readonly code: string;
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly data: string,
+    said: { url: string; code: string },
+  ) {
+    this.url = said.url;
+    this.code = said.code;
+  }
+
+  /** start runs bin/rimewatch and waits until it serves. */
+  static async start(): Promise<Server> {
+    const data = mkdtempSync(join(tmpdir(), 'rimewatch-browser-'));
+    const child = spawn('../bin/rimewatch', ['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0', '--auth-rate-limit', '0', '--rate-limit', '0']);
+    const said = await new Promise<{ url: string; code: string }>((resolve, reject) => {
+      let log = '';
+      const read = (part: Buffer) => {
+        log += part.toString();
+        const url = /msg=serving url=(\S+)/.exec(log)?.[1];
+        const code = /code=(\S+)/.exec(log)?.[1];
+        if (url && code) resolve({ url, code });
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.on('error', reject);
+      child.on('exit', (status) => reject(new Error(`the server ended with ${status}:\n${log}`)));
+    });
+    return new Server(child, data, said);
+  }
+
+  async stop() {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    await ended;
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** Api speaks REST with a token, as a device or a program does. */
+export class Api {
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+  ) {}
+
+  async send(method: string, path: string, body?: unknown): Promise<{ status: number; data: any }> {
+    const answer = await fetch(`${this.url}/api${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${this.token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const said = await answer.json();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(said.error)}`);
+    return { status: answer.status, data: said.data };
+  }
+
+  /** history sends a reading a minute, the last one now. */
+  history(serial: string, temperatures: number[]) {
+    const now = Date.now();
+    return this.send('POST', '/v1/readings/batch', {
+      readings: temperatures.map((t, i) => ({
+        device_serial: serial,
+        recorded_at: new Date(now - (temperatures.length - 1 - i) * 60_000).toISOString(),
+        product_zone_temp: t,
+      })),
+    });
+  }
+}
