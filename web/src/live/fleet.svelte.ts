@@ -11,6 +11,8 @@ export interface Snapshot {
   device: Device;
   latest: Partial<Latest> | null;
   alerts: Alert[];
+  /** What was resolved within the last day or so; with alerts, a day's history. */
+  past: Alert[];
   condition: Condition;
   temp: number | null;
   /** When temp was measured or, when that is not known, the device last seen, in ms. */
@@ -26,7 +28,7 @@ export class Unit {
 
   constructor(device: Device) {
     this.id = device.id;
-    this.next = this.now = snapshot(device, null, []);
+    this.next = this.now = snapshot(device, null, [], []);
   }
 }
 
@@ -34,12 +36,13 @@ function ms(t: string | null | undefined): number | null {
   return t ? Date.parse(t) : null;
 }
 
-function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[]): Snapshot {
+function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[], past: Alert[]): Snapshot {
   const lastSeenAt = ms(device.last_seen_at);
   return {
     device,
     latest,
     alerts,
+    past,
     condition: conditionOf(device, alerts),
     temp: device.current_temp,
     tempAt: ms(latest?.recorded_at) ?? lastSeenAt,
@@ -50,6 +53,8 @@ function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
 const pollEvery = 10_000; // ms
 const pageSize = 100;
+const past = 36 * 3_600_000; // ms of resolved alerts; some began before the day that is shown
+const mostPast = 2000; // resolved alerts
 
 class Fleet implements Listener {
   status = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
@@ -151,14 +156,18 @@ class Fleet implements Listener {
     await this.loadLatest();
   }
 
+  /** The active alerts, and those of the last day for the history strips. */
   private async loadAlerts(): Promise<Alert[]> {
-    const out: Alert[] = [];
-    for await (const page of pages((cursor) =>
-      ask(api.GET('/v1/alerts', { params: { query: { status: 'active', per_page: pageSize, cursor } } })),
-    )) {
-      out.push(...page.alerts);
-    }
-    return out;
+    const since = new Date(clock.exact() - past).toISOString();
+    const read = async (query: { status: 'active' | 'resolved'; since?: string }, most: number) => {
+      const out: Alert[] = [];
+      for await (const page of pages((cursor) => ask(api.GET('/v1/alerts', { params: { query: { ...query, per_page: pageSize, cursor } } })))) {
+        out.push(...page.alerts);
+        if (out.length >= most) break;
+      }
+      return out;
+    };
+    return (await Promise.all([read({ status: 'active' }, Infinity), read({ status: 'resolved', since }, mostPast)])).flat();
   }
 
   private async loadLatest() {
@@ -186,7 +195,7 @@ class Fleet implements Listener {
       this.reorder();
       return;
     }
-    this.change(u, snapshot(device, u.next.latest, u.next.alerts));
+    this.change(u, snapshot(device, u.next.latest, u.next.alerts, u.next.past));
   }
 
   /** putAlert takes an alert as the API gives it, new or changed. */
@@ -200,24 +209,29 @@ class Fleet implements Listener {
     }
     const rest = u.next.alerts.filter((x) => x.id !== a.id);
     const alerts = a.status === 'active' ? [...rest, a] : rest;
+    const past = u.next.past.filter((x) => x.id !== a.id);
+    if (a.status === 'resolved') past.push(a);
     const device = { ...u.next.device, active_alerts: alerts.length };
-    this.change(u, snapshot(device, u.next.latest, alerts));
+    this.change(u, snapshot(device, u.next.latest, alerts, past));
   }
 
-  /** spread replaces all active alerts. */
+  /** spread replaces all alerts. */
   private spread(alerts: Alert[]) {
-    const byDevice = new Map<number, Alert[]>();
+    const byDevice = new Map<number, Map<number, Alert>>();
     const other: Alert[] = [];
     for (const a of alerts) {
-      if (!this.byID.has(a.device_id)) other.push(a);
-      const list = byDevice.get(a.device_id);
-      if (list) list.push(a);
-      else byDevice.set(a.device_id, [a]);
+      if (!this.byID.has(a.device_id) && a.status === 'active') other.push(a);
+      const mine = byDevice.get(a.device_id);
+      if (mine) mine.set(a.id, a);
+      else byDevice.set(a.device_id, new Map([[a.id, a]]));
     }
     this.other = other;
     for (const u of this.byID.values()) {
-      const mine = byDevice.get(u.id) ?? [];
-      if (mine.length || u.next.alerts.length) this.change(u, snapshot(u.next.device, u.next.latest, mine));
+      const mine = [...(byDevice.get(u.id)?.values() ?? [])];
+      const old = u.next;
+      if (!mine.length && !old.alerts.length && !old.past.length) continue;
+      const active = mine.filter((a) => a.status === 'active');
+      this.change(u, snapshot(old.device, old.latest, active, mine.filter((a) => a.status === 'resolved')));
     }
     this.alertsChanged++;
   }
@@ -230,7 +244,7 @@ class Fleet implements Listener {
     const newer = !old.latest?.recorded_at || r.recorded_at >= old.latest.recorded_at;
     if (!device.last_seen_at || r.received_at > device.last_seen_at) device.last_seen_at = r.received_at;
     if (newer && r.product_zone_temp != null) device.current_temp = r.product_zone_temp;
-    this.change(u, snapshot(device, newer ? r : old.latest, old.alerts));
+    this.change(u, snapshot(device, newer ? r : old.latest, old.alerts, old.past));
   }
 
   private change(u: Unit, next: Snapshot) {

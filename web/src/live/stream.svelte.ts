@@ -45,6 +45,7 @@ class Stream {
   private last = new Map<Channel, string>();
   private attempt = 0;
   private everLive = false;
+  private reachable = true;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   start(listener: Listener) {
@@ -52,6 +53,7 @@ class Stream {
     this.last.clear();
     this.attempt = 0;
     this.everLive = false;
+    this.reachable = true; // or nobody would have asked for the stream
     this.connection = 'connecting';
     addEventListener('online', this.retryNow);
     addEventListener('offline', this.lost);
@@ -72,8 +74,12 @@ class Stream {
   /** answered notes that the server answered a request: without a stream, that
    * is what tells reconnecting from polling. */
   answered(ok: boolean) {
+    this.reachable = ok;
     if (this.connection === 'live') return;
-    if (ok && this.attempt > 0) this.connection = 'polling';
+    if (ok && this.attempt > 0) {
+      this.everLive = false;
+      this.connection = 'polling';
+    }
     if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
   }
 
@@ -128,7 +134,7 @@ class Stream {
   private again(code?: number) {
     if (!this.listener) return;
     if (!navigator.onLine) this.connection = 'offline';
-    else if (this.connection !== 'polling') this.connection = this.everLive ? 'reconnecting' : 'connecting';
+    else this.connection = this.everLive || !this.reachable ? 'reconnecting' : 'polling';
     // A full buffer or a restart is the server's wish for a new connection, not a failure of it.
     const wait = code === 4408 || code === 1012 ? backoff(0, Math.random()) : backoff(this.attempt++, Math.random());
     this.timer = setTimeout(() => this.open(), wait);

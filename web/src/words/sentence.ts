@@ -54,8 +54,19 @@ function about(a: Alert, s: Subject, units: Units, now: number): string {
     case 'device_offline':
       return silence(s, now);
   }
-  if (isPrediction(a)) return sentence(a.title);
-  return `${sentence(a.title)} For ${held}.`;
+  return isPrediction(a) ? `${headline(a)}.` : `${headline(a)} for ${held}.`;
+}
+
+/** headline is an alert's title without the device, which stands beside it anyway:
+ * "Fish cooler (fish cooler) is too warm" → "Is too warm". */
+export function headline(a: Pick<Alert, 'title' | 'device_name'>): string {
+  let t = a.title.trim();
+  if (t.startsWith(a.device_name)) {
+    t = t.slice(a.device_name.length).trim();
+    if (t.startsWith('(')) t = t.slice(t.indexOf(')') + 1).trim();
+  }
+  t = t.replace(/[.!]$/, '') || a.title;
+  return t.charAt(0).toUpperCase() + t.slice(1);
 }
 
 /** sentence gives a text its full stop. */

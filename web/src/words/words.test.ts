@@ -74,7 +74,7 @@ describe('sentences', () => {
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'Silent for 1 h; the last temperature is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null }, '−8.2\u202f°C. No limits are set.'],
-    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Compressor vibrates' })] }, 'Compressor vibrates. For 34 min.'],
+    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', device_name: 'Back (x) walk-in', title: 'Back (x) walk-in (walk-in freezer) compressor vibrates' })] }, 'Compressor vibrates for 34 min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
 
   const none = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };

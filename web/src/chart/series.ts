@@ -1,0 +1,127 @@
+// A device's history in the columns that charts draw: a time axis and, for each
+// measurement, the mean and the range of what was measured. A gap is a null; it
+// is never drawn across.
+import type { Schemas } from '../api/client';
+import { measures, type Field } from '../words/measure';
+
+export type Column = (number | null)[];
+
+export interface Trace {
+  avg: Column;
+  /** Null where the history is raw: then the mean is the value itself. */
+  min: Column | null;
+  max: Column | null;
+}
+
+export interface Span {
+  from: number;
+  to: number;
+}
+
+export interface Series {
+  step: string;
+  /** Seconds since 1970, ascending. */
+  t: number[];
+  traces: Record<Field, Trace>;
+  /** Times of defrosts as the device reported them, ms. */
+  defrosts: Span[];
+}
+
+/** seriesOf makes columns of a history answer. */
+export function seriesOf(h: Schemas['HistoryData']): Series {
+  return h.buckets ? ofBuckets(h.step, h.buckets) : ofReadings(h.readings ?? []);
+}
+
+function empty(step: string, ranged: boolean): Series {
+  const traces = {} as Record<Field, Trace>;
+  for (const m of measures) traces[m.field] = { avg: [], min: ranged ? [] : null, max: ranged ? [] : null };
+  return { step, t: [], traces, defrosts: [] };
+}
+
+function ofBuckets(step: string, buckets: Schemas['HistoryBucket'][]): Series {
+  const s = empty(step, true);
+  for (const b of buckets) {
+    s.t.push(Date.parse(b.at) / 1000);
+    for (const { field } of measures) {
+      const a = b[field];
+      const trace = s.traces[field];
+      trace.avg.push(a ? a.avg : null);
+      trace.min!.push(a ? a.min : null);
+      trace.max!.push(a ? a.max : null);
+    }
+  }
+  return s;
+}
+
+/** A silence of this many usual intervals is a gap. */
+const gapAfter = 4;
+const shortestGap = 90; // s
+
+function ofReadings(readings: Schemas['HistoryReading'][]): Series {
+  const s = empty('raw', false);
+  const times = readings.map((r) => Date.parse(r.recorded_at) / 1000);
+  const gap = Math.max(shortestGap, gapAfter * usualInterval(times));
+  let defrost: Span | null = null;
+  readings.forEach((r, i) => {
+    const t = times[i]!;
+    if (i > 0 && t - times[i - 1]! > gap) breakAt(s, times[i - 1]! + 1);
+    s.t.push(t);
+    for (const { field } of measures) s.traces[field].avg.push(r[field] ?? null);
+    if (r.defrost_active) {
+      if (!defrost) s.defrosts.push((defrost = { from: t * 1000, to: t * 1000 }));
+      defrost.to = t * 1000;
+    } else if (r.defrost_active === false) defrost = null;
+  });
+  return s;
+}
+
+/** breakAt adds a moment at which nothing is known. */
+function breakAt(s: Series, t: number) {
+  s.t.push(t);
+  for (const { field } of measures) {
+    const trace = s.traces[field];
+    trace.avg.push(null);
+    trace.min?.push(null);
+    trace.max?.push(null);
+  }
+}
+
+/** usualInterval is the median of the intervals, s. */
+export function usualInterval(times: number[]): number {
+  const d: number[] = [];
+  for (let i = 1; i < times.length; i++) d.push(times[i]! - times[i - 1]!);
+  d.sort((a, b) => a - b);
+  return d[d.length >> 1] ?? 60;
+}
+
+/** appended adds a live reading at the end; an older one changes nothing. */
+export function appended(s: Series, r: Partial<Record<Field, number | null>> & { recorded_at: string }): Series {
+  const t = Date.parse(r.recorded_at) / 1000;
+  const last = s.t.at(-1);
+  if (last != null && t <= last) return s;
+  const gap = Math.max(shortestGap, gapAfter * usualInterval(s.t.slice(-50)), stepSeconds(s.step) * 2);
+  const out: Series = { ...s, t: [...s.t], traces: {} as Record<Field, Trace> };
+  for (const { field } of measures) {
+    const old = s.traces[field];
+    out.traces[field] = { avg: [...old.avg], min: old.min && [...old.min], max: old.max && [...old.max] };
+  }
+  if (last != null && t - last > gap) breakAt(out, last + 1);
+  out.t.push(t);
+  for (const { field } of measures) {
+    const trace = out.traces[field];
+    const v = r[field] ?? null;
+    trace.avg.push(v);
+    trace.min?.push(v);
+    trace.max?.push(v);
+  }
+  return out;
+}
+
+function stepSeconds(step: string): number {
+  return { '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '1d': 86_400 }[step] ?? 0;
+}
+
+/** hasAny tells whether anything was measured. */
+export function hasAny(c: Column): boolean {
+  return c.some((v) => v != null);
+}

@@ -1,0 +1,57 @@
+// The history that the charts of a device show: asked for once per range, then
+// carried on with the live readings.
+import { api, ask, type Alert } from '../../api/client';
+import { appended, seriesOf, type Series } from '../../chart/series';
+import type { Range } from '../../chart/range';
+import type { Field } from '../../words/measure';
+
+const mostPoints = 1440;
+
+export class DeviceHistory {
+  series = $state.raw<Series | null>(null);
+  alerts = $state.raw<Alert[]>([]);
+  failure = $state.raw<Error | null>(null);
+  loading = $state(false);
+  private stop: AbortController | undefined;
+
+  constructor(private serial: string) {}
+
+  /** load asks for a range; a question still under way is dropped. */
+  async load(range: Range) {
+    this.stop?.abort();
+    const stop = (this.stop = new AbortController());
+    this.loading = true;
+    try {
+      const history = await ask(
+        api.GET('/v1/devices/{serial}/readings', {
+          params: {
+            path: { serial: this.serial },
+            query: { from: new Date(range.from).toISOString(), to: new Date(range.to + 1000).toISOString(), step: 'auto', max_points: mostPoints },
+          },
+          signal: stop.signal,
+        }),
+      );
+      this.series = seriesOf(history);
+      this.failure = null;
+    } catch (e) {
+      if (stop.signal.aborted) return;
+      this.failure = e as Error;
+    } finally {
+      if (this.stop === stop) this.loading = false;
+    }
+  }
+
+  async loadAlerts() {
+    const { alerts } = await ask(api.GET('/v1/alerts', { params: { query: { device_serial: this.serial, status: 'all', per_page: 100 } } }));
+    this.alerts = alerts;
+  }
+
+  /** live carries the charts on with a reading that has just come in. */
+  live(r: Partial<Record<Field, number | null>> & { recorded_at: string }) {
+    if (this.series) this.series = appended(this.series, r);
+  }
+
+  close() {
+    this.stop?.abort();
+  }
+}

@@ -1,0 +1,33 @@
+// What part of the fleet is looked at. The filters live in the address bar.
+import type { Snapshot, Unit } from '../../live/fleet.svelte';
+import type { Condition } from '../../words/condition';
+
+export interface Filters {
+  q: string;
+  site: string;
+  type: string;
+  /** A condition, `attention` for everything but ok, or empty. */
+  state: string;
+}
+
+export function matches(s: Snapshot, f: Filters): boolean {
+  if (f.state === 'attention' ? s.condition === 'ok' : f.state && s.condition !== f.state) return false;
+  return inPlace(s, f);
+}
+
+/** inPlace tells whether a device matches all filters but the state. */
+export function inPlace(s: Snapshot, f: Filters): boolean {
+  const d = s.device;
+  if (f.site && String(d.site?.id ?? 0) !== f.site) return false;
+  if (f.type && d.equipment_type !== f.type) return false;
+  if (!f.q) return true;
+  const q = f.q.toLowerCase();
+  return d.name.toLowerCase().includes(q) || d.serial.toLowerCase().includes(q) || (d.site?.name.toLowerCase().includes(q) ?? false);
+}
+
+/** tally counts devices by condition. */
+export function tally(units: Unit[]): Record<Condition, number> {
+  const by: Record<Condition, number> = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };
+  for (const u of units) by[u.next.condition]++;
+  return by;
+}

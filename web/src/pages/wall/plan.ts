@@ -1,0 +1,49 @@
+// What the wall shows, screen after screen: first whatever needs attention, then
+// every site, each in as many screens as it takes to keep the type large.
+import type { Unit } from '../../live/fleet.svelte';
+
+export interface Screen {
+  title: string;
+  units: Unit[];
+  /** 1-based, of how many with this title. */
+  part: number;
+  parts: number;
+}
+
+const most = 20; // tiles on a screen
+
+export function plan(units: Unit[], attention: string, noSite: string): Screen[] {
+  const out: Screen[] = [];
+  const add = (title: string, list: Unit[]) => {
+    const parts = Math.ceil(list.length / most);
+    // Screens of the same size are calmer than a full one and a rest.
+    const size = Math.ceil(list.length / Math.max(1, parts));
+    for (let i = 0; i < parts; i++) out.push({ title, units: list.slice(i * size, (i + 1) * size), part: i + 1, parts });
+  };
+  const troubled = units.filter((u) => u.now.condition !== 'ok');
+  const sites = new Map<string, Unit[]>();
+  for (const u of units) {
+    const name = u.now.device.site?.name ?? noSite;
+    const list = sites.get(name);
+    if (list) list.push(u);
+    else sites.set(name, [u]);
+  }
+  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3));
+  for (const [name, list] of [...sites].sort(([a], [b]) => a.localeCompare(b))) add(name, list);
+  return out;
+}
+
+/** columnsFor makes tiles of the shape closest to 8:5 on a screen of this shape. */
+export function columnsFor(n: number, width: number, height: number): number {
+  let best = 1;
+  let off = Infinity;
+  for (let c = 1; c <= n; c++) {
+    const shape = width / c / (height / Math.ceil(n / c));
+    const d = Math.abs(Math.log(shape / 1.6));
+    if (d < off) {
+      off = d;
+      best = c;
+    }
+  }
+  return best;
+}
