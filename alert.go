@@ -96,6 +96,7 @@ type Alert struct {
 	Flapping           bool
 	SuppressedBy       int64 // id of the alert that explains this one, 0 = none
 	Prediction         *Prediction
+	Feedback           *Feedback // what a person said of the prediction, nil when nobody has
 }
 
 // Prediction is what a predictive alert rests on.
@@ -121,6 +122,27 @@ type Evidence struct {
 	Since    Time    `json:"since"`  // when the departure began
 	Cycles   int     `json:"cycles"` // about how many compressor cycles ago that was
 	Text     string  `json:"text"`
+}
+
+// Verdict is what a person says of a prediction.
+type Verdict string
+
+// The verdicts. The last two end the alert and let the unit be learnt anew.
+const (
+	Useful     Verdict = "useful"      // it was right, or worth a look
+	FalseAlarm Verdict = "false_alarm" // nothing is wrong
+	Fixed      Verdict = "fixed"       // it was right and has been repaired
+)
+
+// Verdicts lists all of them in the order in which they are counted.
+var Verdicts = [...]Verdict{Useful, FalseAlarm, Fixed}
+
+// Feedback is a person's verdict on a prediction.
+type Feedback struct {
+	Verdict Verdict `json:"verdict" enum:"useful,false_alarm,fixed"`
+	Note    string  `json:"note"`
+	By      string  `json:"by"`
+	At      Time    `json:"at"`
 }
 
 // AlertView is an alert with what people need to know of its device.

@@ -44,6 +44,7 @@ type Alert struct {
 	Flapping           bool                  `json:"flapping"`
 	SuppressedBy       *int64                `json:"suppressed_by"`
 	Prediction         *rimewatch.Prediction `json:"prediction"` // nil unless predictive
+	Feedback           *rimewatch.Feedback   `json:"feedback"`   // nil while nobody has judged the prediction
 }
 
 // AlertFilter narrows an alert list. Empty fields do not filter, except that an

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 )
@@ -14,6 +15,11 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Name: name, Help: help}, f))
 	}
 	gauge("ingest_queue_inputs", "Inputs that wait for a commit.", func() float64 { return float64(a.Ingest.QueueDepth()) })
+	for i, v := range rimewatch.Verdicts {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "rimewatch", Name: "prediction_feedback", Help: "Verdicts of people on predictions.", ConstLabels: prometheus.Labels{"verdict": string(v)},
+		}, func() float64 { return float64(a.Ingest.Verdicts()[i]) }))
+	}
 	gauge("store_head_bytes", "Memory of readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
 }
 

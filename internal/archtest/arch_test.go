@@ -40,7 +40,7 @@ var may = map[string][]string{
 	"internal/store/storetest":   {"internal/store"},
 	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/store"},
-	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "policies"},
+	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "internal/predict", "policies"},
 	"internal/realtime":          {"internal/store", "internal/account", "internal/ingest"},
 	"internal/config":            nil,
 	"internal/evaluate":          {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/simulate"},

@@ -44,6 +44,7 @@ type State struct {
 	Alert    alert.State
 	Health   health.State
 	Predict  predict.State
+	Feedback Feedback
 }
 
 // Site is what holds for all devices of a node.
@@ -116,6 +117,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 	b = s.Presence.AppendBinary(b)
 	b = s.Health.AppendBinary(b)
 	b = s.Predict.AppendBinary(b)
+	b = s.Feedback.appendBinary(b)
 	return s.Alert.AppendBinary(b)
 }
 
@@ -133,6 +135,9 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	}
 	if rest, err = s.Predict.DecodeBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)
+	}
+	if rest, err = s.Feedback.decodeBinary(rest); err != nil {
+		return err
 	}
 	if err := s.Alert.UnmarshalBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)

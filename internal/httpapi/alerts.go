@@ -43,6 +43,7 @@ type Alert struct {
 	Flapping           bool                        `json:"flapping"`
 	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
 	Prediction         maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
+	Feedback           maybe[rimewatch.Feedback]   `json:"feedback" doc:"What a person said of the prediction; null when nobody has."`
 }
 
 // orNull is nil for the empty value.
@@ -64,13 +65,7 @@ func alertJSON(v *rimewatch.AlertView) Alert {
 		ResolvedAt: v.ResolvedAt, ResolvedBy: orNull(v.ResolvedBy), Resolution: orNull(string(v.Resolution)), Note: orNull(v.Note),
 		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: orNull(v.SuppressedBy),
 	}
-	if v.Prediction != nil {
-		p := *v.Prediction
-		if p.Evidence == nil {
-			p.Evidence = []rimewatch.Evidence{}
-		}
-		out.Prediction.value = &p
-	}
+	out.Prediction.value, out.Feedback.value = predictionJSON(v.Prediction), v.Feedback
 	return out
 }
 

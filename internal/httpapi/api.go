@@ -42,6 +42,7 @@ type Writer interface {
 	DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
 	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
 	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	// SiteDeleted hears of a site after its deletion is stored.
 	SiteDeleted(ctx context.Context, id int64) error
@@ -103,18 +104,19 @@ type Audit interface {
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }
 
-// Config of an API. Auth, Accounts, Writer, Health, Fleet, History, Alerts,
+// Config of an API. Auth, Accounts, Writer, Health, Predictor, Fleet, History, Alerts,
 // Audit, Now and CursorKey are needed; everything else has a good zero value.
 type Config struct {
-	Auth     Authenticator
-	Accounts Accounts
-	Writer   Writer
-	Health   Health
-	Fleet    Fleet
-	History  History
-	Alerts   Alerts
-	Audit    Audit
-	Streams  Streams // nil: there is no real-time stream
+	Auth      Authenticator
+	Accounts  Accounts
+	Writer    Writer
+	Health    Health
+	Fleet     Fleet
+	History   History
+	Alerts    Alerts
+	Predictor Predictor
+	Audit     Audit
+	Streams   Streams // nil: there is no real-time stream
 
 	Now func() rimewatch.Time
 	Log *slog.Logger

@@ -16,6 +16,7 @@ type alertOp struct {
 	does            rimewatch.TransitionKind
 	by, who, note   string               // by is shown with the alert, who in the audit trail
 	expires         time.Duration        // of an acknowledgement, 0 = by severity
+	verdict         rimewatch.Verdict    // of feedback
 	found           *rimewatch.AlertView // as stored when the request came
 	err             error
 }
@@ -46,7 +47,12 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 	}
 	op.found, op.who = &v, store.ActorOf(ctx)
 	r := &request{alert: op, done: make(chan error, 1)}
-	if op.does == rimewatch.TransitionResolved && v.SiteID == 0 {
+	switch {
+	case op.does == rimewatch.TransitionFeedback:
+		if r.inputs, err = op.judges(); err != nil {
+			return v, err
+		}
+	case op.does == rimewatch.TransitionResolved && v.SiteID == 0:
 		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: []byte(v.Type)}}
 	}
 	if err := s.send(ctx, r); err != nil {
@@ -93,7 +99,8 @@ func alertAt(alerts []*rimewatch.Alert, id int64) int {
 // logged in vain. The writer goroutine alone changes that.
 func (s *Service) prepareAlertOp(r *request) {
 	op := r.alert
-	if op.does != rimewatch.TransitionNoted && alertAt(s.alertsOf(&op.found.Alert), op.id) < 0 {
+	needed := !op.anyTime() || op.does == rimewatch.TransitionFeedback && op.found.Status == rimewatch.AlertActive
+	if needed && alertAt(s.alertsOf(&op.found.Alert), op.id) < 0 {
 		op.err = errNotActive()
 		r.inputs = nil
 	}
@@ -106,15 +113,26 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 	if alerts := s.stageAlerts(found); alerts != nil {
 		if i := alertAt(*alerts, op.id); i >= 0 {
 			row := *(*alerts)[i]
+			was := row.Feedback
 			kind := op.apply(&row, now)
 			s.putAlert(s.alertsOf(found), alerts, i, &row)
 			s.tell(op.does, &row, now, op.by, op.note)
 			s.auditAlert(op, &row, now)
+			if op.does == rimewatch.TransitionFeedback {
+				s.noteVerdict(op, was)
+				if kind == AlertResolved {
+					s.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
+				}
+			}
 			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &row})
 			return
 		}
 	}
-	if op.does != rimewatch.TransitionNoted {
+	switch {
+	case op.does == rimewatch.TransitionFeedback:
+		s.judgedLate(op, now)
+		return
+	case !op.anyTime():
 		op.err = errNotActive()
 		return
 	}
@@ -178,6 +196,8 @@ func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {
 		a.Note = op.note
 	}
 	switch op.does {
+	case rimewatch.TransitionFeedback:
+		return op.judge(a, now)
 	case rimewatch.TransitionResolved:
 		a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
 		return AlertResolved

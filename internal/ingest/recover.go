@@ -158,6 +158,8 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputResolve:
 		state.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
+	case store.InputFeedback:
+		judged(state, u.cfg, e.Input.Payload, e.Now)
 	}
 }
 
@@ -277,6 +279,9 @@ func (s *Service) putLive() {
 	for _, u := range s.units {
 		state := u.read(&scratch)
 		u.online, u.changedAt, u.announced = state.Presence.Online, state.Presence.ChangedAt, state.Presence.Announced
+		for i, n := range state.Feedback {
+			s.verdicts[i] += int(n)
+		}
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 		touched = appendTouched(touched, state, u.alerts)
 		s.setDeadline(u, state.Deadline(u.cfg, &s.site))

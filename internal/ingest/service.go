@@ -102,17 +102,18 @@ type Service struct {
 
 	// mu guards what readers and the checkpointer see of the units. The writer
 	// goroutine alone changes them; it holds mu only to do so.
-	mu      sync.RWMutex
-	units   map[int64]*unit
-	memory  memory
-	seq     store.Seq // of the last commit
-	now     rimewatch.Time
-	inputs  int64  // inputs ever committed by this process
-	dirty   []dirt // units without a checkpoint, by their oldest such commit
-	totals  map[int64]*totals
-	site    engine.Site
-	configs configs
-	sites   sites
+	mu       sync.RWMutex
+	units    map[int64]*unit
+	memory   memory
+	seq      store.Seq // of the last commit
+	now      rimewatch.Time
+	inputs   int64  // inputs ever committed by this process
+	dirty    []dirt // units without a checkpoint, by their oldest such commit
+	totals   map[int64]*totals
+	site     engine.Site
+	verdicts [len(rimewatch.Verdicts)]int // see Verdicts
+	configs  configs
+	sites    sites
 
 	stale      []*unit // changed since their shares were made; of the writer goroutine
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine

@@ -46,11 +46,12 @@ type alertDetail struct {
 	Severity rimewatch.Severity  `json:"severity"`
 	Note     string              `json:"note,omitempty"`
 	Until    rimewatch.Time      `json:"until,omitempty"` // of an acknowledgement
+	Verdict  rimewatch.Verdict   `json:"verdict,omitempty"`
 }
 
 // auditAlert adds what a person did to an alert.
 func (s *Service) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) {
-	d := alertDetail{Type: a.Type, Device: op.found.DeviceSerial, Severity: a.Severity, Note: op.note}
+	d := alertDetail{Type: a.Type, Device: op.found.DeviceSerial, Severity: a.Severity, Note: op.note, Verdict: op.verdict}
 	if op.does == rimewatch.TransitionAcknowledged {
 		d.Until = a.AckExpiresAt
 	}

@@ -112,6 +112,7 @@ type group struct {
 	scratch  []alert.Transition
 	result   store.Effects
 	readings int
+	verdicts [len(rimewatch.Verdicts)]int // more, or fewer, by the group
 	seq      store.Seq
 }
 
@@ -132,6 +133,7 @@ func (g *group) reset() {
 	clear(g.store.Devices)
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
 	g.events.reset()
+	g.verdicts = [len(rimewatch.Verdicts)]int{}
 	clear(g.result.Alerts)
 	clear(g.result.Transitions)
 	clear(g.result.Audit)
@@ -332,6 +334,8 @@ func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
 		out = st.state.Tick(st.cfg, &s.site, now, out)
 	case store.InputResolve:
 		st.state.Resolved(rimewatch.AlertType(in.Payload), now)
+	case store.InputFeedback:
+		judged(st.state, st.cfg, in.Payload, now)
 	}
 	s.transitions(st, out, now)
 }
@@ -392,6 +396,9 @@ func (s *Service) committed() {
 	s.seq, s.now = g.seq, g.store.Now
 	s.committedSites()
 	s.inputs += int64(len(g.staged))
+	for i, n := range g.verdicts {
+		s.verdicts[i] += n
+	}
 	for i := range g.staged {
 		st := &g.staged[i]
 		u := st.unit

@@ -8,48 +8,49 @@ import (
 
 // Report is what the predictor knows of a device, for people.
 type Report struct {
-	State         string         `json:"state"` // learning, watching or alarmed
-	Phase         string         `json:"phase"` // what the unit does
-	LearningSince rimewatch.Time `json:"learning_since"`
-	LearnedHours  int            `json:"learned_hours"` // with steady running
-	NeededHours   int            `json:"needed_hours"`  // until it is judged by its own history
-	LearnedCycles int            `json:"learned_cycles"`
-	Risk          float64        `json:"risk"`        // 0–1, of the open alert, else of what is seen
-	LeadTimeH     *float64       `json:"lead_time_h"` // h, nil when no trend supports one
-	Candidates    []Candidate    `json:"candidates"`  // best first; empty while nothing departs
-	Drivers       []Driver       `json:"drivers"`
-	Baselines     []Baseline     `json:"baselines"`
-	WouldChange   string         `json:"what_would_change_it"` // what would change the verdict
-	Model         string         `json:"model"`
+	State         string                `json:"state" enum:"learning,watching,alarmed"`
+	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
+	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
+	LearnedHours  int                   `json:"learned_hours" doc:"Hours with steady running that the baselines rest on."`
+	NeededHours   int                   `json:"needed_hours" doc:"As many are needed before the unit is judged by its own history."`
+	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles learnt from."`
+	Risk          float64               `json:"risk" minimum:"0" maximum:"1" doc:"Of the open prediction, else of what is seen."`
+	LeadTimeH     *float64              `json:"lead_time_h" doc:"h until the fault ends the unit's work; null when no trend supports one."`
+	Prediction    *rimewatch.Prediction `json:"-"` // the open one, nil when none is
+	Candidates    []Candidate           `json:"candidates" nullable:"false" doc:"Faults that fit best; empty while nothing departs."`
+	Drivers       []Departure           `json:"drivers" nullable:"false" doc:"How far each measure is from this unit's baseline."`
+	Baselines     []Baseline            `json:"baselines" nullable:"false" doc:"What is usual for this unit."`
+	WouldChange   string                `json:"what_would_change_it" doc:"What would change the verdict."`
+	Model         string                `json:"model" doc:"Method and version."`
 }
 
-// Candidate is a fault and how well it fits, 0–1.
+// Candidate is a fault and how well it fits.
 type Candidate struct {
 	Fault string  `json:"fault"`
-	Fit   float64 `json:"fit"`
+	Fit   float64 `json:"fit" minimum:"0" maximum:"1"`
 }
 
-// Driver is a channel and how far it is from its baseline.
-type Driver struct {
+// Departure is a measure and how far it is from its baseline.
+type Departure struct {
 	Metric    string  `json:"metric"`
-	Unit      string  `json:"unit"` // of the departure: K, % or percentage points
+	Unit      string  `json:"unit" doc:"Of departure and threshold."`
 	Departure float64 `json:"departure"`
-	Threshold float64 `json:"threshold"` // least departure that counts
-	Certainty float64 `json:"certainty"` // standard normal deviates; 2.5 are needed
-	Observed  float64 `json:"observed"`
-	Expected  float64 `json:"expected"`
+	Threshold float64 `json:"threshold" doc:"Least departure that counts."`
+	Certainty float64 `json:"certainty" doc:"Standard normal deviates; 2.5 are needed."`
+	Observed  float64 `json:"observed" doc:"In the unit of the measure's baseline."`
+	Expected  float64 `json:"expected" doc:"At the same ambient temperature, zone temperature and supply."`
 }
 
-// Baseline is what a channel shows on this unit at 25 °C ambient, its usual zone
+// Baseline is what a measure shows on this unit at 25 °C ambient, its usual zone
 // temperature and nominal supply, and how it follows the ambient.
 type Baseline struct {
 	Metric    string  `json:"metric"`
 	Unit      string  `json:"unit"`
-	Level     float64 `json:"level"`
-	PerKelvin float64 `json:"per_kelvin"` // change per K of ambient, in DriftUnit
-	Scatter   float64 `json:"scatter"`    // standard deviation of six healthy hours, in DriftUnit
-	DriftUnit string  `json:"drift_unit"` // K or %
-	Windows   int     `json:"windows"`    // six-hour windows behind Scatter
+	Level     float64 `json:"level" doc:"At 25 °C ambient, the usual zone temperature and nominal supply."`
+	PerKelvin float64 `json:"per_kelvin" doc:"Change per K of ambient, in drift_unit."`
+	Scatter   float64 `json:"scatter" doc:"Standard deviation of six healthy hours, in drift_unit."`
+	DriftUnit string  `json:"drift_unit" doc:"K or %."`
+	Windows   int     `json:"windows" doc:"Six-hour windows behind scatter."`
 }
 
 // Report describes the state. It changes nothing.
@@ -58,11 +59,12 @@ func (s *State) Report(c *Config) Report {
 	r := Report{
 		State: "watching", Phase: s.op.phase.String(), LearningSince: s.born, Model: Model,
 		LearnedHours: int(s.hours), NeededHours: learnHours, LearnedCycles: int(s.op.runs),
-		Candidates: []Candidate{}, Drivers: []Driver{}, Baselines: []Baseline{},
+		Candidates: []Candidate{}, Drivers: []Departure{}, Baselines: []Baseline{},
 	}
 	switch {
 	case s.alarm.active():
 		r.State, r.Risk = "alarmed", round(float64(s.alarm.risk), 2)
+		r.Prediction = s.prediction(s.op.at, &f)
 		if s.alarm.hasLead {
 			h := round(s.alarm.lead.h, 1)
 			r.LeadTimeH = &h
@@ -92,7 +94,7 @@ func (s *State) describe(r *Report, f *findings) {
 			PerKelvin: round(float64(s.model.coef[ch][1+covAmbient]), 2), Scatter: round(math.Sqrt(float64(d.spread)), 2),
 			DriftUnit: residualUnit(ch), Windows: int(d.n),
 		})
-		r.Drivers = append(r.Drivers, Driver{
+		r.Drivers = append(r.Drivers, Departure{
 			Metric: channelText[ch].metric, Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: floors[ch],
 			Certainty: round(math.Abs(d.score(f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
 		})

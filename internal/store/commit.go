@@ -20,6 +20,7 @@ const (
 	InputDevice    InputKind = 4 // the device was created or its configuration changed; Payload is the configuration
 	InputResolve   InputKind = 5 // a person resolved an alert; Payload is its type
 	InputDelete    InputKind = 6 // the device was deleted
+	InputFeedback  InputKind = 7 // a person judged a prediction; Payload says how
 )
 
 // Outcome is what the store found out about an Input.
@@ -76,7 +77,7 @@ type Group struct {
 
 // Effects are what a group means.
 type Effects struct {
-	Alerts  []*rimewatch.Alert // to insert (ID 0; the store sets it) or to overwrite
+	Alerts  []*rimewatch.Alert // to insert (ID 0; the store sets it) or to overwrite, resolved ones too
 	Touched []AlertTouch
 	Live    []LiveWrite
 	// Transitions are the alerts' timelines. Alert points to one of Alerts, whose

@@ -33,18 +33,19 @@ type alertBody struct {
 	Flapping           bool                  `json:"flapping,omitempty"`
 	SuppressedBy       int64                 `json:"suppressed_by,omitempty"`
 	Prediction         *rimewatch.Prediction `json:"prediction,omitempty"`
+	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
 }
 
 func bodyOf(a *rimewatch.Alert) alertBody {
 	return alertBody{a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
-		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.SuppressedBy, a.Prediction}
+		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.SuppressedBy, a.Prediction, a.Feedback}
 }
 
 func (b *alertBody) into(a *rimewatch.Alert) {
 	a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Title, b.Message, b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
 	a.ConditionStartedAt, a.LastEvaluatedAt, a.AcknowledgedBy, a.AckExpiresAt = b.ConditionStartedAt, b.LastEvaluatedAt, b.AcknowledgedBy, b.AckExpiresAt
 	a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping = b.ResolvedBy, b.Resolution, b.Note, b.Occurrences, b.Flapping
-	a.SuppressedBy, a.Prediction = b.SuppressedBy, b.Prediction
+	a.SuppressedBy, a.Prediction, a.Feedback = b.SuppressedBy, b.Prediction, b.Feedback
 }
 
 // activeAlert is an active alert in memory, with what is newer than its row.

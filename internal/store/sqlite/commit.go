@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -19,8 +20,9 @@ type commit struct {
 	s       *Store
 	g       *store.Group
 	seq     int64
-	log     []byte // the packed row of commit_log
-	logged  bool   // there is something in it
+	log     []byte             // the packed row of commit_log
+	logged  bool               // there is something in it
+	over    []*rimewatch.Alert // that were resolved before and are counted
 	touched []touch
 	effects store.Effects
 }
@@ -217,6 +219,9 @@ func (c *commit) write(conn *sqlite.Conn) error {
 		if err := s.cfg.fault("alert"); err != nil {
 			return err
 		}
+		if a.ID != 0 && s.active[a.ID] == nil {
+			c.over = append(c.over, a)
+		}
 		if err := saveAlert(conn, a); err != nil {
 			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
 		}
@@ -298,7 +303,9 @@ func (c *commit) publish() {
 		}
 	}
 	for _, a := range c.effects.Alerts {
-		s.noteAlert(a)
+		if !slices.Contains(c.over, a) {
+			s.noteAlert(a)
+		}
 	}
 	s.touchAlerts(c.effects.Touched)
 }

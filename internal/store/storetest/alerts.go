@@ -67,6 +67,18 @@ func (f *fixture) alerts() {
 		f.must(err)
 		f.equal(where+" resolved", v.Alert, done)
 	})
+	// Somebody judges it afterwards: nothing is counted twice.
+	judged := done
+	judged.Feedback = &rimewatch.Feedback{Verdict: rimewatch.Fixed, Note: "n", By: "Eva", At: t0 + 10}
+	f.put(d, nil, &judged)
+	f.everywhere(func(where string) {
+		c, err := f.s.AlertCounts(f.ctx, f.workspace, 0)
+		f.must(err)
+		f.equal(where+" counts after a verdict", c, store.AlertCounts{ActiveCritical: 1, ResolvedCritical: 1})
+		v, err := f.s.Alert(f.ctx, f.workspace, b.ID)
+		f.must(err)
+		f.equal(where+" judged", v.Alert, judged)
+	})
 	// The condition comes back: a new alert of the same type.
 	again := f.alert(d, rimewatch.DeviceOffline, rimewatch.Warning, t0+20)
 	f.put(d, nil, again)

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// DevicePrediction is what is predicted for a device, and why.
+type DevicePrediction struct {
+	State             string                `json:"state"` // learning, watching or alarmed
+	Phase             string                `json:"phase"` // what the unit does
+	LearningSince     rimewatch.Time        `json:"learning_since"`
+	LearnedHours      int                   `json:"learned_hours"` // with steady running
+	NeededHours       int                   `json:"needed_hours"`  // before it is judged by its own history
+	LearnedCycles     int                   `json:"learned_cycles"`
+	Risk              float64               `json:"risk"`        // 0–1
+	LeadTimeH         *float64              `json:"lead_time_h"` // nil when no trend supports one
+	Prediction        *rimewatch.Prediction `json:"prediction"`  // the open one, nil when none is
+	Candidates        []FaultCandidate      `json:"candidates"`  // best first
+	Drivers           []Departure           `json:"drivers"`
+	Baselines         []Baseline            `json:"baselines"`
+	WhatWouldChangeIt string                `json:"what_would_change_it"`
+	Model             string                `json:"model"`
+	Feedback          FeedbackCounts        `json:"feedback"`
+}
+
+// FaultCandidate is a fault and how well it fits, 0–1.
+type FaultCandidate struct {
+	Fault string  `json:"fault"`
+	Fit   float64 `json:"fit"`
+}
+
+// Departure is a measure and how far it is from the unit's own baseline.
+type Departure struct {
+	Metric    string  `json:"metric"`
+	Unit      string  `json:"unit"` // of Departure and Threshold
+	Departure float64 `json:"departure"`
+	Threshold float64 `json:"threshold"` // least departure that counts
+	Certainty float64 `json:"certainty"` // standard normal deviates
+	Observed  float64 `json:"observed"`
+	Expected  float64 `json:"expected"`
+}
+
+// Baseline is what a measure shows on a unit while it is well.
+type Baseline struct {
+	Metric    string  `json:"metric"`
+	Unit      string  `json:"unit"`
+	Level     float64 `json:"level"`      // at 25 °C ambient, usual zone temperature, nominal supply
+	PerKelvin float64 `json:"per_kelvin"` // change per K of ambient, in DriftUnit
+	Scatter   float64 `json:"scatter"`    // standard deviation of six healthy hours, in DriftUnit
+	DriftUnit string  `json:"drift_unit"`
+	Windows   int     `json:"windows"` // six-hour windows behind Scatter
+}
+
+// FeedbackCounts counts verdicts on a device's predictions.
+type FeedbackCounts struct {
+	Useful     int `json:"useful"`
+	FalseAlarm int `json:"false_alarm"`
+	Fixed      int `json:"fixed"`
+}
+
+// Prediction tells what is predicted for a device: rimewatch.CodeDeviceNotFound.
+func (c *Client) Prediction(ctx context.Context, serial string) (DevicePrediction, error) {
+	data, err := fetch[struct {
+		Prediction DevicePrediction `json:"prediction"`
+	}](ctx, c, get(devicePath(serial)+"/prediction", nil))
+	return data.Prediction, err
+}
+
+// Feedback judges a prediction, open or over. A false alarm and a repair end it,
+// and the device is learnt anew. rimewatch.CodeAlertNotFound, and
+// rimewatch.CodeValidationFailed for an alert that predicts nothing.
+func (c *Client) Feedback(ctx context.Context, id int64, verdict rimewatch.Verdict, note string) (Alert, error) {
+	call, err := send(http.MethodPost, alertPath(id)+"/feedback", struct {
+		Verdict rimewatch.Verdict `json:"verdict"`
+		Note    string            `json:"note,omitempty"`
+	}{verdict, note}, true)
+	if err != nil {
+		return Alert{}, err
+	}
+	data, err := fetch[alertData](ctx, c, call)
+	return data.Alert, err
+}

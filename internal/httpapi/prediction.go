@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/predict"
+)
+
+// Predictor tells what is known of a device's future.
+type Predictor interface {
+	// Prediction gives the predictor's report and counts the verdicts on the
+	// device's predictions, in the order of rimewatch.Verdicts.
+	Prediction(deviceID int64) (predict.Report, [len(rimewatch.Verdicts)]int)
+}
+
+// DevicePrediction is what the predictor knows of a device.
+type DevicePrediction struct {
+	predict.Report
+	Prediction maybe[rimewatch.Prediction] `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
+	Feedback   FeedbackCounts              `json:"feedback" doc:"What people said of this device's predictions."`
+}
+
+// FeedbackCounts counts verdicts on predictions.
+type FeedbackCounts struct {
+	Useful     int `json:"useful"`
+	FalseAlarm int `json:"false_alarm"`
+	Fixed      int `json:"fixed"`
+}
+
+// PredictionData is the data of the answer about a device's prediction.
+type PredictionData struct {
+	Prediction DevicePrediction `json:"prediction"`
+}
+
+func (a *API) devicePrediction(ctx context.Context, in *SerialInput) (PredictionData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return PredictionData{}, err
+	}
+	v, err := a.cfg.Fleet.Device(ctx, callOf(ctx).workspace(), serial)
+	if err != nil {
+		return PredictionData{}, err
+	}
+	report, n := a.cfg.Predictor.Prediction(v.ID)
+	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
+	out.Prediction.value = predictionJSON(report.Prediction)
+	return PredictionData{out}, nil
+}
+
+// predictionJSON is a prediction in answers, nil when there is none.
+func predictionJSON(p *rimewatch.Prediction) *rimewatch.Prediction {
+	if p == nil || p.Evidence != nil {
+		return p
+	}
+	own := *p
+	own.Evidence = []rimewatch.Evidence{}
+	return &own
+}
+
+// FeedbackBody is a person's verdict on a prediction.
+type FeedbackBody struct {
+	Verdict rimewatch.Verdict `json:"verdict" enum:"useful,false_alarm,fixed"`
+	Note    *string           `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+}
+
+// FeedbackInput carries feedback.
+type FeedbackInput struct {
+	AlertIDInput
+	Body FeedbackBody
+}
+
+func (a *API) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := callOf(ctx)
+	var note string
+	if in.Body.Note != nil {
+		note = *in.Body.Note
+	}
+	by, err := a.actor(ctx, c.principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.Feedback(ctx, c.workspace(), id, by, in.Body.Verdict, note))
+}
+
+func (a *API) predictionRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/devices/{serial}/prediction", id: "get-prediction", tag: "Devices", summary: "Get what is predicted for a device",
+			access:      scope(rimewatch.ScopeDevicesRead),
+			description: "How well the unit is known, how far it is from its own baselines, which faults fit, and what would change the verdict. A unit that is not known yet says so: `state` is `learning`.",
+			bind:        handle(a.devicePrediction),
+		},
+		{
+			method: http.MethodPost, path: "/v1/alerts/{id}/feedback", id: "give-feedback", tag: "Alerts", summary: "Judge a prediction",
+			access: scope(rimewatch.ScopeAlertsWrite), body: jsonBody, also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
+			description: "Says whether a prediction was right, while it is open or afterwards. `false_alarm` and `fixed` resolve an open one, and the unit is learnt anew. A later verdict takes the place of an earlier one; verdicts are counted in the device's prediction.",
+			bind:        handle(a.giveFeedback),
+		},
+	}
+}

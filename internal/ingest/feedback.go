@@ -1,0 +1,131 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Feedback takes a person's verdict on a prediction, open or over:
+// CodeAlertNotFound, CodeValidationFailed for an alert that predicts nothing. A
+// false alarm and a repair end it, and the device is learnt anew. A later verdict
+// takes the place of an earlier one.
+func (s *Service) Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error) {
+	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionFeedback, by: by, note: note, verdict: verdict})
+}
+
+// anyTime tells whether the op may be done to an alert that is over.
+func (op *alertOp) anyTime() bool {
+	return op.does == rimewatch.TransitionNoted || op.does == rimewatch.TransitionFeedback
+}
+
+// judgement is the form in which feedback is logged.
+type judgement struct {
+	Type    rimewatch.AlertType `json:"t,omitempty"` // of the alert, "" when it was over
+	Verdict rimewatch.Verdict   `json:"v"`
+	Was     rimewatch.Verdict   `json:"w,omitempty"`
+}
+
+// judges makes the input of feedback.
+func (op *alertOp) judges() ([]store.Input, error) {
+	a := &op.found.Alert
+	if a.Prediction == nil {
+		return nil, rimewatch.Invalid("verdict", "can be given on predictions only")
+	}
+	j := judgement{Verdict: op.verdict}
+	if a.Status == rimewatch.AlertActive {
+		j.Type = a.Type
+	}
+	if a.Feedback != nil {
+		j.Was = a.Feedback.Verdict
+	}
+	b, err := json.Marshal(j)
+	if err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be written.")
+	}
+	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
+}
+
+// judged lets logged feedback happen to a device.
+func judged(state *engine.State, cfg *engine.Config, payload []byte, now rimewatch.Time) {
+	var j judgement
+	_ = json.Unmarshal(payload, &j) // what judges wrote, under a checksum
+	state.Judged(cfg, j.Type, j.Verdict, j.Was, now)
+}
+
+// judge writes the verdict into the alert, and ends one that is open.
+func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) EventKind {
+	a.Feedback = &rimewatch.Feedback{Verdict: op.verdict, Note: op.note, By: op.by, At: now}
+	if a.Status != rimewatch.AlertActive || !engine.Ends(op.verdict) {
+		return AlertUpdated
+	}
+	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
+	return AlertResolved
+}
+
+// judgedLate writes feedback on an alert that is over.
+func (s *Service) judgedLate(op *alertOp, now rimewatch.Time) {
+	row := op.found.Alert
+	alerts := &s.group.result.Alerts
+	i := slices.IndexFunc(*alerts, func(a *rimewatch.Alert) bool { return a.ID == op.id })
+	if i >= 0 { // it has ended in this very group
+		row = *(*alerts)[i]
+	}
+	was := row.Feedback
+	if row.Status == rimewatch.AlertActive {
+		op.err = errNotActive() // its device was deleted meanwhile
+		return
+	}
+	op.judge(&row, now)
+	if i >= 0 {
+		s.group.events.replace((*alerts)[i], &row)
+		(*alerts)[i] = &row
+	} else {
+		*alerts = append(*alerts, &row)
+	}
+	s.tell(op.does, &row, now, op.by, op.note)
+	s.auditAlert(op, &row, now)
+	s.noteVerdict(op, was)
+	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+}
+
+// noteVerdict counts a verdict once the group is durable.
+func (s *Service) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
+	v := &s.group.verdicts
+	v[slices.Index(rimewatch.Verdicts[:], op.verdict)]++
+	if was != nil {
+		v[slices.Index(rimewatch.Verdicts[:], was.Verdict)]--
+	}
+}
+
+// Verdicts counts the feedback on the predictions of all devices, in the order
+// of rimewatch.Verdicts.
+func (s *Service) Verdicts() [len(rimewatch.Verdicts)]int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.verdicts
+}
+
+// Prediction is what the predictor knows of a device, and how many verdicts
+// there were on its predictions, in the order of rimewatch.Verdicts.
+func (s *Service) Prediction(deviceID int64) (_ predict.Report, verdicts [len(rimewatch.Verdicts)]int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	u := s.units[deviceID]
+	if u == nil {
+		var unknown predict.State
+		cfg := engine.ConfigOf(&rimewatch.Device{})
+		return unknown.Report(&cfg.Predict), verdicts
+	}
+	var scratch engine.State
+	state := u.read(&scratch)
+	for i, n := range state.Feedback {
+		verdicts[i] = int(n)
+	}
+	return state.Predict.Report(&u.cfg.Predict), verdicts
+}

@@ -1,0 +1,163 @@
+package ingest_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// live plays a simulated unit up to now: what is past comes as an import, the
+// rest minute by minute.
+func (r *rig) live(u *simulate.Unit, id int64, span time.Duration) {
+	r.t.Helper()
+	var batch []store.Input
+	flush := func() {
+		if len(batch) > 0 {
+			if err := r.in.Submit(r.t.Context(), r.ws, batch); err != nil {
+				r.t.Fatal(err)
+			}
+			batch = nil
+		}
+	}
+	for u.NextAt() <= r.now() {
+		batch = append(batch, store.Input{Kind: store.InputReading, DeviceID: id, Reading: u.Next()})
+		if len(batch) == 5000 {
+			flush()
+		}
+	}
+	flush()
+	for end := r.now() + rimewatch.Time(span.Milliseconds()); u.NextAt() <= end; {
+		time.Sleep(time.Until(u.NextAt().Std()))
+		batch = append(batch, store.Input{Kind: store.InputReading, DeviceID: id, Reading: u.Next()})
+		flush()
+	}
+}
+
+// worn is a unit whose bearings have been wearing for a week and more.
+func (r *rig) worn() *simulate.Unit {
+	r.t.Helper()
+	start := r.now() - 17*rimewatch.Day
+	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: 4, Start: start, Step: 10 * time.Second,
+		Faults: []simulate.Fault{{Name: "bearing_wear", Severity: 0.9, Onset: start + 9*rimewatch.Day, Profile: simulate.Linear, Ramp: 12 * 24 * time.Hour}}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return u
+}
+
+func (r *rig) prediction() rimewatch.AlertView {
+	r.t.Helper()
+	list, _, err := r.s.Alerts(r.t.Context(), r.ws, store.AlertFilter{Type: rimewatch.CompressorFailurePredicted}, store.AlertPage{Limit: 10})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(list) == 0 {
+		r.t.Fatal("there is no prediction")
+	}
+	return list[0]
+}
+
+// TestPredictions: imported history teaches and announces nothing; what it shows
+// is announced with the first recent readings, survives restarts, and ends by a
+// person's verdict.
+func TestPredictions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_cooler")
+		u := r.worn()
+		r.live(u, id, 0)
+		opened := 0
+		for _, e := range r.events() {
+			if strings.Contains(e, "predicted") {
+				opened++
+			}
+		}
+		if opened != 1 {
+			t.Fatalf("%d predictive events of an import that ends now, want the one that still holds", opened)
+		}
+		v := r.prediction()
+		p := v.Prediction
+		if p == nil || p.Fault != "bearing_wear" || p.RecommendedAction == "" || p.WhatWouldChangeIt == "" || len(p.Evidence) == 0 || p.Evidence[0].Metric != "vibration_level" || p.Evidence[0].Cycles == 0 {
+			t.Fatalf("prediction %+v", p)
+		}
+		if !strings.Contains(v.Title, "A (") || !strings.Contains(v.Message, "worn compressor bearings") {
+			t.Errorf("%s: %s", v.Title, v.Message)
+		}
+		report, _ := r.in.Prediction(id)
+		same(t, "report", []any{report.State, report.Prediction.Fault}, []any{"alarmed", "bearing_wear"})
+		score, drivers := r.in.DeviceHealth(id)
+		if score > 75 || !strings.Contains(strings.ToLower(drivers[0].Component+drivers[len(drivers)-1].Component), "predicted_fault") {
+			t.Errorf("health %v %+v", score, drivers)
+		}
+		for _, restart := range []func(){r.crash, func() { r.close(); r.open() }} {
+			restart()
+			r.live(u, id, 10*time.Minute)
+			same(t, "after a restart", []any{r.prediction().ID, r.prediction().Status}, []any{v.ID, rimewatch.AlertActive})
+			if at := r.prediction().LastEvaluatedAt; r.now()-at > 2*rimewatch.Minute {
+				t.Errorf("last evaluated at %v, now %v", at, r.now())
+			}
+		}
+		r.events()
+
+		verdict(r, v.ID, rimewatch.Useful, "see you on Monday")
+		same(t, "useful", r.events(), []string{"alert.updated compressor_failure_predicted " + string(v.Severity)})
+		same(t, "still open", r.prediction().Status, rimewatch.AlertActive)
+		verdict(r, v.ID, rimewatch.Fixed, "new compressor")
+		got := r.prediction()
+		same(t, "fixed", []any{got.Status, got.Resolution, got.ResolvedBy, got.Feedback.Verdict, got.Feedback.Note}, []any{rimewatch.AlertResolved, rimewatch.ResolvedManual, "Olga", rimewatch.Fixed, "new compressor"})
+		check := func(when string, want [3]int) {
+			t.Helper()
+			report, counts := r.in.Prediction(id)
+			same(t, when, []any{report.State, counts, r.in.Verdicts()}, []any{"learning", want, want})
+		}
+		check("learns anew", [3]int{0, 0, 1})
+		r.crash()
+		check("after a crash", [3]int{0, 0, 1})
+		r.in.CheckpointAll()
+		r.crash()
+		check("from a checkpoint", [3]int{0, 0, 1})
+		verdict(r, v.ID, rimewatch.FalseAlarm, "")
+		check("another word, afterwards", [3]int{0, 1, 0})
+		same(t, "its row", r.prediction().Feedback.Verdict, rimewatch.FalseAlarm)
+		counts, err := r.s.AlertCounts(t.Context(), r.ws, 0)
+		if err != nil || counts.ResolvedWarning+counts.ResolvedCritical != 1 {
+			t.Errorf("counts %+v, %v", counts, err)
+		}
+	})
+}
+
+func verdict(r *rig, id int64, v rimewatch.Verdict, note string) {
+	r.t.Helper()
+	if _, err := r.in.Feedback(r.t.Context(), r.ws, id, "Olga", v, note); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestResolvedPrediction: a person who only closes the alert teaches nothing; it
+// comes back with the next window that shows it.
+func TestResolvedPrediction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "walkin_cooler")
+		u := r.worn()
+		r.live(u, id, 0)
+		first := r.prediction()
+		if _, err := r.in.ResolveAlert(t.Context(), r.ws, first.ID, "Olga", ""); err != nil {
+			t.Fatal(err)
+		}
+		r.crash()
+		r.live(u, id, 10*time.Minute)
+		same(t, "closed", r.prediction().Status, rimewatch.AlertResolved)
+		r.live(u, id, 13*time.Hour)
+		if again := r.prediction(); again.ID == first.ID || again.Status != rimewatch.AlertActive {
+			t.Errorf("it has not come back: %d %s", again.ID, again.Status)
+		}
+	})
+}
