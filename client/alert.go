@@ -132,6 +132,37 @@ func (c *Client) Resolve(ctx context.Context, id int64, note string) (Alert, err
 	return data.Alert, err
 }
 
+// Note writes a note into the timeline of an alert, be it active or over.
+func (c *Client) Note(ctx context.Context, id int64, note string) (Alert, error) {
+	call, err := send(http.MethodPost, alertPath(id)+"/notes", struct {
+		Note string `json:"note"`
+	}{note}, false)
+	if err != nil {
+		return Alert{}, err
+	}
+	data, err := fetch[alertData](ctx, c, call)
+	return data.Alert, err
+}
+
+// AlertTransition is one line of an alert's timeline.
+type AlertTransition struct {
+	ID       int64                    `json:"id"`
+	Kind     rimewatch.TransitionKind `json:"kind"`
+	At       rimewatch.Time           `json:"at"`
+	Severity rimewatch.Severity       `json:"severity"` // after it
+	Actor    string                   `json:"actor"`    // "" = the service itself
+	Note     string                   `json:"note"`
+	Message  string                   `json:"message"` // the alert's at that moment
+}
+
+// AlertTimeline is all that happened to an alert, oldest first.
+func (c *Client) AlertTimeline(ctx context.Context, id int64) ([]AlertTransition, error) {
+	data, err := fetch[struct {
+		Transitions []AlertTransition `json:"transitions"`
+	}](ctx, c, get(alertPath(id)+"/timeline", nil))
+	return data.Transitions, err
+}
+
 // AlertCounts are the numbers of retained alerts.
 type AlertCounts struct {
 	Total    int `json:"total"`

@@ -104,6 +104,12 @@ func TestAlerts(t *testing.T) {
 		{says: "resolve: 200 data.alert, manual", req: post(first, "/resolve", `{"note":"door shut"}`), status: 200, want: map[string]any{"data.alert.status": "resolved", "data.alert.resolution": "manual", "data.alert.resolved_at": present{}, "data.alert.resolved_by": present{}, "data.alert.note": "door shut", "data.alert.severity": "warning"}},
 		{says: "on a resolved one 409 alert_not_active", req: post(first, "/resolve", ""), status: 409, code: "alert_not_active"},
 		{says: "acknowledge a resolved one", req: post(first, "/acknowledge", ""), status: 409, code: "alert_not_active"},
+		{says: "notes join the timeline, of a resolved one too", req: post(first, "/notes", `{"note":"goods checked"}`), status: 200, want: map[string]any{"data.alert.status": "resolved"}},
+		{says: "the timeline, oldest first", req: request{path: path(first, "/timeline"), token: n.read}, status: 200, want: map[string]any{
+			"data.transitions.#": 4, "data.transitions.0": keys{"id", "kind", "at", "severity", "actor", "note", "message"}, "data.transitions.0.kind": "opened", "data.transitions.0.actor": nil,
+			"data.transitions.1.kind": "acknowledged", "data.transitions.1.note": "on my way", "data.transitions.2.kind": "resolved", "data.transitions.2.actor": present{}, "data.transitions.3.kind": "noted",
+		}},
+		{says: "the timeline of an unknown alert", req: request{path: path(987654, "/timeline"), token: n.read}, status: 404, code: "alert_not_found"},
 		{says: "an unknown alert", req: post(987654, "/resolve", ""), status: 404, code: "alert_not_found"},
 		{says: "default status=active", req: q(""), status: 200, want: map[string]any{"data.alerts.#": 1, "data.alerts.0.id": second}},
 		size("status=resolved after it", "?status=resolved", 1),

@@ -143,7 +143,7 @@ func TestOtherWorkspaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[string]string{"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`}
+	bodies := map[string]string{"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`}
 	n := 0
 	for i := range r.api.routes {
 		rt := &r.api.routes[i]

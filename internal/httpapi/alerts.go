@@ -387,6 +387,14 @@ func (a *API) alertRoutes() []route {
 			description: "When the condition still holds, a new alert opens: after 30 minutes for a warning, 5 minutes for a critical one.", bind: handle(a.resolveAlert),
 		},
 		{
+			method: http.MethodGet, path: "/v1/alerts/{id}/timeline", id: "get-alert-timeline", tag: "Alerts", summary: "Get all that happened to an alert", access: read,
+			description: "Oldest first.", bind: handle(a.alertTimeline),
+		},
+		{
+			method: http.MethodPost, path: "/v1/alerts/{id}/notes", id: "note-alert", tag: "Alerts", summary: "Write a note about an alert", access: write,
+			body: jsonBody, description: "It joins the timeline, also when the alert is over. While it is active, its newest note is shown with it.", bind: handle(a.noteAlert),
+		},
+		{
 			method: http.MethodGet, path: "/v1/devices/health/summary", id: "health-summary", tag: "Health", summary: "Get the health of all devices",
 			access: scope(rimewatch.ScopeDevicesRead), bind: handle(a.healthSummary),
 		},

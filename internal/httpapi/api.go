@@ -96,6 +96,7 @@ type Alerts interface {
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error)
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 }
 
 // Audit answers questions about the audit trail.
