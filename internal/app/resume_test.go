@@ -1,0 +1,226 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// scissors is a TCP proxy whose connections can be cut.
+type scissors struct {
+	l    net.Listener
+	to   string
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+	made int
+}
+
+func newScissors(t *testing.T, to string) *scissors {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &scissors{l: l, to: to, open: make(map[net.Conn]struct{})}
+	p.wg.Go(p.accept)
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.cut()
+		p.wg.Wait()
+	})
+	return p
+}
+
+func (p *scissors) accept() {
+	for {
+		c, err := p.l.Accept()
+		if err != nil {
+			return
+		}
+		up, err := net.Dial("tcp", p.to)
+		if err != nil {
+			_ = c.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.open[c], p.open[up] = struct{}{}, struct{}{}
+		p.made++
+		p.mu.Unlock()
+		for _, pair := range [][2]net.Conn{{c, up}, {up, c}} {
+			p.wg.Go(func() {
+				_, _ = io.Copy(pair[0], pair[1])
+				_ = c.Close()
+				_ = up.Close()
+			})
+		}
+	}
+}
+
+// cut breaks all connections off, wherever they are.
+func (p *scissors) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.open {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // what is under way is lost
+		}
+		_ = c.Close()
+		delete(p.open, c)
+	}
+}
+
+// incident makes a device whose alert opens and is resolved, and gives the
+// alert's id.
+func (h *house) incident(serial string) int64 {
+	h.t.Helper()
+	limit, at := -15.0, rimewatch.TimeOf(time.Now())
+	delay := 0
+	d, err := h.Ingest.CreateDevice(h.t.Context(), &rimewatch.Device{
+		WorkspaceID: h.workspace(), Serial: serial, Name: serial, EquipmentType: "walkin_freezer",
+		Limits: &rimewatch.LimitOverrides{TempMax: &limit, DelayS: &delay, CriticalMax: client.Value(20.0)},
+	})
+	h.must(err)
+	var in []store.Input
+	for _, ago := range []rimewatch.Time{60_000, 0} {
+		in = append(in, store.Input{Kind: store.InputReading, DeviceID: d.ID, Reading: rimewatch.Reading{At: at - ago, Values: [rimewatch.NumFields]float64{2}, Present: 1}})
+	}
+	h.must(h.Ingest.Submit(h.t.Context(), h.workspace(), in))
+	list, _, err := h.Store.Alerts(h.t.Context(), h.workspace(), store.AlertFilter{DeviceID: d.ID}, store.AlertPage{Limit: 9})
+	h.must(err)
+	if len(list) != 1 {
+		h.t.Fatalf("%d alerts", len(list))
+	}
+	_, err = h.Ingest.ResolveAlert(h.t.Context(), h.workspace(), list[0].ID, "test", "")
+	h.must(err)
+	return list[0].ID
+}
+
+// TestNothingIsMissed cuts a subscriber's connection again and again while
+// readings come and alerts open and end. Every one of them arrives, once, in
+// order.
+func TestNothingIsMissed(t *testing.T) {
+	const rounds, perRound = 60, 20
+	h := newHouse(t)
+	proxy := newScissors(t, strings.TrimPrefix(h.URL(), "http://"))
+	c, err := client.New("http://"+proxy.l.Addr().String(), h.token, &client.Options{MinBackoff: time.Millisecond, MaxBackoff: 4 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var (
+		listening  = make(chan struct{})
+		finished   = make(chan error, 1)
+		got        []rimewatch.Time
+		alerts     []string
+		reconnects int
+		first      = 2
+	)
+	last := rimewatch.TimeOf(time.Now().Truncate(time.Second)) + rounds*perRound // in ms steps, all within the allowed five minutes
+	go func() {
+		for e, err := range c.Stream(ctx, client.Subscription{Channel: client.ChannelReadings, Serials: []string{"D-1"}}, client.Subscription{Channel: client.ChannelAlerts}) {
+			switch {
+			case err != nil:
+				finished <- err
+				return
+			case e.Kind == client.Lost:
+				reconnects++
+			case e.Kind == client.Subscribed && first > 0:
+				if first--; first == 0 {
+					close(listening)
+				}
+			case e.Kind == client.Subscribed && !e.Recovered:
+				finished <- fmt.Errorf("%s was not recovered", e.Channel)
+				return
+			case e.Reading != nil:
+				got = append(got, e.Reading.RecordedAt)
+			case e.Alert != nil:
+				alerts = append(alerts, fmt.Sprint(e.Kind, e.Alert.ID))
+			}
+			if len(got) > 0 && got[len(got)-1] == last && len(alerts) == 2*rounds {
+				finished <- nil
+				return
+			}
+		}
+	}()
+	<-listening
+	var want []rimewatch.Time
+	var wantAlerts []string
+	random := rand.New(rand.NewPCG(1, 2))
+	device, _ := h.Store.DeviceID(h.workspace(), []byte("D-1"))
+	at := last - rounds*perRound
+	for round := range rounds {
+		for range perRound {
+			at++
+			in := []store.Input{{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumFields]float64{-18}, Present: 1}}}
+			h.must(h.Ingest.Submit(ctx, h.workspace(), in))
+			want = append(want, at)
+			if random.IntN(10) == 0 {
+				proxy.cut()
+			}
+		}
+		id := h.incident(fmt.Sprint("X-", round))
+		wantAlerts = append(wantAlerts, fmt.Sprint("alert.opened", id), fmt.Sprint("alert.resolved", id))
+	}
+	if err := <-finished; err != nil {
+		t.Fatalf("%v after %d readings and %d alerts", err, len(got), len(alerts))
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%d readings came, %d were sent", len(got), len(want))
+	}
+	if fmt.Sprint(alerts) != fmt.Sprint(wantAlerts) {
+		t.Errorf("alerts\n%v, want\n%v", alerts, wantAlerts)
+	}
+	if reconnects < 10 {
+		t.Errorf("the connection was lost only %d times", reconnects)
+	}
+	t.Logf("%d readings, %d alert events, %d connections", len(got), len(alerts), proxy.made)
+}
+
+// TestStreamGivesUp ends streams that would be refused again.
+func TestStreamGivesUp(t *testing.T) {
+	h := newHouse(t)
+	feed, _ := h.newToken(h.workspace(), rimewatch.ScopesIngest)
+	read, _ := h.newToken(h.workspace(), rimewatch.ScopeReadingsRead)
+	for token, sub := range map[string]client.Subscription{
+		"rw_unknown": {Channel: client.ChannelReadings},
+		feed:         {Channel: client.ChannelReadings},
+		read:         {Channel: client.ChannelAlerts},
+		h.token:      {Channel: "weather"},
+	} {
+		c, err := client.New(h.URL(), token, &client.Options{MinBackoff: time.Millisecond, MaxBackoff: time.Millisecond})
+		h.must(err)
+		for e, err := range c.Stream(t.Context(), sub) {
+			if err == nil {
+				t.Errorf("%s: %+v", sub.Channel, e)
+			}
+		}
+	}
+	c, err := client.New(h.URL(), h.token, nil)
+	h.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	for e, err := range c.Stream(ctx, client.Subscription{Channel: client.ChannelDevices}) {
+		if n++; e.Kind == client.Subscribed {
+			cancel()
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v %v", e, err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d events", n)
+	}
+}
