@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -118,6 +119,10 @@ func obey(ctx context.Context, a *app.App, order string) error {
 	case "rest":
 		a.Ingest.CheckpointAll()
 		err = a.Store.Rest(ctx)
+	case "gc":
+		debug.FreeOSMemory()
+		fmt.Println("done")
+		return nil
 	case "worst":
 		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
 		return nil

@@ -118,6 +118,18 @@ func (c *Client) Stream(ctx context.Context, subs ...Subscription) iter.Seq2[Eve
 	}
 }
 
+// StreamTicket is a way into the stream for one who can send no header: good
+// once, within 30 s, with the rights of this client's token.
+type StreamTicket struct {
+	Ticket    string         `json:"ticket"` // for ?ticket= of /api/v1/stream
+	ExpiresAt rimewatch.Time `json:"expires_at"`
+}
+
+// CreateStreamTicket gives a ticket for the stream.
+func (c *Client) CreateStreamTicket(ctx context.Context) (StreamTicket, error) {
+	return fetch[StreamTicket](ctx, c, &call{method: http.MethodPost, path: "/api/v1/stream/tickets", idempotent: true})
+}
+
 // errLeft means that the consumer has had enough.
 var errLeft = errors.New("the loop was left")
 

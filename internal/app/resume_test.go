@@ -210,6 +210,11 @@ func TestStreamGivesUp(t *testing.T) {
 	}
 	c, err := client.New(h.URL(), h.token, nil)
 	h.must(err)
+	ticket, err := c.CreateStreamTicket(t.Context())
+	h.must(err)
+	if s, _, err := h.dial(nil, "?ticket="+ticket.Ticket); err != nil || s.subscribe(1, "alerts", "")["op"] != "subscribed" {
+		t.Errorf("a ticket of the client: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0

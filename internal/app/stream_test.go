@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -26,6 +28,7 @@ type house struct {
 	owner account.SignedIn
 	token string
 	id    int64 // of token
+	spec  *jsonschema.Compiler
 }
 
 func newHouse(t *testing.T, change ...func(*app.Config)) *house {
@@ -56,7 +59,62 @@ func newHouse(t *testing.T, change ...func(*app.Config)) *house {
 	for _, serial := range []string{"D-1", "D-2"} {
 		h.must(h.create(h.workspace(), serial, "walkin_freezer"))
 	}
+	h.describe()
 	return h
+}
+
+// describe fetches the description that every message is held against.
+func (h *house) describe() {
+	h.t.Helper()
+	resp, err := http.Get(h.URL() + "/api/asyncapi.json")
+	h.must(err)
+	defer resp.Body.Close()
+	doc, err := jsonschema.UnmarshalJSON(resp.Body)
+	h.must(err)
+	closeObjects(doc)
+	h.spec = jsonschema.NewCompiler()
+	h.must(h.spec.AddResource("http://spec/asyncapi.json", doc))
+}
+
+// closeObjects makes a member that is not described a fault.
+func closeObjects(v any) {
+	switch x := v.(type) {
+	case map[string]any:
+		if _, ok := x["properties"].(map[string]any); ok && x["type"] == "object" && x["additionalProperties"] == nil {
+			x["additionalProperties"] = false
+		}
+		for _, inner := range x {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range x {
+			closeObjects(inner)
+		}
+	}
+}
+
+// check holds a message against a schema of the description.
+func (h *house) check(schema string, text []byte) {
+	h.t.Helper()
+	compiled, err := h.spec.Compile("http://spec/asyncapi.json#/components/schemas/" + schema)
+	h.must(err)
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = compiled.Validate(v)
+	}
+	if err != nil {
+		h.t.Errorf("%s\nis not as described: %v", text, err)
+	}
+}
+
+// schemaOf names the schema of a message.
+func schemaOf(m map[string]any) string {
+	names := map[any]string{"subscribed": "Subscribed", "unsubscribed": "Unsubscribed", "error": "Error",
+		"devices": "DeviceEvent", "readings": "ReadingEvent", "alerts": "AlertEvent", "summary": "SummaryEvent"}
+	if m["op"] == "event" {
+		return names[m["channel"]]
+	}
+	return names[m["op"]]
 }
 
 func (h *house) workspace() int64 { return h.owner.Principal.WorkspaceID }
@@ -157,13 +215,16 @@ func (s *stream) next() map[string]any {
 	if err := json.Unmarshal(b, &m); err != nil {
 		s.h.t.Fatalf("%s: %v", b, err)
 	}
+	s.h.check(schemaOf(m), b)
 	return m
 }
 
 // subscribe subscribes and gives the answer.
 func (s *stream) subscribe(id int, channel, more string) map[string]any {
 	s.h.t.Helper()
-	s.say(fmt.Sprintf(`{"op":"subscribe","id":%d,"channel":%q%s}`, id, channel, more))
+	text := fmt.Sprintf(`{"op":"subscribe","id":%d,"channel":%q%s}`, id, channel, more)
+	s.h.check("Subscribe", []byte(text))
+	s.say(text)
 	return s.next()
 }
 

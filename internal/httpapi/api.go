@@ -143,18 +143,19 @@ type Config struct {
 
 // API is the REST API. It is an http.Handler.
 type API struct {
-	cfg      Config
-	mux      *http.ServeMux
-	routes   []route
-	doc      *huma.OpenAPI
-	checker  checker
-	ids      *idSource
-	meter    *meter
-	settings settingsCache
-	cursors  cursorCodec
-	policies *policySet
-	ingest   *ingestRoutes
-	spec     document
+	cfg        Config
+	mux        *http.ServeMux
+	routes     []route
+	doc        *huma.OpenAPI
+	checker    checker
+	ids        *idSource
+	meter      *meter
+	settings   settingsCache
+	cursors    cursorCodec
+	policies   *policySet
+	ingest     *ingestRoutes
+	spec       document
+	streamSpec document // AsyncAPI
 
 	tokenLimit   *limiter // requests per token or person
 	deviceLimit  *limiter // heartbeats and single readings per device

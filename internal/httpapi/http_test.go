@@ -69,6 +69,7 @@ func TestRouter(t *testing.T) {
 		{name: "docs", req: get("/docs", ""), status: 200, contains: []string{"docs/docs.js"}, header: map[string]string{"Content-Security-Policy": docsPolicy, "Content-Type": "text/html; charset=utf-8"}},
 		{name: "docs script", req: get("/docs/docs.js", ""), status: 200, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8", "X-Content-Type-Options": "nosniff"}},
 		{name: "docs file that is not there", req: get("/docs/..%2fdocs.go", ""), status: 404, code: rimewatch.CodeNotFound},
+		{name: "description of the stream", req: get("/asyncapi.json", ""), status: 200, contains: []string{`"asyncapi":"3.0.0"`}},
 		{name: "description", req: get("/openapi.json", ""), status: 200, contains: []string{`"openapi":"3.1.0"`}},
 		{name: "answers are not cached", req: get("/v1/devices", r.read), status: 200, header: map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}},
 	})

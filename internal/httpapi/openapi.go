@@ -277,11 +277,15 @@ func reach(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 	}
 }
 
-// settle makes arrays what they are, never null; and leaves answers open, since
+// settle makes arrays what they are, never null, and the null of an enumeration
+// the value instead of the word; and leaves answers open, since
 // v1 may add fields to them, while bodies stay closed.
 func settle(s *huma.Schema, request bool) {
 	if s.Type == huma.TypeArray {
 		s.Nullable = false
+	}
+	if i := slices.Index(s.Enum, any("null")); i >= 0 {
+		s.Enum[i] = nil
 	}
 	if closed, ok := s.AdditionalProperties.(bool); ok && !closed && !request {
 		s.AdditionalProperties = nil

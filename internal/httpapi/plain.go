@@ -35,6 +35,10 @@ func (a *API) registerPlain() {
 		c.cached("application/json", a.spec.json, a.spec.etag)
 		return nil
 	})
+	plain(Prefix+"/asyncapi.json", func(c *call) error {
+		c.cached("application/json", a.streamSpec.json, a.streamSpec.etag)
+		return nil
+	})
 	plain(Prefix+"/docs", a.docsPage)
 	plain(Prefix+"/docs/{file}", a.docsFile)
 	plain("/healthz", func(c *call) error { return c.ok() })

@@ -161,6 +161,7 @@ func (a *API) register() {
 		a.checker.prepareRoute(&a.routes[i])
 	}
 	a.finishDocument()
+	a.finishStreamDocument()
 	a.registerPlain()
 }
 

@@ -15,7 +15,7 @@
 //
 // A lone reading goes out at once. When a room has so many readings and so many
 // subscribers that writing would take more than about a fifth of a core, it
-// gathers readings for up to 400 ms and sends the newest of each device, in one
+// gathers readings for up to 300 ms and sends the newest of each device, in one
 // piece that all its subscribers share. A socket that falls behind keeps
 // the newest reading of each device, by the time of measurement, and every other
 // event. One that still has too much waiting, or takes nothing for 20 s, is
