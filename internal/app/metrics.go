@@ -39,6 +39,10 @@ func (h health) DeviceHealth(deviceID int64) (float64, []httpapi.Driver) {
 	return score, drivers
 }
 
+func (h health) OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion {
+	return h.ingest.OpenExcursions(workspaceID, deviceID)
+}
+
 func (h health) DeviceCompliance(deviceID int64) httpapi.Compliance {
 	return httpapi.ComplianceOf(h.ingest.DeviceCompliance(deviceID))
 }

@@ -143,7 +143,11 @@ func TestOtherWorkspaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[string]string{"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`}
+	bodies := map[string]string{
+		"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`,
+		"record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
+		"record-calibration":       `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
+	}
 	n := 0
 	for i := range r.api.routes {
 		rt := &r.api.routes[i]

@@ -40,6 +40,7 @@ type Writer interface {
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
 	UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 	DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
 	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
@@ -55,6 +56,8 @@ type Health interface {
 	DeviceHealth(deviceID int64) (score float64, drivers []Driver)
 	// DeviceCompliance tells of the device's last 24 h.
 	DeviceCompliance(deviceID int64) Compliance
+	// OpenExcursions gives those that last: of one device, or of all (0).
+	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
 }
 
 // Summary is the state of all devices of a workspace.
@@ -81,6 +84,7 @@ type Fleet interface {
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	DeviceID(workspaceID int64, serial []byte) (int64, bool)
 	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
+	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
 }
 
@@ -106,7 +110,7 @@ type Audit interface {
 }
 
 // Config of an API. Auth, Accounts, Writer, Health, Predictor, Fleet, History, Alerts,
-// Audit, Now and CursorKey are needed; everything else has a good zero value.
+// Audit, Records, Now and CursorKey are needed; everything else has a good zero value.
 type Config struct {
 	Auth      Authenticator
 	Accounts  Accounts
@@ -117,6 +121,7 @@ type Config struct {
 	Alerts    Alerts
 	Predictor Predictor
 	Audit     Audit
+	Records   Records
 	Streams   Streams // nil: there is no real-time stream
 
 	Now func() rimewatch.Time

@@ -78,7 +78,7 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 		return w.finish(a, err)
 	}
 	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down}
-	return w.finish(a, a.cfg.History.Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
+	return w.finish(a, a.historyOf(&q.device.Device).Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
 		w.b = r.At.Append(w.b)
 		w.b = append(w.b, ',')
 		if r.ReceivedAt != 0 {

@@ -33,23 +33,25 @@ type DeviceItem struct {
 // DeviceDetail is everything about a device.
 type DeviceDetail struct {
 	DeviceItem
-	Labels             labels             `json:"labels"`
-	Manufacturer       string             `json:"manufacturer"`
-	Model              string             `json:"model"`
-	FirmwareVersion    string             `json:"firmware_version"`
-	Notes              string             `json:"notes"`
-	InstalledAt        rimewatch.Time     `json:"installed_at"`
-	LastHeartbeatAt    rimewatch.Time     `json:"last_heartbeat_at"`
-	StatusChangedAt    rimewatch.Time     `json:"status_changed_at"`
-	HeartbeatIntervalS *float64           `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
-	OfflineAfterS      int                `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
-	BatteryPct         *float64           `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
-	RSSIdBm            *float64           `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
-	UptimeS            *int64             `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
-	Health             DeviceHealth       `json:"health"`
-	LatestReading      maybe[readingJSON] `json:"latest_reading"`
-	CreatedAt          rimewatch.Time     `json:"created_at" nullable:"false"`
-	UpdatedAt          rimewatch.Time     `json:"updated_at" nullable:"false"`
+	Labels             labels                  `json:"labels"`
+	Manufacturer       string                  `json:"manufacturer"`
+	Model              string                  `json:"model"`
+	FirmwareVersion    string                  `json:"firmware_version"`
+	Notes              string                  `json:"notes"`
+	InstalledAt        rimewatch.Time          `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time          `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
+	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
+	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
+	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
+	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
+	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
+	Health             DeviceHealth            `json:"health"`
+	LatestReading      maybe[readingJSON]      `json:"latest_reading"`
+	Calibration        maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
+	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
+	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
 }
 
 // DeviceHealth is a device's health score.
@@ -117,6 +119,7 @@ func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
 	if v.Latest.At != 0 {
 		d.LatestReading.value = &readingJSON{v.ID, v.Serial, v.Latest}
 	}
+	d.Calibration, d.Offsets = calibrationState(&v.Device, a.cfg.Now())
 	d.Health.Score, d.Health.Drivers = a.cfg.Health.DeviceHealth(v.ID)
 	d.Health.Compliance = a.cfg.Health.DeviceCompliance(v.ID)
 	if d.Health.Drivers == nil {

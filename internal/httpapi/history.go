@@ -253,6 +253,11 @@ func (a *API) pickStep(c *call, q *historyQuery) error {
 	return nil
 }
 
+// historyOf is the history of a device, corrected by its calibrations.
+func (a *API) historyOf(d *rimewatch.Device) store.History {
+	return store.Corrected{History: a.cfg.History, Offsets: d.Offsets}
+}
+
 // openHistory writes what all JSON answers of history begin with.
 func openHistory(q *historyQuery) []byte {
 	b := append(make([]byte, 0, streamChunk+4096), `{"success":true,"data":{"device_id":`...)
@@ -288,7 +293,7 @@ func (a *API) readings(c *call, q *historyQuery) error {
 	}
 	b := append(openHistory(q), `,"readings":[`...)
 	n, last, more := 0, rimewatch.Time(0), false
-	err := a.cfg.History.Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
+	err := a.historyOf(&q.device.Device).Readings(c.r.Context(), hq, func(r *rimewatch.Reading) error {
 		if n == q.perPage {
 			more = true
 			return nil
@@ -351,7 +356,7 @@ func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Field
 // eachBucket calls yield for every step of the span between the first and the
 // last reading, in the order asked for; steps without readings have Count 0.
 func (a *API) eachBucket(c *call, q *historyQuery, yield func(*store.Bucket)) error {
-	found, err := a.cfg.History.Buckets(c.r.Context(), store.BucketQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Step: q.span, Fields: q.fields})
+	found, err := a.historyOf(&q.device.Device).Buckets(c.r.Context(), store.BucketQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Step: q.span, Fields: q.fields})
 	if err != nil || len(found) == 0 {
 		return err
 	}

@@ -1,6 +1,9 @@
 package ingest
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -31,19 +34,28 @@ func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Exc
 	return row
 }
 
-// OpenExcursion gives the excursion of a device that lasts, if one does: its To
-// and ID are 0, and its cause is what is known so far.
-func (s *Service) OpenExcursion(deviceID int64) (rimewatch.Excursion, bool) {
+// OpenExcursions gives the excursions of a workspace that last, by device, or
+// that of one device (0 = of all): To and ID are 0, and the cause is what is
+// known so far.
+func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.Excursion) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	u := s.units[deviceID]
-	if u == nil {
-		return rimewatch.Excursion{}, false
-	}
 	var scratch engine.State
-	e, ok := u.read(&scratch).Health.Excursion()
-	if !ok {
-		return rimewatch.Excursion{}, false
+	look := func(u *unit) {
+		if u == nil || u.workspaceID != workspaceID || !u.outside {
+			return
+		}
+		if e, ok := u.read(&scratch).Health.Excursion(); ok {
+			list = append(list, excursionOf(&e, u, u.cfg))
+		}
 	}
-	return excursionOf(&e, u, u.cfg), true
+	if deviceID != 0 {
+		look(s.units[deviceID])
+		return list
+	}
+	for _, u := range s.units {
+		look(u)
+	}
+	slices.SortFunc(list, func(a, b rimewatch.Excursion) int { return cmp.Compare(a.DeviceID, b.DeviceID) })
+	return list
 }

@@ -13,7 +13,7 @@ import (
 
 func (r *rig) excursions() []rimewatch.Excursion {
 	r.t.Helper()
-	list, err := r.s.Excursions(r.t.Context(), r.ws, 0, 0, rimewatch.MaxTime)
+	list, err := r.s.Excursions(r.t.Context(), r.ws, 0, 0, rimewatch.MaxTime, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -42,9 +42,9 @@ func TestExcursionRecords(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		open, ok := r.in.OpenExcursion(id)
-		if !ok || open.From != began || open.To != 0 || open.Cause != rimewatch.CauseDoor {
-			t.Fatalf("the one that lasts: %+v, %v", open, ok)
+		open := r.in.OpenExcursions(r.ws, 0)
+		if len(open) != 1 || open[0].From != began || open[0].To != 0 || open[0].Cause != rimewatch.CauseDoor || len(r.in.OpenExcursions(r.ws+1, id)) != 0 {
+			t.Fatalf("the one that lasts: %+v", open)
 		}
 		r.crash()
 		ended := r.now()
@@ -59,7 +59,7 @@ func TestExcursionRecords(t *testing.T) {
 			}
 			r.crash()
 		}
-		if _, ok := r.in.OpenExcursion(id); ok {
+		if len(r.in.OpenExcursions(r.ws, id)) != 0 {
 			t.Error("it lasts after its end")
 		}
 	})

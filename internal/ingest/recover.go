@@ -282,6 +282,7 @@ func (s *Service) putLive() {
 		for i, n := range state.Feedback {
 			s.verdicts[i] += int(n)
 		}
+		_, u.outside = state.Health.Excursion()
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 		touched = appendTouched(touched, state, u.alerts)
 		s.setDeadline(u, state.Deadline(u.cfg, &s.site))

@@ -36,6 +36,7 @@ type unit struct {
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
 	online      bool
+	outside     bool // an excursion lasts
 	recent      bool // its state was in use since the memory's hand last passed
 	stale       bool // its share is older than its state
 }

@@ -406,6 +406,7 @@ func (s *Service) committed() {
 		s.recount(u, st)
 		s.sites.watch(u, st)
 		u.cfg, u.alerts, u.vitals, u.name, u.online = st.cfg, st.alerts, st.vitals, st.name, st.state.Presence.Online
+		_, u.outside = st.state.Health.Excursion()
 		s.memory.put(u, st.state)
 		if st.gone {
 			delete(s.units, u.id)

@@ -42,10 +42,11 @@ type device struct {
 	serial, key   string // as written, as compared
 	site          int64
 	equipment     string
+	offsets       []rimewatch.Offset
 }
 
 func deviceOf(d *rimewatch.Device) *device {
-	return &device{id: d.ID, workspace: d.WorkspaceID, serial: d.Serial, key: rimewatch.SerialKey(d.Serial), site: d.SiteID, equipment: d.EquipmentType}
+	return &device{id: d.ID, workspace: d.WorkspaceID, serial: d.Serial, key: rimewatch.SerialKey(d.Serial), site: d.SiteID, equipment: d.EquipmentType, offsets: d.Offsets}
 }
 
 // reading is a reading.created event. It is encoded when it is sent, since most
@@ -153,6 +154,8 @@ func appendReading(b []byte, o Objects, epoch string, r *reading) []byte {
 	b = beginFrame(b)
 	b = appendHead(b, epoch, r.seq, readings, "reading.created", r.at)
 	b = append(b, `{"reading":`...)
-	b = o.Reading(b, r.device.id, r.device.serial, &r.value)
+	shown := r.value
+	shown.Correct(r.device.offsets)
+	b = o.Reading(b, r.device.id, r.device.serial, &shown)
 	return endFrame(append(b, "}}"...), start)
 }

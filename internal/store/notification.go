@@ -89,9 +89,9 @@ type Maintenance interface {
 // Records keeps what inspectors ask for. Nothing of it is ever changed.
 type Records interface {
 	// Excursions of a workspace's devices that overlap [from, to), oldest first;
-	// deviceID 0 = of all devices. They are written by Commit, and kept for as long
-	// as rollups are.
-	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
+	// deviceID 0 = of all devices; at most limit. They are written by Commit, and
+	// kept for as long as rollups are.
+	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
 
 	// CreateCorrectiveAction sets ID and DeviceID; the alert must exist
 	// (CodeAlertNotFound). It is a line of the alert's timeline, too.

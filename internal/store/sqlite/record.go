@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -27,13 +28,13 @@ func scanExcursion(stmt *sqlite.Stmt) rimewatch.Excursion {
 }
 
 // Excursions implements store.Records.
-func (s *Store) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) (list []rimewatch.Excursion, err error) {
+func (s *Store) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) (list []rimewatch.Excursion, err error) {
 	query, args := "SELECT "+excursionColumns+" FROM excursion WHERE workspace_id = ? AND to_at > ? AND from_at < ?", []any{workspaceID, int64(from), int64(to)}
 	if deviceID != 0 {
 		query, args = query+" AND device_id = ?", append(args, deviceID)
 	}
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		return each(conn, query+" ORDER BY from_at, id", func(stmt *sqlite.Stmt) { list = append(list, scanExcursion(stmt)) }, args...)
+		return each(conn, query+" ORDER BY from_at, id LIMIT ?", func(stmt *sqlite.Stmt) { list = append(list, scanExcursion(stmt)) }, append(args, limit)...)
 	})
 	return list, err
 }
@@ -77,14 +78,22 @@ func (s *Store) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correct
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
 		missing := rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
-		err := one(conn, missing, "SELECT device_id FROM alert WHERE id = ? AND workspace_id = ?",
-			func(stmt *sqlite.Stmt) { a.DeviceID = stmt.ColumnInt64(0) }, a.AlertID, a.WorkspaceID)
+		line := store.TransitionOf{AlertTransition: rimewatch.AlertTransition{
+			WorkspaceID: a.WorkspaceID, AlertID: a.AlertID, Kind: rimewatch.TransitionCorrective, At: a.At, Actor: a.RecordedBy, Note: a.Action,
+		}}
+		err := one(conn, missing, "SELECT device_id, severity FROM alert WHERE id = ? AND workspace_id = ?",
+			func(stmt *sqlite.Stmt) {
+				a.DeviceID, line.Severity = stmt.ColumnInt64(0), rimewatch.Severity(stmt.ColumnText(1))
+			}, a.AlertID, a.WorkspaceID)
 		if err != nil {
 			return err
 		}
 		a.ID, err = insert(conn, nil, "INSERT INTO corrective_action (workspace_id, alert_id, device_id, performed_at, body) VALUES (?, ?, ?, ?, ?)",
 			a.WorkspaceID, a.AlertID, a.DeviceID, int64(a.PerformedAt), string(body))
 		if err != nil {
+			return err
+		}
+		if err := insertTransition(conn, &line); err != nil {
 			return err
 		}
 		return s.audit(ctx, conn, a.WorkspaceID, "corrective_action.recorded", subject("alert", a.AlertID),

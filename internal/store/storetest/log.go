@@ -51,6 +51,7 @@ func Readings(t *testing.T, e Engine) {
 		{"excursions", (*fixture).excursions},
 		{"corrective actions", (*fixture).correctiveActions},
 		{"calibrations", (*fixture).calibrations},
+		{"corrected history", (*fixture).correctedHistory},
 		{"transitions", (*fixture).transitions},
 		{"site alerts", (*fixture).siteAlerts},
 		{"deliveries", (*fixture).deliveries},

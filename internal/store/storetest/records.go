@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -38,11 +41,14 @@ func (f *fixture) excursions() {
 			{"ended at from", 0, t0 + 100, t0 + 200, nil},
 			{"begins before to", 0, t0 + 100, t0 + 201, []rimewatch.Excursion{*c}},
 		} {
-			got, err := f.s.Excursions(f.ctx, f.workspace, q.device, q.from, q.to)
+			got, err := f.s.Excursions(f.ctx, f.workspace, q.device, q.from, q.to, 100)
 			f.must(err)
 			f.equal(where+" "+q.name, got, q.want)
 		}
-		got, err := f.s.Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime)
+		first, err := f.s.Excursions(f.ctx, f.workspace, 0, 0, t0+1000, 2)
+		f.must(err)
+		f.equal(where+" two of them", first, []rimewatch.Excursion{*a, *b})
+		got, err := f.s.Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime, 100)
 		f.must(err)
 		f.equal(where+" of another workspace", got, []rimewatch.Excursion(nil))
 	})
@@ -122,5 +128,36 @@ func (f *fixture) calibrations() {
 		stored, err := f.s.ReadingAt(f.ctx, id, t0+10)
 		f.must(err)
 		f.equal(where+" as stored", stored.Values[rimewatch.ProductZoneTemp], 5.1)
+	})
+}
+
+func (f *fixture) correctedHistory() {
+	id := f.addDevice("CH")
+	var rs, want []rimewatch.Reading
+	offsets := []rimewatch.Offset{
+		{Field: rimewatch.ProductZoneTemp, From: t0 + 100*rimewatch.Minute, Add: 0.5},
+		{Field: rimewatch.Humidity, From: t0 + 130*rimewatch.Minute, Add: -2},
+		{Field: rimewatch.ProductZoneTemp, From: t0 + 200*rimewatch.Minute, Add: -1.25},
+	}
+	for i := range 300 {
+		r := reading(t0 + rimewatch.Time(i)*rimewatch.Minute)
+		rs = append(rs, r)
+		r.Correct(offsets)
+		want = append(want, r)
+	}
+	f.commit(id, rs...)
+	f.everywhere(func(where string) {
+		h := store.Corrected{History: f.s, Offsets: offsets}
+		var got []rimewatch.Reading
+		f.must(h.Readings(f.ctx, all(id), func(r *rimewatch.Reading) error { got = append(got, *r); return nil }))
+		f.equal(where, withoutReceipt(got), withoutReceipt(want))
+		for _, step := range []rimewatch.Time{15 * rimewatch.Minute, rimewatch.Hour, rimewatch.Day} {
+			q := store.BucketQuery{DeviceID: id, From: t0 + 5*rimewatch.Minute, To: t0 + 290*rimewatch.Minute, Step: step, Fields: rimewatch.AllFields}
+			buckets, err := h.Buckets(f.ctx, q)
+			f.must(err)
+			if d := cmp.Diff(plainBuckets(want, q), buckets, cmpopts.EquateApprox(0, 1e-4)); d != "" {
+				f.Fatalf("%s, step %d (-want +got):\n%s", where, step, d)
+			}
+		}
 	})
 }
