@@ -55,7 +55,10 @@ func New(baseURL, token string, o *Options) (*Client, error) {
 
 func (o *Options) defaults() {
 	if o.HTTP == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
+		t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
+		if usual, ok := http.DefaultTransport.(*http.Transport); ok { // programs may have put another one there
+			t = usual.Clone()
+		}
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
 		t.ResponseHeaderTimeout = 30 * time.Second
 		o.HTTP = &http.Client{Transport: t}

@@ -47,7 +47,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	if c.Listen == "" {
 		serve.Listen = freeAddress(demoListen)
 	}
-	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger})
+	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger, GuardServices: true})
 	if err != nil {
 		return err
 	}

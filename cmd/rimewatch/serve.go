@@ -35,7 +35,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger})
+	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true})
 }
 
 // outliveReaders keeps a server alive when whoever reads what it prints goes

@@ -25,6 +25,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/notify"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/webui"
@@ -37,6 +39,9 @@ type Config struct {
 	Logger    *slog.Logger     // nil = nothing is logged
 	Now       func() time.Time // nil = time.Now
 	Publisher ingest.Publisher // hears of every commit; nil = nobody
+	// GuardServices makes all HTTP clients of the process that name no transport
+	// guarded ones: messaging services are refused without it.
+	GuardServices bool
 }
 
 // server is net/http's server or the API's own, which is quicker where there is
@@ -56,7 +61,9 @@ type App struct {
 	Ingest   *ingest.Service
 	API      *httpapi.API
 	Hub      *realtime.Hub
+	Notify   *notify.Service
 
+	guard    *outbound.Guard // of all connections to receivers
 	server   server
 	listener net.Listener
 	release  func() // the lock of the data directory
@@ -114,7 +121,11 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		},
 	})
 	a.Accounts = account.New(account.Config{Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: cfg.Logger})
-	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: publishers(a.Hub, cfg.Publisher), Now: cfg.Now, Logger: cfg.Logger})
+	if err := a.notifications(); err != nil {
+		return nil, err
+	}
+	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
+	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger})
 	if a.API, err = a.api(ctx, registry); err != nil {
 		return nil, err
 	}
@@ -166,6 +177,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 	}
 	releaseAfterRecovery()
 	a.Hub.Start()
+	if err := a.Notify.Start(ctx); err != nil {
+		return err
+	}
 	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
 		return err
 	}
@@ -187,6 +201,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	a.cancel = cancel
 	a.workers.Go(func() { tuneMemory(run) })
 	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
+	a.workers.Go(func() { a.runWatchdog(run) })
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err
@@ -257,6 +272,10 @@ func (a *App) stop() error {
 	}
 	if a.Ingest != nil {
 		a.Ingest.Stop()
+	}
+	if a.Notify != nil {
+		a.Notify.Stop()
+		a.guard.Close()
 	}
 	a.cancel()
 	a.workers.Wait()

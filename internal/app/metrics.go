@@ -20,6 +20,7 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 			Namespace: "rimewatch", Name: "prediction_feedback", Help: "Verdicts of people on predictions.", ConstLabels: prometheus.Labels{"verdict": string(v)},
 		}, func() float64 { return float64(a.Ingest.Verdicts()[i]) }))
 	}
+	r.MustRegister(newDeliveries(a.Notify, a.now))
 	gauge("store_head_bytes", "Memory of readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
 }
 

@@ -18,14 +18,16 @@ const module = "github.com/rimewatch/rimewatch"
 // pure packages import only the root, the standard library without clocks,
 // files and networks, and what is listed.
 var pure = map[string][]string{
-	"internal/alert":         nil,
-	"internal/predict":       {"gonum.org/v1/gonum"},
-	"internal/health":        nil,
-	"internal/presence":      nil,
-	"internal/simulate":      nil,
-	"internal/simulate/plot": {module + "/internal/simulate"},
-	"internal/store/chunk":   nil,
-	"internal/engine":        {module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
+	"internal/alert":          nil,
+	"internal/predict":        {"gonum.org/v1/gonum"},
+	"internal/health":         nil,
+	"internal/presence":       nil,
+	"internal/simulate":       nil,
+	"internal/simulate/plot":  {module + "/internal/simulate"},
+	"internal/store/chunk":    nil,
+	"internal/notify/message": nil,
+	"internal/notify/plan":    nil,
+	"internal/engine":         {module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
 // may lists, for every package that is not pure, which of ours it may import
@@ -41,11 +43,17 @@ var may = map[string][]string{
 	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/store"},
 	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "internal/predict", "policies"},
+	"internal/notify":            {"internal/store", "internal/notify/message", "internal/notify/plan"},
+	"internal/notify/outbound":   nil,
+	"internal/notify/email":      {"internal/notify/message"},
+	"internal/notify/webhook":    {"internal/notify/message", "internal/notify/outbound"},
+	"internal/notify/service":    {"internal/notify/message", "internal/notify/outbound"},
+	"internal/notify/watchdog":   {"internal/notify/outbound"},
 	"internal/realtime":          {"internal/store", "internal/account", "internal/ingest"},
 	"internal/config":            nil,
 	"internal/evaluate":          {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/simulate"},
 	"internal/demo":              {"client", "internal/account", "internal/app", "internal/config", "internal/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui"},
+	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
@@ -57,11 +65,13 @@ var notInPure = []string{"os", "net", "net/http", "log", "log/slog", "database/s
 
 // reserved imports stand in the named packages only.
 var reserved = map[string][]string{
-	"zombiezen.com/go/sqlite":          {"internal/store/sqlite", "bench"},
-	"modernc.org/sqlite":               {"internal/store/sqlite"},
-	"github.com/danielgtaylor/huma/v2": {"internal/httpapi"},
-	"github.com/alecthomas/kong":       {"cmd/rimewatch"},
-	"github.com/coder/websocket":       {"internal/realtime", "client"},
+	"zombiezen.com/go/sqlite":            {"internal/store/sqlite", "bench"},
+	"modernc.org/sqlite":                 {"internal/store/sqlite"},
+	"github.com/danielgtaylor/huma/v2":   {"internal/httpapi"},
+	"github.com/alecthomas/kong":         {"cmd/rimewatch"},
+	"github.com/nicholas-fedor/shoutrrr": {"internal/notify/service"},
+	"github.com/wneessen/go-mail":        {"internal/notify/email"},
+	"github.com/coder/websocket":         {"internal/realtime", "client"},
 }
 
 type source struct {
@@ -183,8 +193,8 @@ func TestWords(t *testing.T) {
 		if strings.Contains(s.text, "os.Getenv") && s.dir != "internal/config" {
 			t.Errorf("%s reads the environment; only internal/config does", s.path)
 		}
-		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "client", "bench", "e2e"}) {
-			t.Errorf("%s speaks of HTTP statuses; only internal/httpapi does", s.path)
+		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "internal/notify/outbound", "client", "bench", "e2e"}) {
+			t.Errorf("%s speaks of HTTP statuses; only internal/httpapi and outbound do", s.path)
 		}
 		if strings.Contains(s.text, "func init()") {
 			t.Errorf("%s has an init", s.path)

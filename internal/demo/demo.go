@@ -28,6 +28,8 @@ type Config struct {
 	Seed    uint64        // of the devices' fates
 	Version string
 	Logger  *slog.Logger
+	// GuardServices is that of app.Config.
+	GuardServices bool
 }
 
 // Demo is a running demo.
@@ -79,7 +81,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.prepareData(); err != nil {
 		return nil, err
 	}
-	if d.app, err = app.New(ctx, app.Config{Serve: d.cfg.Serve, Version: cfg.Version, Logger: cfg.Logger}); err != nil {
+	if d.app, err = app.New(ctx, app.Config{Serve: d.cfg.Serve, Version: cfg.Version, Logger: cfg.Logger, GuardServices: cfg.GuardServices}); err != nil {
 		return nil, err
 	}
 	sites, err := d.people(ctx)

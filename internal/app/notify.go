@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/notify"
+	"github.com/rimewatch/rimewatch/internal/notify/email"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/notify/service"
+	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
+	"github.com/rimewatch/rimewatch/internal/notify/webhook"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// notifications puts together what tells people of alerts.
+func (a *App) notifications() error {
+	allow, err := a.cfg.AllowedNetworks()
+	if err != nil {
+		return err
+	}
+	a.guard = outbound.New(allow)
+	senders := map[rimewatch.ChannelKind]notify.Sender{
+		rimewatch.ChannelWebhook: webhook.New(a.guard, a.cfg.Version, a.cfg.Now),
+		rimewatch.ChannelService: service.New(a.guard),
+	}
+	if a.cfg.GuardServices {
+		service.Guard(a.guard)
+	}
+	if a.cfg.SMTPHost != "" {
+		senders[rimewatch.ChannelEmail], err = email.New(email.Config{
+			Host: a.cfg.SMTPHost, Port: a.cfg.SMTPPort, Security: email.Security(a.cfg.SMTPTLS),
+			Username: a.cfg.SMTPUser, Password: a.cfg.SMTPPassword, From: a.cfg.SMTPFrom,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	a.Notify = notify.New(notify.Config{
+		Store: notifyStore{a.Store}, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
+		AlertJSON: func(v *rimewatch.AlertView) (json.RawMessage, error) { return httpapi.Objects{}.Alert(nil, v) },
+		Now:       a.cfg.Now, Logger: a.log,
+	})
+	return nil
+}
+
+// notifyStore adds what the store does not keep yet.
+type notifyStore struct{ *sqlite.Store }
+
+// MaintenanceWindows implements notify.Store.
+func (notifyStore) MaintenanceWindows(context.Context, int64, rimewatch.Time) ([]rimewatch.MaintenanceWindow, error) {
+	return nil, nil
+}
+
+// waker wakes notifications after commits that concern alerts.
+type waker struct{ wake func() }
+
+// Publish implements ingest.Publisher.
+func (w waker) Publish(p *ingest.Published) {
+	if len(p.Alerts) > 0 {
+		w.wake()
+	}
+}
+
+// runWatchdog calls the outside watchdog, if there is one, until ctx ends.
+func (a *App) runWatchdog(ctx context.Context) {
+	if a.cfg.WatchdogURL == "" {
+		return
+	}
+	watchdog.New(watchdog.Config{
+		URL: a.cfg.WatchdogURL, Interval: a.cfg.WatchdogInterval, Guard: a.guard, Logger: a.log,
+		Well: func() error { return a.well(ctx) },
+	}).Run(ctx)
+}
+
+// quietStore is for how long nothing may be written to the store, which is alive
+// every few seconds, before something is wrong with it.
+const quietStore = 30 * rimewatch.Second
+
+// well tells what keeps the service from doing its work: writing what comes in,
+// judging it, telling people.
+func (a *App) well(ctx context.Context) error {
+	at, err := a.Store.AliveAt(ctx)
+	if err != nil {
+		return err
+	}
+	if silent := a.now() - at; silent > quietStore {
+		return fmt.Errorf("nothing was written for %d s", silent/rimewatch.Second)
+	}
+	if err := a.ready(ctx); err != nil {
+		return err
+	}
+	return a.Notify.Turning()
+}
+
+// deliveries are the metrics of notifications.
+type deliveries struct {
+	figures                                            func() notify.Figures
+	now                                                func() rimewatch.Time
+	total, attempts, failures, pending, oldest, failed *prometheus.Desc
+}
+
+func newDeliveries(s *notify.Service, now func() rimewatch.Time) *deliveries {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("rimewatch_notify_"+name, help, labels, nil)
+	}
+	return &deliveries{
+		figures: s.Figures, now: now,
+		total:    desc("deliveries_total", "Deliveries that came to an end.", "kind", "status"),
+		attempts: desc("attempts_total", "Attempts to hand a message to its receiver."),
+		failures: desc("attempt_failures_total", "Attempts that failed."),
+		pending:  desc("pending_deliveries", "Deliveries that wait or are under way."),
+		oldest:   desc("oldest_pending_seconds", "Age of the oldest of them, 0 without any."),
+		failed:   desc("failing_channels", "Channels whose last attempt failed."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (d *deliveries) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(d, ch) }
+
+// Collect implements prometheus.Collector.
+func (d *deliveries) Collect(ch chan<- prometheus.Metric) {
+	f := d.figures()
+	for k, n := range f.Deliveries {
+		ch <- prometheus.MustNewConstMetric(d.total, prometheus.CounterValue, float64(n), string(k.Kind), string(k.Status))
+	}
+	ch <- prometheus.MustNewConstMetric(d.attempts, prometheus.CounterValue, float64(f.Attempts))
+	ch <- prometheus.MustNewConstMetric(d.failures, prometheus.CounterValue, float64(f.Failures))
+	ch <- prometheus.MustNewConstMetric(d.pending, prometheus.GaugeValue, float64(f.Pending))
+	age := 0.0
+	if f.OldestPending != 0 {
+		age = d.now().Sub(f.OldestPending).Seconds()
+	}
+	ch <- prometheus.MustNewConstMetric(d.oldest, prometheus.GaugeValue, age)
+	ch <- prometheus.MustNewConstMetric(d.failed, prometheus.GaugeValue, float64(f.Failing))
+}

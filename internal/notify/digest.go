@@ -1,0 +1,90 @@
+package notify
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+const (
+	digestEvery  = 20 * rimewatch.Second // how often digests are looked at
+	digestLate   = 12 * rimewatch.Hour   // one that was missed for longer is not made up for
+	digestAlerts = 100                   // alerts in one digest
+	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over
+)
+
+// digests sends the digests that are due.
+func (s *Service) digests(ctx context.Context) error {
+	p, now := &s.planner, s.now()
+	if now < p.digestAt {
+		return nil
+	}
+	list, err := s.store.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	b := s.newBatch(ctx)
+	for i := range list {
+		routes, err := s.store.Routes(ctx, list[i].ID)
+		if err != nil {
+			return err
+		}
+		for j := range routes {
+			if err := b.digest(&list[i], &routes[j], now); err != nil {
+				return err
+			}
+		}
+	}
+	p.digestAt = now + digestEvery
+	return nil
+}
+
+// digest sends one route's digest if it is due.
+func (b *batch) digest(w *rimewatch.Workspace, r *rimewatch.Route, now rimewatch.Time) error {
+	s, zone := b.s, b.s.zone(w.TimeZone)
+	due := plan.LastDigest(r, now, zone)
+	if due == 0 || !r.Enabled || due <= max(s.planner.digested[r.ID], r.UpdatedAt, now-digestLate) {
+		return nil
+	}
+	full, err := b.workspace(w.ID)
+	if err != nil {
+		return err
+	}
+	alerts, err := b.digestAlerts(w.ID, plan.LastDigest(r, due-1, zone))
+	if err != nil {
+		return err
+	}
+	list, deliveries := plan.Digest(r, &full.rules, alerts, due, now, zone)
+	for i := range deliveries {
+		d := &deliveries[i]
+		body, err := s.context(w, d.Key, zone, now).Digest(list).Encode()
+		d.Body = body
+		if err := s.put(d, err); err != nil {
+			return err
+		}
+	}
+	s.planner.digested[r.ID] = due
+	return nil
+}
+
+// digestAlerts are the warnings that are active or have ended since a moment.
+func (b *batch) digestAlerts(workspaceID int64, since rimewatch.Time) ([]rimewatch.AlertView, error) {
+	f := store.AlertFilter{Status: rimewatch.AlertActive, Severity: rimewatch.Warning}
+	list, _, err := b.s.store.Alerts(b.ctx, workspaceID, f, store.AlertPage{Limit: digestAlerts})
+	if err != nil {
+		return nil, err
+	}
+	f.Status, f.Since = rimewatch.AlertResolved, since-digestSearch
+	over, _, err := b.s.store.Alerts(b.ctx, workspaceID, f, store.AlertPage{Limit: 5 * digestAlerts})
+	if err != nil {
+		return nil, err
+	}
+	for i := range over {
+		if over[i].ResolvedAt > since && len(list) < digestAlerts {
+			list = append(list, over[i])
+		}
+	}
+	return list, nil
+}

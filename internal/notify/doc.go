@@ -1,0 +1,22 @@
+// Package notify tells people of alerts. The timeline that every commit writes is
+// its outbox: a worker reads the lines after the last planned one, asks plan what
+// is wanted, stores that as deliveries together with how far it has read, and
+// sends them. Nothing is sent that is not stored, so nothing is forgotten; what
+// was sent but not noted before a crash is sent again with the same id.
+//
+// # Planning
+//
+// One goroutine plans. It is woken right after a commit that concerns alerts, and
+// at the moments that earlier plans asked for, which lie in a heap. It never waits
+// for a receiver. A mass outage is planned in slices, each one write, between
+// which new alerts go first.
+//
+// # Sending
+//
+// Every channel has a lane of its own with a bounded number of messages under way:
+// a slow or dead receiver delays nobody else. What fails is tried again for a day,
+// after 5 s at first and an hour at last, unless the receiver has said that it will
+// never take it. While a channel fails, one message at a time tries whether it
+// works again; then everything that waits is sent at once. When a channel keeps
+// failing, another one is told, once per outage, and again when it is over.
+package notify

@@ -1,0 +1,228 @@
+// Package email sends messages by SMTP through the operator's mail server, as
+// text and as HTML. The Message-ID is made of the delivery's key and so the same
+// for every attempt; the mails of one alert refer to each other and stand
+// together in a mailbox.
+package email
+
+import (
+	"context"
+	"crypto/tls"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+)
+
+// Security says how the connection to the mail server is protected.
+type Security string
+
+// The ways to protect it.
+const (
+	StartTLS Security = "starttls" // required, not just when it is offered
+	TLS      Security = "tls"      // from the first byte, usually port 465
+	None     Security = "none"
+)
+
+// Config of a Sender. The server is the operator's and is trusted: it may be at
+// any address.
+type Config struct {
+	Host      string
+	Port      int
+	Security  Security
+	Username  string // "" = no authentication
+	Password  string
+	From      string        // "Rimewatch <alerts@example.org>"
+	Hello     string        // "" = this machine's name
+	TLSConfig *tls.Config   // what tests trust; nil = the system's
+	Timeout   time.Duration // of a whole conversation; 0 = 10 s
+}
+
+// Sender sends mail.
+type Sender struct {
+	cfg  Config
+	page *template.Template
+}
+
+//go:embed mail.html
+var page string
+
+// New makes a sender: CodeValidationFailed when the configuration is not usable.
+func New(cfg Config) (*Sender, error) {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	s := &Sender{cfg: cfg}
+	if _, err := s.client(); err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The settings of the mail server are not usable.")
+	}
+	if err := mail.NewMsg().From(cfg.From); err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The sender's address %q is not valid.", cfg.From)
+	}
+	t, err := template.New("mail").Parse(page)
+	if err != nil {
+		return nil, err
+	}
+	s.page = t
+	return s, nil
+}
+
+func (s *Sender) client() (*mail.Client, error) {
+	opts := []mail.Option{mail.WithTimeout(s.cfg.Timeout), mail.WithoutNoop()}
+	if s.cfg.Port != 0 {
+		opts = append(opts, mail.WithPort(s.cfg.Port))
+	}
+	if s.cfg.Hello != "" {
+		opts = append(opts, mail.WithHELO(s.cfg.Hello))
+	}
+	if s.cfg.TLSConfig != nil {
+		opts = append(opts, mail.WithTLSConfig(s.cfg.TLSConfig))
+	}
+	switch s.cfg.Security {
+	case TLS:
+		opts = append(opts, mail.WithSSL())
+	case None:
+		opts = append(opts, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		opts = append(opts, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if s.cfg.Username != "" {
+		opts = append(opts, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(s.cfg.Username), mail.WithPassword(s.cfg.Password))
+	}
+	return mail.NewClient(s.cfg.Host, opts...)
+}
+
+// Send sends a message to all of a channel's addresses, a mail each: an address
+// that the server refuses does not keep the others from theirs. What it says of
+// such addresses is the remark. The error is CodeUnavailable when trying again
+// makes sense.
+func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	mails := make([]*mail.Msg, len(c.To))
+	for i, to := range c.To {
+		if mails[i], err = s.compose(to, key, m); err != nil {
+			return "", err
+		}
+	}
+	client, err := s.client()
+	if err != nil {
+		return "", err
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return "", failure(err)
+	}
+	defer func() { _ = client.Close() }()
+	var refused []string
+	var worst *rimewatch.Error
+	for i, one := range mails {
+		if err := client.Send(one); err != nil {
+			e := failure(err)
+			refused = append(refused, c.To[i]+": "+e.Message)
+			if worst == nil || e.Code == rimewatch.CodeUnavailable {
+				worst = e
+			}
+		}
+	}
+	switch {
+	case worst == nil:
+		return "", nil
+	case worst.Code != rimewatch.CodeUnavailable && len(refused) < len(mails):
+		return strings.Join(refused, " "), nil
+	default:
+		worst.Message = strings.Join(refused, " ")
+		return "", worst
+	}
+}
+
+// compose writes one mail.
+func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) {
+	msg := mail.NewMsg()
+	if err := errors.Join(msg.From(s.cfg.From), msg.To(to)); err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The address %q is not valid.", to)
+	}
+	msg.Subject(m.Data.Subject)
+	msg.SetDateWithValue(m.Timestamp.Std())
+	domain := s.domain()
+	msg.SetMessageIDWithValue(key + "@" + domain)
+	if parts := strings.Split(key, "/"); len(parts) > 1 && parts[0] == "alert" {
+		thread := fmt.Sprintf("<alert/%s@%s>", parts[1], domain)
+		msg.SetGenHeader(mail.HeaderReferences, thread)
+		msg.SetGenHeader(mail.HeaderInReplyTo, thread)
+	}
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if m.Data.Urgent {
+		msg.SetImportance(mail.ImportanceHigh)
+	}
+	html, err := s.html(m)
+	if err != nil {
+		return nil, err
+	}
+	msg.SetBodyString(mail.TypeTextPlain, m.Plain())
+	msg.AddAlternativeString(mail.TypeTextHTML, html)
+	return msg, nil
+}
+
+func (s *Sender) html(m *message.Message) (string, error) {
+	var b strings.Builder
+	colour := "#2f6f4f" // all is well
+	switch {
+	case m.Data.Urgent:
+		colour = "#b3261e"
+	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest:
+		colour = "#a15c00"
+	}
+	err := s.page.Execute(&b, struct {
+		*message.Message
+		Colour template.CSS
+	}{m, template.CSS(colour)})
+	return b.String(), err
+}
+
+// domain is that of the sender's address.
+func (s *Sender) domain() string {
+	_, after, _ := strings.Cut(s.cfg.From, "@")
+	after, _, _ = strings.Cut(after, ">")
+	return strings.TrimSpace(after)
+}
+
+// failure says what went wrong, and whether trying again makes sense: a 5xx of
+// the server about a mail is final, all else may pass.
+func failure(err error) *rimewatch.Error {
+	var send *mail.SendError
+	var reply *textproto.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &send) && send.ErrorCode() >= 500:
+		return rimewatch.Wrap(rimewatch.CodeConflict, err, "The mail server refused: %s.", strings.TrimSuffix(said(err), "."))
+	case errors.As(err, &send) && send.ErrorCode() >= 400:
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server said: %s.", strings.TrimSuffix(said(err), "."))
+	case errors.As(err, &reply):
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server said: %d %s.", reply.Code, strings.TrimSuffix(reply.Msg, "."))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server did not answer in time.")
+	default:
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server cannot be reached or broke off.")
+	}
+}
+
+// said is the server's own words within an error.
+func said(err error) string {
+	var reply *textproto.Error
+	if errors.As(err, &reply) {
+		return fmt.Sprintf("%d %s", reply.Code, reply.Msg)
+	}
+	var send *mail.SendError
+	if errors.As(err, &send) {
+		return fmt.Sprintf("%d %s", send.ErrorCode(), send.EnhancedStatusCode())
+	}
+	return err.Error()
+}

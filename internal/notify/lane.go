@@ -1,0 +1,368 @@
+package notify
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// retries are the pauses after each attempt that failed; the last one recurs.
+var retries = []time.Duration{
+	5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute,
+	10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+const (
+	giveUpAfter  = rimewatch.Day
+	sendTimeout  = 15 * time.Second // above those of the senders
+	probeAfter   = 3                // failures in a row from which on one message at a time is tried
+	probeLongest = time.Minute      // the longest pause between two such messages
+)
+
+// pause is how long to wait after a number of failed attempts: by the schedule
+// and ±20 %, so that many do not come back at once, and not before the receiver
+// wants it.
+func pause(attempts int, wanted time.Duration) time.Duration {
+	d := retries[min(attempts, len(retries))-1]
+	d += time.Duration((rand.Float64()*0.4 - 0.2) * float64(d))
+	return max(d, wanted)
+}
+
+// item is a delivery in a lane.
+type item struct {
+	*rimewatch.Delivery
+	since rimewatch.Time // from when on it is tried for a day
+	index int            // in the heap, -1 = under way
+	again bool           // its alert is to be planned again once it is sent
+}
+
+// queue is a heap by the next attempt.
+type queue []*item
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	if q[i].NextAttemptAt != q[j].NextAttemptAt {
+		return q[i].NextAttemptAt < q[j].NextAttemptAt
+	}
+	return q[i].ID < q[j].ID
+}
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+func (q *queue) Push(x any) {
+	it := x.(*item)
+	it.index = len(*q)
+	*q = append(*q, it)
+}
+func (q *queue) Pop() any {
+	it := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	it.index = -1
+	return it
+}
+
+// lane sends to one channel. Its goroutine lives while something waits.
+type lane struct {
+	s                      *Service
+	channelID, workspaceID int64
+	wake                   chan struct{}
+
+	mu       sync.Mutex
+	waiting  queue
+	items    map[int64]*item // waiting and under way, by id
+	underWay int
+	running  bool
+	probed   rimewatch.Time // when a failing channel was last tried
+
+	report sync.Mutex // held while an attempt is noted, so that the notes come in order
+	outage outage     // guarded by report; health also by mu
+}
+
+// laneOf finds the lane of a channel.
+func (s *Service) laneOf(workspaceID, channelID int64) *lane {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lanes[channelID]
+	if l == nil {
+		l = &lane{s: s, channelID: channelID, workspaceID: workspaceID, wake: make(chan struct{}, 1), items: make(map[int64]*item)}
+		s.lanes[channelID] = l
+	}
+	return l
+}
+
+// hand gives a stored delivery to its lane.
+func (s *Service) hand(d *rimewatch.Delivery) {
+	s.laneOf(d.WorkspaceID, d.ChannelID).push(&item{Delivery: d, since: d.CreatedAt})
+}
+
+func (l *lane) push(it *item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.items[it.ID] != nil {
+		return
+	}
+	l.items[it.ID] = it
+	heap.Push(&l.waiting, it)
+	l.stir()
+}
+
+// stir makes the lane's goroutine look at the queue. l.mu is held.
+func (l *lane) stir() {
+	if l.running {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+		return
+	}
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.s.stopped {
+		return
+	}
+	l.running = true
+	l.s.workers.Go(l.run)
+}
+
+// state is for figures.
+func (l *lane) state() (pending int, oldest rimewatch.Time, failing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, it := range l.items {
+		if oldest == 0 || it.CreatedAt < oldest {
+			oldest = it.CreatedAt
+		}
+	}
+	return len(l.items), oldest, l.outage.health.Failures > 0
+}
+
+// run sends what is due until nothing waits.
+func (l *lane) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		it, wait, more := l.next()
+		if !more {
+			return
+		}
+		if it != nil {
+			l.s.workers.Go(func() { l.send(it) })
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-l.s.ctx.Done():
+			l.mu.Lock()
+			l.running = false
+			l.mu.Unlock()
+			return
+		case <-l.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// next takes the message that may be sent now, or tells how long to wait; more
+// is false when nothing is left and the lane's goroutine ends.
+func (l *lane) next() (it *item, wait time.Duration, more bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.s.ctx.Err() != nil || len(l.items) == 0 {
+		l.running = false
+		return nil, 0, false
+	}
+	if len(l.waiting) == 0 {
+		return nil, time.Hour, true
+	}
+	now := l.s.now()
+	at := l.waiting[0].NextAttemptAt
+	room := l.s.cfg.PerChannel
+	if n := l.outage.health.Failures; n >= probeAfter {
+		room = 1
+		at = max(at, l.probed.Add(min(retries[0]<<min(n-probeAfter, 8), probeLongest)))
+	}
+	if l.underWay >= room {
+		return nil, time.Hour, true // the end of one wakes
+	}
+	if at > now {
+		return nil, at.Sub(now), true
+	}
+	l.underWay++
+	l.probed = now
+	return heap.Pop(&l.waiting).(*item), 0, true
+}
+
+// send makes one attempt of a waiting delivery.
+func (l *lane) send(it *item) {
+	l.attempt(l.s.ctx, it, false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.underWay--
+	if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
+		heap.Push(&l.waiting, it)
+	} else {
+		delete(l.items, it.ID)
+	}
+	if len(l.items) > 0 {
+		l.stir()
+	} else if l.running {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// attempt sends a delivery once and notes what came of it. once: it is given up
+// when it fails.
+func (l *lane) attempt(ctx context.Context, it *item, once bool) {
+	s := l.s
+	c, err := s.store.Channel(ctx, l.workspaceID, l.channelID)
+	switch {
+	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
+		l.end(ctx, it, rimewatch.DeliveryDropped, "The channel was removed.")
+		return
+	case err != nil:
+		it.NextAttemptAt = s.now() + rimewatch.Second
+		return
+	case !c.Enabled && !once:
+		l.end(ctx, it, rimewatch.DeliveryDropped, "The channel is switched off.")
+		return
+	}
+	m, err := s.messageOf(ctx, it.Delivery)
+	if err != nil {
+		l.end(ctx, it, rimewatch.DeliveryFailed, "The message cannot be read.")
+		s.log.Error("delivery", "key", it.Key, "err", err)
+		return
+	}
+	remark, err := s.call(ctx, &c, it.Key, m)
+	if ctx.Err() != nil && s.ctx.Err() != nil {
+		return // stopping: it is sent again after the next start
+	}
+	l.note(it, &c, remark, err, once)
+}
+
+// messageOf gives the message of a delivery.
+func (s *Service) messageOf(ctx context.Context, d *rimewatch.Delivery) (*message.Message, error) {
+	body := d.Body
+	if body == nil {
+		stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		body = stored.Body
+	}
+	return message.Decode(body)
+}
+
+// call lets a channel's sender work within a bounded time.
+func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error) {
+	sender := s.cfg.Senders[c.Kind]
+	if sender == nil {
+		return "", rimewatch.Errorf(rimewatch.CodeForbidden, "This server is not set up to send %s messages.", c.Kind)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = rimewatch.Wrap(rimewatch.CodeUnavailable, fmt.Errorf("panic: %v", p), "The message could not be handed over.")
+		}
+	}()
+	return sender.Send(ctx, c, key, m)
+}
+
+// end closes a delivery without an attempt.
+func (l *lane) end(ctx context.Context, it *item, status rimewatch.DeliveryStatus, why string) {
+	it.Status, it.LastError = status, why
+	if err := l.s.store.UpdateDelivery(ctx, it.Delivery, nil); err != nil {
+		l.s.log.Error("delivery", "key", it.Key, "err", err)
+	}
+	l.s.count(it.Delivery, false)
+}
+
+// note records an attempt: of the delivery, of the channel, in the figures.
+func (l *lane) note(it *item, c *rimewatch.Channel, remark string, err error, once bool) {
+	s := l.s
+	l.report.Lock()
+	defer l.report.Unlock()
+	now := s.now()
+	l.takeUp(c)
+	it.Body = nil // a second attempt reads it from the store
+	it.Attempts++
+	if err == nil {
+		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, clip(remark)
+	} else {
+		it.LastError = clip(said(err))
+		wanted := time.Duration(0)
+		if e := errorOf(err); e != nil {
+			wanted = e.RetryAfter
+		}
+		it.NextAttemptAt = now.Add(pause(it.Attempts, wanted))
+		if once || rimewatch.CodeOf(err) != rimewatch.CodeUnavailable || it.NextAttemptAt > it.since+giveUpAfter {
+			it.Status = rimewatch.DeliveryFailed
+		}
+	}
+	health := l.healthAfter(now, err == nil, it.LastError)
+	// Also while the service stops: what is known must not be forgotten.
+	if err := s.store.UpdateDelivery(context.WithoutCancel(s.ctx), it.Delivery, &health); err != nil {
+		s.log.Error("delivery", "key", it.Key, "err", err)
+	}
+	s.count(it.Delivery, err != nil)
+	if err != nil {
+		s.log.Warn("notification failed", "channel", c.Name, "key", it.Key, "attempt", it.Attempts, "err", err)
+	}
+	l.conclude(c, it, health)
+	l.mu.Lock()
+	again := it.again
+	l.mu.Unlock()
+	if err == nil && it.AlertID != 0 && (again || it.Attempts > 1) {
+		s.again(it.WorkspaceID, it.AlertID)
+	}
+}
+
+// drop ends a delivery that has become pointless, unless it is under way: then
+// its alert is planned again when it has been sent.
+func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
+	l := s.laneOf(d.WorkspaceID, d.ChannelID)
+	l.mu.Lock()
+	it := l.items[d.ID]
+	if it != nil && it.index < 0 {
+		it.again = true
+		l.mu.Unlock()
+		return
+	}
+	if it != nil {
+		heap.Remove(&l.waiting, it.index)
+		delete(l.items, d.ID)
+		l.stir()
+	}
+	l.mu.Unlock()
+	if it == nil {
+		it = &item{Delivery: d}
+	}
+	l.end(ctx, it, rimewatch.DeliveryDropped, "The alert was over before it could be told.")
+}
+
+// said is what people may see of an error.
+func said(err error) string {
+	if e := errorOf(err); e != nil && e.Message != "" {
+		return e.Message
+	}
+	return "The message could not be handed over."
+}
+
+func clip(s string) string {
+	if len(s) <= store.MaxErrorLen {
+		return s
+	}
+	return strings.ToValidUTF8(s[:store.MaxErrorLen-3], "") + "…"
+}

@@ -1,0 +1,144 @@
+package message
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Reason says what beside the alert itself makes it told.
+type Reason struct {
+	Kind  rimewatch.DeliveryKind // opened, escalated, repeat or recovery
+	Level int
+	After string // of a repeat: "acknowledgement" or "silence" that ended, "" = time
+}
+
+var alertEvents = map[rimewatch.DeliveryKind]string{
+	rimewatch.DeliveryOpened:    "alert.opened",
+	rimewatch.DeliveryEscalated: "alert.escalated",
+	rimewatch.DeliveryRepeat:    "alert.repeated",
+	rimewatch.DeliveryRecovery:  "alert.resolved",
+}
+
+// Of tells of one alert.
+func (c *Context) Of(v *rimewatch.AlertView, r Reason) *Message {
+	m := c.message(alertEvents[r.Kind], r.Kind)
+	d := &m.Data
+	d.Level = r.Level
+	if len(c.Alert) > 0 {
+		d.Alert = json.RawMessage(c.Alert)
+	}
+	if v.DeviceID != 0 {
+		d.Device = &Device{v.DeviceID, v.DeviceSerial, v.DeviceName, v.EquipmentType}
+	}
+	if v.Site != nil {
+		d.Site = &Site{v.Site.ID, v.Site.Name, v.Site.TimeZone, v.Site.Address}
+	}
+	d.Link = c.alertLink(v.ID)
+	d.Urgent = v.Severity == rimewatch.Critical && r.Kind != rimewatch.DeliveryRecovery
+	if r.Kind == rimewatch.DeliveryRecovery {
+		c.over(d, v)
+	} else {
+		c.open(d, v, r)
+	}
+	return m
+}
+
+func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
+	lead := ""
+	switch {
+	case r.Kind == rimewatch.DeliveryEscalated:
+		lead = "Now critical: "
+	case r.Kind == rimewatch.DeliveryRepeat:
+		lead = "Still open: "
+	case r.Level > 0:
+		lead = "Nobody has taken care of it: "
+	}
+	d.Subject = fmt.Sprintf("[%s] %s%s", v.Severity, lead, headline(v, c.Now))
+	said := []string{}
+	switch r.After {
+	case "acknowledgement":
+		said = append(said, "Somebody took care of this, but that time is over and the problem is still there.")
+	case "silence":
+		said = append(said, "The silence or maintenance is over and the problem is still there.")
+	}
+	said = append(said, v.Message)
+	if v.Prediction != nil && v.Prediction.RecommendedAction != "" && !strings.Contains(v.Message, v.Prediction.RecommendedAction) {
+		said = append(said, v.Prediction.RecommendedAction)
+	}
+	d.Text = strings.Join(said, " ")
+	c.facts(d, v)
+	d.fact("Since", moment(began(v), c.Zone)+", "+span(c.Now.Sub(began(v)))+" ago")
+	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
+		d.fact("To do", "Acknowledge it under the link, so that the others need not be woken.")
+	} else if d.Link != "" {
+		d.fact("To do", "Acknowledge it under the link to stop these reminders.")
+	}
+}
+
+func (c *Context) over(d *Data, v *rimewatch.AlertView) {
+	lasted := span(v.ResolvedAt.Sub(began(v)))
+	switch v.Resolution {
+	case rimewatch.ResolvedManual:
+		d.Subject = fmt.Sprintf("[resolved] %s: closed by %s after %s", who(v), orSomebody(v.ResolvedBy), lasted)
+		d.Text = fmt.Sprintf("%s has closed the alert “%s”.", orSomebody(v.ResolvedBy), v.Title)
+		if v.Note != "" {
+			d.Text += " Note: " + v.Note
+		}
+	case rimewatch.ResolvedSuperseded:
+		d.Subject = fmt.Sprintf("[resolved] %s: removed", who(v))
+		d.Text = fmt.Sprintf("%s was removed or replaced, so the alert “%s” is closed.", who(v), v.Title)
+	default:
+		d.Subject = fmt.Sprintf("[resolved] %s: no longer %s, after %s", who(v), finding(v), lasted)
+		d.Text = v.Message
+	}
+	c.facts(d, v)
+	d.fact("Began", moment(began(v), c.Zone))
+	d.fact("Over", moment(v.ResolvedAt, c.Zone)+", after "+lasted)
+}
+
+// facts are those that hold for an alert open or over.
+func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
+	if v.DeviceID != 0 {
+		what := who(v)
+		if e, known := rimewatch.EquipmentBySlug(v.EquipmentType); known && e.Slug != rimewatch.OtherEquipment {
+			label, _, _ := strings.Cut(e.Label, " (")
+			what += " – " + label
+		}
+		if v.DeviceSerial != "" && v.DeviceSerial != v.DeviceName {
+			what += " (" + v.DeviceSerial + ")"
+		}
+		d.fact("Unit", what)
+	}
+	if v.Site != nil {
+		d.fact("Where", place(v.Site))
+	}
+	if measured(v) {
+		d.fact("Measured", quantity(*v.Value, v.Unit))
+	}
+	if v.Threshold != nil && measured(v) {
+		d.fact("Limit", quantity(*v.Threshold, v.Unit))
+	}
+	if v.PeakValue != nil && measured(v) && *v.PeakValue != *v.Value {
+		d.fact("Worst", quantity(*v.PeakValue, v.Unit))
+	}
+	if v.Prediction != nil {
+		d.fact("Risk", fmt.Sprintf("%.0f %% within %.0f h", v.Prediction.Risk*100, v.Prediction.HorizonH))
+	}
+	d.fact("Workspace", c.Workspace.Name)
+}
+
+func (d *Data) fact(label, value string) {
+	if value != "" {
+		d.Facts = append(d.Facts, Fact{label, value})
+	}
+}
+
+func orSomebody(name string) string {
+	if name == "" {
+		return "somebody"
+	}
+	return name
+}

@@ -1,0 +1,142 @@
+package message
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Message is the body of a delivery, in the form that Standard Webhooks
+// recommends: what happened, when, and the data.
+type Message struct {
+	Type      string         `json:"type"` // alert.opened, channel.test, …
+	Timestamp rimewatch.Time `json:"timestamp"`
+	Data      Data           `json:"data"`
+}
+
+// Data is what a message is about. Subject, Text, Facts and Alerts are what
+// people read; the rest is for machines.
+type Data struct {
+	DeliveryID string                 `json:"delivery_id"` // the delivery's key
+	Kind       rimewatch.DeliveryKind `json:"kind"`
+	Level      int                    `json:"level"` // escalation level, from 0
+	Workspace  Ref                    `json:"workspace"`
+	Alert      json.RawMessage        `json:"alert"` // as the REST API gives it, null without one
+	Device     *Device                `json:"device"`
+	Site       *Site                  `json:"site"`
+	Subject    string                 `json:"subject"`
+	Text       string                 `json:"text"`  // one or a few sentences
+	Facts      []Fact                 `json:"facts"` // in the order in which they matter
+	Alerts     []Line                 `json:"alerts,omitempty"`
+	Link       string                 `json:"link"` // where to look and to acknowledge, "" when the service does not know its address
+	Urgent     bool                   `json:"urgent"`
+}
+
+// Ref names something.
+type Ref struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// Device is the unit that an alert is about.
+type Device struct {
+	ID            int64  `json:"id"`
+	Serial        string `json:"serial"`
+	Name          string `json:"name"`
+	EquipmentType string `json:"equipment_type"`
+}
+
+// Site is where it stands.
+type Site struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	TimeZone string `json:"timezone"`
+	Address  string `json:"address"`
+}
+
+// Fact is one line of the summary.
+type Fact struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// Line is one alert of several.
+type Line struct {
+	ID       int64              `json:"id"`
+	Severity rimewatch.Severity `json:"severity"`
+	Over     bool               `json:"over"`
+	Text     string             `json:"text"`
+	Link     string             `json:"link"`
+}
+
+// Context is what texts need to know beside the alert.
+type Context struct {
+	Key       string
+	Workspace Ref
+	Zone      *time.Location // of the alert's site
+	PublicURL string         // without a slash at the end, "" = unknown
+	Now       rimewatch.Time
+	Alert     json.RawMessage // as the REST API gives it
+}
+
+func (c *Context) message(event string, kind rimewatch.DeliveryKind) *Message {
+	return &Message{Type: event, Timestamp: c.Now, Data: Data{
+		DeliveryID: c.Key, Kind: kind, Workspace: c.Workspace, Alert: json.RawMessage("null"), Facts: []Fact{},
+	}}
+}
+
+func (c *Context) link(path string) string {
+	if c.PublicURL == "" {
+		return ""
+	}
+	return c.PublicURL + path
+}
+
+func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }
+
+// Encode gives the JSON that is kept with a delivery.
+func (m *Message) Encode() ([]byte, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("message %s: %w", m.Data.DeliveryID, err)
+	}
+	return b, nil
+}
+
+// Decode reads what Encode wrote.
+func Decode(b []byte) (*Message, error) {
+	m := &Message{}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("message: %w", err)
+	}
+	return m, nil
+}
+
+// Plain is the message as text without a form: its sentences, its facts, its
+// list, its link. The subject stands apart.
+func (m *Message) Plain() string {
+	var b strings.Builder
+	d := &m.Data
+	if d.Text != "" {
+		b.WriteString(d.Text + "\n")
+	}
+	if len(d.Facts) > 0 {
+		b.WriteString("\n")
+	}
+	for _, f := range d.Facts {
+		b.WriteString(f.Label + ": " + f.Value + "\n")
+	}
+	if len(d.Alerts) > 0 {
+		b.WriteString("\n")
+	}
+	for _, l := range d.Alerts {
+		b.WriteString("- " + l.Text + "\n")
+	}
+	if d.Link != "" {
+		b.WriteString("\n" + d.Link + "\n")
+	}
+	return strings.TrimLeft(b.String(), "\n")
+}

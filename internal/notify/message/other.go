@@ -1,0 +1,96 @@
+package message
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Digest tells of several alerts together: those that are open, then those that
+// are over since the last digest.
+func (c *Context) Digest(list []rimewatch.AlertView) *Message {
+	m := c.message("alert.digest", rimewatch.DeliveryDigest)
+	d := &m.Data
+	open := 0
+	for i := range list {
+		v := &list[i]
+		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
+		if l.Over {
+			l.Text = fmt.Sprintf("Over: %s (%s, until %s)", v.Title, span(v.ResolvedAt.Sub(began(v))), moment(v.ResolvedAt, c.Zone))
+		} else {
+			open++
+			l.Text = headline(v, c.Now)
+			if v.Site != nil {
+				l.Text += " – " + v.Site.Name
+			}
+		}
+		d.Alerts = append(d.Alerts, l)
+	}
+	d.Subject = fmt.Sprintf("[digest] %s: %s", c.Workspace.Name, counted(open, len(list)-open))
+	d.Text = fmt.Sprintf("Warnings of %s up to %s.", c.Workspace.Name, moment(c.Now, c.Zone))
+	d.Link = c.link("/alerts")
+	return m
+}
+
+func counted(open, over int) string {
+	var s []string
+	if open == 1 {
+		s = append(s, "1 warning open")
+	} else if open > 1 {
+		s = append(s, fmt.Sprintf("%d warnings open", open))
+	}
+	if over > 0 {
+		s = append(s, fmt.Sprintf("%d over", over))
+	}
+	return strings.Join(s, ", ")
+}
+
+// Test is what a person sends to try a channel.
+func (c *Context) Test(channel string) *Message {
+	m := c.message("channel.test", rimewatch.DeliveryTest)
+	m.Data.Subject = fmt.Sprintf("[test] Rimewatch reaches you through “%s”", channel)
+	m.Data.Text = fmt.Sprintf("This is a test of the channel “%s” of %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
+	m.Data.fact("Sent", moment(c.Now, c.Zone))
+	m.Data.Link = c.link("/")
+	return m
+}
+
+// Outage is what another channel is told of one that fails.
+type Outage struct {
+	Channel string
+	Since   rimewatch.Time
+	Error   string
+	Waiting []Line // what could not be told there
+	More    int    // how much else
+}
+
+// Failing tells through another channel that one takes no messages.
+func (c *Context) Failing(o *Outage) *Message {
+	m := c.message("channel.failing", rimewatch.DeliveryFallback)
+	d := &m.Data
+	d.Subject = fmt.Sprintf("[trouble] The channel “%s” takes no messages", o.Channel)
+	d.Text = fmt.Sprintf("Rimewatch cannot reach people through “%s”, so this comes through another channel. Alerts may wait there unseen.", o.Channel)
+	d.fact("Since", moment(o.Since, c.Zone))
+	d.fact("Error", o.Error)
+	d.fact("Workspace", c.Workspace.Name)
+	d.Alerts = o.Waiting
+	if o.More > 0 {
+		d.Alerts = append(d.Alerts, Line{Text: fmt.Sprintf("and %d more", o.More), Link: c.link("/alerts")})
+	}
+	d.Link = c.link("/settings/channels")
+	d.Urgent = true
+	return m
+}
+
+// Recovered tells that a failing channel works again.
+func (c *Context) Recovered(o *Outage) *Message {
+	m := c.message("channel.recovered", rimewatch.DeliveryFallback)
+	d := &m.Data
+	d.Subject = fmt.Sprintf("[ok] The channel “%s” takes messages again", o.Channel)
+	d.Text = fmt.Sprintf("Rimewatch reaches people through “%s” again. What waited is being sent.", o.Channel)
+	d.fact("Since", moment(c.Now, c.Zone))
+	d.fact("Workspace", c.Workspace.Name)
+	d.Link = c.link("/settings/channels")
+	return m
+}

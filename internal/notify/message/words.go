@@ -1,0 +1,133 @@
+package message
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// quantity writes a value with at most one decimal (two for vibration) and a
+// true minus sign.
+func quantity(v float64, unit string) string {
+	scale := 10.0
+	if unit == "mm/s" {
+		scale = 100
+	}
+	s := strconv.FormatFloat(math.Round(v*scale)/scale, 'f', -1, 64)
+	if s == "-0" {
+		s = "0"
+	}
+	s = strings.Replace(s, "-", "−", 1)
+	if unit == "" {
+		return s
+	}
+	return s + " " + unit
+}
+
+// span writes a time as people say it: less than a minute, 34 min, 2 h 5 min, 3 d 4 h.
+func span(d time.Duration) string {
+	two := func(a int, unitA string, b int, unitB string) string {
+		if b == 0 {
+			return fmt.Sprintf("%d %s", a, unitA)
+		}
+		return fmt.Sprintf("%d %s %d %s", a, unitA, b, unitB)
+	}
+	switch {
+	case d < time.Minute:
+		return "less than a minute"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return two(int(d.Hours()), "h", int(d.Minutes())%60, "min")
+	default:
+		return two(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
+	}
+}
+
+// moment writes a time on the clock of a place.
+func moment(t rimewatch.Time, zone *time.Location) string {
+	return t.Std().In(zone).Format("Mon 2 Jan 2006, 15:04") + " (" + zoneName(t, zone) + ")"
+}
+
+func zoneName(t rimewatch.Time, zone *time.Location) string {
+	name, _ := t.Std().In(zone).Zone()
+	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+		return "UTC" + name
+	}
+	return name
+}
+
+// who names what an alert is about.
+func who(v *rimewatch.AlertView) string {
+	switch {
+	case v.DeviceName != "":
+		return v.DeviceName
+	case v.DeviceSerial != "":
+		return v.DeviceSerial
+	case v.Site != nil:
+		return v.Site.Name
+	default:
+		return "The workspace"
+	}
+}
+
+// finding is what an alert's title says of the one it names: "too warm".
+func finding(v *rimewatch.AlertView) string {
+	rest, named := strings.CutPrefix(v.Title, who(v))
+	if !named {
+		return v.Title
+	}
+	rest = strings.TrimSpace(rest)
+	if strings.HasPrefix(rest, "(") {
+		if _, after, ok := strings.Cut(rest, ") "); ok {
+			rest = after
+		}
+	}
+	return strings.TrimPrefix(rest, "is ")
+}
+
+// measured tells whether the value says something at a glance: what is counted
+// in spans of time stands in the sentence already.
+func measured(v *rimewatch.AlertView) bool {
+	switch v.Unit {
+	case "s", "min", "h", "1/h", "1/d", "":
+		return false
+	}
+	return v.Value != nil
+}
+
+// headline is what, how much, for how long: "Back walk-in −8.2 °C, too warm for 34 min".
+func headline(v *rimewatch.AlertView, now rimewatch.Time) string {
+	s := who(v)
+	found := finding(v)
+	if found == v.Title {
+		s = found
+	} else if measured(v) {
+		s += " " + quantity(*v.Value, v.Unit) + ", " + found
+	} else {
+		s += ": " + found
+	}
+	if lasting := now.Sub(began(v)); lasting >= time.Minute {
+		s += " for " + span(lasting)
+	}
+	return s
+}
+
+// began is when the condition began, or else when the alert opened.
+func began(v *rimewatch.AlertView) rimewatch.Time {
+	if v.ConditionStartedAt != 0 {
+		return v.ConditionStartedAt
+	}
+	return v.TriggeredAt
+}
+
+func place(s *rimewatch.Site) string {
+	if s.Address == "" {
+		return s.Name
+	}
+	return s.Name + ", " + s.Address
+}

@@ -1,0 +1,211 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Store is what notifications ask of a store.
+type Store interface {
+	store.Alerts
+	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
+	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
+	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+	TransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
+	PlannedThrough(ctx context.Context) (int64, error)
+	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
+	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
+	PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
+	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error)
+	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
+}
+
+// Sender hands a message to a receiver once. key is the delivery's and the same
+// for every attempt. The remark says what did not work although the message was
+// taken, "" = nothing. An error with CodeUnavailable may pass (after RetryAfter,
+// if that is set); any other is final. Its message is shown to people.
+type Sender interface {
+	Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error)
+}
+
+// Config of a Service.
+type Config struct {
+	Store     Store
+	Senders   map[rimewatch.ChannelKind]Sender
+	AlertJSON func(*rimewatch.AlertView) (json.RawMessage, error) // an alert as the REST API gives it
+	PublicURL string                                              // how people reach the service, "" = unknown
+	Now       func() time.Time
+	Logger    *slog.Logger
+	// PerChannel bounds the messages under way to one channel. Default 4.
+	PerChannel int
+}
+
+// Service plans and sends. Start it before use, stop it after the last use.
+type Service struct {
+	cfg   Config
+	store Store
+	log   *slog.Logger
+
+	wake    chan struct{} // the planner has something to do
+	started rimewatch.Time
+	planner planner // of the planner goroutine
+
+	mu      sync.Mutex
+	asked   map[int64]int64 // alerts to be planned again, with their workspace
+	changed map[int64]bool  // workspaces whose rules have changed
+	lanes   map[int64]*lane // by channel
+	figures Figures
+	stopped bool
+
+	turned  atomic.Int64 // when the planner last went round
+	ctx     context.Context
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// New makes a service; Start brings it to life.
+func New(cfg Config) *Service {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.PerChannel == 0 {
+		cfg.PerChannel = 4
+	}
+	s := &Service{
+		cfg: cfg, store: cfg.Store, log: cfg.Logger,
+		wake:  make(chan struct{}, 1),
+		asked: make(map[int64]int64), changed: make(map[int64]bool), lanes: make(map[int64]*lane),
+		figures: Figures{Deliveries: make(map[Kind]int64)},
+	}
+	s.planner.init()
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+func (s *Service) now() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) }
+
+// Start takes up what waits from before and begins to plan and to send.
+func (s *Service) Start(ctx context.Context) error {
+	s.started = s.now()
+	s.turned.Store(int64(s.started))
+	if err := s.restore(ctx); err != nil {
+		return err
+	}
+	s.workers.Go(s.run)
+	return nil
+}
+
+// Stop gives up what is under way (it is sent again after the next start) and
+// returns when nothing runs any more.
+func (s *Service) Stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.cancel()
+	s.workers.Wait()
+}
+
+// Wake says that a commit has changed alerts. It returns at once.
+func (s *Service) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Changed says that a workspace's channels, routes, silences or maintenance
+// windows have changed: its active alerts are looked at again.
+func (s *Service) Changed(workspaceID int64) {
+	s.mu.Lock()
+	s.changed[workspaceID] = true
+	s.mu.Unlock()
+	s.Wake()
+}
+
+// again asks for an alert to be planned again.
+func (s *Service) again(workspaceID, alertID int64) {
+	s.mu.Lock()
+	s.asked[alertID] = workspaceID
+	s.mu.Unlock()
+	s.Wake()
+}
+
+// Kind is what deliveries are counted by.
+type Kind struct {
+	Kind   rimewatch.DeliveryKind
+	Status rimewatch.DeliveryStatus // sent, failed or dropped
+}
+
+// Figures describe a service for metrics.
+type Figures struct {
+	Deliveries    map[Kind]int64 // finished ones, since the start
+	Attempts      int64
+	Failures      int64          // attempts that failed
+	Pending       int            // deliveries that wait or are under way
+	OldestPending rimewatch.Time // when the oldest of them was made, 0 = none
+	Failing       int            // channels whose last attempt failed
+}
+
+// Figures gives the figures of the moment.
+func (s *Service) Figures() Figures {
+	s.mu.Lock()
+	f := s.figures
+	f.Deliveries = maps.Clone(s.figures.Deliveries)
+	lanes := slices.Collect(maps.Values(s.lanes))
+	s.mu.Unlock()
+	for _, l := range lanes {
+		pending, oldest, failing := l.state()
+		f.Pending += pending
+		if oldest != 0 && (f.OldestPending == 0 || oldest < f.OldestPending) {
+			f.OldestPending = oldest
+		}
+		if failing {
+			f.Failing++
+		}
+	}
+	return f
+}
+
+// count notes the end of an attempt.
+func (s *Service) count(d *rimewatch.Delivery, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.figures.Attempts++
+	if failed {
+		s.figures.Failures++
+	}
+	if d.Status != rimewatch.DeliveryPending {
+		s.figures.Deliveries[Kind{d.Kind, d.Status}]++
+	}
+}
+
+// stuckAfter is how long the planner may take for a round before it counts as
+// stuck. It goes round every few seconds even when there is nothing to do.
+const stuckAfter = rimewatch.Minute
+
+// Turning tells whether the planner goes round: CodeUnavailable when it is stuck.
+func (s *Service) Turning() error {
+	if since := s.now() - rimewatch.Time(s.turned.Load()); since > stuckAfter {
+		return rimewatch.Errorf(rimewatch.CodeUnavailable, "Notifications have not been planned for %d s.", since/rimewatch.Second)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package notify
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// When a failing channel is told through another one: after this many attempts
+// in a row, or after this time, or when a message is given up.
+const (
+	outageAttempts = 5
+	outageTime     = 15 * rimewatch.Minute
+)
+
+const (
+	linesTold = 10  // what waits is listed up to this
+	logSearch = 200 // deliveries that are searched for an earlier report
+)
+
+// outage is what a lane knows of its channel's troubles.
+type outage struct {
+	known  bool // taken up from the store
+	health rimewatch.ChannelHealth
+	since  rimewatch.Time // first failure in a row
+	told   int64          // the channel that was told of it, 0 = none
+}
+
+// takeUp takes the channel's health from the store at the first attempt.
+// l.report is held.
+func (l *lane) takeUp(c *rimewatch.Channel) {
+	o := &l.outage
+	if o.known {
+		return
+	}
+	l.mu.Lock()
+	o.known, o.health = true, c.ChannelHealth
+	l.mu.Unlock()
+	if o.health.Failures == 0 {
+		return
+	}
+	o.since = o.health.LastFailureAt
+	list, _, err := l.s.store.Deliveries(l.s.ctx, l.workspaceID, 0, store.Page{Limit: logSearch})
+	if err != nil {
+		return // at worst it is told once more: the key keeps that from happening
+	}
+	for i := range list {
+		if list[i].Key == l.outageKey(o.health.LastSuccessAt, "failing") {
+			o.told = list[i].ChannelID
+		}
+	}
+}
+
+// outageKey is the same for every report of an outage: what its beginning is
+// counted from is the success before it.
+func (l *lane) outageKey(before rimewatch.Time, what string) string {
+	return fmt.Sprintf("fallback/%d/%d/%s", l.channelID, before, what)
+}
+
+// healthAfter is the channel's health after an attempt. l.report is held.
+func (l *lane) healthAfter(now rimewatch.Time, ok bool, text string) rimewatch.ChannelHealth {
+	h := l.outage.health
+	if ok {
+		h.LastSuccessAt, h.Failures, h.LastError = now, 0, ""
+	} else {
+		h.LastFailureAt, h.Failures, h.LastError = now, h.Failures+1, text
+	}
+	return h
+}
+
+// conclude takes over the channel's new health and draws its conclusions: a
+// failing channel is told through another one, one that works again sends what
+// waits. l.report is held.
+func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.ChannelHealth) {
+	o, now, before := &l.outage, l.s.now(), l.outage.health
+	ok := health.Failures == 0
+	l.mu.Lock()
+	o.health = health
+	if ok && before.Failures > 0 {
+		l.flush(now)
+	}
+	l.mu.Unlock()
+	if !ok && before.Failures == 0 {
+		o.since = now
+	}
+	switch {
+	case ok && o.told != 0:
+		l.tell(c, o.told, l.outageKey(before.LastSuccessAt, "recovered"), (*message.Context).Recovered)
+		o.told = 0
+	case ok, o.told != 0, it.Kind == rimewatch.DeliveryTest:
+	case health.Failures >= outageAttempts, now-o.since >= outageTime, it.Status == rimewatch.DeliveryFailed:
+		if to := l.other(c); to != 0 {
+			l.tell(c, to, l.outageKey(before.LastSuccessAt, "failing"), (*message.Context).Failing)
+			o.told = to
+		} else {
+			l.s.log.Error("a channel fails and no other one works", "workspace", l.workspaceID, "channel", c.Name)
+		}
+	}
+}
+
+// flush lets everything that waits go at once. l.mu is held.
+func (l *lane) flush(now rimewatch.Time) {
+	for _, it := range l.waiting {
+		if it.Attempts > 0 {
+			it.NextAttemptAt = now
+		}
+	}
+	heap.Init(&l.waiting)
+}
+
+// other chooses the channel that is told of a failing one: the one that people
+// named if it is switched on, or of those that work the one that did so last.
+func (l *lane) other(c *rimewatch.Channel) (id int64) {
+	list, err := l.s.store.Channels(l.s.ctx, l.workspaceID)
+	if err != nil {
+		return 0
+	}
+	best := rimewatch.Time(-1)
+	for i := range list {
+		o := &list[i]
+		if o.ID == c.ID || !o.Enabled {
+			continue
+		}
+		if o.ID == c.FallbackID {
+			return o.ID
+		}
+		if o.Failures == 0 && o.LastSuccessAt > best {
+			best, id = o.LastSuccessAt, o.ID
+		}
+	}
+	return id
+}
+
+// tell reports to another channel. The key sees to it that it is done once.
+func (l *lane) tell(c *rimewatch.Channel, to int64, key string, text func(*message.Context, *message.Outage) *message.Message) {
+	s := l.s
+	if err := s.put(l.outageDelivery(c, to, key, text)); err != nil {
+		s.log.Error("report of a failing channel", "channel", c.Name, "err", err)
+	}
+}
+
+func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text func(*message.Context, *message.Outage) *message.Message) (*rimewatch.Delivery, error) {
+	s, now := l.s, l.s.now()
+	w, err := s.store.Workspace(s.ctx, l.workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: l.outage.health.LastError}
+	o.Waiting, o.More = l.lines()
+	zone, err := time.LoadLocation(w.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	body, err := text(s.context(&w, key, zone, now), o).Encode()
+	return &rimewatch.Delivery{
+		WorkspaceID: l.workspaceID, Key: key, ChannelID: to, Kind: rimewatch.DeliveryFallback,
+		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,
+	}, err
+}
+
+// lines list what waits for the channel, one line an alert.
+func (l *lane) lines() (lines []message.Line, more int) {
+	l.mu.Lock()
+	alerts := make(map[int64]bool)
+	for _, it := range l.items {
+		if it.AlertID != 0 && it.Kind != rimewatch.DeliveryRecovery {
+			alerts[it.AlertID] = true
+		}
+	}
+	l.mu.Unlock()
+	for id := range alerts {
+		if len(lines) == linesTold {
+			more++
+			continue
+		}
+		v, err := l.s.store.Alert(l.s.ctx, l.workspaceID, id)
+		if err != nil || v.Status != rimewatch.AlertActive {
+			continue
+		}
+		lines = append(lines, message.Line{ID: id, Severity: v.Severity, Text: fmt.Sprintf("[%s] %s", v.Severity, strings.TrimSuffix(v.Title, "."))})
+	}
+	return lines, more
+}
+
+// put stores a delivery of one of the once-only keys and hands it over, unless
+// the key exists already.
+func (s *Service) put(d *rimewatch.Delivery, err error) error {
+	if err != nil {
+		return err
+	}
+	ctx := context.WithoutCancel(s.ctx)
+	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+		return err
+	}
+	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+	if err != nil {
+		return err
+	}
+	if stored.Status == rimewatch.DeliveryPending {
+		s.hand(&stored)
+	}
+	return nil
+}
+
+func errorOf(err error) *rimewatch.Error {
+	var e *rimewatch.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}

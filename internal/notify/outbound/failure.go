@@ -1,0 +1,66 @@
+package outbound
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Failure turns the error of an exchange into one that people may see. Its code
+// says whether trying again makes sense: CodeUnavailable, with RetryAfter as the
+// receiver asks for it, or another one for what will not get better by itself.
+// Neither message nor cause holds a URL: those of many services are secrets.
+func Failure(err error) *rimewatch.Error {
+	cause := errors.New(links.ReplaceAllString(err.Error(), "•••"))
+	var ours *rimewatch.Error
+	var no *Refused
+	var status *StatusError
+	var timeout net.Error
+	var dns *net.DNSError
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var host x509.HostnameError
+	switch {
+	case errors.As(err, &ours):
+		return ours
+	case errors.As(err, &no):
+		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The address %s is not allowed for receivers.", no.Address)
+	case errors.As(err, &status):
+		return ofStatus(status)
+	case errors.As(err, &dns):
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's name %s does not resolve.", dns.Name)
+	case errors.As(err, &cert), errors.As(err, &host), errors.As(err, &record):
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's certificate or TLS is not in order.")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
+	case errors.As(err, &op):
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", op.Err)
+	case errors.Is(err, errTooLong):
+		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's answer is too long.")
+	default:
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not take the message.")
+	}
+}
+
+var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
+
+// ofStatus tells passing troubles from lasting ones: what a receiver answers 4xx
+// it will not take an hour later either, except where it says so.
+func ofStatus(e *StatusError) *rimewatch.Error {
+	text := e.Error()
+	text = "T" + text[1:] + "."
+	switch {
+	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:
+		return rimewatch.Errorf(rimewatch.CodeConflict, "%s Redirects are not followed.", text)
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests, e.Status >= http.StatusInternalServerError:
+		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: text, RetryAfter: e.RetryAfter}
+	default:
+		return rimewatch.Errorf(rimewatch.CodeConflict, "%s", text)
+	}
+}

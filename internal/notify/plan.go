@@ -1,0 +1,430 @@
+package notify
+
+import (
+	"container/heap"
+	"context"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/notify/plan"
+)
+
+const (
+	readSlice  = 500             // transitions read at once
+	lookSlice  = 100             // alerts looked at between two readings of new transitions
+	writeSlice = 100             // deliveries in one write: commits wait behind it
+	idleRound  = 5 * time.Second // the planner goes round at least this often
+	troubleFor = time.Second     // pause after the store has failed
+	endedKept  = 7 * rimewatch.Day
+)
+
+// planner is what the planner goroutine knows.
+type planner struct {
+	mark     int64 // id of the last transition that is planned
+	distrust int64 // transitions up to this id may have been planned in part
+	looks    looks
+	lookAt   map[int64]rimewatch.Time  // when each active alert is looked at next; looks may hold older wishes
+	active   map[int64]map[int64]bool  // active alerts by workspace
+	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
+	digestAt rimewatch.Time            // when digests are looked at next
+	zones    map[string]*time.Location // by name
+}
+
+func (p *planner) init() {
+	p.lookAt = make(map[int64]rimewatch.Time)
+	p.active = make(map[int64]map[int64]bool)
+	p.digested = make(map[int64]rimewatch.Time)
+	p.zones = make(map[string]*time.Location)
+}
+
+// look is a wish to plan an alert at a moment.
+type look struct {
+	at               rimewatch.Time
+	workspace, alert int64
+}
+
+// looks is a heap by time.
+type looks []look
+
+func (h looks) Len() int           { return len(h) }
+func (h looks) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h looks) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *looks) Push(x any)        { *h = append(*h, x.(look)) }
+func (h *looks) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// setLook notes when an alert is to be looked at next, 0 = not by itself.
+func (p *planner) setLook(workspace, alert int64, at rimewatch.Time) {
+	if at == 0 {
+		delete(p.lookAt, alert)
+		return
+	}
+	if p.lookAt[alert] == at {
+		return
+	}
+	p.lookAt[alert] = at
+	heap.Push(&p.looks, look{at, workspace, alert})
+}
+
+// due takes the alerts whose moment has come, at most n.
+func (p *planner) due(now rimewatch.Time, n int) (list []look) {
+	for len(p.looks) > 0 && p.looks[0].at <= now && len(list) < n {
+		l := heap.Pop(&p.looks).(look)
+		if p.lookAt[l.alert] == l.at {
+			delete(p.lookAt, l.alert)
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+func (p *planner) setActive(v *rimewatch.Alert) {
+	of := p.active[v.WorkspaceID]
+	if v.Status != rimewatch.AlertActive {
+		delete(of, v.ID)
+		return
+	}
+	if of == nil {
+		of = make(map[int64]bool)
+		p.active[v.WorkspaceID] = of
+	}
+	of[v.ID] = true
+}
+
+// restore takes up the state from the store: how far it was planned, what waits
+// to be sent, and which alerts are active and may have moments of their own.
+func (s *Service) restore(ctx context.Context) (err error) {
+	p := &s.planner
+	if p.mark, err = s.store.PlannedThrough(ctx); err != nil {
+		return err
+	}
+	pending, err := s.store.PendingDeliveries(ctx, 1<<30)
+	if err != nil {
+		return err
+	}
+	for i := range pending {
+		d := &pending[i]
+		if d.Kind == rimewatch.DeliveryTest { // whoever asked has gone
+			d.Status = rimewatch.DeliveryDropped
+			if err := s.store.UpdateDelivery(ctx, d, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		s.hand(d)
+		if d.AlertID != 0 {
+			p.setLook(d.WorkspaceID, d.AlertID, s.started) // it may have ended in between
+		}
+	}
+	return s.store.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+		p.setActive(a)
+		p.setLook(a.WorkspaceID, a.ID, s.started)
+		return nil
+	})
+}
+
+// run is the planner goroutine.
+func (s *Service) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.wake:
+		case <-timer.C:
+		}
+		wait, err := s.round(s.ctx)
+		if err != nil && s.ctx.Err() == nil {
+			s.log.Error("notifications", "err", err)
+			wait = troubleFor
+		} else {
+			s.turned.Store(int64(s.now()))
+		}
+		timer.Reset(wait)
+	}
+}
+
+// round plans what there is to plan and gives how long nothing is to be done.
+func (s *Service) round(ctx context.Context) (time.Duration, error) {
+	p := &s.planner
+	if err := s.readTransitions(ctx); err != nil {
+		return 0, err
+	}
+	s.takeAsked()
+	for {
+		list := p.due(s.now(), lookSlice)
+		if len(list) == 0 {
+			break
+		}
+		b := s.newBatch(ctx)
+		for _, l := range list {
+			b.try(l.workspace, l.alert, nil)
+		}
+		if err := b.store(0); err != nil {
+			for _, l := range list {
+				p.setLook(l.workspace, l.alert, s.now()+rimewatch.Second)
+			}
+			return 0, err
+		}
+		s.turned.Store(int64(s.now()))
+		if err := s.readTransitions(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.digests(ctx); err != nil {
+		return 0, err
+	}
+	wait := idleRound
+	if len(p.looks) > 0 {
+		wait = min(wait, max(p.looks[0].at.Sub(s.now()), 0))
+	}
+	return wait, nil
+}
+
+// takeAsked turns wishes of other goroutines into looks.
+func (s *Service) takeAsked() {
+	p, now := &s.planner, s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for alert, workspace := range s.asked {
+		p.setLook(workspace, alert, now)
+	}
+	for workspace := range s.changed {
+		for alert := range p.active[workspace] {
+			p.setLook(workspace, alert, now)
+		}
+	}
+	clear(s.asked)
+	clear(s.changed)
+}
+
+// readTransitions plans what the timelines have gained.
+func (s *Service) readTransitions(ctx context.Context) error {
+	p := &s.planner
+	for {
+		list, err := s.store.TransitionsAfter(ctx, p.mark, readSlice)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		last := list[len(list)-1].ID
+		b := s.newBatch(ctx)
+		for _, g := range byAlert(list) {
+			b.try(g[0].WorkspaceID, g[0].AlertID, s.wholeTimeline(g))
+		}
+		if err := b.store(last); err != nil {
+			p.distrust = last
+			return err
+		}
+		p.mark = last
+		s.turned.Store(int64(s.now()))
+	}
+}
+
+// byAlert groups the transitions that may change who is to be told, in the
+// order of each alert's first.
+func byAlert(list []rimewatch.AlertTransition) (groups [][]rimewatch.AlertTransition) {
+	index := make(map[int64]int)
+	for _, t := range list {
+		switch t.Kind {
+		case rimewatch.TransitionNoted, rimewatch.TransitionFeedback, rimewatch.TransitionCorrective, rimewatch.TransitionUpdated:
+			continue
+		}
+		i, ok := index[t.AlertID]
+		if !ok {
+			i = len(groups)
+			index[t.AlertID] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
+// wholeTimeline gives transitions that are all an alert has had, nil when there
+// may be others, and deliveries, in the store. That spares a new alert, the one
+// that is in a hurry, two questions.
+func (s *Service) wholeTimeline(g []rimewatch.AlertTransition) []rimewatch.AlertTransition {
+	if g[0].Kind == rimewatch.TransitionOpened && g[0].At >= s.started && g[0].ID > s.planner.distrust {
+		return g
+	}
+	return nil
+}
+
+// batch is what is planned and stored together. The rules of a workspace are
+// read once for it.
+type batch struct {
+	s          *Service
+	ctx        context.Context
+	workspaces map[int64]*workspace
+	deliveries []*rimewatch.Delivery
+	looks      []look
+	drops      []rimewatch.Delivery
+}
+
+type workspace struct {
+	rimewatch.Workspace
+	rules plan.Rules
+}
+
+func (s *Service) newBatch(ctx context.Context) *batch {
+	return &batch{s: s, ctx: ctx, workspaces: make(map[int64]*workspace)}
+}
+
+func (b *batch) workspace(id int64) (*workspace, error) {
+	if w := b.workspaces[id]; w != nil {
+		return w, nil
+	}
+	w := &workspace{}
+	var err error
+	if w.Workspace, err = b.s.store.Workspace(b.ctx, id); err != nil {
+		return nil, err
+	}
+	if w.rules.Channels, err = b.s.store.Channels(b.ctx, id); err != nil {
+		return nil, err
+	}
+	if w.rules.Routes, err = b.s.store.Routes(b.ctx, id); err != nil {
+		return nil, err
+	}
+	ended := b.s.now() - endedKept
+	if w.rules.Silences, err = b.s.store.Silences(b.ctx, id, ended); err != nil {
+		return nil, err
+	}
+	if w.rules.Maintenance, err = b.s.store.MaintenanceWindows(b.ctx, id, ended); err != nil {
+		return nil, err
+	}
+	b.workspaces[id] = w
+	return w, nil
+}
+
+// try plans an alert. One that cannot be planned is tried again in a minute and
+// holds nobody else up.
+func (b *batch) try(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) {
+	if err := b.plan(workspaceID, alertID, timeline); err != nil {
+		b.looks = append(b.looks, look{b.s.now() + rimewatch.Minute, workspaceID, alertID})
+		b.s.log.Error("notifications of an alert", "alert", alertID, "err", err)
+	}
+}
+
+// plan decides about one alert. timeline is all that has happened to it, with
+// no deliveries made, or nil.
+func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) error {
+	s := b.s
+	v, err := s.store.Alert(b.ctx, workspaceID, alertID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeAlertNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w, err := b.workspace(workspaceID)
+	if err != nil {
+		return err
+	}
+	in := plan.Input{Alert: &v, Timeline: timeline, Rules: &w.rules, Zone: s.zoneOf(&v, &w.Workspace), Now: s.now()}
+	if timeline == nil {
+		if in.Timeline, err = s.store.AlertTransitions(b.ctx, workspaceID, alertID); err != nil {
+			return err
+		}
+		if in.Made, err = s.store.AlertDeliveries(b.ctx, workspaceID, alertID); err != nil {
+			return err
+		}
+	}
+	r := plan.Alert(&in)
+	s.planner.setActive(&v.Alert)
+	b.looks = append(b.looks, look{r.Next, workspaceID, alertID})
+	for i := range in.Made {
+		for _, id := range r.Drop {
+			if in.Made[i].ID == id {
+				b.drops = append(b.drops, in.Made[i])
+			}
+		}
+	}
+	return b.write(&v, w, &in, r.Wanted)
+}
+
+// write makes the deliveries that are wanted, with what they tell.
+func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, wanted []plan.Wanted) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	alertJSON, err := b.s.cfg.AlertJSON(v)
+	if err != nil {
+		return err
+	}
+	for i := range wanted {
+		d := wanted[i].Delivery
+		c := b.s.context(&w.Workspace, d.Key, in.Zone, in.Now)
+		c.Alert = alertJSON
+		m := c.Of(v, message.Reason{Kind: d.Kind, Level: d.Level, After: wanted[i].After})
+		if d.Body, err = m.Encode(); err != nil {
+			return err
+		}
+		b.deliveries = append(b.deliveries, &d)
+	}
+	return nil
+}
+
+// store makes a batch durable and hands its deliveries to their lanes.
+func (b *batch) store(through int64) error {
+	s := b.s
+	for list := b.deliveries; ; {
+		n := min(len(list), writeSlice)
+		mark := int64(0)
+		if n == len(list) {
+			mark = through
+		}
+		if n > 0 || mark != 0 {
+			if err := s.store.PutDeliveries(b.ctx, list[:n], mark); err != nil {
+				return err
+			}
+		}
+		for _, d := range list[:n] {
+			if d.Status == rimewatch.DeliveryPending {
+				s.hand(d)
+			}
+		}
+		if list = list[n:]; len(list) == 0 {
+			break
+		}
+	}
+	for i := range b.drops {
+		s.drop(b.ctx, &b.drops[i])
+	}
+	for _, l := range b.looks {
+		s.planner.setLook(l.workspace, l.alert, l.at)
+	}
+	return nil
+}
+
+func (s *Service) context(w *rimewatch.Workspace, key string, zone *time.Location, now rimewatch.Time) *message.Context {
+	return &message.Context{
+		Key: key, Workspace: message.Ref{ID: w.ID, Name: w.Name}, Zone: zone, PublicURL: s.cfg.PublicURL, Now: now,
+	}
+}
+
+// zoneOf is the time zone of an alert's site, or of its workspace.
+func (s *Service) zoneOf(v *rimewatch.AlertView, w *rimewatch.Workspace) *time.Location {
+	if v.Site != nil && v.Site.TimeZone != "" {
+		return s.zone(v.Site.TimeZone)
+	}
+	return s.zone(w.TimeZone)
+}
+
+// zone finds a time zone; what is not known is UTC. Of the planner goroutine.
+func (s *Service) zone(name string) *time.Location {
+	if z := s.planner.zones[name]; z != nil {
+		return z
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		s.log.Warn("time zone is not known", "zone", name)
+		z = time.UTC
+	}
+	s.planner.zones[name] = z
+	return z
+}

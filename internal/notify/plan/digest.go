@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// NextDigest is the first moment after t at which a route's digest is due, by
+// the clock of the workspace; 0 when the route has none.
+func NextDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimewatch.Time {
+	if r.DigestAt == nil {
+		return 0
+	}
+	for day := range 3 {
+		if c := wall(*r.DigestAt, t, day, zone)[0]; c > t {
+			return c
+		}
+	}
+	return t + rimewatch.Day
+}
+
+// LastDigest is the last moment up to t at which a route's digest was due; 0
+// when the route has none.
+func LastDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimewatch.Time {
+	if r.DigestAt == nil {
+		return 0
+	}
+	for day := range 3 {
+		if c := wall(*r.DigestAt, t, -day, zone)[0]; c <= t {
+			return c
+		}
+	}
+	return t - rimewatch.Day
+}
+
+// Digest picks what a route's digest of a moment lists, active alerts first, and
+// the deliveries that carry it: none when there is nothing to tell. alerts are
+// the workspace's that are active or have ended since the digest before.
+func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due, now rimewatch.Time, zone *time.Location) ([]rimewatch.AlertView, []rimewatch.Delivery) {
+	var list []rimewatch.AlertView
+	for i := range alerts {
+		v := &alerts[i]
+		if v.Severity == rimewatch.Warning && v.SuppressedBy == 0 && Matches(&r.Match, v) && rules.MutedUntil(v, now) == 0 {
+			list = append(list, *v)
+		}
+	}
+	if len(list) == 0 || len(r.Steps) == 0 || !r.Enabled {
+		return nil, nil
+	}
+	slices.SortStableFunc(list, func(a, b rimewatch.AlertView) int {
+		if a.Status != b.Status {
+			if a.Status == rimewatch.AlertActive {
+				return -1
+			}
+			return 1
+		}
+		return int(min(max(a.TriggeredAt-b.TriggeredAt, -1), 1))
+	})
+	var out []rimewatch.Delivery
+	for _, id := range r.Steps[0].ChannelIDs {
+		for i := range rules.Channels {
+			if c := &rules.Channels[i]; c.ID == id && c.Enabled {
+				out = append(out, rimewatch.Delivery{
+					WorkspaceID: r.WorkspaceID, ChannelID: id, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
+					Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), id),
+					Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
+				})
+			}
+		}
+	}
+	return list, out
+}

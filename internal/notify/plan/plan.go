@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// OfflineWait is how long a device's silence waits for the site's to explain it.
+const OfflineWait = 2 * rimewatch.Minute
+
+// Rules are what a workspace has decided.
+type Rules struct {
+	Routes      []rimewatch.Route
+	Channels    []rimewatch.Channel
+	Silences    []rimewatch.Silence           // also ended ones that overlap the alert's time
+	Maintenance []rimewatch.MaintenanceWindow // likewise
+}
+
+// Input is everything that a decision about one alert rests on.
+type Input struct {
+	Alert    *rimewatch.AlertView
+	Timeline []rimewatch.AlertTransition // oldest first
+	Made     []rimewatch.Delivery        // deliveries of the alert, oldest first
+	Rules    *Rules
+	Zone     *time.Location // of the alert's site
+	Now      rimewatch.Time
+}
+
+// Wanted is a delivery to be made. ID and Body are left to the caller.
+type Wanted struct {
+	rimewatch.Delivery
+	After string // what ended before a reminder: "acknowledgement", "silence", "" = time
+}
+
+// Result is a decision.
+type Result struct {
+	Wanted []Wanted
+	Drop   []int64        // ids of pending deliveries that have become pointless
+	Next   rimewatch.Time // when to look again if nothing happens, 0 = never
+}
+
+// Alert decides about one alert.
+func Alert(in *Input) Result {
+	p := planner{Input: in, a: &in.Alert.Alert, channels: make(map[int64]bool)}
+	for i := range in.Rules.Channels {
+		if c := &in.Rules.Channels[i]; c.Enabled {
+			p.channels[c.ID] = true
+		}
+	}
+	p.readTimeline()
+	p.readMade()
+	if p.a.Status == rimewatch.AlertResolved {
+		p.recovery()
+		return p.out
+	}
+	if p.a.SuppressedBy != 0 {
+		return p.out
+	}
+	if until := p.mutedUntil(); until != 0 {
+		p.lookAt(until)
+		return p.out
+	}
+	for _, r := range in.Rules.routes() {
+		if r.Enabled && Matches(&r.Match, in.Alert) {
+			p.route(r)
+		}
+	}
+	return p.out
+}
+
+// routes are the workspace's, or the default route where it has none.
+func (r *Rules) routes() []*rimewatch.Route {
+	if len(r.Routes) == 0 {
+		d := &rimewatch.Route{Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{}}}
+		for i := range r.Channels {
+			if r.Channels[i].Enabled {
+				d.Steps[0].ChannelIDs = append(d.Steps[0].ChannelIDs, r.Channels[i].ID)
+			}
+		}
+		return []*rimewatch.Route{d}
+	}
+	out := make([]*rimewatch.Route, len(r.Routes))
+	for i := range r.Routes {
+		out[i] = &r.Routes[i]
+	}
+	return out
+}
+
+// planner is one decision in the making.
+type planner struct {
+	*Input
+	a        *rimewatch.Alert
+	channels map[int64]bool // enabled ones
+	made     []rimewatch.Delivery
+	out      Result
+
+	everCritical bool
+	escalatedAt  rimewatch.Time // last rise to critical, 0 = none
+	escalations  int
+	ackExpiredAt rimewatch.Time
+	episode      int
+	mutedEndAt   rimewatch.Time // last end of a silence, maintenance or explanation
+}
+
+func (p *planner) readTimeline() {
+	p.everCritical = p.a.Severity == rimewatch.Critical
+	for i := range p.Timeline {
+		t := &p.Timeline[i]
+		p.everCritical = p.everCritical || t.Severity == rimewatch.Critical
+		switch t.Kind {
+		case rimewatch.TransitionEscalated:
+			p.escalatedAt, p.escalations = t.At, p.escalations+1
+		case rimewatch.TransitionAckExpired:
+			p.ackExpiredAt, p.episode = t.At, p.episode+1
+		case rimewatch.TransitionReleased:
+			p.mutedEndAt = max(p.mutedEndAt, t.At)
+		}
+	}
+	for i := range p.Rules.Silences {
+		if s := &p.Rules.Silences[i]; s.EndsAt > p.a.TriggeredAt && s.EndsAt <= p.Now && Matches(&s.Match, p.Input.Alert) {
+			p.mutedEndAt = max(p.mutedEndAt, s.EndsAt)
+		}
+	}
+	for i := range p.Rules.Maintenance {
+		if w := &p.Rules.Maintenance[i]; w.EndsAt > p.a.TriggeredAt && w.EndsAt <= p.Now && covers(w, p.Input.Alert) {
+			p.mutedEndAt = max(p.mutedEndAt, w.EndsAt)
+		}
+	}
+}
+
+// readMade takes over the deliveries that tell or have told somebody.
+func (p *planner) readMade() {
+	p.made = make([]rimewatch.Delivery, 0, len(p.Made)+4)
+	for i := range p.Made {
+		switch p.Made[i].Kind {
+		case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery:
+			p.made = append(p.made, p.Made[i])
+		}
+	}
+}
+
+func (p *planner) lookAt(t rimewatch.Time) {
+	if p.out.Next == 0 || t < p.out.Next {
+		p.out.Next = t
+	}
+}
+
+// mutedUntil tells when the first of the silences and maintenance windows ends
+// that hold the alert back now, 0 = none does.
+func (p *planner) mutedUntil() rimewatch.Time {
+	return p.Rules.MutedUntil(p.Input.Alert, p.Now)
+}
+
+// MutedUntil tells when the first of the silences and maintenance windows ends
+// that hold an alert back, 0 = none does.
+func (r *Rules) MutedUntil(v *rimewatch.AlertView, now rimewatch.Time) (until rimewatch.Time) {
+	within := func(from, to rimewatch.Time) bool { return from <= now && now < to }
+	for i := range r.Silences {
+		if s := &r.Silences[i]; within(s.StartsAt, s.EndsAt) && Matches(&s.Match, v) && (until == 0 || s.EndsAt < until) {
+			until = s.EndsAt
+		}
+	}
+	for i := range r.Maintenance {
+		if w := &r.Maintenance[i]; within(w.StartsAt, w.EndsAt) && covers(w, v) && (until == 0 || w.EndsAt < until) {
+			until = w.EndsAt
+		}
+	}
+	return until
+}
+
+// want adds a delivery to the decision and to what has been made.
+func (p *planner) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, n int, channel int64, at rimewatch.Time, after string) {
+	d := rimewatch.Delivery{
+		WorkspaceID: p.a.WorkspaceID, AlertID: p.a.ID, ChannelID: channel, RouteID: r.ID, Level: level, Kind: kind,
+		Key:    fmt.Sprintf("alert/%d/%d/%s/%d/%d/%d/%d", p.a.ID, p.episode, kind, r.ID, level, n, channel),
+		Status: rimewatch.DeliveryPending, NextAttemptAt: at, CreatedAt: p.Now,
+	}
+	p.out.Wanted = append(p.out.Wanted, Wanted{d, after})
+	p.made = append(p.made, d)
+}
+
+// Matches tells whether matchers are about an alert.
+func Matches(m *rimewatch.Matchers, v *rimewatch.AlertView) bool {
+	return oneOf(m.Severities, v.Severity) && oneOf(m.Types, v.Type) && oneOf(m.SiteIDs, siteOf(v)) &&
+		oneOf(m.EquipmentTypes, v.EquipmentType) && oneOf(m.DeviceIDs, v.DeviceID)
+}
+
+func oneOf[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }
+
+func siteOf(v *rimewatch.AlertView) int64 {
+	if v.Site != nil {
+		return v.Site.ID
+	}
+	return v.SiteID
+}
+
+func covers(w *rimewatch.MaintenanceWindow, v *rimewatch.AlertView) bool {
+	if len(w.SiteIDs) == 0 && len(w.DeviceIDs) == 0 {
+		return true
+	}
+	return slices.Contains(w.SiteIDs, siteOf(v)) || (v.DeviceID != 0 && slices.Contains(w.DeviceIDs, v.DeviceID))
+}

@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"github.com/rimewatch/rimewatch"
+)
+
+// route decides what one route wants of an active alert that is not held back.
+func (p *planner) route(r *rimewatch.Route) {
+	if p.a.Severity == rimewatch.Warning {
+		if r.DigestAt != nil {
+			return // told by Digest
+		}
+		if r.Quiet != nil && quiet(r.Quiet, p.Now, p.Zone) {
+			p.lookAt(quietEnd(r.Quiet, p.Now, p.Zone))
+			return
+		}
+	}
+	p.rise(r)
+	p.levels(r)
+	p.remind(r)
+}
+
+// start is the moment from which a route's delays count.
+func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
+	start, matched := p.a.TriggeredAt, true
+	if len(r.Match.Severities) == 0 {
+		return start
+	}
+	for i := range p.Timeline {
+		t := &p.Timeline[i]
+		switch t.Kind {
+		case rimewatch.TransitionOpened, rimewatch.TransitionEscalated, rimewatch.TransitionDeescalated:
+			does := oneOf(r.Match.Severities, t.Severity)
+			if does && !matched {
+				start = t.At
+			}
+			matched = does
+		}
+	}
+	return start
+}
+
+// levels tells the levels that are due.
+func (p *planner) levels(r *rimewatch.Route) {
+	start := p.start(r)
+	for level := range r.Steps {
+		step := &r.Steps[level]
+		if p.a.AcknowledgedAt != 0 && (level > 0 || start <= p.a.AcknowledgedAt) {
+			return
+		}
+		due := start + seconds(step.AfterS)
+		if p.a.Type == rimewatch.DeviceOffline {
+			due = max(due, p.a.TriggeredAt+OfflineWait)
+		}
+		if level > 0 {
+			if told := p.firstTold(r); told != 0 {
+				due = max(due, told+seconds(step.AfterS-r.Steps[0].AfterS))
+			}
+		}
+		if p.Now < due {
+			p.lookAt(due)
+			continue
+		}
+		for _, c := range step.ChannelIDs {
+			if p.channels[c] && !p.knows(r, level, c) {
+				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
+			}
+		}
+	}
+}
+
+func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * rimewatch.Second }
+
+// firstTold is when the route's first level was told, 0 = not yet.
+func (p *planner) firstTold(r *rimewatch.Route) rimewatch.Time {
+	for i := range p.made {
+		if d := &p.made[i]; d.Kind == rimewatch.DeliveryOpened && d.RouteID == r.ID && d.Level == 0 {
+			return d.CreatedAt
+		}
+	}
+	return 0
+}
+
+// knows tells whether a channel has had a route's level, or, of level 0, has been
+// told by another route.
+func (p *planner) knows(r *rimewatch.Route, level int, channel int64) bool {
+	for i := range p.made {
+		d := &p.made[i]
+		if d.ChannelID != channel || d.Kind != rimewatch.DeliveryOpened {
+			continue
+		}
+		if (d.RouteID == r.ID && d.Level == level) || (d.RouteID != r.ID && level == 0 && d.Status != rimewatch.DeliveryDropped) {
+			return true
+		}
+	}
+	return false
+}
+
+// rise tells again those who know the alert as a warning.
+func (p *planner) rise(r *rimewatch.Route) {
+	if p.a.Severity != rimewatch.Critical || p.escalatedAt == 0 || (p.a.AcknowledgedAt != 0 && p.a.AcknowledgedAt >= p.escalatedAt) {
+		return
+	}
+	for _, c := range p.toldBy(r) {
+		if last, _ := p.lastTold(c); last < p.escalatedAt {
+			p.want(rimewatch.DeliveryEscalated, r, p.levelOf(r, c), p.escalations-1, c, p.Now, "")
+		}
+	}
+}
+
+// remind tells again after the route's span, and when an acknowledgement, a
+// silence or an explanation has ended.
+func (p *planner) remind(r *rimewatch.Route) {
+	if p.a.AcknowledgedAt != 0 {
+		return
+	}
+	for _, c := range p.toldBy(r) {
+		last, waiting := p.lastTold(c)
+		if waiting {
+			// The last message is still on its way: another would only wait behind it.
+			if r.RepeatS > 0 {
+				p.lookAt(p.Now + seconds(r.RepeatS))
+			}
+			continue
+		}
+		after := ""
+		switch {
+		case p.ackExpiredAt > last:
+			after = "acknowledgement"
+		case p.mutedEndAt > last:
+			after = "silence"
+		case r.RepeatS == 0:
+			continue
+		case p.Now < last+seconds(r.RepeatS):
+			p.lookAt(last + seconds(r.RepeatS))
+			continue
+		}
+		p.want(rimewatch.DeliveryRepeat, r, p.levelOf(r, c), p.repeats(r, c), c, p.Now, after)
+	}
+	if r.RepeatS > 0 && len(p.toldBy(r)) > 0 {
+		p.lookAt(p.Now + seconds(r.RepeatS))
+	}
+}
+
+// toldBy are the enabled channels that a route has told that the alert opened.
+func (p *planner) toldBy(r *rimewatch.Route) (list []int64) {
+	seen := make(map[int64]bool)
+	for i := range p.made {
+		d := &p.made[i]
+		if d.RouteID == r.ID && d.Kind == rimewatch.DeliveryOpened && d.Status != rimewatch.DeliveryDropped && p.channels[d.ChannelID] && !seen[d.ChannelID] {
+			seen[d.ChannelID] = true
+			list = append(list, d.ChannelID)
+		}
+	}
+	return list
+}
+
+// lastTold is when a channel was last told anything of the alert, and whether
+// that, made before this decision, still waits to be sent.
+func (p *planner) lastTold(channel int64) (last rimewatch.Time, waiting bool) {
+	for i := range p.made {
+		d := &p.made[i]
+		if d.ChannelID != channel || d.Status == rimewatch.DeliveryDropped {
+			continue
+		}
+		last = max(last, d.CreatedAt)
+		if d.Status == rimewatch.DeliveryPending && d.ID != 0 {
+			waiting = true
+		}
+	}
+	return last, waiting
+}
+
+// levelOf is the highest level that a route has told a channel.
+func (p *planner) levelOf(r *rimewatch.Route, channel int64) (level int) {
+	for i := range p.made {
+		if d := &p.made[i]; d.RouteID == r.ID && d.ChannelID == channel {
+			level = max(level, d.Level)
+		}
+	}
+	return level
+}
+
+func (p *planner) repeats(r *rimewatch.Route, channel int64) (n int) {
+	for i := range p.made {
+		if d := &p.made[i]; d.RouteID == r.ID && d.ChannelID == channel && d.Kind == rimewatch.DeliveryRepeat {
+			n++
+		}
+	}
+	return n
+}
+
+// recovery tells those who were told that the alert is over, and drops what has
+// not been told by now.
+func (p *planner) recovery() {
+	told := make(map[int64]bool)
+	for i := range p.Made {
+		if d := &p.Made[i]; d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {
+			p.out.Drop = append(p.out.Drop, d.ID)
+		}
+	}
+	for i := range p.made {
+		if p.made[i].Kind == rimewatch.DeliveryRecovery {
+			told[p.made[i].ChannelID] = true
+		}
+	}
+	routes := p.Rules.routes()
+	for _, d := range p.made[:len(p.made):len(p.made)] {
+		if d.Status != rimewatch.DeliverySent || told[d.ChannelID] || !p.channels[d.ChannelID] {
+			continue
+		}
+		r := routeOf(routes, d.RouteID)
+		if !r.Recovery {
+			continue
+		}
+		told[d.ChannelID] = true
+		at := max(p.Now, p.mutedUntil())
+		if r.Quiet != nil && !p.everCritical && quiet(r.Quiet, at, p.Zone) {
+			at = quietEnd(r.Quiet, at, p.Zone)
+		}
+		p.want(rimewatch.DeliveryRecovery, r, d.Level, 0, d.ChannelID, at, "")
+	}
+}
+
+// routeOf finds the route of a delivery. Where it has been removed since, those
+// who were told are told the end too.
+func routeOf(routes []*rimewatch.Route, id int64) *rimewatch.Route {
+	for _, r := range routes {
+		if r.ID == id {
+			return r
+		}
+	}
+	return &rimewatch.Route{ID: id, Recovery: true}
+}

@@ -1,0 +1,80 @@
+// Package watchdog is a dead man's switch: while all is well, an outside service
+// is called again and again. When the calls stop, whatever the reason (this
+// server, its power, its network), that service tells people.
+package watchdog
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+)
+
+// Config of a Dog.
+type Config struct {
+	URL      string
+	Interval time.Duration
+	Guard    *outbound.Guard
+	// Well tells what is not well, nil = all is.
+	Well   func() error
+	Logger *slog.Logger
+}
+
+// Dog calls the outside service.
+type Dog struct {
+	cfg    Config
+	client *http.Client
+	quiet  bool // the last call was left out or failed
+}
+
+// New makes a dog; Run lets it loose.
+func New(cfg Config) *Dog { return &Dog{cfg: cfg, client: cfg.Guard.Client()} }
+
+// Run calls at once and then every interval until ctx ends.
+func (d *Dog) Run(ctx context.Context) {
+	tick := time.NewTicker(d.cfg.Interval)
+	defer tick.Stop()
+	for {
+		d.turn(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// turn calls if all is well, and logs where that changes.
+func (d *Dog) turn(ctx context.Context) {
+	why := "not well"
+	err := d.cfg.Well()
+	if err == nil {
+		if err = d.call(ctx); err != nil {
+			err = outbound.Failure(err) // the URL is a secret
+		}
+		why = "the call failed"
+	}
+	switch {
+	case err != nil && ctx.Err() == nil && !d.quiet:
+		d.cfg.Logger.Error("the watchdog is not called: "+why, "err", err)
+	case err == nil && d.quiet:
+		d.cfg.Logger.Info("the watchdog is called again")
+	}
+	d.quiet = err != nil
+}
+
+func (d *Dog) call(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.cfg.URL, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := d.client.Do(r)
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.Body.Close()
+}

@@ -1,0 +1,111 @@
+// Package webhook posts messages to people's own programs, signed as Standard
+// Webhooks (https://www.standardwebhooks.com) asks for: webhook-id is the
+// delivery's key and the same for every attempt, webhook-timestamp the moment of
+// the attempt, webhook-signature an HMAC-SHA256 over both and the body.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+)
+
+// Sender posts messages.
+type Sender struct {
+	client *http.Client
+	agent  string
+	now    func() time.Time
+}
+
+// New makes a sender whose connections g guards. version is told to receivers.
+func New(g *outbound.Guard, version string, now func() time.Time) *Sender {
+	return &Sender{client: g.Client(), agent: "Rimewatch/" + version, now: now}
+}
+
+// Send posts a message once. Any 2xx is a success; for errors see
+// outbound.Failure.
+func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (string, error) {
+	body, err := m.Encode()
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
+	if err != nil {
+		return "", rimewatch.Errorf(rimewatch.CodeValidationFailed, "The URL of the channel is not valid.")
+	}
+	at := s.now()
+	signature, err := Sign(c.Secret, key, at, body)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", s.agent)
+	r.Header.Set("Webhook-Id", key)
+	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+	r.Header.Set("Webhook-Signature", signature)
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return "", outbound.Failure(err)
+	}
+	// The answer's text means nothing; reading it lets the connection be used again.
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return "", resp.Body.Close()
+}
+
+const (
+	secretPrefix = "whsec_"
+	secretBytes  = 32
+)
+
+// NewSecret makes the secret of a new webhook.
+func NewSecret() string {
+	var b [secretBytes]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// secretKey gives the bytes that sign: the base64 behind whsec_, 24 to 64 bytes.
+func secretKey(secret string) ([]byte, error) {
+	text, ok := strings.CutPrefix(secret, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return nil, rimewatch.Invalid("secret", "must be whsec_ followed by 24 to 64 bytes in base64")
+	}
+	return key, nil
+}
+
+// Sign gives the value of Webhook-Signature.
+func Sign(secret, id string, at time.Time, body []byte) (string, error) {
+	key, err := secretKey(secret)
+	if err != nil {
+		return "", err
+	}
+	h := hmac.New(sha256.New, key)
+	fmt.Fprintf(h, "%s.%d.", id, at.Unix())
+	_, _ = h.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
+}
+
+// Check tells what is wrong with a channel's URL and secret, nil = nothing.
+func Check(rawURL, secret string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return rimewatch.Invalid("url", "must be http://HOST/… or https://HOST/…")
+	}
+	_, err = secretKey(secret)
+	return err
+}
