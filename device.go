@@ -33,12 +33,20 @@ type Device struct {
 	InstalledAt        Time
 	HeartbeatIntervalS int              // s, declared by a person or the device; 0 = learn it
 	OfflineAfterS      int              // s of silence before offline; 0 = derived from the interval
-	Limits             *LimitOverrides  // nil = those of the equipment type
+	Limits             *LimitOverrides  // nil = those of the equipment type, as its workspace has them
+	WorkspaceLimits    *LimitOverrides  // what its workspace sets for its type; filled where it is judged or shown
 	Offsets            []Offset         // of its probes, by time; set by calibrations
 	CalibrationDue     []CalibrationDue // of the probes that were ever calibrated
 	CreatedAt          Time
 	UpdatedAt          Time
 	DeletedAt          Time // 0 while the device exists
+}
+
+// LimitsInForce are those of the equipment type, then what the workspace and
+// what the device overrides.
+func (d *Device) LimitsInForce() Limits {
+	e, _ := EquipmentBySlug(d.EquipmentType)
+	return d.Limits.Apply(d.WorkspaceLimits.apply(e.Limits, "workspace"))
 }
 
 // Presence is what signs of life and time say of a device, with the device's

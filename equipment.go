@@ -69,7 +69,7 @@ func EquipmentBySlug(slug string) (*Equipment, bool) {
 	return &equipmentTypes[len(equipmentTypes)-1], false
 }
 
-// LimitsFor gives the limits in force for a device.
+// LimitsFor gives the limits in force for a device where its workspace sets none.
 func LimitsFor(equipmentType string, o *LimitOverrides) Limits {
 	e, _ := EquipmentBySlug(equipmentType)
 	return o.Apply(e.Limits)

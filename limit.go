@@ -1,5 +1,10 @@
 package rimewatch
 
+import (
+	"slices"
+	"strconv"
+)
+
 // Limits are the product-temperature limits in force for a device, °C and s.
 // A nil bound is not judged.
 type Limits struct {
@@ -12,11 +17,11 @@ type Limits struct {
 	CriticalDelayS int      `json:"critical_delay_s"` // beyond a critical bound this long before critical
 	ClearDelta     float64  `json:"clear_delta"`      // K inside the limit before it counts as back
 	ClearS         int      `json:"clear_s"`          // back this long before the alert resolves
-	Source         string   `json:"source"`           // equipment_type, device, or the standard they come from
+	Source         string   `json:"source"`           // equipment_type, workspace or device: the last that had a say
 }
 
-// LimitOverrides are the limits that people set for one device. Nil means the
-// equipment type's value.
+// LimitOverrides are the limits that people set for one device, or for all of a
+// type in their workspace. Nil means what holds without it.
 type LimitOverrides struct {
 	TempMin        *float64 `json:"temp_min,omitempty"`
 	TempMax        *float64 `json:"temp_max,omitempty"`
@@ -32,8 +37,10 @@ type LimitOverrides struct {
 // Empty tells whether nothing is overridden.
 func (o *LimitOverrides) Empty() bool { return o == nil || *o == LimitOverrides{} }
 
-// Apply gives the limits in force: base with what o overrides.
-func (o *LimitOverrides) Apply(base Limits) Limits {
+// Apply gives the limits in force on a device: base with what o overrides.
+func (o *LimitOverrides) Apply(base Limits) Limits { return o.apply(base, "device") }
+
+func (o *LimitOverrides) apply(base Limits, source string) Limits {
 	if o.Empty() {
 		return base
 	}
@@ -47,7 +54,7 @@ func (o *LimitOverrides) Apply(base Limits) Limits {
 	overrideValue(&l.CriticalDelayS, o.CriticalDelayS)
 	overrideValue(&l.ClearDelta, o.ClearDelta)
 	overrideValue(&l.ClearS, o.ClearS)
-	l.Source = "device"
+	l.Source = source
 	return l
 }
 
@@ -103,4 +110,77 @@ func (l *Limits) Check() *Error {
 		return nil
 	}
 	return e
+}
+
+// looserThan names the limits for the safety of goods that are looser than
+// other's: a bound that is wider or gone and, with delays, a longer delay.
+func (l *Limits) looserThan(other *Limits, delays bool) []string {
+	var names []string
+	bound := func(name string, v, was *float64, sign float64) {
+		if was != nil && (v == nil || sign**v > sign**was) {
+			names = append(names, name)
+		}
+	}
+	bound("temp_min", l.TempMin, other.TempMin, -1)
+	bound("temp_max", l.TempMax, other.TempMax, 1)
+	bound("critical_min", l.CriticalMin, other.CriticalMin, -1)
+	bound("critical_max", l.CriticalMax, other.CriticalMax, 1)
+	delay := func(name string, v, was int) {
+		if delays && v > was {
+			names = append(names, name)
+		}
+	}
+	delay("delay_s", l.DelayS, other.DelayS)
+	delay("low_delay_s", l.LowDelayS, other.LowDelayS)
+	delay("critical_delay_s", l.CriticalDelayS, other.CriticalDelayS)
+	return names
+}
+
+// CheckLoosening refuses to loosen a safety limit by mistake: a bound of the
+// product temperature and, for TCS food and medical types, a delay. What was in
+// force before and what would hold without the override may both be returned
+// to freely; beyond both, CodeValidationFailed names each such field below path.
+func CheckLoosening(e *Equipment, path string, after, before, without *Limits) error {
+	delays := e.TCS || e.Category == CategoryMedical
+	var failed *Error
+	was := before.looserThan(without, delays)
+	for _, name := range after.looserThan(without, delays) {
+		if slices.Contains(was, name) && !slices.Contains(after.looserThan(before, delays), name) {
+			continue // it was that loose already
+		}
+		if failed == nil {
+			failed = &Error{Code: CodeValidationFailed, Message: "This would loosen a limit that keeps goods safe. Send confirm_loosening: true if that is meant."}
+		}
+		failed.With(path+"."+name, "is looser than %s (%s): needs confirm_loosening", without.describe(name), e.Basis)
+	}
+	if failed == nil {
+		return nil
+	}
+	return failed
+}
+
+// describe writes a limit with its unit.
+func (l *Limits) describe(name string) string {
+	degrees := func(v *float64) string {
+		if v == nil {
+			return "none"
+		}
+		return strconv.FormatFloat(*v, 'f', -1, 64) + " °C"
+	}
+	switch name {
+	case "temp_min":
+		return degrees(l.TempMin)
+	case "temp_max":
+		return degrees(l.TempMax)
+	case "critical_min":
+		return degrees(l.CriticalMin)
+	case "critical_max":
+		return degrees(l.CriticalMax)
+	case "delay_s":
+		return strconv.Itoa(l.DelayS) + " s"
+	case "low_delay_s":
+		return strconv.Itoa(l.LowDelayS) + " s"
+	default:
+		return strconv.Itoa(l.CriticalDelayS) + " s"
+	}
 }

@@ -8,8 +8,21 @@ type Workspace struct {
 	TimeZone     string
 	RawDays      int // days that raw readings are kept
 	RollupDays   int // days that hourly rollups are kept
-	CreatedAt    Time
-	UpdatedAt    Time
+	// Limits are what the workspace overrides for all its devices of a type, by
+	// the slug of the type. The map is never changed: it is replaced.
+	Limits    map[string]LimitOverrides
+	CreatedAt Time
+	UpdatedAt Time
+}
+
+// LimitsOf gives the overrides for a type of equipment, nil when there are none.
+func (w *Workspace) LimitsOf(equipmentType string) *LimitOverrides {
+	e, _ := EquipmentBySlug(equipmentType)
+	o, ok := w.Limits[e.Slug]
+	if !ok || o.Empty() {
+		return nil
+	}
+	return &o
 }
 
 // The retention of a new workspace: raw readings 13 months, hourly rollups

@@ -90,6 +90,9 @@ type DeviceFields struct {
 	OfflineAfterS      *int                      `json:"offline_after_s,omitempty"`
 	Limits             *rimewatch.LimitOverrides `json:"limits,omitempty"` // only the limits named change
 
+	// ConfirmLoosening lets Limits be looser than is safe for what the device keeps.
+	ConfirmLoosening bool `json:"confirm_loosening,omitempty"`
+
 	// Reset names the fields, as on the wire, that go back to their defaults.
 	Reset []string `json:"-"`
 }

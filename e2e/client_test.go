@@ -101,10 +101,10 @@ func testDevices(t *testing.T, c *client.Client) {
 	d := device(c.CreateDevice(ctx, "Dev:1", client.DeviceFields{
 		Name: client.Value("One"), EquipmentType: client.Value("walkin_cooler"), SiteID: &site.ID, Labels: map[string]string{"aisle": "3"},
 		Manufacturer: client.Value("Norvik"), Model: client.Value("X"), Notes: client.Value("n"), InstalledAt: client.Value(rimewatch.Time(86400000)),
-		HeartbeatIntervalS: client.Value(30), OfflineAfterS: client.Value(60), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(6.5)},
+		HeartbeatIntervalS: client.Value(30), OfflineAfterS: client.Value(60), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)},
 	}))
 	want := client.Device{
-		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: rimewatch.LimitsFor("walkin_cooler", &rimewatch.LimitOverrides{TempMax: client.Value(6.5)})},
+		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: rimewatch.LimitsFor("walkin_cooler", &rimewatch.LimitOverrides{TempMax: client.Value(4.5)})},
 		Labels:     map[string]string{"aisle": "3"}, Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
 		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60,
 	}

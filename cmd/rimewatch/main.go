@@ -25,6 +25,7 @@ type commands struct {
 	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
 	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated machines."`
 	Token    tokenCmd    `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
+	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set the limits of types of equipment and of devices."`
 	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
 	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, also beside a running server."`
 	Restore  restoreCmd  `cmd:"" group:"keep" help:"Put a backup in place."`

@@ -89,10 +89,10 @@ func TestDevices(t *testing.T) {
 		bad("installed_at is a time", `{"serial":"D-2","installed_at":"yesterday"}`, "installed_at"),
 		bad("every bad field is named", `{"serial":"D-2","name":1,"notes":2,"labels":3}`, "name", "notes", "labels"),
 		{says: "none of them is there", req: q("GET", "/v1/devices/D-2", ""), status: 404, code: "device_not_found"},
-		{says: "POST with everything", req: q("POST", "/v1/devices", `{"serial":"D-3","name":"Freezer ❄","equipment_type":"walkin_freezer","labels":{"Floor":"2","rack":"é"},"manufacturer":"M","model":"X","firmware_version":"1","notes":"n","installed_at":"2025-01-02T03:04:05+01:00","heartbeat_interval_s":30,"offline_after_s":10,"limits":{"temp_max":-14}}`), status: 201, want: map[string]any{
+		{says: "POST with everything", req: q("POST", "/v1/devices", `{"serial":"D-3","name":"Freezer ❄","equipment_type":"walkin_freezer","labels":{"Floor":"2","rack":"é"},"manufacturer":"M","model":"X","firmware_version":"1","notes":"n","installed_at":"2025-01-02T03:04:05+01:00","heartbeat_interval_s":30,"offline_after_s":10,"limits":{"temp_max":-16}}`), status: 201, want: map[string]any{
 			"data.device.name": "Freezer ❄", "data.device.equipment_type": "walkin_freezer", "data.device.labels": map[string]any{"Floor": "2", "rack": "é"}, "data.device.manufacturer": "M", "data.device.model": "X",
 			"data.device.firmware_version": "1", "data.device.notes": "n", "data.device.installed_at": "2025-01-02T02:04:05.000Z", "data.device.heartbeat_interval_s": 30, "data.device.offline_after_s": 10,
-			"data.device.limits.temp_max": -14, "data.device.limits.temp_min": -30, "data.device.limits.source": "device",
+			"data.device.limits.temp_max": -16, "data.device.limits.temp_min": -30, "data.device.limits.source": "device",
 		}},
 		{says: "null is the default", req: q("POST", "/v1/devices", `{"serial":"D-4","name":null,"equipment_type":null,"site_id":null,"labels":null,"limits":null,"installed_at":null,"heartbeat_interval_s":null,"offline_after_s":null}`), status: 201, want: map[string]any{"data.device.name": "D-4", "data.device.equipment_type": "other", "data.device.labels": map[string]any{}}},
 		{says: "a time may be written with escapes", req: q("POST", "/v1/devices", `{"serial":"D-5","installed_at":"2025\u002d01-02T03:04:05Z"}`), status: 201, want: map[string]any{"data.device.installed_at": "2025-01-02T03:04:05.000Z"}},
@@ -323,7 +323,7 @@ func TestImport(t *testing.T) {
 	q := func(path, kind, body string) request {
 		return request{method: "POST", path: "/v1/devices/import" + path, token: n.full, kind: kind, body: body}
 	}
-	file := "serial,name,equipment_type,temp_max,label:floor\nNEW-1,New,walkin_freezer,-14,2\nold-1,Older,,,\nBAD 1,x,,,\nNEW-2,,,hot,\nNEW-1,Twice,,,\n"
+	file := "serial,name,equipment_type,temp_max,label:floor\nNEW-1,New,walkin_freezer,-16,2\nold-1,Older,,,\nBAD 1,x,,,\nNEW-2,,,hot,\nNEW-1,Twice,,,\n"
 	counts := func(created, updated, skipped, errors int) map[string]any {
 		return map[string]any{"data": keys{"rows", "created", "updated", "skipped", "errors"}, "data.created": created, "data.updated": updated, "data.skipped": skipped, "data.errors": errors, "data.rows.#": created + updated + skipped + errors}
 	}
@@ -338,7 +338,7 @@ func TestImport(t *testing.T) {
 		{says: "?dry_run=true tells and does nothing", req: q("?dry_run=true", "text/csv", file), status: 200, want: first},
 		{says: "nothing was created", req: request{path: "/v1/devices/NEW-1", token: n.full}, status: 404, code: "device_not_found"},
 		{says: "text/csv: per row {row, serial, action, errors}", req: q("", "text/csv", file), status: 200, want: first},
-		{says: "created as it says", req: request{path: "/v1/devices/NEW-1", token: n.full}, status: 200, want: map[string]any{"data.device.name": "New", "data.device.equipment_type": "walkin_freezer", "data.device.limits.temp_max": -14, "data.device.labels": map[string]any{"floor": "2"}}},
+		{says: "created as it says", req: request{path: "/v1/devices/NEW-1", token: n.full}, status: 200, want: map[string]any{"data.device.name": "New", "data.device.equipment_type": "walkin_freezer", "data.device.limits.temp_max": -16, "data.device.labels": map[string]any{"floor": "2"}}},
 		{says: "updated as it says", req: request{path: "/v1/devices/OLD-1", token: n.full}, status: 200, want: map[string]any{"data.device.name": "Older", "data.device.serial": "OLD-1"}},
 		{says: "an idempotent upsert by serial: skip", req: q("", "text/csv", file), status: 200, want: counts(0, 0, 2, 3)},
 		{says: "a multipart file", req: q("", "multipart/form-data; boundary=x", form), status: 200, want: counts(1, 0, 0, 0)},

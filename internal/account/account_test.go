@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -128,9 +129,9 @@ func (f *fixture) field(err error, code rimewatch.Code, field string) {
 	}
 }
 
-func same[T comparable](t testing.TB, got, want T) {
+func same[T any](t testing.TB, got, want T) {
 	t.Helper()
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"maps"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -16,6 +17,9 @@ type WorkspacePatch struct {
 	TimeZone     *string // IANA name
 	RawDays      *int    // 1–36500
 	RollupDays   *int    // RawDays–36500
+	// Limits change the overrides of a type of equipment in place.
+	Limits           map[string]func(*rimewatch.LimitOverrides)
+	ConfirmLoosening bool // safety limits may be loosened
 }
 
 // Workspace gives the principal's workspace.
@@ -25,7 +29,9 @@ func (s *Service) Workspace(ctx context.Context, p Principal) (rimewatch.Workspa
 
 // UpdateWorkspace changes the settings of the principal's workspace. Needs the
 // role admin. CodeConflict with the field name when another workspace has it;
-// CodeValidationFailed with the fields name, timezone, raw_days, rollup_days.
+// CodeValidationFailed with the fields name, timezone, raw_days, rollup_days and
+// limits.<type>.<limit>, also where a safety limit would be loosened without
+// confirmation.
 func (s *Service) UpdateWorkspace(ctx context.Context, p Principal, patch WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return rimewatch.Workspace{}, err
@@ -58,8 +64,41 @@ func (s *Service) UpdateWorkspace(ctx context.Context, p Principal, patch Worksp
 			return rimewatch.Invalid("rollup_days", "must be at most %d", maxRetentionDays)
 		}
 		w.UpdatedAt = now
-		return nil
+		return patch.applyLimits(w)
 	})
+}
+
+// applyLimits changes the overrides by type of equipment.
+func (patch *WorkspacePatch) applyLimits(w *rimewatch.Workspace) error {
+	if len(patch.Limits) == 0 {
+		return nil
+	}
+	all := maps.Clone(w.Limits)
+	if all == nil {
+		all = make(map[string]rimewatch.LimitOverrides)
+	}
+	for slug, change := range patch.Limits {
+		e, known := rimewatch.EquipmentBySlug(slug)
+		if !known {
+			return rimewatch.Invalid("limits."+slug, "is no known equipment type")
+		}
+		d := rimewatch.Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
+		before := d.LimitsInForce()
+		o := all[slug]
+		change(&o)
+		if all[slug] = o; o.Empty() {
+			delete(all, slug)
+		}
+		d.WorkspaceLimits = &o
+		after := d.LimitsInForce()
+		if !patch.ConfirmLoosening {
+			if err := rimewatch.CheckLoosening(e, "limits."+slug, &after, &before, &e.Limits); err != nil {
+				return err
+			}
+		}
+	}
+	w.Limits = all
+	return nil
 }
 
 // SiteRequest describes a site to be made.

@@ -26,7 +26,7 @@ type Config struct {
 // ConfigOf gives a device's configuration.
 func ConfigOf(d *rimewatch.Device) Config {
 	e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
-	limits := d.Limits.Apply(e.Limits)
+	limits := d.LimitsInForce()
 	return Config{
 		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},

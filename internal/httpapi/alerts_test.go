@@ -21,7 +21,7 @@ func TestAlerts(t *testing.T) {
 			t.Fatal(a.body)
 		}
 	}
-	r.do(patch("/v1/devices/B", r.full, `{"limits":{"critical_max":100}}`))
+	r.do(patch("/v1/devices/B", r.full, `{"limits":{"critical_max":100},"confirm_loosening":true}`))
 	r.events.take(3)
 	opens := []string{"reading.created", "device.online", "alert.opened"}
 	r.run(t, []scenario{

@@ -85,7 +85,7 @@ func deviceItem(v *rimewatch.DeviceView) DeviceItem {
 	item := DeviceItem{
 		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
 		Site: siteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
-		Limits: rimewatch.LimitsFor(v.EquipmentType, v.Limits),
+		Limits: v.LimitsInForce(),
 	}
 	if item.Status == "" {
 		item.Status = rimewatch.Offline // never seen
@@ -230,7 +230,8 @@ type DeviceFields struct {
 	InstalledAt        optional[rimewatch.Time] `json:"installed_at,omitempty"`
 	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learnt."`
 	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
-	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to the equipment type's, null for all to all of them."`
+	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
+	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // LimitsPatch changes a device's limits.
@@ -258,9 +259,11 @@ func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
 	p.ClearS.setPointer(&o.ClearS)
 }
 
-// apply changes d: CodeValidationFailed when its limits would contradict each
-// other.
-func (f *DeviceFields) apply(d *rimewatch.Device) error {
+// apply changes d, whose WorkspaceLimits are those of w: CodeValidationFailed when
+// its limits would contradict each other, or be looser than is safe without a
+// confirmation.
+func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error {
+	old := d.Limits
 	f.Name.set(&d.Name, d.Serial)
 	if strings.TrimSpace(d.Name) == "" {
 		return rimewatch.Invalid("name", "must not be blank")
@@ -294,12 +297,32 @@ func (f *DeviceFields) apply(d *rimewatch.Device) error {
 		}
 	}
 	if f.Limits.sent || f.EquipmentType.sent {
-		limits := rimewatch.LimitsFor(d.EquipmentType, d.Limits)
+		limits := inForce(d, w)
 		if e := limits.Check(); e != nil {
 			return e
 		}
 	}
+	if f.Limits.sent && !f.ConfirmLoosening {
+		e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
+		with := func(o *rimewatch.LimitOverrides) *rimewatch.Limits {
+			l := inForce(&rimewatch.Device{EquipmentType: d.EquipmentType, Limits: o}, w)
+			return &l
+		}
+		return rimewatch.CheckLoosening(e, "limits", with(d.Limits), with(old), with(nil))
+	}
 	return nil
+}
+
+// inForce gives the limits of a device of the workspace.
+func inForce(d *rimewatch.Device, w *rimewatch.Workspace) rimewatch.Limits {
+	judged := rimewatch.Device{EquipmentType: d.EquipmentType, Limits: d.Limits, WorkspaceLimits: w.LimitsOf(d.EquipmentType)}
+	return judged.LimitsInForce()
+}
+
+// workspaceOf gives the settings of the caller's workspace.
+func (a *API) workspaceOf(ctx context.Context) (rimewatch.Workspace, error) {
+	c := callOf(ctx)
+	return a.settings.get(ctx, c.workspace(), a.cfg.Now())
 }
 
 // checkSite tells whether the site that a body names exists.
@@ -329,7 +352,11 @@ func (a *API) createDevice(ctx context.Context, in *DeviceCreateInput) (DeviceDa
 		return DeviceData{}, err
 	}
 	d := rimewatch.Device{WorkspaceID: c.workspace(), Serial: body.Serial, Name: body.Serial, EquipmentType: rimewatch.OtherEquipment}
-	if err := body.apply(&d); err != nil {
+	w, err := a.workspaceOf(ctx)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	if err := body.apply(&d, &w); err != nil {
 		return DeviceData{}, err
 	}
 	v, err := a.cfg.Writer.CreateDevice(ctx, &d)
@@ -355,7 +382,11 @@ func (a *API) updateDevice(ctx context.Context, in *DeviceUpdateInput) (DeviceDa
 	if err := a.checkSite(ctx, c.workspace(), in.Body.SiteID.value); err != nil {
 		return DeviceData{}, err
 	}
-	v, err := a.cfg.Writer.UpdateDevice(ctx, c.workspace(), serial, in.Body.apply)
+	w, err := a.workspaceOf(ctx)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.UpdateDevice(ctx, c.workspace(), serial, func(d *rimewatch.Device) error { return in.Body.apply(d, &w) })
 	if err != nil {
 		return DeviceData{}, err
 	}

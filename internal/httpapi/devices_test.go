@@ -35,11 +35,11 @@ func TestDevices(t *testing.T) {
 			name: "create with everything",
 			req: post("/v1/devices", r.full, fmt.Sprintf(`{"serial":"wic:2","name":"Cooler ❄","equipment_type":"walkin_cooler","site_id":%d,"labels":{"aisle":"4"},
 				"manufacturer":"M","model":"X1","firmware_version":"1.2","notes":"two\nlines","installed_at":"2024-05-01T10:00:00+02:00",
-				"heartbeat_interval_s":60,"offline_after_s":600,"limits":{"temp_max":6.5,"delay_s":120}}`, site.ID)),
+				"heartbeat_interval_s":60,"offline_after_s":600,"limits":{"temp_max":4.5,"delay_s":120}}`, site.ID)),
 			status: 201,
 			want: map[string]any{
 				"data.device.site.name": "Back room", "data.device.site.timezone": "Europe/Berlin", "data.device.labels.aisle": "4", "data.device.installed_at": "2024-05-01T08:00:00.000Z",
-				"data.device.limits.temp_max": 6.5, "data.device.limits.delay_s": 120, "data.device.limits.temp_min": 0, "data.device.limits.source": "device",
+				"data.device.limits.temp_max": 4.5, "data.device.limits.delay_s": 120, "data.device.limits.temp_min": 0, "data.device.limits.source": "device",
 				"data.device.offline_after_s": 600, "data.device.heartbeat_interval_s": 60,
 			},
 			events: []string{"device.created"},
@@ -79,11 +79,11 @@ func TestDevices(t *testing.T) {
 		{name: "get by bad UTF-8", req: get("/v1/devices/%ff", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
 
 		{
-			name: "patch", req: patch("/v1/devices/WIF-0001", r.full, `{"name":"Freezer","equipment_type":"walkin_freezer","limits":{"temp_max":-14},"notes":"n"}`), status: 200,
-			want:   map[string]any{"data.device.name": "Freezer", "data.device.limits.temp_max": -14, "data.device.limits.temp_min": -30, "data.device.notes": "n"},
+			name: "patch", req: patch("/v1/devices/WIF-0001", r.full, `{"name":"Freezer","equipment_type":"walkin_freezer","limits":{"temp_max":-16},"notes":"n"}`), status: 200,
+			want:   map[string]any{"data.device.name": "Freezer", "data.device.limits.temp_max": -16, "data.device.limits.temp_min": -30, "data.device.notes": "n"},
 			events: []string{"device.updated"},
 		},
-		{name: "patch one limit more", req: patch("/v1/devices/WIF-0001", r.full, `{"limits":{"delay_s":60}}`), status: 200, want: map[string]any{"data.device.limits.temp_max": -14, "data.device.limits.delay_s": 60}, events: []string{"device.updated"}},
+		{name: "patch one limit more", req: patch("/v1/devices/WIF-0001", r.full, `{"limits":{"delay_s":60}}`), status: 200, want: map[string]any{"data.device.limits.temp_max": -16, "data.device.limits.delay_s": 60}, events: []string{"device.updated"}},
 		{name: "patch a limit away", req: patch("/v1/devices/WIF-0001", r.full, `{"limits":{"temp_max":null}}`), status: 200, want: map[string]any{"data.device.limits.temp_max": -15, "data.device.limits.delay_s": 60}, events: []string{"device.updated"}},
 		{name: "patch all limits away", req: patch("/v1/devices/WIF-0001", r.full, `{"limits":null,"notes":null,"name":null}`), status: 200, want: map[string]any{"data.device.limits.source": "equipment_type", "data.device.notes": "", "data.device.name": "WIF-0001"}, events: []string{"device.updated"}},
 		{name: "patch the serial", req: patch("/v1/devices/WIF-0001", r.full, `{"serial":"other"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},

@@ -24,7 +24,8 @@ const maxImportRows = 10_000
 
 // ImportInput are the parameters of an import.
 type ImportInput struct {
-	DryRun string `query:"dry_run" enum:"true,false" default:"false" doc:"Only tell what would happen."`
+	DryRun           string `query:"dry_run" enum:"true,false" default:"false" doc:"Only tell what would happen."`
+	ConfirmLoosening string `query:"confirm_loosening" enum:"true,false" default:"false" doc:"Let rows loosen safety limits."`
 }
 
 // ImportResult says what an import did, or would do.
@@ -56,8 +57,9 @@ const labelColumn = "label:"
 
 // importPlan is one row on its way in.
 type importPlan struct {
-	row    ImportRow
-	fields DeviceFields
+	row       ImportRow
+	fields    DeviceFields
+	workspace *rimewatch.Workspace
 }
 
 // importer knows what the rows of an import need.
@@ -80,6 +82,14 @@ func (a *API) importDevices(c *call) error {
 		return err
 	}
 	dry := c.query.Get("dry_run") == "true"
+	settings, err := a.workspaceOf(c.r.Context())
+	if err != nil {
+		return err
+	}
+	for i := range plans {
+		plans[i].workspace = &settings
+		plans[i].fields.ConfirmLoosening = c.query.Get("confirm_loosening") == "true"
+	}
 	a.runImport(c.r.Context(), c.workspace(), plans, dry)
 	out := ImportResult{Rows: make([]ImportRow, len(plans))}
 	for i := range plans {
@@ -348,7 +358,7 @@ func (a *API) importRow(ctx context.Context, workspaceID int64, p *importPlan, d
 	v, err := a.cfg.Fleet.Device(ctx, workspaceID, p.row.Serial)
 	if rimewatch.CodeOf(err) == rimewatch.CodeDeviceNotFound {
 		d := rimewatch.Device{WorkspaceID: workspaceID, Serial: p.row.Serial, Name: p.row.Serial, EquipmentType: rimewatch.OtherEquipment}
-		if err := p.fields.apply(&d); err != nil {
+		if err := p.fields.apply(&d, p.workspace); err != nil {
 			return err
 		}
 		p.row.Action = "create"
@@ -393,7 +403,7 @@ func (p *importPlan) apply(d *rimewatch.Device) error {
 		}
 		fields.Labels.value = &all
 	}
-	return fields.apply(d)
+	return fields.apply(d, p.workspace)
 }
 
 func sameSettings(x, y *rimewatch.Device) bool {

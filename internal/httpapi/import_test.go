@@ -23,7 +23,7 @@ func TestImport(t *testing.T) {
 		return q
 	}
 	const good = "serial,name,equipment_type,site,label:aisle,temp_max,heartbeat_interval_s,notes\n" +
-		"NEW-1,\"Freezer, back\",walkin_freezer,market hall,4,-14.5,60,\"two\nlines\"\n" +
+		"NEW-1,\"Freezer, back\",walkin_freezer,market hall,4,-16.5,60,\"two\nlines\"\n" +
 		"old-1,,walkin_cooler,,,,,\n"
 	form := "--XX\r\nContent-Disposition: form-data; name=\"comment\"\r\n\r\nhello\r\n--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"d.csv\"\r\nContent-Type: text/csv\r\n\r\nserial\r\nFORM-1\r\n--XX--\r\n"
 	many := "serial\n" + strings.Repeat("X\n", maxImportRows+1)
@@ -34,7 +34,7 @@ func TestImport(t *testing.T) {
 		},
 		{name: "nothing happened", req: get("/v1/devices", r.read), status: 200, want: map[string]any{"data.pagination.total": 1, "data.devices.0.equipment_type": "other"}},
 		{name: "for real", req: send(good), status: 200, want: map[string]any{"data.created": 1, "data.updated": 1}, anyEvents: true},
-		{name: "created", req: get("/v1/devices/NEW-1", r.read), status: 200, want: map[string]any{"data.device.name": "Freezer, back", "data.device.site.name": "Market Hall", "data.device.labels.aisle": 4, "data.device.limits.temp_max": -14.5, "data.device.heartbeat_interval_s": 60, "data.device.notes": "two\nlines"}, anyEvents: true},
+		{name: "created", req: get("/v1/devices/NEW-1", r.read), status: 200, want: map[string]any{"data.device.name": "Freezer, back", "data.device.site.name": "Market Hall", "data.device.labels.aisle": 4, "data.device.limits.temp_max": -16.5, "data.device.heartbeat_interval_s": 60, "data.device.notes": "two\nlines"}, anyEvents: true},
 		{name: "updated, and empty cells left things alone", req: get("/v1/devices/OLD-1", r.read), status: 200, want: map[string]any{"data.device.serial": "OLD-1", "data.device.name": "Unit OLD-1", "data.device.equipment_type": "walkin_cooler"}},
 		{name: "again changes nothing", req: send(good), status: 200, want: map[string]any{"data.created": 0, "data.updated": 0, "data.skipped": 2, "data.rows.0.action": "skip"}},
 		{name: "one label more", req: send("serial;label:row\nnew-1;7\n"), status: 200, want: map[string]any{"data.updated": 1}, events: []string{"device.updated"}},

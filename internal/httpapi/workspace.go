@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
@@ -31,12 +32,13 @@ type WorkspaceJSON struct {
 	TimeZone     string         `json:"timezone"`
 	RawDays      int            `json:"raw_days" doc:"Days for which readings are kept."`
 	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
+	Limits       typeLimits     `json:"limits" doc:"What the workspace overrides for all its devices of a type, by the slug of the type."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
 }
 
 func workspaceJSON(w *rimewatch.Workspace) WorkspaceJSON {
-	return WorkspaceJSON{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.CreatedAt, w.UpdatedAt}
+	return WorkspaceJSON{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.Limits, w.CreatedAt, w.UpdatedAt}
 }
 
 // WorkspaceData is the data of answers about the workspace.
@@ -54,11 +56,45 @@ func (a *API) getWorkspace(ctx context.Context, _ *NoInput) (WorkspaceData, erro
 
 // WorkspaceBody changes the settings of a workspace.
 type WorkspaceBody struct {
-	Name         *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	AutoRegister *bool   `json:"auto_register,omitempty"`
-	TimeZone     *string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
-	RawDays      *int    `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
-	RollupDays   *int    `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
+	Name             *string                          `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	AutoRegister     *bool                            `json:"auto_register,omitempty"`
+	TimeZone         *string                          `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
+	RawDays          *int                             `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
+	RollupDays       *int                             `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
+	Limits           map[string]optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
+	ConfirmLoosening bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+}
+
+// patch is the body in the words of the accounts.
+func (b *WorkspaceBody) patch() account.WorkspacePatch {
+	p := account.WorkspacePatch{
+		Name: b.Name, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
+		ConfirmLoosening: b.ConfirmLoosening,
+	}
+	for slug, limits := range b.Limits {
+		if p.Limits == nil {
+			p.Limits = make(map[string]func(*rimewatch.LimitOverrides))
+		}
+		p.Limits[slug] = func(o *rimewatch.LimitOverrides) {
+			if limits.value == nil {
+				*o = rimewatch.LimitOverrides{}
+				return
+			}
+			limits.value.apply(o)
+		}
+	}
+	return p
+}
+
+// typeLimits are overrides by type of equipment, never null.
+type typeLimits map[string]rimewatch.LimitOverrides
+
+// MarshalJSON implements json.Marshaler.
+func (t typeLimits) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]rimewatch.LimitOverrides(t))
 }
 
 // WorkspaceInput carries a change of settings.
@@ -68,11 +104,16 @@ type WorkspaceInput struct {
 
 func (a *API) updateWorkspace(ctx context.Context, in *WorkspaceInput) (WorkspaceData, error) {
 	c := callOf(ctx)
-	w, err := a.cfg.Accounts.UpdateWorkspace(ctx, c.principal, account.WorkspacePatch(in.Body), c.now)
+	w, err := a.cfg.Accounts.UpdateWorkspace(ctx, c.principal, in.Body.patch(), c.now)
 	if err != nil {
 		return WorkspaceData{}, err
 	}
 	a.settings.forget(w.ID)
+	if len(in.Body.Limits) > 0 {
+		if err := a.cfg.Writer.RefreshLimits(ctx); err != nil {
+			return WorkspaceData{}, err
+		}
+	}
 	return WorkspaceData{workspaceJSON(&w)}, nil
 }
 

@@ -40,7 +40,7 @@ type deviceOp struct {
 
 func (s *Service) changeDevice(ctx context.Context, change store.DeviceOp) (rimewatch.DeviceView, error) {
 	op := &deviceOp{DeviceOp: change, who: store.ActorOf(ctx)}
-	op.Payload = encodeConfig
+	op.Payload = s.encodeConfig
 	if change.Change != nil {
 		op.Change = func(d *rimewatch.Device) error {
 			op.before = detailOf(d)
@@ -91,7 +91,7 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 			st.siteID = d.SiteID
 			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
 		}
-		st.cfg = s.configs.get(encodeConfig(d))
+		st.cfg = s.configs.get(s.encodeConfig(d))
 		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)
 	}
 	event := DeviceEvent{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
@@ -137,7 +137,7 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 			(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
 	}
 	if declares(&v.Device) {
-		r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: encodeConfig, Change: func(d *rimewatch.Device) error {
+		r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: s.encodeConfig, Change: func(d *rimewatch.Device) error {
 			if hb.FirmwareVersion != "" {
 				d.FirmwareVersion = hb.FirmwareVersion
 			}

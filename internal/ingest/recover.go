@@ -18,8 +18,13 @@ import (
 // recover rebuilds the units: checkpoints, then every logged input after them.
 // Transitions are dropped, their rows were committed with the inputs.
 func (s *Service) recover(ctx context.Context) error {
-	err := s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(encodeConfig(d))}
+	var err error
+	if s.limits, err = s.readLimits(ctx); err != nil {
+		return fmt.Errorf("recover limits: %w", err)
+	}
+	s.store.PutLimits(s.limits)
+	err = s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(s.encodeConfig(d))}
 		s.units[d.ID] = u
 		s.sites.place(u, d.SiteID)
 		return nil
@@ -154,7 +159,7 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 	case store.InputTick:
 		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputDevice:
-		u.cfg = s.configs.get(e.Input.Payload)
+		u.cfg = s.configs.after(u.cfg, e.Input.Payload)
 		state.Tick(u.cfg, &s.site, e.Now, out)
 	case store.InputResolve:
 		state.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
@@ -307,6 +312,7 @@ func (s *Service) checkpoints() {
 		select {
 		case <-tick.C:
 			s.checkpoint(s.cfg.CheckpointAfter)
+			s.watchLimits()
 		case <-s.stopping:
 			return
 		}

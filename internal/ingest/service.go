@@ -18,6 +18,7 @@ import (
 type Store interface {
 	store.Log
 	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
+	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
@@ -114,6 +115,8 @@ type Service struct {
 	verdicts [len(rimewatch.Verdicts)]int // see Verdicts
 	configs  configs
 	sites    sites
+	limits   workspaceLimits // of the writer goroutine; it holds mu to replace them
+	lagging  atomic.Bool     // units may still be judged by older limits of their workspaces
 
 	stale      []*unit // changed since their shares were made; of the writer goroutine
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
@@ -170,6 +173,10 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	s.workers.Go(s.write)
 	s.workers.Go(s.checkpoints)
+	s.lagging.Store(true) // a crash may have come between a change and its reaching the units
+	if err := s.RefreshLimits(ctx); err != nil {
+		s.troubled("apply the limits of workspaces", err)
+	}
 	return nil
 }
 
@@ -190,6 +197,7 @@ type request struct {
 	inputs []store.Input
 	device *deviceOp
 	alert  *alertOp
+	limits workspaceLimits // from now on
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
 	done     chan error

@@ -120,6 +120,8 @@ func decodeHeartbeat(b []byte) (hb heartbeat) {
 // a replay judges by the limits of the time.
 type configuration struct {
 	Type         string                    `json:"t,omitempty"`
+	Workspace    *rimewatch.LimitOverrides `json:"w,omitempty"` // of the workspace for the type
+	OnlyThat     bool                      `json:"x,omitempty"` // nothing but Workspace has changed
 	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
 	IntervalS    int                       `json:"i,omitempty"`
 	OfflineAfter int                       `json:"o,omitempty"`
@@ -128,11 +130,17 @@ type configuration struct {
 	Due     []rimewatch.CalibrationDue `json:"d,omitempty"`
 }
 
-func encodeConfig(d *rimewatch.Device) []byte {
-	c := configuration{Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue}
+// encodeConfig gives a device's configuration. The writer goroutine alone calls
+// it, and recovery before it.
+func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
+	c := configuration{Workspace: s.limits.of(d.WorkspaceID, d.EquipmentType), Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue}
 	if !d.Limits.Empty() {
 		c.Limits = d.Limits
 	}
+	return c.encode()
+}
+
+func (c *configuration) encode() []byte {
 	b, err := json.Marshal(c)
 	if err != nil { // limits that JSON cannot write do not get past the API
 		return []byte("{}")
@@ -160,11 +168,28 @@ func (c *configs) get(payload []byte) *engine.Config {
 	}
 	var parsed configuration
 	_ = json.Unmarshal(payload, &parsed) // what encodeConfig wrote, under a checksum
-	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits,
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits, WorkspaceLimits: parsed.Workspace,
 		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
 	c.byJSON[string(payload)] = &cfg
 	c.json[&cfg] = string(payload)
 	return &cfg
+}
+
+// after gives the configuration that follows cfg by a logged change.
+func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
+	var change configuration
+	_ = json.Unmarshal(payload, &change) // what encode wrote, under a checksum
+	if !change.OnlyThat {
+		return c.get(payload)
+	}
+	now := c.parsed(cfg)
+	now.Workspace = change.Workspace
+	return c.get(now.encode())
+}
+
+func (c *configs) parsed(cfg *engine.Config) (out configuration) {
+	_ = json.Unmarshal([]byte(c.payload(cfg)), &out) // what encode wrote
+	return out
 }
 
 func (c *configs) payload(cfg *engine.Config) string {

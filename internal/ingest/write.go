@@ -207,6 +207,9 @@ func (s *Service) take(r *request) int {
 	if r.alert != nil {
 		s.prepareAlertOp(r)
 	}
+	if r.limits != nil {
+		r.inputs = s.takeLimits(r.limits)
+	}
 	if len(r.inputs) > 0 {
 		g.store.Parts = append(g.store.Parts, r.inputs)
 	}
@@ -330,6 +333,10 @@ func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
 		hb := decodeHeartbeat(in.Payload)
 		st.vitals.take(&hb)
 		out = st.state.Heartbeat(st.cfg, &s.site, hb.Offline, now, out)
+	case store.InputDevice:
+		st.cfg = s.configs.after(st.cfg, in.Payload)
+		out = st.state.Tick(st.cfg, &s.site, now, out)
+		g.events.Devices = append(g.events.Devices, DeviceEvent{Kind: DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
 	case store.InputTick:
 		out = st.state.Tick(st.cfg, &s.site, now, out)
 	case store.InputResolve:

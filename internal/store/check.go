@@ -59,7 +59,7 @@ func result(e *rimewatch.Error) error {
 }
 
 // CheckWorkspace tells whether w can be stored: CodeValidationFailed with the
-// fields name, timezone, raw_days, rollup_days.
+// fields name, timezone, raw_days, rollup_days, limits.<type>.….
 func CheckWorkspace(w *rimewatch.Workspace) error {
 	e := checkName(nil, "name", w.Name)
 	e = checkTimeZone(e, w.TimeZone)
@@ -68,6 +68,19 @@ func CheckWorkspace(w *rimewatch.Workspace) error {
 	}
 	if w.RollupDays < w.RawDays {
 		e = with(e, "rollup_days", "must not be below raw_days")
+	}
+	for slug := range w.Limits {
+		if _, known := rimewatch.EquipmentBySlug(slug); !known {
+			e = with(e, "limits."+slug, "is no known equipment type")
+			continue
+		}
+		d := rimewatch.Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
+		limits := d.LimitsInForce()
+		if wrong := limits.Check(); wrong != nil {
+			for field, what := range wrong.Fields {
+				e = with(e, strings.Replace(field, "limits.", "limits."+slug+".", 1), "%s", what[0])
+			}
+		}
 	}
 	return result(e)
 }

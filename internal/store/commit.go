@@ -147,6 +147,9 @@ type Log interface {
 	Recover(ctx context.Context, checkpoint func(Checkpoint) error, entry func(*Entry) error) error
 	// PutLive restores live states after Recover. Nothing durable changes.
 	PutLive(live []LiveWrite, touched []AlertTouch)
+	// PutLimits tells what workspaces override for types of equipment: views of
+	// devices show it as WorkspaceLimits. Nothing durable changes.
+	PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides)
 	// MarkAlive records that this node watched until now.
 	MarkAlive(ctx context.Context, now rimewatch.Time) error
 	// AliveAt is the last moment recorded by MarkAlive or by a commit, 0 for a

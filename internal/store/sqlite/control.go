@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -77,11 +78,16 @@ func errNameTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "Another workspace has this name.").With("name", "is taken")
 }
 
-const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at"
+const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits"
 
 func scanWorkspace(stmt *sqlite.Stmt) rimewatch.Workspace {
+	var limits map[string]rimewatch.LimitOverrides
+	if text := stmt.ColumnText(8); text != "{}" {
+		_ = json.Unmarshal([]byte(text), &limits) // what limitsText wrote
+	}
 	return rimewatch.Workspace{
-		ID: stmt.ColumnInt64(0), Name: stmt.ColumnText(1), AutoRegister: stmt.ColumnBool(2), TimeZone: stmt.ColumnText(3),
+		Limits: limits,
+		ID:     stmt.ColumnInt64(0), Name: stmt.ColumnText(1), AutoRegister: stmt.ColumnBool(2), TimeZone: stmt.ColumnText(3),
 		RawDays: stmt.ColumnInt(4), RollupDays: stmt.ColumnInt(5), CreatedAt: columnTime(stmt, 6), UpdatedAt: columnTime(stmt, 7),
 	}
 }
@@ -92,14 +98,36 @@ func findWorkspace(conn *sqlite.Conn, where string, arg any) (w rimewatch.Worksp
 	return w, err
 }
 
+// limitsText is how a workspace's limits are stored: types in order, no empty
+// ones.
+func limitsText(w *rimewatch.Workspace) string {
+	set := make(map[string]rimewatch.LimitOverrides, len(w.Limits))
+	for slug, o := range w.Limits {
+		if !o.Empty() {
+			set[slug] = o
+		}
+	}
+	b, err := json.Marshal(set)
+	if err != nil { // numbers that JSON cannot write do not get past the API
+		return "{}"
+	}
+	return string(b)
+}
+
+// jsonText is JSON that can be compared.
+type jsonText string
+
+// MarshalJSON implements json.Marshaler.
+func (t jsonText) MarshalJSON() ([]byte, error) { return []byte(t), nil }
+
 func workspaceFields(w *rimewatch.Workspace) fields {
-	return fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays}
+	return fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w))}
 }
 
 func (s *Store) insertWorkspace(ctx context.Context, conn *sqlite.Conn, w *rimewatch.Workspace) (err error) {
 	w.ID, err = insert(conn, errNameTaken(),
-		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt))
+		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w))
 	if err != nil {
 		return err
 	}
@@ -130,8 +158,8 @@ func (s *Store) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 			return err
 		}
 		_, err = exec(conn,
-			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ? WHERE id = ?",
-			w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), id)
+			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ? WHERE id = ?",
+			w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), id)
 		if err != nil {
 			return unique(err, errNameTaken())
 		}

@@ -13,6 +13,7 @@ import (
 // fleet is every existing device in memory: who it is, what it last said and
 // what of it is not sealed yet. All of it is guarded by Store.mu.
 type fleet struct {
+	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
 	byID       map[int64]*device
 	workspaces map[int64]*roster
 	sites      map[int64]*rimewatch.Site
@@ -154,6 +155,10 @@ func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 		}
 	}
 	v.Site = f.sites[d.row.siteID]
+	if set := f.limits[d.row.workspaceID]; set != nil {
+		w := rimewatch.Workspace{Limits: set}
+		v.WorkspaceLimits = w.LimitsOf(d.row.equipmentType)
+	}
 }
 
 func (d *device) matches(f *store.DeviceFilter, query string) bool {

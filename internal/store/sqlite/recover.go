@@ -175,6 +175,13 @@ func (s *Store) PutLive(live []store.LiveWrite, touched []store.AlertTouch) {
 	s.touchAlerts(touched)
 }
 
+// PutLimits implements store.Log.
+func (s *Store) PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fleet.limits = limits
+}
+
 // NewDeviceID implements store.Log.
 func (s *Store) NewDeviceID(context.Context) (int64, error) { return s.deviceID.Add(1), nil }
 

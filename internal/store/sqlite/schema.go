@@ -22,7 +22,8 @@ CREATE TABLE workspace (
 	raw_days INTEGER NOT NULL,
 	rollup_days INTEGER NOT NULL,
 	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL
+	updated_at INTEGER NOT NULL,
+	limits TEXT NOT NULL DEFAULT '{}' -- overrides by equipment type as JSON
 ) STRICT;
 
 CREATE TABLE site (

@@ -146,13 +146,15 @@ func (c *control) workspaces() {
 	got, err := c.s.Workspace(c.ctx, a.ID)
 	c.ok(err)
 	c.same(got, a)
+	warm, wait := 4.5, 600
+	limits := map[string]rimewatch.LimitOverrides{"walkin_cooler": {TempMax: &warm, DelayS: &wait}}
 	changed, err := c.s.UpdateWorkspace(c.ctx, a.ID, func(w *rimewatch.Workspace) error {
 		c.same(*w, a)
-		*w = rimewatch.Workspace{ID: 99, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1}
+		*w = rimewatch.Workspace{ID: 99, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1, Limits: limits}
 		return nil
 	})
 	c.ok(err)
-	want := rimewatch.Workspace{ID: a.ID, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1}
+	want := rimewatch.Workspace{ID: a.ID, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1, Limits: limits}
 	c.same(changed, want)
 	list, err = c.s.Workspaces(c.ctx)
 	c.ok(err)
