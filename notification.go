@@ -1,5 +1,7 @@
 package rimewatch
 
+import "slices"
+
 import (
 	"net/url"
 	"strings"
@@ -122,6 +124,15 @@ type MaintenanceWindow struct {
 	Reason      string
 	CreatedBy   string
 	CreatedAt   Time
+}
+
+// Covers tells whether the window is about a device at a site; of the alert of a
+// site deviceID is 0.
+func (w *MaintenanceWindow) Covers(siteID, deviceID int64) bool {
+	if len(w.SiteIDs) == 0 && len(w.DeviceIDs) == 0 {
+		return true
+	}
+	return slices.Contains(w.SiteIDs, siteID) || slices.Contains(w.DeviceIDs, deviceID)
 }
 
 // DeliveryKind says why a message is sent.

@@ -25,6 +25,7 @@ const (
 	MaxMatchers    = 1000 // of one kind
 	MaxTypeLen     = 64   // of alert types and equipment types
 	MaxSilence     = 30 * rimewatch.Day
+	MaxMaintenance = 30 * rimewatch.Day
 
 	minRepeatS  = 60
 	maxDelayS   = 7 * 24 * 3600
@@ -208,16 +209,30 @@ func CheckSilence(s *rimewatch.Silence) error {
 	e := checkMatchers(nil, &s.Match)
 	e = CheckText(e, "comment", s.Comment, MaxCommentLen)
 	e = CheckText(e, "created_by", s.CreatedBy, MaxNameLen+MaxEmailLen+3)
-	if s.StartsAt < rimewatch.MinTime || s.StartsAt > rimewatch.MaxTime {
+	return result(checkSpan(e, s.StartsAt, s.EndsAt, MaxSilence))
+}
+
+// CheckMaintenance tells whether w can be stored: CodeValidationFailed with the
+// fields site_ids, device_serials, starts_at, ends_at, reason, created_by.
+func CheckMaintenance(w *rimewatch.MaintenanceWindow) error {
+	e := checkIDs(nil, "site_ids", w.SiteIDs)
+	e = checkIDs(e, "device_serials", w.DeviceIDs)
+	e = CheckText(e, "reason", w.Reason, MaxCommentLen)
+	e = CheckText(e, "created_by", w.CreatedBy, MaxNameLen+MaxEmailLen+3)
+	return result(checkSpan(e, w.StartsAt, w.EndsAt, MaxMaintenance))
+}
+
+func checkSpan(e *rimewatch.Error, from, to, most rimewatch.Time) *rimewatch.Error {
+	if from < rimewatch.MinTime || from > rimewatch.MaxTime {
 		e = with(e, "starts_at", "must be a time")
 	}
 	switch {
-	case s.EndsAt < s.StartsAt:
+	case to < from:
 		e = with(e, "ends_at", "must not be before starts_at")
-	case s.EndsAt-s.StartsAt > MaxSilence:
-		e = with(e, "ends_at", "must be at most %d days after starts_at", MaxSilence/rimewatch.Day)
+	case to-from > most:
+		e = with(e, "ends_at", "must be at most %d days after starts_at", most/rimewatch.Day)
 	}
-	return result(e)
+	return e
 }
 
 // CheckDelivery tells whether d can be stored: CodeValidationFailed with the

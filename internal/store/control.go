@@ -130,6 +130,7 @@ type Store interface {
 	History
 	Alerts
 	Notifications
+	Maintenance
 	Control
 	Audit
 	Records

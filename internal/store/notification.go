@@ -82,7 +82,8 @@ type Maintenance interface {
 	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
 	UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error)
 	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-	// MaintenanceWindows lists those that end after the given moment.
+	// MaintenanceWindows lists those that end after the given moment. workspaceID
+	// 0 = of all workspaces.
 	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 }
 

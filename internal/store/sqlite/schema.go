@@ -284,6 +284,19 @@ CREATE TABLE reading_rollup (
 ) STRICT;
 CREATE INDEX reading_rollup_by_device ON reading_rollup(device_id, to_at, from_at);
 
+CREATE TABLE maintenance_window (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	site_ids TEXT NOT NULL, -- JSON
+	device_ids TEXT NOT NULL, -- JSON
+	starts_at INTEGER NOT NULL,
+	ends_at INTEGER NOT NULL,
+	reason TEXT NOT NULL,
+	created_by TEXT NOT NULL,
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX maintenance_window_by_end ON maintenance_window(ends_at);
+
 CREATE TABLE audit (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL,

@@ -51,6 +51,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"routes", (*control).routes},
 		{"route rules", (*control).routeRules},
 		{"silences", (*control).silences},
+		{"maintenance", (*control).maintenance},
 		{"trail of notifications", (*control).notificationTrail},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},

@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+func errMaintenance() error {
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such maintenance window.")
+}
+
+const maintenanceColumns = "id, workspace_id, site_ids, device_ids, starts_at, ends_at, reason, created_by, created_at"
+
+func scanMaintenance(stmt *sqlite.Stmt, w *rimewatch.MaintenanceWindow) error {
+	*w = rimewatch.MaintenanceWindow{
+		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), StartsAt: columnTime(stmt, 4), EndsAt: columnTime(stmt, 5),
+		Reason: stmt.ColumnText(6), CreatedBy: stmt.ColumnText(7), CreatedAt: columnTime(stmt, 8),
+	}
+	if err := fromJSON(stmt, 2, &w.SiteIDs); err != nil {
+		return err
+	}
+	return fromJSON(stmt, 3, &w.DeviceIDs)
+}
+
+func maintenanceWindows(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.MaintenanceWindow, error) {
+	return scanAll(conn, scanMaintenance, "SELECT "+maintenanceColumns+" FROM maintenance_window WHERE "+where, args...)
+}
+
+func findMaintenance(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
+	list, err := maintenanceWindows(conn, "id = ? AND workspace_id = ?", id, workspaceID)
+	if err == nil && len(list) == 0 {
+		err = errMaintenance()
+	}
+	if err != nil {
+		return rimewatch.MaintenanceWindow{}, err
+	}
+	return list[0], nil
+}
+
+func maintenanceFields(w *rimewatch.MaintenanceWindow) fields {
+	return fields{
+		"site_ids": json.RawMessage(asJSON(w.SiteIDs)), "device_ids": json.RawMessage(asJSON(w.DeviceIDs)),
+		"starts_at": w.StartsAt, "ends_at": w.EndsAt, "reason": w.Reason,
+	}
+}
+
+// CreateMaintenance implements store.Maintenance.
+func (s *Store) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
+	if err := store.CheckMaintenance(w); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		id, err := insert(conn, errMaintenance(),
+			"INSERT INTO maintenance_window (workspace_id, site_ids, device_ids, starts_at, ends_at, reason, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			w.WorkspaceID, asJSON(w.SiteIDs), asJSON(w.DeviceIDs), int64(w.StartsAt), int64(w.EndsAt), w.Reason, w.CreatedBy, int64(w.CreatedAt))
+		if err != nil {
+			return err
+		}
+		w.ID = id
+		return s.audit(ctx, conn, w.WorkspaceID, "maintenance.created", subject("maintenance", id), maintenanceFields(w))
+	})
+}
+
+// UpdateMaintenance implements store.Maintenance.
+func (s *Store) UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (w rimewatch.MaintenanceWindow, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		old, err := findMaintenance(conn, workspaceID, id)
+		if err != nil {
+			return err
+		}
+		w = old
+		before := maintenanceFields(&old)
+		if err := change(&w); err != nil {
+			return err
+		}
+		w.ID, w.WorkspaceID, w.CreatedAt = id, workspaceID, old.CreatedAt
+		if err := store.CheckMaintenance(&w); err != nil {
+			return err
+		}
+		_, err = exec(conn, "UPDATE maintenance_window SET site_ids = ?, device_ids = ?, starts_at = ?, ends_at = ?, reason = ?, created_by = ? WHERE id = ?",
+			asJSON(w.SiteIDs), asJSON(w.DeviceIDs), int64(w.StartsAt), int64(w.EndsAt), w.Reason, w.CreatedBy, id)
+		if err != nil {
+			return err
+		}
+		action := "maintenance.updated"
+		if w.EndsAt < old.EndsAt {
+			action = "maintenance.ended"
+		}
+		return s.auditChange(ctx, conn, workspaceID, action, subject("maintenance", id), before, maintenanceFields(&w))
+	})
+	if err != nil {
+		return rimewatch.MaintenanceWindow{}, err
+	}
+	return w, nil
+}
+
+// MaintenanceWindow implements store.Maintenance.
+func (s *Store) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (w rimewatch.MaintenanceWindow, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		w, err = findMaintenance(conn, workspaceID, id)
+		return err
+	})
+	return w, err
+}
+
+// MaintenanceWindows implements store.Maintenance.
+func (s *Store) MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = maintenanceWindows(conn, "(?1 = 0 OR workspace_id = ?1) AND ends_at > ?2 ORDER BY id", workspaceID, int64(endAfter))
+		return err
+	})
+	return list, err
+}
