@@ -36,6 +36,20 @@ const (
 	SlowRecovery               AlertType = "slow_recovery"
 )
 
+// AlertTypes lists the types that the service opens.
+func AlertTypes() []AlertType {
+	return []AlertType{
+		HighTemperature, LowTemperature, DeviceOffline, SensorStale,
+		SensorFault, HighHumidity, LowVoltage, HighVoltage,
+		HighAmpDraw, HighDischargeTemperature, HighVibration, ShortCycling,
+		PowerLoss, CompressorFailurePredicted, RefrigerantLeakSuspected, CondenserFoulingSuspected,
+		EvaporatorIcingSuspected, DoorOpenSuspected, SiteOffline, HighSuctionTemperature,
+		LowSuctionTemperature, LowDischargeTemperature, HighAmbientTemperature, LowAmbientTemperature,
+		LowHumidity, LowAmpDraw, CompressorStartFailure, ExcessiveRunTime,
+		SlowRecovery,
+	}
+}
+
 // Severity of an alert.
 type Severity string
 

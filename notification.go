@@ -50,6 +50,12 @@ func (c *Channel) MaskedURL() string {
 	return scheme + "://•••"
 }
 
+// Working tells whether the last attempt succeeded, once there was one.
+func (h *ChannelHealth) Working() (works, tried bool) {
+	works = h.Failures == 0 && h.LastSuccessAt != 0
+	return works, works || h.Failures > 0
+}
+
 // ChannelHealth is what deliveries say of a channel.
 type ChannelHealth struct {
 	LastSuccessAt Time

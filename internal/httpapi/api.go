@@ -113,19 +113,21 @@ type Audit interface {
 }
 
 // Config of an API. Auth, Accounts, Writer, Health, Predictor, Fleet, History, Alerts,
-// Audit, Records, Now and CursorKey are needed; everything else has a good zero value.
+// Audit, Notifications, Records, Now and CursorKey are needed; everything else has a good zero value.
 type Config struct {
-	Auth      Authenticator
-	Accounts  Accounts
-	Writer    Writer
-	Health    Health
-	Fleet     Fleet
-	History   History
-	Alerts    Alerts
-	Predictor Predictor
-	Audit     Audit
-	Records   Records
-	Streams   Streams // nil: there is no real-time stream
+	Auth          Authenticator
+	Accounts      Accounts
+	Writer        Writer
+	Health        Health
+	Fleet         Fleet
+	History       History
+	Alerts        Alerts
+	Predictor     Predictor
+	Audit         Audit
+	Notifications Notifications
+	Notifier      Notifier // sends; nil = nothing is sent
+	Records       Records
+	Streams       Streams // nil: there is no real-time stream
 
 	Now func() rimewatch.Time
 	Log *slog.Logger
@@ -167,6 +169,7 @@ type API struct {
 
 	tokenLimit   *limiter // requests per token or person
 	deviceLimit  *limiter // heartbeats and single readings per device
+	sendLimit    *limiter // messages sent by hand per workspace
 	authFailures *account.FailureLimiter
 	crossOrigin  *http.CrossOriginProtection
 	bulk         *bulkSlots
@@ -186,6 +189,9 @@ func New(cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Notifier == nil {
+		cfg.Notifier = noNotifier{}
+	}
 	policies, err := loadPolicies(cfg.PolicyDir)
 	if err != nil {
 		return nil, err
@@ -199,6 +205,7 @@ func New(cfg Config) (*API, error) {
 		policies:     policies,
 		tokenLimit:   newLimiter(cfg.RateLimit, burst, "token"),
 		deviceLimit:  newLimiter(devicePerMinute, burst, "device"),
+		sendLimit:    newLimiter(sendPerMinute, sendBurst, "workspace"),
 		authFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:  http.NewCrossOriginProtection(),
 		bulk:         newBulkSlots(),

@@ -20,6 +20,7 @@ const (
 	cursorHistory     cursorKind = 'h'
 	cursorHistoryDown cursorKind = 'H'
 	cursorAudit       cursorKind = 'u'
+	cursorDeliveries  cursorKind = 'n'
 )
 
 // cursorCodec writes places in lists as opaque text: a version, the kind, two

@@ -50,6 +50,7 @@ func newDocument(version, publicURL string) *huma.OpenAPI {
 			{Name: "Readings", Description: "What devices measure."},
 			{Name: "Alerts", Description: "What is wrong, or about to be."},
 			{Name: "Records", Description: "What inspectors ask for: excursions, corrective actions, calibrations and reports."},
+			{Name: "Notifications", Description: "Who is told of alerts, and was."},
 			{Name: "Health", Description: "How the fleet is."},
 			{Name: "Real time", Description: "What happens, as it happens."},
 			{Name: "Workspace", Description: "Settings, sites, members and API tokens."},

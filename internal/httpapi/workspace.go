@@ -46,12 +46,23 @@ type WorkspaceData struct {
 	Workspace WorkspaceJSON `json:"workspace"`
 }
 
-func (a *API) getWorkspace(ctx context.Context, _ *NoInput) (WorkspaceData, error) {
-	w, err := a.cfg.Auth.Workspace(ctx, callOf(ctx).principal)
+// WorkspaceView is a workspace with what people have to know of it.
+type WorkspaceView struct {
+	WorkspaceData
+	Notifications NotificationState `json:"notifications"`
+}
+
+func (a *API) getWorkspace(ctx context.Context, _ *NoInput) (WorkspaceView, error) {
+	p := callOf(ctx).principal
+	w, err := a.cfg.Auth.Workspace(ctx, p)
 	if err != nil {
-		return WorkspaceData{}, err
+		return WorkspaceView{}, err
 	}
-	return WorkspaceData{workspaceJSON(&w)}, nil
+	channels, err := a.cfg.Notifications.Channels(ctx, p.WorkspaceID)
+	if err != nil {
+		return WorkspaceView{}, err
+	}
+	return WorkspaceView{WorkspaceData{workspaceJSON(&w)}, notificationState(channels)}, nil
 }
 
 // WorkspaceBody changes the settings of a workspace.

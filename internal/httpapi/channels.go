@@ -1,0 +1,337 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Notifications keeps channels, routes, silences and the log of deliveries.
+type Notifications interface {
+	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
+	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
+	DeleteChannel(ctx context.Context, workspaceID, id int64) error
+	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
+	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+	routeStore
+	silenceStore
+	deliveryStore
+}
+
+// Notifier sends messages now.
+type Notifier interface {
+	// Test tells a channel that it works and waits for the outcome, at most ten
+	// seconds. A message that was refused is a delivery that failed, not an error.
+	Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error)
+	// Resend sends a delivery again, under the same key, and does not wait.
+	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
+	// Check tells whether a channel could be used: CodeValidationFailed. It
+	// connects to nothing.
+	Check(c *rimewatch.Channel) error
+}
+
+// noNotifier is the Notifier of an API that has none.
+type noNotifier struct{}
+
+func (noNotifier) refuse() (rimewatch.Delivery, error) {
+	return rimewatch.Delivery{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "This server sends no notifications.")
+}
+
+func (n noNotifier) Test(context.Context, int64, int64) (rimewatch.Delivery, error) {
+	return n.refuse()
+}
+
+func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, error) {
+	return n.refuse()
+}
+
+func (noNotifier) Check(*rimewatch.Channel) error { return nil }
+
+// How often a workspace may have something sent by hand: a test reaches out to
+// wherever its channel points.
+const (
+	sendPerMinute = 10
+	sendBurst     = 20
+)
+
+// Channel is a way in which people are told of alerts.
+type Channel struct {
+	ID            int64                 `json:"id"`
+	Name          string                `json:"name"`
+	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Enabled       bool                  `json:"enabled"`
+	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
+	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
+	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is told when this one keeps failing; null = any other that works."`
+	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
+	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
+	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
+	LastError     *string               `json:"last_error"`
+	Failures      int                   `json:"failures" doc:"Attempts in a row that failed."`
+	CreatedAt     rimewatch.Time        `json:"created_at" nullable:"false"`
+	UpdatedAt     rimewatch.Time        `json:"updated_at" nullable:"false"`
+}
+
+func channelJSON(c *rimewatch.Channel) Channel {
+	out := Channel{
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: orNull(c.MaskedURL()), FallbackID: orNull(c.FallbackID),
+		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: orNull(c.LastError), Failures: c.Failures,
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+	if c.To == nil {
+		out.To = []string{}
+	}
+	if works, tried := c.Working(); tried {
+		out.Working = &works
+	}
+	return out
+}
+
+// ChannelList are the channels of a workspace.
+type ChannelList struct {
+	Channels []Channel `json:"channels"`
+	Warning  *string   `json:"warning" doc:"Set while nobody is told of alerts, or nobody knows whether they are."`
+}
+
+// NotificationState tells whether a workspace is told of alerts.
+type NotificationState struct {
+	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
+	Warning         *string `json:"warning" doc:"Set while nobody is told of alerts, or nobody knows whether they are."`
+}
+
+// What people have to know of their channels.
+const (
+	warnNone    = "No channel works: nobody is told of alerts."
+	warnUntried = "No channel has been tried yet: send a test to see whether alerts arrive."
+)
+
+func notificationState(list []rimewatch.Channel) NotificationState {
+	var s NotificationState
+	untried := false
+	for i := range list {
+		works, tried := list[i].Working()
+		switch {
+		case !list[i].Enabled:
+		case works:
+			s.WorkingChannels++
+		case !tried:
+			untried = true
+		}
+	}
+	switch {
+	case s.WorkingChannels > 0:
+	case untried:
+		s.Warning = orNull(warnUntried)
+	default:
+		s.Warning = orNull(warnNone)
+	}
+	return s
+}
+
+func (a *API) listChannels(ctx context.Context, _ *NoInput) (ChannelList, error) {
+	list, err := a.cfg.Notifications.Channels(ctx, callOf(ctx).workspace())
+	if err != nil {
+		return ChannelList{}, err
+	}
+	out := ChannelList{Channels: make([]Channel, len(list)), Warning: notificationState(list).Warning}
+	for i := range list {
+		out.Channels[i] = channelJSON(&list[i])
+	}
+	return out, nil
+}
+
+// ChannelData is the data of answers about one channel.
+type ChannelData struct {
+	Channel Channel `json:"channel"`
+}
+
+// NewChannel is the answer with a channel and its new secret.
+type NewChannel struct {
+	Channel Channel `json:"channel"`
+	Secret  *string `json:"secret,omitempty" doc:"With which a webhook's messages are signed. It is shown when it is set or made, and never again."`
+}
+
+func (a *API) getChannel(ctx context.Context, in *IDInput) (ChannelData, error) {
+	id, err := in.id()
+	if err != nil {
+		return ChannelData{}, err
+	}
+	ch, err := a.cfg.Notifications.Channel(ctx, callOf(ctx).workspace(), id)
+	if err != nil {
+		return ChannelData{}, err
+	}
+	return ChannelData{channelJSON(&ch)}, nil
+}
+
+// ChannelFields are what people set on a channel. Absent fields stay as they
+// are; null goes back to the default.
+type ChannelFields struct {
+	Enabled    optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
+	To         optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
+	URL        optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
+	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"With which a webhook's messages are signed, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Made when absent at the creation; null makes a new one."`
+	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is told when this one keeps failing. Default: any other that works."`
+}
+
+// apply changes c and gives the secret that is to be shown, if any.
+func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
+	f.Enabled.set(&c.Enabled, true)
+	f.To.set(&c.To, nil)
+	f.URL.set(&c.URL, "")
+	f.FallbackID.set(&c.FallbackID, 0)
+	if !f.Secret.sent {
+		return ""
+	}
+	f.Secret.set(&c.Secret, "")
+	if c.Kind == rimewatch.ChannelWebhook && f.Secret.value == nil {
+		c.Secret = newWebhookSecret()
+	}
+	return c.Secret
+}
+
+// newWebhookSecret makes 32 random bytes in the form of Standard Webhooks.
+func newWebhookSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return store.WebhookSecretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// checkChannel tells whether a channel can be stored and used.
+func (a *API) checkChannel(c *rimewatch.Channel) error {
+	if err := store.CheckChannel(c); err != nil {
+		return err
+	}
+	return a.cfg.Notifier.Check(c)
+}
+
+// ChannelCreate is the body that makes a channel.
+type ChannelCreate struct {
+	Name string                `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	ChannelFields
+}
+
+// ChannelCreateInput carries the body that makes a channel.
+type ChannelCreateInput struct {
+	Body ChannelCreate
+}
+
+func (a *API) createChannel(ctx context.Context, in *ChannelCreateInput) (NewChannel, error) {
+	c := callOf(ctx)
+	ch := rimewatch.Channel{WorkspaceID: c.workspace(), Name: in.Body.Name, Kind: in.Body.Kind, Enabled: true, CreatedAt: c.now, UpdatedAt: c.now}
+	if ch.Kind == rimewatch.ChannelWebhook {
+		in.Body.Secret.sent = true
+	}
+	secret := in.Body.apply(&ch)
+	if err := a.checkChannel(&ch); err != nil {
+		return NewChannel{}, err
+	}
+	if err := a.cfg.Notifications.CreateChannel(ctx, &ch); err != nil {
+		return NewChannel{}, err
+	}
+	c.header("Location", fmt.Sprintf("%s/v1/channels/%d", Prefix, ch.ID))
+	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
+}
+
+// ChannelUpdate is the body that changes a channel. Its kind is for ever.
+type ChannelUpdate struct {
+	Name *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	ChannelFields
+}
+
+// ChannelUpdateInput carries the body that changes a channel.
+type ChannelUpdateInput struct {
+	IDInput
+	Body ChannelUpdate
+}
+
+func (a *API) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
+	id, err := in.id()
+	if err != nil {
+		return NewChannel{}, err
+	}
+	c := callOf(ctx)
+	var secret string
+	ch, err := a.cfg.Notifications.UpdateChannel(ctx, c.workspace(), id, func(ch *rimewatch.Channel) error {
+		if in.Body.Name != nil {
+			ch.Name = *in.Body.Name
+		}
+		secret = in.Body.apply(ch)
+		ch.UpdatedAt = c.now
+		return a.checkChannel(ch)
+	})
+	if err != nil {
+		return NewChannel{}, err
+	}
+	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
+}
+
+func (a *API) deleteChannel(ctx context.Context, in *IDInput) (Done, error) {
+	id, err := in.id()
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{}, a.cfg.Notifications.DeleteChannel(ctx, callOf(ctx).workspace(), id)
+}
+
+func (a *API) testChannel(ctx context.Context, in *IDInput) (DeliveryData, error) {
+	id, err := in.id()
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	c := callOf(ctx)
+	if _, err := a.cfg.Notifications.Channel(ctx, c.workspace(), id); err != nil {
+		return DeliveryData{}, err
+	}
+	if err := a.maySend(c); err != nil {
+		return DeliveryData{}, err
+	}
+	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Test(ctx, c.workspace(), id) })
+}
+
+// maySend counts what people have sent by hand.
+func (a *API) maySend(c *call) error {
+	if _, wait := a.sendLimit.take(c.workspace(), c.now); wait > 0 {
+		return errRateLimited(wait)
+	}
+	return nil
+}
+
+func (a *API) channelRoutes() []route {
+	admin := person(rimewatch.RoleAdmin)
+	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/channels", id: "list-channels", tag: "Notifications", summary: "List channels", access: admin,
+			description: "The ways in which people are told of alerts.", bind: handle(a.listChannels),
+		},
+		{
+			method: http.MethodPost, path: "/v1/channels", id: "create-channel", tag: "Notifications", summary: "Make a channel", access: admin, body: jsonBody,
+			status: http.StatusCreated, also: conflict,
+			description: "Without any route every enabled channel is told of everything at once. URLs and secrets are credentials: they are never shown again.", bind: handle(a.createChannel),
+		},
+		{method: http.MethodGet, path: "/v1/channels/{id}", id: "get-channel", tag: "Notifications", summary: "Get a channel", access: admin, bind: handle(a.getChannel)},
+		{
+			method: http.MethodPatch, path: "/v1/channels/{id}", id: "update-channel", tag: "Notifications", summary: "Change a channel", access: admin, body: jsonBody, also: conflict,
+			bind: handle(a.updateChannel),
+		},
+		{
+			method: http.MethodDelete, path: "/v1/channels/{id}", id: "delete-channel", tag: "Notifications", summary: "Delete a channel", access: admin, also: conflict,
+			description: "409 while a route uses it. Messages that wait for it are dropped; what it was told stays in the log.", bind: handle(a.deleteChannel),
+		},
+		{
+			method: http.MethodPost, path: "/v1/channels/{id}/test", id: "test-channel", tag: "Notifications", summary: "Send a test", access: admin,
+			description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),
+			bind:        handle(a.testChannel),
+		},
+		{
+			method: http.MethodGet, path: "/v1/channels/{id}/deliveries", id: "list-channel-deliveries", tag: "Notifications", summary: "List what a channel was told", access: admin, paged: true,
+			description: "Newest first.", bind: handle(a.listChannelDeliveries),
+		},
+	}
+}
