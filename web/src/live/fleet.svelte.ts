@@ -201,7 +201,7 @@ class Fleet implements Listener {
   /** putAlert takes an alert as the API gives it, new or changed. */
   putAlert(a: Alert) {
     this.alertsChanged++;
-    const u = this.byID.get(a.device_id);
+    const u = this.byID.get(a.device_id ?? 0);
     if (!u) {
       const rest = this.other.filter((x) => x.id !== a.id);
       this.other = a.status === 'active' ? [a, ...rest] : rest;
@@ -220,10 +220,11 @@ class Fleet implements Listener {
     const byDevice = new Map<number, Map<number, Alert>>();
     const other: Alert[] = [];
     for (const a of alerts) {
-      if (!this.byID.has(a.device_id) && a.status === 'active') other.push(a);
-      const mine = byDevice.get(a.device_id);
+      const device = a.device_id ?? 0; // 0: the alert of a whole site
+      if (!this.byID.has(device) && a.status === 'active') other.push(a);
+      const mine = byDevice.get(device);
       if (mine) mine.set(a.id, a);
-      else byDevice.set(a.device_id, new Map([[a.id, a]]));
+      else byDevice.set(device, new Map([[a.id, a]]));
     }
     this.other = other;
     for (const u of this.byID.values()) {

@@ -61,7 +61,7 @@ function about(a: Alert, s: Subject, units: Units, now: number): string {
  * "Fish cooler (fish cooler) is too warm" → "Is too warm". */
 export function headline(a: Pick<Alert, 'title' | 'device_name'>): string {
   let t = a.title.trim();
-  if (t.startsWith(a.device_name)) {
+  if (a.device_name && t.startsWith(a.device_name)) {
     t = t.slice(a.device_name.length).trim();
     if (t.startsWith('(')) t = t.slice(t.indexOf(')') + 1).trim();
   }
