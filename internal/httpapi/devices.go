@@ -231,7 +231,7 @@ type DeviceFields struct {
 	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learnt."`
 	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
 	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
-	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // LimitsPatch changes a device's limits.
@@ -302,7 +302,7 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 			return e
 		}
 	}
-	if f.Limits.sent && !f.ConfirmLoosening {
+	if f.Limits.sent && !f.ConfirmLoosening && d.ID != 0 { // a new device has no limits yet that could be loosened
 		e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
 		with := func(o *rimewatch.LimitOverrides) *rimewatch.Limits {
 			l := inForce(&rimewatch.Device{EquipmentType: d.EquipmentType, Limits: o}, w)

@@ -75,8 +75,7 @@ func TestLoosening(t *testing.T) {
 		accepted("and may be tightened a little", "C", `{"limits":{"temp_max":5.2}}`),
 		refused("but not be loosened further", "C", `{"temp_max":5.4}`, "limits.temp_max"),
 		accepted("nothing to loosen", "O", `{"limits":{"temp_max":40}}`),
-		{name: "as a new device", req: post("/v1/devices", r.full, `{"serial":"N","equipment_type":"walkin_cooler","limits":{"temp_max":9,"critical_max":9}}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"limits.temp_max", "limits.critical_max"}},
-		{name: "on purpose, as a new device", req: post("/v1/devices", r.full, `{"serial":"N","equipment_type":"walkin_cooler","limits":{"temp_max":9,"critical_max":9},"confirm_loosening":true}`), status: 201, anyEvents: true},
+		{name: "a new device has what it is registered with", req: post("/v1/devices", r.full, `{"serial":"N","equipment_type":"walkin_cooler","limits":{"temp_max":9,"critical_max":9}}`), status: 201, anyEvents: true},
 		{name: "by an import", req: request{method: "POST", path: "/api/v1/devices/import", token: r.full, body: "serial,temp_max\nF,-10\n", header: map[string]string{"Content-Type": typeCSV}}, status: 200, want: map[string]any{"data.rows.0.action": "error"}},
 		{name: "by an import on purpose", req: request{method: "POST", path: "/api/v1/devices/import?confirm_loosening=true", token: r.full, body: "serial,temp_max\nF,-14\n", header: map[string]string{"Content-Type": typeCSV}}, status: 200, want: map[string]any{"data.rows.0.action": "update"}, anyEvents: true},
 	})
