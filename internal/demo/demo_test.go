@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/simulate"
 )
@@ -109,5 +110,44 @@ func TestStartRefuses(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Error("something was written into a directory that is not empty")
+	}
+}
+
+// TestPredictionAtStart: who looks at a fresh demo finds the failing condenser
+// predicted, days ahead, from history that was imported a moment ago.
+func TestPredictionAtStart(t *testing.T) {
+	for seed := range uint64(3) {
+		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := client.New(d.URL, d.Token, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for a, err := range c.Alerts(t.Context(), client.AlertFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := a.Prediction
+			if p == nil {
+				continue
+			}
+			found++
+			if a.Type != rimewatch.CondenserFoulingSuspected || p.Fault != "condenser_fouling" || p.LeadTimeH == nil || *p.LeadTimeH < 24 || len(p.Evidence) < 2 || !strings.Contains(a.Message, "condenser") {
+				t.Errorf("seed %d: %s %+v: %s", seed, a.Type, p, a.Message)
+			}
+			report, err := c.Prediction(t.Context(), a.DeviceSerial)
+			if err != nil || report.State != "alarmed" || report.Prediction == nil || len(report.Drivers) == 0 {
+				t.Errorf("seed %d: %+v, %v", seed, report, err)
+			}
+		}
+		if found != 1 {
+			t.Errorf("seed %d: %d predictions", seed, found)
+		}
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
 	}
 }

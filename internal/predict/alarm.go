@@ -66,6 +66,7 @@ const (
 	needFit     = 0.66 // of a diagnosis: more than one of its two main clues
 	needMargin  = 0.15
 	weakShare   = 0.6 // of a floor, for departures that last
+	farShare    = 1.3 // floors at which one that lasts needs less certainty
 	needWeak    = 6   // windows that such a one must last
 	needPending = 2   // windows in a row that a full one must last
 	calmWindows = 8   // windows without support that end an alert
@@ -108,7 +109,13 @@ func (s *State) departures() (strong, weak bool) {
 	for _, c := range decisive {
 		d := &s.chans[c]
 		now, slow := float64(d.last[0]), float64(d.slow)
-		if math.Abs(now) >= floors[c] && math.Abs(d.score(now, 1)) >= needScore {
+		sure := math.Abs(d.score(now, 1))
+		if math.Abs(now) >= floors[c] && sure >= needScore {
+			strong = true
+		}
+		// What has been far beyond its floor for long needs less certainty: a unit
+		// that was drifting while it was learnt is never known well.
+		if far := min(math.Abs(now), math.Abs(slow)) / floors[c]; far >= farShare && now*slow > 0 && sure >= needScore/far {
 			strong = true
 		}
 		// The exponential mean rests on about (2 − r)/r windows.

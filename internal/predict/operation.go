@@ -264,7 +264,8 @@ func (o *operation) fruitless(ran, zone float32) bool {
 	brought := o.beganAt - zone
 	short := ran < 0.6*o.runMin && brought < 0.35*usual
 	warm := ran <= 1.2*o.runMin && zone > o.cutIn+2*o.band() && brought < 0.15*usual
-	return short || warm
+	early := ran < 0.75*o.runMin && zone > o.cutIn+o.band() && brought < 0.75*usual
+	return short || warm || early
 }
 
 // rest watches a unit that stands still.

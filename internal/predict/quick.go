@@ -221,7 +221,7 @@ func (s *State) tripped(c *Config, r *rimewatch.Reading, out []Transition) []Tra
 		q.tripAmp += 0.5 * (float32(e) - q.tripAmp)
 	}
 	need := 3
-	if q.tripAmp > 8 {
+	if q.tripAmp > 4 {
 		need = 2
 	}
 	if recent(r.At, 45*rimewatch.Minute, o.trips[:]) < need {

@@ -33,7 +33,7 @@ type Candidate struct {
 // Departure is a measure and how far it is from its baseline.
 type Departure struct {
 	Metric    string  `json:"metric"`
-	Unit      string  `json:"unit" doc:"Of departure and threshold."`
+	Unit      string  `json:"unit" doc:"Of departure and threshold: K, % or percentage points."`
 	Departure float64 `json:"departure"`
 	Threshold float64 `json:"threshold" doc:"Least departure that counts."`
 	Certainty float64 `json:"certainty" doc:"Standard normal deviates; 2.5 are needed."`
@@ -49,7 +49,7 @@ type Baseline struct {
 	Level     float64 `json:"level" doc:"At 25 °C ambient, the usual zone temperature and nominal supply."`
 	PerKelvin float64 `json:"per_kelvin" doc:"Change per K of ambient, in drift_unit."`
 	Scatter   float64 `json:"scatter" doc:"Standard deviation of six healthy hours, in drift_unit."`
-	DriftUnit string  `json:"drift_unit" doc:"K or %."`
+	DriftUnit string  `json:"drift_unit" doc:"K, % or percentage points."`
 	Windows   int     `json:"windows" doc:"Six-hour windows behind scatter."`
 }
 

@@ -46,6 +46,8 @@ func residualUnit(ch int) string {
 	switch ch {
 	case chDischarge, chSuction, chZone:
 		return "K"
+	case chDuty:
+		return "points"
 	default:
 		return "%"
 	}
@@ -238,6 +240,9 @@ func (s *State) absolute(ch int, departure, ambient float64) (observed, expected
 func relatives(i uint8) []string {
 	var names []string
 	for k := range faults {
+		if k == fiCondenserFan {
+			continue // that one comes within minutes
+		}
 		if k != int(i) && faults[k].family == faults[i].family {
 			names = append(names, faults[k].called)
 		}
