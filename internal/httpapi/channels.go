@@ -28,11 +28,14 @@ type Notifier interface {
 	// Test tells a channel that it works and waits for the outcome, at most ten
 	// seconds. A message that was refused is a delivery that failed, not an error.
 	Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error)
-	// Resend sends a delivery again, under the same key, and does not wait.
+	// Resend sends a delivery again and does not wait. One that was not sent keeps
+	// its key; one that was becomes a new delivery.
 	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
 	// Check tells whether a channel could be used: CodeValidationFailed. It
 	// connects to nothing.
 	Check(c *rimewatch.Channel) error
+	// Changed says that a workspace's channels, routes or silences have changed.
+	Changed(workspaceID int64)
 }
 
 // noNotifier is the Notifier of an API that has none.
@@ -51,6 +54,8 @@ func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, e
 }
 
 func (noNotifier) Check(*rimewatch.Channel) error { return nil }
+
+func (noNotifier) Changed(int64) {}
 
 // How often a workspace may have something sent by hand: a test reaches out to
 // wherever its channel points.
@@ -234,6 +239,7 @@ func (a *API) createChannel(ctx context.Context, in *ChannelCreateInput) (NewCha
 	if err := a.cfg.Notifications.CreateChannel(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
+	a.cfg.Notifier.Changed(c.workspace())
 	c.header("Location", fmt.Sprintf("%s/v1/channels/%d", Prefix, ch.ID))
 	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
 }
@@ -268,6 +274,7 @@ func (a *API) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewCha
 	if err != nil {
 		return NewChannel{}, err
 	}
+	a.cfg.Notifier.Changed(c.workspace())
 	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
 }
 
@@ -276,7 +283,12 @@ func (a *API) deleteChannel(ctx context.Context, in *IDInput) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{}, a.cfg.Notifications.DeleteChannel(ctx, callOf(ctx).workspace(), id)
+	workspace := callOf(ctx).workspace()
+	if err := a.cfg.Notifications.DeleteChannel(ctx, workspace, id); err != nil {
+		return Done{}, err
+	}
+	a.cfg.Notifier.Changed(workspace)
+	return Done{}, nil
 }
 
 func (a *API) testChannel(ctx context.Context, in *IDInput) (DeliveryData, error) {

@@ -185,7 +185,7 @@ func (a *API) deliveryRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/deliveries/{id}/resend", id: "resend-delivery", tag: "Notifications", summary: "Send a message again",
 			access: person(rimewatch.RoleAdmin), also: []rimewatch.Code{rimewatch.CodeConflict},
-			description: "Under the same key. It does not wait for the outcome. 409 when the channel was deleted.", bind: handle(a.resendDelivery),
+			description: "One that was not sent is tried again under its key; one that was sent becomes a new delivery. It does not wait for the outcome. 409 when the channel was deleted.", bind: handle(a.resendDelivery),
 		},
 	}
 }

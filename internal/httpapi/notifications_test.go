@@ -19,7 +19,11 @@ type sentNotifier struct {
 	s   store.Notifications
 	now func() rimewatch.Time
 	n   int
+
+	changed map[int64]int // by workspace
 }
+
+func (f *sentNotifier) Changed(workspaceID int64) { f.changed[workspaceID]++ }
 
 func (f *sentNotifier) Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error) {
 	f.n++
@@ -49,13 +53,22 @@ func (f *sentNotifier) Check(c *rimewatch.Channel) error {
 type notifyRig struct {
 	*rig
 	stranger, technician, viewer string // session secrets
+	notifier                     *sentNotifier
+}
+
+// told checks how often the Notifier heard of changes since the last look.
+func (n *notifyRig) told(t *testing.T, mine, theirs int) {
+	t.Helper()
+	if n.notifier.changed[n.workspace.ID] != mine || n.notifier.changed[n.other.ID] != theirs {
+		t.Errorf("the notifier heard of changes %v, want %d and %d", n.notifier.changed, mine, theirs)
+	}
 }
 
 func newNotifyRig(t *testing.T) *notifyRig {
 	t.Helper()
-	fake := &sentNotifier{}
+	fake := &sentNotifier{changed: make(map[int64]int)}
 	r := newRig(t, func(c *Config) { fake.now, fake.s, c.Notifier = c.Now, c.Notifications.(store.Notifications), fake })
-	n := &notifyRig{rig: r}
+	n := &notifyRig{rig: r, notifier: fake}
 	n.stranger = n.person(r.other.ID, rimewatch.RoleOwner)
 	n.technician = n.person(r.workspace.ID, rimewatch.RoleTechnician)
 	n.viewer = n.person(r.workspace.ID, rimewatch.RoleViewer)
@@ -131,6 +144,7 @@ func TestChannels(t *testing.T) {
 		{name: "gone", req: mine(get("/v1/channels/1", "")), status: 404, code: rimewatch.CodeNotFound},
 		{name: "the trail", req: mine(get("/v1/audit?action=channel.", "")), status: 200, lacks: []string{"s3cret", "tok-", "whsec_"}, want: map[string]any{"data.entries.0.action": "channel.deleted", "data.entries.0.actor": "Olga <olga@example.com>"}},
 	})
+	r.told(t, 7, 0) // three made, three changed, one deleted
 	if log := r.log.String(); strings.Contains(log, "s3cret") || strings.Contains(log, "tok-") || strings.Contains(log, "whsec_") {
 		t.Errorf("a secret is in the log: %s", log)
 	}
@@ -221,6 +235,7 @@ func TestRoutes(t *testing.T) {
 		{name: "gone", req: mine(get("/v1/routes/1", "")), status: 404, code: rimewatch.CodeNotFound},
 		{name: "the channel is free", req: mine(remove("/v1/channels/2", "")), status: 200},
 	})
+	r.told(t, 2+2+2+2, 1)
 }
 
 func TestSilences(t *testing.T) {
@@ -263,6 +278,7 @@ func TestSilences(t *testing.T) {
 		{name: "no boolean", req: get("/v1/silences?ended=x", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"ended"}},
 		{name: "the trail", req: r.browser(get("/v1/audit?action=silence.ended", "")), status: 200, want: map[string]any{"data.entries.1.subject": "silence 1", "data.entries.1.actor": "token 1"}},
 	})
+	r.told(t, 3+2, 0)
 }
 
 func TestDeliveries(t *testing.T) {

@@ -270,6 +270,7 @@ func (a *API) createRoute(ctx context.Context, in *RouteCreateInput) (RouteData,
 	if err := a.cfg.Notifications.CreateRoute(ctx, &r); err != nil {
 		return RouteData{}, err
 	}
+	a.cfg.Notifier.Changed(c.workspace())
 	c.header("Location", fmt.Sprintf("%s/v1/routes/%d", Prefix, r.ID))
 	return a.routeData(ctx, &r)
 }
@@ -308,6 +309,7 @@ func (a *API) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData,
 	if err != nil {
 		return RouteData{}, err
 	}
+	a.cfg.Notifier.Changed(c.workspace())
 	return a.routeData(ctx, &r)
 }
 
@@ -316,7 +318,12 @@ func (a *API) deleteRoute(ctx context.Context, in *IDInput) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{}, a.cfg.Notifications.DeleteRoute(ctx, callOf(ctx).workspace(), id)
+	workspace := callOf(ctx).workspace()
+	if err := a.cfg.Notifications.DeleteRoute(ctx, workspace, id); err != nil {
+		return Done{}, err
+	}
+	a.cfg.Notifier.Changed(workspace)
+	return Done{}, nil
 }
 
 func (a *API) routingRoutes() []route {

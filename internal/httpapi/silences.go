@@ -126,6 +126,7 @@ func (a *API) createSilence(ctx context.Context, in *SilenceCreateInput) (Silenc
 	if err := a.cfg.Notifications.CreateSilence(ctx, &s); err != nil {
 		return SilenceData{}, err
 	}
+	a.cfg.Notifier.Changed(c.workspace())
 	c.header("Location", fmt.Sprintf("%s/v1/silences/%d", Prefix, s.ID))
 	return a.silenceData(ctx, s, nil)
 }
@@ -143,6 +144,9 @@ func (a *API) endSilence(ctx context.Context, in *IDInput) (SilenceData, error) 
 		s.EndsAt = max(s.StartsAt, c.now)
 		return nil
 	})
+	if err == nil {
+		a.cfg.Notifier.Changed(c.workspace())
+	}
 	return a.silenceData(ctx, s, err)
 }
 
