@@ -61,14 +61,15 @@ describe('the first day', () => {
 
   it('shows a reading, an alert and its end as they happen', async () => {
     const { page } = owner;
-    await api.send('PATCH', '/v1/devices/WIF-0001', { name: 'Back walk-in', equipment_type: 'walkin_freezer' });
     await page.goto('/');
-    await page.getByText('Back walk-in').first().waitFor();
+    await api.send('PATCH', '/v1/devices/WIF-0001', { name: 'Front freezer', equipment_type: 'walkin_freezer' });
+    await page.getByText('Front freezer').first().waitFor();
     await api.send('POST', '/v1/readings', { device_serial: 'WIF-0001', product_zone_temp: -18.7 });
     await page.getByText('−18.7').first().waitFor();
 
     // An hour and more above −15 °C, told in order: the alert is due at once.
-    await api.history('WIF-0001', Array.from({ length: 75 }, () => -13.5));
+    await api.send('POST', '/v1/devices', { serial: 'WIF-0002', name: 'Back walk-in', equipment_type: 'walkin_freezer' });
+    await api.history('WIF-0002', Array.from({ length: 75 }, () => -13.5));
     await page.getByText(/too warm/i).first().waitFor();
     await page.getByRole('link', { name: /Alerts/ }).first().click();
     const row = page.locator('[data-alert]').first();

@@ -5,6 +5,8 @@ import type { Route } from './match';
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
+  { path: '/alerts', load: () => import('./pages/alerts/Alerts.svelte') },
+  { path: '/alerts/:id', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/account', load: () => import('./pages/account/Settings.svelte') },
   { path: '/account/:tab', load: () => import('./pages/account/Settings.svelte') },
   { path: '/settings', load: () => import('./pages/workspace/Settings.svelte') },
