@@ -89,6 +89,7 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		st.name = d.Name
 		if st.siteID != d.SiteID {
 			st.siteID = d.SiteID
+			s.unshare(st, now)
 			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
 		}
 		st.cfg = s.configs.get(s.encodeConfig(d))

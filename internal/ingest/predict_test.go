@@ -39,10 +39,10 @@ func (r *rig) live(u *simulate.Unit, id int64, span time.Duration) {
 }
 
 // worn is a unit whose bearings have been wearing for a week and more.
-func (r *rig) worn() *simulate.Unit {
+func (r *rig) worn(seed uint64) *simulate.Unit {
 	r.t.Helper()
 	start := r.now() - 17*rimewatch.Day
-	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: 4, Start: start, Step: 10 * time.Second,
+	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: seed, Start: start, Step: 10 * time.Second,
 		Faults: []simulate.Fault{{Name: "bearing_wear", Severity: 0.9, Onset: start + 9*rimewatch.Day, Profile: simulate.Linear, Ramp: 12 * 24 * time.Hour}}})
 	if err != nil {
 		r.t.Fatal(err)
@@ -70,7 +70,7 @@ func TestPredictions(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		id := r.device("A", "walkin_cooler")
-		u := r.worn()
+		u := r.worn(4)
 		r.live(u, id, 0)
 		opened := 0
 		for _, e := range r.events() {
@@ -146,7 +146,7 @@ func TestResolvedPrediction(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		id := r.device("A", "walkin_cooler")
-		u := r.worn()
+		u := r.worn(4)
 		r.live(u, id, 0)
 		first := r.prediction()
 		if _, err := r.in.ResolveAlert(t.Context(), r.ws, first.ID, "Olga", ""); err != nil {
@@ -158,6 +158,68 @@ func TestResolvedPrediction(t *testing.T) {
 		r.live(u, id, 13*time.Hour)
 		if again := r.prediction(); again.ID == first.ID || again.Status != rimewatch.AlertActive {
 			t.Errorf("it has not come back: %d %s", again.ID, again.Status)
+		}
+	})
+}
+
+// TestCommonMode: what most devices of a site do at once has one cause.
+func TestCommonMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		_, ids := r.place("harbour", 5)
+		_, elsewhere := r.place("hill", 3)
+		devices := append(ids[:3:3], elsewhere[0])
+		units := make([]*simulate.Unit, len(devices))
+		for i, id := range devices {
+			units[i] = r.worn(uint64(4 + i))
+			r.live(units[i], id, 0)
+		}
+		for _, id := range append(ids[3:], elsewhere[1:]...) {
+			r.send(id, r.now(), -20)
+		}
+		time.Sleep(5 * time.Second)
+		list := func() (out []string) {
+			for _, a := range r.stored(rimewatch.CompressorFailurePredicted) {
+				out = append(out, shortAlert(a))
+			}
+			return out
+		}
+		said := func(i int) bool {
+			a := r.stored(rimewatch.CompressorFailurePredicted)[i]
+			for _, e := range a.Prediction.Evidence {
+				if e.Metric == "common_mode" {
+					return strings.HasPrefix(a.Message, "3 of 5 devices of this site")
+				}
+			}
+			return false
+		}
+		rows := r.stored(rimewatch.CompressorFailurePredicted)
+		if len(rows) != 4 {
+			t.Fatalf("%d predictions", len(rows))
+		}
+		by := []int64{0, rows[0].ID, rows[0].ID, 0}
+		for i := range rows {
+			same(t, list()[i], rows[i].SuppressedBy, by[i])
+			same(t, list()[i], said(i), i == 0)
+		}
+		before := list()
+		r.crash()
+		for i := range units {
+			r.live(units[i], devices[i], 0)
+		}
+		time.Sleep(5 * time.Second)
+		same(t, "after a crash", list(), before)
+		same(t, "the oldest still says so", said(0), true)
+
+		if _, err := r.in.UpdateDevice(t.Context(), r.ws, "harbour-1", func(d *rimewatch.Device) error { d.SiteID = 0; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "moved away", r.stored(rimewatch.CompressorFailurePredicted)[1].SuppressedBy, int64(0))
+		verdict(r, rows[0].ID, rimewatch.Fixed, "")
+		time.Sleep(5 * time.Second)
+		for i, a := range r.stored(rimewatch.CompressorFailurePredicted) {
+			same(t, list()[i]+" without the one that explained it", a.SuppressedBy, int64(0))
 		}
 	})
 }

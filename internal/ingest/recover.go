@@ -184,6 +184,9 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 			row := *a
 			u.alerts = append(u.alerts, &row)
 			s.noteAck(&row)
+			if row.Prediction != nil {
+				s.sites.touch(u.siteID)
+			}
 		}
 		return nil
 	})

@@ -131,13 +131,14 @@ type verdict struct {
 	from              rimewatch.Time // of an outage to open
 	silent, devices   int
 	suppress, release []*unit
+	shared            []shared       // of predictions, when all else is settled
 	again             rimewatch.Time // when to judge again, 0 = at the next change
 	name              string
 	applied           int
 }
 
 func (v *verdict) nothing() bool {
-	return !v.open && !v.resolve && !v.update && !v.escalate && len(v.suppress) == 0 && len(v.release) == 0
+	return !v.open && !v.resolve && !v.update && !v.escalate && len(v.suppress) == 0 && len(v.release) == 0 && len(v.shared) == 0
 }
 
 // judge says what is to be done. What concerns the devices' own alerts comes in
@@ -168,6 +169,9 @@ func (x *site) judge(now rimewatch.Time) verdict {
 		case row.SuppressedBy == 0 && explains != 0 && u.silent() && u.changedAt >= since:
 			v.suppress = append(v.suppress, u)
 		}
+	}
+	if v.nothing() {
+		v.shared = x.shares()
 	}
 	return v
 }
@@ -337,6 +341,9 @@ func (s *Service) applySite(now rimewatch.Time) int {
 	for _, u := range v.release {
 		v.applied += s.release(u, now)
 	}
+	for i := range v.shared {
+		v.applied += s.applyShared(&v.shared[i], now)
+	}
 	return v.applied
 }
 
@@ -430,7 +437,7 @@ func (s *Service) committedSites() {
 // is to be judged again. Before the unit's own fields change.
 func (m *sites) watch(u *unit, st *staged) {
 	p := &st.state.Presence
-	changed := p.Online != u.online || p.ChangedAt != u.changedAt || p.Announced != u.announced
+	changed := p.Online != u.online || p.ChangedAt != u.changedAt || p.Announced != u.announced || predictive(st.alerts) != predictive(u.alerts)
 	u.changedAt, u.announced = p.ChangedAt, p.Announced
 	switch {
 	case st.gone:
@@ -458,6 +465,7 @@ func (s *Service) applySiteGone(id int64, now rimewatch.Time) {
 		if st.siteID == id {
 			st.siteID = 0
 			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
+			s.unshare(st, now)
 		}
 	}
 	if staged := s.stageSite(x); len(staged.alerts) > 0 {

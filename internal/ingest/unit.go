@@ -229,6 +229,9 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
 	} else {
 		row.Prediction = t.Prediction
+		if i >= 0 {
+			keepShared(st.alerts[i], row)
+		}
 	}
 	s.putAlert(st.unit.alerts, &st.alerts, i, row)
 	s.tell(timelineKinds[t.Kind], row, now, "", "")
