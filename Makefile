@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet ui ui-test screenshots fuzz bench evaluate fleet kill9 clean
+.PHONY: all build run test vet ui ui-test screenshots fuzz bench evaluate pictures fleet kill9 clean
 
 all: build
 
@@ -65,6 +65,9 @@ evaluate: build ## measure the predictor and write docs/prediction.md
 		if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format $$f --out bin/evaluate/$$f --doc docs/prediction.md $(DATA)/$$f || exit 1; fi; \
 	done
 	./bin/rimewatch evaluate --format simulator --seeds 12 --years 120 --workers 2 --doc docs/prediction.md
+
+pictures: ## the pictures in docs/img, from the simulator and the engine
+	$(GO) run ./internal/simulate/plot/gen
 
 fleet: ## a thousand device-months of healthy units, that nobody is to be woken by
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200

@@ -189,3 +189,24 @@ func TestEveryRuleHasWords(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryRuleIsDocumented: docs/alerting.md explains each rule with a picture.
+func TestEveryRuleIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/alerting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range numRules {
+		typ := ruleSpecs[i].typ
+		_, section, found := strings.Cut(string(doc), "\n### `"+string(typ)+"`\n")
+		section, _, _ = strings.Cut(section, "\n### ")
+		for _, part := range []string{"(img/alert-" + string(typ) + ".svg)", "**Limit**", "**Delay**", "**Closes**", "**Do**", "**Source**"} {
+			if !found || !strings.Contains(section, part) {
+				t.Errorf("%s: no %s", typ, part)
+			}
+		}
+		if _, err := os.Stat("../../docs/img/alert-" + string(typ) + ".svg"); err != nil {
+			t.Error(err)
+		}
+	}
+}

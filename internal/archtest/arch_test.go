@@ -36,7 +36,7 @@ var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
 	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/demo", "internal/evaluate", "internal/httpapi", "internal/simulate", "internal/store", "internal/store/sqlite"},
-	"internal/simulate/plot/gen": {"internal/simulate", "internal/simulate/plot"},
+	"internal/simulate/plot/gen": {"internal/alert", "internal/engine", "internal/simulate", "internal/simulate/plot"},
 	"internal/store":             nil,
 	"internal/store/sqlite":      {"internal/store", "internal/store/chunk"},
 	"internal/store/storetest":   {"internal/store"},

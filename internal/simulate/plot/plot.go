@@ -19,6 +19,7 @@ type Trace struct {
 	Offset time.Duration    // local time minus UTC, for the axis
 	Panels []Panel
 	Shades []Shade
+	Marks  []Mark
 	Width  int // px, default 860
 }
 
@@ -54,6 +55,14 @@ type Shade struct {
 	Color    string // default a light grey
 }
 
+// Mark is a moment: a vertical line through all panels, named below the title.
+// Names that would overlap are put on top of each other.
+type Mark struct {
+	Name  string
+	At    rimewatch.Time
+	Color string // default black
+}
+
 // palette holds the colours of series that name none, chosen to be told apart
 // also by people who see red and green alike (Okabe and Ito 2008).
 var palette = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9"}
@@ -83,20 +92,23 @@ func (t *Trace) WriteSVG(w io.Writer) error {
 	if d.width == 0 {
 		d.width = 860
 	}
-	height := marginTop + marginBottom
+	rows := d.markRows()
+	top := marginTop + rows*markRow
+	height := top + marginBottom
 	for i := range t.Panels {
 		height += t.Panels[i].height() + panelGap
 	}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,Helvetica,Arial,sans-serif" font-size="11" fill="#444">`, d.width, height, d.width, height)
 	d.printf("\n<rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#fff\"/>\n", d.width, height)
 	d.text(14, 21, "start", ` font-size="14" font-weight="600" fill="#222"`, t.Title)
-	y := marginTop
+	y := top
 	for i := range t.Panels {
 		y += panelGap - 6
 		d.panel(&t.Panels[i], y, i == 0)
 		y += t.Panels[i].height() + 6
 	}
-	d.times(marginTop+panelGap-6, y-6)
+	d.times(top+panelGap-6, y-6)
+	d.marks(y - 6)
 	d.printf("</svg>\n")
 	_, err := w.Write(d.buf.Bytes())
 	return err
@@ -117,6 +129,7 @@ type drawing struct {
 	trace *Trace
 	width int
 	buf   bytes.Buffer
+	rows  []int // of the names of marks
 }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(&d.buf, format, args...) }
@@ -142,7 +155,7 @@ func (d *drawing) panel(p *Panel, y int, first bool) {
 	ticks, low, high := axis(low, high, p.height()/22)
 	place := func(v float64) float64 { return bottom - (v-low)/(high-low)*(bottom-top) }
 
-	d.shades(top, bottom, first)
+	d.shades(top, bottom)
 	for _, v := range ticks {
 		d.printf(`<path d="M%d %.1fH%.1f" stroke="#e4e4e4"/>`, marginLeft, place(v), d.right())
 		d.text(marginLeft-6, place(v)+4, "end", "", strconv.FormatFloat(v, 'f', -1, 64))
@@ -168,10 +181,13 @@ func (d *drawing) panel(p *Panel, y int, first bool) {
 			x -= float64(6*len([]rune(s.Name)) + 12)
 		}
 	}
+	if first {
+		d.shadeNames(top)
+	}
 	d.text(marginLeft, top-6, "start", ` font-weight="600"`, p.Title)
 }
 
-func (d *drawing) shades(top, bottom float64, named bool) {
+func (d *drawing) shades(top, bottom float64) {
 	for _, s := range d.trace.Shades {
 		color := s.Color
 		if color == "" {
@@ -182,7 +198,14 @@ func (d *drawing) shades(top, bottom float64, named bool) {
 			continue
 		}
 		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, from, top, to-from, bottom-top, color)
-		if named && s.Name != "" {
+	}
+}
+
+// shadeNames writes the names of shades over what was drawn.
+func (d *drawing) shadeNames(top float64) {
+	for _, s := range d.trace.Shades {
+		from, to := max(marginLeft, d.x(s.From)), min(d.right(), d.x(s.To))
+		if to > from && s.Name != "" {
 			d.text(from+4, top+12, "start", ` font-size="10" fill="#555"`+halo, s.Name)
 		}
 	}
@@ -241,6 +264,49 @@ func (d *drawing) dots(values []float64, color string, place func(float64) float
 		}
 	}
 	d.printf("\n")
+}
+
+// markRow is the height of a row of names of marks, px.
+const markRow = 14
+
+// markRows places the names of marks in rows where they do not overlap, and
+// gives the number of rows.
+func (d *drawing) markRows() int {
+	var ends []float64 // of each row
+	for _, m := range d.trace.Marks {
+		left, width := d.markAt(&m), float64(6*len([]rune(m.Name))+14)
+		row := 0
+		for row < len(ends) && ends[row] > left {
+			row++
+		}
+		if row == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[row] = left + width
+		d.rows = append(d.rows, row)
+	}
+	return len(ends)
+}
+
+// markAt is where the name of a mark begins: beside its line, within the picture.
+func (d *drawing) markAt(m *Mark) float64 {
+	return min(d.x(m.At)+4, d.right()-float64(6*len([]rune(m.Name))))
+}
+
+func (d *drawing) marks(bottom int) {
+	for i, m := range d.trace.Marks {
+		x := d.x(m.At)
+		if x < marginLeft-1 || x > d.right()+1 {
+			continue
+		}
+		color := m.Color
+		if color == "" {
+			color = "#222"
+		}
+		y := marginTop + markRow*(d.rows[i]+1)
+		d.printf(`<path d="M%.1f %dV%d" stroke="%s" stroke-width="1.3"/>`, x, y-9, bottom, color)
+		d.text(d.markAt(&m), float64(y), "start", ` font-size="11" font-weight="600" fill="`+color+`"`+halo, m.Name)
+	}
 }
 
 // times draws the time axis below all panels.

@@ -30,19 +30,22 @@ func main() {
 	}
 }
 
+// drawn is a picture by name.
+type drawn struct {
+	name string
+	draw func() (*plot.Trace, error)
+}
+
 func run(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, picture := range []struct {
-		name string
-		draw func() (*plot.Trace, error)
-	}{
+	for _, picture := range append(alertPictures(), []drawn{
 		{"sim-healthy-freezer", healthyFreezer},
 		{"sim-condenser-fouling", condenserFouling},
 		{"sim-dead-defrost-heater", deadHeater},
 		{"sim-door-open", doorOpen},
-	} {
+	}...) {
 		trace, err := picture.draw()
 		if err != nil {
 			return fmt.Errorf("%s: %w", picture.name, err)
