@@ -59,8 +59,7 @@ func Alert(in *Input) Result {
 	if p.a.SuppressedBy != 0 {
 		return p.out
 	}
-	if until := p.mutedUntil(); until != 0 {
-		p.lookAt(until)
+	if p.mutedUntil() != 0 {
 		return p.out
 	}
 	for _, r := range in.Rules.routes() {
@@ -120,14 +119,26 @@ func (p *planner) readTimeline() {
 		}
 	}
 	for i := range p.Rules.Silences {
-		if s := &p.Rules.Silences[i]; s.EndsAt > p.a.TriggeredAt && s.EndsAt <= p.Now && Matches(&s.Match, p.Input.Alert) {
-			p.mutedEndAt = max(p.mutedEndAt, s.EndsAt)
+		if s := &p.Rules.Silences[i]; Matches(&s.Match, p.Input.Alert) {
+			p.readMute(s.EndsAt)
 		}
 	}
 	for i := range p.Rules.Maintenance {
-		if w := &p.Rules.Maintenance[i]; w.EndsAt > p.a.TriggeredAt && w.EndsAt <= p.Now && covers(w, p.Input.Alert) {
-			p.mutedEndAt = max(p.mutedEndAt, w.EndsAt)
+		if w := &p.Rules.Maintenance[i]; covers(w, p.Input.Alert) {
+			p.readMute(w.EndsAt)
 		}
+	}
+}
+
+// readMute takes the end of a silence or maintenance window: it counts once it
+// has passed, and is a moment to look at until then.
+func (p *planner) readMute(end rimewatch.Time) {
+	switch {
+	case end <= p.a.TriggeredAt:
+	case end <= p.Now:
+		p.mutedEndAt = max(p.mutedEndAt, end)
+	case p.a.Status == rimewatch.AlertActive && p.a.SuppressedBy == 0:
+		p.lookAt(end)
 	}
 }
 

@@ -42,7 +42,7 @@ func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
 
 // levels tells the levels that are due.
 func (p *planner) levels(r *rimewatch.Route) {
-	start := p.start(r)
+	start, late := p.start(r), rimewatch.Time(0)
 	for level := range r.Steps {
 		step := &r.Steps[level]
 		if p.a.AcknowledgedAt != 0 && (level > 0 || start <= p.a.AcknowledgedAt) {
@@ -52,11 +52,7 @@ func (p *planner) levels(r *rimewatch.Route) {
 		if p.a.Type == rimewatch.DeviceOffline {
 			due = max(due, p.a.TriggeredAt+OfflineWait)
 		}
-		if level > 0 {
-			if told := p.firstTold(r); told != 0 {
-				due = max(due, told+seconds(step.AfterS-r.Steps[0].AfterS))
-			}
-		}
+		due += late
 		if p.Now < due {
 			p.lookAt(due)
 			continue
@@ -65,6 +61,9 @@ func (p *planner) levels(r *rimewatch.Route) {
 			if p.channels[c] && !p.knows(r, level, c) {
 				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 			}
+		}
+		if told := p.firstTold(r); level == 0 && told > due {
+			late = told - due
 		}
 	}
 }

@@ -1,0 +1,296 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/plan"
+)
+
+const (
+	minute = rimewatch.Minute
+	hour   = rimewatch.Hour
+)
+
+// t0 is 12:00 UTC on a Saturday.
+var t0 = rimewatch.TimeOf(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+
+// world is one alert and those who may be told of it, played forward.
+type world struct {
+	in     plan.Input
+	view   rimewatch.AlertView
+	rules  plan.Rules
+	next   rimewatch.Time
+	broken map[int64]bool // channels whose messages stay pending
+	told   []string       // what was told, one line each
+}
+
+// newWorld has an alert of device 7 at site 3 that opened at t0.
+func newWorld(severity rimewatch.Severity, kind rimewatch.AlertType, routes ...rimewatch.Route) *world {
+	w := newWorldBefore(severity, kind, routes...)
+	w.happen(t0, rimewatch.TransitionOpened)
+	return w
+}
+
+// newWorldBefore is newWorld right before the alert opens.
+func newWorldBefore(severity rimewatch.Severity, kind rimewatch.AlertType, routes ...rimewatch.Route) *world {
+	w := &world{broken: make(map[int64]bool)}
+	w.view = rimewatch.AlertView{
+		Alert: rimewatch.Alert{ID: 1, WorkspaceID: 1, DeviceID: 7, Status: rimewatch.AlertActive, Severity: severity, Type: kind, TriggeredAt: t0},
+		Site:  &rimewatch.Site{ID: 3}, EquipmentType: "walkin_cooler",
+	}
+	for id := int64(1); id <= 4; id++ {
+		w.rules.Channels = append(w.rules.Channels, rimewatch.Channel{ID: id, Enabled: id != 4})
+	}
+	w.rules.Routes = routes
+	w.in = plan.Input{Alert: &w.view, Rules: &w.rules, Zone: time.UTC, Now: t0}
+	return w
+}
+
+// happen adds a line to the timeline and changes the alert as it says.
+func (w *world) happen(at rimewatch.Time, kind rimewatch.TransitionKind) {
+	w.runUntil(at)
+	a := &w.view.Alert
+	switch kind {
+	case rimewatch.TransitionEscalated:
+		a.Severity = rimewatch.Critical
+	case rimewatch.TransitionDeescalated:
+		a.Severity = rimewatch.Warning
+	case rimewatch.TransitionAcknowledged:
+		a.AcknowledgedAt = at
+	case rimewatch.TransitionAckExpired:
+		a.AcknowledgedAt = 0
+	case rimewatch.TransitionSuppressed:
+		a.SuppressedBy = 99
+	case rimewatch.TransitionReleased:
+		a.SuppressedBy = 0
+	case rimewatch.TransitionResolved:
+		a.Status, a.ResolvedAt, a.Resolution = rimewatch.AlertResolved, at, rimewatch.ResolvedAuto
+	}
+	w.in.Timeline = append(w.in.Timeline, rimewatch.AlertTransition{AlertID: 1, Kind: kind, At: at, Severity: a.Severity})
+	w.look(at)
+}
+
+// look plans at a moment and makes what is wanted.
+func (w *world) look(at rimewatch.Time) {
+	w.in.Now = at
+	r := plan.Alert(&w.in)
+	w.next = r.Next
+	for _, id := range r.Drop {
+		w.in.Made[id-1].Status = rimewatch.DeliveryDropped
+	}
+	for _, d := range r.Wanted {
+		d.ID = int64(len(w.in.Made) + 1)
+		d.Status = rimewatch.DeliverySent
+		if w.broken[d.ChannelID] {
+			d.Status = rimewatch.DeliveryPending
+		}
+		w.in.Made = append(w.in.Made, d.Delivery)
+		line := fmt.Sprintf("%s %s L%d → %d", clock(d.NextAttemptAt), d.Kind, d.Level, d.ChannelID)
+		if d.After != "" {
+			line += " after " + d.After
+		}
+		w.told = append(w.told, line)
+	}
+}
+
+// runUntil looks whenever the plan has asked for it, up to but not at a moment.
+func (w *world) runUntil(at rimewatch.Time) {
+	for w.next != 0 && w.next < at {
+		w.look(w.next)
+	}
+	w.in.Now = at
+}
+
+// clock is the time since t0.
+func clock(t rimewatch.Time) string {
+	m := int((t - t0) / minute)
+	return fmt.Sprintf("%d:%02d", m/60, m%60)
+}
+
+func route(id int64, steps ...rimewatch.RouteStep) rimewatch.Route {
+	return rimewatch.Route{ID: id, WorkspaceID: 1, Enabled: true, Recovery: true, Steps: steps}
+}
+
+func step(after rimewatch.Time, channels ...int64) rimewatch.RouteStep {
+	return rimewatch.RouteStep{AfterS: int(after / rimewatch.Second), ChannelIDs: channels}
+}
+
+// with changes a route.
+func with(r rimewatch.Route, change func(*rimewatch.Route)) rimewatch.Route {
+	change(&r)
+	return r
+}
+
+func silence(from, to rimewatch.Time, m rimewatch.Matchers) func(*plan.Rules) {
+	return func(r *plan.Rules) {
+		r.Silences = append(r.Silences, rimewatch.Silence{StartsAt: from, EndsAt: to, Match: m})
+	}
+}
+
+func TestAlert(t *testing.T) {
+	type event struct {
+		at   rimewatch.Time // after t0
+		kind rimewatch.TransitionKind
+	}
+	three := route(1, step(0, 1), step(15*minute, 2), step(hour, 3))
+	repeating := with(route(1, step(0, 1), step(30*minute, 2)), func(r *rimewatch.Route) { r.RepeatS = 3600 })
+	night := with(route(1, step(0, 1), step(15*minute, 2)), func(r *rimewatch.Route) { r.Quiet = &rimewatch.QuietHours{From: 11 * 60, To: 18 * 60} })
+	digest := 7 * 60
+	for _, c := range []struct {
+		name     string
+		severity rimewatch.Severity
+		kind     rimewatch.AlertType
+		routes   []rimewatch.Route
+		rules    func(*plan.Rules)
+		broken   []int64
+		events   []event
+		until    rimewatch.Time // after t0
+		want     string
+	}{
+		{name: "without a route every enabled channel is told at once", want: "0:00 opened L0 → 1|0:00 opened L0 → 2|0:00 opened L0 → 3"},
+		{name: "without a route all are told of the end", events: []event{{hour, rimewatch.TransitionResolved}},
+			want: "0:00 opened L0 → 1|0:00 opened L0 → 2|0:00 opened L0 → 3|1:00 recovery L0 → 1|1:00 recovery L0 → 2|1:00 recovery L0 → 3"},
+		{name: "no route matches", routes: []rimewatch.Route{with(three, func(r *rimewatch.Route) { r.Match.Severities = []rimewatch.Severity{rimewatch.Critical} })}, want: ""},
+		{name: "a route switched off is a route", routes: []rimewatch.Route{with(three, func(r *rimewatch.Route) { r.Enabled = false })}, want: ""},
+		{name: "levels by their delays", routes: []rimewatch.Route{three}, want: "0:00 opened L0 → 1|0:15 opened L1 → 2|1:00 opened L2 → 3"},
+		{name: "a channel switched off is left out", routes: []rimewatch.Route{route(1, step(0, 4), step(5*minute, 2))}, want: "0:05 opened L1 → 2"},
+		{name: "matchers", routes: []rimewatch.Route{
+			with(route(1, step(0, 1)), func(r *rimewatch.Route) {
+				r.Match = rimewatch.Matchers{SiteIDs: []int64{3}, EquipmentTypes: []string{"walkin_cooler"}, Types: []rimewatch.AlertType{rimewatch.HighTemperature}, DeviceIDs: []int64{7, 8}}
+			}),
+			with(route(2, step(0, 2)), func(r *rimewatch.Route) { r.Match.SiteIDs = []int64{4} }),
+			with(route(3, step(0, 3)), func(r *rimewatch.Route) {
+				r.Match = rimewatch.Matchers{SiteIDs: []int64{3}, DeviceIDs: []int64{8}}
+			}),
+		}, want: "0:00 opened L0 → 1"},
+		{name: "two routes, one channel: told once, its own levels all the same", routes: []rimewatch.Route{three, route(2, step(0, 1, 3), step(10*minute, 1))},
+			events: []event{{2 * hour, rimewatch.TransitionResolved}},
+			want:   "0:00 opened L0 → 1|0:00 opened L0 → 3|0:10 opened L1 → 1|0:15 opened L1 → 2|1:00 opened L2 → 3|2:00 recovery L0 → 1|2:00 recovery L0 → 3|2:00 recovery L1 → 2"},
+		{name: "acknowledged: no further level", routes: []rimewatch.Route{three}, events: []event{{5 * minute, rimewatch.TransitionAcknowledged}}, want: "0:00 opened L0 → 1"},
+		{name: "an acknowledgement that expires goes on where it stopped", routes: []rimewatch.Route{three},
+			events: []event{{5 * minute, rimewatch.TransitionAcknowledged}, {45 * minute, rimewatch.TransitionAckExpired}},
+			want:   "0:00 opened L0 → 1|0:45 opened L1 → 2|0:45 repeat L0 → 1 after acknowledgement|1:00 opened L2 → 3"},
+		{name: "reminders", routes: []rimewatch.Route{repeating}, until: 2*hour + 45*minute,
+			want: "0:00 opened L0 → 1|0:30 opened L1 → 2|1:00 repeat L0 → 1|1:30 repeat L1 → 2|2:00 repeat L0 → 1|2:30 repeat L1 → 2"},
+		{name: "no reminders while acknowledged", routes: []rimewatch.Route{repeating}, until: 6 * hour,
+			events: []event{{40 * minute, rimewatch.TransitionAcknowledged}, {4 * hour, rimewatch.TransitionAckExpired}, {4*hour + 30*minute, rimewatch.TransitionResolved}},
+			want:   "0:00 opened L0 → 1|0:30 opened L1 → 2|4:00 repeat L0 → 1 after acknowledgement|4:00 repeat L1 → 2 after acknowledgement|4:30 recovery L0 → 1|4:30 recovery L1 → 2"},
+		{name: "no reminder behind a message that waits", routes: []rimewatch.Route{repeating}, broken: []int64{1}, until: 3 * hour,
+			want: "0:00 opened L0 → 1|0:30 opened L1 → 2|1:30 repeat L1 → 2|2:30 repeat L1 → 2"},
+		{name: "rises to critical", routes: []rimewatch.Route{three}, events: []event{{20 * minute, rimewatch.TransitionEscalated}},
+			want: "0:00 opened L0 → 1|0:15 opened L1 → 2|0:20 escalated L0 → 1|0:20 escalated L1 → 2|1:00 opened L2 → 3"},
+		{name: "rises while acknowledged: told, but no further level", routes: []rimewatch.Route{three},
+			events: []event{{5 * minute, rimewatch.TransitionAcknowledged}, {20 * minute, rimewatch.TransitionEscalated}}, want: "0:00 opened L0 → 1|0:20 escalated L0 → 1"},
+		{name: "rises twice", routes: []rimewatch.Route{route(1, step(0, 1))},
+			events: []event{{5 * minute, rimewatch.TransitionEscalated}, {30 * minute, rimewatch.TransitionDeescalated}, {50 * minute, rimewatch.TransitionEscalated}},
+			want:   "0:00 opened L0 → 1|0:05 escalated L0 → 1|0:50 escalated L0 → 1"},
+		{name: "a route for critical alerts counts from the rise", routes: []rimewatch.Route{
+			with(route(1, step(0, 1), step(15*minute, 2)), func(r *rimewatch.Route) { r.Match.Severities = []rimewatch.Severity{rimewatch.Critical} })},
+			events: []event{{20 * minute, rimewatch.TransitionEscalated}, {2 * hour, rimewatch.TransitionResolved}},
+			want:   "0:20 opened L0 → 1|0:35 opened L1 → 2|2:00 recovery L0 → 1|2:00 recovery L1 → 2"},
+		{name: "a route for critical alerts, acknowledged as a warning", routes: []rimewatch.Route{
+			with(route(1, step(0, 1), step(15*minute, 2)), func(r *rimewatch.Route) { r.Match.Severities = []rimewatch.Severity{rimewatch.Critical} })},
+			events: []event{{5 * minute, rimewatch.TransitionAcknowledged}, {20 * minute, rimewatch.TransitionEscalated}}, want: "0:20 opened L0 → 1"},
+		{name: "offline waits two minutes", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{three}, want: "0:02 opened L0 → 1|0:15 opened L1 → 2|1:00 opened L2 → 3"},
+		{name: "offline for less than that", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{three}, events: []event{{minute, rimewatch.TransitionResolved}}, want: ""},
+		{name: "explained by the site", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{three},
+			events: []event{{minute, rimewatch.TransitionSuppressed}, {3 * hour, rimewatch.TransitionResolved}}, want: ""},
+		{name: "explained for a time", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{three},
+			events: []event{{minute, rimewatch.TransitionSuppressed}, {hour, rimewatch.TransitionReleased}},
+			want:   "1:00 opened L0 → 1|1:13 opened L1 → 2|1:58 opened L2 → 3"},
+		{name: "told, then explained, then not", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{route(1, step(0, 1))},
+			events: []event{{10 * minute, rimewatch.TransitionSuppressed}, {hour, rimewatch.TransitionReleased}},
+			want:   "0:02 opened L0 → 1|1:00 repeat L0 → 1 after silence"},
+		{name: "silenced, then told", routes: []rimewatch.Route{three}, rules: silence(t0-hour, t0+hour, rimewatch.Matchers{SiteIDs: []int64{3}}),
+			want: "1:00 opened L0 → 1|1:15 opened L1 → 2|2:00 opened L2 → 3"},
+		{name: "over while silenced", routes: []rimewatch.Route{three}, rules: silence(t0-hour, t0+hour, rimewatch.Matchers{}),
+			events: []event{{30 * minute, rimewatch.TransitionResolved}}, want: ""},
+		{name: "told, then silenced", routes: []rimewatch.Route{route(1, step(0, 1))}, rules: silence(t0+10*minute, t0+hour, rimewatch.Matchers{}),
+			events: []event{{20 * minute, rimewatch.TransitionNoted}}, want: "0:00 opened L0 → 1|1:00 repeat L0 → 1 after silence"},
+		{name: "told, over while silenced: the end is told at its end", routes: []rimewatch.Route{route(1, step(0, 1))}, rules: silence(t0+10*minute, t0+hour, rimewatch.Matchers{}),
+			events: []event{{20 * minute, rimewatch.TransitionResolved}}, want: "0:00 opened L0 → 1|1:00 recovery L0 → 1"},
+		{name: "another's silence", routes: []rimewatch.Route{route(1, step(0, 1))}, rules: silence(t0-hour, t0+hour, rimewatch.Matchers{SiteIDs: []int64{4}}), want: "0:00 opened L0 → 1"},
+		{name: "maintenance of the device", routes: []rimewatch.Route{route(1, step(0, 1))},
+			rules: func(r *plan.Rules) {
+				r.Maintenance = []rimewatch.MaintenanceWindow{{StartsAt: t0 - hour, EndsAt: t0 + 90*minute, DeviceIDs: []int64{7}}}
+			}, want: "1:30 opened L0 → 1"},
+		{name: "maintenance of everything", routes: []rimewatch.Route{route(1, step(0, 1))},
+			rules: func(r *plan.Rules) {
+				r.Maintenance = []rimewatch.MaintenanceWindow{{StartsAt: t0 - hour, EndsAt: t0 + 90*minute}}
+			}, want: "1:30 opened L0 → 1"},
+		{name: "maintenance elsewhere", routes: []rimewatch.Route{route(1, step(0, 1))},
+			rules: func(r *plan.Rules) {
+				r.Maintenance = []rimewatch.MaintenanceWindow{{StartsAt: t0 - hour, EndsAt: t0 + 90*minute, SiteIDs: []int64{4}, DeviceIDs: []int64{8}}}
+			}, want: "0:00 opened L0 → 1"},
+		{name: "quiet hours hold a warning back, and its levels as much", routes: []rimewatch.Route{night}, want: "6:00 opened L0 → 1|6:15 opened L1 → 2", until: 10 * hour},
+		{name: "quiet hours do not hold a critical alert back", severity: rimewatch.Critical, routes: []rimewatch.Route{night}, want: "0:00 opened L0 → 1|0:15 opened L1 → 2"},
+		{name: "a warning that becomes critical in quiet hours", routes: []rimewatch.Route{night}, events: []event{{hour, rimewatch.TransitionEscalated}}, want: "1:00 opened L0 → 1|1:15 opened L1 → 2"},
+		{name: "a warning that is over before the morning", routes: []rimewatch.Route{night}, events: []event{{hour, rimewatch.TransitionResolved}}, want: "", until: 10 * hour},
+		{name: "who was woken by it hears at once that it is over", severity: rimewatch.Critical, routes: []rimewatch.Route{night},
+			events: []event{{10 * minute, rimewatch.TransitionDeescalated}, {20 * minute, rimewatch.TransitionResolved}}, want: "0:00 opened L0 → 1|0:20 recovery L0 → 1"},
+		{name: "the end of a warning waits for the morning too", routes: []rimewatch.Route{with(route(1, step(0, 1)), func(r *rimewatch.Route) { r.Quiet = &rimewatch.QuietHours{From: 13 * 60, To: 18 * 60} })},
+			events: []event{{2 * hour, rimewatch.TransitionResolved}}, want: "0:00 opened L0 → 1|6:00 recovery L0 → 1"},
+		{name: "a digest holds warnings back", routes: []rimewatch.Route{with(three, func(r *rimewatch.Route) { r.DigestAt = &digest })}, want: "", until: 48 * hour},
+		{name: "a digest does not hold a rise back", routes: []rimewatch.Route{with(three, func(r *rimewatch.Route) { r.DigestAt = &digest })},
+			events: []event{{hour, rimewatch.TransitionEscalated}}, want: "1:00 opened L0 → 1|1:15 opened L1 → 2|2:00 opened L2 → 3"},
+		{name: "a route without recovery", routes: []rimewatch.Route{with(three, func(r *rimewatch.Route) { r.Recovery = false })},
+			events: []event{{5 * minute, rimewatch.TransitionResolved}}, want: "0:00 opened L0 → 1"},
+		{name: "nobody is told of the end of what did not reach them", routes: []rimewatch.Route{route(1, step(0, 1, 2))}, broken: []int64{2},
+			events: []event{{5 * minute, rimewatch.TransitionResolved}}, want: "0:00 opened L0 → 1|0:00 opened L0 → 2|0:05 recovery L0 → 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			severity, kind := c.severity, c.kind
+			if severity == "" {
+				severity = rimewatch.Warning
+			}
+			if kind == "" {
+				kind = rimewatch.HighTemperature
+			}
+			w := newWorldBefore(severity, kind, c.routes...)
+			for _, id := range c.broken {
+				w.broken[id] = true
+			}
+			if c.rules != nil {
+				c.rules(&w.rules)
+			}
+			w.happen(t0, rimewatch.TransitionOpened)
+			for _, e := range c.events {
+				w.happen(t0+e.at, e.kind)
+			}
+			until := c.until
+			if until == 0 {
+				until = 3 * hour
+			}
+			w.runUntil(t0 + until)
+			if diff := cmp.Diff(c.want, strings.Join(w.told, "|")); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			for _, d := range w.in.Made {
+				if w.view.Status == rimewatch.AlertResolved && d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {
+					t.Errorf("%s still waits although the alert is over", d.Key)
+				}
+			}
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	w := newWorld(rimewatch.Warning, rimewatch.HighTemperature, with(route(5, step(0, 1)), func(r *rimewatch.Route) { r.RepeatS = 3600 }))
+	w.happen(t0+90*minute, rimewatch.TransitionAcknowledged)
+	w.happen(t0+100*minute, rimewatch.TransitionAckExpired)
+	w.happen(t0+101*minute, rimewatch.TransitionResolved)
+	var keys []string
+	for _, d := range w.in.Made {
+		keys = append(keys, d.Key)
+	}
+	want := []string{"alert/1/0/opened/5/0/0/1", "alert/1/0/repeat/5/0/0/1", "alert/1/1/repeat/5/0/1/1", "alert/1/1/recovery/5/0/0/1"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Error(diff)
+	}
+}
