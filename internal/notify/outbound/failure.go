@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -24,7 +25,6 @@ func Failure(err error) *rimewatch.Error {
 	var dns *net.DNSError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
 	var host x509.HostnameError
 	switch {
 	case errors.As(err, &ours):
@@ -35,7 +35,7 @@ func Failure(err error) *rimewatch.Error {
 		return ofStatus(status)
 	case errors.As(err, &dns):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's name %s does not resolve.", dns.Name)
-	case errors.As(err, &cert), errors.As(err, &host), errors.As(err, &record):
+	case errors.As(err, &cert), errors.As(err, &host), strings.Contains(err.Error(), plainAnswer):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's certificate or TLS is not in order.")
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
@@ -47,6 +47,9 @@ func Failure(err error) *rimewatch.Error {
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not take the message.")
 	}
 }
+
+// plainAnswer is how net/http says it; it has no other name.
+const plainAnswer = "server gave HTTP response to HTTPS client"
 
 var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
 

@@ -17,11 +17,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
@@ -33,7 +35,35 @@ import (
 
 // Guard makes every HTTP client of this process that names no transport go
 // through g. A server calls it once, before anything runs.
-func Guard(g *outbound.Guard) { http.DefaultTransport = g.Transport() }
+func Guard(g *outbound.Guard) { http.DefaultTransport = &watched{RoundTripper: g.Transport()} }
+
+// watched remembers what went wrong with Telegram: its service takes an answer
+// that is not JSON, and no answer at all, for a success.
+type watched struct {
+	http.RoundTripper
+	failed sync.Map // error by path
+}
+
+const telegram = "api.telegram.org"
+
+// RoundTrip implements http.RoundTripper.
+func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := w.RoundTripper.RoundTrip(r)
+	if err != nil && r.URL.Host == telegram {
+		w.failed.Store(r.URL.Path, err)
+	}
+	return resp, err
+}
+
+// telegramFailed gives what has gone wrong with a bot's messages since it was
+// last asked, nil = nothing.
+func (w *watched) telegramFailed(u *url.URL) error {
+	token, _ := u.User.Password()
+	if err, ok := w.failed.LoadAndDelete("/bot" + u.User.Username() + ":" + token + "/sendMessage"); ok {
+		return err.(error)
+	}
+	return nil
+}
 
 // maxRunning bounds the calls under way. Shoutrrr takes no context: a call that
 // takes too long is given up, but runs on.
@@ -42,18 +72,12 @@ const maxRunning = 32
 // Sender sends to services.
 type Sender struct {
 	transport http.RoundTripper
-	guarded   func() bool
 	running   chan struct{}
 }
 
 // New makes a sender whose connections g guards.
 func New(g *outbound.Guard) *Sender {
-	return &Sender{transport: g.Transport(), guarded: guarded, running: make(chan struct{}, maxRunning)}
-}
-
-func guarded() bool {
-	_, ok := http.DefaultTransport.(*outbound.Transport)
-	return ok
+	return &Sender{transport: g.Transport(), running: make(chan struct{}, maxRunning)}
 }
 
 // refused are the services that cannot be guarded or are none.
@@ -105,7 +129,8 @@ func locate(rawURL string) (s types.Service, err error) {
 
 // Send sends a message once; for errors see outbound.Failure.
 func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *message.Message) (string, error) {
-	if !s.guarded() {
+	watch, ok := http.DefaultTransport.(*watched)
+	if !ok {
 		return "", rimewatch.Errorf(rimewatch.CodeForbidden, "Services are not enabled in this process.")
 	}
 	if name, _, _ := strings.Cut(c.URL, ":"); slices.Contains(refused, strings.ToLower(name)) {
@@ -121,7 +146,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	done := make(chan error, 1)
 	go func() {
 		defer func() { <-s.running }()
-		done <- s.send(c.URL, m)
+		done <- s.send(watch, c.URL, m)
 	}()
 	select {
 	case err := <-done:
@@ -132,7 +157,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 }
 
 // send calls the service. Some panic when their request fails.
-func (s *Sender) send(rawURL string, m *message.Message) (err error) {
+func (s *Sender) send(watch *watched, rawURL string, m *message.Message) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New("the service broke off")
@@ -148,16 +173,40 @@ func (s *Sender) send(rawURL string, m *message.Message) (err error) {
 	case interface{ GetHTTPClient() *http.Client }:
 		own.GetHTTPClient().Transport = s.transport
 	}
-	text := m.Plain()
-	if !takesTitle(service) {
+	text, params := m.Plain(), paramsOf(service.GetID(), m)
+	if _, titled := params.Title(); !titled {
 		text = m.Data.Subject + "\n" + text
 	}
-	return service.Send(clip(text), &types.Params{types.TitleKey: m.Data.Subject})
+	err = service.Send(clip(text), &params)
+	if u, bad := url.Parse(rawURL); err == nil && bad == nil && u.Scheme == "telegram" {
+		err = watch.telegramFailed(u)
+	}
+	return err
 }
 
-// takesTitle tells whether a service shows the title that it is given.
-func takesTitle(s types.Service) bool {
-	return slices.Contains([]string{"bark", "discord", "gotify", "join", "lark", "ntfy", "notifiarr", "opsgenie", "pushbullet", "pushover", "slack", "teams", "telegram"}, s.GetID())
+// titled are the services that show a title; the others refuse or lose one.
+var titled = []string{"bark", "discord", "gotify", "join", "lark", "ntfy", "notifiarr", "opsgenie", "pushbullet", "pushover", "slack", "teams", "telegram"}
+
+// paramsOf says in a service's own words what text alone does not: a title, and
+// to PagerDuty which messages belong together and when it is over.
+func paramsOf(id string, m *message.Message) types.Params {
+	if id == "pagerduty" {
+		p := types.Params{"severity": "warning", "action": "trigger"}
+		if parts := strings.SplitN(m.Data.DeliveryID, "/", 3); len(parts) == 3 && parts[0] == "alert" {
+			p["dedup_key"] = "rimewatch/alert/" + parts[1]
+		}
+		if m.Data.Urgent {
+			p["severity"] = "critical"
+		}
+		if m.Data.Kind == rimewatch.DeliveryRecovery {
+			p["action"] = "resolve"
+		}
+		return p
+	}
+	if slices.Contains(titled, id) {
+		return types.Params{types.TitleKey: m.Data.Subject}
+	}
+	return types.Params{}
 }
 
 // maxText is what the shortest-spoken service takes, in bytes.
@@ -170,20 +219,25 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxText], "") + "…"
 }
 
-// answered is how a StatusError reads: some services keep only the words of the
-// errors they wrap.
-var answered = regexp.MustCompile(`the receiver answered (\d{3})\b`)
+// Some services keep only the words of the errors they wrap.
+var (
+	answered   = regexp.MustCompile(`the receiver answered (\d{3})\b`)
+	notAllowed = regexp.MustCompile(`the address (\S+) is not allowed for receivers`)
+)
 
 func failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	var status *outbound.StatusError
-	var inURL *url.Error
-	if !errors.As(err, &status) && !errors.As(err, &inURL) {
-		if found := answered.FindStringSubmatch(err.Error()); found != nil {
+	if found := answered.FindStringSubmatch(err.Error()); found != nil {
+		var status *outbound.StatusError
+		if !errors.As(err, &status) {
 			code, _ := strconv.Atoi(found[1])
 			err = &outbound.StatusError{Status: code}
+		}
+	} else if found := notAllowed.FindStringSubmatch(err.Error()); found != nil {
+		if a, bad := netip.ParseAddr(found[1]); bad == nil {
+			err = &outbound.Refused{Address: a}
 		}
 	}
 	return outbound.Failure(err)
