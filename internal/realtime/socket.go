@@ -108,7 +108,9 @@ type socket struct {
 }
 
 func newSocket(r *room, c conn, p account.Principal, now time.Time) *socket {
-	return &socket{room: r, conn: c, principal: p, pinged: now, compactAt: compactFrom}
+	s := &socket{room: r, conn: c, principal: p, pinged: now, compactAt: compactFrom}
+	s.heard.Store(true) // it has just opened
+	return s
 }
 
 func (s *socket) closing() bool {
@@ -252,13 +254,13 @@ func (s *socket) write() {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
-		frames, n := s.take((*buf)[:0])
+		frames, n, shared := s.take((*buf)[:0])
 		if frames == nil {
 			return
 		}
 		err := s.conn.Write(frames)
-		if cap(frames) > cap(*buf) && cap(frames) <= 2*chunkSize {
-			*buf = frames
+		if !shared && cap(frames) <= 2*chunkSize {
+			*buf = frames // it may have grown
 		}
 		if err != nil {
 			if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -277,14 +279,15 @@ var buffers = sync.Pool{New: func() any {
 }}
 
 // take gives the next frames to be written, gathered in buf or as they are
-// shared, and their number; nil when nothing waits or the socket is closed.
-func (s *socket) take(buf []byte) (frames []byte, n int) {
+// shared with others, and their number; nil when nothing waits or the socket is
+// closed.
+func (s *socket) take(buf []byte) (frames []byte, n int, shared bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 || s.closed != nil {
 		s.writing = false
 		s.queue, s.waiting = nil, 0
-		return nil, 0
+		return nil, 0, false
 	}
 	taken := 0
 	for taken < len(s.queue) && len(buf) < chunkSize {
@@ -293,7 +296,7 @@ func (s *socket) take(buf []byte) (frames []byte, n int) {
 			if taken > 0 {
 				break
 			}
-			frames, n, taken = it.batch.frames, it.weight(), 1
+			frames, n, shared, taken = it.batch.frames, it.weight(), true, 1
 			break
 		}
 		buf = s.room.append(buf, it)
@@ -309,7 +312,7 @@ func (s *socket) take(buf []byte) (frames []byte, n int) {
 	if len(s.queue) == 0 {
 		s.queue, s.compactAt = nil, compactFrom
 	}
-	return frames, n
+	return frames, n, shared
 }
 
 // append writes an item's frames.
@@ -361,7 +364,7 @@ func (s *socket) ping(now time.Time) {
 	s.pinged = now
 	if s.heard.Swap(false) {
 		s.missed = 0
-	} else if s.missed++; s.missed > maxMissed {
+	} else if s.missed++; s.missed >= maxMissed {
 		s.shut(closeDead)
 		return
 	}

@@ -1,0 +1,298 @@
+package realtime
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func TestMessages(t *testing.T) {
+	inBubble(t, func(g *ground) {
+		p := g.join(1, 1)
+		p.s.principal.Scopes = rimewatch.ScopeReadingsRead
+		p.subscribe(`"id":1,"channel":"readings"`)
+		long := strings.Repeat("x", 300)
+		for _, c := range []struct {
+			text, code string
+			id         any
+			fields     []string
+		}{
+			{`{`, "invalid_json", nil, nil},
+			{``, "invalid_json", nil, nil},
+			{`[]`, "invalid_json", nil, nil},
+			{`null`, "invalid_json", nil, nil},
+			{`{"op":"subscribe","op":"subscribe"}`, "invalid_json", nil, nil},
+			{"{\"op\":\"\xff\"}", "invalid_json", nil, nil},
+			{`{}`, "validation_failed", nil, []string{"id", "op"}},
+			{`{"id":7}`, "validation_failed", 7.0, []string{"op"}},
+			{`{"op":"publish","id":7}`, "validation_failed", 7.0, []string{"op"}},
+			{`{"op":"subscribe","id":"7","channel":"alerts"}`, "validation_failed", nil, []string{"id"}},
+			{`{"op":"subscribe","id":-1,"channel":"alerts"}`, "validation_failed", nil, []string{"id"}},
+			{`{"op":"subscribe","id":1.5,"channel":"alerts"}`, "validation_failed", nil, []string{"id"}},
+			{`{"op":"subscribe","id":9007199254740992,"channel":"alerts"}`, "validation_failed", nil, []string{"id"}},
+			{`{"op":"subscribe","id":7}`, "validation_failed", 7.0, []string{"channel"}},
+			{`{"op":"subscribe","id":7,"channel":"weather"}`, "validation_failed", 7.0, []string{"channel"}},
+			{`{"op":"subscribe","id":7,"Channel":"readings"}`, "validation_failed", 7.0, []string{"Channel", "channel"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","workspace":2}`, "validation_failed", 7.0, []string{"workspace"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","` + long + `":2}`, "validation_failed", 7.0, []string{"…"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","since":5}`, "validation_failed", 7.0, []string{"since"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":[]}`, "validation_failed", 7.0, []string{"filter"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":{"severity":"warning"}}`, "validation_failed", 7.0, []string{"filter.severity"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":{"serials":[]}}`, "validation_failed", 7.0, []string{"filter.serials"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":{"serials":"D-1"}}`, "validation_failed", 7.0, []string{"filter.serials"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":{"serials":["a","b c"]}}`, "validation_failed", 7.0, []string{"filter.serials[1]"}},
+			{`{"op":"subscribe","id":7,"channel":"readings","filter":{"site_id":"1","equipment_type":""}}`, "validation_failed", 7.0, []string{"filter.equipment_type", "filter.site_id"}},
+			{`{"op":"subscribe","id":7,"channel":"alerts","filter":{"severity":"bad","type":7}}`, "validation_failed", 7.0, []string{"filter.severity", "filter.type"}},
+			{`{"op":"subscribe","id":7,"channel":"summary","filter":{"site_id":1}}`, "validation_failed", 7.0, []string{"filter.site_id"}},
+			{`{"op":"subscribe","id":7,"channel":"alerts"}`, "forbidden", 7.0, []string{"scope"}},
+			{`{"op":"subscribe","id":7,"channel":"devices"}`, "forbidden", 7.0, []string{"scope"}},
+			{`{"op":"subscribe","id":7,"channel":"summary"}`, "forbidden", 7.0, []string{"scope"}},
+			{`{"op":"subscribe","id":1,"channel":"readings"}`, "conflict", 1.0, nil},
+			{`{"op":"unsubscribe","id":2}`, "not_found", 2.0, nil},
+			{`{"op":"unsubscribe"}`, "validation_failed", nil, []string{"id"}},
+			{`{"op":"unsubscribe","id":1,"channel":"readings"}`, "validation_failed", 1.0, []string{"channel"}},
+		} {
+			time.Sleep(time.Second)
+			got := p.say(c.text)
+			if len(got) != 1 || got[0].Op != "error" {
+				t.Errorf("%s: %+v", c.text, got)
+				continue
+			}
+			fields := slices.Sorted(maps.Keys(got[0].Error.Fields))
+			if got[0].Error.Code != c.code || got[0].ID != c.id || !slices.Equal(fields, c.fields) {
+				t.Errorf("%s: %+v", c.text, got[0])
+			}
+		}
+	})
+}
+
+func TestTooMuch(t *testing.T) {
+	inBubble(t, func(g *ground) {
+		p := g.join(1, 1)
+		for i := range maxSubscriptions {
+			p.subscribe(fmt.Sprintf(`"id":%d,"channel":"readings"`, i))
+		}
+		if got := p.say(`{"op":"subscribe","id":99,"channel":"readings"}`); len(got) != 1 || got[0].Error.Code != "rate_limited" {
+			t.Errorf("%+v", got)
+		}
+		for range 30 * messagesPerSecond {
+			time.Sleep(time.Second / messagesPerSecond)
+			p.s.receive([]byte(`{}`), time.Now())
+		}
+		if code := p.code(); code != -1 {
+			t.Errorf("ten a second: closed with %d", code)
+		}
+		for range 2 * messagesBurst {
+			p.s.receive([]byte(`{}`), time.Now())
+		}
+		if code := p.code(); code != 4429 {
+			t.Errorf("closed with %d", code)
+		}
+	})
+}
+
+// TestFrames holds the heads of frames against RFC 6455.
+func TestFrames(t *testing.T) {
+	for _, n := range []int{0, 1, 125, 126, 127, 65535, 65536, 100_000} {
+		before := []byte("before")
+		payload := bytes.Repeat([]byte("p"), n)
+		b := endFrame(append(beginFrame(before), payload...), len(before))
+		frame := b[len("before"):]
+		if frame[0] != 0x81 {
+			t.Errorf("%d: %x", n, frame[0])
+		}
+		got, rest := int(frame[1]), frame[2:]
+		switch got {
+		case 126:
+			got, rest = int(binary.BigEndian.Uint16(rest)), rest[2:]
+			if n < 126 {
+				t.Errorf("%d has too long a head", n)
+			}
+		case 127:
+			got, rest = int(binary.BigEndian.Uint64(rest)), rest[8:]
+			if n < 65536 {
+				t.Errorf("%d has too long a head", n)
+			}
+		}
+		if got != n || !bytes.Equal(rest, payload) || !bytes.HasPrefix(b, before) {
+			t.Errorf("%d: a frame of %d with %d bytes", n, got, len(rest))
+		}
+	}
+}
+
+// TestPast lets anything happen in a room, and time pass, and asks for what was
+// missed since any moment: when it is recovered, it is all of it.
+func TestPast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPast("e")
+		type happening struct {
+			seq    uint64
+			c      channel
+			device int64
+			at     rimewatch.Time
+		}
+		var all []happening
+		now := rimewatch.Time(1_000_000)
+		sub := [...]*subscription{devices: {channel: devices}, readings: {channel: readings}, alerts: {channel: alerts}, summary: {channel: summary}}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0, 1: // readings
+				list := make([]reading, rapid.SampledFrom([]int{1, 3, 5000}).Draw(t, "readings"))
+				for i := range list {
+					d := int64(i%7 + 1)
+					list[i] = reading{seq: p.next(readings), at: now, device: &device{id: d}, value: rimewatch.Reading{At: now + rimewatch.Time(i)}}
+					all = append(all, happening{list[i].seq, readings, d, now})
+				}
+				p.keepReadings(list)
+			case 2, 3:
+				c := rapid.SampledFrom([]channel{devices, alerts}).Draw(t, "channel")
+				e := &event{seq: p.next(c), at: now, channel: c}
+				p.keep(e)
+				all = append(all, happening{e.seq, c, 0, now})
+			case 4:
+				c := rapid.SampledFrom([]channel{devices, readings, alerts}).Draw(t, "skipped")
+				p.skip(c)
+				all = append(all, happening{p.seq, c, -1, now})
+			case 5:
+				for range rapid.SampledFrom([]int{1, 100, 700}).Draw(t, "seconds") {
+					now += rimewatch.Second
+					p.forget(now - replayWindow)
+				}
+			}
+		}
+		after := uint64(rapid.IntRange(0, int(p.seq)+1).Draw(t, "since"))
+		for _, c := range []channel{devices, readings, alerts} {
+			var want []uint64
+			newest := make(map[int64]uint64)
+			lost, old := false, false
+			for _, h := range all {
+				if h.c == c && h.seq > after {
+					want = append(want, h.seq)
+					newest[h.device] = h.seq
+					lost = lost || h.device < 0
+					old = old || h.at < now-replayWindow-markEvery-rimewatch.Second
+				}
+			}
+			if !p.covers(position{"e", after}, c) {
+				if !lost && after <= p.seq && len(want) > 0 && !slices.ContainsFunc(all, func(h happening) bool {
+					return h.c == c && h.seq > after && h.at < now-replayWindow+markEvery+rimewatch.Second
+				}) {
+					t.Fatalf("%s after %d is given up without need", channelNames[c], after)
+				}
+				continue
+			}
+			if lost || old {
+				t.Fatalf("%s after %d is promised, lost %v, old %v", channelNames[c], after, lost, old)
+			}
+			var got []uint64
+			for _, it := range p.since(after, sub[c]) {
+				got = append(got, it.seq)
+			}
+			if c == readings && len(got) < len(want) {
+				want = slices.Sorted(maps.Values(newest)) // the newest of each device
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s after %d: %d came, want %d", channelNames[c], after, len(got), len(want))
+			}
+		}
+	})
+}
+
+func TestIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		epoch := rapid.StringMatching(`[a-z2-7]{10}`).Draw(t, "epoch")
+		seq := rapid.Uint64Max(1<<63-1).Draw(t, "seq")
+		p, ok := parseID(string(appendID(nil, epoch, seq)))
+		if !ok || p != (position{epoch, seq}) {
+			t.Errorf("%+v", p)
+		}
+		parseID(rapid.String().Draw(t, "anything"))
+	})
+}
+
+func TestNewestOf(t *testing.T) {
+	list := []queued{{device: 1, at: 1}, {device: 2, at: 2}, {device: 1, at: 3}, {device: 1, at: 4}, {device: 3, at: 5}}
+	for i, at := range []rimewatch.Time{5, 7, 9, 8, 1} { // the last of device 1 is a late one
+		list[i].value.At = at
+	}
+	var got []rimewatch.Time
+	for _, x := range newestOf(list) {
+		got = append(got, x.at)
+	}
+	if !slices.Equal(got, []rimewatch.Time{2, 3, 5}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestQueueIsBounded: a dispatcher that does not run costs no more than the
+// newest reading of each device, and no alert is lost.
+func TestQueueIsBounded(t *testing.T) {
+	h := New(Config{Objects: objects{}, Store: fleet{}})
+	h.live.Store(1)
+	part := make([]store.Input, 1000)
+	for n := range 1000 {
+		for i := range part {
+			part[i] = store.Input{Kind: store.InputReading, DeviceID: int64(i%100 + 1), Reading: rimewatch.Reading{At: rimewatch.Time(n*1000 + i + 1)}}
+		}
+		h.Publish(&ingest.Published{Parts: [][]store.Input{part}, Alerts: []ingest.AlertEvent{{}}})
+	}
+	if n := len(h.queue.readings); n > 2*queueKept {
+		t.Errorf("%d readings wait", n)
+	}
+	if n := len(h.queue.alerts); n != 1000 {
+		t.Errorf("%d alerts wait", n)
+	}
+	last := make(map[int64]rimewatch.Time)
+	for _, x := range h.queue.readings {
+		last[x.device] = x.value.At
+	}
+	if len(last) != 100 || last[100] != 1_000_000 || last[1] != 999_901 {
+		t.Errorf("%d devices, the newest of 100 at %d", len(last), last[100])
+	}
+}
+
+func BenchmarkPublish(b *testing.B) {
+	for name, rooms := range map[string]int32{"nobody": 0, "somebody": 1} {
+		b.Run(name, func(b *testing.B) {
+			h := New(Config{Objects: objects{}, Store: fleet{}})
+			h.live.Store(rooms)
+			part := make([]store.Input, 1000)
+			for i := range part {
+				part[i] = store.Input{Kind: store.InputReading, DeviceID: int64(i + 1)}
+			}
+			p := &ingest.Published{Parts: [][]store.Input{part}}
+			b.ReportAllocs()
+			for b.Loop() {
+				h.Publish(p)
+				h.queue.swap(&h.scratch)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/reading")
+		})
+	}
+}
+
+func BenchmarkAppendReading(b *testing.B) {
+	r := &reading{seq: 1000, at: 1_800_000_000_000, device: &device{id: 7, serial: "WIF-0001"}, value: rimewatch.Reading{
+		At: 1_800_000_000_000, ReceivedAt: 1_800_000_000_004, Present: rimewatch.AllFields, Values: [rimewatch.NumFields]float64{-18.4, 85.2, -5.1, 24.8, 45, 230.4, 8.2, 2.1},
+	}}
+	var buf []byte
+	for b.Loop() {
+		buf = appendReading(buf[:0], objects{}, "k3v0d1pqzz", r)
+	}
+	if !json.Valid(buf[header:]) {
+		b.Error("not JSON")
+	}
+	b.SetBytes(int64(len(buf)))
+}
