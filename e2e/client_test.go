@@ -30,6 +30,7 @@ func TestClient(t *testing.T) {
 	t.Run("batches", func(t *testing.T) { testBatches(t, c) })
 	t.Run("history", func(t *testing.T) { testHistory(t, c) })
 	t.Run("alerts", func(t *testing.T) { testAlerts(t, c) })
+	t.Run("stream", func(t *testing.T) { testStream(t, c) })
 	t.Run("public", func(t *testing.T) { testPublic(t, anonymous) })
 }
 
@@ -418,4 +419,38 @@ func testPublic(t *testing.T, c *client.Client) {
 	}
 	_, err = c.Summary(ctx)
 	wantCode(t, err, rimewatch.CodeUnauthenticated, 401)
+}
+
+// testStream listens to every channel of the real server while a device reports
+// for the first time.
+func testStream(t *testing.T, c *client.Client) {
+	must[client.Device](t)(c.CreateDevice(t.Context(), "Live", client.DeviceFields{}))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	subscribed := 0
+	seen := make(map[client.EventKind]bool)
+	for e, err := range c.Stream(ctx, client.Subscription{Channel: client.ChannelDevices, Serials: []string{"live"}}, client.Subscription{Channel: client.ChannelReadings},
+		client.Subscription{Channel: client.ChannelAlerts}, client.Subscription{Channel: client.ChannelSummary}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch seen[e.Kind] = true; {
+		case e.Kind == client.Subscribed:
+			if subscribed++; subscribed == 4 {
+				_, duplicate, err := c.PostReading(t.Context(), client.Reading{DeviceSerial: "Live", Measurements: client.Measurements{ProductZoneTemp: client.Value(-18.25)}})
+				if err != nil || duplicate {
+					t.Errorf("%v, duplicate %v", err, duplicate)
+				}
+			}
+		case e.Reading != nil && (e.Reading.DeviceSerial != "Live" || *e.Reading.ProductZoneTemp != -18.25):
+			t.Errorf("reading %+v", e.Reading)
+		case e.Device != nil && (e.Device.Serial != "Live" || e.Device.Status != rimewatch.Online):
+			t.Errorf("device %+v", e.Device)
+		case e.Summary != nil && e.Summary.TotalDevices == 0:
+			t.Errorf("summary %+v", e.Summary)
+		}
+		if seen["reading.created"] && seen["device.online"] && seen["summary.updated"] {
+			return
+		}
+	}
 }

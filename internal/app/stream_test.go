@@ -3,10 +3,20 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +28,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // house is a running server with a workspace, an owner who is signed in, and
@@ -29,6 +40,7 @@ type house struct {
 	token string
 	id    int64 // of token
 	spec  *jsonschema.Compiler
+	http  *http.Client
 }
 
 func newHouse(t *testing.T, change ...func(*app.Config)) *house {
@@ -49,7 +61,10 @@ func newHouse(t *testing.T, change ...func(*app.Config)) *house {
 			t.Error(err)
 		}
 	})
-	h := &house{App: a, t: t}
+	// The certificate of a test is nobody's.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	h := &house{App: a, t: t, http: &http.Client{Transport: transport}}
 	now := rimewatch.TimeOf(time.Now())
 	code, _, err := a.Accounts.SetupCode(t.Context())
 	h.must(err)
@@ -66,7 +81,7 @@ func newHouse(t *testing.T, change ...func(*app.Config)) *house {
 // describe fetches the description that every message is held against.
 func (h *house) describe() {
 	h.t.Helper()
-	resp, err := http.Get(h.URL() + "/api/asyncapi.json")
+	resp, err := h.http.Get(h.URL() + "/api/asyncapi.json")
 	h.must(err)
 	defer resp.Body.Close()
 	doc, err := jsonschema.UnmarshalJSON(resp.Body)
@@ -147,7 +162,7 @@ func (h *house) call(method, path, body string) map[string]any {
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := h.http.Do(req)
 	h.must(err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
@@ -180,7 +195,7 @@ func (h *house) dial(header http.Header, query string) (*stream, *http.Response,
 	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
 	h.t.Cleanup(cancel)
 	c, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(h.URL(), "http")+"/api/v1/stream"+query, &websocket.DialOptions{
-		Subprotocols: []string{"rimewatch.v1"}, HTTPHeader: header,
+		Subprotocols: []string{"rimewatch.v1"}, HTTPHeader: header, HTTPClient: h.http,
 	})
 	if err == nil {
 		c.SetReadLimit(1 << 20)
@@ -355,4 +370,265 @@ func TestStreamAuthentication(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStreamScopes: each channel needs its scope, and who may hear nothing is
+// sent away.
+func TestStreamScopes(t *testing.T) {
+	h := newHouse(t)
+	for scope, allowed := range map[rimewatch.Scopes]string{
+		rimewatch.ScopeDevicesRead:  "devices summary",
+		rimewatch.ScopeReadingsRead: "readings",
+		rimewatch.ScopeAlertsRead:   "alerts",
+	} {
+		token, _ := h.newToken(h.workspace(), scope)
+		s := h.stream(token)
+		for i, channel := range []string{"devices", "readings", "alerts", "summary"} {
+			m := s.subscribe(i, channel, "")
+			for m["op"] == "event" { // the summary comes by itself
+				m = s.next()
+			}
+			if got, want := m["op"] == "subscribed", strings.Contains(allowed, channel); got != want {
+				t.Errorf("%s with %v: %v", channel, scope.Names(), m)
+			}
+		}
+	}
+	feed, _ := h.newToken(h.workspace(), rimewatch.ScopesIngest)
+	if code := h.stream(feed).ended(); code != 4403 {
+		t.Errorf("a token for ingest: %d", code)
+	}
+}
+
+// TestStreamsOfWorkspaces: nobody hears of another workspace, whatever they ask
+// for, not even by an event's id.
+func TestStreamsOfWorkspaces(t *testing.T) {
+	h := newHouse(t)
+	now := rimewatch.TimeOf(time.Now())
+	other, err := h.Accounts.FindWorkspace(t.Context(), "Other", true, now)
+	h.must(err)
+	h.must(h.create(other.ID, "D-1", "other"))
+	token, _ := h.newToken(other.ID, rimewatch.ScopesFull)
+	mine, theirs := h.stream(h.token), h.stream(token)
+	first := mine.subscribe(1, "readings", "")["last_event_id"].(string)
+	h.reading("D-1", -18)
+	mine.next()
+	if m := theirs.subscribe(1, "readings", fmt.Sprintf(`,"filter":{"serials":["D-1"]},"since":%q`, first)); m["recovered"] != false {
+		t.Errorf("another workspace's id: %v", m)
+	}
+	for i, channel := range []string{"devices", "alerts"} {
+		theirs.subscribe(i+2, channel, "")
+	}
+	h.reading("D-1", -17)
+	h.call("PATCH", "/devices/D-1", `{"name":"mine"}`)
+	h.incident("X")
+	h.must(h.create(other.ID, "LAST", "other"))
+	if m := theirs.next(); m["event"] != "device.created" {
+		t.Errorf("the other workspace hears %v", m)
+	}
+}
+
+// TestStreamEndsWithRights revokes what streams rest on: they are closed within
+// a second, with the code that says why.
+func TestStreamEndsWithRights(t *testing.T) {
+	h := newHouse(t)
+	now := rimewatch.TimeOf(time.Now())
+	add := func(name string, role rimewatch.Role) account.SignedIn {
+		_, err := h.Accounts.AddUser(t.Context(), h.workspace(), account.UserRequest{Email: name + "@example.com", Name: name, Password: "correct horse battery", Role: role}, now)
+		h.must(err)
+		in, err := h.Accounts.SignIn(t.Context(), account.Credentials{Email: name + "@example.com", Password: "correct horse battery"}, now)
+		h.must(err)
+		return in
+	}
+	asPerson := func(in account.SignedIn) *stream {
+		s, _, err := h.dial(http.Header{"Cookie": {"rimewatch_session=" + in.Secret}, "Origin": {h.URL()}}, "")
+		h.must(err)
+		return s
+	}
+	elsewhere := account.New(account.Config{Store: h.Store}) // the command line, with a memory of its own
+	for _, c := range []struct {
+		name string
+		open func() (*stream, func() error)
+		code websocket.StatusCode
+	}{
+		{"token revoked here", func() (*stream, func() error) {
+			token, id := h.newToken(h.workspace(), rimewatch.ScopesFull)
+			return h.stream(token), func() error {
+				return h.Accounts.RevokeToken(t.Context(), account.Operator(h.workspace()), id, now)
+			}
+		}, 4401},
+		{"token revoked by another process", func() (*stream, func() error) {
+			token, id := h.newToken(h.workspace(), rimewatch.ScopesFull)
+			return h.stream(token), func() error {
+				return elsewhere.RevokeToken(t.Context(), account.Operator(h.workspace()), id, now)
+			}
+		}, 4401},
+		{"token at its end", func() (*stream, func() error) {
+			_, token, err := h.Accounts.CreateToken(t.Context(), account.Operator(h.workspace()), account.TokenRequest{Name: "t", Scopes: rimewatch.ScopesFull, ExpiresAt: rimewatch.TimeOf(time.Now()) + 300}, rimewatch.TimeOf(time.Now()))
+			h.must(err)
+			return h.stream(token), func() error { return nil }
+		}, 4401},
+		{"session signed out", func() (*stream, func() error) {
+			in := add("ann", rimewatch.RoleViewer)
+			return asPerson(in), func() error { return h.Accounts.SignOut(t.Context(), in.Principal) }
+		}, 4401},
+		{"role changed", func() (*stream, func() error) {
+			in := add("bob", rimewatch.RoleViewer)
+			return asPerson(in), func() error {
+				_, err := h.Accounts.ChangeRole(t.Context(), h.owner.Principal, in.User.ID, rimewatch.RoleAdmin)
+				return err
+			}
+		}, 4403},
+		{"member removed", func() (*stream, func() error) {
+			in := add("cy", rimewatch.RoleViewer)
+			return asPerson(in), func() error { return h.Accounts.RemoveMember(t.Context(), h.owner.Principal, in.User.ID) }
+		}, 4403},
+	} {
+		s, end := c.open()
+		if m := s.subscribe(1, "devices", ""); m["op"] != "subscribed" {
+			t.Fatalf("%s: %v", c.name, m)
+		}
+		began := time.Now()
+		h.must(end())
+		code := s.ended()
+		if took := time.Since(began); code != c.code || took > 1500*time.Millisecond {
+			t.Errorf("%s: closed with %d after %v", c.name, code, took)
+		}
+	}
+}
+
+// TestStreamAndStop: a stop tells the clients to come back, and does not wait
+// for those who are deaf.
+func TestStreamAndStop(t *testing.T) {
+	h := newHouse(t)
+	s := h.stream(h.token)
+	s.subscribe(1, "readings", "")
+	ended := make(chan websocket.StatusCode, 1)
+	go func() { ended <- s.ended() }()
+	h.stream(h.token) // never reads
+	began := time.Now()
+	h.must(h.Stop())
+	if took := time.Since(began); took > 7*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	if code := <-ended; code != websocket.StatusServiceRestart {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+// TestStreamDeaf: clients that take nothing slow nobody down, and one that goes
+// on reading gets every alert, and the newest reading.
+func TestStreamDeaf(t *testing.T) {
+	h := newHouse(t)
+	deaf := make([]*stream, 5)
+	for i := range deaf {
+		deaf[i] = h.stream(h.token)
+		deaf[i].subscribe(1, "readings", "")
+		deaf[i].subscribe(2, "alerts", "")
+	}
+	device, _ := h.Store.DeviceID(h.workspace(), []byte("D-1"))
+	at := rimewatch.TimeOf(time.Now()) - rimewatch.Hour
+	var opened []int64
+	worst := time.Duration(0)
+	for n := range 60 {
+		in := make([]store.Input, 200) // few enough to go out one by one
+		for i := range in {
+			at++
+			in[i] = store.Input{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumFields]float64{-18}, Present: 1}}
+		}
+		began := time.Now()
+		h.must(h.Ingest.Submit(t.Context(), h.workspace(), in))
+		worst = max(worst, time.Since(began))
+		if n%20 == 0 {
+			opened = append(opened, h.incident(fmt.Sprint("X-", n)))
+		}
+	}
+	if worst > 500*time.Millisecond {
+		t.Errorf("a submit took %v", worst)
+	}
+	var alerts []int64
+	for last := rimewatch.Time(0); last < at || len(alerts) < len(opened); {
+		m := deaf[0].next()
+		data := m["data"].(map[string]any)
+		switch m["event"] {
+		case "reading.created":
+			r := data["reading"].(map[string]any)
+			if r["device_serial"] == "D-1" {
+				last, _ = rimewatch.ParseTime(r["recorded_at"].(string))
+			}
+		case "alert.opened":
+			alerts = append(alerts, int64(data["alert"].(map[string]any)["id"].(float64)))
+		}
+	}
+	if fmt.Sprint(alerts) != fmt.Sprint(opened) {
+		t.Errorf("alerts %v, opened %v", alerts, opened)
+	}
+}
+
+// TestStreamTooLarge: a message that no request can need ends the stream.
+func TestStreamTooLarge(t *testing.T) {
+	h := newHouse(t)
+	s := h.stream(h.token)
+	s.say(`{"op":"subscribe","id":1,"channel":"` + strings.Repeat("x", 70_000) + `"}`)
+	if code := s.ended(); code != websocket.StatusMessageTooBig {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+// TestStreamLimit: one token may have so many streams, and places are given
+// back.
+func TestStreamLimit(t *testing.T) {
+	h := newHouse(t, func(c *app.Config) { c.StreamLimit = 2 })
+	first := h.stream(h.token)
+	h.stream(h.token)
+	_, resp, err := h.dial(bearer(h.token), "")
+	if err == nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+		t.Fatalf("a third stream: %v", err)
+	}
+	h.must(first.Close(websocket.StatusNormalClosure, ""))
+	for {
+		if s, _, err := h.dial(bearer(h.token), ""); err == nil {
+			if m := s.subscribe(1, "devices", ""); m["op"] != "subscribed" {
+				t.Error(m)
+			}
+			break
+		} else if t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStreamOnTLS opens a stream over our own TLS, where net/http alone serves.
+func TestStreamOnTLS(t *testing.T) {
+	cert, key := certificate(t)
+	h := newHouse(t, func(c *app.Config) { c.TLSCert, c.TLSKey = cert, key })
+	s, _, err := h.dial(bearer(h.token), "")
+	h.must(err)
+	s.subscribe(1, "readings", "")
+	h.reading("D-1", -18)
+	if m := s.next(); m["event"] != "reading.created" {
+		t.Error(m)
+	}
+}
+
+// certificate makes a certificate for 127.0.0.1 and gives its files.
+func certificate(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	must(err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	must(err)
+	certFile, keyFile = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	must(os.WriteFile(certFile, chain, 0o600))
+	must(os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	return certFile, keyFile
 }

@@ -99,8 +99,13 @@ type peer struct {
 
 func (g *ground) join(token, workspace int64) *peer {
 	g.t.Helper()
+	return g.joinAs(account.Principal{WorkspaceID: workspace, TokenID: token, Scopes: rimewatch.ScopesFull})
+}
+
+func (g *ground) joinAs(who account.Principal) *peer {
+	g.t.Helper()
 	p := &peer{g: g, end: make(chan struct{})}
-	s, ok := g.attach(p, account.Principal{WorkspaceID: workspace, TokenID: token, Scopes: rimewatch.ScopesFull})
+	s, ok := g.attach(p, who)
 	if !ok {
 		g.t.Fatal("the hub takes nobody")
 	}

@@ -14,14 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func TestMessages(t *testing.T) {
 	inBubble(t, func(g *ground) {
-		p := g.join(1, 1)
-		p.s.principal.Scopes = rimewatch.ScopeReadingsRead
+		p := g.joinAs(account.Principal{WorkspaceID: 1, TokenID: 1, Scopes: rimewatch.ScopeReadingsRead})
 		p.subscribe(`"id":1,"channel":"readings"`)
 		long := strings.Repeat("x", 300)
 		for _, c := range []struct {

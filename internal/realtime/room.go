@@ -173,7 +173,7 @@ const (
 	costOfWrite  = 6 * time.Microsecond
 	costOfFrame  = 250 * time.Nanosecond
 	restPerWork  = 4
-	longestPause = 300 * time.Millisecond
+	longestPause = 250 * time.Millisecond
 	// coalesceAbove is how many readings at one time go out one by one.
 	coalesceAbove = 256
 )
