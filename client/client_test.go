@@ -475,3 +475,51 @@ func TestProbes(t *testing.T) {
 		t.Error(string(b), err)
 	}
 }
+
+func TestNotifications(t *testing.T) {
+	var asked []string
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+		const silence = `{"id":4,"match":{"severities":[],"types":[],"site_ids":[],"equipment_types":[],"device_serials":["A"]},"starts_at":"2026-11-20T19:47:12.000Z","ends_at":"2026-11-20T20:47:12.000Z","comment":"ice","created_by":"token 1","created_at":"2026-11-20T19:47:12.000Z","active":true}`
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/deliveries"):
+			fmt.Fprint(w, `{"success":true,"data":{"deliveries":[{"id":9,"key":"k","alert_id":7,"kind":"opened","level":0,"status":"sent","attempts":1,"channel":{"id":1,"name":"Kitchen","kind":"email"},"route":null,"created_at":"2026-11-20T19:47:12.000Z","next_attempt_at":null,"sent_at":"2026-11-20T19:47:12.000Z","last_error":null}]}}`)
+		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/silences"):
+			fmt.Fprint(w, `{"success":true,"data":{"silences":[`+silence+`]}}`)
+		default:
+			fmt.Fprint(w, `{"success":true,"data":{"silence":`+silence+`}}`)
+		}
+	})
+	ctx := context.Background()
+	deliveries, err := c.AlertDeliveries(ctx, 7)
+	want := []Delivery{{ID: 9, Key: "k", AlertID: 7, Kind: rimewatch.DeliveryOpened, Status: rimewatch.DeliverySent, Attempts: 1,
+		Channel: DeliveryChannel{1, "Kitchen", rimewatch.ChannelEmail}, CreatedAt: moment, SentAt: moment}}
+	if d := cmp.Diff(want, deliveries); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	made, err := c.CreateSilence(ctx, NewSilence{Match: AlertMatch{DeviceSerials: []string{"A"}}, EndsAt: moment + rimewatch.Hour, Comment: "ice"})
+	if err != nil || made.ID != 4 || made.EndsAt != moment+rimewatch.Hour || !made.Active || len(made.Match.DeviceSerials) != 1 {
+		t.Errorf("%+v %v", made, err)
+	}
+	got, err := c.Silence(ctx, 4)
+	if d := cmp.Diff(made, got); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	list, err := c.Silences(ctx, true)
+	if d := cmp.Diff([]Silence{made}, list); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	if _, err := c.EndSilence(ctx, 4); err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff([]string{
+		"GET /api/v1/alerts/7/deliveries",
+		`POST /api/v1/silences {"match":{"device_serials":["A"]},"ends_at":"2026-11-20T20:47:12.000Z","comment":"ice"}`,
+		"GET /api/v1/silences/4",
+		"GET /api/v1/silences?ended=true",
+		"POST /api/v1/silences/4/end",
+	}, asked); d != "" {
+		t.Error(d)
+	}
+}

@@ -17,7 +17,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
-	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
 // notifications puts together what tells people of alerts.
@@ -44,19 +43,30 @@ func (a *App) notifications() error {
 		}
 	}
 	a.Notify = notify.New(notify.Config{
-		Store: notifyStore{a.Store}, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
+		Store: a.Store, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
 		AlertJSON: func(v *rimewatch.AlertView) (json.RawMessage, error) { return httpapi.Objects{}.Alert(nil, v) },
 		Now:       a.cfg.Now, Logger: a.log,
 	})
 	return nil
 }
 
-// notifyStore adds what the store does not keep yet.
-type notifyStore struct{ *sqlite.Store }
+// notifier is what the API asks of notifications.
+type notifier struct {
+	*notify.Service
+	mail bool // there is a mail server
+}
 
-// MaintenanceWindows implements notify.Store.
-func (notifyStore) MaintenanceWindows(context.Context, int64, rimewatch.Time) ([]rimewatch.MaintenanceWindow, error) {
-	return nil, nil
+// Check implements httpapi.Notifier.
+func (n notifier) Check(c *rimewatch.Channel) error {
+	switch {
+	case c.Kind == rimewatch.ChannelWebhook:
+		return webhook.Check(c.URL, c.Secret)
+	case c.Kind == rimewatch.ChannelService:
+		return service.Check(c.URL)
+	case c.Enabled && !n.mail:
+		return rimewatch.Invalid("kind", "cannot be email: this server has no mail server (--smtp-host)")
+	}
+	return nil
 }
 
 // waker wakes notifications after commits that concern alerts.

@@ -1,0 +1,123 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Delivery is one message to one channel. Null texts and times are empty.
+type Delivery struct {
+	ID            int64                    `json:"id"`
+	Key           string                   `json:"key"`      // stable over retries
+	AlertID       int64                    `json:"alert_id"` // 0 for tests and digests
+	Kind          rimewatch.DeliveryKind   `json:"kind"`
+	Level         int                      `json:"level"` // escalation level, from 0
+	Status        rimewatch.DeliveryStatus `json:"status"`
+	Attempts      int                      `json:"attempts"`
+	Channel       DeliveryChannel          `json:"channel"`
+	Route         *DeliveryRoute           `json:"route"` // nil for the default route, tests and fallbacks
+	CreatedAt     rimewatch.Time           `json:"created_at"`
+	NextAttemptAt rimewatch.Time           `json:"next_attempt_at"` // only of a pending one
+	SentAt        rimewatch.Time           `json:"sent_at"`
+	LastError     string                   `json:"last_error"`
+}
+
+// DeliveryChannel names the channel of a delivery, which may be deleted by now.
+type DeliveryChannel struct {
+	ID   int64                 `json:"id"`
+	Name string                `json:"name"`
+	Kind rimewatch.ChannelKind `json:"kind"`
+}
+
+// DeliveryRoute names the route of a delivery, which may be deleted by now.
+type DeliveryRoute struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// AlertDeliveries lists who was told of an alert, oldest first:
+// rimewatch.CodeAlertNotFound.
+func (c *Client) AlertDeliveries(ctx context.Context, id int64) ([]Delivery, error) {
+	data, err := fetch[struct {
+		Deliveries []Delivery `json:"deliveries"`
+	}](ctx, c, get(alertPath(id)+"/deliveries", nil))
+	return data.Deliveries, err
+}
+
+// AlertMatch narrows what a silence is about. Empty lists match everything; all
+// filled ones must match.
+type AlertMatch struct {
+	Severities     []rimewatch.Severity  `json:"severities,omitempty"`
+	Types          []rimewatch.AlertType `json:"types,omitempty"`
+	SiteIDs        []int64               `json:"site_ids,omitempty"`
+	EquipmentTypes []string              `json:"equipment_types,omitempty"`
+	DeviceSerials  []string              `json:"device_serials,omitempty"`
+}
+
+// Silence keeps matching alerts from being notified for a time.
+type Silence struct {
+	ID        int64          `json:"id"`
+	Match     AlertMatch     `json:"match"`
+	StartsAt  rimewatch.Time `json:"starts_at"`
+	EndsAt    rimewatch.Time `json:"ends_at"`
+	Comment   string         `json:"comment"`
+	CreatedBy string         `json:"created_by"`
+	CreatedAt rimewatch.Time `json:"created_at"`
+	Active    bool           `json:"active"`
+}
+
+// NewSilence is what people set on a silence. An empty Match silences everything,
+// an absent StartsAt is now, EndsAt is needed: at most 30 days later.
+type NewSilence struct {
+	Match    AlertMatch     `json:"match"`
+	StartsAt rimewatch.Time `json:"starts_at,omitempty"`
+	EndsAt   rimewatch.Time `json:"ends_at"`
+	Comment  string         `json:"comment,omitempty"`
+}
+
+type silenceData struct {
+	Silence Silence `json:"silence"`
+}
+
+// Silences lists those that are not over, by id; with ended those that are, too.
+func (c *Client) Silences(ctx context.Context, ended bool) ([]Silence, error) {
+	q := url.Values{}
+	if ended {
+		q.Set("ended", "true")
+	}
+	data, err := fetch[struct {
+		Silences []Silence `json:"silences"`
+	}](ctx, c, get("/silences", q))
+	return data.Silences, err
+}
+
+// CreateSilence makes a silence. Devices that are not known are
+// rimewatch.CodeUnknownDevice.
+func (c *Client) CreateSilence(ctx context.Context, s NewSilence) (Silence, error) {
+	call, err := send(http.MethodPost, "/silences", s, false)
+	if err != nil {
+		return Silence{}, err
+	}
+	data, err := fetch[silenceData](ctx, c, call)
+	return data.Silence, err
+}
+
+func silencePath(id int64) string { return "/silences/" + strconv.FormatInt(id, 10) }
+
+// Silence finds a silence.
+func (c *Client) Silence(ctx context.Context, id int64) (Silence, error) {
+	data, err := fetch[silenceData](ctx, c, get(silencePath(id), nil))
+	return data.Silence, err
+}
+
+// EndSilence ends a silence now: rimewatch.CodeConflict when it is over already.
+func (c *Client) EndSilence(ctx context.Context, id int64) (Silence, error) {
+	call := get(silencePath(id)+"/end", nil)
+	call.method, call.idempotent = http.MethodPost, false
+	data, err := fetch[silenceData](ctx, c, call)
+	return data.Silence, err
+}
