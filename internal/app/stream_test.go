@@ -298,7 +298,7 @@ func TestStreamOfAll(t *testing.T) {
 	if status := field(until("device.online"), "device", "status"); status != "online" {
 		t.Errorf("online: %v", status)
 	}
-	h.call("PATCH", "/devices/D-2", `{"limits":{"temp_max":-15,"delay_s":0,"critical_max":20}}`)
+	h.call("PATCH", "/devices/D-2", `{"limits":{"temp_max":-15,"delay_s":0,"critical_max":20},"confirm_loosening":true}`)
 	if name := field(until("device.updated"), "device", "name"); name != "Unit D-2" {
 		t.Errorf("updated: %v", name)
 	}
