@@ -50,25 +50,6 @@ func (a *App) notifications() error {
 	return nil
 }
 
-// notifier is what the API asks of notifications.
-type notifier struct {
-	*notify.Service
-	mail bool // there is a mail server
-}
-
-// Check implements httpapi.Notifier.
-func (n notifier) Check(c *rimewatch.Channel) error {
-	switch {
-	case c.Kind == rimewatch.ChannelWebhook:
-		return webhook.Check(c.URL, c.Secret)
-	case c.Kind == rimewatch.ChannelService:
-		return service.Check(c.URL)
-	case c.Enabled && !n.mail:
-		return rimewatch.Invalid("kind", "cannot be email: this server has no mail server (--smtp-host)")
-	}
-	return nil
-}
-
 // waker wakes notifications after commits that concern alerts.
 type waker struct{ wake func() }
 

@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -20,7 +22,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
-	"github.com/rimewatch/rimewatch/internal/notify/webhook"
 )
 
 // receiver is somebody's webhook: it verifies signatures as the Standard Webhooks
@@ -126,7 +127,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	}
 	var channels, receivers = make([]rimewatch.Channel, 3), make([]*receiver, 3)
 	for i, name := range []string{"Technician", "Boss", "Board"} {
-		secret := webhook.NewSecret()
+		secret := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i)}, 32))
 		receivers[i] = newReceiver(t, secret)
 		channels[i] = rimewatch.Channel{WorkspaceID: w.ID, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: receivers[i].URL + "/hook", Secret: secret}
 		if err := a.Store.CreateChannel(ctx, &channels[i]); err != nil {

@@ -39,15 +39,18 @@ type Store interface {
 // Sender hands a message to a receiver once. key is the delivery's and the same
 // for every attempt. The remark says what did not work although the message was
 // taken, "" = nothing. An error with CodeUnavailable may pass (after RetryAfter,
-// if that is set); any other is final. Its message is shown to people.
+// if that is set); any other is final. Its message is shown to people. Check
+// tells, without connecting to anybody, whether a channel can be used:
+// CodeValidationFailed.
 type Sender interface {
+	Check(c *rimewatch.Channel) error
 	Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error)
 }
 
 // Config of a Service.
 type Config struct {
 	Store     Store
-	Senders   map[rimewatch.ChannelKind]Sender
+	Senders   map[rimewatch.ChannelKind]Sender                    // a kind without one cannot be used
 	AlertJSON func(*rimewatch.AlertView) (json.RawMessage, error) // an alert as the REST API gives it
 	PublicURL string                                              // how people reach the service, "" = unknown
 	Now       func() time.Time

@@ -10,6 +10,22 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+// Check tells whether a channel can be used: CodeValidationFailed. It connects to
+// nobody.
+func (s *Service) Check(c *rimewatch.Channel) error {
+	sender := s.cfg.Senders[c.Kind]
+	switch {
+	case sender != nil:
+		return sender.Check(c)
+	case c.Enabled && c.Kind == rimewatch.ChannelEmail:
+		return rimewatch.Invalid("kind", "cannot be email: this server has no mail server (--smtp-host)")
+	case c.Enabled:
+		return rimewatch.Invalid("kind", "cannot be %s: this server is not set up for it", c.Kind)
+	default:
+		return nil
+	}
+}
+
 // testWait bounds how long a person waits for the result of a test.
 const testWait = 10 * time.Second
 

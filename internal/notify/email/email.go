@@ -100,6 +100,19 @@ func (s *Sender) client() (*mail.Client, error) {
 	return mail.NewClient(s.cfg.Host, opts...)
 }
 
+// Check tells which of a channel's addresses mail cannot be sent to.
+func (s *Sender) Check(c *rimewatch.Channel) error {
+	for i, to := range c.To {
+		if err := mail.NewMsg().To(to); err != nil {
+			return rimewatch.Invalid(fmt.Sprintf("to[%d]", i), "is not an e-mail address")
+		}
+	}
+	if len(c.To) == 0 {
+		return rimewatch.Invalid("to", "needs an address")
+	}
+	return nil
+}
+
 // Send sends a message to all of a channel's addresses, a mail each: an address
 // that the server refuses does not keep the others from theirs. What it says of
 // such addresses is the remark. The error is CodeUnavailable when trying again

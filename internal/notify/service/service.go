@@ -117,6 +117,9 @@ func Names() []string {
 	return all
 }
 
+// Check implements notify.Sender with the function of that name.
+func (s *Sender) Check(c *rimewatch.Channel) error { return Check(c.URL) }
+
 // locate sets a service up. Those of connecting connect.
 func locate(rawURL string) (s types.Service, err error) {
 	defer func() {

@@ -8,12 +8,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,10 +22,12 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Sender posts messages.
 type Sender struct {
+	guard  *outbound.Guard
 	client *http.Client
 	agent  string
 	now    func() time.Time
@@ -33,7 +35,7 @@ type Sender struct {
 
 // New makes a sender whose connections g guards. version is told to receivers.
 func New(g *outbound.Guard, version string, now func() time.Time) *Sender {
-	return &Sender{client: g.Client(), agent: "Rimewatch/" + version, now: now}
+	return &Sender{guard: g, client: g.Client(), agent: "Rimewatch/" + version, now: now}
 }
 
 // Send posts a message once. Any 2xx is a success; for errors see
@@ -66,21 +68,9 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	return "", resp.Body.Close()
 }
 
-const (
-	secretPrefix = "whsec_"
-	secretBytes  = 32
-)
-
-// NewSecret makes the secret of a new webhook.
-func NewSecret() string {
-	var b [secretBytes]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
-}
-
 // secretKey gives the bytes that sign: the base64 behind whsec_, 24 to 64 bytes.
 func secretKey(secret string) ([]byte, error) {
-	text, ok := strings.CutPrefix(secret, secretPrefix)
+	text, ok := strings.CutPrefix(secret, store.WebhookSecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
 		return nil, rimewatch.Invalid("secret", "must be whsec_ followed by 24 to 64 bytes in base64")
@@ -100,12 +90,16 @@ func Sign(secret, id string, at time.Time, body []byte) (string, error) {
 	return "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
 }
 
-// Check tells what is wrong with a channel's URL and secret, nil = nothing.
-func Check(rawURL, secret string) error {
-	u, err := url.Parse(rawURL)
+// Check tells what is wrong with a channel's URL and secret, nil = nothing. What
+// a name resolves to is seen when it is connected to.
+func (s *Sender) Check(c *rimewatch.Channel) error {
+	u, err := url.Parse(c.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return rimewatch.Invalid("url", "must be http://HOST/… or https://HOST/…")
 	}
-	_, err = secretKey(secret)
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !s.guard.Allowed(a) {
+		return rimewatch.Invalid("url", "%s is not allowed for receivers", a)
+	}
+	_, err = secretKey(c.Secret)
 	return err
 }

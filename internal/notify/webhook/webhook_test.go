@@ -1,6 +1,8 @@
 package webhook_test
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,12 +23,12 @@ var hello = &message.Message{Type: "channel.test", Data: message.Data{Subject: "
 
 // TestSigned: the Standard Webhooks library takes what is sent, and nothing else.
 func TestSigned(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := newSecret()
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := standardwebhooks.NewWebhook(webhook.NewSecret())
+	stranger, err := standardwebhooks.NewWebhook(newSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,16 +80,17 @@ func TestSign(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	good := webhook.NewSecret()
+	good, sender := newSecret(), webhook.New(outbound.New(nil), "", time.Now)
 	for _, c := range []struct{ url, secret, field string }{
 		{"https://example.org/hook", good, ""},
 		{"http://example.org:8080/hook?a=b", good, ""},
+		{"http://127.0.0.1/", good, "url"}, {"http://[::ffff:10.0.0.1]:80/", good, "url"}, {"http://8.8.8.8/", good, ""},
 		{"https://", good, "url"}, {"https:///hook", good, "url"}, {"example.org", good, "url"}, {"ftp://example.org", good, "url"}, {"file:///etc/passwd", good, "url"}, {"https://exa mple.org", good, "url"},
 		{"https://example.org", "", "secret"}, {"https://example.org", "whsec_", "secret"}, {"https://example.org", "whsec_c2hvcnQ=", "secret"},
 		{"https://example.org", strings.TrimPrefix(good, "whsec_"), "secret"}, {"https://example.org", "whsec_***", "secret"},
 		{"https://example.org", "whsec_" + strings.Repeat("A", 88), "secret"},
 	} {
-		err := webhook.Check(c.url, c.secret)
+		err := sender.Check(&rimewatch.Channel{URL: c.url, Secret: c.secret})
 		if (err == nil) != (c.field == "") || (err != nil && !strings.Contains(fields(err), c.field)) {
 			t.Errorf("%s %s: %v", c.url, c.secret, err)
 		}
@@ -103,4 +106,10 @@ func fields(err error) (names string) {
 		names += name
 	}
 	return names
+}
+
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
 }
