@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -45,6 +46,8 @@ type State struct {
 	Health   health.State
 	Predict  predict.State
 	Feedback Feedback
+
+	Maintained rimewatch.Time // end of the last maintenance window that is over
 }
 
 // Site is what holds for all devices of a node.
@@ -82,7 +85,7 @@ func (s *State) Heartbeat(c *Config, site *Site, shutdown bool, now rimewatch.Ti
 // known at now.
 func (s *State) Tick(c *Config, site *Site, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	s.Presence.Tick(c.Presence, site.Downtimes, now)
-	return s.Alert.Tick(&c.Alert, s.view(c), now, out)
+	return s.endMaintenance(c, now, s.Alert.Tick(&c.Alert, s.view(c), now, out))
 }
 
 // Deadline is when Tick must be called next, 0 = never.
@@ -90,6 +93,9 @@ func (s *State) Deadline(c *Config, site *Site) rimewatch.Time {
 	at := s.Presence.Deadline(c.Presence, site.Downtimes)
 	if due := s.Alert.Deadline(&c.Alert, s.view(c)); due != 0 && (at == 0 || due < at) {
 		at = due
+	}
+	if end := s.maintenanceEnd(c); end != 0 && (at == 0 || end < at) {
+		at = end
 	}
 	return at
 }
@@ -109,7 +115,7 @@ func (s *State) view(c *Config) alert.Presence {
 	return p
 }
 
-const stateVersion = 2
+const stateVersion = 3
 
 // AppendBinary appends the state for a checkpoint.
 func (s *State) AppendBinary(b []byte) []byte {
@@ -118,6 +124,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 	b = s.Health.AppendBinary(b)
 	b = s.Predict.AppendBinary(b)
 	b = s.Feedback.appendBinary(b)
+	b = binary.AppendVarint(b, int64(s.Maintained))
 	return s.Alert.AppendBinary(b)
 }
 
@@ -139,6 +146,11 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if rest, err = s.Feedback.decodeBinary(rest); err != nil {
 		return err
 	}
+	at, n := binary.Varint(rest)
+	if n <= 0 {
+		return errors.New("engine: damaged state")
+	}
+	s.Maintained, rest = rimewatch.Time(at), rest[n:]
 	if err := s.Alert.UnmarshalBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}

@@ -21,6 +21,12 @@ const t0 rimewatch.Time = 1_790_000_000_000
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: rapid.SampledFrom([]string{"walkin_freezer", "vaccine_refrigerator", "other", "unknown"}).Draw(t, "type")})
+		for from := t0; rapid.Bool().Draw(t, "maintenance"); {
+			from += rimewatch.Time(rapid.IntRange(1, 10).Draw(t, "pause")) * rimewatch.Hour
+			to := from + rimewatch.Time(rapid.IntRange(1, 200).Draw(t, "work"))*rimewatch.Minute
+			cfg.Health.Excluded = append(cfg.Health.Excluded, health.Span{From: from, To: to})
+			from = to
+		}
 		site := &engine.Site{}
 		var one, twin engine.State
 		now := t0
@@ -111,5 +117,31 @@ func TestCircumstances(t *testing.T) {
 	s.Tick(&cfg, site, now, nil)
 	if c := s.Circumstances(&cfg, now); !c.Offline || c.Severity[health.DataFreshness] != 0.5 {
 		t.Errorf("silent: %+v", c)
+	}
+}
+
+// TestMaintenanceEnds: a window's end is a deadline of its own, and comes once.
+func TestMaintenanceEnds(t *testing.T) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
+	first, second := t0+rimewatch.Hour, t0+3*rimewatch.Hour
+	cfg.Health.Excluded = []health.Span{{From: t0, To: first}, {From: first + 1, To: second}}
+	site := &engine.Site{}
+	var s engine.State
+	s.Heartbeat(&cfg, site, true, t0, nil) // off while people work on it
+	for _, end := range []rimewatch.Time{first, second} {
+		if got := s.Deadline(&cfg, site); got != end {
+			t.Fatalf("the deadline is %v, want %v", got, end)
+		}
+		s.Tick(&cfg, site, end-1, nil)
+		if s.Maintained >= end {
+			t.Fatal("it ends too early")
+		}
+		s.Tick(&cfg, site, end, nil)
+		if s.Maintained != end {
+			t.Fatalf("maintained until %v, want %v", s.Maintained, end)
+		}
+	}
+	if got := s.Deadline(&cfg, site); got != 0 {
+		t.Fatalf("the deadline is %v after the last window", got)
 	}
 }

@@ -121,7 +121,7 @@ func (a *API) updateWorkspace(ctx context.Context, in *WorkspaceInput) (Workspac
 	}
 	a.settings.forget(w.ID)
 	if len(in.Body.Limits) > 0 {
-		if err := a.cfg.Writer.RefreshLimits(ctx); err != nil {
+		if err := a.cfg.Writer.RefreshSettings(ctx); err != nil {
 			return WorkspaceData{}, err
 		}
 	}

@@ -48,7 +48,7 @@ func TestWorkspaceLimits(t *testing.T) {
 		both(1.5, 3)
 		expect()
 		set(1)
-		if err := r.in.RefreshLimits(t.Context()); err != nil {
+		if err := r.in.RefreshSettings(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		expect("A")

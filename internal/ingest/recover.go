@@ -19,10 +19,10 @@ import (
 // Transitions are dropped, their rows were committed with the inputs.
 func (s *Service) recover(ctx context.Context) error {
 	var err error
-	if s.limits, err = s.readLimits(ctx); err != nil {
-		return fmt.Errorf("recover limits: %w", err)
+	if s.settings, err = s.readSettings(ctx); err != nil {
+		return fmt.Errorf("recover settings: %w", err)
 	}
-	s.store.PutLimits(s.limits)
+	s.store.PutLimits(s.settings.limits)
 	err = s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
 		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(s.encodeConfig(d))}
 		s.units[d.ID] = u
@@ -315,7 +315,7 @@ func (s *Service) checkpoints() {
 		select {
 		case <-tick.C:
 			s.checkpoint(s.cfg.CheckpointAfter)
-			s.watchLimits()
+			s.watchSettings()
 		case <-s.stopping:
 			return
 		}

@@ -24,6 +24,7 @@ type Store interface {
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	store.Maintenance
 }
 
 // Publisher hears of every commit, in order, after it is durable. It must
@@ -115,8 +116,8 @@ type Service struct {
 	verdicts [len(rimewatch.Verdicts)]int // see Verdicts
 	configs  configs
 	sites    sites
-	limits   workspaceLimits // of the writer goroutine; it holds mu to replace them
-	lagging  atomic.Bool     // units may still be judged by older limits of their workspaces
+	settings settings    // of the writer goroutine; it holds mu to replace them
+	lagging  atomic.Bool // units may still be judged by older settings
 
 	stale      []*unit // changed since their shares were made; of the writer goroutine
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
@@ -174,8 +175,8 @@ func (s *Service) Start(ctx context.Context) error {
 	s.workers.Go(s.write)
 	s.workers.Go(s.checkpoints)
 	s.lagging.Store(true) // a crash may have come between a change and its reaching the units
-	if err := s.RefreshLimits(ctx); err != nil {
-		s.troubled("apply the limits of workspaces", err)
+	if err := s.RefreshSettings(ctx); err != nil {
+		s.troubled("apply the settings of workspaces", err)
 	}
 	return nil
 }
@@ -197,7 +198,8 @@ type request struct {
 	inputs []store.Input
 	device *deviceOp
 	alert  *alertOp
-	limits workspaceLimits // from now on
+	// settings hold from now on, nil = as before.
+	settings *settings
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
 	done     chan error

@@ -452,7 +452,11 @@ func (m *sites) watch(u *unit, st *staged) {
 // SiteDeleted tells that a site is no more: its devices are without one, its
 // alert is over, and their own count again.
 func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
-	return s.send(ctx, &request{siteGone: id, done: make(chan error, 1)})
+	if err := s.send(ctx, &request{siteGone: id, done: make(chan error, 1)}); err != nil {
+		return err
+	}
+	s.lagging.Store(true) // windows of the site are theirs no more
+	return s.RefreshSettings(ctx)
 }
 
 func (s *Service) applySiteGone(id int64, now rimewatch.Time) {

@@ -121,7 +121,8 @@ func decodeHeartbeat(b []byte) (hb heartbeat) {
 type configuration struct {
 	Type         string                    `json:"t,omitempty"`
 	Workspace    *rimewatch.LimitOverrides `json:"w,omitempty"` // of the workspace for the type
-	OnlyThat     bool                      `json:"x,omitempty"` // nothing but Workspace has changed
+	Windows      []window                  `json:"m,omitempty"` // of maintenance
+	OnlyThat     bool                      `json:"x,omitempty"` // nothing but Workspace and Windows has changed
 	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
 	IntervalS    int                       `json:"i,omitempty"`
 	OfflineAfter int                       `json:"o,omitempty"`
@@ -133,7 +134,10 @@ type configuration struct {
 // encodeConfig gives a device's configuration. The writer goroutine alone calls
 // it, and recovery before it.
 func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
-	c := configuration{Workspace: s.limits.of(d.WorkspaceID, d.EquipmentType), Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue}
+	c := configuration{
+		Workspace: s.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: s.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
+		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue,
+	}
 	if !d.Limits.Empty() {
 		c.Limits = d.Limits
 	}
@@ -170,6 +174,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 	_ = json.Unmarshal(payload, &parsed) // what encodeConfig wrote, under a checksum
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits, WorkspaceLimits: parsed.Workspace,
 		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
+	cfg.Health.Excluded = spansOf(parsed.Windows)
 	c.byJSON[string(payload)] = &cfg
 	c.json[&cfg] = string(payload)
 	return &cfg
@@ -183,7 +188,7 @@ func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 		return c.get(payload)
 	}
 	now := c.parsed(cfg)
-	now.Workspace = change.Workspace
+	now.Workspace, now.Windows = change.Workspace, change.Windows
 	return c.get(now.encode())
 }
 

@@ -207,8 +207,8 @@ func (s *Service) take(r *request) int {
 	if r.alert != nil {
 		s.prepareAlertOp(r)
 	}
-	if r.limits != nil {
-		r.inputs = s.takeLimits(r.limits)
+	if r.settings != nil {
+		r.inputs = s.takeSettings(r.settings)
 	}
 	if len(r.inputs) > 0 {
 		g.store.Parts = append(g.store.Parts, r.inputs)

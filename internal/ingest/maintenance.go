@@ -1,0 +1,86 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/health"
+)
+
+// Maintenance windows reach the devices as part of their configuration, ahead
+// of their time: the engine then knows by itself what lies inside one and when
+// it ends, and a replay comes to the same.
+
+// windowKept is how long after its end a window still matters: for as long as
+// compliance looks back, and a margin.
+const windowKept = 26 * rimewatch.Hour
+
+// maintenance are the windows that matter, by workspace.
+type maintenance map[int64][]rimewatch.MaintenanceWindow
+
+func (s *Service) readMaintenance(ctx context.Context) (maintenance, error) {
+	list, err := s.store.MaintenanceWindows(ctx, 0, s.clock()-windowKept)
+	if err != nil {
+		return nil, err
+	}
+	out := make(maintenance)
+	for _, w := range list {
+		out[w.WorkspaceID] = append(out[w.WorkspaceID], w)
+	}
+	return out, nil
+}
+
+// window is the time [From, To) in ms since the epoch.
+type window [2]int64
+
+// of gives the windows of a device, oldest first and apart from each other, nil
+// when there are none.
+func (m maintenance) of(workspaceID, siteID, deviceID int64) []window {
+	var list []window
+	for i := range m[workspaceID] {
+		if w := &m[workspaceID][i]; w.StartsAt < w.EndsAt && w.Covers(siteID, deviceID) {
+			list = append(list, window{int64(w.StartsAt), int64(w.EndsAt)})
+		}
+	}
+	slices.SortFunc(list, func(a, b window) int { return int(min(max(a[0]-b[0], -1), 1)) })
+	apart := list[:0]
+	for _, w := range list {
+		if n := len(apart); n > 0 && w[0] <= apart[n-1][1] {
+			apart[n-1][1] = max(apart[n-1][1], w[1])
+		} else {
+			apart = append(apart, w)
+		}
+	}
+	return apart
+}
+
+func spansOf(list []window) []health.Span {
+	var out []health.Span
+	for _, w := range list {
+		out = append(out, health.Span{From: rimewatch.Time(w[0]), To: rimewatch.Time(w[1])})
+	}
+	return out
+}
+
+// CreateMaintenance keeps a window and lets its devices know. ID is set.
+func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
+	if err := s.store.CreateMaintenance(ctx, w); err != nil {
+		return err
+	}
+	return s.RefreshSettings(ctx)
+}
+
+// EndMaintenance ends a window at once, one that has not begun before it
+// begins; one that is over stays as it is: CodeNotFound.
+func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
+	now := s.clock()
+	w, err := s.store.UpdateMaintenance(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
+		w.EndsAt = min(w.EndsAt, max(now, w.StartsAt))
+		return nil
+	})
+	if err != nil {
+		return w, err
+	}
+	return w, s.RefreshSettings(ctx)
+}

@@ -1,0 +1,110 @@
+package ingest
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// settings are what people set for many devices at once, and what those are
+// judged by. A value is never changed, only replaced.
+type settings struct {
+	limits  workspaceLimits
+	windows maintenance
+}
+
+// workspaceLimits are what workspaces override for types of equipment.
+type workspaceLimits map[int64]map[string]rimewatch.LimitOverrides
+
+// of gives the overrides that hold for a device, nil when there are none.
+func (l workspaceLimits) of(workspaceID int64, equipmentType string) *rimewatch.LimitOverrides {
+	w := rimewatch.Workspace{Limits: l[workspaceID]}
+	return w.LimitsOf(equipmentType)
+}
+
+func (s *Service) readSettings(ctx context.Context) (settings, error) {
+	list, err := s.store.Workspaces(ctx)
+	if err != nil {
+		return settings{}, err
+	}
+	out := settings{limits: make(workspaceLimits)}
+	for i := range list {
+		if len(list[i].Limits) > 0 {
+			out.limits[list[i].ID] = list[i].Limits
+		}
+	}
+	out.windows, err = s.readMaintenance(ctx)
+	return out, err
+}
+
+// settingsSlice bounds the units that one commit gives other settings.
+const settingsSlice = 5000
+
+// RefreshSettings makes the limits of workspaces and the maintenance windows
+// that are in the store those that their devices are judged by, and returns when
+// they are. It is called after a change; what other processes change is noticed
+// within seconds.
+func (s *Service) RefreshSettings(ctx context.Context) error {
+	now, err := s.readSettings(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.RLock()
+	same := reflect.DeepEqual(now, s.settings)
+	s.mu.RUnlock()
+	if same && !s.lagging.Load() {
+		return nil
+	}
+	s.store.PutLimits(now.limits)
+	for {
+		r := &request{settings: &now, done: make(chan error, 1)}
+		if err := s.send(ctx, r); err != nil {
+			return err
+		}
+		if len(r.inputs) < settingsSlice {
+			return nil
+		}
+	}
+}
+
+// watchSettings refreshes the settings when another process has changed them,
+// when a window is too old to matter, or when a commit of them has failed.
+func (s *Service) watchSettings() {
+	if err := s.RefreshSettings(context.Background()); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		s.log.Warn("settings of workspaces", "err", err)
+	}
+}
+
+// takeSettings makes now those of the service and gives the inputs that bring
+// them to some of the units that are judged by others. Each carries the change
+// alone: a change of the device in the same commit stays what it is.
+func (s *Service) takeSettings(now *settings) (inputs []store.Input) {
+	s.mu.Lock()
+	s.settings = *now
+	s.mu.Unlock()
+	s.lagging.Store(true)
+	parsed := make(map[*engine.Config]configuration) // thousands of units share one
+	for _, u := range s.units {
+		is, ok := parsed[u.cfg]
+		if !ok {
+			is = s.configs.parsed(u.cfg)
+			parsed[u.cfg] = is
+		}
+		want := configuration{
+			Workspace: now.limits.of(u.workspaceID, is.Type), Windows: now.windows.of(u.workspaceID, u.siteID, u.id), OnlyThat: true,
+		}
+		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) {
+			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.id, Payload: want.encode()})
+			if len(inputs) == settingsSlice {
+				return inputs
+			}
+		}
+	}
+	if len(inputs) == 0 {
+		s.lagging.Store(false)
+	}
+	return inputs
+}
