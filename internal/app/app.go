@@ -153,7 +153,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.registerMetrics(registry)
 	return httpapi.New(httpapi.Config{
 		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: health{a.Ingest}, Predictor: a.Ingest,
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store, Streams: a.Hub,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store, Streams: a.Hub,
 		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
 		PolicyDir: policies, Ready: a.ready, Fallback: ui,

@@ -48,6 +48,10 @@ type Writer interface {
 	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
 	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	// Maintenance is the window that a device is in, if it is in one.
+	Maintenance(deviceID int64) (rimewatch.MaintenanceWindow, bool)
+	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
+	EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
 	// SiteDeleted hears of a site after its deletion is stored.
 	SiteDeleted(ctx context.Context, id int64) error
 }
@@ -112,8 +116,14 @@ type Audit interface {
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }
 
+// Maintenance answers questions about maintenance windows.
+type Maintenance interface {
+	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+}
+
 // Config of an API. Auth, Accounts, Writer, Health, Predictor, Fleet, History, Alerts,
-// Audit, Notifications, Records, Now and CursorKey are needed; everything else has a good zero value.
+// Audit, Maintenance, Notifications, Records, Now and CursorKey are needed; everything else has a good zero value.
 type Config struct {
 	Auth          Authenticator
 	Accounts      Accounts
@@ -124,6 +134,7 @@ type Config struct {
 	Alerts        Alerts
 	Predictor     Predictor
 	Audit         Audit
+	Maintenance   Maintenance
 	Notifications Notifications
 	Notifier      Notifier // sends; nil = nothing is sent
 	Records       Records

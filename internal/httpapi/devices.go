@@ -50,6 +50,7 @@ type DeviceDetail struct {
 	LatestReading      maybe[readingJSON]      `json:"latest_reading"`
 	Calibration        maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
+	Maintenance        maybe[MaintenanceState] `json:"maintenance" doc:"The window that it is in; null when it is in none."`
 	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
 	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
 }
@@ -120,6 +121,9 @@ func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
 		d.LatestReading.value = &readingJSON{v.ID, v.Serial, v.Latest}
 	}
 	d.Calibration, d.Offsets = calibrationState(&v.Device, a.cfg.Now())
+	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
+		d.Maintenance.value = &MaintenanceState{w.ID, w.EndsAt, w.Reason}
+	}
 	d.Health.Score, d.Health.Drivers = a.cfg.Health.DeviceHealth(v.ID)
 	d.Health.Compliance = a.cfg.Health.DeviceCompliance(v.ID)
 	if d.Health.Drivers == nil {

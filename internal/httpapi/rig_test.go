@@ -106,7 +106,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	cfg := Config{
 		Auth: r.accounts, Accounts: r.accounts, Writer: r.ingest, Health: rigHealth{r.ingest}, Predictor: r.ingest,
-		Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Notifications: r.store, Records: r.store, Now: r.now, Log: logger, CursorKey: [32]byte{1, 2, 3}, Version: "test",
+		Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, Now: r.now, Log: logger, CursorKey: [32]byte{1, 2, 3}, Version: "test",
 	}
 	for _, f := range change {
 		f(&cfg)

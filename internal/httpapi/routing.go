@@ -42,33 +42,41 @@ type MatchJSON struct {
 // where it names what is not there.
 func (a *API) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers, error) {
 	m := rimewatch.Matchers{Severities: in.Severities, Types: in.Types, SiteIDs: in.SiteIDs, EquipmentTypes: in.EquipmentTypes}
-	workspace := callOf(ctx).workspace()
 	known := rimewatch.AlertTypes()
 	for _, t := range in.Types {
 		if !slices.Contains(known, t) {
 			return m, rimewatch.Invalid("match.types", "%q is not known", t)
 		}
 	}
-	for _, serial := range in.DeviceSerials {
+	var err error
+	m.DeviceIDs, err = a.places(ctx, "match.", in.SiteIDs, in.DeviceSerials)
+	return m, err
+}
+
+// places checks sites and resolves serials that a body names in fields with a
+// prefix: CodeUnknownDevice or CodeValidationFailed.
+func (a *API) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
+	workspace := callOf(ctx).workspace()
+	for _, serial := range serials {
 		id, ok := a.cfg.Fleet.DeviceID(workspace, []byte(serial))
 		if !ok {
-			return m, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With("match.device_serials", "%q is not known", serial)
+			return nil, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With(prefix+"device_serials", "%q is not known", serial)
 		}
-		m.DeviceIDs = append(m.DeviceIDs, id)
+		deviceIDs = append(deviceIDs, id)
 	}
-	if len(in.SiteIDs) == 0 {
-		return m, nil
+	if len(siteIDs) == 0 {
+		return deviceIDs, nil
 	}
 	sites, err := a.cfg.Accounts.Sites(ctx, account.Operator(workspace))
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	for _, id := range in.SiteIDs {
+	for _, id := range siteIDs {
 		if !slices.ContainsFunc(sites, func(s rimewatch.Site) bool { return s.ID == id }) {
-			return m, rimewatch.Invalid("match.site_ids", "%d is not known", id)
+			return nil, rimewatch.Invalid(prefix+"site_ids", "%d is not known", id)
 		}
 	}
-	return m, nil
+	return deviceIDs, nil
 }
 
 // serialsOf names the devices of matchers, so that they can be shown.

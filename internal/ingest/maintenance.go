@@ -63,6 +63,23 @@ func spansOf(list []window) []health.Span {
 	return out
 }
 
+// Maintenance is the window that a device is in, if it is in one.
+func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok bool) {
+	now := s.clock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	u := s.units[deviceID]
+	if u == nil {
+		return w, false
+	}
+	for _, one := range s.settings.windows[u.workspaceID] {
+		if one.StartsAt <= now && now < one.EndsAt && one.Covers(u.siteID, u.id) && one.EndsAt > w.EndsAt {
+			w, ok = one, true
+		}
+	}
+	return w, ok
+}
+
 // CreateMaintenance keeps a window and lets its devices know. ID is set.
 func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
 	if err := s.store.CreateMaintenance(ctx, w); err != nil {
@@ -72,11 +89,14 @@ func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.Maintenanc
 }
 
 // EndMaintenance ends a window at once, one that has not begun before it
-// begins; one that is over stays as it is: CodeNotFound.
+// begins: CodeNotFound, CodeConflict when it is over already.
 func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
 	now := s.clock()
 	w, err := s.store.UpdateMaintenance(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
-		w.EndsAt = min(w.EndsAt, max(now, w.StartsAt))
+		if w.EndsAt <= now || w.EndsAt == w.StartsAt {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window is over already.")
+		}
+		w.EndsAt = max(now, w.StartsAt)
 		return nil
 	})
 	if err != nil {

@@ -47,6 +47,10 @@ func TestMaintenance(t *testing.T) {
 		before := covered(a)
 		warm(-5, 2*time.Hour)
 		same(t, "inside it", covered(a).Round(10*time.Minute), before.Round(10*time.Minute))
+		is, ok := r.in.Maintenance(a)
+		same(t, "it is told", []any{is.ID, ok}, []any{w.ID, true})
+		_, ok = r.in.Maintenance(b)
+		same(t, "of the other not", ok, false)
 		same(t, "the other goes on", covered(b) > 3*time.Hour+50*time.Minute, true)
 		same(t, "alerts are recorded", counted(shortAlerts(r.stored(rimewatch.HighTemperature))), map[string]int{"high_temperature critical active": 2})
 		same(t, "compliance inside", percent(a), 100.0)
@@ -57,10 +61,8 @@ func TestMaintenance(t *testing.T) {
 		if err != nil || ended.EndsAt != r.now() {
 			t.Fatal(ended, err)
 		}
-		again, err := r.in.EndMaintenance(t.Context(), r.ws, w.ID)
-		if err != nil || again.EndsAt != ended.EndsAt {
-			t.Fatal(again, err)
-		}
+		_, err = r.in.EndMaintenance(t.Context(), r.ws, w.ID)
+		same(t, "again", rimewatch.CodeOf(err), rimewatch.CodeConflict)
 		r.crash()
 		warm(-5, 2*time.Hour)
 		if got := percent(a); got > 70 {
@@ -116,7 +118,7 @@ func TestMaintenanceRebaselines(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		id := r.device("A", "walkin_cooler")
-		u := r.worn()
+		u := r.worn(4)
 		r.live(u, id, time.Minute)
 		same(t, "the prediction", r.prediction().Status, rimewatch.AlertActive)
 		r.maintain(0, time.Hour)

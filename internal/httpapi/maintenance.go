@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// MaintenanceState is the window that a device is in.
+type MaintenanceState struct {
+	ID     int64          `json:"id"`
+	EndsAt rimewatch.Time `json:"ends_at" nullable:"false"`
+	Reason string         `json:"reason"`
+}
+
+// MaintenanceWindow is planned work on devices.
+type MaintenanceWindow struct {
+	ID            int64          `json:"id"`
+	SiteIDs       []int64        `json:"site_ids" nullable:"false"`
+	DeviceSerials []string       `json:"device_serials" nullable:"false" doc:"With site_ids: any of them; both empty = all devices."`
+	StartsAt      rimewatch.Time `json:"starts_at" nullable:"false"`
+	EndsAt        rimewatch.Time `json:"ends_at" nullable:"false"`
+	Reason        string         `json:"reason"`
+	CreatedBy     string         `json:"created_by"`
+	CreatedAt     rimewatch.Time `json:"created_at" nullable:"false"`
+	Active        bool           `json:"active" doc:"It has begun and is not over."`
+}
+
+func (a *API) maintenanceJSON(ctx context.Context, list ...rimewatch.MaintenanceWindow) ([]MaintenanceWindow, error) {
+	c := callOf(ctx)
+	var ids []int64
+	for i := range list {
+		ids = append(ids, list[i].DeviceIDs...)
+	}
+	serials, err := a.cfg.Fleet.Serials(ctx, c.workspace(), ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]MaintenanceWindow, len(list))
+	for i := range list {
+		w := &list[i]
+		out[i] = MaintenanceWindow{w.ID, listed(w.SiteIDs), make([]string, len(w.DeviceIDs)), w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy, w.CreatedAt, w.StartsAt <= c.now && c.now < w.EndsAt}
+		for k, id := range w.DeviceIDs {
+			out[i].DeviceSerials[k] = serials[id]
+		}
+	}
+	return out, nil
+}
+
+// MaintenanceListInput says which windows are wanted.
+type MaintenanceListInput struct {
+	Ended bool `query:"ended" default:"false" doc:"Those that are over, too."`
+}
+
+// MaintenanceList are the maintenance windows of a workspace.
+type MaintenanceList struct {
+	Windows []MaintenanceWindow `json:"maintenance_windows"`
+}
+
+func (a *API) listMaintenance(ctx context.Context, in *MaintenanceListInput) (MaintenanceList, error) {
+	c := callOf(ctx)
+	after := c.now
+	if in.Ended {
+		after = 0
+	}
+	list, err := a.cfg.Maintenance.MaintenanceWindows(ctx, c.workspace(), after)
+	if err != nil {
+		return MaintenanceList{}, err
+	}
+	windows, err := a.maintenanceJSON(ctx, list...)
+	return MaintenanceList{windows}, err
+}
+
+// MaintenanceData is the data of answers about one maintenance window.
+type MaintenanceData struct {
+	Window MaintenanceWindow `json:"maintenance_window"`
+}
+
+func (a *API) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow, err error) (MaintenanceData, error) {
+	if err != nil {
+		return MaintenanceData{}, err
+	}
+	list, err := a.maintenanceJSON(ctx, w)
+	if err != nil {
+		return MaintenanceData{}, err
+	}
+	return MaintenanceData{list[0]}, nil
+}
+
+func (a *API) getMaintenance(ctx context.Context, in *IDInput) (MaintenanceData, error) {
+	id, err := in.id()
+	if err != nil {
+		return MaintenanceData{}, err
+	}
+	w, err := a.cfg.Maintenance.MaintenanceWindow(ctx, callOf(ctx).workspace(), id)
+	return a.maintenanceData(ctx, w, err)
+}
+
+// MaintenanceCreate is the body that plans work.
+type MaintenanceCreate struct {
+	SiteIDs       []int64         `json:"site_ids,omitempty" maxItems:"1000"`
+	DeviceSerials []string        `json:"device_serials,omitempty" maxItems:"1000" doc:"With site_ids: any of them; both empty = all devices."`
+	StartsAt      *rimewatch.Time `json:"starts_at,omitempty" nullable:"true" doc:"Default: now. The past counts as now."`
+	EndsAt        rimewatch.Time  `json:"ends_at" nullable:"false" doc:"At most 30 days after starts_at."`
+	Reason        string          `json:"reason" minLength:"1" maxLength:"500"`
+}
+
+// MaintenanceCreateInput carries the body that plans work.
+type MaintenanceCreateInput struct {
+	Body MaintenanceCreate
+}
+
+func (a *API) createMaintenance(ctx context.Context, in *MaintenanceCreateInput) (MaintenanceData, error) {
+	c := callOf(ctx)
+	by, err := a.auditActor(ctx, c.principal)
+	if err != nil {
+		return MaintenanceData{}, err
+	}
+	b := &in.Body
+	w := rimewatch.MaintenanceWindow{WorkspaceID: c.workspace(), SiteIDs: b.SiteIDs, StartsAt: c.now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.now}
+	if b.StartsAt != nil {
+		w.StartsAt = max(*b.StartsAt, c.now)
+	}
+	if w.EndsAt <= w.StartsAt {
+		return MaintenanceData{}, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
+	}
+	if w.DeviceIDs, err = a.places(ctx, "", b.SiteIDs, b.DeviceSerials); err != nil {
+		return MaintenanceData{}, err
+	}
+	if err := a.cfg.Writer.CreateMaintenance(ctx, &w); err != nil {
+		return MaintenanceData{}, err
+	}
+	a.cfg.Notifier.Changed(c.workspace())
+	c.header("Location", fmt.Sprintf("%s/v1/maintenance-windows/%d", Prefix, w.ID))
+	return a.maintenanceData(ctx, w, nil)
+}
+
+func (a *API) endMaintenance(ctx context.Context, in *IDInput) (MaintenanceData, error) {
+	id, err := in.id()
+	if err != nil {
+		return MaintenanceData{}, err
+	}
+	workspace := callOf(ctx).workspace()
+	w, err := a.cfg.Writer.EndMaintenance(ctx, workspace, id)
+	if err == nil {
+		a.cfg.Notifier.Changed(workspace)
+	}
+	return a.maintenanceData(ctx, w, err)
+}
+
+func (a *API) maintenanceRoutes() []route {
+	const tag = "Alerts"
+	read, write := scope(rimewatch.ScopeAlertsRead), scope(rimewatch.ScopeAlertsWrite)
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/maintenance-windows", id: "list-maintenance-windows", tag: tag, summary: "List maintenance windows", access: read,
+			description: "Those that are not over, by id.", bind: handle(a.listMaintenance),
+		},
+		{
+			method: http.MethodPost, path: "/v1/maintenance-windows", id: "create-maintenance-window", tag: tag, summary: "Plan work on devices", access: write, body: jsonBody,
+			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
+			description: "Inside the window alerts are recorded, but nobody is told, and the time counts neither for nor against compliance. " +
+				"At its end alerts that are still active are told, and predictions learn the devices anew.",
+			bind: handle(a.createMaintenance),
+		},
+		{method: http.MethodGet, path: "/v1/maintenance-windows/{id}", id: "get-maintenance-window", tag: tag, summary: "Get a maintenance window", access: read, bind: handle(a.getMaintenance)},
+		{
+			method: http.MethodPost, path: "/v1/maintenance-windows/{id}/end", id: "end-maintenance-window", tag: tag, summary: "End a maintenance window", access: write,
+			also: []rimewatch.Code{rimewatch.CodeConflict}, bind: handle(a.endMaintenance),
+		},
+	}
+}
