@@ -568,8 +568,10 @@ func TestStreamDeaf(t *testing.T) {
 func TestStreamTooLarge(t *testing.T) {
 	h := newHouse(t)
 	s := h.stream(h.token)
-	s.say(`{"op":"subscribe","id":1,"channel":"` + strings.Repeat("x", 70_000) + `"}`)
-	if code := s.ended(); code != websocket.StatusMessageTooBig {
+	// The service may be gone before it has taken all of it; then the reset
+	// overtakes the close frame.
+	_ = s.Write(s.ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"channel":"`+strings.Repeat("x", 70_000)+`"}`))
+	if code := s.ended(); code != websocket.StatusMessageTooBig && code != -1 || s.ctx.Err() != nil {
 		t.Errorf("closed with %d", code)
 	}
 }
