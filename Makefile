@@ -30,7 +30,7 @@ web/src/api/schema.d.ts: web/node_modules/.package-lock.json $(shell find intern
 	$(GO) run ./cmd/rimewatch openapi > web/openapi.json
 	cd web && npm run --silent api
 
-$(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json' -not -path 'web/scripts/*')
+$(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json' -not -path 'web/scripts/*' -not -path 'web/e2e/*')
 	cd web && npm run --silent build
 
 ui-test: ui ## the UI's types and units

@@ -1,72 +1,142 @@
-// Every page in every size and theme, from a demo server of its own, into
-// screenshots/ at the root. PAGES=overview,device SIZES=390 THEMES=dark narrow it down;
-// URL, EMAIL and PASSWORD take a running server instead.
+// Every page in every size and theme, into screenshots/ at the root: from a demo,
+// and from a server that goes through the states of a young workspace (nobody,
+// nothing, one device, names that nobody expects, everything offline).
+// PAGES=overview,device SIZES=390 THEMES=dark narrow it down.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const out = root + 'screenshots/';
 const list = (name, all) => (process.env[name] ? process.env[name].split(',') : all);
+const heights = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
+const sizes = list('SIZES', Object.keys(heights)).map(Number);
+const themes = list('THEMES', ['light', 'dark']);
 
-const pages = [
+const demoPages = [
   { name: 'sign-in', path: '/sign-in', anonymous: true },
   { name: 'policies', path: '/policies/privacy', anonymous: true },
   { name: 'overview', path: '/' },
   { name: 'overview-filtered', path: '/?q=zzz' },
   { name: 'device', path: '/devices/VAC-0001' },
-  { name: 'device-predicted', path: '/devices/WIF-0001?range=7d' },
+  { name: 'device-week', path: '/devices/WIF-0001?range=7d' },
+  { name: 'device-edit', path: '/devices/WIF-0001', act: (tab) => tab.getByRole('button', { name: 'Edit' }).click() },
+  { name: 'alerts', path: '/alerts' },
+  { name: 'alert', path: '/alerts/1' },
+  { name: 'account', path: '/account' },
+  { name: 'tokens', path: '/account/tokens' },
+  { name: 'settings', path: '/settings' },
+  { name: 'reports', path: '/reports' },
   { name: 'wall', path: '/wall' },
   { name: 'not-found', path: '/nowhere' },
 ];
-const heights = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 
-function demo() {
+const names = [
+  '<img src=x onerror=alert(1)><script>alert(2)</script>',
+  'ثلاجة العرض الخلفية ‮قلب',
+  'The walk-in freezer behind the bakery, left of the second door X',
+  'Müller’s Kühlraum № 7 🧊',
+  'Supercalifragilisticexpialidociousrefrigeratorwithoutanyspaces!!',
+];
+
+/** States of a young workspace, one after the other. */
+const states = [
+  { pages: [{ name: 'set-up', path: '/set-up', anonymous: true }] },
+  {
+    async before(s) {
+      await s.ask('POST', '/v1/setup', { code: s.code, workspace: 'Corner Shop', timezone: 'Europe/Berlin', email: 'ada@shop.example', name: 'Ada', password: 'correct horse battery' });
+    },
+    pages: [{ name: 'empty-overview', path: '/' }, { name: 'empty-wall', path: '/wall' }],
+  },
+  {
+    async before(s) {
+      await s.ask('POST', '/v1/devices', { serial: 'NEW-1', name: 'Back walk-in', equipment_type: 'walkin_freezer' });
+    },
+    pages: [{ name: 'never-overview', path: '/' }, { name: 'never-device', path: '/devices/NEW-1' }],
+  },
+  {
+    async before(s) {
+      const now = Date.now();
+      for (const [i, name] of names.entries()) {
+        await s.ask('POST', '/v1/devices', { serial: `ODD-${i}`, name, equipment_type: ['walkin_cooler', 'other', 'walkin_freezer', 'vaccine_refrigerator', 'fish_cooler'][i], labels: { aisle: name.slice(0, 40) } });
+        const readings = [];
+        for (let m = 300; m >= 0; m -= 2) {
+          if (m > 100 && m < 160) continue; // a gap
+          readings.push({ device_serial: `ODD-${i}`, recorded_at: new Date(now - m * 60_000).toISOString(), product_zone_temp: Math.round((i === 2 ? -20 : 3 + i) * 10 + 12 * Math.sin(m / 9)) / 10, humidity: 50, defrost_active: m > 40 && m < 62 });
+        }
+        await s.ask('POST', '/v1/readings/batch', { readings });
+      }
+    },
+    pages: [{ name: 'odd-overview', path: '/' }, { name: 'odd-device', path: '/devices/ODD-0?range=6h' }, { name: 'odd-wall', path: '/wall' }],
+  },
+  {
+    async before(s) {
+      for (const i of names.keys()) await s.ask('PATCH', `/v1/devices/ODD-${i}/heartbeat`, { status: 'offline' });
+    },
+    pages: [{ name: 'offline-overview', path: '/' }, { name: 'offline-device', path: '/devices/ODD-3?range=6h' }, { name: 'offline-wall', path: '/wall' }],
+  },
+];
+
+/** run starts the binary and waits until its words hold all that is wanted. */
+function run(args, wanted) {
   return new Promise((resolve, reject) => {
-    const p = spawn(root + 'bin/rimewatch', ['demo', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let text = '';
-    p.stdout.on('data', (b) => {
-      text += b;
-      const url = /Web\s+(\S+)/.exec(text)?.[1];
-      const email = /E-mail\s+(\S+)/.exec(text)?.[1];
-      const password = /Password\s+(\S+)\n/.exec(text)?.[1];
-      if (url && email && password) resolve({ url, email, password, stop: () => p.kill('SIGTERM') });
-    });
-    p.on('exit', (code) => reject(new Error(`the demo ended with ${code}`)));
+    const child = spawn(root + 'bin/rimewatch', args);
+    let said = '';
+    const read = (part) => {
+      said += part;
+      const found = Object.entries(wanted).map(([key, pattern]) => [key, pattern.exec(said)?.[1]]);
+      if (found.every(([, v]) => v)) resolve({ ...Object.fromEntries(found), stop: () => child.kill('SIGTERM') });
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) => reject(new Error(`rimewatch ${args[0]} ended with ${code}:\n${said}`)));
   });
 }
 
-const server = process.env.URL ? { url: process.env.URL, email: process.env.EMAIL, password: process.env.PASSWORD, stop() {} } : await demo();
+/** person keeps the cookie of whoever is signed in. */
+function person(url, code = '') {
+  const s = { url, code, cookie: '' };
+  s.ask = async (method, path, body) => {
+    const answer = await fetch(url + '/api' + path, { method, headers: { 'Content-Type': 'application/json', ...(s.cookie ? { Cookie: s.cookie } : {}) }, body: JSON.stringify(body) });
+    s.cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? s.cookie;
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  };
+  return s;
+}
+
 mkdirSync(out, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 let complaints = 0;
-try {
-  for (const theme of list('THEMES', ['light', 'dark'])) {
-    for (const size of list('SIZES', Object.keys(heights)).map(Number)) {
+
+async function shoot(s, pages) {
+  pages = pages.filter((p) => list('PAGES', [p.name]).includes(p.name));
+  for (const theme of pages.length ? themes : []) {
+    for (const size of sizes) {
       const context = await browser.newContext({ viewport: { width: size, height: heights[size] ?? 900 }, colorScheme: theme, deviceScaleFactor: size < 500 ? 2 : 1, reducedMotion: 'reduce' });
-      let signedIn = false;
-      for (const page of pages.filter((p) => list('PAGES', [p.name]).includes(p.name))) {
-        if (!page.anonymous && !signedIn) {
-          await context.request.post(server.url + '/api/v1/auth/sign-in', { data: { email: server.email, password: server.password } });
-          signedIn = true;
+      for (const page of pages) {
+        await context.clearCookies();
+        if (!page.anonymous) {
+          const [name, value] = s.cookie.split('=');
+          await context.addCookies([{ name, value, url: s.url }]);
         }
         const tab = await context.newPage();
         const complain = (text) => {
-          if (/401/.test(text) && page.anonymous) return;
           complaints++;
           console.error(`${page.name} ${size} ${theme}: ${text}`);
         };
         tab.on('console', (m) => m.type() === 'error' && complain(m.text()));
         tab.on('pageerror', (e) => complain(e.message));
-        await tab.goto(server.url + page.path, { waitUntil: 'load' });
-        await tab.waitForFunction(() => !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
-        await tab.waitForTimeout(page.wait ?? 700);
-        const wide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        if (wide > 0) complain(`scrolls sideways by ${wide} px`);
+        await tab.goto(s.url + page.path, { waitUntil: 'load' });
+        await tab.waitForFunction(() => document.querySelector('main') && !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
+        await page.act?.(tab);
+        await tab.waitForTimeout(700);
         // The whole page as one window, so that what draws only what is seen draws all.
-        const height = await tab.evaluate(() => document.documentElement.scrollHeight);
-        if (page.name !== 'wall' && height > heights[size]) {
+        const { height, wide } = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth }));
+        if (wide > 0) complain(`scrolls sideways by ${wide} px`);
+        if (height > heights[size]) {
           await tab.setViewportSize({ width: size, height: Math.min(height, 3000) });
           await tab.waitForTimeout(500);
         }
@@ -76,8 +146,31 @@ try {
       await context.close();
     }
   }
+}
+
+const wanted = (pages) => pages.some((p) => list('PAGES', [p.name]).includes(p.name));
+const stops = [];
+try {
+  if (wanted(demoPages)) {
+    const demo = await run(['demo', '--listen', '127.0.0.1:0'], { url: /Web\s+(\S+)/, email: /E-mail\s+(\S+)/, password: /Password\s+(\S+)\n/ });
+    stops.push(demo.stop);
+    const s = person(demo.url);
+    await s.ask('POST', '/v1/auth/sign-in', { email: demo.email, password: demo.password });
+    await shoot(s, demoPages);
+  }
+  if (wanted(states.flatMap((x) => x.pages))) {
+    const data = mkdtempSync(join(tmpdir(), 'rimewatch-pictures-'));
+    stops.push(() => rmSync(data, { recursive: true, force: true }));
+    const server = await run(['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0'], { url: /msg=serving url=(\S+)/, code: /code=(\S+)/ });
+    stops.push(server.stop);
+    const s = person(server.url, server.code);
+    for (const state of states) {
+      await state.before?.(s);
+      await shoot(s, state.pages);
+    }
+  }
 } finally {
   await browser.close();
-  server.stop();
+  for (const stop of stops.reverse()) stop();
 }
 if (complaints) process.exitCode = 1;
