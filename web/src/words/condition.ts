@@ -30,8 +30,9 @@ export function isPrediction(a: Pick<Alert, 'type' | 'prediction'>): boolean {
 
 /** conditionOfAlert is the colour an alert is shown in. */
 export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'prediction'>): Condition {
-  if (a.severity === 'critical') return 'critical';
+  // What is to come is no emergency yet, however grave: it has its own colour.
   if (isPrediction(a)) return 'predicted';
+  if (a.severity === 'critical') return 'critical';
   if (a.type === 'device_offline' || a.type === 'site_offline') return 'offline';
   return 'warning';
 }

@@ -1,5 +1,5 @@
 // The eight measurements, in the order in which a technician looks at them.
-import { degree, number, toUnits, type Units } from './format';
+import { degree, humanised, number, toUnits, type Units } from './format';
 
 export type Field =
   | 'product_zone_temp'
@@ -34,6 +34,26 @@ export const measures: Measure[] = [
 
 export function measureOf(field: string): Measure | undefined {
   return measures.find((m) => m.field === field);
+}
+
+// What the predictor looks at beside them.
+const derived: Record<string, { label: string; unit: string; digits: number }> = {
+  compressor_duty: { label: 'Share of time running', unit: '%', digits: 0 },
+  start_vibration: { label: 'Vibration at the start', unit: 'mm/s', digits: 2 },
+};
+
+/** metricLabel names whatever an alert or prediction is about. */
+export function metricLabel(metric: string): string {
+  return measureOf(metric)?.label ?? derived[metric]?.label ?? humanised(metric);
+}
+
+/** metricValue writes a value of whatever an alert or prediction is about. */
+export function metricValue(v: number, metric: string, units: Units, unit?: string): string {
+  const m = measureOf(metric);
+  if (m && (unit == null || unit === m.unit)) return value(v, m, units);
+  const d = derived[metric];
+  if (d && (unit == null || unit === d.unit)) return `${number(v, d.digits)}\u202f${d.unit}`;
+  return `${number(v, Math.abs(v) < 10 ? 2 : 1)}${unit ? '\u202f' + unit : ''}`;
 }
 
 export function unitOf(m: Measure, units: Units): string {

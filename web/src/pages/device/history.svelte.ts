@@ -7,6 +7,14 @@ import type { Field } from '../../words/measure';
 
 const mostPoints = 1440;
 
+// The server's own choice of a step counts all readings of the span first; of a
+// long span it is known beforehand that they are too many.
+const steps = [['1m', 60_000], ['5m', 300_000], ['15m', 900_000], ['1h', 3_600_000], ['1d', 86_400_000]] as const;
+function stepFor(span: number): 'auto' | (typeof steps)[number][0] {
+  if (span <= 36 * 3_600_000) return 'auto';
+  return steps.find(([, ms]) => span / ms <= mostPoints)?.[0] ?? '1d';
+}
+
 export class DeviceHistory {
   series = $state.raw<Series | null>(null);
   alerts = $state.raw<Alert[]>([]);
@@ -26,7 +34,7 @@ export class DeviceHistory {
         api.GET('/v1/devices/{serial}/readings', {
           params: {
             path: { serial: this.serial },
-            query: { from: new Date(range.from).toISOString(), to: new Date(range.to + 1000).toISOString(), step: 'auto', max_points: mostPoints },
+            query: { from: new Date(range.from).toISOString(), to: new Date(range.to + 1000).toISOString(), step: stepFor(range.to - range.from), max_points: mostPoints },
           },
           signal: stop.signal,
         }),
