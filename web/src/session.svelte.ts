@@ -76,6 +76,11 @@ export function applyTheme(theme: 'system' | 'light' | 'dark') {
   } catch {
     // Storage may be forbidden; the theme then lasts as long as the page.
   }
+  showTheme(theme);
+}
+
+/** showTheme shows a theme for as long as nothing else is asked for. */
+export function showTheme(theme: 'system' | 'light' | 'dark') {
   const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
   document.documentElement.dataset.theme = dark ? 'rime-dark' : 'rime-light';
   themeChanged.at++;
