@@ -16,7 +16,7 @@ DIST  = internal/webui/dist/index.html
 build: $(if $(NPM),ui) ## the binary, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
 
-run: build ## the demo: a market with twelve units, three of them in trouble
+run: build ## the demo: a market with twelve units, four of them in trouble
 	./bin/rimewatch demo
 
 ui: $(DIST) ## the web UI, into internal/webui/dist

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,8 +24,8 @@ type demoCmd struct {
 
 // Help is shown by demo --help.
 func (demoCmd) Help() string {
-	return `Two sites and twelve refrigerators with a past of two days, then live. Three of them are in trouble. It is an
-ordinary server: everything can be tried on it.`
+	return `Two sites and twelve refrigerators with a past of two days, then live. Four of them are in trouble, and two people
+are told: what reaches them and what they do is printed. It is an ordinary server: everything can be tried on it.`
 }
 
 const demoListen = "127.0.0.1:8080"
@@ -47,7 +49,8 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	if c.Listen == "" {
 		serve.Listen = freeAddress(demoListen)
 	}
-	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger, GuardServices: true})
+	news := &newsPrinter{w: s.out}
+	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger, News: news.hear, GuardServices: true})
 	if err != nil {
 		return err
 	}
@@ -55,6 +58,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	if err := printBanner(s.out, d, c.Data, time.Since(start)); err != nil {
 		return err
 	}
+	news.start()
 	return d.Run(ctx)
 }
 
@@ -114,6 +118,39 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 	_, err := fmt.Fprintf(w, banner, "Demo Market", d.Sites(), d.Devices(), grouped(d.Readings), took.Seconds(),
 		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, end)
 	return err
+}
+
+// newsPrinter shows what people of the demo are told and what they do, once the
+// banner stands.
+type newsPrinter struct {
+	w    io.Writer
+	mu   sync.Mutex
+	open bool
+	held []string
+}
+
+func (p *newsPrinter) hear(n demo.News) {
+	sign := "·"
+	if n.Told {
+		sign = "→"
+	}
+	line := fmt.Sprintf("  %s  %s %-18s %s\n", n.At.Format(time.TimeOnly), sign, n.Who, n.Text)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.open {
+		p.held = append(p.held, line)
+		return
+	}
+	_, _ = io.WriteString(p.w, line)
+}
+
+// start prints what was held back, and from now on at once.
+func (p *newsPrinter) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = true
+	_, _ = io.WriteString(p.w, strings.Join(p.held, ""))
+	p.held = nil
 }
 
 // grouped is a number with its thousands set apart.

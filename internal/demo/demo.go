@@ -28,6 +28,7 @@ type Config struct {
 	Seed    uint64        // of the devices' fates
 	Version string
 	Logger  *slog.Logger
+	News    func(News) // hears of messages to people and of what they do, from several goroutines; nil = nobody
 	// GuardServices is that of app.Config.
 	GuardServices bool
 }
@@ -47,6 +48,8 @@ type Demo struct {
 	deviceToken string
 	residents   []*resident
 	temporary   string // directory to remove at the end
+	workspaceID int64
+	shift       *shift
 }
 
 // Trouble is a device that people should look at.
@@ -81,6 +84,10 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.prepareData(); err != nil {
 		return nil, err
 	}
+	if d.shift, err = newShift(cfg.News); err != nil {
+		return nil, err
+	}
+	d.cfg.OutboundAllow = append(d.cfg.OutboundAllow, "127.0.0.0/8")
 	if d.app, err = app.New(ctx, app.Config{Serve: d.cfg.Serve, Version: cfg.Version, Logger: cfg.Logger, GuardServices: cfg.GuardServices}); err != nil {
 		return nil, err
 	}
@@ -126,6 +133,7 @@ func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d.workspaceID = w.ID
 	operator := account.Operator(w.ID)
 	zone := timeZone
 	if _, err := accounts.UpdateWorkspace(ctx, operator, account.WorkspacePatch{TimeZone: &zone}, now); err != nil {
@@ -150,7 +158,7 @@ func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 		}
 		sites = append(sites, site.ID)
 	}
-	return sites, nil
+	return sites, d.hire(ctx, w.ID, now)
 }
 
 // Run lets the devices report until ctx ends or the server fails.
@@ -158,6 +166,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var devices sync.WaitGroup
 	devices.Go(func() { d.live(ctx) })
+	devices.Go(func() { d.act(ctx) })
 	defer devices.Wait()
 	defer cancel()
 	select {
@@ -173,6 +182,9 @@ func (d *Demo) Stop() error {
 	var err error
 	if d.app != nil {
 		err = d.app.Stop()
+	}
+	if d.shift != nil {
+		d.shift.close()
 	}
 	if d.temporary != "" {
 		err = errors.Join(err, os.RemoveAll(d.temporary))

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,5 +150,47 @@ func TestPredictionAtStart(t *testing.T) {
 		if err := d.Stop(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestTold: whoever has the night is told of every trouble at the start, by
+// messages whose signature they have checked, and somebody else's messages are
+// refused.
+func TestTold(t *testing.T) {
+	news := make(chan News, 16)
+	d, err := Start(t.Context(), Config{
+		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour},
+		News:  func(n News) { news <- n },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	want := map[string]bool{"Fish cooler": true, "Pharmacy refrigerator": true, "Walk-in freezer": true}
+	for len(want) > 0 {
+		select {
+		case n := <-news:
+			if !n.Told || n.Who != nightShift {
+				t.Errorf("%+v", n)
+			}
+			for name := range want {
+				if strings.Contains(n.Text, name) {
+					delete(want, name)
+				}
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("nobody was told of %v", want)
+		}
+	}
+	r, err := http.Post("http://"+d.shift.listener.Addr().String()+"/night", "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Body.Close(); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("an unsigned message: %s", r.Status)
 	}
 }

@@ -41,6 +41,7 @@ const (
 	fouling
 	doorOpen
 	powerLoss
+	brownOut
 )
 
 // story tells what people can see happen.
@@ -52,6 +53,8 @@ func (t trouble) story() string {
 		return "its door was left open; somebody will close it in ten minutes"
 	case powerLoss:
 		return "has been without power for hours; it comes back in three minutes"
+	case brownOut:
+		return "its supply is about to sag; it recovers two minutes later"
 	default:
 		return ""
 	}
@@ -69,7 +72,7 @@ var fixtures = [...]fixture{
 	{"Walk-in freezer", "walkin_freezer", "Norvik", "WF-240", 0, fouling},
 	{"Walk-in cooler", "walkin_cooler", "Norvik", "WC-260", 0, healthy},
 	{"Dairy multideck", "display_case_open", "Halden", "MD-375", 0, healthy},
-	{"Drinks merchandiser", "display_case_closed", "Halden", "GD-2", 0, healthy},
+	{"Drinks merchandiser", "display_case_closed", "Halden", "GD-2", 0, brownOut},
 	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, healthy},
 	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, healthy},
 	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
@@ -115,6 +118,10 @@ const (
 	powerUntil = 3 * rimewatch.Minute
 	powerAgain = 6 * rimewatch.Hour
 
+	sagFrom  = 10 * rimewatch.Second
+	sagUntil = 150 * rimewatch.Second
+	sagAgain = 5 * rimewatch.Hour
+
 	again = 7 * rimewatch.Day
 )
 
@@ -126,6 +133,8 @@ func (f *fixture) faults(now rimewatch.Time) []simulate.Fault {
 		return repeated("door_open", now-doorSince, now+doorUntil, doorAgain)
 	case powerLoss:
 		return repeated("power_failure", now-powerSince, now+powerUntil, powerAgain)
+	case brownOut:
+		return repeated("voltage_sag", now+sagFrom, now+sagUntil, sagAgain)
 	default:
 		return nil
 	}

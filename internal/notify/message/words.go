@@ -90,14 +90,11 @@ func finding(v *rimewatch.AlertView) string {
 	return strings.TrimPrefix(rest, "is ")
 }
 
-// measured tells whether the value says something at a glance: what is counted
-// in spans of time stands in the sentence already.
+// measured tells whether the value says something at a glance: a measurement
+// does; a difference, a count, or the zero volts of a power loss do not.
 func measured(v *rimewatch.AlertView) bool {
-	switch v.Unit {
-	case "s", "min", "h", "1/h", "1/d", "":
-		return false
-	}
-	return v.Value != nil
+	f, ok := rimewatch.FieldByName(v.Metric)
+	return ok && v.Unit == f.Info().Unit && v.Value != nil && v.Prediction == nil && v.Type != rimewatch.PowerLoss
 }
 
 // headline is what, how much, for how long: "Back walk-in −8.2 °C, too warm for 34 min".
@@ -111,7 +108,7 @@ func headline(v *rimewatch.AlertView, now rimewatch.Time) string {
 	} else {
 		s += ": " + found
 	}
-	if lasting := now.Sub(began(v)); lasting >= time.Minute {
+	if lasting := now.Sub(began(v)); lasting >= time.Minute && v.Prediction == nil {
 		s += " for " + span(lasting)
 	}
 	return s
