@@ -146,7 +146,7 @@ func (s *Store) Delivery(ctx context.Context, workspaceID, id int64) (d rimewatc
 func (s *Store) Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error) {
 	where, args := "workspace_id = ?", []any{workspaceID}
 	if channelID != 0 {
-		where, args = "channel_id = ? AND +workspace_id = ?", []any{channelID, workspaceID}
+		where, args = "workspace_id = ? AND channel_id = ?", []any{workspaceID, channelID}
 	}
 	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
 		n, err := queryInt(conn, "SELECT coalesce(sum(n), 0) FROM delivery_count WHERE "+where, args...)
@@ -154,13 +154,14 @@ func (s *Store) Deliveries(ctx context.Context, workspaceID, channelID int64, p 
 			return err
 		}
 		total = int(n)
-		query := "SELECT " + deliveryColumns + " FROM delivery WHERE " + where
+		// What is skipped is skipped in the index alone.
+		query := "SELECT " + deliveryColumns + " FROM delivery WHERE id IN (SELECT id FROM delivery WHERE " + where
 		if p.After != 0 {
 			query += " AND id < ?"
 			args = append(args, p.After)
 			p.Offset = 0
 		}
-		return each(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?",
+		return each(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC",
 			func(stmt *sqlite.Stmt) { list = append(list, scanDelivery(stmt)) }, append(args, p.Limit, p.Offset)...)
 	})
 	return list, total, err

@@ -210,7 +210,7 @@ CREATE TABLE delivery (
 CREATE UNIQUE INDEX delivery_by_key ON delivery(workspace_id, key);
 CREATE INDEX delivery_by_workspace ON delivery(workspace_id, id);
 CREATE INDEX delivery_by_time ON delivery(workspace_id, created_at);
-CREATE INDEX delivery_by_channel ON delivery(channel_id, id);
+CREATE INDEX delivery_by_channel ON delivery(workspace_id, channel_id, id);
 CREATE INDEX delivery_by_alert ON delivery(alert_id, id) WHERE alert_id > 0;
 CREATE INDEX delivery_pending ON delivery(next_attempt_at, id) WHERE status = 'pending';
 
