@@ -33,7 +33,7 @@ func (r *rig) lines(id int) (out []string) {
 func TestTimeline(t *testing.T) {
 	r := newRig(t)
 	r.do(post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"delay_s":0,"critical_delay_s":0}}`))
-	r.do(r.browser(patch("/v1/devices/A", "", `{"limits":{"critical_max":-2},"name":"Unit A"}`)))
+	r.do(r.browser(patch("/v1/devices/A", "", `{"limits":{"critical_max":-2},"confirm_loosening":true,"name":"Unit A"}`)))
 	r.do(patch("/v1/devices/A", r.full, `{"name":"Unit A"}`)) // changes nothing
 	feed := func(temp int) {
 		r.advance(time.Minute)
