@@ -18,8 +18,8 @@
 // gathers readings for up to 250 ms and sends the newest of each device, in one
 // piece that all its subscribers share. A socket that falls behind keeps
 // the newest reading of each device, by the time of measurement, and every other
-// event. One that still has too much waiting, or takes nothing for 20 s, is
-// closed with 4408.
+// event. One that still has too much waiting is closed with 4408, and one that
+// takes nothing for 20 s is cut off.
 //
 // # Resuming
 //

@@ -37,6 +37,7 @@ var (
 	closeSlow            = closing{4408, "too slow"}
 	closeTooMany         = closing{4429, "too many messages"}
 	closeRestarting      = closing{1012, "restarting"}
+	closeStalled         = closing{0, "takes nothing"}
 	closeDead            = closing{0, "no answer"}
 	closeByPeer          = closing{0, "by the peer"}
 )
@@ -263,11 +264,13 @@ func (s *socket) write() {
 			*buf = frames // it may have grown
 		}
 		if err != nil {
+			// A part of a frame may be out, so nothing can follow, not even a close
+			// frame. Nobody writes any more: writing stays set.
 			if errors.Is(err, os.ErrDeadlineExceeded) {
-				s.shut(closeSlow)
-			} else {
-				s.conn.Abort() // its reader sees it
+				s.shut(closeStalled)
 			}
+			s.conn.Abort()
+			return
 		}
 		s.room.hub.meter.sent(n)
 	}
