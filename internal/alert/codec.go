@@ -11,7 +11,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its owner then rebuilds it from the readings.
-const codecVersion = 5
+const codecVersion = 6
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -111,6 +111,7 @@ func (s *State) code(k *coder) {
 	k.stamps(&s.sensor.same)
 	s.run.code(k)
 	s.melt.code(k)
+	s.door.code(k)
 	s.win.code(k)
 	s.base.code(k)
 	k.float(&s.volts.mean)

@@ -96,6 +96,10 @@ var wordings = map[rimewatch.AlertType]wording{
 		"recovers slowly", "It is not cold again %v after its defrost began; this unit needs less than %l.", "It recovers from its defrosts as usual again.",
 		"Look for ice left on the evaporator, a door left open or a lack of capacity.",
 	},
+	rimewatch.DoorOpenSuspected: {
+		"may have its door open", "The door seems to have been open for %v: the compressor does not stop, and the zone stays warmer than usual.", "The zone is on its way back to its usual temperature.",
+		"Shut the door and see that the gasket seals. Goods that were loaded warm look alike for a while.",
+	},
 	rimewatch.HighHumidity: {
 		"is humid", "The air is at %v, limit %l, for %t now.", "The air is back at %v. The highest was %p.",
 		"Expect frost and sweating: check door heaters, doors and ventilation.",

@@ -46,6 +46,7 @@ var wordScenes = []wordScene{
 	{ruleRunTime, false, 85, 97, 88.25, 98, 71, 0, 720},
 	{ruleRunTime, true, 20, 0, 24.4, 26, 5, 0, 720},
 	{ruleRecovery, false, 100, 0, 101, 101, 0, 0, 480},
+	{ruleDoor, false, 15, 0, 34, 61, 0, 0, 300},
 	{ruleSuction, false, 18, 27, 19.6, 28.2, 12.4, 15, 200},
 	{ruleSuction, true, 3, 7, 3.9, 7.7, 1.2, 720, 2880},
 	{ruleLowSuction, false, -5, 0, -6.8, -9.1, 1.4, 10, 200},

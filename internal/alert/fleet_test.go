@@ -165,7 +165,7 @@ var faultCases = []struct {
 	{"thermostat_stuck_on", "", 18, "excessive_run_time high_discharge_temperature low_suction_temperature low_temperature"},
 	{"thermostat_stuck_off", "", 20, "high_temperature"},
 	{"door_open", "walkin_freezer walkin_cooler display_case_open", 9, ""},
-	{"door_open", "reach_in_cooler vaccine_refrigerator", 9, "high_temperature"},
+	{"door_open", "reach_in_cooler vaccine_refrigerator", 9, "door_open_suspected high_temperature"},
 	{"gasket_leak", "", 20, ""},
 	{"sensor_drift", "walkin_freezer", 20, ""},
 	{"sensor_drift", "walkin_cooler reach_in_cooler display_case_open vaccine_refrigerator", 20, "high_temperature"},

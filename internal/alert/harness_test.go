@@ -276,6 +276,8 @@ func (u *unit) minutes(from, to rimewatch.Time, words []string) {
 		for k, v := range u.values {
 			f, known := fieldKeys[strings.TrimSuffix(k, "!")]
 			switch {
+			case k == "door":
+				r.Flags = r.Flags.WithBool(rimewatch.DoorOpenSent, v > 0)
 			case k == "defrost":
 				r.Flags = r.Flags.WithBool(rimewatch.DefrostActiveSent, v > 0)
 			case k == "starts":

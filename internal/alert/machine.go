@@ -83,6 +83,8 @@ func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float6
 		return &th.LowAmps, s.usualAmps()
 	case ruleRunTime:
 		return &th.RunTime, 1
+	case ruleDoor:
+		return &th.Door, 1
 	default:
 		return nil, 0
 	}
@@ -339,6 +341,8 @@ func (s *State) measure(i rule, t *track) (metric, unit string, v float64, ok bo
 		if s.melt.hump {
 			v = float64(s.at-s.melt.since.time()) / float64(minute)
 		}
+	case ruleDoor:
+		v = s.doorMinutes()
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
 		v = last(f)

@@ -22,6 +22,7 @@ const (
 	RuleRecovery                    // slow_recovery
 	RuleRelative                    // amps, discharge, suction and run time also by the unit's own baseline
 	RuleDefrost                     // warnings wait for a recognised defrost to end
+	RuleDoor                        // door_open_suspected
 
 	AllRules Rules = 1<<iota - 1
 
@@ -57,6 +58,7 @@ const (
 	ruleDry
 	ruleHot
 	ruleCold
+	ruleDoor
 	numRules
 )
 
@@ -95,6 +97,7 @@ var ruleSpecs = [numRules]ruleSpec{
 	ruleDry:          {typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH", low: true},
 	ruleHot:          {typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C"},
 	ruleCold:         {typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C", low: true},
+	ruleDoor:         {typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: "door_open_time", unit: "min"},
 }
 
 // ruleOf finds the rule of an alert type.

@@ -160,7 +160,16 @@ var ruleCases = []struct{ name, script, want string }{
 		16h opened excessive_run_time warning since 16h value 95.6667 peak 95.6667 limit 85`},
 	{"running all the time and not cold enough", known + `
 		72h..108h on z=-17`, `
+		72h56m opened door_open_suspected warning since 72h56m value 30 peak 30 limit 15
+		76h6m resolved door_open_suspected warning since 72h56m value 0 peak 189 limit 15
 		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},
+	{"a door that reports itself", known + `
+		72h..72h10m door=1
+		72h10m..74h door=0
+		74h..75h door=1
+		75h..77h door=0`, `
+		74h16m opened door_open_suspected warning since 74h16m value 16 peak 16 limit 15
+		75h30m resolved door_open_suspected warning since 74h16m value 0 peak 59 limit 15`},
 	{"ambient: too hot, too cold", known + `
 		72h..73h a=37
 		73h..74h a=45

@@ -23,6 +23,7 @@ type State struct {
 	sensor     sensorState
 	run        runState
 	melt       meltState
+	door       doorState
 	win        window
 	base       baseline
 	volts      nominal
@@ -124,6 +125,7 @@ func (s *State) judgeReading(x *pass, r *rimewatch.Reading) {
 		s.tellHold(x, gap)
 		s.judgeMachine(x, r, valid)
 		s.judgeCycles(x)
+		s.judgeDoor(x, r, valid)
 		s.judgeSurroundings(x, r, valid, gap)
 	}
 }

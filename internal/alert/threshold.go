@@ -40,6 +40,7 @@ type Thresholds struct {
 	RunTimeDeviation   Limit          // points above the unit's baseline, two windows, Warn only
 	RunTimeZoneK       float64        // K
 	Recovery           float64        // times the learnt recovery: warning
+	Door               Limit          // min that the door has been open, or seems to have been; Warn only
 	Stale              rimewatch.Time // readings or zone temperatures missing this long while online
 	Fault              rimewatch.Time // a sensor broken this long
 }
@@ -91,6 +92,7 @@ var defaultThresholds = Thresholds{
 	RunTimeDeviation:   Limit{Warn: 20, Clear: 8},
 	RunTimeZoneK:       2,
 	Recovery:           2,
+	Door:               Limit{15, 0, 0, 0, 14, 30 * minute},
 	Stale:              15 * minute,
 	Fault:              5 * minute,
 }

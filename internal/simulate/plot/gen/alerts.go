@@ -116,6 +116,8 @@ var scenes = []scene{
 		r.Set(rimewatch.ProductZoneTemp, max(-15.9, r.Values[rimewatch.ProductZoneTemp]))
 		r.Set(rimewatch.AmpDraw, 15)
 	}, what: "half the capacity", lasts: 150 * time.Minute, before: 8 * hours, after: 14 * hours, panels: []field{zoneOf(limitAt(-15)), amps}},
+	{typ: rimewatch.DoorOpenSuspected, title: "door_open_suspected: somebody forgot the door of a reach-in cooler", equipment: "reach_in_cooler", faults: fault("door_open", 0.8),
+		what: "door open", lasts: 4 * hours, before: 2 * hours, after: 7 * hours, panels: []field{zoneOf(limitAt(5)), amps}},
 	{typ: rimewatch.HighHumidity, title: "high_humidity: damp air in the machine room", equipment: "walkin_cooler", change: plus(rimewatch.Humidity, 34),
 		what: "the ventilation fails", lasts: 5 * hours, before: 2 * hours, after: 7 * hours, panels: []field{{rimewatch.Humidity, "Humidity, %RH", []plot.Limit{limitAt(75), critAt(90)}}}},
 	{typ: rimewatch.LowHumidity, title: "low_humidity: a cooler dries its goods out", equipment: "walkin_cooler", change: plus(rimewatch.Humidity, -22), inZone: true,
