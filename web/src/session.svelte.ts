@@ -83,7 +83,7 @@ export function applyTheme(theme: 'system' | 'light' | 'dark') {
 export function showTheme(theme: 'system' | 'light' | 'dark') {
   const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
   document.documentElement.dataset.theme = dark ? 'rime-dark' : 'rime-light';
-  themeChanged.at++;
+  themeChanged.at = performance.now(); // not ++, which would make whoever calls it in an effect depend on it
 }
 
 /** themeChanged.at changes with the theme: charts, which paint on a canvas, follow it. */

@@ -53,6 +53,7 @@ describe('the wall', () => {
   test('tiles keep their shape', () => {
     expect(columnsFor(1, 1920, 900)).toBe(1);
     expect(columnsFor(12, 1920, 900)).toBe(4);
+    expect(columnsFor(3, 1920, 900)).toBe(3);
     expect(columnsFor(12, 390, 700)).toBe(2);
   });
 });

@@ -33,13 +33,14 @@ export function plan(units: Unit[], attention: string, noSite: string): Screen[]
   return out;
 }
 
-/** columnsFor makes tiles of the shape closest to 8:5 on a screen of this shape. */
+/** columnsFor makes tiles of a shape close to 8:5, and few empty places. */
 export function columnsFor(n: number, width: number, height: number): number {
   let best = 1;
   let off = Infinity;
   for (let c = 1; c <= n; c++) {
     const shape = width / c / (height / Math.ceil(n / c));
-    const d = Math.abs(Math.log(shape / 1.6));
+    const empty = c * Math.ceil(n / c) - n;
+    const d = Math.abs(Math.log(shape / 1.6)) + (2 * empty) / n;
     if (d < off) {
       off = d;
       best = c;
