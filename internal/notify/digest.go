@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	digestEvery  = 20 * rimewatch.Second // how often digests are looked at
+	digestEvery  = 30 * rimewatch.Second // how often digests are looked at
 	digestLate   = 12 * rimewatch.Hour   // one that was missed for longer is not made up for
 	digestAlerts = 100                   // alerts in one digest
 	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over

@@ -42,6 +42,7 @@ type item struct {
 	since rimewatch.Time // from when on it is tried for a day
 	index int            // in the heap, -1 = under way
 	again bool           // its alert is to be planned again once it is sent
+	early rimewatch.Time // the receiver does not want it before this
 }
 
 // queue is a heap by the next attempt.
@@ -307,6 +308,7 @@ func (l *lane) note(it *item, c *rimewatch.Channel, remark string, err error, on
 			wanted = e.RetryAfter
 		}
 		it.NextAttemptAt = now.Add(pause(it.Attempts, wanted))
+		it.early = now.Add(wanted)
 		if once || rimewatch.CodeOf(err) != rimewatch.CodeUnavailable || it.NextAttemptAt > it.since+giveUpAfter {
 			it.Status = rimewatch.DeliveryFailed
 		}

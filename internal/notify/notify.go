@@ -202,7 +202,7 @@ func (s *Service) count(d *rimewatch.Delivery, failed bool) {
 }
 
 // stuckAfter is how long the planner may take for a round before it counts as
-// stuck. It goes round every few seconds even when there is nothing to do.
+// stuck. It goes round every quarter of a minute even when there is nothing to do.
 const stuckAfter = rimewatch.Minute
 
 // Turning tells whether the planner goes round: CodeUnavailable when it is stuck.

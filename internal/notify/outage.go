@@ -100,29 +100,31 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 			l.tell(c, to, l.outageKey(before.LastSuccessAt, "failing"), (*message.Context).Failing)
 			o.told = to
 		} else {
-			l.s.log.Error("a channel fails and no other one works", "workspace", l.workspaceID, "channel", c.Name)
+			l.s.log.Error("a channel fails and there is no other one", "workspace", l.workspaceID, "channel", c.Name)
 		}
 	}
 }
 
-// flush lets everything that waits go at once. l.mu is held.
+// flush lets everything that waits go at once, unless its receiver has asked for
+// patience. l.mu is held.
 func (l *lane) flush(now rimewatch.Time) {
 	for _, it := range l.waiting {
 		if it.Attempts > 0 {
-			it.NextAttemptAt = now
+			it.NextAttemptAt = max(now, it.early)
 		}
 	}
 	heap.Init(&l.waiting)
 }
 
 // other chooses the channel that is told of a failing one: the one that people
-// named if it is switched on, or of those that work the one that did so last.
-func (l *lane) other(c *rimewatch.Channel) (id int64) {
+// named if it is switched on, or of those that work the one that did so last, or
+// else one that may work again; 0 = there is none.
+func (l *lane) other(c *rimewatch.Channel) int64 {
 	list, err := l.s.store.Channels(l.s.ctx, l.workspaceID)
 	if err != nil {
 		return 0
 	}
-	best := rimewatch.Time(-1)
+	var best *rimewatch.Channel
 	for i := range list {
 		o := &list[i]
 		if o.ID == c.ID || !o.Enabled {
@@ -131,11 +133,14 @@ func (l *lane) other(c *rimewatch.Channel) (id int64) {
 		if o.ID == c.FallbackID {
 			return o.ID
 		}
-		if o.Failures == 0 && o.LastSuccessAt > best {
-			best, id = o.LastSuccessAt, o.ID
+		if best == nil || (o.Failures == 0 && best.Failures > 0) || ((o.Failures == 0) == (best.Failures == 0) && o.LastSuccessAt > best.LastSuccessAt) {
+			best = o
 		}
 	}
-	return id
+	if best == nil {
+		return 0
+	}
+	return best.ID
 }
 
 // tell reports to another channel. The key sees to it that it is done once.

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	readSlice  = 500             // transitions read at once
-	lookSlice  = 100             // alerts looked at between two readings of new transitions
-	writeSlice = 100             // deliveries in one write: commits wait behind it
-	idleRound  = 5 * time.Second // the planner goes round at least this often
-	troubleFor = time.Second     // pause after the store has failed
+	readSlice  = 500              // transitions read at once
+	lookSlice  = 100              // alerts looked at between two readings of new transitions
+	writeSlice = 100              // deliveries in one write: commits wait behind it
+	idleRound  = 15 * time.Second // the planner goes round at least this often
+	troubleFor = time.Second      // pause after the store has failed
 	endedKept  = 7 * rimewatch.Day
 )
 

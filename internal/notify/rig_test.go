@@ -1,0 +1,192 @@
+package notify_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// rig is notifications on a real store, in a bubble where time is the test's.
+type rig struct {
+	*testing.T
+	dir       string
+	store     *sqlite.Store
+	service   *notify.Service
+	workspace int64
+	device    int64
+	posts     *posts
+	began     time.Time
+}
+
+// posts is a sender that does what a test says, and keeps what it was given.
+type posts struct {
+	mu    sync.Mutex
+	calls []string
+	began time.Time
+	// answer is asked by channel and attempt; nil = all is taken.
+	answer func(ctx context.Context, channel string, n int) error
+	count  map[string]int
+}
+
+func (p *posts) Check(*rimewatch.Channel) error { return nil }
+
+func (p *posts) Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (string, error) {
+	p.mu.Lock()
+	p.count[c.Name]++
+	n, answer := p.count[c.Name], p.answer
+	p.calls = append(p.calls, fmt.Sprintf("%s %s %s", span(time.Since(p.began)), c.Name, m.Type))
+	p.mu.Unlock()
+	if answer == nil {
+		return "", nil
+	}
+	return "", answer(ctx, c.Name, n)
+}
+
+// said gives what was sent since it was last asked, in the order of the lines.
+func (p *posts) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := p.calls
+	p.calls = nil
+	slices.SortStableFunc(list, func(a, b string) int {
+		at, _, _ := strings.Cut(a, " ")
+		bt, _, _ := strings.Cut(b, " ")
+		if at == bt {
+			return cmp.Compare(a, b)
+		}
+		return 0
+	})
+	return strings.Join(list, "|")
+}
+
+// span is a time to the second.
+func span(d time.Duration) string { return d.Round(time.Second).String() }
+
+// bubble runs a test with a rig in it.
+func bubble(t *testing.T, test func(r *rig)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, dir: dir, began: time.Now()}
+		r.posts = &posts{began: r.began, count: make(map[string]int)}
+		r.open()
+		defer func() {
+			r.service.Stop()
+			if err := r.store.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		w := rimewatch.Workspace{Name: "Corner shop", TimeZone: "Europe/Berlin", RawDays: 30, RollupDays: 60, CreatedAt: r.now(), UpdatedAt: r.now()}
+		r.must(r.store.CreateWorkspace(t.Context(), &w))
+		r.workspace = w.ID
+		id, err := r.store.NewDeviceID(t.Context())
+		r.must(err)
+		r.device = id
+		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "F-1", Create: &rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler", CreatedAt: r.now(), UpdatedAt: r.now()}}
+		r.must(r.store.Commit(t.Context(), &store.Group{Now: r.now(), Devices: []*store.DeviceOp{op}, Evaluate: func(store.Seq) (store.Effects, error) { return store.Effects{}, nil }}))
+		r.must(op.Err)
+		r.start()
+		test(r)
+	})
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) now() rimewatch.Time { return rimewatch.TimeOf(time.Now()) }
+
+func (r *rig) open() {
+	s, err := sqlite.Open(r.Context(), sqlite.Config{Path: filepath.Join(r.dir, sqlite.FileName), Now: time.Now, HeadBytes: 8 << 20, SealAfter: time.Hour})
+	r.must(err)
+	r.store = s
+	r.service = notify.New(notify.Config{
+		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: time.Now,
+		AlertJSON: func(v *rimewatch.AlertView) (json.RawMessage, error) { return json.Marshal(map[string]any{"id": v.ID}) },
+	})
+}
+
+func (r *rig) start() { r.must(r.service.Start(r.Context())) }
+
+// restart ends notifications as a crash would (nothing is written at the end) and
+// brings them up again.
+func (r *rig) restart() {
+	r.service.Stop()
+	r.must(r.store.Close())
+	r.open()
+	r.start()
+}
+
+// pass lets time pass.
+func (r *rig) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (r *rig) channel(name string, change func(*rimewatch.Channel)) rimewatch.Channel {
+	r.Helper()
+	c := rimewatch.Channel{WorkspaceID: r.workspace, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: "https://example.org/" + name, Secret: "whsec_" + strings.Repeat("A", 44), CreatedAt: r.now(), UpdatedAt: r.now()}
+	if change != nil {
+		change(&c)
+	}
+	r.must(r.store.CreateChannel(r.Context(), &c))
+	return c
+}
+
+// alert opens an alert and tells notifications of it.
+func (r *rig) alert(kind rimewatch.AlertType, severity rimewatch.Severity) *rimewatch.Alert {
+	r.Helper()
+	value := 8.2
+	a := &rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: severity, Type: kind, Title: "Back walk-in is too warm",
+		Message: "Back walk-in is 8.2 °C.", Value: &value, Unit: "°C", ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}
+	r.change(a, rimewatch.TransitionOpened)
+	return a
+}
+
+// change commits an alert as it is with a line of its timeline.
+func (r *rig) change(a *rimewatch.Alert, kinds ...rimewatch.TransitionKind) {
+	r.Helper()
+	e := store.Effects{Alerts: []*rimewatch.Alert{a}}
+	for _, kind := range kinds {
+		e.Transitions = append(e.Transitions, store.TransitionOf{Alert: a, AlertTransition: rimewatch.AlertTransition{WorkspaceID: r.workspace, Kind: kind, At: r.now(), Severity: a.Severity}})
+	}
+	r.must(r.store.Commit(r.Context(), &store.Group{Now: r.now(), Evaluate: func(store.Seq) (store.Effects, error) { return e, nil }}))
+	r.service.Wake()
+}
+
+func (r *rig) resolve(a *rimewatch.Alert) {
+	r.Helper()
+	copied := *a
+	copied.Status, copied.ResolvedAt, copied.Resolution = rimewatch.AlertResolved, r.now(), rimewatch.ResolvedAuto
+	r.change(&copied, rimewatch.TransitionResolved)
+}
+
+// deliveries describes all deliveries, oldest first.
+func (r *rig) deliveries() (list []string) {
+	r.Helper()
+	all, _, err := r.store.Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 100})
+	r.must(err)
+	names, err := r.store.DeliveryNames(r.Context(), r.workspace)
+	r.must(err)
+	for _, d := range slices.Backward(all) {
+		list = append(list, fmt.Sprintf("%s %s %s %d", d.Kind, names.Channels[d.ChannelID].Name, d.Status, d.Attempts))
+	}
+	return list
+}
