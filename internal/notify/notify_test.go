@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,9 +149,10 @@ func TestFinalErrors(t *testing.T) {
 // works again what waited goes out at once and the other is told that too.
 func TestOutage(t *testing.T) {
 	bubble(t, func(r *rig) {
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		r.posts.answer = func(_ context.Context, channel string, _ int) error {
-			if channel == "a" && broken {
+			if channel == "a" && broken.Load() {
 				return rimewatch.Errorf(rimewatch.CodeUnavailable, "No route.")
 			}
 			return nil
@@ -173,7 +175,7 @@ func TestOutage(t *testing.T) {
 		if got := r.posts.said(); strings.Contains(got, "channel.") || !strings.Contains(got, "a alert.opened") {
 			r.Errorf("after a restart: %s", got)
 		}
-		broken = false
+		broken.Store(false)
 		r.pass(90 * time.Minute)
 		got = r.posts.said()
 		if strings.Count(got, "a alert.opened") != 3 || strings.Count(got, "b channel.recovered") != 1 || strings.Count(got, "|") != 3 {
@@ -185,7 +187,7 @@ func TestOutage(t *testing.T) {
 				r.Errorf("what waited was not sent at once: %s", got)
 			}
 		}
-		broken = true
+		broken.Store(true)
 		r.must(r.store.DeleteChannel(r.Context(), r.workspace, spare.ID))
 		r.alert(rimewatch.ShortCycling, rimewatch.Warning)
 		r.pass(time.Hour)
@@ -312,8 +314,13 @@ func TestTest(t *testing.T) {
 
 func TestResend(t *testing.T) {
 	bubble(t, func(r *rig) {
-		fails := errors.New("x")
-		r.posts.answer = func(context.Context, string, int) error { return fails }
+		var works atomic.Bool
+		r.posts.answer = func(context.Context, string, int) error {
+			if works.Load() {
+				return nil
+			}
+			return errors.New("x")
+		}
 		r.channel("a", nil)
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(time.Second)
@@ -323,7 +330,7 @@ func TestResend(t *testing.T) {
 			r.Fatalf("%+v", ds[0])
 		}
 		r.posts.said()
-		fails = nil
+		works.Store(true)
 		d, err := r.service.Resend(r.Context(), r.workspace, ds[0].ID)
 		r.must(err)
 		if d.Key != ds[0].Key || d.Status != rimewatch.DeliveryPending {
