@@ -40,7 +40,7 @@ func run(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, picture := range append(alertPictures(), []drawn{
+	for _, picture := range append(append(alertPictures(), predictionPictures()...), []drawn{
 		{"sim-healthy-freezer", healthyFreezer},
 		{"sim-condenser-fouling", condenserFouling},
 		{"sim-dead-defrost-heater", deadHeater},
