@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -78,7 +79,8 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 		s.laneOf(workspaceID, d.ChannelID).hurry(d.ID, now)
 		return d, nil
 	case rimewatch.DeliverySent:
-		d.Key = fmt.Sprintf("%s/again/%d", d.Key, now)
+		first, _, _ := strings.Cut(d.Key, "/again/")
+		d.Key = fmt.Sprintf("%s/again/%d", first, now)
 		d.ID, d.Attempts, d.SentAt, d.CreatedAt, d.LastError = 0, 0, 0, now, ""
 		d.Status, d.NextAttemptAt = rimewatch.DeliveryPending, now
 		err = s.store.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
