@@ -27,6 +27,7 @@ var pure = map[string][]string{
 	"internal/store/chunk":    nil,
 	"internal/notify/message": nil,
 	"internal/notify/plan":    nil,
+	"internal/report":         {module + "/internal/alert", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
 	"internal/engine":         {module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
@@ -42,7 +43,7 @@ var may = map[string][]string{
 	"internal/store/storetest":   {"internal/store"},
 	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/store"},
-	"internal/httpapi":           {"internal/store", "internal/account", "internal/health", "internal/predict", "policies"},
+	"internal/httpapi":           {"internal/store", "internal/report", "internal/account", "internal/health", "internal/predict", "policies"},
 	"internal/notify":            {"internal/store", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound":   nil,
 	"internal/notify/email":      {"internal/notify/message"},
@@ -68,6 +69,7 @@ var reserved = map[string][]string{
 	"zombiezen.com/go/sqlite":            {"internal/store/sqlite", "bench"},
 	"modernc.org/sqlite":                 {"internal/store/sqlite"},
 	"github.com/danielgtaylor/huma/v2":   {"internal/httpapi"},
+	"codeberg.org/go-pdf/fpdf":           {"internal/report"},
 	"github.com/alecthomas/kong":         {"cmd/rimewatch"},
 	"github.com/nicholas-fedor/shoutrrr": {"internal/notify/service"},
 	"github.com/wneessen/go-mail":        {"internal/notify/email"},

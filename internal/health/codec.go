@@ -27,7 +27,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 		b = binary.AppendVarint(b, int64(t))
 	}
 	for _, v := range []uint32{
-		s.slot, s.now.covered, s.now.out, s.now.bad, s.gap, s.back, s.first,
+		s.slot, s.now.covered, s.now.out, s.now.bad, uint32(s.gap), s.back, s.first,
 		uint32(s.lateFirst), uint32(s.lateRest), math.Float32bits(s.degrees),
 	} {
 		b = binary.AppendUvarint(b, uint64(v))
@@ -116,7 +116,7 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	}
 	s.slot = d.uint32()
 	s.now = tally{covered: d.uint32(), out: d.uint32(), bad: d.uint32()}
-	s.gap, s.back, s.first = d.uint32(), d.uint32(), d.uint32()
+	s.gap, s.back, s.first = Gap(d.uint32()), d.uint32(), d.uint32()
 	s.lateFirst, s.lateRest = uint16(d.uvarint(math.MaxUint16)), uint16(d.uvarint(math.MaxUint16))
 	s.degrees = math.Float32frombits(d.uint32())
 	s.peak, s.excess = int32(d.varint()), uint16(d.uvarint(math.MaxUint16))

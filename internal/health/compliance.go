@@ -71,7 +71,7 @@ type State struct {
 	now  tally          // the running slot, in ms, with what past units left over
 	slot uint32         // number of the running slot since the epoch
 
-	gap     uint32  // ms between readings, a slow mean; 0 = not known
+	gap     Gap
 	back    uint32  // 1 + ms that the zone has been back inside the clear value of an excursion, 0 = it is not
 	first   uint32  // ms out of limits in the slot in which they started, while pending
 	peak    int32   // worst value since start, 1/10,000 K
@@ -99,27 +99,36 @@ type tally struct {
 
 // hold is how long a reading stands for the time after it.
 func (s *State) hold(c *Config) rimewatch.Time {
-	most := rimewatch.Time(c.MaxHold.Milliseconds())
-	if most <= 0 {
-		most = rimewatch.Time(DefaultMaxHold.Milliseconds())
+	hold := s.gap.Hold()
+	if most := rimewatch.Time(c.MaxHold.Milliseconds()); most > 0 {
+		hold = min(hold, most)
 	}
-	if s.gap == 0 {
-		return min(firstHold, most)
-	}
-	return min(max(2*rimewatch.Time(s.gap), minHold), most)
+	return hold
 }
 
-// learnGap follows the usual time between readings. A silence counts as three
-// gaps at most; a lasting change is followed within some readings.
-func (s *State) learnGap(gap rimewatch.Time) {
-	const most = rimewatch.Time(rimewatch.Day)
-	if s.gap == 0 {
-		s.gap = uint32(min(gap, most))
+// Gap is the usual time between readings in ms, a slow mean; 0 = not known yet.
+type Gap uint32
+
+// Learn follows the time between two readings. A silence counts as three gaps at
+// most; a lasting change is followed within some readings.
+func (g *Gap) Learn(gap rimewatch.Time) {
+	const most = rimewatch.Day
+	if *g == 0 {
+		*g = Gap(min(gap, most))
 		return
 	}
-	usual := rimewatch.Time(s.gap)
+	usual := rimewatch.Time(*g)
 	usual += (min(gap, 3*usual, most) - usual) / 8
-	s.gap = uint32(max(usual, 1))
+	*g = Gap(max(usual, 1))
+}
+
+// Hold is how long a reading stands for the time after it: two gaps, two hours
+// at most.
+func (g Gap) Hold() rimewatch.Time {
+	if g == 0 {
+		return firstHold
+	}
+	return min(max(2*rimewatch.Time(g), minHold), rimewatch.Time(DefaultMaxHold.Milliseconds()))
 }
 
 func slotOf(t rimewatch.Time) uint32 { return uint32(max(t, 0) / span) }

@@ -96,7 +96,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bo
 	gap := r.At - s.at
 	if gap > 0 {
 		s.pass(c, r.At)
-		s.learnGap(gap)
+		s.gap.Learn(gap)
 	}
 	if at, excluded := c.firstExcluded(s.at, r.At); excluded {
 		ended, ok = s.finish(at)

@@ -184,6 +184,7 @@ type API struct {
 	authFailures *account.FailureLimiter
 	crossOrigin  *http.CrossOriginProtection
 	bulk         *bulkSlots
+	reports      chan struct{} // holds a place for each report in the making
 	tickets      ticketBox
 	secure       bool // the public URL is https
 }
@@ -220,6 +221,7 @@ func New(cfg Config) (*API, error) {
 		authFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:  http.NewCrossOriginProtection(),
 		bulk:         newBulkSlots(),
+		reports:      make(chan struct{}, reportsAtOnce),
 	}
 	a.settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
 		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})

@@ -229,6 +229,9 @@ func (a *API) finishOperation(rt *route) {
 	if rt.socket {
 		ok.Content = nil
 	}
+	if rt.pdf {
+		ok.Content[typePDF] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
 	describeBodies(rt)
 	if rt.orOK {
 		again := *ok

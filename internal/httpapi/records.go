@@ -249,11 +249,7 @@ func (a *API) listCorrectiveActions(ctx context.Context, in *AlertIDInput) (Corr
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}
-	out := CorrectiveActionList{make([]CorrectiveAction, len(list))}
-	for i := range list {
-		out.CorrectiveActions[i] = a.correctiveActionJSON(&list[i])
-	}
-	return out, nil
+	return CorrectiveActionList{a.correctiveActionsJSON(list)}, nil
 }
 
 func (a *API) recordRoutes() []route {

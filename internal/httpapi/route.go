@@ -25,6 +25,7 @@ type route struct {
 	orOK         bool             // 200 is a success too
 	also         []rimewatch.Code // failures beyond those that access, body and path imply
 	csv          bool             // answers CSV to those who accept it
+	pdf          bool             // and PDF
 	perDevice    bool             // counts against the device, not the token
 	paged        bool             // answers carry pagination and Link
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages

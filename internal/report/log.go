@@ -1,0 +1,235 @@
+package report
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/health"
+)
+
+// Totals sum a device's days up.
+type Totals struct {
+	Min, Mean, Max *float64 // °C; nil without readings
+	OutOfRangeS    int64    // s
+	Coverage       float64  // 0–100, share of the period for which there are readings
+	InRange        *float64 // 0–100, share of the covered time in limits; nil without either
+	Kinetic        *float64 // °C, mean kinetic temperature
+	IntervalS      float64  // s between readings, 0 without
+	Readings       int64
+	Implausible    int64 // values left out because no probe can have measured them
+	Coarse         bool  // some days rest on hourly aggregates
+}
+
+// Day sums one day up, [From, To) within the period.
+type Day struct {
+	Date           string // 2006-01-02
+	From, To       rimewatch.Time
+	Min, Mean, Max *float64 // °C; nil without readings
+	OutOfRangeS    *int64   // s; nil without limits, and where it cannot be known
+	Coverage       float64  // 0–100
+	Readings       int64
+}
+
+// Log gathers a device's readings into days.
+type Log struct {
+	limits rimewatch.Limits
+	days   []dayLog
+	at     rimewatch.Time // of the last reading, 0 = none
+	value  float64
+	gap    health.Gap
+	until  rimewatch.Time
+	total  dayLog
+	harm   health.Kinetic
+
+	implausible int64
+	coarse      bool
+}
+
+// dayLog is a day in the making, times in ms.
+type dayLog struct {
+	date         string
+	from, to     rimewatch.Time
+	n            int64
+	low, high    float64
+	covered, out rimewatch.Time
+	heat         float64 // K·ms
+	vague        bool    // out is not known
+}
+
+// NewLog starts the log of a period, whose future is left out: now bounds it.
+func NewLog(zone *time.Location, from, to, now rimewatch.Time, limits rimewatch.Limits) *Log {
+	l := &Log{limits: limits, until: max(min(to, now), from)}
+	for at := from; at < l.until; {
+		t := at.Std().In(zone)
+		// Not 24 hours later: clocks change.
+		next := rimewatch.TimeOf(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, zone))
+		l.days = append(l.days, dayLog{date: t.Format(time.DateOnly), from: at, to: min(next, l.until)})
+		at = next
+	}
+	l.total = dayLog{from: from, to: l.until}
+	return l
+}
+
+// WarmUp is how long before the period readings are worth having: they stand
+// for its beginning, and tell the usual gap.
+const WarmUp = 6 * rimewatch.Hour
+
+// Add takes the next reading.
+func (l *Log) Add(r *rimewatch.Reading) {
+	v, has := r.Value(rimewatch.ProductZoneTemp)
+	if !has {
+		return
+	}
+	if !alert.Plausible(rimewatch.ProductZoneTemp, v) {
+		if r.At >= l.total.from {
+			l.implausible++
+		}
+		return
+	}
+	if l.at != 0 {
+		l.pass(r.At)
+		l.gap.Learn(r.At - l.at)
+	}
+	l.at, l.value = r.At, v
+	if d := l.day(r.At); d != nil {
+		d.count(1, v, v)
+		l.total.count(1, v, v)
+	}
+}
+
+// pass lets the last reading hold until to, or as long as it may.
+func (l *Log) pass(to rimewatch.Time) {
+	from, to := max(l.at, l.total.from), min(to, l.at+l.gap.Hold(), l.until)
+	if from >= to {
+		return
+	}
+	l.harm.Add(l.value, float64(to-from))
+	out := l.beyond(l.value)
+	for from < to {
+		d := l.day(from)
+		end := min(to, d.to)
+		d.hold(end-from, l.value, out)
+		l.total.hold(end-from, l.value, out)
+		from = end
+	}
+}
+
+// AddHour takes an hour whose readings have expired. Hours come before readings,
+// in order.
+func (l *Log) AddHour(at rimewatch.Time, n int64, low, mean, high float64) {
+	d := l.day(max(at, l.total.from))
+	if d == nil || n == 0 {
+		return
+	}
+	l.coarse = true
+	span := min(at+rimewatch.Hour, d.to) - max(at, d.from)
+	all, none := l.beyond(low) && l.beyond(high) && l.beyond(mean), !l.beyond(low) && !l.beyond(high)
+	for _, x := range []*dayLog{d, &l.total} {
+		x.count(n, low, high)
+		x.hold(span, mean, all)
+		x.vague = x.vague || (!all && !none)
+	}
+	l.harm.Add(mean, float64(span))
+}
+
+func (l *Log) beyond(v float64) bool {
+	return (l.limits.TempMax != nil && v > *l.limits.TempMax) || (l.limits.TempMin != nil && v < *l.limits.TempMin)
+}
+
+// day finds the day of a moment, nil outside the period.
+func (l *Log) day(at rimewatch.Time) *dayLog {
+	i := sort.Search(len(l.days), func(i int) bool { return l.days[i].to > at })
+	if i == len(l.days) || at < l.days[i].from {
+		return nil
+	}
+	return &l.days[i]
+}
+
+func (d *dayLog) count(n int64, low, high float64) {
+	if d.n == 0 {
+		d.low, d.high = low, high
+	}
+	d.n += n
+	d.low, d.high = min(d.low, low), max(d.high, high)
+}
+
+func (d *dayLog) hold(span rimewatch.Time, v float64, out bool) {
+	d.covered += span
+	d.heat += v * float64(span)
+	if out {
+		d.out += span
+	}
+}
+
+// Finish gives the days from since on, when the device began to exist, or from
+// its first reading where that is earlier.
+func (l *Log) Finish(since rimewatch.Time) ([]Day, Totals) {
+	if l.at != 0 {
+		l.pass(l.until)
+	}
+	judged := l.limits.TempMin != nil || l.limits.TempMax != nil
+	days := []Day{}
+	var known, span rimewatch.Time
+	for i := range l.days {
+		d := &l.days[i]
+		if len(days) == 0 && d.covered == 0 && d.n == 0 && d.to <= since {
+			continue
+		}
+		from := d.from
+		if len(days) == 0 && since > from && since < d.to {
+			from = since // of the first day only what there was of it
+		}
+		whole := max(d.to-from, d.covered)
+		known, span = known+d.covered, span+whole
+		day := Day{Date: d.date, From: d.from, To: d.to, Coverage: share(d.covered, whole), Readings: d.n}
+		day.Min, day.Mean, day.Max = d.values()
+		if judged && d.covered > 0 && !d.vague {
+			s := int64((d.out + rimewatch.Second/2) / rimewatch.Second)
+			day.OutOfRangeS = &s
+		}
+		days = append(days, day)
+	}
+	t := Totals{
+		OutOfRangeS: int64((l.total.out + rimewatch.Second/2) / rimewatch.Second), Coverage: share(known, span),
+		Readings: l.total.n, Implausible: l.implausible, Coarse: l.coarse,
+	}
+	t.Min, t.Mean, t.Max = l.total.values()
+	if l.total.covered > 0 && l.total.n > 0 {
+		t.IntervalS = math.Round(float64(l.total.covered)/float64(l.total.n)) / 1000
+		if judged && !l.total.vague {
+			v := share(l.total.covered-l.total.out, l.total.covered)
+			t.InRange = &v
+		}
+	}
+	if v, ok := l.harm.Mean(); ok {
+		t.Kinetic = rounded(v)
+	}
+	return days, t
+}
+
+func (d *dayLog) values() (low, mean, high *float64) {
+	if d.n == 0 {
+		return nil, nil, nil
+	}
+	m := d.low
+	if d.covered > 0 {
+		m = min(max(d.heat/float64(d.covered), d.low), d.high)
+	}
+	return rounded(d.low), rounded(m), rounded(d.high)
+}
+
+// rounded keeps the two decimals that are printed.
+func rounded(v float64) *float64 {
+	v = math.Round(v*100) / 100
+	return &v
+}
+
+func share(part, whole rimewatch.Time) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return math.Round(1000*float64(part)/float64(whole)) / 10
+}

@@ -1,0 +1,301 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+)
+
+// The page, in mm: A4 upright.
+const (
+	pageWidth  = 210.0
+	pageHeight = 297.0
+	left       = 16.0
+	right      = pageWidth - 16.0
+	top        = 20.0
+	bottom     = pageHeight - 18.0
+	width      = right - left
+)
+
+// color is red, green, blue.
+type color [3]int
+
+var (
+	ink    = color{27, 39, 51}
+	muted  = color{91, 107, 122}
+	accent = color{11, 79, 138}
+	rule   = color{208, 217, 226}
+	stripe = color{244, 247, 250}
+	band   = color{190, 214, 236}
+	alarm  = color{176, 32, 26}
+	good   = color{30, 112, 62}
+)
+
+// page is a PDF in the making. y is where the next thing goes.
+type page struct {
+	*fpdf.Fpdf
+	r      *Report
+	y      float64
+	header string // of the pages after a section's first
+	font   *sfnt.Font
+	buf    sfnt.Buffer
+	glyphs map[rune]bool
+}
+
+// PDF writes the report to print and sign.
+func (r *Report) PDF(w io.Writer) error {
+	font, err := sfnt.Parse(goregular.TTF)
+	if err != nil {
+		return err
+	}
+	p := &page{Fpdf: fpdf.New("P", "mm", "A4", ""), r: r, font: font, glyphs: make(map[rune]bool)}
+	p.AddUTF8FontFromBytes("Go", "", goregular.TTF)
+	p.AddUTF8FontFromBytes("Go", "B", gobold.TTF)
+	p.SetCatalogSort(true)
+	p.SetCreationDate(r.GeneratedAt.Std())
+	p.SetModificationDate(r.GeneratedAt.Std())
+	p.SetTitle(p.clean("Temperature log, "+r.title()), true)
+	p.SetAuthor(p.clean(r.Workspace), true)
+	p.SetCreator("Rimewatch "+r.Version, true)
+	p.SetLang("en")
+	p.SetAutoPageBreak(false, 0)
+	p.SetMargins(left, top, pageWidth-right)
+	p.AliasNbPages("{pages}")
+	p.SetFooterFunc(p.footer)
+	p.summary()
+	for i := range r.Devices {
+		p.device(&r.Devices[i])
+	}
+	if err := p.Error(); err != nil {
+		return err
+	}
+	return p.Output(w)
+}
+
+// clean replaces what the fonts cannot show by a box, and control characters
+// by spaces.
+func (p *page) clean(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || unicode.IsControl(c) {
+			return ' '
+		}
+		ok, known := p.glyphs[c]
+		if !known {
+			i, err := p.font.GlyphIndex(&p.buf, c)
+			ok = err == nil && i != 0 && c <= 0xffff
+			p.glyphs[c] = ok
+		}
+		switch {
+		case ok:
+			return c
+		case unicode.Is(unicode.Mn, c) || unicode.Is(unicode.Cf, c):
+			return -1 // marks and invisible ones
+		default:
+			return '□'
+		}
+	}, s)
+}
+
+func (p *page) pen(size float64, bold bool, c color) {
+	style := ""
+	if bold {
+		style = "B"
+	}
+	p.SetFont("Go", style, size)
+	p.SetTextColor(c[0], c[1], c[2])
+}
+
+// cell writes one line into a box of that width, shortened where it must be.
+func (p *page) cell(x, y, w, h float64, text, align string) {
+	p.SetXY(x, y)
+	p.CellFormat(w, h, p.fit(p.clean(text), w-1), "", 0, align+"M", false, 0, "")
+}
+
+// fit shortens a clean text to a width.
+func (p *page) fit(s string, w float64) string {
+	if p.GetStringWidth(s) <= w {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 0 && p.GetStringWidth(string(runes)+"…") > w {
+		runes = runes[:len(runes)-1]
+	}
+	return strings.TrimRight(string(runes), " ") + "…"
+}
+
+// wrap breaks a text into lines of a width, long words too.
+func (p *page) wrap(text string, w float64) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(p.clean(text)) {
+		for {
+			joined := word
+			if line != "" {
+				joined = line + " " + word
+			}
+			if p.GetStringWidth(joined) <= w {
+				line = joined
+				break
+			}
+			if line != "" {
+				lines, line = append(lines, line), ""
+				continue
+			}
+			runes := []rune(word)
+			n := 1
+			for n < len(runes)-1 && p.GetStringWidth(string(runes[:n+1])) <= w {
+				n++
+			}
+			lines, word = append(lines, string(runes[:n])), string(runes[n:])
+		}
+	}
+	return append(lines, line)
+}
+
+// paragraph writes a text below what was written, over as many lines and pages
+// as it needs.
+func (p *page) paragraph(x, w, height float64, text string) {
+	for _, line := range p.wrap(text, w) {
+		p.room(height)
+		p.SetXY(x, p.y)
+		p.CellFormat(w, height, line, "", 0, "LM", false, 0, "")
+		p.y += height
+	}
+}
+
+// room starts a new page where less than h is left on this one.
+func (p *page) room(h float64) {
+	if p.y+h <= bottom {
+		return
+	}
+	size, _ := p.GetFontSize()
+	style := p.GetFontStyle()
+	r, g, b := p.GetTextColor()
+	p.next()
+	p.SetFont("Go", style, size)
+	p.SetTextColor(r, g, b)
+}
+
+// next starts a page that continues a section.
+func (p *page) next() {
+	p.AddPage()
+	p.pen(8, false, muted)
+	p.cell(left, 10, width*0.62, 5, p.header, "L")
+	p.cell(left+width*0.6, 10, width*0.4, 5, p.r.period(), "R")
+	p.line(left, 16, right, 16, rule, 0.2)
+	p.y = top
+}
+
+func (p *page) line(x1, y1, x2, y2 float64, c color, w float64) {
+	p.SetDrawColor(c[0], c[1], c[2])
+	p.SetLineWidth(w)
+	p.Line(x1, y1, x2, y2)
+}
+
+func (p *page) fill(x, y, w, h float64, c color) {
+	p.SetFillColor(c[0], c[1], c[2])
+	p.Rect(x, y, w, h, "F")
+}
+
+func (p *page) footer() {
+	p.line(left, pageHeight-14, right, pageHeight-14, rule, 0.2)
+	p.pen(7.5, false, muted)
+	by := ""
+	if p.r.GeneratedBy != "" {
+		by = " for " + p.r.GeneratedBy
+	}
+	p.cell(left, pageHeight-13, width*0.8, 5, fmt.Sprintf("Rimewatch %s · generated %s%s", p.r.Version, p.r.moment(p.r.GeneratedAt), by), "L")
+	// The number of pages is not known yet and so not its width: from the left.
+	p.SetXY(right-23, pageHeight-13)
+	p.CellFormat(23, 5, fmt.Sprintf("Page %d of {pages}", p.PageNo()), "", 0, "LM", false, 0, "")
+}
+
+// period writes the period by its first and last day.
+func (r *Report) period() string {
+	last := r.To - 1
+	if last < r.From {
+		last = r.From
+	}
+	first, end := r.From.Std().In(r.Zone), last.Std().In(r.Zone)
+	const form = "2 January 2006"
+	if first.Format(time.DateOnly) == end.Format(time.DateOnly) {
+		return first.Format(form)
+	}
+	return first.Format(form) + " to " + end.Format(form)
+}
+
+// heading writes the title of a part, with some of what follows on its page.
+func (p *page) heading(text string, follows float64) {
+	p.y += 3
+	p.room(8 + follows)
+	p.pen(10.5, true, ink)
+	p.cell(left, p.y, width, 6, text, "L")
+	p.y += 7
+}
+
+// column is one column of a table.
+type column struct {
+	title string
+	w     float64 // mm
+	align string
+}
+
+// cells are one row; red ones are those that need a look.
+type tableRow struct {
+	cells []string
+	red   []bool
+	small string // below the first cell
+}
+
+// tableOf writes a table from the left edge, its head again on every page.
+func (p *page) tableOf(cols []column, rows []tableRow, size, height float64) {
+	head := func() {
+		p.pen(7.5, true, muted)
+		x := left
+		for _, c := range cols {
+			p.cell(x, p.y, c.w, 5, c.title, c.align)
+			x += c.w
+		}
+		p.y += 5
+		p.line(left, p.y, right, p.y, rule, 0.3)
+	}
+	p.room(5 + height)
+	head()
+	for i, row := range rows {
+		h := height
+		if row.small != "" {
+			h += 3.4
+		}
+		if p.y+h > bottom {
+			p.next()
+			head()
+		}
+		if i%2 == 1 {
+			p.fill(left, p.y, width, h, stripe)
+		}
+		x := left
+		for k, c := range cols {
+			p.pen(size, k == 0 && row.small != "" || row.isRed(k), ink)
+			if row.isRed(k) {
+				p.pen(size, true, alarm)
+			}
+			p.cell(x, p.y, c.w, height, row.cells[k], c.align)
+			x += c.w
+		}
+		if row.small != "" {
+			p.pen(7, false, muted)
+			p.cell(left, p.y+height-1.1, width, 3.6, row.small, "L")
+		}
+		p.y += h
+	}
+	p.line(left, p.y, right, p.y, rule, 0.2)
+	p.y += 2
+}
+
+func (r *tableRow) isRed(k int) bool { return k < len(r.red) && r.red[k] }

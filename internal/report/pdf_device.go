@@ -1,0 +1,407 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// device is one device's part, from a new page on.
+func (p *page) device(d *Device) {
+	p.header = d.Name + " · " + d.Serial
+	p.next()
+	p.Bookmark(p.clean(d.Name+" · "+d.Serial), 0, 0)
+	p.pen(15, true, ink)
+	lines := p.wrap(d.Name, width)
+	for _, line := range lines[:min(len(lines), 3)] {
+		p.cell(left, p.y, width, 7.5, line, "L")
+		p.y += 7.5
+	}
+	p.pen(9, false, muted)
+	p.paragraph(left, width, 4.8, joined(d.Serial, d.typeName(), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
+	p.y += 2
+	p.factGrid(p.deviceFacts(d))
+	if d.Readings == 0 {
+		p.y += 3
+		p.pen(9.5, true, alarm)
+		p.paragraph(left, width, 5, "There are no product-zone temperatures for this period.")
+	} else {
+		p.chart(d)
+	}
+	p.days(d)
+	p.excursions(d)
+	p.calibrations(d)
+}
+
+func joined(parts ...string) string {
+	var filled []string
+	for _, s := range parts {
+		if s != "" {
+			filled = append(filled, s)
+		}
+	}
+	return strings.Join(filled, " · ")
+}
+
+func (p *page) deviceFacts(d *Device) []fact {
+	l := &d.Limits
+	judged := l.TempMin != nil || l.TempMax != nil
+	list := []fact{{"Limits", limits(l), !judged}}
+	if judged {
+		list = append(list, fact{"Basis", d.source(), false})
+	}
+	if judged {
+		list = append(list, fact{"Alarm delay", delays(l), false})
+		if c := critical(l); c != "" {
+			list = append(list, fact{"Critical", c + " for " + span(int64(l.CriticalDelayS)), false})
+		} else {
+			list = append(list, fact{"Critical", dash, false})
+		}
+	}
+	list = append(list,
+		fact{"Monitoring", interval(d.IntervalS) + ", " + fmt.Sprint(d.Readings) + " readings", false},
+		fact{"Coverage", percent(d.Coverage), d.Coverage < poorCoverage})
+	if judged && d.InRange != nil {
+		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the covered time", false}, fact{"Out of range", span(d.OutOfRangeS), d.OutOfRangeS > 0})
+	}
+	due := fact{"Calibration", "none recorded", true}
+	if at := d.CalibrationDueAt(); at != 0 {
+		due = fact{"Calibration", "due " + p.r.day(at), d.Overdue(p.r.GeneratedAt)}
+		if due.red {
+			due.text = "overdue since " + p.r.day(at)
+		}
+	}
+	list = append(list, due)
+	if d.Equipment.Category == rimewatch.CategoryMedical && d.Kinetic != nil {
+		list = append(list, fact{"Mean kinetic", celsius(d.Kinetic) + " °C", false})
+	}
+	if d.Implausible > 0 {
+		list = append(list, fact{"Left out", fmt.Sprintf("%d implausible values", d.Implausible), true})
+	}
+	if d.Coarse {
+		list = append(list, fact{"Older days", "from hourly aggregates", false})
+	}
+	return list
+}
+
+func delays(l *rimewatch.Limits) string {
+	switch {
+	case l.TempMin == nil:
+		return span(int64(l.DelayS))
+	case l.TempMax == nil:
+		return span(int64(l.LowDelayS))
+	case l.DelayS == l.LowDelayS:
+		return span(int64(l.DelayS))
+	default:
+		return span(int64(l.DelayS)) + " above, " + span(int64(l.LowDelayS)) + " below"
+	}
+}
+
+// chart draws each day's range as a band, the means as a line and the limits.
+func (p *page) chart(d *Device) {
+	const h, labels = 42.0, 12.0
+	p.y += 3
+	p.room(h + 8)
+	x0, y0, w := left+labels, p.y, width-labels
+	low, high, step := scale(d)
+	y := func(v float64) float64 { return y0 + h - (v-low)/(high-low)*h }
+	x := func(t rimewatch.Time) float64 {
+		return x0 + float64(t-p.r.From)/float64(p.r.To-p.r.From)*w
+	}
+	p.pen(7, false, muted)
+	for v := low; v <= high+step/2; v += step {
+		p.line(x0, y(v), x0+w, y(v), rule, 0.1)
+		p.cell(left, y(v)-2, labels-1, 4, number(v, 0), "R")
+	}
+	p.bands(d, x, y)
+	for _, limit := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
+		if limit != nil {
+			p.SetDashPattern([]float64{1.4, 1}, 0)
+			p.line(x0, y(*limit), x0+w, y(*limit), alarm, 0.3)
+			p.SetDashPattern(nil, 0)
+		}
+	}
+	p.SetDrawColor(rule[0], rule[1], rule[2])
+	p.SetLineWidth(0.2)
+	p.Rect(x0, y0, w, h, "D")
+	p.ticks(d, x, y0+h)
+	p.y = y0 + h + 4.5
+	p.pen(7, false, muted)
+	p.cell(x0, p.y, w, 4, "°C. Band: lowest to highest reading of each day; line: daily mean; dashed: limits; red: days with an excursion.", "L")
+	p.y += 4
+}
+
+// bands draws what the days were like.
+func (p *page) bands(d *Device, x func(rimewatch.Time) float64, y func(float64) float64) {
+	var last *fpdf.PointType
+	for i := range d.Days {
+		day := &d.Days[i]
+		if day.Min == nil {
+			last = nil
+			continue
+		}
+		c := band
+		if d.excursionIn(day) {
+			c = color{236, 178, 172}
+		}
+		x1, x2 := x(day.From), x(day.To)
+		gap := min(0.3, (x2-x1)/6)
+		p.fill(x1+gap, y(*day.Max), max(x2-x1-2*gap, 0.2), max(y(*day.Min)-y(*day.Max), 0.3), c)
+	}
+	for i := range d.Days {
+		day := &d.Days[i]
+		if day.Mean == nil {
+			last = nil
+			continue
+		}
+		at := fpdf.PointType{X: (x(day.From) + x(day.To)) / 2, Y: y(*day.Mean)}
+		if last != nil {
+			p.line(last.X, last.Y, at.X, at.Y, accent, 0.4)
+		}
+		p.SetFillColor(accent[0], accent[1], accent[2])
+		if len(d.Days) <= 62 {
+			p.Circle(at.X, at.Y, 0.5, "F")
+		}
+		last = &at
+	}
+}
+
+func (d *Device) excursionIn(day *Day) bool {
+	for i := range d.Excursions {
+		if e := &d.Excursions[i]; e.From < day.To && (e.To == 0 || e.To > day.From) {
+			return true
+		}
+	}
+	return false
+}
+
+// ticks writes dates below the chart, as many as there is room for.
+func (p *page) ticks(d *Device, x func(rimewatch.Time) float64, y float64) {
+	every := (len(d.Days) + 10) / 11
+	for i := 0; i < len(d.Days); i += max(every, 1) {
+		at := x(d.Days[i].From)
+		t := d.Days[i].From.Std().In(p.r.Zone)
+		p.line(at, y, at, y+1, rule, 0.2)
+		p.cell(at-8, y+0.6, 16, 4, t.Format("2 Jan"), "C")
+	}
+}
+
+// scale gives round bounds around what was measured and the limits.
+func scale(d *Device) (low, high, step float64) {
+	low, high = *d.Min, *d.Max
+	for _, l := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
+		if l != nil {
+			low, high = min(low, *l), max(high, *l)
+		}
+	}
+	for _, step = range []float64{1, 2, 5, 10, 20, 50} {
+		if (high-low)/step <= 6 {
+			break
+		}
+	}
+	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
+	if low == high {
+		high += step
+	}
+	return low, high, step
+}
+
+// days writes the table of days in two columns.
+func (p *page) days(d *Device) {
+	if len(d.Days) == 0 {
+		return
+	}
+	p.heading("Days", 30)
+	const rowHeight, between = 4.7, 6.0
+	half := (width - between) / 2
+	widths := []float64{20, 12.5, 12.5, 12.5, 13, half - 70.5}
+	heads := []string{"Date", "Min °C", "Mean °C", "Max °C", "Out h", "Cover %"}
+	for left := d.Days; len(left) > 0; {
+		rows := int((bottom - p.y - 5) / rowHeight)
+		if rows < 3 {
+			p.next()
+			continue
+		}
+		rows = min(rows, (len(left)+1)/2)
+		y, lowest := p.y, p.y
+		for c := range 2 {
+			n := min(rows, len(left))
+			if n == 0 {
+				break
+			}
+			p.y = y
+			p.dayColumn(d, left[:n], p.columnX(c, half+between), widths, heads, rowHeight)
+			lowest, left = max(lowest, p.y), left[n:]
+		}
+		p.y = lowest
+		if len(left) > 0 {
+			p.next()
+		}
+	}
+	p.y += 1
+}
+
+func (p *page) columnX(c int, step float64) float64 { return left + float64(c)*step }
+
+func (p *page) dayColumn(d *Device, days []Day, x float64, widths []float64, heads []string, h float64) {
+	write := func(k int, text string) {
+		at := x
+		for _, w := range widths[:k] {
+			at += w
+		}
+		align := "R"
+		if k == 0 {
+			align = "L"
+		}
+		p.cell(at, p.y, widths[k], h, text, align)
+	}
+	p.pen(7.5, true, muted)
+	for k, t := range heads {
+		write(k, t)
+	}
+	p.y += h
+	end := x
+	for _, w := range widths {
+		end += w
+	}
+	p.line(x, p.y, end, p.y, rule, 0.3)
+	for i := range days {
+		day := &days[i]
+		if i%2 == 1 {
+			p.fill(x, p.y, end-x, h, stripe)
+		}
+		out := dash
+		if day.OutOfRangeS != nil {
+			out = brief(*day.OutOfRangeS)
+		}
+		l := &d.Limits
+		cells := []string{weekday(day.Date), celsius(day.Min), celsius(day.Mean), celsius(day.Max), out, number(day.Coverage, 1)}
+		red := []bool{
+			false, day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
+			day.OutOfRangeS != nil && *day.OutOfRangeS > 0, day.Coverage < poorCoverage,
+		}
+		for k, text := range cells {
+			p.pen(8, false, ink)
+			if red[k] {
+				p.pen(8, true, alarm)
+			}
+			write(k, text)
+		}
+		p.y += h
+	}
+}
+
+// brief writes s in a narrow column: h:mm.
+func brief(s int64) string {
+	if s == 0 {
+		return "0:00"
+	}
+	m := max((s+30)/60, 1)
+	return fmt.Sprintf("%d:%02d", m/60, m%60)
+}
+
+// weekday writes a date with its day of the week.
+func weekday(date string) string {
+	t, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return date
+	}
+	return t.Format("Mon 2 Jan 06")
+}
+
+func (p *page) excursions(d *Device) {
+	p.heading("Excursions", 12)
+	if len(d.Excursions) == 0 {
+		p.pen(9, false, good)
+		text := "None in this period."
+		if d.Limits.TempMin == nil && d.Limits.TempMax == nil {
+			p.pen(9, false, muted)
+			text = "The device has no limits, so none can be told."
+		}
+		p.paragraph(left, width, 5, text)
+	}
+	for i := range d.Excursions {
+		p.excursion(&d.Excursions[i])
+	}
+	if len(d.Actions) > 0 {
+		p.heading("Other corrective actions", 8)
+		for i := range d.Actions {
+			p.pen(8.5, false, ink)
+			p.paragraph(left, width, 4.3, fmt.Sprintf("Alert %d. %s", d.Actions[i].AlertID, p.r.action(&d.Actions[i])))
+			p.y++
+		}
+	}
+}
+
+func (p *page) excursion(e *Excursion) {
+	p.room(11)
+	p.fill(left, p.y+0.4, 0.9, 4.6, alarm)
+	until, side := "still lasts", "above"
+	if e.To != 0 {
+		until = "to " + p.r.moment(e.To)
+	}
+	if e.Low {
+		side = "below"
+	}
+	p.pen(9, true, ink)
+	p.paragraph(left+3, width-3, 5, fmt.Sprintf("%s %s · %s %s %s °C, peak %s °C",
+		p.r.moment(e.From), until, span(e.DurationS(p.r.GeneratedAt)), side, number(e.Limit, -1), number(e.Peak, 1)))
+	facts := fmt.Sprintf("Cause, as the readings suggest: %s · %s K·min beyond the limit", causes[e.Cause], number(e.DegreeMinutes, 0))
+	if e.AlertID != 0 {
+		facts += fmt.Sprintf(" · alert %d", e.AlertID)
+	}
+	p.pen(8, false, muted)
+	p.paragraph(left+3, width-3, 4.2, facts)
+	p.pen(8.5, false, ink)
+	for i := range e.Actions {
+		p.paragraph(left+3, width-3, 4.3, p.r.action(&e.Actions[i]))
+	}
+	if len(e.Actions) == 0 {
+		p.pen(8.5, true, alarm)
+		p.paragraph(left+3, width-3, 4.3, "No corrective action is recorded.")
+	}
+	p.y += 2
+}
+
+var calibrationColumns = []column{
+	{"Performed", 22, "L"}, {"Probe", 30, "L"}, {"Method", 25, "L"}, {"Reference", 16, "R"}, {"As found", 16, "R"}, {"Limit", 13, "R"},
+	{"Result", 14, "L"}, {"Offset", 16, "R"}, {"Due", 26, "R"},
+}
+
+// shownCalibrations bounds the table: the newest ones matter.
+const shownCalibrations = 8
+
+func (p *page) calibrations(d *Device) {
+	p.heading("Calibrations", 12)
+	if len(d.Calibrations) == 0 {
+		p.pen(9, true, alarm)
+		p.paragraph(left, width, 5, "None is recorded for this device.")
+		return
+	}
+	var rows []tableRow
+	for i := range d.Calibrations[:min(len(d.Calibrations), shownCalibrations)] {
+		c := &d.Calibrations[i]
+		result := "passed"
+		if !c.Passed {
+			result = "failed"
+		}
+		rows = append(rows, tableRow{
+			cells: []string{
+				p.r.day(c.PerformedAt), strings.ReplaceAll(c.Field.String(), "_", " "), methods[c.Method], number(c.Reference, -1), number(c.AsFound, -1),
+				"± " + number(c.PassLimit, -1), result, number(c.Offset, -1), p.r.day(c.DueAt),
+			},
+			red:   []bool{false, false, false, false, !c.Passed, false, !c.Passed, false, i == 0 && c.DueAt < p.r.GeneratedAt},
+			small: joined("by "+c.PerformedBy, c.ReferenceID),
+		})
+	}
+	p.tableOf(calibrationColumns, rows, 8, 5)
+	if n := len(d.Calibrations) - shownCalibrations; n > 0 {
+		p.pen(8, false, muted)
+		p.paragraph(left, width, 4.2, fmt.Sprintf("%d older ones are not shown.", n))
+	}
+}

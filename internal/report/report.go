@@ -1,0 +1,103 @@
+package report
+
+import (
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Report is the temperature log of some devices over a period.
+type Report struct {
+	Workspace   string
+	Site        *rimewatch.Site // nil: devices of any site
+	From, To    rimewatch.Time  // [From, To)
+	Zone        *time.Location
+	GeneratedAt rimewatch.Time
+	GeneratedBy string
+	Version     string // of the service
+	Devices     []Device
+	Integrity   Integrity
+}
+
+// Integrity says what the audit trail proves.
+type Integrity struct {
+	ChainOK  bool
+	LastHash string // hexadecimal, of the newest entry; "" without one
+}
+
+// Device is one device's part of a report.
+type Device struct {
+	rimewatch.Device
+	SiteName  string
+	Equipment *rimewatch.Equipment
+	Limits    rimewatch.Limits // in force when the report was made
+
+	Totals
+	Days         []Day
+	Excursions   []Excursion // by From; those that last have no To
+	Actions      []rimewatch.CorrectiveAction
+	Calibrations []rimewatch.Calibration // newest first
+}
+
+// Excursion is one with what people did about it.
+type Excursion struct {
+	rimewatch.Excursion
+	AlertID int64 // 0 = no alert was found for it
+	Actions []rimewatch.CorrectiveAction
+}
+
+// DurationS is how long it lasted, or has lasted until now, in s.
+func (e *Excursion) DurationS(now rimewatch.Time) int64 {
+	to := e.To
+	if to == 0 {
+		to = max(now, e.From)
+	}
+	return int64((to - e.From) / rimewatch.Second)
+}
+
+// Attach finds, for every excursion, the alert about it, and the corrective
+// actions of that alert; actions about other alerts stay with the device.
+func (d *Device) Attach(list []rimewatch.Excursion, alerts []rimewatch.AlertView, actions []rimewatch.CorrectiveAction) {
+	taken := make(map[int64]bool)
+	for i := range list {
+		e := Excursion{Excursion: list[i], AlertID: alertOf(&list[i], alerts)}
+		for _, a := range actions {
+			if e.AlertID != 0 && a.AlertID == e.AlertID {
+				e.Actions = append(e.Actions, a)
+				taken[a.ID] = true
+			}
+		}
+		d.Excursions = append(d.Excursions, e)
+	}
+	for _, a := range actions {
+		if !taken[a.ID] {
+			d.Actions = append(d.Actions, a)
+		}
+	}
+}
+
+// alertOf finds the alert about an excursion: of its side, and active while it
+// lasted.
+func alertOf(e *rimewatch.Excursion, alerts []rimewatch.AlertView) int64 {
+	kind := rimewatch.HighTemperature
+	if e.Low {
+		kind = rimewatch.LowTemperature
+	}
+	for i := range alerts {
+		a := &alerts[i]
+		began := a.ConditionStartedAt
+		if began == 0 {
+			began = a.TriggeredAt
+		}
+		if a.Type == kind && (e.To == 0 || began <= e.To) && (a.ResolvedAt == 0 || a.ResolvedAt >= e.From) {
+			return a.ID
+		}
+	}
+	return 0
+}
+
+// Overdue tells whether a calibration of the device is overdue at now.
+func (d *Device) Overdue(now rimewatch.Time) bool {
+	due := d.CalibrationDueAt()
+	return due != 0 && due < now
+}

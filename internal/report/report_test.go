@@ -1,0 +1,255 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/report"
+)
+
+// zone is a reading of a product zone.
+func zone(at rimewatch.Time, v float64) *rimewatch.Reading {
+	r := &rimewatch.Reading{At: at}
+	r.Set(rimewatch.ProductZoneTemp, v)
+	return r
+}
+
+// brief writes a day in one line.
+func brief(d *report.Day) string {
+	value := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return fmt.Sprint(*v)
+	}
+	out := "-"
+	if d.OutOfRangeS != nil {
+		out = fmt.Sprint(*d.OutOfRangeS)
+	}
+	return fmt.Sprintf("%s %vh min %s mean %s max %s out %s cover %v n %d",
+		d.Date, float64(d.To-d.From)/float64(rimewatch.Hour), value(d.Min), value(d.Mean), value(d.Max), out, d.Coverage, d.Readings)
+}
+
+func TestDays(t *testing.T) {
+	z := berlin()
+	cooler := rimewatch.LimitsFor("walkin_cooler", nil) // 0 to 5 °C
+	every := func(step rimewatch.Time, v float64) func(l *report.Log, from, to rimewatch.Time) {
+		return func(l *report.Log, from, to rimewatch.Time) {
+			for at := from; at < to; at += step {
+				l.Add(zone(at, v))
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name     string
+		from, to rimewatch.Time
+		limits   rimewatch.Limits
+		feed     func(l *report.Log, from, to rimewatch.Time)
+		want     []string
+	}{
+		{"clocks go back", local(z, 2026, 10, 24, 0), local(z, 2026, 10, 27, 0), cooler, every(rimewatch.Minute, 3), []string{
+			"2026-10-24 24h min 3 mean 3 max 3 out 0 cover 100 n 1440", "2026-10-25 25h min 3 mean 3 max 3 out 0 cover 100 n 1500", "2026-10-26 24h min 3 mean 3 max 3 out 0 cover 100 n 1440",
+		}},
+		{"clocks go forward", local(z, 2026, 3, 29, 0), local(z, 2026, 3, 30, 0), cooler, every(rimewatch.Minute, 6), []string{"2026-03-29 23h min 6 mean 6 max 6 out 82800 cover 100 n 1380"}},
+		{"hourly logger", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 2, 0), cooler, func(l *report.Log, from, to rimewatch.Time) {
+			every(rimewatch.Hour, 3)(l, from-report.WarmUp, to)
+		}, []string{"2026-06-01 24h min 3 mean 3 max 3 out 0 cover 100 n 24"}},
+		{"what came before holds into the period", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 1, 12), cooler, func(l *report.Log, from, _ rimewatch.Time) {
+			l.Add(zone(from-45*rimewatch.Minute, 3))
+			l.Add(zone(from-15*rimewatch.Minute, 3))
+			l.Add(zone(from+15*rimewatch.Minute, 7))
+			l.Add(zone(from+45*rimewatch.Minute, 3))
+		}, []string{"2026-06-01 12h min 3 mean 4.14 max 7 out 1800 cover 14.6 n 2"}},
+		{"a silence", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 2, 0), cooler, func(l *report.Log, from, to rimewatch.Time) {
+			every(rimewatch.Minute, 3)(l, from, from+6*rimewatch.Hour)
+			every(rimewatch.Minute, 5.5)(l, from+18*rimewatch.Hour, to)
+		}, []string{"2026-06-01 24h min 3 mean 4.25 max 5.5 out 21600 cover 50.1 n 720"}},
+		{"nothing", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 2, 0), cooler, every(rimewatch.Day, math.NaN()), []string{"2026-06-01 24h min - mean - max - out - cover 0 n 0"}},
+		{"no limits", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 2, 0), rimewatch.Limits{}, every(rimewatch.Minute, 40), []string{"2026-06-01 24h min 40 mean 40 max 40 out - cover 100 n 1440"}},
+		{"a broken sensor is no temperature", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 1, 1), cooler, func(l *report.Log, from, to rimewatch.Time) {
+			for at := from; at < to; at += rimewatch.Minute {
+				v := 3.0
+				if at == from+30*rimewatch.Minute {
+					v = 85
+				}
+				l.Add(zone(at, v))
+			}
+		}, []string{"2026-06-01 1h min 3 mean 3 max 3 out 0 cover 100 n 59"}},
+		{"hours of expired readings", local(z, 2026, 6, 1, 0), local(z, 2026, 6, 3, 0), cooler, func(l *report.Log, from, _ rimewatch.Time) {
+			for h := range rimewatch.Time(24) {
+				l.AddHour(from+h*rimewatch.Hour, 60, 2, 3, 4)
+			}
+			l.AddHour(from+24*rimewatch.Hour, 60, 6, 7, 8)
+			l.AddHour(from+25*rimewatch.Hour, 60, 4, 5.5, 8)
+		}, []string{"2026-06-01 24h min 2 mean 3 max 4 out 0 cover 100 n 1440", "2026-06-02 24h min 4 mean 6.25 max 8 out - cover 8.3 n 120"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := report.NewLog(z, tc.from, tc.to, tc.to+rimewatch.Day, tc.limits)
+			tc.feed(l, tc.from, tc.to)
+			days, _ := l.Finish(tc.from)
+			var got []string
+			for i := range days {
+				got = append(got, brief(&days[i]))
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestPeriod: what is yet to come is no gap, nor is what was before the device.
+func TestPeriod(t *testing.T) {
+	from := local(time.UTC, 2026, 6, 1, 0)
+	now, to := from+3*rimewatch.Day+12*rimewatch.Hour, from+30*rimewatch.Day
+	since := from + rimewatch.Day + 6*rimewatch.Hour
+	l := report.NewLog(time.UTC, from, to, now, rimewatch.LimitsFor("walkin_cooler", nil))
+	for at := since; at < now; at += rimewatch.Minute {
+		l.Add(zone(at, 3))
+	}
+	days, total := l.Finish(since)
+	var got []string
+	for i := range days {
+		got = append(got, brief(&days[i]))
+	}
+	want := []string{
+		"2026-06-02 24h min 3 mean 3 max 3 out 0 cover 100 n 1080", "2026-06-03 24h min 3 mean 3 max 3 out 0 cover 100 n 1440", "2026-06-04 12h min 3 mean 3 max 3 out 0 cover 100 n 720",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if total.Coverage != 100 || total.IntervalS != 60 || total.Readings != 3240 || *total.InRange != 100 || math.Abs(*total.Kinetic-3) > 0.01 {
+		t.Errorf("totals %+v", total)
+	}
+}
+
+func TestAttach(t *testing.T) {
+	view := func(id int64, kind rimewatch.AlertType, began, ended rimewatch.Time) rimewatch.AlertView {
+		return rimewatch.AlertView{Alert: rimewatch.Alert{ID: id, Type: kind, ConditionStartedAt: began, TriggeredAt: began + 10, ResolvedAt: ended}}
+	}
+	var d report.Device
+	d.Attach([]rimewatch.Excursion{{From: 100, To: 200}, {From: 300, To: 400, Low: true}, {From: 500}},
+		[]rimewatch.AlertView{view(1, rimewatch.HighTemperature, 100, 210), view(2, rimewatch.HighTemperature, 310, 390), view(3, rimewatch.LowTemperature, 0, 299), view(4, rimewatch.HighTemperature, 500, 0)},
+		[]rimewatch.CorrectiveAction{{ID: 1, AlertID: 1}, {ID: 2, AlertID: 2}, {ID: 3, AlertID: 4}, {ID: 4, AlertID: 1}})
+	got := ""
+	for _, e := range d.Excursions {
+		got += fmt.Sprintf("alert %d:", e.AlertID)
+		for _, a := range e.Actions {
+			got += fmt.Sprint(" ", a.ID)
+		}
+		got += "; "
+	}
+	if want := "alert 1: 1 4; alert 0:; alert 4: 3; "; got != want || len(d.Actions) != 1 || d.Actions[0].ID != 2 {
+		t.Errorf("got %q, others %v, want %q", got, d.Actions, want)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	r := sample()
+	r.Devices[0].Excursions[0].Actions[0].Action = "-2+3+cmd|' /C calc'!A0"
+	r.Devices[0].Excursions[0].Actions[0].Product = "  @SUM(1)"
+	r.Devices[1].Name = "a \"quoted\"\r\nname, with commas"
+	var b bytes.Buffer
+	if err := r.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	head := rows[0]
+	for _, row := range rows[1:] {
+		count[row[0]]++
+		for i, cell := range row {
+			if cell == "" || !strings.ContainsAny(cell[:1], "=+-@\t\r") {
+				continue
+			}
+			if strings.Trim(cell, "-0123456789.") != "" {
+				t.Errorf("column %s: a spreadsheet would run %q", head[i], cell)
+			}
+		}
+	}
+	if d := cmp.Diff(map[string]int{"report": 1, "device": 6, "day": 5*31 + 0, "excursion": 2, "corrective_action": 2, "calibration": 3}, count); d != "" {
+		t.Error(d)
+	}
+	column := func(name string) int { return slices.Index(head, name) }
+	for _, row := range rows[1:] {
+		if row[0] == "excursion" && row[column("cause")] == "door" {
+			if got := row[column("peak_c")] + " " + row[column("duration_s")] + " " + row[column("alert_id")]; got != "-10.6 10800 31" {
+				t.Errorf("excursion: %s", got)
+			}
+		}
+		if row[0] == "device" && row[column("device_serial")] == "VAC-17" && row[column("device_name")] != "a \"quoted\"\nname, with commas" {
+			t.Errorf("name: %q", row[column("device_name")])
+		}
+	}
+}
+
+func TestPDF(t *testing.T) {
+	render := func(r *report.Report) string {
+		t.Helper()
+		var b bytes.Buffer
+		if err := r.PDF(&b); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(b.String(), "%PDF-1.") || !strings.HasSuffix(strings.TrimSpace(b.String()), "%%EOF") {
+			t.Fatalf("not a PDF: %.20q … %q", b.String(), b.String()[b.Len()-20:])
+		}
+		return b.String()
+	}
+	pages := func(s string) int { return strings.Count(s, "/Type /Page\n") }
+	first := render(sample())
+	if first != render(sample()) {
+		t.Error("the same report gives other bytes")
+	}
+	if n := pages(first); n < 7 || n > 9 {
+		t.Errorf("%d pages for six devices", n)
+	}
+	empty := sample()
+	empty.Devices, empty.Site, empty.Integrity = nil, nil, report.Integrity{}
+	if n := pages(render(empty)); n != 1 {
+		t.Errorf("%d pages for no device", n)
+	}
+	// 400 days and texts that need many lines still come to an end.
+	z := berlin()
+	from, to := local(z, 2025, 1, 1, 0), local(z, 2026, 2, 5, 0)
+	long := sample()
+	long.From, long.To = from, to
+	long.Devices = []report.Device{logged(rimewatch.Device{Serial: "L", Name: strings.Repeat("long ", 40), EquipmentType: "walkin_freezer"}, z, from, to, to, rimewatch.Hour, -20)}
+	d := &long.Devices[0]
+	for i := range 60 {
+		at := from + rimewatch.Time(i)*rimewatch.Day
+		d.Excursions = append(d.Excursions, report.Excursion{Excursion: rimewatch.Excursion{From: at, To: at + rimewatch.Hour, Limit: -15, Peak: -3, Cause: rimewatch.CausePower},
+			Actions: []rimewatch.CorrectiveAction{{PerformedAt: at, PerformedBy: "A", Cause: strings.Repeat("x", 2000), Action: strings.Repeat("word ", 400), Disposition: rimewatch.DispositionHold}}})
+		d.Calibrations = append(d.Calibrations, rimewatch.Calibration{Method: "other", PerformedBy: "B"})
+	}
+	if n := pages(render(long)); n < 20 || n > 60 {
+		t.Errorf("%d pages for the long one", n)
+	}
+}
+
+// BenchmarkPDF renders a month of a hundred devices.
+func BenchmarkPDF(b *testing.B) {
+	r := sample()
+	for i := len(r.Devices); i < 100; i++ {
+		r.Devices = append(r.Devices, r.Devices[i%3])
+	}
+	for b.Loop() {
+		var out bytes.Buffer
+		if err := r.PDF(&out); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(out.Len()), "bytes")
+	}
+}
