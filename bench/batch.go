@@ -24,7 +24,7 @@ func benchBatch(o *options) error {
 		return err
 	}
 	defer ours.kill()
-	if err := createDevices(ours, batchDevices); err != nil {
+	if err := createDevices(ours, batchDevices, ""); err != nil {
 		return err
 	}
 	yard, err := start("child-bare")
@@ -176,7 +176,7 @@ func benchRest(o *options) error {
 		return err
 	}
 	defer s.kill()
-	if err := createDevices(s, devices); err != nil {
+	if err := createDevices(s, devices, ""); err != nil {
 		return err
 	}
 	took, err := fill(s, devices, n)

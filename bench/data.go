@@ -119,15 +119,16 @@ func appendJSON(b []byte, serial string, r *rimewatch.Reading) []byte {
 	return append(b, '}')
 }
 
-// createDevices registers devices over many connections.
-func createDevices(s *server, n int) error {
+// createDevices registers n devices over many connections; more is added to
+// their bodies.
+func createDevices(s *server, n int, more string) error {
 	const conns = 32
 	_, err := drive(s.addr, conns, time.Hour, 201, func(w, k int, buf []byte) []byte {
 		i := k*conns + w
 		if i >= n {
 			return nil
 		}
-		body := fmt.Appendf(nil, `{"serial":%q,"name":"Unit %d","equipment_type":%q}`, serial(i), i, []string{"walkin_freezer", "reach_in_freezer"}[i%2])
+		body := fmt.Appendf(nil, `{"serial":%q,"name":"Unit %d","equipment_type":%q%s}`, serial(i), i, []string{"walkin_freezer", "reach_in_freezer"}[i%2], more)
 		return request(buf, "POST", "/api/v1/devices", s.token, "application/json", body)
 	})
 	return err

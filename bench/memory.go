@@ -20,7 +20,7 @@ func benchMemory(o *options) error {
 		return err
 	}
 	began := time.Now()
-	if err := createDevices(s, devices); err != nil {
+	if err := createDevices(s, devices, ""); err != nil {
 		s.kill()
 		return err
 	}

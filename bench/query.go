@@ -29,7 +29,7 @@ func benchQuery(o *options) error {
 }
 
 func queries(s *server, devices int) error {
-	if err := createDevices(s, devices); err != nil {
+	if err := createDevices(s, devices, ""); err != nil {
 		return err
 	}
 	if _, err := fill(s, devices, 10); err != nil {

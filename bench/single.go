@@ -24,7 +24,7 @@ func benchSingle(o *options) error {
 		return err
 	}
 	defer yard.kill()
-	if err := createDevices(ours, singleDevices); err != nil {
+	if err := createDevices(ours, singleDevices, ""); err != nil {
 		return err
 	}
 	for _, conns := range []int{64, 256} {

@@ -29,7 +29,7 @@ func benchStream(o *options) error {
 		return err
 	}
 	defer s.kill()
-	if err := createDevices(s, streamDevices); err != nil {
+	if err := createDevices(s, streamDevices, ""); err != nil {
 		return err
 	}
 	for _, part := range []func(*options, *server) error{streamLatency, streamIdle, streamCrowd, streamDeaf} {

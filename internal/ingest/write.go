@@ -289,6 +289,9 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 	}
 	accepted += s.applySite(now)
 	if accepted == 0 && len(s.orphans) == 0 {
+		// Nothing is logged, and the next commit gets this number: a checkpoint that
+		// bore it would hide that commit from a replay.
+		g.seq = s.seq
 		return store.Effects{Empty: true}, nil
 	}
 	s.endOrphans(now)
