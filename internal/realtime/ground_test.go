@@ -186,7 +186,6 @@ type said struct {
 		Code   string
 		Fields map[string][]string
 	}
-	pings int
 }
 
 // take waits until nothing moves and gives what has come.

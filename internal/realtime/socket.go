@@ -177,9 +177,10 @@ func (s *socket) send(it item) {
 func (s *socket) replay(items []item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range items {
-		s.queue = append(s.queue, items[i])
+	if s.closed != nil {
+		return
 	}
+	s.queue = append(s.queue, items...)
 	s.waiting += len(items)
 	s.compactAt = max(s.compactAt, s.waiting+compactFrom)
 	s.begin()
