@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
 // Every flag of every command has an environment variable of its name and says
@@ -77,6 +79,29 @@ func TestRunExitCodes(t *testing.T) {
 		}
 		if code != tt.code || errOut.String() != want {
 			t.Errorf("%s: %d, %q, want %q", tt.args, code, errOut.String(), want)
+		}
+	}
+}
+
+// What the command line changes is in the audit trail under its name.
+func TestCommandLineIsAudited(t *testing.T) {
+	dir := t.TempDir()
+	var out, errOut bytes.Buffer
+	if code := run([]string{"token", "create", "--data", dir, "--workspace", "W", "--create", "--name", "x"}, streams{strings.NewReader(""), &out, &errOut}); code != 0 {
+		t.Fatal(code, errOut.String())
+	}
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, sqlite.FileName), ControlOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	list, _, err := s.AuditEntries(t.Context(), 1, "", "", store.Page{Limit: 10})
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	for i, action := range []string{"token.created", "workspace.created"} {
+		if e := list[i]; e.Actor != "command line" || e.Action != action {
+			t.Errorf("%s %s, want %s", e.Actor, e.Action, action)
 		}
 	}
 }

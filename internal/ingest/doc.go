@@ -18,4 +18,20 @@
 // Deadlines (silence, delays, clear times) sit in a wheel. A deadline that
 // passes becomes an input like any other. While the service is down nobody is
 // heard; that span is recorded and every deadline moves by it.
+//
+// # Sites
+//
+// What spans devices is judged after the commits that changed them, from the
+// devices' presence and the stored alerts alone: at least three devices, and at
+// least half of those that were online, that go offline within two minutes are
+// one site_offline. Everything that follows (which devices' alerts it explains,
+// when it is over, which of them are released) is worked out anew each time, in
+// slices of devices, so that a crash between two slices needs no repair.
+//
+// # Settings
+//
+// Limits of workspaces and maintenance windows are rows of the store. They reach
+// the units as logged changes of configuration, in slices, whenever what a unit
+// has is not what the rows say: after a change, a restart, or another process's
+// change.
 package ingest

@@ -104,20 +104,21 @@ type Service struct {
 
 	// mu guards what readers and the checkpointer see of the units. The writer
 	// goroutine alone changes them; it holds mu only to do so.
-	mu       sync.RWMutex
-	units    map[int64]*unit
-	memory   memory
-	seq      store.Seq // of the last commit
-	now      rimewatch.Time
-	inputs   int64  // inputs ever committed by this process
-	dirty    []dirt // units without a checkpoint, by their oldest such commit
-	totals   map[int64]*totals
-	site     engine.Site
-	verdicts [len(rimewatch.Verdicts)]int // see Verdicts
-	configs  configs
-	sites    sites
-	settings settings    // of the writer goroutine; it holds mu to replace them
-	lagging  atomic.Bool // units may still be judged by older settings
+	mu         sync.RWMutex
+	units      map[int64]*unit
+	memory     memory
+	seq        store.Seq // of the last commit
+	now        rimewatch.Time
+	inputs     int64  // inputs ever committed by this process
+	dirty      []dirt // units without a checkpoint, by their oldest such commit
+	totals     map[int64]*totals
+	site       engine.Site
+	verdicts   [len(rimewatch.Verdicts)]int // see Verdicts
+	configs    configs
+	sites      sites
+	settings   settings    // of the writer goroutine; it holds mu to replace them
+	lagging    atomic.Bool // units may still be judged by older settings
+	refreshing sync.Mutex  // held to read settings and hand them over, so that older ones never come last
 
 	stale      []*unit // changed since their shares were made; of the writer goroutine
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine

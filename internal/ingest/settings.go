@@ -48,6 +48,8 @@ const settingsSlice = 5000
 // they are. It is called after a change; what other processes change is noticed
 // within seconds.
 func (s *Service) RefreshSettings(ctx context.Context) error {
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
 	now, err := s.readSettings(ctx)
 	if err != nil {
 		return err
