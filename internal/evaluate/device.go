@@ -49,6 +49,12 @@ func runDevice(ctx context.Context, o *Options, sources []source, stdout io.Writ
 	return nil
 }
 
+// ofRecording tells alerts that a hole in a recording raises: it says nothing of
+// whether the unit was heard at the time.
+func ofRecording(t rimewatch.AlertType) bool {
+	return t == rimewatch.DeviceOffline || t == rimewatch.SensorStale
+}
+
 // playFile plays one unit.
 func playFile(equipment string, limits *rimewatch.LimitOverrides, src source, w *csv.Writer, stdout io.Writer) error {
 	judge := newUnitJudge(equipment, limits)
@@ -64,6 +70,9 @@ func playFile(equipment string, limits *rimewatch.LimitOverrides, src source, w 
 		out = judge.take(r, out[:0])
 		for i := range out {
 			e := &out[i]
+			if ofRecording(e.typ) {
+				continue
+			}
 			if e.what == "opened" {
 				opened++
 				if e.predicts {

@@ -39,8 +39,8 @@ func recordUnit(t *testing.T, path, fault string, days int) {
 	b.WriteString("time," + strings.Join(rimewatch.AllFields.Names(), ",") + ",remark\n")
 	for i := 0; u.NextAt() < start+rimewatch.Time(days)*rimewatch.Day; i++ {
 		r := u.Next()
-		if i%400 < 3 {
-			continue // lost
+		if i%400 < 3 || i%9000 > 8650 {
+			continue // lost, and every six days for six hours
 		}
 		fmt.Fprintf(&b, "%s", r.At)
 		for f := range rimewatch.NumFields {
@@ -78,8 +78,8 @@ func TestRunDevice(t *testing.T) {
 	}
 	found := false
 	for _, row := range rows[1:] {
-		if row[0] == "healthy.csv" && row[5] != "" {
-			t.Errorf("a prediction on the healthy unit: %v", row)
+		if row[0] == "healthy.csv" {
+			t.Errorf("an event on the healthy unit: %v", row)
 		}
 		found = found || row[0] == "shaking.csv" && row[2] == "opened" && row[5] == "bearing_wear" && row[7] != ""
 	}
