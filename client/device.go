@@ -50,8 +50,24 @@ type Device struct {
 	UptimeS            *int64            `json:"uptime_s"`
 	Health             DeviceHealth      `json:"health"`
 	LatestReading      *StoredReading    `json:"latest_reading"`
+	Calibration        *CalibrationState `json:"calibration"` // nil when no probe was ever calibrated
+	Offsets            []DeviceOffset    `json:"offsets"`     // by From
 	CreatedAt          rimewatch.Time    `json:"created_at"`
 	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+}
+
+// CalibrationState is what a device's calibrations come to.
+type CalibrationState struct {
+	DueAt   rimewatch.Time `json:"due_at"` // of the first of its probes
+	Overdue bool           `json:"overdue"`
+}
+
+// DeviceOffset corrects one measurement from a moment on. Answers have it added
+// already.
+type DeviceOffset struct {
+	Field string         `json:"field"`
+	From  rimewatch.Time `json:"from"`
+	Add   float64        `json:"add"`
 }
 
 // DeviceHealth is a device's health score and what takes points from it.

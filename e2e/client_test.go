@@ -24,6 +24,7 @@ import (
 func TestClient(t *testing.T) {
 	c, anonymous := clients(t)
 	t.Run("sites", func(t *testing.T) { testSites(t, c) })
+	t.Run("records", func(t *testing.T) { testRecords(t, c) })
 	t.Run("devices", func(t *testing.T) { testDevices(t, c) })
 	t.Run("import", func(t *testing.T) { testImport(t, c) })
 	t.Run("readings", func(t *testing.T) { testReadings(t, c) })
@@ -107,7 +108,7 @@ func testDevices(t *testing.T, c *client.Client) {
 	want := client.Device{
 		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: rimewatch.LimitsFor("walkin_cooler", &rimewatch.LimitOverrides{TempMax: client.Value(4.5)})},
 		Labels:     map[string]string{"aisle": "3"}, Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
-		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60,
+		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Offsets: []client.DeviceOffset{},
 	}
 	ignored := cmpopts.IgnoreFields(client.Device{}, "CreatedAt", "UpdatedAt", "Health")
 	if diff := cmp.Diff(want, d, ignored); diff != "" || d.CreatedAt == 0 {

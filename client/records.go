@@ -1,0 +1,173 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Excursion is a time for which a product zone was out of limits for longer than
+// the alarm delay.
+type Excursion struct {
+	ID            int64                    `json:"id"` // 0 while it lasts
+	DeviceID      int64                    `json:"device_id"`
+	DeviceSerial  string                   `json:"device_serial"` // "" when the device was deleted
+	DeviceName    string                   `json:"device_name"`
+	From          rimewatch.Time           `json:"from"`
+	To            rimewatch.Time           `json:"to"` // 0 while it lasts
+	DurationS     int64                    `json:"duration_s"`
+	Limit         float64                  `json:"limit"` // °C
+	Low           bool                     `json:"low"`
+	Peak          float64                  `json:"peak"`           // °C
+	DegreeMinutes float64                  `json:"degree_minutes"` // K·min
+	Cause         rimewatch.ExcursionCause `json:"cause"`
+}
+
+// Excursions lists those of a span, oldest first, those that last at the end.
+// serial "" = of all devices; from and to 0 = the last 30 days.
+func (c *Client) Excursions(ctx context.Context, serial string, from, to rimewatch.Time) ([]Excursion, error) {
+	q := url.Values{}
+	setText(q, "device_serial", serial)
+	setText(q, "from", from.String())
+	setText(q, "to", to.String())
+	data, err := fetch[struct {
+		Excursions []Excursion `json:"excursions"`
+	}](ctx, c, get("/excursions", q))
+	return data.Excursions, err
+}
+
+// CorrectiveAction is what people did about an alert.
+type CorrectiveAction struct {
+	ID           int64          `json:"id"`
+	AlertID      int64          `json:"alert_id"`
+	DeviceSerial string         `json:"device_serial"`
+	RecordedBy   string         `json:"recorded_by"`
+	At           rimewatch.Time `json:"at"`
+	CorrectiveActionFields
+}
+
+// CorrectiveActionFields are what people tell of it. PerformedBy, Cause and
+// Action are needed; who verifies is another person.
+type CorrectiveActionFields struct {
+	PerformedAt      rimewatch.Time        `json:"performed_at,omitempty"` // 0 = now
+	PerformedBy      string                `json:"performed_by"`
+	VerifiedBy       string                `json:"verified_by,omitempty"`
+	Cause            string                `json:"cause"`
+	Action           string                `json:"action"`
+	PreventiveAction string                `json:"preventive_action,omitempty"`
+	Disposition      rimewatch.Disposition `json:"disposition,omitempty"`
+	Product          string                `json:"product,omitempty"`
+	RepairReference  string                `json:"repair_reference,omitempty"`
+}
+
+// RecordCorrectiveAction records what was done about an alert.
+func (c *Client) RecordCorrectiveAction(ctx context.Context, alertID int64, f CorrectiveActionFields) (CorrectiveAction, error) {
+	call, err := send(http.MethodPost, "/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-action", f, false)
+	if err != nil {
+		return CorrectiveAction{}, err
+	}
+	data, err := fetch[struct {
+		CorrectiveAction CorrectiveAction `json:"corrective_action"`
+	}](ctx, c, call)
+	return data.CorrectiveAction, err
+}
+
+// CorrectiveActions lists what was done about an alert.
+func (c *Client) CorrectiveActions(ctx context.Context, alertID int64) ([]CorrectiveAction, error) {
+	data, err := fetch[struct {
+		CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
+	}](ctx, c, get("/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-actions", nil))
+	return data.CorrectiveActions, err
+}
+
+// Calibration is one check of a probe against a reference.
+type Calibration struct {
+	ID         int64          `json:"id"`
+	Passed     bool           `json:"passed"`
+	RecordedBy string         `json:"recorded_by"`
+	RecordedAt rimewatch.Time `json:"recorded_at"`
+	CalibrationFields
+}
+
+// CalibrationFields are what people tell of a calibration. Method, Reference,
+// AsFound and PerformedBy are needed; what else is absent gets its default.
+type CalibrationFields struct {
+	Field          string         `json:"field,omitempty"` // "" = product_zone_temp
+	Method         string         `json:"method"`          // ice_point, reference_probe, certificate or other
+	Reference      float64        `json:"reference"`
+	AsFound        float64        `json:"as_found"`
+	AsLeft         *float64       `json:"as_left,omitempty"`
+	Offset         *float64       `json:"offset,omitempty"` // added to what the probe measures; nil = as before
+	Uncertainty    *float64       `json:"uncertainty,omitempty"`
+	PassLimit      *float64       `json:"pass_limit,omitempty"`
+	ReferenceID    string         `json:"reference_id,omitempty"`
+	ReferenceDueAt rimewatch.Time `json:"reference_due_at,omitempty"`
+	PerformedAt    rimewatch.Time `json:"performed_at,omitempty"` // 0 = now
+	PerformedBy    string         `json:"performed_by"`
+	AppliedFrom    rimewatch.Time `json:"applied_from,omitempty"` // 0 = PerformedAt
+	DueAt          rimewatch.Time `json:"due_at,omitempty"`       // 0 = in 12 months
+	Note           string         `json:"note,omitempty"`
+}
+
+// RecordCalibration records a calibration of one of a device's probes.
+func (c *Client) RecordCalibration(ctx context.Context, serial string, f CalibrationFields) (Calibration, error) {
+	call, err := send(http.MethodPost, devicePath(serial)+"/calibrations", f, false)
+	if err != nil {
+		return Calibration{}, err
+	}
+	data, err := fetch[struct {
+		Calibration Calibration `json:"calibration"`
+	}](ctx, c, call)
+	return data.Calibration, err
+}
+
+// Calibrations lists those of a device, newest first.
+func (c *Client) Calibrations(ctx context.Context, serial string) ([]Calibration, error) {
+	data, err := fetch[struct {
+		Calibrations []Calibration `json:"calibrations"`
+	}](ctx, c, get(devicePath(serial)+"/calibrations", nil))
+	return data.Calibrations, err
+}
+
+// The forms of a temperature log.
+const (
+	FormatJSON = "json"
+	FormatCSV  = "csv"
+	FormatPDF  = "pdf"
+)
+
+// TemperatureLogQuery says what a temperature log is about. From and To are RFC
+// 3339 times or dates, which begin at midnight of the site; "" = the last 30
+// days.
+type TemperatureLogQuery struct {
+	SiteID       int64  // 0 = all sites
+	DeviceSerial string // "" = all devices
+	From, To     string
+}
+
+// TemperatureLog writes a temperature log for inspectors, in one of the forms
+// FormatJSON, FormatCSV and FormatPDF, to w.
+func (c *Client) TemperatureLog(ctx context.Context, q TemperatureLogQuery, format string, w io.Writer) error {
+	v := url.Values{}
+	if q.SiteID != 0 {
+		v.Set("site_id", strconv.FormatInt(q.SiteID, 10))
+	}
+	setText(v, "device_serial", q.DeviceSerial)
+	setText(v, "from", q.From)
+	setText(v, "to", q.To)
+	setText(v, "format", format)
+	resp, err := c.do(ctx, get("/reports/temperature-log", v))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("read the temperature log: %w", err)
+	}
+	return nil
+}
