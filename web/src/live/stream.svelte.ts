@@ -55,7 +55,7 @@ class Stream {
     this.everLive = false;
     this.reachable = true; // or nobody would have asked for the stream
     this.connection = 'connecting';
-    addEventListener('online', this.retryNow);
+    addEventListener('online', this.found);
     addEventListener('offline', this.lost);
     document.addEventListener('visibilitychange', this.retryNow);
     this.open();
@@ -63,7 +63,7 @@ class Stream {
 
   stop() {
     this.listener = null;
-    removeEventListener('online', this.retryNow);
+    removeEventListener('online', this.found);
     removeEventListener('offline', this.lost);
     document.removeEventListener('visibilitychange', this.retryNow);
     clearTimeout(this.timer);
@@ -75,7 +75,12 @@ class Stream {
    * is what tells reconnecting from polling. */
   answered(ok: boolean) {
     this.reachable = ok;
-    if (this.connection === 'live') return;
+    if (this.connection === 'live') {
+      // The server pings, which a page cannot see: a connection that died
+      // without a word is found by a request that fails.
+      if (!ok) this.renew('reconnecting');
+      return;
+    }
     if (ok && this.attempt > 0) {
       this.everLive = false;
       this.connection = 'polling';
@@ -145,6 +150,20 @@ class Stream {
     this.attempt = 0;
     this.open();
   };
+
+  // What was open before the network went may look open and be dead.
+  private found = () => {
+    this.attempt = 0;
+    this.renew(this.everLive ? 'reconnecting' : 'connecting');
+  };
+
+  private renew(meanwhile: Connection) {
+    const old = this.socket;
+    this.socket = null;
+    old?.close();
+    this.connection = meanwhile;
+    this.open();
+  }
 
   private lost = () => {
     this.connection = 'offline';
