@@ -371,6 +371,12 @@ func testAlerts(t *testing.T, c *client.Client) {
 	if d := cmp.Diff(alerts[0], a); d != "" || a.DeviceSerial != "A-2" || *a.Value != 6 || *a.Threshold != 5 || a.Unit != "°C" || a.Title == "" || a.Status != rimewatch.AlertActive {
 		t.Error(d, a)
 	}
+	_, err := c.Feedback(ctx, a.ID, rimewatch.Useful, "it predicts nothing")
+	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
+	p := must[client.DevicePrediction](t)(c.Prediction(ctx, "A-2"))
+	if p.State != "learning" || p.LearningSince == 0 || p.NeededHours == 0 || p.Prediction != nil || p.WhatWouldChangeIt == "" {
+		t.Errorf("%+v", p)
+	}
 	a = must[client.Alert](t)(c.Acknowledge(ctx, a.ID, "on my way", time.Hour))
 	if a.AcknowledgedAt == 0 || a.AcknowledgedBy == "" || a.Note != "on my way" || a.AckExpiresAt != a.AcknowledgedAt+rimewatch.Hour {
 		t.Errorf("%+v", a)
@@ -379,7 +385,7 @@ func testAlerts(t *testing.T, c *client.Client) {
 	if a.Status != rimewatch.AlertResolved || a.Resolution != rimewatch.ResolvedManual || a.ResolvedAt == 0 || a.Note != "door was open" {
 		t.Errorf("%+v", a)
 	}
-	_, err := c.Resolve(ctx, a.ID, "")
+	_, err = c.Resolve(ctx, a.ID, "")
 	wantCode(t, err, rimewatch.CodeAlertNotActive, 409)
 	_, err = c.Alert(ctx, 1<<40)
 	wantCode(t, err, rimewatch.CodeAlertNotFound, 404)

@@ -143,6 +143,13 @@ func TestPredictionAtStart(t *testing.T) {
 			if err != nil || report.State != "alarmed" || report.Prediction == nil || len(report.Drivers) == 0 {
 				t.Errorf("seed %d: %+v, %v", seed, report, err)
 			}
+			judged, err := c.Feedback(t.Context(), a.ID, rimewatch.Fixed, "cleaned")
+			if err != nil || judged.Status != rimewatch.AlertResolved || judged.Feedback == nil || judged.Feedback.Note != "cleaned" {
+				t.Errorf("seed %d: %+v, %v", seed, judged, err)
+			}
+			if report, err = c.Prediction(t.Context(), a.DeviceSerial); err != nil || report.State != "learning" || report.Feedback.Fixed != 1 {
+				t.Errorf("seed %d: %+v, %v", seed, report, err)
+			}
 		}
 		if found != 1 {
 			t.Errorf("seed %d: %d predictions", seed, found)
