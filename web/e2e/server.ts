@@ -44,6 +44,51 @@ export class Server {
   }
 }
 
+/** Person is somebody with a password. */
+export interface Person {
+  email: string;
+  password: string;
+}
+
+/** Office does what only signed-in people may, with a session as a browser has one. */
+export class Office {
+  private cookie = '';
+  constructor(private readonly url: string) {}
+
+  async send(method: string, path: string, body?: unknown): Promise<any> {
+    const answer = await fetch(`${this.url}/api${path}`, {
+      method,
+      headers: { 'Content-Type': 'application/json', Cookie: this.cookie },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const set = answer.headers.get('set-cookie');
+    if (set) this.cookie = set.split(';')[0]!;
+    const said = await answer.json();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(said.error)}`);
+    return said.data;
+  }
+
+  /** open sets the server up and gives its owner. */
+  async open(code: string): Promise<Person> {
+    const owner = { email: 'ada@example.com', password: 'a walk-in at three' };
+    await this.send('POST', '/v1/setup', { code, workspace: 'Corner Shop', timezone: 'Europe/Berlin', name: 'Ada', ...owner });
+    return owner;
+  }
+
+  /** hire invites somebody, who accepts. */
+  async hire(role: string): Promise<Person> {
+    const person = { email: `${role}@example.com`, password: 'another walk-in' };
+    const { invitation } = await this.send('POST', '/v1/members', { email: person.email, name: role, role });
+    await new Office(this.url).send('POST', '/v1/invitations/accept', { invitation, password: person.password });
+    return person;
+  }
+
+  /** token makes a full one. */
+  async token(): Promise<string> {
+    return (await this.send('POST', '/v1/tokens', { name: 'Test', scopes: ['full'] })).plain_token;
+  }
+}
+
 /** Api speaks REST with a token, as a device or a program does. */
 export class Api {
   constructor(

@@ -9,6 +9,7 @@ export const routes: Route[] = [
   { path: '/alerts/:id', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/account', load: () => import('./pages/account/Settings.svelte') },
   { path: '/account/:tab', load: () => import('./pages/account/Settings.svelte') },
+  { path: '/reports', load: () => import('./pages/reports/Reports.svelte') },
   { path: '/settings', load: () => import('./pages/workspace/Settings.svelte') },
   { path: '/settings/:tab', load: () => import('./pages/workspace/Settings.svelte') },
   { path: '/wall', bare: true, load: () => import('./pages/wall/Wall.svelte') },
