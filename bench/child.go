@@ -50,7 +50,7 @@ func child(kind string, args []string) error {
 func childApp(ctx context.Context, dir string) error {
 	level := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := app.New(ctx, app.Config{Serve: config.Serve{
-		Data: dir, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
+		Data: dir, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"},
 	}, Version: "bench", Logger: level})
 	if err != nil {
 		return err
@@ -111,6 +111,13 @@ func obey(ctx context.Context, a *app.App, order string) error {
 		fmt.Println("done")
 		return nil
 	}
+	if args := strings.Fields(order); len(args) == 3 && args[0] == "webhook" {
+		if err := addWebhook(ctx, a, args[1], args[2]); err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
+	}
 	switch order {
 	case "profiled":
 		pprof.StopCPUProfile()
@@ -136,6 +143,18 @@ func obey(ctx context.Context, a *app.App, order string) error {
 	}
 	fmt.Printf("done %d %d %d\n", st.FileBytes, st.StoredReadings, st.HeadReadings)
 	return nil
+}
+
+// addWebhook gives the workspace a channel.
+func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
+	now := rimewatch.TimeOf(time.Now())
+	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, now)
+	if err != nil {
+		return err
+	}
+	return a.Store.CreateChannel(ctx, &rimewatch.Channel{
+		WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now,
+	})
 }
 
 // bare reads the request and answers: what the machine and net/http can do.

@@ -4,7 +4,7 @@
 // shares the cores with it.
 //
 //	go run ./bench                 everything
-//	go run ./bench -only single    one part: single, batch, rest, query, memory, stream, alerts
+//	go run ./bench -only single    one part: single, batch, rest, query, memory, stream, alerts, notify
 //	go run ./bench -quick          shorter and smaller, for a first look
 package main
 
@@ -62,7 +62,7 @@ func main() {
 	}
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "shorter and smaller")
-	flag.StringVar(&o.only, "only", "", "parts to run: single, batch, rest, query, memory, stream, alerts")
+	flag.StringVar(&o.only, "only", "", "parts to run: single, batch, rest, query, memory, stream, alerts, notify")
 	flag.StringVar(&o.profile, "profile", "", "directory for CPU profiles of the server")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
 	flag.Parse()
@@ -89,7 +89,7 @@ func run(o *options) (err error) {
 		name string
 		run  func(*options) error
 	}{
-		{"single", benchSingle}, {"batch", benchBatch}, {"rest", benchRest}, {"query", benchQuery}, {"memory", benchMemory}, {"stream", benchStream}, {"alerts", benchAlerts},
+		{"single", benchSingle}, {"batch", benchBatch}, {"rest", benchRest}, {"query", benchQuery}, {"memory", benchMemory}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify},
 	} {
 		if !o.wants(part.name) {
 			continue
