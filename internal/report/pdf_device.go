@@ -64,7 +64,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 		}
 	}
 	list = append(list,
-		fact{"Monitoring", interval(d.IntervalS) + ", " + fmt.Sprint(d.Readings) + " readings", false},
+		fact{"Monitoring", interval(d.IntervalS, d.Readings), false},
 		fact{"Coverage", percent(d.Coverage), d.Coverage < poorCoverage})
 	if judged && d.InRange != nil {
 		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the covered time", false}, fact{"Out of range", span(d.OutOfRangeS), d.OutOfRangeS > 0})
@@ -216,11 +216,11 @@ func (p *page) days(d *Device) {
 	if len(d.Days) == 0 {
 		return
 	}
-	p.heading("Days", 30)
+	p.heading("Days, °C", 30)
 	const rowHeight, between = 4.7, 6.0
 	half := (width - between) / 2
-	widths := []float64{20, 12.5, 12.5, 12.5, 13, half - 70.5}
-	heads := []string{"Date", "Min °C", "Mean °C", "Max °C", "Out h", "Cover %"}
+	widths := []float64{23, 12, 12, 12, 12, half - 71}
+	heads := []string{"Date", "Min", "Mean", "Max", "Out h", "Cover %"}
 	for left := d.Days; len(left) > 0; {
 		rows := int((bottom - p.y - 5) / rowHeight)
 		if rows < 3 {
@@ -322,6 +322,9 @@ func (p *page) excursions(d *Device) {
 		if d.Limits.TempMin == nil && d.Limits.TempMax == nil {
 			p.pen(9, false, muted)
 			text = "The device has no limits, so none can be told."
+		} else if d.Readings == 0 {
+			p.pen(9, false, muted)
+			text = "Without readings none can be told."
 		}
 		p.paragraph(left, width, 5, text)
 	}

@@ -103,14 +103,14 @@ func (d *Device) source() string {
 }
 
 // interval writes how often the device was read.
-func interval(s float64) string {
+func interval(s float64, readings int64) string {
 	switch {
-	case s <= 0:
+	case readings == 0 || s <= 0:
 		return "no readings"
 	case s < 90:
-		return fmt.Sprintf("every %.0f s", s)
+		return fmt.Sprintf("every %.0f s, %d readings", s, readings)
 	default:
-		return "every " + number(s/60, 0) + " min"
+		return fmt.Sprintf("every %.0f min, %d readings", s/60, readings)
 	}
 }
 
