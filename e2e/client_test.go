@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ func TestClient(t *testing.T) {
 	t.Run("batches", func(t *testing.T) { testBatches(t, c) })
 	t.Run("history", func(t *testing.T) { testHistory(t, c) })
 	t.Run("alerts", func(t *testing.T) { testAlerts(t, c) })
+	t.Run("maintenance", func(t *testing.T) { testMaintenance(t, c) })
 	t.Run("stream", func(t *testing.T) { testStream(t, c) })
 	t.Run("public", func(t *testing.T) { testPublic(t, anonymous) })
 }
@@ -390,6 +392,18 @@ func testAlerts(t *testing.T, c *client.Client) {
 	_, err = c.Alert(ctx, 1<<40)
 	wantCode(t, err, rimewatch.CodeAlertNotFound, 404)
 
+	must[client.Alert](t)(c.Note(ctx, a.ID, "goods checked"))
+	var lines []string
+	for _, x := range must[[]client.AlertTransition](t)(c.AlertTimeline(ctx, a.ID)) {
+		if x.At < since || x.Severity != rimewatch.Warning || x.Message == "" || (x.Actor == "") != (x.Kind == rimewatch.TransitionOpened) {
+			t.Errorf("%+v", x)
+		}
+		lines = append(lines, strings.TrimSpace(string(x.Kind)+" "+x.Note))
+	}
+	if d := cmp.Diff([]string{"opened", "acknowledged on my way", "resolved door was open", "noted goods checked"}, lines); d != "" {
+		t.Error(d)
+	}
+
 	counts := must[client.AlertCounts](t)(c.AlertCounts(ctx, since))
 	if counts.Total != 2 || counts.ByStatus.Active != 1 || counts.ByStatus.Resolved != 1 || counts.BySeverity.Warning != 2 || counts.ByStatusAndSeverity.Resolved.Warning != 1 {
 		t.Errorf("%+v", counts)
@@ -398,6 +412,33 @@ func testAlerts(t *testing.T, c *client.Client) {
 	if err != nil || len(page) != 1 || at.Total != 1 || page[0].DeviceSerial != "A-1" {
 		t.Error(page, at, err)
 	}
+}
+
+func testMaintenance(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	must[client.Device](t)(c.CreateDevice(ctx, "M-1", client.DeviceFields{}))
+	end := rimewatch.TimeOf(time.Now().Add(time.Hour))
+	w := must[client.MaintenanceWindow](t)(c.CreateMaintenanceWindow(ctx, client.MaintenanceFields{DeviceSerials: []string{"m-1"}, EndsAt: end, Reason: "new gaskets"}))
+	if !w.Active || w.EndsAt != end || w.Reason != "new gaskets" || w.CreatedBy == "" || !slices.Equal(w.DeviceSerials, []string{"M-1"}) {
+		t.Errorf("%+v", w)
+	}
+	if d := cmp.Diff([]client.MaintenanceWindow{w}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, false))); d != "" {
+		t.Error(d)
+	}
+	ended := must[client.MaintenanceWindow](t)(c.EndMaintenanceWindow(ctx, w.ID))
+	if ended.Active || ended.EndsAt >= end {
+		t.Errorf("%+v", ended)
+	}
+	_, err := c.EndMaintenanceWindow(ctx, w.ID)
+	wantCode(t, err, rimewatch.CodeConflict, 409)
+	if list := must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, false)); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if d := cmp.Diff([]client.MaintenanceWindow{must[client.MaintenanceWindow](t)(c.MaintenanceWindow(ctx, w.ID))}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, true))); d != "" {
+		t.Error(d)
+	}
+	_, err = c.MaintenanceWindow(ctx, 1<<40)
+	wantCode(t, err, rimewatch.CodeNotFound, 404)
 }
 
 func testPublic(t *testing.T, c *client.Client) {

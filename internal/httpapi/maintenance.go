@@ -29,19 +29,19 @@ type MaintenanceWindow struct {
 }
 
 func (a *API) maintenanceJSON(ctx context.Context, list ...rimewatch.MaintenanceWindow) ([]MaintenanceWindow, error) {
-	c := callOf(ctx)
 	var ids []int64
 	for i := range list {
 		ids = append(ids, list[i].DeviceIDs...)
 	}
-	serials, err := a.cfg.Fleet.Serials(ctx, c.workspace(), ids)
+	serials, err := a.cfg.Fleet.Serials(ctx, callOf(ctx).workspace(), ids)
 	if err != nil {
 		return nil, err
 	}
+	now := a.cfg.Now() // not that of the call: a window may have been ended since
 	out := make([]MaintenanceWindow, len(list))
 	for i := range list {
 		w := &list[i]
-		out[i] = MaintenanceWindow{w.ID, listed(w.SiteIDs), make([]string, len(w.DeviceIDs)), w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy, w.CreatedAt, w.StartsAt <= c.now && c.now < w.EndsAt}
+		out[i] = MaintenanceWindow{w.ID, listed(w.SiteIDs), make([]string, len(w.DeviceIDs)), w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy, w.CreatedAt, w.StartsAt <= now && now < w.EndsAt}
 		for k, id := range w.DeviceIDs {
 			out[i].DeviceSerials[k] = serials[id]
 		}
