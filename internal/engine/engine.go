@@ -32,7 +32,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
-		Predict:  predict.Config{Equipment: e, Limits: limits},
+		Predict:  predict.Config{Equipment: e},
 		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
 }

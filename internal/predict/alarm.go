@@ -173,7 +173,7 @@ func (s *State) events(f *findings) {
 func (s *State) open(c *Config, at rimewatch.Time, d *diagnosis, f *findings, byEvent bool, out []Transition) []Transition {
 	s.alarm = alarm{opened: at, renewed: at, since: s.departedSince(at, byEvent), byEvent: byEvent}
 	s.take(d, f, at)
-	s.alarm.critical = s.grave(c)
+	s.alarm.critical = s.grave()
 	return append(out, s.transition(c, Opened, at, f))
 }
 
@@ -254,12 +254,12 @@ func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosi
 		out = s.resolve(c, at, rimewatch.ResolvedSuperseded, out)
 		s.alarm = alarm{opened: at, since: before.since, renewed: at}
 		s.take(d, f, at)
-		s.alarm.critical = s.grave(c)
+		s.alarm.critical = s.grave()
 		return append(out, s.transition(c, Opened, at, f))
 	}
 	a.other = 0
 	s.take(d, f, at)
-	a.critical = a.critical || s.grave(c)
+	a.critical = a.critical || s.grave()
 	switch {
 	case a.critical && !severity:
 		return append(out, s.transition(c, Escalated, at, f))
@@ -274,7 +274,7 @@ func changed(a, b, by float64) bool { return math.Abs(a-b) >= by }
 
 // grave tells whether an alert is critical: the end is near by trend or by how
 // far it has gone.
-func (s *State) grave(c *Config) bool {
+func (s *State) grave() bool {
 	a := &s.alarm
 	return a.risk >= 0.75 || a.hasLead && a.lead.h < 48 || a.byEvent && faults[a.fault].within <= 6
 }

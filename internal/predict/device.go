@@ -10,7 +10,6 @@ import (
 // never changed.
 type Config struct {
 	Equipment *rimewatch.Equipment
-	Limits    rimewatch.Limits // in force for the device
 }
 
 // State is all that the predictor remembers of one device. The zero State is a

@@ -18,7 +18,7 @@ const testOnset = 10 * rimewatch.Day
 
 func testConfig(equipment string) *Config {
 	e, _ := rimewatch.EquipmentBySlug(equipment)
-	return &Config{Equipment: e, Limits: e.Limits}
+	return &Config{Equipment: e}
 }
 
 // play simulates a unit, with a fault from testOnset on, and gives every
@@ -141,7 +141,7 @@ func TestStillLearning(t *testing.T) {
 	if r.State != "learning" || r.LearnedHours < 24 || r.LearnedHours >= r.NeededHours || r.LeadTimeH != nil || len(r.Candidates) != 0 {
 		t.Errorf("after two days: %+v", r)
 	}
-	if _, ok := s.Active(c); ok {
+	if _, ok := s.Standing(); ok {
 		t.Error("an alert while learning")
 	}
 }
@@ -228,14 +228,14 @@ func TestRebaseline(t *testing.T) {
 	var s State
 	c := testConfig("display_case_open")
 	play(t, "display_case_open", 5, "bearing:1:21d", 20, &s, nil)
-	if _, ok := s.Active(c); !ok {
+	if _, ok := s.Standing(); !ok {
 		t.Fatal("no alert to end")
 	}
 	out := s.Rebaseline(c, testStart+20*rimewatch.Day, nil)
 	if len(out) != 1 || out[0].Kind != Resolved || out[0].Type != rimewatch.CompressorFailurePredicted {
 		t.Errorf("%+v", out)
 	}
-	if _, ok := s.Active(c); ok || s.Report(c).State != "learning" {
+	if _, ok := s.Standing(); ok || s.Report(c).State != "learning" {
 		t.Error("it goes on as before")
 	}
 }

@@ -135,12 +135,3 @@ func (a *alarm) wouldChange() string {
 	}
 	return "Two days of six-hour windows back at this unit's baseline end it; another fault that fits clearly better in two windows takes its place." + reported
 }
-
-// Active describes the open alert; ok is false without one.
-func (s *State) Active(c *Config) (t Transition, ok bool) {
-	if !s.alarm.active() {
-		return Transition{}, false
-	}
-	f := s.findings()
-	return s.transition(c, Opened, s.op.at, &f), true
-}
