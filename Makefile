@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet ui ui-test screenshots fuzz bench evaluate pictures fleet kill9 clean
+.PHONY: all build run test vet ui ui-test browser chromium screenshots fuzz bench evaluate pictures fleet kill9 clean
 
 all: build
 
@@ -39,7 +39,16 @@ ui-test: ui ## the UI's types and units
 screenshots: build ## every page in every size and theme, into screenshots/
 	cd web && npm run --silent screenshots
 
-test: vet $(if $(NPM),ui-test) ## everything that must pass, with the race detector
+# Debian's chromium is installed when there is none and we may.
+chromium:
+	@command -v chromium >/dev/null || { echo 'installing chromium'; apt-get install -y -qq chromium >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
+		{ echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
+
+browser: build chromium ## the UI in a real browser, against the real binary
+	cd web && npm run --silent browser
+
+test: vet $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...
 
 vet:

@@ -23,7 +23,7 @@ export class Visitor {
 
   static async arrive(browser: Browser, server: Server, viewport = desktop): Promise<Visitor> {
     const context = await browser.newContext({ viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     const trouble: string[] = [];
     page.on('pageerror', (e) => trouble.push(`exception: ${e.message}`));
