@@ -78,31 +78,37 @@ class Fleet implements Listener {
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
   private generation = 0;
+  private held: StreamEvent[] | null = null;
+  private loads = 0; // under way
 
   /** start loads the fleet and keeps it up to date until stop. */
   async start() {
     const generation = ++this.generation;
     this.status = 'loading';
     this.failure = null;
+    stream.start(this);
     try {
       const [types, sites] = await Promise.all([ask(api.GET('/v1/equipment-types')), ask(api.GET('/v1/sites')), this.loadSummary()]);
       this.types = types.equipment_types;
       this.sites = sites.sites;
+      // First listen, then ask: so nothing falls between.
+      await stream.opened(1000);
       await this.load(generation);
     } catch (e) {
       if (generation !== this.generation) return;
+      stream.stop();
       this.failure = e as Error;
       this.status = 'failed';
       return;
     }
     if (generation !== this.generation) return;
-    stream.start(this);
     this.pollSoon();
   }
 
   stop() {
     this.generation++;
     stream.stop();
+    this.held = null;
     clearTimeout(this.pollTimer);
     clearTimeout(this.orderTimer);
     clearTimeout(this.summaryTimer);
@@ -130,7 +136,23 @@ class Fleet implements Listener {
 
   // ---- loading
 
+  /** load asks for everything. What the stream says meanwhile is held back: the
+   * answers may be older. */
   private async load(generation: number) {
+    this.loads++;
+    this.held ??= [];
+    try {
+      await this.loadAll(generation);
+    } finally {
+      if (--this.loads === 0) {
+        const held = this.held ?? [];
+        this.held = null;
+        if (generation === this.generation) for (const e of held) this.event(e);
+      }
+    }
+  }
+
+  private async loadAll(generation: number) {
     const alerts = this.loadAlerts();
     alerts.catch(() => {}); // is awaited below
     const seen = new Set<number>();
@@ -275,6 +297,10 @@ class Fleet implements Listener {
   // ---- the stream
 
   event(e: StreamEvent) {
+    if (this.held) {
+      this.held.push(e);
+      return;
+    }
     const data = e.data as { device?: Device; reading?: Latest; alert?: Alert; summary?: Summary };
     switch (e.event) {
       case 'device.deleted':

@@ -46,6 +46,12 @@ class Stream {
   private attempt = 0;
   private everLive = false;
   private reachable = true;
+  /** Channels that the present socket has still to confirm. */
+  private unconfirmed = 0;
+  /** Something may have been missed: ask for everything once the stream is live. */
+  private owed = false;
+  private resuming = false;
+  private waiting: (() => void)[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   start(listener: Listener) {
@@ -53,6 +59,7 @@ class Stream {
     this.last.clear();
     this.attempt = 0;
     this.everLive = false;
+    this.owed = false;
     this.reachable = true; // or nobody would have asked for the stream
     this.connection = 'connecting';
     addEventListener('online', this.found);
@@ -61,7 +68,29 @@ class Stream {
     this.open();
   }
 
+  /** opened waits until the stream is live, so that what is asked for afterwards
+   * and what the stream says leave no gap. Where it takes too long or there is
+   * none, nobody waits: what was missed is asked for when it comes. */
+  opened(most: number): Promise<void> {
+    if (this.connection === 'live' || !this.socket) return Promise.resolve();
+    return new Promise((go) => {
+      const timer = setTimeout(() => {
+        this.owed = true;
+        go();
+      }, most);
+      this.waiting.push(() => {
+        clearTimeout(timer);
+        go();
+      });
+    });
+  }
+
+  private wake() {
+    for (const go of this.waiting.splice(0)) go();
+  }
+
   stop() {
+    this.wake();
     this.listener = null;
     removeEventListener('online', this.found);
     removeEventListener('offline', this.lost);
@@ -83,6 +112,7 @@ class Stream {
     }
     if (ok && this.attempt > 0) {
       this.everLive = false;
+      this.owed = true;
       this.connection = 'polling';
     }
     if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
@@ -99,6 +129,8 @@ class Stream {
       return;
     }
     this.socket = socket;
+    this.resuming = this.everLive;
+    this.unconfirmed = channels.length;
     socket.onopen = () => {
       channels.forEach((channel, i) => {
         const since = this.last.get(channel);
@@ -109,6 +141,8 @@ class Stream {
     socket.onclose = (e) => {
       if (this.socket !== socket) return;
       this.socket = null;
+      if (!this.everLive) this.owed = true; // the first questions are not covered by it
+      this.wake();
       this.again(e.code);
     };
   }
@@ -124,16 +158,28 @@ class Stream {
     switch (frame.op) {
       case 'subscribed':
         if (frame.channel && frame.last_event_id) this.last.set(frame.channel, frame.last_event_id);
-        if (this.everLive && frame.recovered === false) this.listener?.refetch();
-        this.connection = 'live';
-        this.everLive = true;
-        this.attempt = 0;
+        if (this.resuming && frame.recovered === false) this.owed = true;
+        this.confirmed();
+        break;
+      case 'error':
+        if (this.unconfirmed > 0) this.confirmed(); // a channel that this person may not hear
         break;
       case 'event':
         if (frame.channel && frame.id) this.last.set(frame.channel, frame.id);
         this.listener?.event(frame as StreamEvent);
         break;
     }
+  }
+
+  private confirmed() {
+    if (--this.unconfirmed > 0) return;
+    this.connection = 'live';
+    this.everLive = true;
+    this.attempt = 0;
+    this.wake();
+    if (!this.owed) return;
+    this.owed = false;
+    this.listener?.refetch();
   }
 
   private again(code?: number) {

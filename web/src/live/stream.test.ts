@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { backoff, stream, type StreamEvent } from './stream.svelte';
+
+// A socket that does what the test says.
+class Socket {
+  static all: Socket[] = [];
+  sent: { op: string; id: number; channel: string; since?: string }[] = [];
+  closed = false;
+  onopen?: () => void;
+  onmessage?: (m: { data: string }) => void;
+  onclose?: (e: { code: number }) => void;
+  constructor(
+    readonly url: string,
+    readonly protocol: string,
+  ) {
+    Socket.all.push(this);
+  }
+  send(text: string) {
+    this.sent.push(JSON.parse(text));
+  }
+  close() {
+    this.closed = true;
+  }
+  says(frame: object) {
+    this.onmessage?.({ data: JSON.stringify(frame) });
+  }
+  /** answers opens and confirms every subscription. */
+  answers(recovered = true) {
+    this.onopen?.();
+    for (const s of this.sent) this.says({ op: 'subscribed', id: s.id, channel: s.channel, last_event_id: 'e0', recovered });
+  }
+}
+const last = () => Socket.all.at(-1)!;
+const heard: StreamEvent[] = [];
+let refetched = 0;
+const listener = { event: (e: StreamEvent) => void heard.push(e), refetch: () => void refetched++ };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  Socket.all = [];
+  heard.length = 0;
+  refetched = 0;
+  const nothing = () => {};
+  vi.stubGlobal('WebSocket', Socket);
+  vi.stubGlobal('location', { origin: 'https://rime.example' });
+  vi.stubGlobal('navigator', { onLine: true });
+  vi.stubGlobal('document', { addEventListener: nothing, removeEventListener: nothing, visibilityState: 'visible' });
+  vi.stubGlobal('addEventListener', nothing);
+  vi.stubGlobal('removeEventListener', nothing);
+  stream.start(listener);
+});
+afterEach(() => {
+  stream.stop();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const event = (id: string) => ({ op: 'event', channel: 'alerts', id, event: 'alert.opened', at: '', data: {} });
+
+describe('the stream', () => {
+  test('subscribes to everything and hands events on', () => {
+    expect([last().url, last().protocol]).toEqual(['wss://rime.example/api/v1/stream', 'rimewatch.v1']);
+    expect(stream.connection).toBe('connecting');
+    last().answers();
+    expect(last().sent.map((s) => s.channel)).toEqual(['devices', 'readings', 'alerts', 'summary']);
+    expect(stream.connection).toBe('live');
+    last().says(event('e1'));
+    last().onmessage?.({ data: 'not JSON' });
+    expect(heard.map((e) => e.id)).toEqual(['e1']);
+  });
+
+  test('comes back with the id of the last event of each channel', () => {
+    last().answers();
+    last().says(event('e7'));
+    last().onclose?.({ code: 1006 });
+    expect(stream.connection).toBe('reconnecting');
+    vi.advanceTimersByTime(1000);
+    expect(Socket.all).toHaveLength(2);
+    last().answers();
+    expect(last().sent.map((s) => s.since)).toEqual(['e0', 'e0', 'e7', 'e0']);
+    expect([stream.connection, refetched]).toEqual(['live', 0]);
+  });
+
+  test('asks for everything again when the server cannot tell what was missed', () => {
+    last().answers(false);
+    expect(refetched).toBe(0); // nothing was missed before the first time
+    last().onclose?.({ code: 1012 });
+    vi.advanceTimersByTime(1000);
+    last().answers(false);
+    expect(refetched).toBe(1);
+  });
+
+  test('whoever asks first and hears later asks again', async () => {
+    const opened = stream.opened(1000);
+    vi.advanceTimersByTime(1000);
+    await opened;
+    last().answers();
+    expect(refetched).toBe(1);
+  });
+
+  test('whoever waits until it is open has no need to', async () => {
+    const opened = stream.opened(1000);
+    last().answers();
+    await opened;
+    vi.advanceTimersByTime(5000);
+    expect(refetched).toBe(0);
+  });
+
+  test('nobody waits for a stream that is not there', async () => {
+    const opened = stream.opened(60_000);
+    last().onclose?.({ code: 1006 });
+    await opened;
+    vi.advanceTimersByTime(1000);
+    last().answers();
+    expect([stream.connection, refetched]).toEqual(['live', 1]);
+  });
+
+  test('without a stream the answers to requests decide between polling and reconnecting', () => {
+    last().onclose?.({ code: 1006 });
+    expect(stream.connection).toBe('polling');
+    stream.answered(false);
+    expect(stream.connection).toBe('reconnecting');
+    stream.answered(true);
+    expect(stream.connection).toBe('polling');
+  });
+
+  test('a connection that died without a word is given up when a request fails', () => {
+    last().answers();
+    const dead = last();
+    stream.answered(false);
+    expect([dead.closed, stream.connection, Socket.all.length]).toEqual([true, 'reconnecting', 2]);
+    dead.onclose?.({ code: 1006 }); // late, and no reason for a third
+    vi.advanceTimersByTime(60_000);
+    expect(Socket.all).toHaveLength(2);
+    last().answers();
+    expect(stream.connection).toBe('live');
+  });
+
+  test('is quiet after stop', () => {
+    const socket = last();
+    stream.stop();
+    socket.onclose?.({ code: 1000 });
+    vi.advanceTimersByTime(120_000);
+    expect(Socket.all).toHaveLength(1);
+  });
+
+  test('waits longer each time, at most 30 s, and never at the same moment as others', () => {
+    expect([0, 1, 2, 3, 10].map((n) => backoff(n, 1))).toEqual([500, 1000, 2000, 4000, 30_000]);
+    expect(backoff(3, 0)).toBe(2000);
+  });
+});
