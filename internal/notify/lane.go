@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
@@ -362,9 +363,17 @@ func said(err error) string {
 	return "The message could not be handed over."
 }
 
+// clip makes a receiver's words a line that can be stored.
 func clip(s string) string {
+	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s), "�")
 	if len(s) <= store.MaxErrorLen {
 		return s
 	}
-	return strings.ToValidUTF8(s[:store.MaxErrorLen-3], "") + "…"
+	const more = "…"
+	return strings.ToValidUTF8(s[:store.MaxErrorLen-len(more)], "") + more
 }

@@ -394,3 +394,23 @@ func TestStuck(t *testing.T) {
 		}
 	})
 }
+
+// TestHugeAndOdd: an alert whose JSON is too long to be stored is told without
+// it, and a receiver's odd words are stored as a line.
+func TestHugeAndOdd(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.alertJSON = `{"note":"` + strings.Repeat("x", 70_000) + `"}`
+		r.posts.answer = func(context.Context, string, int) error {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "550 no\r\n550 such\x00 user\xff%s", strings.Repeat("ö", 1000))
+		}
+		r.channel("a", nil)
+		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
+		r.pass(time.Second)
+		r.expect("calls", "0s a alert.opened")
+		ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, 1)
+		r.must(err)
+		if ds[0].Status != rimewatch.DeliveryFailed || !strings.HasPrefix(ds[0].LastError, "550 no  550 such  user�ö") || len(ds[0].LastError) > 1000 {
+			r.Errorf("%s %q", ds[0].Status, ds[0].LastError)
+		}
+	})
+}

@@ -3,11 +3,13 @@ package notify
 import (
 	"container/heap"
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 const (
@@ -361,7 +363,11 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 		c := b.s.context(&w.Workspace, d.Key, in.Zone, in.Now)
 		c.Alert = alertJSON
 		m := c.Of(v, message.Reason{Kind: d.Kind, Level: d.Level, After: wanted[i].After})
-		if d.Body, err = m.Encode(); err != nil {
+		if d.Body, err = m.Encode(); err == nil && len(d.Body) > store.MaxBodyLen {
+			m.Data.Alert = json.RawMessage("null") // people's part is short; the link has the rest
+			d.Body, err = m.Encode()
+		}
+		if err != nil {
 			return err
 		}
 		b.deliveries = append(b.deliveries, &d)
@@ -379,7 +385,7 @@ func (b *batch) store(through int64) error {
 			mark = through
 		}
 		if n > 0 || mark != 0 {
-			if err := s.store.PutDeliveries(b.ctx, list[:n], mark); err != nil {
+			if err := b.put(list[:n], mark); err != nil {
 				return err
 			}
 		}
@@ -399,6 +405,25 @@ func (b *batch) store(through int64) error {
 		s.planner.setLook(l.workspace, l.alert, l.at)
 	}
 	return nil
+}
+
+// put stores deliveries. One that the store will never take must not keep it
+// from taking the others.
+func (b *batch) put(list []*rimewatch.Delivery, through int64) error {
+	err := b.s.store.PutDeliveries(b.ctx, list, through)
+	if rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {
+		return err
+	}
+	for _, d := range list {
+		if err := b.s.store.PutDeliveries(b.ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+			if rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {
+				return err
+			}
+			d.Status = rimewatch.DeliveryFailed
+			b.s.log.Error("delivery cannot be stored", "key", d.Key, "err", err)
+		}
+	}
+	return b.s.store.PutDeliveries(b.ctx, nil, through)
 }
 
 func (s *Service) context(w *rimewatch.Workspace, key string, zone *time.Location, now rimewatch.Time) *message.Context {

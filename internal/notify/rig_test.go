@@ -30,6 +30,7 @@ type rig struct {
 	device    int64
 	posts     *posts
 	began     time.Time
+	alertJSON string
 }
 
 // posts is a sender that does what a test says, and keeps what it was given.
@@ -81,7 +82,7 @@ func bubble(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, dir: dir, began: time.Now()}
+		r := &rig{T: t, dir: dir, began: time.Now(), alertJSON: "{}"}
 		r.posts = &posts{began: r.began, count: make(map[string]int)}
 		r.open()
 		defer func() {
@@ -119,7 +120,7 @@ func (r *rig) open() {
 	r.store = s
 	r.service = notify.New(notify.Config{
 		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: time.Now,
-		AlertJSON: func(v *rimewatch.AlertView) (json.RawMessage, error) { return json.Marshal(map[string]any{"id": v.ID}) },
+		AlertJSON: func(*rimewatch.AlertView) (json.RawMessage, error) { return json.RawMessage(r.alertJSON), nil },
 	})
 }
 

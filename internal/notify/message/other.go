@@ -78,7 +78,7 @@ func (c *Context) Failing(o *Outage) *Message {
 	if o.More > 0 {
 		d.Alerts = append(d.Alerts, Line{Text: fmt.Sprintf("and %d more", o.More), Link: c.link("/alerts")})
 	}
-	d.Link = c.link("/settings/channels")
+	d.Link = c.link("/settings/notifications")
 	d.Urgent = true
 	return m
 }
@@ -91,6 +91,6 @@ func (c *Context) Recovered(o *Outage) *Message {
 	d.Text = fmt.Sprintf("Rimewatch reaches people through “%s” again. What waited is being sent.", o.Channel)
 	d.fact("Since", moment(c.Now, c.Zone))
 	d.fact("Workspace", c.Workspace.Name)
-	d.Link = c.link("/settings/channels")
+	d.Link = c.link("/settings/notifications")
 	return m
 }
