@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -95,132 +94,195 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+// shop is a server with a workspace, and a cooler in which one warm reading is an
+// alert.
+type shop struct {
+	*testing.T
+	*app.App
+	now       *clock
+	workspace int64
+	api       *client.Client
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{T: t, now: &clock{now: time.Now().Truncate(time.Second)}}
+	var err error
+	s.App, err = app.New(t.Context(), app.Config{
+		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
+			OutboundAllow: []string{"127.0.0.0/8"}, PublicURL: "https://watch.example.org/"},
+		Now: s.now.Now,
+	})
+	s.must(err)
+	s.must(s.Start(t.Context()))
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	w, err := s.Accounts.FindWorkspace(t.Context(), "Corner shop", true, rimewatch.TimeOf(s.now.Now()))
+	s.must(err)
+	s.workspace = w.ID
+	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(w.ID), account.TokenRequest{Name: "t", Scopes: rimewatch.ScopesFull}, rimewatch.TimeOf(s.now.Now()))
+	s.must(err)
+	limit, none := 5.0, 0
+	_, err = s.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler",
+		Limits: &rimewatch.LimitOverrides{TempMax: &limit, DelayS: &none, ClearS: &none}})
+	s.must(err)
+	s.api, err = client.New(s.URL(), token, nil)
+	s.must(err)
+	return s
+}
+
+func (s *shop) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// secret is that of the nth webhook.
+func secret(n int) string {
+	return "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, 32))
+}
+
+func (s *shop) webhook(n int, name, url string) rimewatch.Channel {
+	s.Helper()
+	c := rimewatch.Channel{WorkspaceID: s.workspace, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret(n)}
+	s.must(s.Store.CreateChannel(s.Context(), &c))
+	return c
+}
+
+// temperature sends a reading a second later.
+func (s *shop) temperature(v float64) {
+	s.Helper()
+	s.now.pass(time.Second)
+	_, _, err := s.api.PostReading(s.Context(), client.Reading{DeviceSerial: "F-1", Measurements: client.Measurements{ProductZoneTemp: &v}})
+	s.must(err)
+}
+
+// alert is the one that is active.
+func (s *shop) alert() (alert client.Alert) {
+	s.Helper()
+	for v, err := range s.api.Alerts(s.Context(), client.AlertFilter{}) {
+		s.must(err)
+		alert = v
+	}
+	return alert
+}
+
 // TestFromReadingToRecovery is the whole way on the real parts: a reading that is
 // too warm, the alert, the signed message; the next level when nobody cares;
 // acknowledged, so no further one; at last the recovery, to those who were told.
 func TestFromReadingToRecovery(t *testing.T) {
-	now := &clock{now: time.Now().Truncate(time.Second)}
-	a, err := app.New(t.Context(), app.Config{
-		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
-			OutboundAllow: []string{"127.0.0.0/8"}, PublicURL: "https://watch.example.org/"},
-		Now: now.Now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := newShop(t)
 	ctx := t.Context()
-	w, err := a.Accounts.FindWorkspace(ctx, "Corner shop", true, rimewatch.TimeOf(now.Now()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, token, err := a.Accounts.CreateToken(ctx, account.Operator(w.ID), account.TokenRequest{Name: "t", Scopes: rimewatch.ScopesFull}, rimewatch.TimeOf(now.Now()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var channels, receivers = make([]rimewatch.Channel, 3), make([]*receiver, 3)
+	channels, receivers := make([]rimewatch.Channel, 3), make([]*receiver, 3)
 	for i, name := range []string{"Technician", "Boss", "Board"} {
-		secret := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i)}, 32))
-		receivers[i] = newReceiver(t, secret)
-		channels[i] = rimewatch.Channel{WorkspaceID: w.ID, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: receivers[i].URL + "/hook", Secret: secret}
-		if err := a.Store.CreateChannel(ctx, &channels[i]); err != nil {
-			t.Fatal(err)
-		}
+		receivers[i] = newReceiver(t, secret(i))
+		channels[i] = s.webhook(i, name, receivers[i].URL+"/hook")
 	}
-	route := rimewatch.Route{WorkspaceID: w.ID, Name: "All", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{
+	route := rimewatch.Route{WorkspaceID: s.workspace, Name: "All", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{
 		{ChannelIDs: []int64{channels[0].ID}}, {AfterS: 600, ChannelIDs: []int64{channels[1].ID}}, {AfterS: 1200, ChannelIDs: []int64{channels[2].ID}},
 	}}
-	if err := a.Store.CreateRoute(ctx, &route); err != nil {
-		t.Fatal(err)
-	}
-	limit, none := 5.0, 0
-	device := &rimewatch.Device{WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler",
-		Limits: &rimewatch.LimitOverrides{TempMax: &limit, DelayS: &none, ClearS: &none}}
-	if _, err := a.Ingest.CreateDevice(ctx, device); err != nil {
-		t.Fatal(err)
-	}
-	api, err := client.New(a.URL(), token, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	temperature := func(v float64) {
-		t.Helper()
-		now.pass(time.Second)
-		if _, _, err := api.PostReading(ctx, client.Reading{DeviceSerial: "F-1", Measurements: client.Measurements{ProductZoneTemp: &v}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.must(s.Store.CreateRoute(ctx, &route))
 
-	temperature(8.2)
+	s.temperature(8.2)
 	first := receivers[0].next(t)
 	if first.body.Type != "alert.opened" || first.id != first.body.Data.DeliveryID || !strings.HasPrefix(first.body.Data.Subject, "[warning] Back walk-in 8.2 °C, too warm") {
 		t.Errorf("the first message is %s %q %q", first.body.Type, first.id, first.body.Data.Subject)
 	}
-	var alert client.Alert
-	for v, err := range api.Alerts(ctx, client.AlertFilter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		alert = v
-	}
-	var told map[string]any
-	if err := json.Unmarshal(first.body.Data.Alert, &told); err != nil || told["id"] != float64(alert.ID) || told["type"] != "high_temperature" {
-		t.Errorf("the message carries the alert %s", first.body.Data.Alert)
+	alert := s.alert()
+	var told client.Alert
+	s.must(json.Unmarshal(first.body.Data.Alert, &told))
+	if diff := cmp.Diff(alert, told); diff != "" {
+		t.Errorf("the alert of the message is not that of the API:\n%s", diff)
 	}
 	if first.body.Data.Link != "https://watch.example.org/alerts/1" || first.body.Data.Device.Serial != "F-1" {
 		t.Errorf("the message links to %q, device %+v", first.body.Data.Link, first.body.Data.Device)
 	}
 
-	now.pass(10 * time.Minute)
-	a.Notify.Wake()
+	s.now.pass(10 * time.Minute)
+	s.Notify.Wake()
 	if m := receivers[1].next(t); m.body.Data.Level != 1 || !strings.Contains(m.body.Data.Subject, "Nobody has taken care of it") {
 		t.Errorf("the second level got %+v", m.body.Data)
 	}
-	if _, err := api.Acknowledge(ctx, alert.ID, "On my way", time.Hour); err != nil {
+	if _, err := s.api.Acknowledge(ctx, alert.ID, "On my way", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	now.pass(15 * time.Minute)
-	a.Notify.Wake()
-	temperature(3)
+	s.now.pass(15 * time.Minute)
+	s.Notify.Wake()
+	s.temperature(3)
 	for i, r := range receivers[:2] {
 		if m := r.next(t); m.body.Type != "alert.resolved" || !strings.HasPrefix(m.body.Data.Subject, "[resolved] Back walk-in: no longer too warm, after 25 min") {
 			t.Errorf("receiver %d got %s %q at the end", i, m.body.Type, m.body.Data.Subject)
 		}
 	}
-	for i, r := range receivers {
-		if len(r.got) > 0 {
-			t.Errorf("receiver %d got %+v too", i, (<-r.got).body.Data.Subject)
-		}
-	}
-	kinds := delivered(t, ctx, a, w.ID, alert.ID)
+	kinds := s.delivered(alert.ID)
 	if diff := cmp.Diff([]string{"opened 0 Technician sent", "opened 1 Boss sent", "recovery 0 Technician sent", "recovery 1 Boss sent"}, kinds); diff != "" {
 		t.Errorf("the alert's deliveries:\n%s", diff)
+	}
+	for i, r := range receivers {
+		if len(r.got) > 0 {
+			t.Errorf("receiver %d got %q too", i, (<-r.got).body.Data.Subject)
+		}
+	}
+}
+
+// TestDeadAndSlowReceivers: one listens to nobody, one takes the message and
+// never answers; the third hears of the alert all the same and at once.
+func TestDeadAndSlowReceivers(t *testing.T) {
+	s := newShop(t)
+	dead := httptest.NewServer(http.NotFoundHandler())
+	dead.Close()
+	stuck, release := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(stuck)
+		<-release
+	}))
+	defer slow.Close()
+	defer close(release)
+	good := newReceiver(t, secret(2))
+	s.webhook(0, "Dead", dead.URL)
+	s.webhook(1, "Slow", slow.URL)
+	s.webhook(2, "Good", good.URL)
+	s.temperature(9)
+	<-stuck
+	if m := good.next(t); m.body.Type != "alert.opened" {
+		t.Errorf("the good one got %s", m.body.Type)
+	}
+	s.temperature(3)
+	if m := good.next(t); m.body.Type != "alert.resolved" {
+		t.Errorf("the good one got %s", m.body.Type)
+	}
+	// The slow one's is under way still; nothing is wanted of the dead one any more.
+	for deadline := time.Now().Add(20 * time.Second); s.Notify.Figures().Pending > 1; {
+		if time.Now().After(deadline) {
+			t.Fatalf("figures %+v", s.Notify.Figures())
+		}
+	}
+	if diff := cmp.Diff([]string{"opened 0 Dead dropped", "opened 0 Slow pending", "opened 0 Good sent", "recovery 0 Good sent"}, s.deliveries(1)); diff != "" {
+		t.Errorf("deliveries:\n%s", diff)
 	}
 }
 
 // delivered describes an alert's deliveries, once none of them waits any more.
-func delivered(t *testing.T, ctx context.Context, a *app.App, workspaceID, alertID int64) (list []string) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); a.Notify.Figures().Pending > 0; {
+func (s *shop) delivered(alertID int64) []string {
+	s.Helper()
+	for deadline := time.Now().Add(20 * time.Second); s.Notify.Figures().Pending > 0; {
 		if time.Now().After(deadline) {
-			t.Fatal("deliveries still wait")
+			s.Fatal("deliveries still wait")
 		}
 	}
-	ds, err := a.Store.AlertDeliveries(ctx, workspaceID, alertID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := a.Store.DeliveryNames(ctx, workspaceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return s.deliveries(alertID)
+}
+
+func (s *shop) deliveries(alertID int64) (list []string) {
+	s.Helper()
+	ds, err := s.Store.AlertDeliveries(s.Context(), s.workspace, alertID)
+	s.must(err)
+	names, err := s.Store.DeliveryNames(s.Context(), s.workspace)
+	s.must(err)
 	for _, d := range ds {
 		list = append(list, strings.Join([]string{string(d.Kind), string(rune('0' + d.Level)), names.Channels[d.ChannelID].Name, string(d.Status)}, " "))
 	}

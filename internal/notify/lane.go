@@ -335,24 +335,27 @@ func (l *lane) note(it *item, c *rimewatch.Channel, remark string, err error, on
 // drop ends a delivery that has become pointless, unless it is under way: then
 // its alert is planned again when it has been sent.
 func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
+	const why = "The alert was over before it could be told."
 	l := s.laneOf(d.WorkspaceID, d.ChannelID)
 	l.mu.Lock()
 	it := l.items[d.ID]
-	if it != nil && it.index < 0 {
+	switch {
+	case it == nil:
+		l.mu.Unlock()
+		l.end(ctx, &item{Delivery: d}, rimewatch.DeliveryDropped, why)
+		return
+	case it.index < 0:
 		it.again = true
 		l.mu.Unlock()
 		return
 	}
-	if it != nil {
-		heap.Remove(&l.waiting, it.index)
-		delete(l.items, d.ID)
-		l.stir()
-	}
+	heap.Remove(&l.waiting, it.index)
 	l.mu.Unlock()
-	if it == nil {
-		it = &item{Delivery: d}
-	}
-	l.end(ctx, it, rimewatch.DeliveryDropped, "The alert was over before it could be told.")
+	l.end(ctx, it, rimewatch.DeliveryDropped, why)
+	l.mu.Lock()
+	delete(l.items, d.ID)
+	l.stir()
+	l.mu.Unlock()
 }
 
 // said is what people may see of an error.
