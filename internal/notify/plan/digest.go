@@ -8,22 +8,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// NextDigest is the first moment after t at which a route's digest is due, by
-// the clock of the workspace; 0 when the route has none.
-func NextDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimewatch.Time {
-	if r.DigestAt == nil {
-		return 0
-	}
-	for day := range 3 {
-		if c := wall(*r.DigestAt, t, day, zone)[0]; c > t {
-			return c
-		}
-	}
-	return t + rimewatch.Day
-}
-
-// LastDigest is the last moment up to t at which a route's digest was due; 0
-// when the route has none.
+// LastDigest is the last moment up to t at which a route's digest was due, by the
+// clock of the workspace; 0 when the route has none.
 func LastDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimewatch.Time {
 	if r.DigestAt == nil {
 		return 0
