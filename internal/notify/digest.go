@@ -32,8 +32,9 @@ func (s *Service) digests(ctx context.Context) error {
 			return err
 		}
 		for j := range routes {
+			// One that cannot be told is tried again and holds nobody else up.
 			if err := b.digest(&list[i], &routes[j], now); err != nil {
-				return err
+				s.log.Error("digest", "workspace", list[i].ID, "route", routes[j].ID, "err", err)
 			}
 		}
 	}

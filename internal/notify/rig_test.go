@@ -161,6 +161,13 @@ func (r *rig) alert(kind rimewatch.AlertType, severity rimewatch.Severity) *rime
 	return a
 }
 
+// titled opens a warning of a title.
+func (r *rig) titled(kind rimewatch.AlertType, title string) {
+	r.Helper()
+	r.change(&rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: kind, Title: title, Message: title,
+		ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}, rimewatch.TransitionOpened)
+}
+
 // change commits an alert as it is with a line of its timeline.
 func (r *rig) change(a *rimewatch.Alert, kinds ...rimewatch.TransitionKind) {
 	r.Helper()

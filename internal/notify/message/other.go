@@ -1,6 +1,7 @@
 package message
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -27,10 +28,29 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		}
 		d.Alerts = append(d.Alerts, l)
 	}
+	if n := fitting(d.Alerts); n < len(d.Alerts) {
+		d.Alerts = append(d.Alerts[:n], Line{Text: fmt.Sprintf("and %d more", len(list)-n), Link: c.link("/alerts")})
+	}
 	d.Subject = fmt.Sprintf("[digest] %s: %s", c.Workspace.Name, counted(open, len(list)-open))
 	d.Text = fmt.Sprintf("Warnings of %s up to %s.", c.Workspace.Name, moment(c.Now, c.Zone))
 	d.Link = c.link("/alerts")
 	return m
+}
+
+// maxLines bounds a list in a message, in bytes of JSON: names may be long, and
+// the store does not take messages of any size.
+const maxLines = 48 << 10
+
+// fitting is how many of the lines may stand in a message.
+func fitting(lines []Line) int {
+	size := 0
+	for i := range lines {
+		b, _ := json.Marshal(lines[i]) // strings and numbers cannot fail
+		if size += len(b) + 1; size > maxLines {
+			return i
+		}
+	}
+	return len(lines)
 }
 
 func counted(open, over int) string {
