@@ -305,3 +305,36 @@ func BenchmarkAppendReading(b *testing.B) {
 	}
 	b.SetBytes(int64(len(buf)))
 }
+
+// TestReplaysAreBounded: a peer that takes nothing cannot have the past put into
+// its queue again and again.
+func TestReplaysAreBounded(t *testing.T) {
+	inBubble(t, func(g *ground) {
+		first, _ := g.join(1, 1).subscribe(`"id":1,"channel":"alerts"`)
+		for i := range 10_000 {
+			g.alert(int64(i+1), 1, rimewatch.Warning)
+		}
+		p := g.join(2, 1)
+		p.hold()
+		for range 40 {
+			p.say(fmt.Sprintf(`{"op":"subscribe","id":1,"channel":"alerts","since":%q}`, first.Last))
+			p.say(`{"op":"unsubscribe","id":1}`)
+		}
+		p.s.mu.Lock()
+		waiting := p.s.waiting
+		p.s.mu.Unlock()
+		if waiting > 2*maxWaitingReadings {
+			t.Errorf("%d frames wait", waiting)
+		}
+		p.free()
+		told := make(map[bool]int)
+		for _, m := range p.take() {
+			if m.Op == "subscribed" {
+				told[m.Recovered]++
+			}
+		}
+		if told[true] < 5 || told[false] < 5 {
+			t.Errorf("what was said of what is missing: %v", told)
+		}
+	})
+}

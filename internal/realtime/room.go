@@ -85,7 +85,7 @@ func (r *room) subscribe(s *socket, sub *subscription, since string) {
 	r.watchers[sub.channel]++
 	at := r.past.seq
 	recovered := false
-	if p, ok := parseID(since); ok && r.past.covers(p, sub.channel) {
+	if p, ok := parseID(since); ok && r.past.covers(p, sub.channel) && s.mayReplay() {
 		// What was missed comes after this message, so that the position it gives
 		// is the one before.
 		at, recovered = p.seq, true

@@ -173,6 +173,14 @@ func (s *socket) send(it item) {
 	s.begin()
 }
 
+// mayReplay tells whether what was missed may wait behind what waits already. A
+// peer that takes nothing and asks again and again is sent to the REST API.
+func (s *socket) mayReplay() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting <= maxWaitingReadings
+}
+
 // replay puts in what was missed. It does not count as being slow.
 func (s *socket) replay(items []item) {
 	s.mu.Lock()
