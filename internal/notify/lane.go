@@ -42,7 +42,7 @@ type item struct {
 	*rimewatch.Delivery
 	since rimewatch.Time // from when on it is tried for a day
 	index int            // in the heap, -1 = under way
-	again bool           // its alert is to be planned again once it is sent
+	again bool           // its alert is to be planned again after the attempt
 	early rimewatch.Time // the receiver does not want it before this
 }
 
@@ -214,6 +214,10 @@ func (l *lane) send(it *item) {
 	} else {
 		delete(l.items, it.ID)
 	}
+	if it.AlertID != 0 && (it.again || (it.Attempts > 1 && it.Status == rimewatch.DeliverySent)) {
+		l.s.again(it.WorkspaceID, it.AlertID)
+		it.again = false
+	}
 	if len(l.items) > 0 {
 		l.stir()
 	} else if l.running {
@@ -324,25 +328,18 @@ func (l *lane) note(it *item, c *rimewatch.Channel, remark string, err error, on
 		s.log.Warn("notification failed", "channel", c.Name, "key", it.Key, "attempt", it.Attempts, "err", err)
 	}
 	l.conclude(c, it, health)
-	l.mu.Lock()
-	again := it.again
-	l.mu.Unlock()
-	if err == nil && it.AlertID != 0 && (again || it.Attempts > 1) {
-		s.again(it.WorkspaceID, it.AlertID)
-	}
 }
 
-// drop ends a delivery that has become pointless, unless it is under way: then
-// its alert is planned again when it has been sent.
+// drop ends a delivery that has become pointless, unless it is under way or has
+// been sent since it was read: then its alert is planned again.
 func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
-	const why = "The alert was over before it could be told."
 	l := s.laneOf(d.WorkspaceID, d.ChannelID)
 	l.mu.Lock()
 	it := l.items[d.ID]
 	switch {
 	case it == nil:
 		l.mu.Unlock()
-		l.end(ctx, &item{Delivery: d}, rimewatch.DeliveryDropped, why)
+		s.dropUnknown(ctx, l, d)
 		return
 	case it.index < 0:
 		it.again = true
@@ -351,12 +348,28 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 	}
 	heap.Remove(&l.waiting, it.index)
 	l.mu.Unlock()
-	l.end(ctx, it, rimewatch.DeliveryDropped, why)
+	l.end(ctx, it, rimewatch.DeliveryDropped, overBefore)
 	l.mu.Lock()
 	delete(l.items, d.ID)
 	l.stir()
 	l.mu.Unlock()
 }
+
+// dropUnknown drops a delivery that no lane has: what was not noted as sent. One
+// that was noted in the meantime has its alert planned again.
+func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Delivery) {
+	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+	switch {
+	case err != nil:
+		s.log.Error("delivery", "key", d.Key, "err", err)
+	case stored.Status == rimewatch.DeliveryPending:
+		l.end(ctx, &item{Delivery: &stored}, rimewatch.DeliveryDropped, overBefore)
+	default:
+		s.again(d.WorkspaceID, d.AlertID)
+	}
+}
+
+const overBefore = "The alert was over before it could be told."
 
 // said is what people may see of an error.
 func said(err error) string {
