@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -185,6 +186,7 @@ type API struct {
 	crossOrigin  *http.CrossOriginProtection
 	bulk         *bulkSlots
 	reports      chan struct{} // holds a place for each report in the making
+	reportOf     sync.Map      // the same of each workspace, chan struct{} by id
 	tickets      ticketBox
 	secure       bool // the public URL is https
 }

@@ -122,16 +122,42 @@ type reportQuery struct {
 }
 
 func (a *API) temperatureLog(c *call) error {
-	select {
-	case a.reports <- struct{}{}:
-		defer func() { <-a.reports }()
-	case <-c.r.Context().Done():
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, c.r.Context().Err(), "The request was given up.")
-	}
 	q, err := a.reportQuery(c)
 	if err != nil {
 		return err
 	}
+	b, err := a.makeReport(c, q)
+	if err != nil {
+		return err
+	}
+	for b.Len() > 0 {
+		if err := c.stream(b.Next(streamChunk)); err != nil {
+			return a.brokenStream(c, err)
+		}
+	}
+	return nil
+}
+
+// makeReport waits for a place, makes a report and gives its text. The place is
+// free again before the text is sent: that may take as long as its reader likes.
+func (a *API) makeReport(c *call, q *reportQuery) (*bytes.Buffer, error) {
+	// One workspace makes one at a time, so that it leaves places to others.
+	mine, _ := a.reportOf.LoadOrStore(c.workspace(), make(chan struct{}, 1))
+	for _, places := range []chan struct{}{mine.(chan struct{}), a.reports} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-c.r.Context().Done():
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, c.r.Context().Err(), "The request was given up.")
+		}
+	}
+	if err := a.fillReport(c, q); err != nil {
+		return nil, err
+	}
+	return a.writeReport(c, q)
+}
+
+func (a *API) fillReport(c *call, q *reportQuery) error {
 	r := &q.report
 	if err := a.reportIntegrity(c, r); err != nil {
 		return err
@@ -142,8 +168,14 @@ func (a *API) temperatureLog(c *call) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (a *API) writeReport(c *call, q *reportQuery) (*bytes.Buffer, error) {
+	r := &q.report
 	c.w.Header().Add("Vary", "Accept")
 	var b bytes.Buffer
+	var err error
 	switch q.format {
 	case "pdf":
 		err = r.PDF(&b)
@@ -162,14 +194,9 @@ func (a *API) temperatureLog(c *call) error {
 		c.header("Content-Type", typeJSON)
 	}
 	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
+		return nil, fmt.Errorf("write the report: %w", err)
 	}
-	for b.Len() > 0 {
-		if err := c.stream(b.Next(streamChunk)); err != nil {
-			return a.brokenStream(c, err)
-		}
-	}
-	return nil
+	return &b, nil
 }
 
 // reportName is a file name that every system takes.

@@ -1,9 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,4 +106,96 @@ func TestReportBounds(t *testing.T) {
 		}},
 		{name: "40 days of 500", req: get(reportPath+"?from=2026-10-01&to=2026-11-10", r.read), status: 200, want: map[string]any{"data.report.devices.499.readings": 0, "data.report.devices.500": nil}},
 	})
+}
+
+// stalled is a client that takes nothing until it is let go.
+type stalled struct {
+	http.ResponseWriter
+	once   sync.Once
+	writes chan struct{} // closed at the first write
+	free   chan struct{}
+}
+
+func (s *stalled) Write(b []byte) (int, error) {
+	s.once.Do(func() { close(s.writes) })
+	<-s.free
+	return s.ResponseWriter.Write(b)
+}
+
+// TestSlowReadersOfReports: who takes a report slowly keeps nobody from theirs.
+func TestSlowReadersOfReports(t *testing.T) {
+	r := newRig(t)
+	r.device("F", "other")
+	free := make(chan struct{})
+	var readers sync.WaitGroup
+	for range reportsAtOnce + 1 {
+		s := &stalled{ResponseWriter: httptest.NewRecorder(), writes: make(chan struct{}), free: free}
+		q := httptest.NewRequest(http.MethodGet, Prefix+reportPath, nil)
+		q.Header.Set("Authorization", "Bearer "+r.read)
+		readers.Go(func() { r.api.ServeHTTP(s, q) })
+		select {
+		case <-s.writes:
+		case <-time.After(10 * time.Second):
+			t.Error("a report waits for those that are being sent")
+		}
+	}
+	close(free)
+	readers.Wait()
+}
+
+// TestReportsOfOthers: a workspace that asks for many reports at once leaves a
+// place to the others.
+func TestReportsOfOthers(t *testing.T) {
+	held, free := make(chan int64, 10), make(chan struct{})
+	asked := make(chan int64, 10)
+	r := newRig(t, func(c *Config) {
+		c.Audit, c.Auth = &heldAudit{Audit: c.Audit, held: held, free: free}, &askedAuth{c.Auth, asked}
+	})
+	var askers sync.WaitGroup
+	for range 5 {
+		askers.Go(func() { r.do(get(reportPath, r.read)) })
+	}
+	for range 5 {
+		<-asked // the next step is to wait for a place
+	}
+	<-held
+	done := make(chan int, 1)
+	askers.Go(func() { done <- r.do(get(reportPath, r.otherFull)).status })
+	select {
+	case who := <-held:
+		if who != r.other.ID {
+			t.Errorf("workspace %d makes two at once", who)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the other workspace gets no place")
+	}
+	close(free)
+	askers.Wait()
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the other one: %d", status)
+	}
+}
+
+// heldAudit holds reports up where they look at the audit trail.
+type heldAudit struct {
+	Audit
+	held chan int64 // workspaces
+	free chan struct{}
+}
+
+func (h *heldAudit) VerifyAudit(ctx context.Context, workspaceID int64) (int64, error) {
+	h.held <- workspaceID
+	<-h.free
+	return h.Audit.VerifyAudit(ctx, workspaceID)
+}
+
+// askedAuth tells which workspaces are asked for.
+type askedAuth struct {
+	Authenticator
+	asked chan int64
+}
+
+func (x *askedAuth) Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error) {
+	x.asked <- p.WorkspaceID
+	return x.Authenticator.Workspace(ctx, p)
 }
