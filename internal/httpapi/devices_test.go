@@ -46,6 +46,7 @@ func TestDevices(t *testing.T) {
 		},
 		{name: "serial taken in another case", req: post("/v1/devices", r.full, `{"serial":"wif-0001"}`), status: 409, code: rimewatch.CodeSerialTaken},
 		{name: "the same serial in another workspace", req: post("/v1/devices", r.otherFull, `{"serial":"WIF-0001"}`), status: 201, events: []string{"device.created"}},
+		{name: "a name of two lines", req: post("/v1/devices", r.full, `{"serial":"L","name":"Freezer\r\nAll is well"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"name"}},
 		{name: "no serial", req: post("/v1/devices", r.full, `{}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},
 		{name: "serial ..", req: post("/v1/devices", r.full, `{"serial":".."}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},
 		{name: "serial with a slash", req: post("/v1/devices", r.full, `{"serial":"a/b"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},

@@ -100,8 +100,8 @@ func (a *API) getMaintenance(ctx context.Context, in *IDInput) (MaintenanceData,
 
 // MaintenanceCreate is the body that plans work.
 type MaintenanceCreate struct {
-	SiteIDs       []int64         `json:"site_ids,omitempty" maxItems:"1000"`
-	DeviceSerials []string        `json:"device_serials,omitempty" maxItems:"1000" doc:"With site_ids: any of them; both empty = all devices."`
+	SiteIDs       []int64         `json:"site_ids,omitempty" maxItems:"1000" minimum:"1"`
+	DeviceSerials []string        `json:"device_serials,omitempty" maxItems:"1000" maxLength:"64" doc:"With site_ids: any of them; both empty = all devices."`
 	StartsAt      *rimewatch.Time `json:"starts_at,omitempty" nullable:"true" doc:"Default: now. The past counts as now."`
 	EndsAt        rimewatch.Time  `json:"ends_at" nullable:"false" doc:"At most 30 days after starts_at."`
 	Reason        string          `json:"reason" minLength:"1" maxLength:"500"`
@@ -160,9 +160,9 @@ func (a *API) maintenanceRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/maintenance-windows", id: "create-maintenance-window", tag: tag, summary: "Plan work on devices", access: write, body: jsonBody,
-			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
+			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
 			description: "Inside the window alerts are recorded, but nobody is told, and the time counts neither for nor against compliance. " +
-				"At its end alerts that are still active are told, and predictions learn the devices anew.",
+				"At its end alerts that are still active are told, and predictions learn the devices anew. At most 500 that are not over, or were so within a week; 409 beyond.",
 			bind: handle(a.createMaintenance),
 		},
 		{method: http.MethodGet, path: "/v1/maintenance-windows/{id}", id: "get-maintenance-window", tag: tag, summary: "Get a maintenance window", access: read, bind: handle(a.getMaintenance)},

@@ -159,8 +159,8 @@ func (a *API) silenceRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/silences", id: "create-silence", tag: "Notifications", summary: "Make a silence", access: write, body: jsonBody,
-			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
-			description: "Matching alerts are recorded, but nobody is told. Those that are still active at its end are told then.", bind: handle(a.createSilence),
+			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
+			description: "Matching alerts are recorded, but nobody is told. Those that are still active at its end are told then. At most 500 that are not over, or were so within a week; 409 beyond.", bind: handle(a.createSilence),
 		},
 		{method: http.MethodGet, path: "/v1/silences/{id}", id: "get-silence", tag: "Notifications", summary: "Get a silence", access: read, bind: handle(a.getSilence)},
 		{

@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
@@ -43,11 +44,27 @@ func with(e *rimewatch.Error, field, format string, args ...any) *rimewatch.Erro
 	return e.With(field, format, args...)
 }
 
+// OneLine tells whether a text stays on its line wherever it is shown: a name
+// with a line break could write lines of its own into what people are told.
+func OneLine(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) })
+}
+
 func checkName(e *rimewatch.Error, field, s string) *rimewatch.Error {
 	if strings.TrimSpace(s) == "" {
 		return with(e, field, "must not be empty")
 	}
-	return CheckText(e, field, s, MaxNameLen)
+	return checkLine(e, field, s)
+}
+
+func checkLine(e *rimewatch.Error, field, s string) *rimewatch.Error {
+	if bad := CheckText(nil, field, s, MaxNameLen); bad != nil {
+		return with(e, field, "%s", bad.Fields[field][0])
+	}
+	if !OneLine(s) {
+		return with(e, field, "must not contain control characters")
+	}
+	return e
 }
 
 // result avoids the nil *Error in a non-nil error.
@@ -107,7 +124,7 @@ func CheckUser(u *rimewatch.User) error {
 	if at := strings.LastIndexByte(u.Email, '@'); at < 1 || at == len(u.Email)-1 || strings.ContainsAny(u.Email, " \t\r\n<>") {
 		e = with(e, "email", "must be an e-mail address")
 	}
-	e = CheckText(e, "name", u.Name, MaxNameLen)
+	e = checkLine(e, "name", u.Name)
 	e = CheckText(e, "password", u.PasswordHash, MaxPasswordHashLen)
 	if u.Units != "c" && u.Units != "f" {
 		e = with(e, "units", "must be c or f")

@@ -24,8 +24,14 @@ const (
 	MaxStepTargets = 20
 	MaxMatchers    = 1000 // of one kind
 	MaxTypeLen     = 64   // of alert types and equipment types
+	MaxSilences    = 500  // of a workspace, see SpansKept
+	MaxWindows     = 500  // of a workspace, see SpansKept
 	MaxSilence     = 30 * rimewatch.Day
 	MaxMaintenance = 30 * rimewatch.Day
+
+	// SpansKept is how long silences and maintenance windows that are over count
+	// against the most that a workspace may have: notifications look back at them.
+	SpansKept = 7 * rimewatch.Day
 
 	minRepeatS  = 60
 	maxDelayS   = 7 * 24 * 3600

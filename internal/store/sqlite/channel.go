@@ -93,6 +93,16 @@ func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error
 	return err
 }
 
+// roomForSpan is the same of a table of spans, of those that were not over long
+// before a moment.
+func roomForSpan(conn *sqlite.Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
+	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-store.SpansKept))
+	if err == nil && n >= int64(most) {
+		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are not over, or were so within a week.", most)
+	}
+	return err
+}
+
 // channelFields are a channel's for the audit trail, where credentials are only
 // told apart by whether they changed.
 func channelFields(c *rimewatch.Channel) fields {

@@ -54,6 +54,9 @@ func (s *Store) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceW
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
+		if err := roomForSpan(conn, "maintenance_window", w.WorkspaceID, w.CreatedAt, store.MaxWindows); err != nil {
+			return err
+		}
 		id, err := insert(conn, errMaintenance(),
 			"INSERT INTO maintenance_window (workspace_id, site_ids, device_ids, starts_at, ends_at, reason, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			w.WorkspaceID, asJSON(w.SiteIDs), asJSON(w.DeviceIDs), int64(w.StartsAt), int64(w.EndsAt), w.Reason, w.CreatedBy, int64(w.CreatedAt))

@@ -209,6 +209,9 @@ func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
+		if err := roomForSpan(conn, "silence", x.WorkspaceID, x.CreatedAt, store.MaxSilences); err != nil {
+			return err
+		}
 		id, err := insert(conn, errSilence(), "INSERT INTO silence (workspace_id, match, starts_at, ends_at, comment, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			x.WorkspaceID, asJSON(x.Match), int64(x.StartsAt), int64(x.EndsAt), x.Comment, x.CreatedBy, int64(x.CreatedAt))
 		if err != nil {

@@ -323,6 +323,12 @@ func (c *control) text() {
 	for _, field := range []string{"name", "timezone", "email", "units", "theme", "role"} {
 		c.field(put[field](""), field)
 	}
+	for _, lines := range []string{"a\nb", "a\r\nBcc: b", "a\u2028b", "a\u0085b", "a\x1bb"} {
+		x := aWebhook(w.ID, lines)
+		c.field(c.s.CreateChannel(c.ctx, &x), "name")
+		_, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = lines; return nil })
+		c.field(err, "name")
+	}
 	_, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = "a\x00b"; return nil })
 	c.field(err, "name")
 	c.field(c.s.SetPassword(c.ctx, u.ID, "a\x00b", t0), "password")

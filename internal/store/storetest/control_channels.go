@@ -299,6 +299,17 @@ func (c *control) silences() {
 	c.field(c.s.CreateSilence(c.ctx, &long), "ends_at")
 	orphan := silence(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
 	c.code(c.s.CreateSilence(c.ctx, &orphan), rimewatch.CodeNotFound)
+
+	full := c.workspace("full")
+	for i := range store.MaxSilences {
+		s := silence(full, 0, rimewatch.Time(i%3)) // over soon, which does not make room
+		c.ok(c.s.CreateSilence(c.ctx, &s))
+	}
+	more := silence(full, 0, 10)
+	c.code(c.s.CreateSilence(c.ctx, &more), rimewatch.CodeConflict)
+	more = silence(full, store.SpansKept+2, store.SpansKept+3)
+	more.CreatedAt += store.SpansKept + 2
+	c.ok(c.s.CreateSilence(c.ctx, &more))
 }
 
 // notificationTrail makes every kind of change and looks for its entry, without
