@@ -16,10 +16,10 @@ export class Server {
     this.code = said.code;
   }
 
-  /** start runs bin/rimewatch and waits until it serves. */
-  static async start(): Promise<Server> {
+  /** start runs bin/rimewatch, with more flags if wanted, and waits until it serves. */
+  static async start(...more: string[]): Promise<Server> {
     const data = mkdtempSync(join(tmpdir(), 'rimewatch-browser-'));
-    const child = spawn('../bin/rimewatch', ['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0', '--auth-rate-limit', '0', '--rate-limit', '0']);
+    const child = spawn('../bin/rimewatch', ['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0', '--auth-rate-limit', '0', '--rate-limit', '0', ...more]);
     const said = await new Promise<{ url: string; code: string }>((resolve, reject) => {
       let log = '';
       const read = (part: Buffer) => {

@@ -16,6 +16,45 @@ const heights = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 const sizes = list('SIZES', Object.keys(heights)).map(Number);
 const themes = list('THEMES', ['light', 'dark']);
 
+/** press opens a dialog by its button, the last one of several with at = -1. */
+function press(name, at = 0) {
+  return (tab) => {
+    const buttons = tab.getByRole('button', { name, exact: typeof name === 'string' });
+    return (at < 0 ? buttons.last() : buttons.first()).click();
+  };
+}
+
+async function makeToken(tab) {
+  await tab.getByLabel('Name').fill('Gateway in the back room');
+  await tab.getByRole('button', { name: 'Make token' }).click();
+  await tab.getByTestId('plain-token').waitFor();
+}
+
+async function importFile(tab) {
+  await press('Import CSV')(tab);
+  const csv = 'serial,name,equipment_type,temp_max\nNEW-7,Salad bar,salad_bar,5\nVAC-0001,Vaccines,,\nno good!,A name,,abc\n';
+  await tab.getByLabel('CSV file').setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await tab.getByRole('table').waitFor();
+}
+
+/** furnish gives the demo what its settings are about: people, places, channels, routes, quiet times. */
+async function furnish(s) {
+  await s.ask('POST', '/v1/members', { email: 'maria.fernanda.gonzalez-rodriguez@old-town-market.example', name: 'María Fernanda González Rodríguez', role: 'technician' });
+  await s.ask('POST', '/v1/members', { email: 'ben@market.example', role: 'viewer' });
+  const { channel: mail } = await s.ask('POST', '/v1/channels', { kind: 'webhook', name: 'Night shift', url: 'https://127.0.0.1:2/night' });
+  const { channel: hook } = await s.ask('POST', '/v1/channels', { kind: 'webhook', name: 'Ticket system of the refrigeration contractor, second floor', url: 'https://127.0.0.1:1/hooks/rimewatch' });
+  await s.ask('POST', '/v1/channels', { kind: 'service', name: 'Slack #cold-chain', url: 'ntfy://ntfy.sh/cold-chain-of-the-market', enabled: false });
+  await s.ask('POST', `/v1/channels/${hook.id}/test`);
+  await s.ask('POST', '/v1/routes', {
+    name: 'Critical, day and night', match: { severities: ['critical'], types: ['high_temperature', 'low_temperature', 'device_offline', 'power_loss', 'sensor_fault'] },
+    steps: [{ after_s: 0, channel_ids: [mail.id] }, { after_s: 900, channel_ids: [hook.id] }], repeat_s: 3600, quiet_hours: { from: '22:00', to: '06:00' }, digest_at: '07:30',
+  });
+  const hours = (n) => new Date(Date.now() + n * 3_600_000).toISOString();
+  await s.ask('POST', '/v1/silences', { match: { types: ['high_vibration'] }, ends_at: hours(4), comment: 'The bearing is ordered' });
+  await s.ask('POST', '/v1/maintenance-windows', { device_serials: ['WIF-0001'], ends_at: hours(2), reason: 'Cleaning the condenser' });
+  await s.ask('POST', '/v1/maintenance-windows', { starts_at: hours(20), ends_at: hours(24), reason: 'The grid operator changes the transformer' });
+}
+
 const demoPages = [
   { name: 'sign-in', path: '/sign-in', anonymous: true },
   { name: 'policies', path: '/policies/privacy', anonymous: true },
@@ -25,10 +64,39 @@ const demoPages = [
   { name: 'device-week', path: '/devices/WIF-0001?range=7d' },
   { name: 'device-edit', path: '/devices/WIF-0001', act: (tab) => tab.getByRole('button', { name: 'Edit' }).click() },
   { name: 'alerts', path: '/alerts' },
+  { name: 'alerts-all', path: '/alerts?status=all' },
   { name: 'alert', path: '/alerts/1' },
+  { name: 'alert-acknowledge', path: '/alerts/1', act: press('Acknowledge for a while, with a note') },
+  { name: 'alert-resolve', path: '/alerts/1', act: press('Resolve') },
+  { name: 'alert-note', path: '/alerts/1', act: press('Note') },
+  { name: 'alert-silence', path: '/alerts/1', act: press('Silence') },
+  { name: 'alert-corrective', path: '/alerts/1', act: press('Record') },
   { name: 'account', path: '/account' },
+  { name: 'sessions', path: '/account/sessions' },
   { name: 'tokens', path: '/account/tokens' },
-  { name: 'settings', path: '/settings' },
+  { name: 'token-new', path: '/account/tokens?new=1' },
+  { name: 'token-made', path: '/account/tokens?new=1', act: makeToken },
+  { name: 'settings-devices', path: '/settings/devices' },
+  { name: 'device-add', path: '/settings/devices', act: press('Add device') },
+  { name: 'device-import', path: '/settings/devices', act: importFile },
+  { name: 'device-retire', path: '/settings/devices', act: press(/^Retire /) },
+  { name: 'settings-sites', path: '/settings/sites' },
+  { name: 'site-add', path: '/settings/sites', act: press('Add site') },
+  { name: 'settings-members', path: '/settings/members' },
+  { name: 'member-invite', path: '/settings/members', act: press('Invite') },
+  { name: 'settings-notifications', path: '/settings/notifications' },
+  { name: 'channel-add', path: '/settings/notifications', act: press('Add channel') },
+  { name: 'channel-log', path: '/settings/notifications', act: press('Log') },
+  { name: 'route-add', path: '/settings/notifications', act: press('Add route') },
+  { name: 'route-edit', path: '/settings/notifications', act: press('Edit', -1) },
+  { name: 'settings-quiet', path: '/settings/quiet' },
+  { name: 'maintenance-plan', path: '/settings/quiet', act: press('Plan one') },
+  { name: 'silence-add', path: '/settings/quiet', act: press('Silence') },
+  { name: 'settings-limits', path: '/settings/limits' },
+  { name: 'limits-edit', path: '/settings/limits', act: press(/^Change|^Edit/) },
+  { name: 'settings-general', path: '/settings/general' },
+  { name: 'settings-audit', path: '/settings/audit' },
+  { name: 'calibration', path: '/devices/VAC-0001', act: press('Record a calibration') },
   { name: 'reports', path: '/reports' },
   { name: 'wall', path: '/wall' },
   { name: 'not-found', path: '/nowhere' },
@@ -103,6 +171,7 @@ function person(url, code = '') {
     const answer = await fetch(url + '/api' + path, { method, headers: { 'Content-Type': 'application/json', ...(s.cookie ? { Cookie: s.cookie } : {}) }, body: JSON.stringify(body) });
     s.cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? s.cookie;
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()).data;
   };
   return s;
 }
@@ -156,6 +225,7 @@ try {
     stops.push(demo.stop);
     const s = person(demo.url);
     await s.ask('POST', '/v1/auth/sign-in', { email: demo.email, password: demo.password });
+    await furnish(s);
     await shoot(s, demoPages);
   }
   if (wanted(states.flatMap((x) => x.pages))) {

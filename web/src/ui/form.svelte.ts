@@ -1,12 +1,18 @@
 // A form that is sent: busy meanwhile, and what the server finds wrong with
 // which field comes back to the field.
 import { Failure } from '../api/client';
+import { humanised } from '../words/format';
+import { sentence } from '../words/sentence';
 import { toasts } from './toasts.svelte';
+
+/** whole is the field that a part belongs to: `steps[1].channel_ids` is of `steps`. */
+const whole = (name: string) => name.split(/[.[]/, 1)[0]!;
 
 export class Form {
   busy = $state(false);
   error = $state('');
   fields = $state.raw<Record<string, string[]>>({});
+  private readonly placed = new Set<string>();
 
   /** send runs the call once at a time; it tells whether it worked, and says `done` then. */
   async send(call: () => Promise<unknown>, done?: string): Promise<boolean> {
@@ -24,6 +30,28 @@ export class Form {
     } finally {
       this.busy = false;
     }
+  }
+
+  /** of gives what is wrong with a field, for the place where it is shown. */
+  of(field: string): string[] | undefined {
+    this.placed.add(field);
+    return this.fields[field];
+  }
+
+  /** under gives what is wrong with the parts of a field, such as steps[1].channel_ids. */
+  under(field: string): [string, string[]][] {
+    this.placed.add(field);
+    return Object.entries(this.fields).filter(([name]) => whole(name) === field);
+  }
+
+  /** left is what no field shows: the error itself, or the fields that the form has no place for. */
+  get left(): string {
+    const fields = Object.entries(this.fields);
+    if (!fields.length) return this.error;
+    return fields
+      .filter(([name]) => !this.placed.has(name) && !this.placed.has(whole(name)))
+      .map(([name, wrong]) => sentence(`${humanised(name)} ${wrong.join(', ')}`))
+      .join(' ');
   }
 
   clear() {

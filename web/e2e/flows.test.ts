@@ -1,0 +1,261 @@
+// What people do in the settings, at an alert and with the reports: each done in
+// the browser, and looked up in the API afterwards.
+import { createServer, type Server as Receiver } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let owner: Visitor;
+let page: Page;
+let office: Office;
+let api: Api;
+let receiver: Receiver;
+let hook = '';
+/** The bodies that the webhook got. */
+const heard: string[] = [];
+
+beforeAll(async () => {
+  receiver = createServer((request, answer) => {
+    let body = '';
+    request.on('data', (part) => (body += part));
+    request.on('end', () => {
+      heard.push(body);
+      answer.end();
+    });
+  });
+  await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
+  hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  [server, browser] = await Promise.all([Server.start('--outbound-allow', '127.0.0.1/32'), launch()]);
+  office = new Office(server.url);
+  const person = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  await api.send('POST', '/v1/devices', { serial: 'WIF-1', name: 'Back walk-in', equipment_type: 'walkin_freezer' });
+  await api.history('WIF-1', Array.from({ length: 90 }, (_, i) => (i < 10 ? -19 : -12.6)));
+  owner = await Visitor.arrive(browser, server);
+  page = owner.page;
+  await owner.signIn(person.email, person.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  receiver?.close();
+});
+
+const dialog = () => page.getByRole('dialog');
+const button = (name: string | RegExp, within: Page | Locator = page) => within.getByRole('button', { name, exact: typeof name === 'string' });
+/** closed waits until the open dialog is done. */
+const closed = () => dialog().waitFor({ state: 'detached' });
+
+describe('notifications', () => {
+  it('adds a webhook, shows its secret once, and tries it', async () => {
+    await page.goto('/settings/notifications');
+    await button('Add channel').first().click();
+    await dialog().getByLabel('Kind').selectOption('email');
+    await dialog().getByLabel('Name').fill('Night shift');
+    await dialog().getByLabel('Addresses').fill('night@example.com');
+    await button('Add', dialog()).click();
+    await dialog().getByText(/no mail server/).waitFor(); // said where the kind is chosen, and nothing is lost
+    expect(await dialog().getByLabel('Name').inputValue()).toBe('Night shift');
+    owner.trouble.length = 0; // the console tells of the refusal
+    await dialog().getByLabel('Kind').selectOption('webhook');
+    await dialog().getByLabel('URL').fill(hook);
+    await button('Add', dialog()).click();
+    await dialog().getByText(/^whsec_/).waitFor();
+    await owner.fine('the secret of a webhook');
+    await button('Done', dialog()).click();
+    await closed();
+    await button('Send a test').click();
+    await page.getByText('“Night shift” works').waitFor();
+    expect(heard.some((body) => /"test"/.test(body)), heard.join('\n')).toBe(true); // beside the active alert
+    await page.getByText('Works', { exact: true }).waitFor();
+    await button('Log').click();
+    await dialog().getByText('Delivered').waitFor();
+    await page.keyboard.press('Escape');
+    await closed();
+  });
+
+  it('makes a route with two levels, quiet hours and a digest', async () => {
+    await button('Add route').click();
+    await dialog().getByLabel('Name').fill('Critical at night');
+    await dialog().getByLabel('Severity').selectOption('critical');
+    await dialog().getByLabel('Channels').selectOption({ label: 'Night shift' });
+    await button('Escalate to others', dialog()).click();
+    await dialog().getByLabel('Channels').nth(1).selectOption({ label: 'Night shift' });
+    await dialog().getByLabel('Then, after').fill('0');
+    await dialog().getByText(/has to come later/).waitFor();
+    expect(await button('Save', dialog()).isDisabled()).toBe(true);
+    await dialog().getByLabel('Then, after').fill('20');
+    await dialog().getByLabel(/Quiet hours/).check();
+    await dialog().getByLabel('Quiet from').fill('21:30');
+    await dialog().getByLabel(/One message a day/).check();
+    await owner.fine('a route');
+    await button('Save', dialog()).click();
+    await closed();
+    await page.getByText(/after 20 min: Night shift/).waitFor();
+    const { routes } = await office.send('GET', '/v1/routes');
+    expect(routes).toHaveLength(1);
+    expect(routes[0]).toMatchObject({
+      name: 'Critical at night', match: { severities: ['critical'] }, quiet_hours: { from: '21:30', to: '06:00' }, digest_at: '07:30',
+      steps: [{ after_s: 0 }, { after_s: 1200 }],
+    });
+    expect(owner.trouble).toEqual([]);
+  });
+});
+
+describe('an alert', () => {
+  it('is silenced', async () => {
+    await page.goto('/alerts/1');
+    await button('Silence').click();
+    await dialog().getByLabel('Why').fill('The door is being repaired');
+    await page.keyboard.press('Enter');
+    await closed();
+    await page.goto('/settings/quiet');
+    await page.getByText('The door is being repaired').waitFor();
+    const { silences } = await office.send('GET', '/v1/silences');
+    expect(silences[0].match).toMatchObject({ types: ['high_temperature'], device_serials: ['WIF-1'] });
+    await button('End now').click();
+    await page.getByText('Nothing is silenced').waitFor();
+  });
+
+  it('gets its corrective action', async () => {
+    await page.goto('/alerts/1');
+    await button('Record').click();
+    await dialog().getByLabel('What was done').fill('Moved the goods to walk-in 2');
+    expect(await button('Record', dialog()).isDisabled()).toBe(true);
+    await dialog().getByLabel('Cause').fill('The door stood open');
+    await dialog().getByLabel('The product').selectOption('release');
+    await dialog().getByLabel('Verified by').fill('Ada');
+    await button('Record', dialog()).click();
+    await dialog().getByText(/another person/i).last().waitFor();
+    owner.trouble.length = 0; // the console tells of the refusal
+    await dialog().getByLabel('Verified by').fill('Ben');
+    await button('Record', dialog()).click();
+    await closed();
+    await page.getByText('Moved the goods to walk-in 2').first().waitFor();
+    await owner.fine('an alert with its corrective action');
+  });
+});
+
+describe('the fleet', () => {
+  it('is imported after a look at what would happen', async () => {
+    await page.goto('/settings/devices');
+    await button('Import CSV').click();
+    const csv = 'serial,name,equipment_type\nNEW-1,Salad bar,produce_cooler\nWIF-1,Back walk-in,walkin_freezer\nno good!,Bad,\n';
+    await dialog().getByLabel('CSV file').setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    await dialog().getByText(/1 row with errors/).waitFor();
+    expect((await api.send('GET', '/v1/devices')).data.devices).toHaveLength(1);
+    await owner.fine('a look at an import');
+    await button('Import 1 device', dialog()).click();
+    await closed();
+    await page.getByText('Salad bar').first().waitFor();
+    await button('Retire Salad bar').click();
+    await button('Retire', dialog()).click();
+    await closed();
+    await page.getByText('Salad bar').first().waitFor({ state: 'detached' });
+    expect((await api.send('GET', '/v1/devices')).data.devices).toHaveLength(1);
+  });
+
+  it('has maintenance planned and ended', async () => {
+    await page.goto('/settings/quiet');
+    await button('Plan one').click();
+    await dialog().getByLabel('Devices').selectOption({ label: 'Back walk-in' });
+    await dialog().getByLabel('Why').fill('Cleaning the condenser');
+    await button('Plan', dialog()).click();
+    await closed();
+    await page.goto('/devices/WIF-1');
+    await page.getByText(/In maintenance until .*Cleaning the condenser/).waitFor();
+    await page.goto('/settings/quiet');
+    await button('End now').click();
+    await page.getByText('No work is planned').waitFor();
+  });
+
+  it('loosens the limits of a type only on purpose', async () => {
+    await page.goto('/settings/limits');
+    await button('Change the limits of Walk-in freezer').click();
+    await dialog().getByLabel('Highest').fill('-12');
+    await button('Save', dialog()).click();
+    await dialog().getByText(/keeps goods safe/).waitFor();
+    owner.trouble.length = 0; // the console tells of the refusal
+    await owner.fine('limits that are loosened');
+    await dialog().getByLabel('I mean it').check();
+    await button('Save', dialog()).click();
+    await closed();
+    expect((await office.send('GET', '/v1/workspace')).workspace.limits).toMatchObject({ walkin_freezer: { temp_max: -12 } });
+    await button('Change the limits of Walk-in freezer').click();
+    await button('Back to standard', dialog()).click();
+    await closed();
+    expect((await office.send('GET', '/v1/workspace')).workspace.limits).toEqual({});
+  });
+
+  it('has its probes calibrated', async () => {
+    await page.goto('/devices/WIF-1');
+    await button('Record a calibration').click();
+    await dialog().getByLabel('The reference showed').fill('-19.4');
+    await dialog().getByLabel('The device showed').fill('−19,1');
+    await dialog().getByText('+0.30').waitFor();
+    await dialog().getByLabel(/Correct its readings/).check();
+    await owner.fine('a calibration');
+    await button('Record', dialog()).click();
+    await closed();
+    await page.getByText(/passed: off by \+0.30/).waitFor();
+    const { calibrations } = await office.send('GET', '/v1/devices/WIF-1/calibrations');
+    expect(calibrations[0]).toMatchObject({ reference: -19.4, as_found: -19.1, offset: -0.3, passed: true, performed_by: 'Ada' });
+  });
+});
+
+describe('people', () => {
+  it('are invited, choose a password and are in', async () => {
+    await page.goto('/settings/members');
+    await button('Invite').click();
+    await dialog().getByLabel('E-mail').fill('ben@example.com');
+    await dialog().getByLabel('Role').selectOption('technician');
+    await dialog().getByLabel('E-mail').press('Enter');
+    const link = (await dialog().getByTestId('invitation').textContent()) ?? '';
+    await button('Done', dialog()).click();
+    const ben = await Visitor.arrive(browser, server, phone);
+    await ben.page.goto(link);
+    await ben.page.getByLabel('Password').fill('another walk-in');
+    await ben.page.getByRole('button', { name: 'Set password' }).click();
+    await ben.page.getByText(/attention/).first().waitFor();
+    expect(ben.trouble).toEqual([]);
+    await ben.leave();
+    const { members } = await office.send('GET', '/v1/members');
+    expect(members.find((m: { email: string }) => m.email === 'ben@example.com')).toMatchObject({ role: 'technician', pending: false });
+  });
+
+  it('choose their units, and end their other sessions', async () => {
+    await page.goto('/account');
+    await page.getByRole('radio', { name: '°F' }).check({ force: true });
+    await page.goto('/devices/WIF-1');
+    await page.getByText('°F').first().waitFor();
+    await page.goto('/account');
+    await page.getByRole('radio', { name: '°C' }).check({ force: true });
+    await page.goto('/account/sessions');
+    await button('Sign out all others').click();
+    await button('Sign out', dialog().last()).click();
+    await closed();
+    expect((await page.getByText('This one').count())).toBe(1);
+    await expect(office.send('GET', '/v1/me')).rejects.toThrow('401'); // the session that made this workspace
+    expect(owner.trouble).toEqual([]);
+  });
+});
+
+describe('the temperature log', () => {
+  it.each([
+    ['PDF', '%PDF-'],
+    ['CSV', ''],
+  ])('comes as %s', async (name, begins) => {
+    await page.goto('/reports');
+    await page.getByText('Back walk-in').first().waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
+    const file = await readFile(await download.path(), 'latin1');
+    expect(file.startsWith(begins)).toBe(true);
+    if (name === 'CSV') expect(file).toContain('WIF-1');
+    expect(download.suggestedFilename()).toMatch(/\.(pdf|csv)$/);
+  });
+});
