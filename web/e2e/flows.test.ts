@@ -74,7 +74,7 @@ describe('notifications', () => {
     expect(heard.some((body) => /"test"/.test(body)), heard.join('\n')).toBe(true); // beside the active alert
     await page.getByText('Works', { exact: true }).waitFor();
     await button('Log').click();
-    await dialog().getByText('Delivered').waitFor();
+    await dialog().getByText('Delivered').first().waitFor();
     await page.keyboard.press('Escape');
     await closed();
   });
