@@ -333,8 +333,8 @@ func (c *control) text() {
 	c.field(err, "name")
 	c.field(c.s.SetPassword(c.ctx, u.ID, "a\x00b", t0), "password")
 	c.field(c.s.UsePasswordLink(c.ctx, hashOf("x"), "a\xff", t0), "password")
-	for i, good := range []string{"'; DROP TABLE user; --", "日本語 \U0001F9CA e\u0301", " spaces \t\r\n ", "%_\\\"", "\u202e\ufeff\uffff"} {
-		x := rimewatch.Site{WorkspaceID: w.ID, Name: good, TimeZone: "UTC", Address: good, CreatedAt: t0, UpdatedAt: t0}
+	for i, good := range []string{"'; DROP TABLE user; --", "日本語 \U0001F9CA e\u0301", " spaces ", "%_\\\"", "\u202e\ufeff\uffff"} {
+		x := rimewatch.Site{WorkspaceID: w.ID, Name: good, TimeZone: "UTC", Address: good + "\t\r\n", CreatedAt: t0, UpdatedAt: t0}
 		c.ok(c.s.CreateSite(c.ctx, &x))
 		got, err := c.s.Site(c.ctx, w.ID, x.ID)
 		c.ok(err)
