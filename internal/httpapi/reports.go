@@ -292,7 +292,7 @@ func (q *reportQuery) settle(c *call) error {
 			return 0
 		}
 		if day, err := time.ParseInLocation(time.DateOnly, text, r.Zone); err == nil {
-			return rimewatch.TimeOf(day)
+			return max(rimewatch.TimeOf(day), rimewatch.MinTime) // 0 would mean that there is none
 		}
 		t, err := rimewatch.ParseTime(text)
 		if err != nil {

@@ -72,6 +72,8 @@ func TestTemperatureLog(t *testing.T) {
 		{name: "no such format", req: get(reportPath+"?format=docx", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"format"}},
 		{name: "no such times", req: get(reportPath+"?from=2026-02-30&to=soon", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from", "to"}},
 		{name: "turned around", req: get(reportPath+"?from=2026-10-25&to=2026-10-24", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "from the year 1", req: get(reportPath+"?from=0001-01-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "from 1970", req: get(reportPath+"?from=1970-01-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
 		{name: "too long", req: get(reportPath+"?from=2024-10-25&to=2026-10-24", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
 		{name: "without readings:read", req: get(days, r.token(r.workspace.ID, rimewatch.ScopeDevicesRead)), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
 		{name: "CSV by format", req: get(days+"&format=csv", r.read), status: 200, header: map[string]string{"Content-Type": typeCSV, "Content-Disposition": `attachment; filename="temperature-log-2027-03-27-to-2027-03-29.csv"`}, contains: []string{"'=Freezer", "'@Moved it"}},
