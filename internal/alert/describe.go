@@ -224,22 +224,55 @@ func holdWords(t *Transition) string {
 
 // fill puts a transition's facts into a sentence.
 func fill(sentence string, t Transition, device string) string {
+	var b strings.Builder
+	b.Grow(len(sentence) + len(device) + 40)
+	for {
+		i := strings.IndexByte(sentence, '%')
+		if i < 0 || i+1 == len(sentence) {
+			b.WriteString(sentence)
+			return b.String()
+		}
+		if fact, ok := t.fact(sentence[i+1], device); ok {
+			b.WriteString(sentence[:i])
+			b.WriteString(fact)
+			sentence = sentence[i+2:]
+		} else {
+			b.WriteString(sentence[:i+1])
+			sentence = sentence[i+1:]
+		}
+	}
+}
+
+// fact is what a letter stands for in the sentences.
+func (t *Transition) fact(letter byte, device string) (string, bool) {
 	unit := t.Unit
 	if unit == "1/h" || unit == "1/d" {
 		unit = "" // the sentence says it
 	}
-	return strings.NewReplacer(
-		"%d", device,
-		"%v", quantity(t.Value, unit),
-		"%p", quantity(t.Peak, unit),
-		"%l", quantity(t.Threshold, unit),
-		"%V", quantity(math.Abs(t.Value), unit),
-		"%P", quantity(math.Abs(t.Peak), unit),
-		"%L", quantity(math.Abs(t.Threshold), unit),
-		"%n", quantity(t.Value, ""),
-		"%m", strings.TrimSuffix(strings.ReplaceAll(t.Metric, "_", " "), " temp"),
-		"%t", duration(t.At.Sub(t.ConditionStartedAt)),
-	).Replace(sentence)
+	switch letter {
+	case 'd':
+		return device, true
+	case 'v':
+		return quantity(t.Value, unit), true
+	case 'p':
+		return quantity(t.Peak, unit), true
+	case 'l':
+		return quantity(t.Threshold, unit), true
+	case 'V':
+		return quantity(math.Abs(t.Value), unit), true
+	case 'P':
+		return quantity(math.Abs(t.Peak), unit), true
+	case 'L':
+		return quantity(math.Abs(t.Threshold), unit), true
+	case 'n':
+		return quantity(t.Value, ""), true
+	case 'm':
+		return strings.TrimSuffix(strings.ReplaceAll(t.Metric, "_", " "), " temp"), true
+	case 't':
+		return duration(t.At.Sub(t.ConditionStartedAt)), true
+	default:
+		return "", false
+	}
 }
 
 // quantity writes a value with at most one decimal, or two below ten where the

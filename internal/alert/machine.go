@@ -294,16 +294,14 @@ func (s *State) judgeCycles(x *pass) {
 	w := &s.run
 	if x.c.Rules&RuleCycling != 0 && s.countsStarts() {
 		starts := w.startsPerHour()
-		median, ok := w.medianRun()
-		if float64(starts) > x.th.Starts.Warn || (ok && median < x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
+		if float64(starts) > x.th.Starts.Warn || w.runsBelow(x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
+			median, ok := w.medianRun()
 			s.either(x, ruleCycling, float64(starts), true, median, ok)
 		}
 	}
-	if x.c.Rules&RuleStarts != 0 {
+	if x.c.Rules&RuleStarts != 0 && (w.failed != [12]uint8{} || s.pool.track(ruleStarts) != nil) {
 		day, recent := w.failures(x.e)
-		if day > 0 || s.pool.track(ruleStarts) != nil {
-			s.either(x, ruleStarts, float64(day), true, float64(recent), true)
-		}
+		s.either(x, ruleStarts, float64(day), true, float64(recent), true)
 	}
 	s.judgeRecovery(x)
 }

@@ -295,6 +295,21 @@ func (r *runState) medianRun() (float64, bool) {
 	return float64(l[2]) / 60, true
 }
 
+// runsBelow tells whether the median of the newest five runs is below so many
+// minutes, without sorting them.
+func (r *runState) runsBelow(minutes float64) bool {
+	if r.lens[4] == 0 {
+		return false
+	}
+	n := 0
+	for _, l := range r.lens {
+		if float64(l)/60 < minutes {
+			n++
+		}
+	}
+	return n > len(r.lens)/2
+}
+
 // countsStarts tells whether starts can be judged at all: by the device's own
 // counters, or by readings at least once a minute.
 func (s *State) countsStarts() bool {

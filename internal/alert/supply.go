@@ -166,7 +166,9 @@ func (s *State) judgeSurroundings(x *pass, r *rimewatch.Reading, valid rimewatch
 	if v, ok := r.Values[rimewatch.Humidity], valid.Has(rimewatch.Humidity); ok && x.c.Rules&RuleHumidity != 0 {
 		s.damp.learn(v, gap)
 		s.level(x, ruleHumid, v)
-		s.level(x, ruleDry, v)
+		if humidityLimit(x.c, x.th, true) != nil || s.pool.track(ruleDry) != nil {
+			s.level(x, ruleDry, v)
+		}
 	}
 	if v, ok := r.Values[rimewatch.AmpDraw], valid.Has(rimewatch.AmpDraw) && valid.Has(rimewatch.VibrationLevel); ok && x.c.Rules&RuleAmps != 0 {
 		s.judgeIdleMotor(x, v, r.Values[rimewatch.VibrationLevel])
