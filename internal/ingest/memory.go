@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"sync"
 
 	"github.com/rimewatch/rimewatch/internal/engine"
 )
@@ -45,8 +46,9 @@ func (m *memory) take() *engine.State {
 	return new(engine.State)
 }
 
-// sparesKept bounds the room that is kept.
-const sparesKept = 512
+// sparesKept bounds the room that is kept: what a large batch needs, or a slice
+// of a mass outage.
+const sparesKept = tickSlice
 
 // giveBack takes back what take gave.
 func (m *memory) giveBack(st *engine.State) {
@@ -102,36 +104,41 @@ func (m *memory) room(u *unit) *engine.State {
 	}
 }
 
+// plains are buffers for states on their way between State and its packed form.
+var plains = sync.Pool{New: func() any { return new([]byte) }}
+
 // packState appends a state with every run of zeros shortened to a zero and its
 // length.
 func packState(b []byte, st *engine.State) []byte {
-	start := len(b)
-	b = st.AppendBinary(b)
-	return packZeros(b, start)
+	plain := plains.Get().(*[]byte)
+	defer plains.Put(plain)
+	*plain = st.AppendBinary((*plain)[:0])
+	return packZeros(b, *plain)
 }
 
 // unpackState is the inverse of packState.
-func unpackState(b []byte, st *engine.State) error {
-	plain, err := unpackZeros(b)
-	if err != nil {
+func unpackState(b []byte, st *engine.State) (err error) {
+	plain := plains.Get().(*[]byte)
+	defer plains.Put(plain)
+	if *plain, err = unpackZeros((*plain)[:0], b); err != nil {
 		return err
 	}
-	return st.UnmarshalBinary(plain)
+	return st.UnmarshalBinary(*plain) // which keeps nothing of it
 }
 
-// packZeros shortens what follows start, in place but for runs of a single zero.
-func packZeros(b []byte, start int) []byte {
-	plain := bytes.Clone(b[start:])
-	b = b[:start]
-	for i := 0; i < len(plain); i++ {
-		b = append(b, plain[i])
-		if plain[i] != 0 {
-			continue
+// packZeros appends plain with its zeros shortened.
+func packZeros(b, plain []byte) []byte {
+	for len(plain) > 0 {
+		i := bytes.IndexByte(plain, 0)
+		if i < 0 {
+			return append(b, plain...)
 		}
+		b = append(b, plain[:i+1]...)
+		plain = plain[i+1:]
 		run := 1
-		for i+1 < len(plain) && plain[i+1] == 0 {
+		for len(plain) > 0 && plain[0] == 0 {
 			run++
-			i++
+			plain = plain[1:]
 		}
 		b = binary.AppendUvarint(b, uint64(run))
 	}
@@ -141,24 +148,22 @@ func packZeros(b []byte, start int) []byte {
 // maxState bounds what unpackZeros makes of damaged bytes.
 const maxState = 64 << 10
 
-func unpackZeros(b []byte) ([]byte, error) {
-	out := make([]byte, 0, 1024)
+// unpackZeros appends what packZeros made b of.
+func unpackZeros(out, b []byte) ([]byte, error) {
 	for len(b) > 0 {
-		c := b[0]
-		b = b[1:]
-		if c != 0 {
-			out = append(out, c)
-			continue
+		i := bytes.IndexByte(b, 0)
+		if i < 0 {
+			return append(out, b...), nil
 		}
-		run, n := binary.Uvarint(b)
+		out = append(out, b[:i]...)
+		run, n := binary.Uvarint(b[i+1:])
 		if n <= 0 || run == 0 || run > maxState || len(out) > maxState {
-			return nil, errors.New("damaged state")
+			return out, errors.New("damaged state")
 		}
-		out = append(out, zeros[:min(run, uint64(len(zeros)))]...)
-		for left := int(run) - len(zeros); left > 0; left -= len(zeros) {
+		for left := int(run); left > 0; left -= len(zeros) {
 			out = append(out, zeros[:min(left, len(zeros))]...)
 		}
-		b = b[n:]
+		b = b[i+1+n:]
 	}
 	return out, nil
 }

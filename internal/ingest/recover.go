@@ -293,7 +293,7 @@ func (s *Service) putLive() {
 		_, u.outside = state.Health.Excursion()
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 		touched = appendTouched(touched, state, u.alerts)
-		s.setDeadline(u, state.Deadline(u.cfg, &s.site))
+		s.setDeadline(u, state, u.cfg)
 		s.recountNew(u, now)
 	}
 	s.store.PutLive(live, touched)

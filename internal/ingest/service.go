@@ -125,6 +125,7 @@ type Service struct {
 	nextAgeing int
 
 	wheel *presence.Wheel // of the writer goroutine
+	ticks []store.Input   // of passTime, kept for the next slice
 	group group           // of the writer goroutine
 
 	unrecorded store.Downtime             // of the writer goroutine

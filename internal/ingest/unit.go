@@ -26,6 +26,7 @@ type unit struct {
 	createdAt   rimewatch.Time
 	share       health.Share   // what it contributes to its fleet
 	wheelAt     rimewatch.Time // when the wheel will name it, 0 = never
+	dueAt       rimewatch.Time // its state's Deadline, 0 = none; of the writer goroutine
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
 	slot        int32          // its place in the group, counted from 1
 	pending     int32          // accepted readings of the group not yet stepped

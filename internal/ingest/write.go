@@ -57,28 +57,27 @@ func (s *Service) passTime() {
 		if len(ids) == 0 {
 			break
 		}
-		var ticks []store.Input
+		ticks := s.ticks[:0]
 		for _, id := range ids {
 			u := s.units[id]
 			if u == nil {
 				continue
 			}
 			u.wheelAt = 0
-			var scratch engine.State
-			at := u.read(&scratch).Deadline(u.cfg, &s.site)
-			if at == 0 {
+			if u.dueAt == 0 {
 				continue
 			}
-			if at > now {
-				s.setDeadline(u, at)
+			if u.dueAt > now {
+				s.rouse(u, u.dueAt)
 				continue
 			}
 			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: id})
 		}
+		s.ticks = ticks
 		if len(ticks) > 0 && !s.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				s.setDeadline(s.units[ticks[i].DeviceID], now+rimewatch.Second)
+				s.rouse(s.units[ticks[i].DeviceID], now+rimewatch.Second)
 			}
 			return
 		}
@@ -92,9 +91,16 @@ func (s *Service) passTime() {
 	}
 }
 
-// setDeadline puts a unit into the wheel unless it is there at an earlier time:
-// then it is looked at again when that has come.
-func (s *Service) setDeadline(u *unit, at rimewatch.Time) {
+// setDeadline notes a unit's deadline by its state. Most are put off by the next
+// reading: the state need not be unpacked to know that.
+func (s *Service) setDeadline(u *unit, state *engine.State, cfg *engine.Config) {
+	u.dueAt = state.Deadline(cfg, &s.site)
+	s.rouse(u, u.dueAt)
+}
+
+// rouse puts a unit into the wheel unless it is there at an earlier time: then
+// it is looked at again when that has come.
+func (s *Service) rouse(u *unit, at rimewatch.Time) {
 	if u == nil || at == 0 || (u.wheelAt != 0 && u.wheelAt <= at) {
 		return
 	}
@@ -450,6 +456,6 @@ func (s *Service) committed() {
 			s.wheel.Remove(st.unit.id)
 			continue
 		}
-		s.setDeadline(st.unit, st.state.Deadline(st.cfg, &s.site))
+		s.setDeadline(st.unit, st.state, st.cfg)
 	}
 }
