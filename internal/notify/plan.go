@@ -316,14 +316,19 @@ func (b *batch) try(workspaceID, alertID int64, timeline []rimewatch.AlertTransi
 // no deliveries made, or nil.
 func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) error {
 	s := b.s
+	w, err := b.workspace(workspaceID)
+	if err != nil {
+		return err
+	}
+	if len(w.rules.Channels) == 0 && timeline != nil {
+		// Nobody can be told. The first channel makes all active alerts be looked at.
+		s.planner.setActive(&rimewatch.Alert{ID: alertID, WorkspaceID: workspaceID, Status: statusAfter(timeline)})
+		return nil
+	}
 	v, err := s.store.Alert(b.ctx, workspaceID, alertID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeAlertNotFound {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	w, err := b.workspace(workspaceID)
 	if err != nil {
 		return err
 	}
@@ -347,6 +352,16 @@ func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTrans
 		}
 	}
 	return b.write(&v, w, &in, r.Wanted)
+}
+
+// statusAfter is an alert's status at the end of its timeline.
+func statusAfter(timeline []rimewatch.AlertTransition) rimewatch.AlertStatus {
+	for _, t := range timeline {
+		if t.Kind == rimewatch.TransitionResolved {
+			return rimewatch.AlertResolved
+		}
+	}
+	return rimewatch.AlertActive
 }
 
 // write makes the deliveries that are wanted, with what they tell.
