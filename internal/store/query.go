@@ -112,7 +112,8 @@ type AlertCounts struct {
 
 // Alerts answers questions about alerts.
 type Alerts interface {
-	// Alerts lists newest first by (triggered_at, id).
+	// Alerts lists newest first by (triggered_at, id). total counts all that the
+	// filter lets through; it is 0 for a page by keyset, which counts nothing.
 	Alerts(ctx context.Context, workspaceID int64, f AlertFilter, p AlertPage) (list []rimewatch.AlertView, total int, err error)
 	// Alert finds one: CodeAlertNotFound.
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)

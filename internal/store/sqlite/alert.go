@@ -36,8 +36,8 @@ type alertBody struct {
 	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
 }
 
-func bodyOf(a *rimewatch.Alert) alertBody {
-	return alertBody{a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
+func bodyOf(a *rimewatch.Alert) *alertBody {
+	return &alertBody{a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
 		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.SuppressedBy, a.Prediction, a.Feedback}
 }
 
@@ -268,7 +268,10 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 // Alerts implements store.Alerts.
 func (s *Store) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error) {
 	var list []rimewatch.AlertView
-	total, counted := s.countedTotal(workspaceID, &f)
+	total, counted := 0, true // a page by keyset costs what it shows
+	if p.BeforeAt == 0 {
+		total, counted = s.countedTotal(workspaceID, &f)
+	}
 	where, args := alertWhere(workspaceID, &f)
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
 		if !counted {

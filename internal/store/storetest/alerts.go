@@ -131,7 +131,7 @@ func (f *fixture) alertPages() {
 		}{
 			{"all", store.AlertFilter{}, store.AlertPage{Limit: 3}, at(11, 10, 9), 12},
 			{"offset", store.AlertFilter{}, store.AlertPage{Limit: 3, Offset: 10}, at(1, 0), 12},
-			{"keyset", store.AlertFilter{}, store.AlertPage{Limit: 2, BeforeAt: t0 + 4, BeforeID: ids[9]}, at(8, 7), 12},
+			{"keyset", store.AlertFilter{}, store.AlertPage{Limit: 2, BeforeAt: t0 + 4, BeforeID: ids[9]}, at(8, 7), 0},
 			{"active", store.AlertFilter{Status: rimewatch.AlertActive}, store.AlertPage{Limit: 9}, at(11, 10), 2},
 			{"resolved", store.AlertFilter{Status: rimewatch.AlertResolved}, store.AlertPage{Limit: 1}, at(9), 10},
 			{"critical", store.AlertFilter{Severity: rimewatch.Critical}, store.AlertPage{Limit: 9}, at(9, 6, 3, 0), 4},
