@@ -48,8 +48,11 @@ chromium:
 browser: build chromium ## the UI in a real browser, against the real binary
 	cd web && npm run --silent browser
 
+# The database engine is translated C: checking its pointers takes a third of the time and tells nothing.
+UNCHECKED = -gcflags=modernc.org/...=-d=checkptr=0
+
 test: vet $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...
+	CGO_ENABLED=1 $(GO) test -race $(UNCHECKED) -timeout 12m ./...
 
 vet:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }

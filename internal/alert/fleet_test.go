@@ -59,7 +59,7 @@ func (sc scene) playUntil(t testing.TB, end rimewatch.Time) *unit {
 	}
 }
 
-var fleetSeeds = flag.Int("fleet", 4, "units of each type in TestHealthyFleet")
+var fleetSeeds = flag.Int("fleet", 2, "units of each type in TestHealthyFleet")
 
 // TestHealthyFleet is the promise that people can sleep: healthy units with
 // doors, defrosts, deliveries and noise. "make fleet" asks more of them.

@@ -230,7 +230,7 @@ func TestCrashes(t *testing.T) {
 		})
 		return out, readings
 	}
-	for seed := range uint64(2) {
+	for seed := range uint64(1) {
 		calm, n := run(t, seed, false)
 		rough, m := run(t, seed, true)
 		same(t, fmt.Sprintf("seed %d: readings", seed), m, n)

@@ -131,8 +131,9 @@ type Service struct {
 	unrecorded store.Downtime             // of the writer goroutine
 	orphans    []orphan                   // likewise
 	acks       map[int64]*rimewatch.Alert // acknowledged alerts, likewise
-	troubles   int                        // not logged since; of the writer goroutine
-	troubledAt rimewatch.Time             // when one was logged
+	trouble    sync.Mutex
+	troubles   int            // not logged since
+	troubledAt rimewatch.Time // when one was logged
 
 	checkpointing sync.Mutex
 	worst         atomic.Int64 // ns, the longest commit
@@ -263,6 +264,8 @@ func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swa
 // fails every commit, and the log often lies on the same disk.
 func (s *Service) troubled(what string, err error) {
 	now := s.clock()
+	s.trouble.Lock()
+	defer s.trouble.Unlock()
 	if s.troubledAt != 0 && now-s.troubledAt < rimewatch.Minute {
 		s.troubles++
 		return

@@ -36,7 +36,7 @@ func TestRestartsOpenNothingTwice(t *testing.T) {
 				want := make(map[int64]int)
 				hot, rest := []int{0, 0, 0}, []int{18, 30, 40} // readings left of an excursion, and to the next
 				lost := false
-				for range 36 * 12 {
+				for range 24 * 12 {
 					var inputs []store.Input
 					for i, id := range ids {
 						temp := usual[i]
