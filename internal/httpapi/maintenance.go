@@ -119,6 +119,10 @@ func (a *API) createMaintenance(ctx context.Context, in *MaintenanceCreateInput)
 		return MaintenanceData{}, err
 	}
 	b := &in.Body
+	var f found
+	if blank(&f, "reason", b.Reason); f.err != nil {
+		return MaintenanceData{}, f.err
+	}
 	w := rimewatch.MaintenanceWindow{WorkspaceID: c.workspace(), SiteIDs: b.SiteIDs, StartsAt: c.now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.now}
 	if b.StartsAt != nil {
 		w.StartsAt = max(*b.StartsAt, c.now)

@@ -24,6 +24,7 @@ func TestMaintenanceWindows(t *testing.T) {
 		{name: "the device is in none", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.maintenance": nil}},
 		invalid("no end", `{"reason":"x"}`, "ends_at"),
 		invalid("no reason", `{"ends_at":"2026-11-20T13:00:00Z"}`, "reason"),
+		invalid("a blank reason", `{"reason":" ","ends_at":"2026-11-20T13:00:00Z"}`, "reason"),
 		invalid("an end in the past", `{"reason":"x","ends_at":"2026-11-20T12:00:00Z"}`, "ends_at"),
 		invalid("an end before the start", `{"reason":"x","starts_at":"2026-11-21T12:00:00Z","ends_at":"2026-11-20T13:00:00Z"}`, "ends_at"),
 		invalid("too long", `{"reason":"x","ends_at":"2026-12-21T12:00:00Z"}`, "ends_at"),

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -103,10 +104,17 @@ func checkWebhookURL(e *rimewatch.Error, s string) *rimewatch.Error {
 		return with(e, "url", "must be an http or https URL")
 	case u.User != nil:
 		return with(e, "url", "must not hold a user or password: the signature says who sends")
+	case u.Port() != "" && !validPort(u.Port()):
+		return with(e, "url", "must have a port between 1 and 65535")
 	case u.Fragment != "":
 		return with(e, "url", "must not have a fragment")
 	}
 	return e
+}
+
+func validPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 // checkSecret takes 24 to 64 bytes, the range of Standard Webhooks.

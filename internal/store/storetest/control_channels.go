@@ -102,6 +102,8 @@ func (c *control) channelRules() {
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/#a" }},
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/\n" }},
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/\x00" }},
+		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com:0/" }},
+		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com:65536/" }},
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/" + strings.Repeat("x", store.MaxURLLen) }},
 		{"to", func(x *rimewatch.Channel) { x.To = []string{"a@example.com"} }},
 		{"secret", func(x *rimewatch.Channel) { x.Secret = "" }},
