@@ -50,18 +50,32 @@ type coder struct {
 
 func integer[T ~int8 | ~uint8 | ~uint16 | ~int32 | ~uint32 | ~int64](k *coder, size int, p *T) {
 	if !k.reading {
-		var w [8]byte
-		binary.LittleEndian.PutUint64(w[:], uint64(*p))
-		k.b = append(k.b, w[:size]...)
+		switch size {
+		case 1:
+			k.b = append(k.b, byte(*p))
+		case 2:
+			k.b = binary.LittleEndian.AppendUint16(k.b, uint16(*p))
+		case 4:
+			k.b = binary.LittleEndian.AppendUint32(k.b, uint32(*p))
+		default:
+			k.b = binary.LittleEndian.AppendUint64(k.b, uint64(*p))
+		}
 		return
 	}
 	if len(k.b) < size {
 		k.bad = true
 		return
 	}
-	var w [8]byte
-	copy(w[:], k.b[:size])
-	*p = T(binary.LittleEndian.Uint64(w[:]))
+	switch size {
+	case 1:
+		*p = T(k.b[0])
+	case 2:
+		*p = T(binary.LittleEndian.Uint16(k.b))
+	case 4:
+		*p = T(binary.LittleEndian.Uint32(k.b))
+	default:
+		*p = T(binary.LittleEndian.Uint64(k.b))
+	}
 	k.b = k.b[size:]
 }
 

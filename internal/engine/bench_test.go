@@ -50,3 +50,20 @@ func BenchmarkReading(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPack is what it costs to put a state away and to take it up again.
+func BenchmarkPack(b *testing.B) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
+	var s engine.State
+	for _, r := range freezerDay() {
+		s.Reading(&cfg, &engine.Site{}, &r, r.At+300, true, nil)
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = s.AppendBinary(buf[:0])
+		if err := s.UnmarshalBinary(buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
