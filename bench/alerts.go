@@ -104,8 +104,8 @@ func allSilent(api *client.Client, last time.Time, devices int) error {
 }
 
 // benchVisible measures the time from the acknowledgement of a reading that
-// completes a condition to the alert in GET /v1/alerts. The time to its first
-// notification belongs here too, once there is a channel to hand it to.
+// completes a condition to the alert in GET /v1/alerts; benchNotify measures it to
+// the receiver of a notification.
 func benchVisible(o *options, api *client.Client) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
