@@ -326,9 +326,12 @@ type Aggregate struct {
 
 // Bucket is the aggregate of the readings in one step of time.
 type Bucket struct {
-	At     rimewatch.Time                  // start of the step
-	Count  int64                           // readings; 0 is a gap
-	Fields [rimewatch.NumFields]*Aggregate // nil = absent
+	At    rimewatch.Time // start of the step
+	Count int64          // readings; 0 is a gap
+	// Defrost: a reading says that the unit was defrosting. Steps of an hour and
+	// more do not know.
+	Defrost bool
+	Fields  [rimewatch.NumFields]*Aggregate // nil = absent
 }
 
 // UnmarshalJSON reads the form of the API.
@@ -347,6 +350,8 @@ func (b *Bucket) UnmarshalJSON(data []byte) error {
 			dst = &b.At
 		case name == "count":
 			dst = &b.Count
+		case name == "defrost_active":
+			dst = &b.Defrost
 		default:
 			continue
 		}

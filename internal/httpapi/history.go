@@ -68,6 +68,7 @@ type HistoryBucket struct {
 	Voltage                 maybe[Aggregate] `json:"voltage,omitempty"`
 	AmpDraw                 maybe[Aggregate] `json:"amp_draw,omitempty"`
 	VibrationLevel          maybe[Aggregate] `json:"vibration_level,omitempty"`
+	DefrostActive           bool             `json:"defrost_active,omitempty" doc:"true when a reading of the step says that the unit was defrosting; absent otherwise, and in steps of an hour and more."`
 }
 
 // Aggregate of one measurement over a step.
@@ -396,6 +397,9 @@ func (a *API) buckets(c *call, q *historyQuery) error {
 				b = append(b, fieldKeys[f]...)
 				b = appendAggregate(b, &k.Fields[f])
 			}
+		}
+		if k.Defrost {
+			b = append(b, `,"defrost_active":true`...)
 		}
 		b = append(b, '}')
 	})

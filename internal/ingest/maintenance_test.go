@@ -36,7 +36,9 @@ func TestMaintenance(t *testing.T) {
 				r.send(b, r.now(), temp)
 			}
 		}
-		covered := func(id int64) time.Duration { return time.Duration(r.in.DeviceCompliance(id).Covered) * time.Millisecond }
+		covered := func(id int64) time.Duration {
+			return time.Duration(r.in.DeviceCompliance(id).Covered) * time.Millisecond
+		}
 		percent := func(id int64) float64 { v, _ := r.in.DeviceCompliance(id).Percent(); return v }
 		warm(-20, time.Hour)
 		w := r.maintain(time.Hour, 4*time.Hour, site)

@@ -78,6 +78,7 @@ func (b *Bucket) shift(offsets []rimewatch.Offset, at rimewatch.Time) {
 // add takes in another part of the same bucket.
 func (b *Bucket) add(o *Bucket) {
 	b.Count += o.Count
+	b.Defrost = b.Defrost || o.Defrost
 	for f := range b.Fields {
 		g, x := &b.Fields[f], &o.Fields[f]
 		switch {

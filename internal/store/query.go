@@ -55,9 +55,10 @@ type HistoryQuery struct {
 
 // Bucket is the aggregate of the readings in [At, At+step).
 type Bucket struct {
-	At     rimewatch.Time
-	Count  int64
-	Fields [rimewatch.NumFields]Aggregate
+	At      rimewatch.Time
+	Count   int64
+	Defrost bool // a reading says that the unit was defrosting; known for steps below an hour
+	Fields  [rimewatch.NumFields]Aggregate
 }
 
 // Aggregate of one measurement; Count == 0 when it is absent.

@@ -22,6 +22,7 @@ type Buckets struct {
 	fields   rimewatch.Fields
 	counts   []int64
 	values   [rimewatch.NumFields][]Aggregate // nil for fields not asked for
+	defrosts []bool                           // nil for steps of an hour and more
 }
 
 // NewBuckets prepares the steps of [from, to) for the given fields. It fails
@@ -41,6 +42,9 @@ func NewBuckets(from, to, step rimewatch.Time, fields rimewatch.Fields) (*Bucket
 		return nil, errors.New("chunk: too many buckets")
 	}
 	b.counts = make([]int64, n)
+	if step < rimewatch.Hour {
+		b.defrosts = make([]bool, n)
+	}
 	for f := range rimewatch.NumFields {
 		if fields.Has(f) {
 			b.values[f] = make([]Aggregate, n)
@@ -79,6 +83,10 @@ func (b *Buckets) Aggregate(i int, f rimewatch.Field) Aggregate {
 	return b.values[f][i]
 }
 
+// Defrost tells whether a reading of step i says that its unit was defrosting.
+// Steps of an hour and more do not know: summaries answer for them.
+func (b *Buckets) Defrost(i int) bool { return b.defrosts != nil && b.defrosts[i] }
+
 func (b *Buckets) index(t rimewatch.Time) int { return int((t - b.start) / b.step) }
 
 // AddReading takes one reading in.
@@ -88,6 +96,9 @@ func (b *Buckets) AddReading(r *rimewatch.Reading) {
 	}
 	i := b.index(r.At)
 	b.counts[i]++
+	if b.defrosts != nil && r.Flags&rimewatch.DefrostActive != 0 {
+		b.defrosts[i] = true
+	}
 	for f := range rimewatch.NumFields {
 		if b.values[f] != nil && r.Present.Has(f) {
 			b.values[f][i].Add(r.Values[f])
@@ -96,13 +107,13 @@ func (b *Buckets) AddReading(r *rimewatch.Reading) {
 }
 
 // AddSummary takes in all readings of a chunk at once, if they all lie in one
-// step and in the range. It also settles chunks that lie outside the range
-// altogether. False means that the chunk has to be decoded and added itself.
+// step and in the range, and the step needs no more than a summary knows. It also
+// settles chunks that lie outside the range altogether. False means that the chunk has to be decoded and added itself.
 func (b *Buckets) AddSummary(s *Summary) bool {
 	if s.Count == 0 || s.Last < b.from || s.First >= b.to {
 		return true
 	}
-	if s.First < b.from || s.Last >= b.to {
+	if s.First < b.from || s.Last >= b.to || b.defrosts != nil {
 		return false
 	}
 	i := b.index(s.First)
@@ -138,7 +149,17 @@ func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
 		}
 		b.AddColumn(f, scratch.times, scratch.values)
 	}
-	return nil
+	if b.defrosts == nil {
+		return nil
+	}
+	lo, hi := b.within(scratch.times)
+	return c.each(columnFlags, c.n, func(at int, x []int64) {
+		for k, v := range x {
+			if i := at + k; rimewatch.Flags(v)&rimewatch.DefrostActive != 0 && i >= lo && i < hi {
+				b.defrosts[b.index(scratch.times[i])] = true
+			}
+		}
+	})
 }
 
 // Scratch is room for decoded columns.

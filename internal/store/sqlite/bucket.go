@@ -116,7 +116,7 @@ func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {
 		if b.Count(i) == 0 {
 			continue
 		}
-		bucket := store.Bucket{At: b.At(i), Count: b.Count(i)}
+		bucket := store.Bucket{At: b.At(i), Count: b.Count(i), Defrost: b.Defrost(i)}
 		for f := range rimewatch.NumFields {
 			if fields.Has(f) {
 				bucket.Fields[f] = store.Aggregate(b.Aggregate(i, f))

@@ -356,6 +356,7 @@ func plainBuckets(rs []rimewatch.Reading, q store.BucketQuery) []store.Bucket {
 			order = append(order, at)
 		}
 		b.Count++
+		b.Defrost = b.Defrost || (q.Step < rimewatch.Hour && r.Flags&rimewatch.DefrostActive != 0)
 		for fld := range rimewatch.NumFields {
 			v, ok := r.Value(fld)
 			if !ok || !q.Fields.Has(fld) {

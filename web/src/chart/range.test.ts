@@ -45,6 +45,11 @@ describe('series', () => {
     expect(s.t).toHaveLength(4);
     expect(usualInterval(s.t)).toBe(900);
   });
+  test('defrosts of steps that say so, side by side in one', () => {
+    const bucket = (minutes: number, defrost = false) => ({ at: at(minutes), count: 5, ...(defrost ? { defrost_active: true } : {}) });
+    const s = seriesOf(history({ step: '5m', buckets: [bucket(0), bucket(5, true), bucket(10, true), bucket(15), bucket(20, true)] }));
+    expect(s.defrosts).toEqual([{ from: now + 300_000, to: now + 900_000 }, { from: now + 1_200_000, to: now + 1_500_000 }]);
+  });
   test('defrosts as the device reports them', () => {
     const s = seriesOf(history({ readings: [reading(0, 1, false), reading(1, 1, true), reading(2, 1, true), reading(3, 1, false), reading(4, 1, true)] }));
     expect(s.defrosts).toEqual([{ from: now + 60_000, to: now + 120_000 }, { from: now + 240_000, to: now + 240_000 }]);

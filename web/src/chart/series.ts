@@ -40,8 +40,14 @@ function empty(step: string, ranged: boolean): Series {
 
 function ofBuckets(step: string, buckets: Schemas['HistoryBucket'][]): Series {
   const s = empty(step, true);
+  let defrost: Span | null = null;
   for (const b of buckets) {
-    s.t.push(Date.parse(b.at) / 1000);
+    const at = Date.parse(b.at);
+    s.t.push(at / 1000);
+    if (b.defrost_active) {
+      if (!defrost) s.defrosts.push((defrost = { from: at, to: at }));
+      defrost.to = at + stepSeconds(step) * 1000;
+    } else defrost = null;
     for (const { field } of measures) {
       const a = b[field];
       const trace = s.traces[field];
