@@ -101,6 +101,8 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		Equipment: f.equipment, Seed: seed, Start: now - f.past(), SampleEvery: every,
 		Site:   simulate.Site{Seed: places[f.place].seed, Offset: offset},
 		Faults: f.faults(now),
+		// Norvik's controllers also tell of defrosts, doors and starts.
+		Extras: f.manufacturer == "Norvik",
 	}
 }
 
