@@ -16,7 +16,9 @@ import (
 // not notice the microseconds that it takes to unpack its state; a hundred
 // thousand of them would notice two hundred megabytes.
 type memory struct {
-	capacity int
+	capacity int     // unpacked states of a large fleet
+	whole    int     // fleets up to this size are not packed at all
+	devices  int     // the size of the fleet
 	ring     []*unit // with unpacked states
 	hand     int
 	spare    []*engine.State // to be used again
@@ -83,10 +85,35 @@ func (m *memory) open(u *unit) *engine.State {
 // room finds a place in the ring: a new one, or that of a unit that was not in
 // use since the hand last passed, whose state it packs and gives back.
 func (m *memory) room(u *unit) *engine.State {
-	if len(m.ring) < m.capacity {
+	most := m.capacity
+	if m.devices <= m.whole {
+		most = m.whole
+	}
+	if len(m.ring) < most {
 		m.ring = append(m.ring, u)
 		return nil
 	}
+	st := m.evict()
+	if len(m.ring) > most { // the fleet has grown: the ring shrinks step by step
+		m.giveBack(st)
+		m.hand = m.drop(m.hand)
+		st = m.evict()
+	}
+	m.ring[m.hand] = u
+	return st
+}
+
+// drop takes the i-th place out of the ring and gives where the hand is then.
+func (m *memory) drop(i int) int {
+	last := len(m.ring) - 1
+	m.ring[i], m.ring[last] = m.ring[last], nil
+	m.ring = m.ring[:last]
+	return i - 1
+}
+
+// evict moves the hand to a unit that was not in use since it last passed, packs
+// its state and gives that back.
+func (m *memory) evict() *engine.State {
 	for {
 		if m.hand++; m.hand >= len(m.ring) {
 			m.hand = 0
@@ -99,7 +126,6 @@ func (m *memory) room(u *unit) *engine.State {
 		st := victim.state
 		m.scratch = packState(m.scratch[:0], st)
 		victim.packed, victim.state = bytes.Clone(m.scratch), nil
-		m.ring[m.hand] = u
 		return st
 	}
 }

@@ -32,6 +32,7 @@ func (s *Service) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover devices: %w", err)
 	}
+	s.memory.devices = len(s.units)
 	// Downtimes must be known before the log is replayed; the newest follows
 	// once the log has told when this node last watched.
 	if err := s.loadDowntimes(ctx, store.Downtime{}); err != nil {

@@ -48,7 +48,7 @@ type Config struct {
 	// Default 2 min.
 	CheckpointAfter time.Duration
 	// UnpackedStates is how many devices' states lie ready for use; the others
-	// are packed. Default 4,096, about 11 MB.
+	// are packed. Default 4,096, or all of them where there are no more than 16,384.
 	UnpackedStates int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
@@ -69,9 +69,6 @@ func (c *Config) defaults() {
 	}
 	if c.CheckpointAfter == 0 {
 		c.CheckpointAfter = 2 * time.Minute
-	}
-	if c.UnpackedStates == 0 {
-		c.UnpackedStates = 4_096
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second
@@ -160,7 +157,10 @@ func New(cfg Config) *Service {
 		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),
 	}
-	s.memory.capacity = cfg.UnpackedStates
+	s.memory.capacity, s.memory.whole = cfg.UnpackedStates, cfg.UnpackedStates
+	if cfg.UnpackedStates == 0 {
+		s.memory.capacity, s.memory.whole = 4_096, 16_384
+	}
 	s.configs.init()
 	s.sites.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }

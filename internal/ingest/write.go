@@ -413,6 +413,7 @@ func (s *Service) committed() {
 	s.seq, s.now = g.seq, g.store.Now
 	s.committedSites()
 	s.inputs += int64(len(g.staged))
+	s.memory.devices = len(s.units)
 	for i, n := range g.verdicts {
 		s.verdicts[i] += n
 	}
