@@ -228,6 +228,20 @@ describe('people', () => {
     expect(members.find((m: { email: string }) => m.email === 'ben@example.com')).toMatchObject({ role: 'technician', pending: false });
   });
 
+  it('change their password', async () => {
+    await page.goto('/account');
+    await page.getByLabel('Current password').fill('not this one');
+    await page.getByLabel('New password').fill('a walk-in at four');
+    await button('Change password').click();
+    await page.locator('[aria-invalid=true]').waitFor();
+    owner.trouble.length = 0; // the console tells of the refusal
+    await page.getByLabel('Current password').fill('a walk-in at three');
+    await button('Change password').click();
+    await page.getByText('The password is changed').waitFor();
+    expect(await page.getByLabel('New password').inputValue()).toBe('');
+    await expect(office.send('GET', '/v1/me')).rejects.toThrow('401'); // the session that made this workspace
+  });
+
   it('choose their units, and end their other sessions', async () => {
     await page.goto('/account');
     await page.getByRole('radio', { name: '°F' }).check({ force: true });
@@ -235,13 +249,34 @@ describe('people', () => {
     await page.getByText('°F').first().waitFor();
     await page.goto('/account');
     await page.getByRole('radio', { name: '°C' }).check({ force: true });
+    const elsewhere = await Visitor.arrive(browser, server);
+    await elsewhere.signIn('ada@example.com', 'a walk-in at four');
+    await elsewhere.page.getByText('Live', { exact: true }).first().waitFor();
     await page.goto('/account/sessions');
     await button('Sign out all others').click();
     await button('Sign out', dialog().last()).click();
     await closed();
-    expect((await page.getByText('This one').count())).toBe(1);
-    await expect(office.send('GET', '/v1/me')).rejects.toThrow('401'); // the session that made this workspace
+    expect(await page.getByText('This one').count()).toBe(1);
+    await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // its live connection was closed
+    await elsewhere.leave();
     expect(owner.trouble).toEqual([]);
+  });
+});
+
+describe('the audit log', () => {
+  it('is read page by page, and by area', async () => {
+    for (let i = 0; i < 55; i++) await api.send('PATCH', '/v1/devices/WIF-1', { notes: `Note ${i}` });
+    await page.goto('/settings/audit');
+    await page.getByText('The chain is whole').waitFor();
+    expect(await button('Newer').isDisabled()).toBe(true);
+    await button('Older').click();
+    await page.getByText(/^Page 2/).waitFor();
+    await expect.poll(() => button('Newer').isEnabled()).toBe(true);
+    await page.getByLabel('Area').selectOption('token');
+    await page.getByText(/^Page 1/).waitFor();
+    await page.getByText('Token created').waitFor();
+    await page.getByText('Device updated').first().waitFor({ state: 'detached' });
+    await owner.fine('the audit log');
   });
 });
 

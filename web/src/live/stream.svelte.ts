@@ -143,6 +143,7 @@ class Stream {
       this.socket = null;
       if (!this.everLive) this.owed = true; // the first questions are not covered by it
       this.wake();
+      if (e.code === 4401) this.listener?.refetch(); // signed out elsewhere: the next answer says so
       this.again(e.code);
     };
   }
