@@ -146,11 +146,12 @@ func (d *Demo) hire(ctx context.Context, workspaceID int64, now rimewatch.Time) 
 func (d *Demo) act(ctx context.Context) {
 	plans := []struct {
 		who, serial string
+		about       rimewatch.AlertType
 		after       time.Duration
 		note        string
 	}{
-		{nightShift, d.serialOf(powerLoss), 20 * time.Second, "Breaker has tripped, the electrician is on the way. Vaccines moved to the spare unit."},
-		{manager, d.serialOf(doorOpen), 30 * time.Second, "Calling the hall: somebody has to close that door."},
+		{nightShift, d.serialOf(powerLoss), rimewatch.PowerLoss, 20 * time.Second, "Breaker has tripped, the electrician is on the way. Vaccines moved to the spare unit."},
+		{manager, d.serialOf(doorOpen), rimewatch.HighTemperature, 30 * time.Second, "Calling the hall: somebody has to close that door."},
 	}
 	timers := make([]<-chan time.Time, len(plans))
 	alerts := make([]int64, len(plans))
@@ -160,8 +161,9 @@ func (d *Demo) act(ctx context.Context) {
 			return
 		case h := <-d.shift.heard:
 			for i, p := range plans {
-				if alerts[i] == 0 && h.pager.who == p.who && h.m.Data.Device != nil && h.m.Data.Device.Serial == p.serial && h.m.Data.Kind == rimewatch.DeliveryOpened {
-					alerts[i] = alertOf(h.m)
+				id, about := alertOf(h.m)
+				if alerts[i] == 0 && h.pager.who == p.who && about == p.about && h.m.Data.Device != nil && h.m.Data.Device.Serial == p.serial && h.m.Data.Kind == rimewatch.DeliveryOpened {
+					alerts[i] = id
 					timers[i] = time.After(p.after)
 				}
 			}
@@ -182,15 +184,16 @@ func (d *Demo) acknowledge(ctx context.Context, alertID int64, who, note string)
 	d.shift.news(News{At: time.Now(), Who: name, Text: "acknowledges: " + v.Title + ". “" + note + "”"})
 }
 
-// alertOf is the id of the alert that a message is about, 0 = none.
-func alertOf(m *message.Message) int64 {
+// alertOf is the alert that a message is about, 0 = none.
+func alertOf(m *message.Message) (id int64, about rimewatch.AlertType) {
 	var a struct {
-		ID int64 `json:"id"`
+		ID   int64               `json:"id"`
+		Type rimewatch.AlertType `json:"type"`
 	}
 	if json.Unmarshal(m.Data.Alert, &a) != nil {
-		return 0
+		return 0, ""
 	}
-	return a.ID
+	return a.ID, a.Type
 }
 
 func (d *Demo) serialOf(t trouble) string {

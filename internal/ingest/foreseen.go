@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Rules that judge a unit by its own baseline and the predictor look at the same
@@ -12,31 +13,31 @@ import (
 // critical speaks for itself, and so does what goes past a fixed limit.
 
 // foreseen marks a device's warnings that its predictions explain, and lets go
-// of those whose prediction is over. A prediction that opened in this very group
-// has no id yet: its turn comes with the device's next input.
+// of those whose prediction is over.
 func (s *Service) foreseen(st *staged, now rimewatch.Time) {
-	if len(st.alerts) == 0 {
-		return
-	}
 	for i := 0; i < len(st.alerts); i++ {
 		row := st.alerts[i]
 		if !byBaseline(row) {
 			continue
 		}
-		by := int64(0)
+		var by *rimewatch.Alert
 		if row.Severity == rimewatch.Warning {
 			by = explaining(st.alerts, row)
 		}
-		if by == row.SuppressedBy {
+		if by == nil && row.SuppressedBy == 0 || by != nil && by.ID != 0 && by.ID == row.SuppressedBy {
 			continue
 		}
-		kind := rimewatch.TransitionSuppressed
-		if by == 0 {
-			kind = rimewatch.TransitionReleased
-		}
 		copied := *row
-		copied.SuppressedBy = by
+		copied.SuppressedBy = 0
+		kind := rimewatch.TransitionReleased
+		if by != nil {
+			kind = rimewatch.TransitionSuppressed
+			copied.SuppressedBy = by.ID
+		}
 		s.putAlert(st.unit.alerts, &st.alerts, i, &copied)
+		if by != nil && by.ID == 0 { // opened in this very group
+			s.group.result.Explained = append(s.group.result.Explained, store.Explained{Alert: &copied, By: by})
+		}
 		s.tell(kind, &copied, now, "", "")
 		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
 	}
@@ -50,16 +51,16 @@ func byBaseline(a *rimewatch.Alert) bool {
 	return ok && a.Prediction == nil && a.Status == rimewatch.AlertActive && a.Unit != f.Info().Unit
 }
 
-// explaining is the id of the prediction that has an alert's measure in its
-// evidence, 0 = none.
-func explaining(alerts []*rimewatch.Alert, a *rimewatch.Alert) int64 {
+// explaining is the prediction that has an alert's measure in its evidence, nil =
+// none.
+func explaining(alerts []*rimewatch.Alert, a *rimewatch.Alert) *rimewatch.Alert {
 	for _, p := range alerts {
-		if p.Prediction == nil || p.ID == 0 {
+		if p.Prediction == nil {
 			continue
 		}
 		if slices.ContainsFunc(p.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == a.Metric }) {
-			return p.ID
+			return p
 		}
 	}
-	return 0
+	return nil
 }

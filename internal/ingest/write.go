@@ -144,9 +144,10 @@ func (g *group) reset() {
 	clear(g.result.Transitions)
 	clear(g.result.Audit)
 	clear(g.result.Excursions)
+	clear(g.result.Explained)
 	g.result = store.Effects{
 		Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
-		Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
+		Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0], Explained: g.result.Explained[:0],
 	}
 }
 

@@ -83,9 +83,17 @@ type Effects struct {
 	// Transitions are the alerts' timelines. Alert points to one of Alerts, whose
 	// ID may not be known before; the store sets ID and AlertID.
 	Transitions []TransitionOf
-	Audit       []*rimewatch.AuditEntry // the store sets ID and Hash
-	Excursions  []*rimewatch.Excursion  // to insert; the store sets ID
-	Empty       bool                    // nothing is to be logged or written: the inputs turned out to be void
+	// Explained are alerts that another one of this commit explains, whose ID may
+	// not be known before: the store sets SuppressedBy. Both are among Alerts.
+	Explained  []Explained
+	Audit      []*rimewatch.AuditEntry // the store sets ID and Hash
+	Excursions []*rimewatch.Excursion  // to insert; the store sets ID
+	Empty      bool                    // nothing is to be logged or written: the inputs turned out to be void
+}
+
+// Explained says which alert explains another.
+type Explained struct {
+	Alert, By *rimewatch.Alert
 }
 
 // TransitionOf is a line of an alert's timeline. Alert is nil when the alert

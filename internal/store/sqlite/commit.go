@@ -226,6 +226,12 @@ func (c *commit) write(conn *sqlite.Conn) error {
 			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
 		}
 	}
+	for _, e := range c.effects.Explained {
+		e.Alert.SuppressedBy = e.By.ID
+		if err := saveAlert(conn, e.Alert); err != nil {
+			return fmt.Errorf("alert of device %d: %w", e.Alert.DeviceID, err)
+		}
+	}
 	for i := range c.effects.Transitions {
 		if err := s.cfg.fault("transition"); err != nil {
 			return err

@@ -53,6 +53,7 @@ func Readings(t *testing.T, e Engine) {
 		{"calibrations", (*fixture).calibrations},
 		{"corrected history", (*fixture).correctedHistory},
 		{"transitions", (*fixture).transitions},
+		{"explained", (*fixture).explained},
 		{"site alerts", (*fixture).siteAlerts},
 		{"deliveries", (*fixture).deliveries},
 		{"random workload", (*fixture).randomWorkload},

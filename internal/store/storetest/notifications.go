@@ -15,6 +15,24 @@ func (f *fixture) tell(alerts []*rimewatch.Alert, transitions []store.Transition
 	}})
 }
 
+// explained: of two alerts that open in one commit the one explains the other,
+// which only the store can write, because it gives the ids.
+func (f *fixture) explained() {
+	d := f.addDevice("T2")
+	cause, symptom := f.alert(d, rimewatch.CondenserFoulingSuspected, rimewatch.Warning, t0), f.alert(d, rimewatch.HighDischargeTemperature, rimewatch.Warning, t0)
+	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
+		return store.Effects{Alerts: []*rimewatch.Alert{symptom, cause}, Explained: []store.Explained{{Alert: symptom, By: cause}}}, nil
+	}}))
+	f.recover()
+	for id, want := range map[int64]int64{symptom.ID: cause.ID, cause.ID: 0} {
+		v, err := f.s.Alert(f.ctx, f.workspace, id)
+		f.must(err)
+		if v.SuppressedBy != want {
+			f.Errorf("alert %d is explained by %d, want %d", id, v.SuppressedBy, want)
+		}
+	}
+}
+
 func (f *fixture) transitions() {
 	d := f.addDevice("T1")
 	opened := func(a *rimewatch.Alert) store.TransitionOf {
