@@ -8,8 +8,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/report"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func berlin() *time.Location {
 	z, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
