@@ -6,6 +6,10 @@ import "github.com/rimewatch/rimewatch"
 // device_offline are not among them: they are always judged.
 type Rules uint32
 
+// DeviationSuffix ends the metric of an alert that judges a measure by the unit's
+// own baseline: the value is then the departure from it.
+const DeviationSuffix = "_deviation"
+
 // The groups of rules.
 const (
 	RuleSensors   Rules = 1 << iota // sensor_fault, sensor_stale
@@ -82,15 +86,15 @@ var ruleSpecs = [numRules]ruleSpec{
 	rulePower:        {typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", unit: "V", low: true},
 	ruleLowVolts:     {typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", unit: "V", low: true},
 	ruleHighVolts:    {typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage", unit: "V"},
-	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", unit: "°C", second: "compressor_discharge_temp_deviation", secondUnit: "K", running: true},
-	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", second: "amp_draw_deviation", secondUnit: "%", running: true},
+	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", unit: "°C", second: "compressor_discharge_temp" + DeviationSuffix, secondUnit: "K", running: true},
+	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", second: "amp_draw" + DeviationSuffix, secondUnit: "%", running: true},
 	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", unit: "mm/s", running: true},
 	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: "starts_per_hour", unit: "1/h", second: "run_length", secondUnit: "min"},
 	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: "failed_starts_per_day", unit: "1/d", second: "failed_starts_per_hour", secondUnit: "1/h"},
-	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%", second: "run_time_share_deviation", secondUnit: "%"},
+	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%", second: "run_time_share" + DeviationSuffix, secondUnit: "%"},
 	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: "recovery_time", unit: "min"},
-	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", unit: "°C", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true},
-	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: "suction_above_zone", unit: "K", second: "compressor_suction_temp_deviation", secondUnit: "K", running: true, low: true},
+	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", unit: "°C", second: "compressor_suction_temp" + DeviationSuffix, secondUnit: "K", running: true},
+	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: "suction_above_zone", unit: "K", second: "compressor_suction_temp" + DeviationSuffix, secondUnit: "K", running: true, low: true},
 	ruleLowDischarge: {typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: "discharge_above_ambient", unit: "K", running: true, low: true},
 	ruleLowAmps:      {typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", low: true},
 	ruleHumid:        {typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH"},

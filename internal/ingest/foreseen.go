@@ -2,8 +2,10 @@ package ingest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -44,21 +46,23 @@ func (s *Service) foreseen(st *staged, now rimewatch.Time) {
 }
 
 // byBaseline tells whether an active alert is about a departure from what the
-// unit itself usually shows: its unit is then a difference or a share, not that
-// of the measurement.
+// unit itself usually shows.
 func byBaseline(a *rimewatch.Alert) bool {
-	f, ok := rimewatch.FieldByName(a.Metric)
-	return ok && a.Prediction == nil && a.Status == rimewatch.AlertActive && a.Unit != f.Info().Unit
+	return a.Prediction == nil && a.Status == rimewatch.AlertActive && strings.HasSuffix(a.Metric, alert.DeviationSuffix)
 }
 
 // explaining is the prediction that has an alert's measure in its evidence, nil =
 // none.
 func explaining(alerts []*rimewatch.Alert, a *rimewatch.Alert) *rimewatch.Alert {
+	measure := strings.TrimSuffix(a.Metric, alert.DeviationSuffix)
+	if measure == "run_time_share" {
+		measure = "compressor_duty" // the predictor's word
+	}
 	for _, p := range alerts {
 		if p.Prediction == nil {
 			continue
 		}
-		if slices.ContainsFunc(p.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == a.Metric }) {
+		if slices.ContainsFunc(p.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == measure }) {
 			return p
 		}
 	}

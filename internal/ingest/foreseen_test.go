@@ -20,14 +20,14 @@ func TestForeseen(t *testing.T) {
 		want   int64
 		line   rimewatch.TransitionKind
 	}{
-		{"by its baseline", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "compressor_discharge_temp", "K", 0)}, 1, rimewatch.TransitionSuppressed},
-		{"already explained", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "compressor_discharge_temp", "K", 1)}, 1, ""},
+		{"by its baseline", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "compressor_discharge_temp_deviation", "K", 0)}, 1, rimewatch.TransitionSuppressed},
+		{"already explained", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "compressor_discharge_temp_deviation", "K", 1)}, 1, ""},
 		{"past a fixed limit", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "compressor_discharge_temp", "°C", 0)}, 0, ""},
-		{"critical", []*rimewatch.Alert{prediction, hot(2, rimewatch.Critical, "compressor_discharge_temp", "K", 0)}, 0, ""},
-		{"became critical", []*rimewatch.Alert{prediction, hot(2, rimewatch.Critical, "compressor_discharge_temp", "K", 1)}, 0, rimewatch.TransitionReleased},
-		{"another measure", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "amp_draw", "%", 0)}, 0, ""},
-		{"the prediction is over", []*rimewatch.Alert{hot(2, rimewatch.Warning, "compressor_discharge_temp", "K", 1)}, 0, rimewatch.TransitionReleased},
-		{"the prediction opens in the same group: the store knows the id", []*rimewatch.Alert{{Prediction: prediction.Prediction, Status: rimewatch.AlertActive}, hot(2, rimewatch.Warning, "compressor_discharge_temp", "K", 0)}, 0, rimewatch.TransitionSuppressed},
+		{"critical", []*rimewatch.Alert{prediction, hot(2, rimewatch.Critical, "compressor_discharge_temp_deviation", "K", 0)}, 0, ""},
+		{"became critical", []*rimewatch.Alert{prediction, hot(2, rimewatch.Critical, "compressor_discharge_temp_deviation", "K", 1)}, 0, rimewatch.TransitionReleased},
+		{"another measure", []*rimewatch.Alert{prediction, hot(2, rimewatch.Warning, "amp_draw_deviation", "%", 0)}, 0, ""},
+		{"the prediction is over", []*rimewatch.Alert{hot(2, rimewatch.Warning, "compressor_discharge_temp_deviation", "K", 1)}, 0, rimewatch.TransitionReleased},
+		{"the prediction opens in the same group: the store knows the id", []*rimewatch.Alert{{Prediction: prediction.Prediction, Status: rimewatch.AlertActive}, hot(2, rimewatch.Warning, "compressor_discharge_temp_deviation", "K", 0)}, 0, rimewatch.TransitionSuppressed},
 	} {
 		s := &Service{}
 		st := &staged{unit: &unit{alerts: c.alerts}, alerts: c.alerts}

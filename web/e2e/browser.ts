@@ -49,8 +49,13 @@ export class Visitor {
       .filter((v) => v.impact === 'serious' || v.impact === 'critical')
       .map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
     expect(serious, `${what}: axe`).toEqual([]);
-    const wider = await this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect(wider, `${what}: wider than the window`).toBeLessThanOrEqual(0);
+    const wide = await this.page.evaluate(() => {
+      const edge = document.documentElement.clientWidth;
+      if (document.documentElement.scrollWidth <= edge) return [];
+      const past = [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > edge + 1);
+      return past.slice(0, 5).map((e) => `${e.tagName} ${e.className} ${e.textContent?.slice(0, 40)}`);
+    });
+    expect(wide, `${what}: wider than the window`).toEqual([]);
     expect(this.trouble, `${what}: errors`).toEqual([]);
   }
 

@@ -40,7 +40,8 @@ export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'predictio
 /** conditionOf is the worst that is known of a device. */
 export function conditionOf(d: Pick<Device, 'status'>, alerts: Alert[]): Condition {
   let c: Condition = d.status === 'offline' ? 'offline' : 'ok';
-  for (const a of alerts) c = worse(c, conditionOfAlert(a));
+  // What another alert explains says nothing of its own.
+  for (const a of alerts) if (a.suppressed_by == null) c = worse(c, conditionOfAlert(a));
   return c;
 }
 
@@ -48,6 +49,7 @@ export function conditionOf(d: Pick<Device, 'status'>, alerts: Alert[]): Conditi
 export function worstAlert(alerts: Alert[]): Alert | undefined {
   return [...alerts].sort(
     (a, b) =>
+      Number(a.suppressed_by != null) - Number(b.suppressed_by != null) ||
       conditions[conditionOfAlert(a)].rank - conditions[conditionOfAlert(b)].rank ||
       startOf(a) - startOf(b),
   )[0];

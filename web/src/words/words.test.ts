@@ -54,6 +54,10 @@ describe('conditions', () => {
     expect(conditionOf({ status: 'online' }, [])).toBe('ok');
     expect(conditionOf({ status: 'offline' }, [])).toBe('offline');
     expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' })])).toBe('predicted');
+    const explained = alert({ type: 'high_discharge_temperature', suppressed_by: 7 });
+    const leak = alert({ type: 'refrigerant_leak_suspected', suppressed_by: null });
+    expect(conditionOf({ status: 'online' }, [explained, leak])).toBe('predicted');
+    expect(worstAlert([explained, leak])).toBe(leak);
     expect(conditionOf({ status: 'offline' }, [alert({ type: 'device_offline' })])).toBe('offline');
     expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' }), alert({})])).toBe('warning');
     expect(conditionOf({ status: 'offline' }, [alert({ severity: 'critical' })])).toBe('critical');
