@@ -91,7 +91,7 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 		d.Subject = fmt.Sprintf("[resolved] %s: removed", who(v))
 		d.Text = fmt.Sprintf("%s was removed or replaced, so the alert “%s” is closed.", who(v), v.Title)
 	default:
-		d.Subject = fmt.Sprintf("[resolved] %s: no longer %s, after %s", who(v), finding(v), lasted)
+		d.Subject = fmt.Sprintf("[resolved] %s: %s, after %s", who(v), ending(v), lasted)
 		d.Text = v.Message
 	}
 	c.facts(d, v)

@@ -68,6 +68,10 @@ func TestSubjectsAndTexts(t *testing.T) {
 			v.Title, v.Value, v.Prediction = "Back walk-in (walk-in freezer) loses refrigerant", nil, &rimewatch.Prediction{Risk: 0.62, HorizonH: 72, RecommendedAction: "Call the technician this week."}
 		}, opened, "alert.opened", "[warning] Back walk-in: loses refrigerant", "Look at the door. Call the technician this week."},
 		{"over", over, recovery, "alert.resolved", "[resolved] Back walk-in: no longer too warm, after 3 h", "Back in its range."},
+		{"power again", func(v *rimewatch.AlertView) {
+			over(v)
+			v.Type, v.Title = rimewatch.PowerLoss, "Back walk-in (walk-in freezer) has no power"
+		}, recovery, "alert.resolved", "[resolved] Back walk-in: has power again, after 3 h", "Back in its range."},
 		{"closed by hand", func(v *rimewatch.AlertView) {
 			over(v)
 			v.Resolution, v.ResolvedBy, v.Note = rimewatch.ResolvedManual, "Ada <ada@example.org>", "Door shut."

@@ -90,6 +90,14 @@ func finding(v *rimewatch.AlertView) string {
 	return strings.TrimPrefix(rest, "is ")
 }
 
+// ending is the finding's opposite.
+func ending(v *rimewatch.AlertView) string {
+	if v.Type == rimewatch.PowerLoss {
+		return "has power again"
+	}
+	return "no longer " + finding(v)
+}
+
 // measured tells whether the value says something at a glance: a measurement
 // does; a difference, a count, or the zero volts of a power loss do not.
 func measured(v *rimewatch.AlertView) bool {
