@@ -3,7 +3,6 @@ package alert
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -219,7 +218,7 @@ func holdWords(t *Transition) string {
 	if t.HoldHours <= 0 {
 		return "The zone is above its limit already."
 	}
-	return "At this rate the zone leaves its range in about " + duration(time.Duration(t.HoldHours*float64(time.Hour)).Round(5*time.Minute)) + "."
+	return "At this rate the zone leaves its range in about " + rimewatch.Span(time.Duration(t.HoldHours*float64(time.Hour)).Round(5*time.Minute)) + "."
 }
 
 // fill puts a transition's facts into a sentence.
@@ -269,55 +268,21 @@ func (t *Transition) fact(letter byte, device string) (string, bool) {
 	case 'm':
 		return strings.TrimSuffix(strings.ReplaceAll(t.Metric, "_", " "), " temp"), true
 	case 't':
-		return duration(t.At.Sub(t.ConditionStartedAt)), true
+		return rimewatch.Span(t.At.Sub(t.ConditionStartedAt)), true
 	default:
 		return "", false
 	}
 }
 
-// quantity writes a value with at most one decimal, or two below ten where the
-// unit is fine, and a true minus sign. Seconds and minutes become spans.
+// quantity is rimewatch.Quantity, but seconds and minutes become spans.
 func quantity(v float64, unit string) string {
 	switch unit {
 	case "s":
-		return duration(time.Duration(v * float64(time.Second)))
+		return rimewatch.Span(time.Duration(v * float64(time.Second)))
 	case "min":
 		if v >= 10 {
-			return duration(time.Duration(v * float64(time.Minute)))
+			return rimewatch.Span(time.Duration(v * float64(time.Minute)))
 		}
 	}
-	scale := 10.0
-	if unit == "mm/s" {
-		scale = 100
-	}
-	s := strconv.FormatFloat(math.Round(v*scale)/scale, 'f', -1, 64)
-	if s == "-0" {
-		s = "0"
-	}
-	s = strings.Replace(s, "-", "−", 1)
-	if unit == "" {
-		return s
-	}
-	return s + " " + unit
-}
-
-// duration writes a span as people say it: 40 s, 34 min, 2 h 5 min, 3 d 4 h.
-func duration(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return units(int(d.Hours()), "h", int(d.Minutes())%60, "min")
-	default:
-		return units(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
-	}
-}
-
-func units(a int, unitA string, b int, unitB string) string {
-	if b == 0 {
-		return fmt.Sprintf("%d %s", a, unitA)
-	}
-	return fmt.Sprintf("%d %s %d %s", a, unitA, b, unitB)
+	return rimewatch.Quantity(v, unit)
 }

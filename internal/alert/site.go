@@ -3,6 +3,8 @@ package alert
 import (
 	"fmt"
 	"time"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // SiteOutage is what there is to say of a site whose devices fell silent
@@ -21,10 +23,10 @@ func (o SiteOutage) Describe() (title, message string) {
 	title = o.Site + " is offline"
 	switch {
 	case o.Over && o.Silent == 0:
-		message = fmt.Sprintf("All of its devices are heard again, after %s offline.", duration(o.Lasted))
+		message = fmt.Sprintf("All of its devices are heard again, after %s offline.", rimewatch.Span(o.Lasted))
 	case o.Over:
 		message = fmt.Sprintf("%d of its %d devices are heard again, after %s offline. The other %d are told of one by one.",
-			o.Devices-o.Silent, o.Devices, duration(o.Lasted), o.Silent)
+			o.Devices-o.Silent, o.Devices, rimewatch.Span(o.Lasted), o.Silent)
 	default:
 		message = fmt.Sprintf("%d of its %d devices fell silent together. Nobody sees their temperatures now. "+
 			"Check the site's power first, then its gateway and its internet connection.", o.Silent, o.Devices)

@@ -116,13 +116,13 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 		d.fact("Where", place(v.Site))
 	}
 	if measured(v) {
-		d.fact("Measured", quantity(*v.Value, v.Unit))
+		d.fact("Measured", rimewatch.Quantity(*v.Value, v.Unit))
 	}
 	if v.Threshold != nil && measured(v) {
-		d.fact("Limit", quantity(*v.Threshold, v.Unit))
+		d.fact("Limit", rimewatch.Quantity(*v.Threshold, v.Unit))
 	}
 	if v.PeakValue != nil && measured(v) && *v.PeakValue != *v.Value {
-		d.fact("Worst", quantity(*v.PeakValue, v.Unit))
+		d.fact("Worst", rimewatch.Quantity(*v.PeakValue, v.Unit))
 	}
 	if v.Prediction != nil {
 		d.fact("Risk", fmt.Sprintf("%.0f %% within %.0f h", v.Prediction.Risk*100, v.Prediction.HorizonH))

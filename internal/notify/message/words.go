@@ -1,51 +1,18 @@
 package message
 
 import (
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 )
 
-// quantity writes a value with at most one decimal (two for vibration) and a
-// true minus sign.
-func quantity(v float64, unit string) string {
-	scale := 10.0
-	if unit == "mm/s" {
-		scale = 100
-	}
-	s := strconv.FormatFloat(math.Round(v*scale)/scale, 'f', -1, 64)
-	if s == "-0" {
-		s = "0"
-	}
-	s = strings.Replace(s, "-", "−", 1)
-	if unit == "" {
-		return s
-	}
-	return s + " " + unit
-}
-
-// span writes a time as people say it: less than a minute, 34 min, 2 h 5 min, 3 d 4 h.
+// span is rimewatch.Span, but nobody counts the seconds of an alert.
 func span(d time.Duration) string {
-	two := func(a int, unitA string, b int, unitB string) string {
-		if b == 0 {
-			return fmt.Sprintf("%d %s", a, unitA)
-		}
-		return fmt.Sprintf("%d %s %d %s", a, unitA, b, unitB)
-	}
-	switch {
-	case d < time.Minute:
+	if d < time.Minute {
 		return "less than a minute"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return two(int(d.Hours()), "h", int(d.Minutes())%60, "min")
-	default:
-		return two(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
 	}
+	return rimewatch.Span(d)
 }
 
 // moment writes a time on the clock of a place.
@@ -112,7 +79,7 @@ func headline(v *rimewatch.AlertView, now rimewatch.Time) string {
 	if found == v.Title {
 		s = found
 	} else if measured(v) {
-		s += " " + quantity(*v.Value, v.Unit) + ", " + found
+		s += " " + rimewatch.Quantity(*v.Value, v.Unit) + ", " + found
 	} else {
 		s += ": " + found
 	}
