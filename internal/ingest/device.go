@@ -90,7 +90,7 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		if st.siteID != d.SiteID {
 			st.siteID = d.SiteID
 			s.unshare(st, now)
-			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
+			s.setSuppressed(st, nil, now)
 		}
 		st.cfg = s.configs.get(s.encodeConfig(d))
 		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Rules that judge a unit by its own baseline and the predictor look at the same
@@ -17,8 +16,7 @@ import (
 // foreseen marks a device's warnings that its predictions explain, and lets go
 // of those whose prediction is over.
 func (s *Service) foreseen(st *staged, now rimewatch.Time) {
-	for i := 0; i < len(st.alerts); i++ {
-		row := st.alerts[i]
+	for i, row := range st.alerts {
 		if !byBaseline(row) {
 			continue
 		}
@@ -26,22 +24,9 @@ func (s *Service) foreseen(st *staged, now rimewatch.Time) {
 		if row.Severity == rimewatch.Warning {
 			by = explaining(st.alerts, row)
 		}
-		if by == nil && row.SuppressedBy == 0 || by != nil && by.ID != 0 && by.ID == row.SuppressedBy {
-			continue
+		if !explainedBy(row, by) {
+			s.suppress(st, i, by, now)
 		}
-		copied := *row
-		copied.SuppressedBy = 0
-		kind := rimewatch.TransitionReleased
-		if by != nil {
-			kind = rimewatch.TransitionSuppressed
-			copied.SuppressedBy = by.ID
-		}
-		s.putAlert(st.unit.alerts, &st.alerts, i, &copied)
-		if by != nil && by.ID == 0 { // opened in this very group
-			s.group.result.Explained = append(s.group.result.Explained, store.Explained{Alert: &copied, By: by})
-		}
-		s.tell(kind, &copied, now, "", "")
-		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
 	}
 }
 

@@ -113,9 +113,6 @@ func TestMaintenanceFollowsTheDevice(t *testing.T) {
 // TestMaintenanceRebaselines: whoever worked on a unit has left another one, so
 // that a prediction does not outlive the window.
 func TestMaintenanceRebaselines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("17 days of a unit")
-	}
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

@@ -387,7 +387,7 @@ func (s *Service) explain(u *unit, by []*rimewatch.Alert, now rimewatch.Time) in
 	if len(by) == 0 || u.deleted {
 		return 0
 	}
-	return s.setSuppressed(s.stage(u), by[0].ID, rimewatch.TransitionSuppressed, now)
+	return s.setSuppressed(s.stage(u), by[0], now)
 }
 
 // release makes a device's silence its own again.
@@ -395,22 +395,46 @@ func (s *Service) release(u *unit, now rimewatch.Time) int {
 	if u.deleted {
 		return 0
 	}
-	return s.setSuppressed(s.stage(u), 0, rimewatch.TransitionReleased, now)
+	return s.setSuppressed(s.stage(u), nil, now)
 }
 
-func (s *Service) setSuppressed(st *staged, by int64, kind rimewatch.TransitionKind, now rimewatch.Time) int {
+// setSuppressed says what explains a device's silence, nil = nothing; it gives
+// how many alerts that changes.
+func (s *Service) setSuppressed(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.alerts {
-		if row.Type != rimewatch.DeviceOffline || row.SuppressedBy == by {
-			continue
+		if row.Type == rimewatch.DeviceOffline && !explainedBy(row, by) {
+			s.suppress(st, i, by, now)
+			return 1
 		}
-		copied := *row
-		copied.SuppressedBy = by
-		s.putAlert(st.unit.alerts, &st.alerts, i, &copied)
-		s.tell(kind, &copied, now, "", "")
-		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &copied})
-		return 1
 	}
 	return 0
+}
+
+// explainedBy tells whether an alert says already what explains it, nil =
+// nothing. An alert without an id, which opens in this very group, is news.
+func explainedBy(row, by *rimewatch.Alert) bool {
+	if by == nil {
+		return row.SuppressedBy == 0
+	}
+	return by.ID != 0 && row.SuppressedBy == by.ID
+}
+
+// suppress says what explains the i-th alert of a device, nil = nothing any more.
+// The store fills in the id of what opens in this very group.
+func (s *Service) suppress(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
+	row := *st.alerts[i]
+	row.SuppressedBy = 0
+	kind := rimewatch.TransitionReleased
+	if by != nil {
+		row.SuppressedBy = by.ID
+		kind = rimewatch.TransitionSuppressed
+	}
+	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
+	if by != nil && by.ID == 0 {
+		s.group.result.Explained = append(s.group.result.Explained, store.Explained{Alert: &row, By: by})
+	}
+	s.tell(kind, &row, now, "", "")
+	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
 }
 
 // committedSites makes the group's changes of sites known.
@@ -468,7 +492,7 @@ func (s *Service) applySiteGone(id int64, now rimewatch.Time) {
 		st := s.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
-			s.setSuppressed(st, 0, rimewatch.TransitionReleased, now)
+			s.setSuppressed(st, nil, now)
 			s.unshare(st, now)
 		}
 	}
