@@ -2,9 +2,7 @@ package demo
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // News is something that happens between the service and the people of the
@@ -68,8 +67,8 @@ func newShift(news func(News)) (*shift, error) {
 	s := &shift{
 		listener: listener, news: news, heard: make(chan heard, 64), closed: make(chan struct{}),
 		pagers: map[string]*pager{
-			"/night":   {who: nightShift, secret: newSecret()},
-			"/manager": {who: manager, secret: newSecret()},
+			"/night":   {who: nightShift, secret: store.NewWebhookSecret()},
+			"/manager": {who: manager, secret: store.NewWebhookSecret()},
 		},
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
@@ -78,13 +77,6 @@ func newShift(news func(News)) (*shift, error) {
 		_ = s.server.Serve(listener) // ends with close
 	}()
 	return s, nil
-}
-
-// newSecret is in the form of Standard Webhooks.
-func newSecret() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
 }
 
 func (s *shift) close() {
@@ -153,7 +145,7 @@ func (d *Demo) act(ctx context.Context) {
 		{nightShift, d.serialOf(powerLoss), rimewatch.PowerLoss, 20 * time.Second, "Breaker has tripped, the electrician is on the way. Vaccines moved to the spare unit."},
 		{manager, d.serialOf(doorOpen), rimewatch.HighTemperature, 30 * time.Second, "Calling the hall: somebody has to close that door."},
 	}
-	timers := make([]<-chan time.Time, len(plans))
+	due := make(chan int, len(plans))
 	alerts := make([]int64, len(plans))
 	for {
 		select {
@@ -164,13 +156,11 @@ func (d *Demo) act(ctx context.Context) {
 				id, about := alertOf(h.m)
 				if alerts[i] == 0 && h.pager.who == p.who && about == p.about && h.m.Data.Device != nil && h.m.Data.Device.Serial == p.serial && h.m.Data.Kind == rimewatch.DeliveryOpened {
 					alerts[i] = id
-					timers[i] = time.After(p.after)
+					time.AfterFunc(p.after, func() { due <- i })
 				}
 			}
-		case <-timers[0]:
-			d.acknowledge(ctx, alerts[0], plans[0].who, plans[0].note)
-		case <-timers[1]:
-			d.acknowledge(ctx, alerts[1], plans[1].who, plans[1].note)
+		case i := <-due:
+			d.acknowledge(ctx, alerts[i], plans[i].who, plans[i].note)
 		}
 	}
 }

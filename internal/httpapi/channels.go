@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 
@@ -194,16 +192,9 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	}
 	f.Secret.set(&c.Secret, "")
 	if c.Kind == rimewatch.ChannelWebhook && f.Secret.value == nil {
-		c.Secret = newWebhookSecret()
+		c.Secret = store.NewWebhookSecret()
 	}
 	return c.Secret
-}
-
-// newWebhookSecret makes 32 random bytes in the form of Standard Webhooks.
-func newWebhookSecret() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return store.WebhookSecretPrefix + base64.StdEncoding.EncodeToString(b[:])
 }
 
 // checkChannel tells whether a channel can be stored and used.

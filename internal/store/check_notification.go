@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/rand"
 	"encoding/base64"
 	"net/mail"
 	"net/url"
@@ -117,11 +118,23 @@ func validPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// checkSecret takes 24 to 64 bytes, the range of Standard Webhooks.
-func checkSecret(e *rimewatch.Error, s string) *rimewatch.Error {
-	encoded, ok := strings.CutPrefix(s, WebhookSecretPrefix)
+// NewWebhookSecret makes 32 random bytes in the form of Standard Webhooks.
+func NewWebhookSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return WebhookSecretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// WebhookKey gives the bytes of a secret that sign: 24 to 64 of them, the range
+// of Standard Webhooks; false when it is not such a secret.
+func WebhookKey(secret string) ([]byte, bool) {
+	encoded, ok := strings.CutPrefix(secret, WebhookSecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 || strings.ContainsAny(s, "\r\n") {
+	return key, ok && err == nil && len(key) >= 24 && len(key) <= 64 && !strings.ContainsAny(secret, "\r\n")
+}
+
+func checkSecret(e *rimewatch.Error, s string) *rimewatch.Error {
+	if _, ok := WebhookKey(s); !ok {
 		return with(e, "secret", "must be %s and 24 to 64 bytes as base64", WebhookSecretPrefix)
 	}
 	return e

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -66,11 +65,10 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	return "", resp.Body.Close()
 }
 
-// secretKey gives the bytes that sign: the base64 behind whsec_, 24 to 64 bytes.
+// secretKey gives the bytes that sign.
 func secretKey(secret string) ([]byte, error) {
-	text, ok := strings.CutPrefix(secret, store.WebhookSecretPrefix)
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+	key, ok := store.WebhookKey(secret)
+	if !ok {
 		return nil, rimewatch.Invalid("secret", "must be whsec_ followed by 24 to 64 bytes in base64")
 	}
 	return key, nil
