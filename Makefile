@@ -79,7 +79,7 @@ evaluate: build ## measure the predictor and write docs/prediction.md
 	./bin/rimewatch evaluate --format simulator --seeds 12 --years 120 --workers 2 --doc docs/prediction.md
 
 pictures: ## the pictures in docs/img, from the simulator and the engine
-	$(GO) run ./internal/simulate/plot/gen
+	$(GO) run ./internal/lab/plot/gen
 
 fleet: ## a thousand device-months of healthy units, that nobody is to be woken by
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200

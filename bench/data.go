@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 // sensor makes readings that look like those of a unit with a compressor that

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/config"
-	"github.com/rimewatch/rimewatch/internal/demo"
+	"github.com/rimewatch/rimewatch/internal/lab/demo"
 )
 
 type demoCmd struct {

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/rimewatch/rimewatch/internal/evaluate"
+	"github.com/rimewatch/rimewatch/internal/lab/evaluate"
 )
 
 type evaluateCmd struct {

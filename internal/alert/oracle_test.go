@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 // A trace is everything that a simulated unit sent and what was true of it. The

@@ -22,8 +22,8 @@ var pure = map[string][]string{
 	"internal/predict":        {"gonum.org/v1/gonum"},
 	"internal/health":         nil,
 	"internal/presence":       nil,
-	"internal/simulate":       nil,
-	"internal/simulate/plot":  {module + "/internal/simulate"},
+	"internal/lab/simulate":   nil,
+	"internal/lab/plot":       {module + "/internal/lab/simulate"},
 	"internal/store/chunk":    nil,
 	"internal/notify/message": nil,
 	"internal/notify/plan":    nil,
@@ -34,31 +34,31 @@ var pure = map[string][]string{
 // may lists, for every package that is not pure, which of ours it may import
 // besides the root. A new package comes with its row.
 var may = map[string][]string{
-	"client":                     nil,
-	"policies":                   nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/demo", "internal/evaluate", "internal/httpapi", "internal/simulate", "internal/store", "internal/store/sqlite"},
-	"internal/simulate/plot/gen": {"internal/alert", "internal/engine", "internal/simulate", "internal/simulate/plot"},
-	"internal/store":             nil,
-	"internal/store/sqlite":      {"internal/store", "internal/store/chunk"},
-	"internal/store/storetest":   {"internal/store"},
-	"internal/ingest":            {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
-	"internal/account":           {"internal/store"},
-	"internal/httpapi":           {"internal/store", "internal/report", "internal/account", "internal/health", "internal/predict", "policies"},
-	"internal/notify":            {"internal/store", "internal/notify/message", "internal/notify/plan"},
-	"internal/notify/outbound":   nil,
-	"internal/notify/email":      {"internal/notify/message"},
-	"internal/notify/webhook":    {"internal/notify/message", "internal/notify/outbound", "internal/store"},
-	"internal/notify/service":    {"internal/notify/message", "internal/notify/outbound"},
-	"internal/notify/watchdog":   {"internal/notify/outbound"},
-	"internal/realtime":          {"internal/store", "internal/account", "internal/ingest"},
-	"internal/config":            nil,
-	"internal/evaluate":          {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/simulate"},
-	"internal/demo":              {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
-	"internal/webui":             nil,
-	"internal/archtest":          nil,
-	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
-	"e2e":                        {"client"},
+	"client":                   nil,
+	"policies":                 nil,
+	"cmd/rimewatch":            {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/lab/simulate", "internal/store", "internal/store/sqlite"},
+	"internal/lab/plot/gen":    {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
+	"internal/store":           nil,
+	"internal/store/sqlite":    {"internal/store", "internal/store/chunk"},
+	"internal/store/storetest": {"internal/store"},
+	"internal/ingest":          {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
+	"internal/account":         {"internal/store"},
+	"internal/httpapi":         {"internal/store", "internal/report", "internal/account", "internal/health", "internal/predict", "policies"},
+	"internal/notify":          {"internal/store", "internal/notify/message", "internal/notify/plan"},
+	"internal/notify/outbound": nil,
+	"internal/notify/email":    {"internal/notify/message"},
+	"internal/notify/webhook":  {"internal/notify/message", "internal/notify/outbound", "internal/store"},
+	"internal/notify/service":  {"internal/notify/message", "internal/notify/outbound"},
+	"internal/notify/watchdog": {"internal/notify/outbound"},
+	"internal/realtime":        {"internal/store", "internal/account", "internal/ingest"},
+	"internal/config":          nil,
+	"internal/lab/evaluate":    {"internal/alert", "internal/engine", "internal/predict", "internal/presence", "internal/lab/simulate"},
+	"internal/lab/demo":        {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/lab/simulate", "internal/store"},
+	"internal/app":             {"internal/account", "internal/config", "internal/httpapi", "internal/ingest", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/webui":           nil,
+	"internal/archtest":        nil,
+	"bench":                    {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
+	"e2e":                      {"client"},
 }
 
 // notInPure would bring a clock, a log, files, a network or hidden state.
@@ -195,7 +195,7 @@ func TestWords(t *testing.T) {
 		if strings.Contains(s.text, "os.Getenv") && s.dir != "internal/config" {
 			t.Errorf("%s reads the environment; only internal/config does", s.path)
 		}
-		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "internal/notify/outbound", "internal/demo", "client", "bench", "e2e"}) {
+		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "internal/notify/outbound", "internal/lab/demo", "client", "bench", "e2e"}) {
 			t.Errorf("%s speaks of HTTP statuses; only those that speak HTTP do", s.path)
 		}
 		if strings.Contains(s.text, "func init()") {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 var testStart = rimewatch.TimeOf(time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC))

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 // FirstSeed begins the seeds of the evaluation on the simulator. The predictor

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 // recordUnit writes a simulated unit as a CSV file.

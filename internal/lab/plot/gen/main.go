@@ -1,6 +1,6 @@
 // Command gen draws the pictures of simulated units in docs/img:
 //
-//	go run ./internal/simulate/plot/gen [DIR]
+//	go run ./internal/lab/plot/gen [DIR]
 //
 // They come out the same every time.
 package main
@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/simulate"
-	"github.com/rimewatch/rimewatch/internal/simulate/plot"
+	"github.com/rimewatch/rimewatch/internal/lab/plot"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/simulate"
-	"github.com/rimewatch/rimewatch/internal/simulate/plot"
+	"github.com/rimewatch/rimewatch/internal/lab/plot"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 // story is a fault that grows, from the days before it to its end.

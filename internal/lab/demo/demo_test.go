@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/config"
-	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
 const now = rimewatch.Time(1795200000000)
