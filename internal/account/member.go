@@ -92,7 +92,7 @@ func (s *Service) mayManage(p Principal, role rimewatch.Role) error {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return err
 	}
-	if err := store.CheckMember(&rimewatch.Member{Role: role}); err != nil {
+	if err := (&rimewatch.Member{Role: role}).Check(); err != nil {
 		return err
 	}
 	if role == rimewatch.RoleOwner {

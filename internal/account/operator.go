@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func newWorkspace(name string, now rimewatch.Time) rimewatch.Workspace {
@@ -70,7 +69,7 @@ type UserRequest struct {
 func (s *Service) AddUser(ctx context.Context, workspaceID int64, r UserRequest, now rimewatch.Time) (rimewatch.User, error) {
 	u := newUser(r.Email, r.Name, now)
 	m := rimewatch.Member{WorkspaceID: workspaceID, Role: r.Role, CreatedAt: now}
-	if err := gather(store.CheckMember(&m), checkPassword("password", r.Password), store.CheckUser(&u)); err != nil {
+	if err := gather(m.Check(), checkPassword("password", r.Password), u.Check()); err != nil {
 		return u, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // PasswordParams are the cost parameters of argon2id.
@@ -161,7 +160,7 @@ func decodeHash(encoded string) (p PasswordParams, salt, key []byte, err error) 
 // checkPassword tells whether a person may choose this password:
 // CodeValidationFailed on field.
 func checkPassword(field, password string) error {
-	if e := store.CheckText(nil, field, password, MaxPasswordLen); e != nil {
+	if e := rimewatch.CheckText(nil, field, password, MaxPasswordLen); e != nil {
 		return e
 	}
 	if utf8.RuneCountInString(password) < MinPasswordLen {

@@ -201,7 +201,7 @@ func hashSecret(plain string) (hash [32]byte, ok bool) {
 func normalText(s string) string { return strings.TrimSpace(s) }
 
 // normalEmail is the form of an e-mail address that is stored and looked up.
-func normalEmail(s string) string { return store.TextKey(strings.TrimSpace(s)) }
+func normalEmail(s string) string { return rimewatch.TextKey(strings.TrimSpace(s)) }
 
 // timeZone checks an IANA name: CodeValidationFailed on timezone. "Local" is
 // the machine's zone and means nothing to anyone else.

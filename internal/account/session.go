@@ -123,7 +123,7 @@ func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspace
 	}
 	row := store.Session{
 		Hash: hash, UserID: u.ID, WorkspaceID: m.WorkspaceID,
-		UserAgent: clip(client.UserAgent, store.MaxUserAgentLen), Address: clip(client.Address, store.MaxAddressLen),
+		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
 		CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
 	}
 	if err := s.store.CreateSession(ctx, &row); err != nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // setupTries is how many wrong codes are heard per minute. The code has 80
@@ -134,7 +133,7 @@ func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch
 	if r.TimeZone != "" {
 		w.TimeZone = r.TimeZone
 	}
-	if err := gather(workspaceField(store.CheckWorkspace(&w)), timeZone(w.TimeZone), store.CheckUser(&u), checkPassword("password", r.Password)); err != nil {
+	if err := gather(workspaceField(w.Check()), timeZone(w.TimeZone), u.Check(), checkPassword("password", r.Password)); err != nil {
 		return u, w, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)

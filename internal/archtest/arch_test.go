@@ -47,7 +47,7 @@ var may = map[string][]string{
 	"internal/notify":          {"internal/store", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound": nil,
 	"internal/notify/email":    {"internal/notify/message"},
-	"internal/notify/webhook":  {"internal/notify/message", "internal/notify/outbound", "internal/store"},
+	"internal/notify/webhook":  {"internal/notify/message", "internal/notify/outbound"},
 	"internal/notify/service":  {"internal/notify/message", "internal/notify/outbound"},
 	"internal/notify/watchdog": {"internal/notify/outbound"},
 	"internal/realtime":        {"internal/store", "internal/account", "internal/ingest"},

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Notifications keeps channels, routes, silences and the log of deliveries.
@@ -192,14 +191,14 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	}
 	f.Secret.set(&c.Secret, "")
 	if c.Kind == rimewatch.ChannelWebhook && f.Secret.value == nil {
-		c.Secret = store.NewWebhookSecret()
+		c.Secret = rimewatch.NewWebhookSecret()
 	}
 	return c.Secret
 }
 
 // checkChannel tells whether a channel can be stored and used.
 func (a *API) checkChannel(c *rimewatch.Channel) error {
-	if err := store.CheckChannel(c); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	return a.cfg.Notifier.Check(c)

@@ -272,7 +272,7 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 	if strings.TrimSpace(d.Name) == "" {
 		return rimewatch.Invalid("name", "must not be blank")
 	}
-	if !store.OneLine(d.Name) {
+	if !rimewatch.OneLine(d.Name) {
 		return rimewatch.Invalid("name", "must not contain control characters")
 	}
 	f.EquipmentType.set(&d.EquipmentType, rimewatch.OtherEquipment)

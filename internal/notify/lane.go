@@ -12,7 +12,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // retries are the pauses after each attempt that failed; the last one recurs.
@@ -387,9 +386,9 @@ func clip(s string) string {
 		}
 		return r
 	}, s), "�")
-	if len(s) <= store.MaxErrorLen {
+	if len(s) <= rimewatch.MaxDeliveryErrorLen {
 		return s
 	}
 	const more = "…"
-	return strings.ToValidUTF8(s[:store.MaxErrorLen-len(more)], "") + more
+	return strings.ToValidUTF8(s[:rimewatch.MaxDeliveryErrorLen-len(more)], "") + more
 }

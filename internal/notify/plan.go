@@ -9,7 +9,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 const (
@@ -378,7 +377,7 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 		c := b.s.context(&w.Workspace, d.Key, in.Zone, in.Now)
 		c.Alert = alertJSON
 		m := c.Of(v, message.Reason{Kind: d.Kind, Level: d.Level, After: wanted[i].After})
-		if d.Body, err = m.Encode(); err == nil && len(d.Body) > store.MaxBodyLen {
+		if d.Body, err = m.Encode(); err == nil && len(d.Body) > rimewatch.MaxDeliveryBodyLen {
 			m.Data.Alert = json.RawMessage("null") // people's part is short; the link has the rest
 			d.Body, err = m.Encode()
 		}

@@ -8,8 +8,8 @@ import (
 
 // Control keeps workspaces, sites, people, sessions and tokens. Every change is
 // durable when the call returns. Names of workspaces and e-mail addresses are
-// unique without case (TextKey); a clash is CodeConflict. Text that cannot be
-// kept (see CheckWorkspace and its siblings) is CodeValidationFailed. Creating
+// unique without case (rimewatch.TextKey); a clash is CodeConflict. Text that cannot be
+// kept (see the Check methods) is CodeValidationFailed. Creating
 // sets the ID, and what it belongs to must exist (CodeNotFound). Updating keeps
 // ids and times of creation; change runs inside the transaction, must not call
 // the store, and its error leaves everything as it was. Lists are by id. Another
@@ -93,6 +93,16 @@ type Session struct {
 	CreatedAt   rimewatch.Time
 	LastUsedAt  rimewatch.Time
 	ExpiresAt   rimewatch.Time
+}
+
+// Check reports why s cannot be stored: CodeValidationFailed with the fields
+// user_agent, address.
+func (s *Session) Check() error {
+	e := rimewatch.CheckText(nil, "user_agent", s.UserAgent, rimewatch.MaxUserAgentLen)
+	if e = rimewatch.CheckText(e, "address", s.Address, rimewatch.MaxAddressLen); e != nil {
+		return e
+	}
+	return nil
 }
 
 // PasswordLink lets a person set a password once: an invitation. Only the hash

@@ -28,7 +28,7 @@ type Notifications interface {
 	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
 	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
 
-	// CreateSilence refuses (CodeConflict) more than MaxSilences.
+	// CreateSilence refuses (CodeConflict) more than rimewatch.MaxSilences.
 	CreateSilence(ctx context.Context, s *rimewatch.Silence) error
 	UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error)
 	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)
@@ -80,7 +80,7 @@ type ChannelName struct {
 
 // Maintenance keeps maintenance windows. The rules of Control hold.
 type Maintenance interface {
-	// CreateMaintenance refuses (CodeConflict) more than MaxWindows.
+	// CreateMaintenance refuses (CodeConflict) more than rimewatch.MaxMaintenanceWindows.
 	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
 	UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error)
 	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)

@@ -14,7 +14,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // News is something that happens between the service and the people of the
@@ -67,8 +66,8 @@ func newShift(news func(News)) (*shift, error) {
 	s := &shift{
 		listener: listener, news: news, heard: make(chan heard, 64), closed: make(chan struct{}),
 		pagers: map[string]*pager{
-			"/night":   {who: nightShift, secret: store.NewWebhookSecret()},
-			"/manager": {who: manager, secret: store.NewWebhookSecret()},
+			"/night":   {who: nightShift, secret: rimewatch.NewWebhookSecret()},
+			"/manager": {who: manager, secret: rimewatch.NewWebhookSecret()},
 		},
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}

@@ -20,7 +20,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Sender posts messages.
@@ -67,7 +66,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 
 // secretKey gives the bytes that sign.
 func secretKey(secret string) ([]byte, error) {
-	key, ok := store.WebhookKey(secret)
+	key, ok := rimewatch.WebhookKey(secret)
 	if !ok {
 		return nil, rimewatch.Invalid("secret", "must be whsec_ followed by 24 to 64 bytes in base64")
 	}

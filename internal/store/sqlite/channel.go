@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -96,7 +95,7 @@ func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error
 // roomForSpan is the same of a table of spans, of those that were not over long
 // before a moment.
 func roomForSpan(conn *sqlite.Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
-	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-store.SpansKept))
+	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
 	if err == nil && n >= int64(most) {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are not over, or were so within a week.", most)
 	}
@@ -142,11 +141,11 @@ func checkFallback(conn *sqlite.Conn, c *rimewatch.Channel) error {
 
 // CreateChannel implements store.Notifications.
 func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
-	if err := store.CheckChannel(c); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		if err := roomFor(conn, "channel", c.WorkspaceID, store.MaxChannels); err != nil {
+		if err := roomFor(conn, "channel", c.WorkspaceID, rimewatch.MaxChannels); err != nil {
 			return err
 		}
 		if err := checkFallback(conn, c); err != nil {
@@ -155,7 +154,7 @@ func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
 		id, err := insert(conn, errChannelTaken(),
 			`INSERT INTO channel (workspace_id, name, name_key, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.WorkspaceID, c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID,
+			c.WorkspaceID, c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID,
 			int64(c.CreatedAt), int64(c.UpdatedAt))
 		if err != nil {
 			return err
@@ -178,14 +177,14 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change
 			return err
 		}
 		c.ID, c.WorkspaceID, c.CreatedAt, c.ChannelHealth = old.ID, old.WorkspaceID, old.CreatedAt, old.ChannelHealth
-		if err := store.CheckChannel(&c); err != nil {
+		if err := c.Check(); err != nil {
 			return err
 		}
 		if err := checkFallback(conn, &c); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, updated_at = ? WHERE id = ?",
-			c.Name, store.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, int64(c.UpdatedAt), id)
+			c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, int64(c.UpdatedAt), id)
 		if err != nil {
 			return unique(err, errChannelTaken())
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -127,7 +126,7 @@ func workspaceFields(w *rimewatch.Workspace) fields {
 func (s *Store) insertWorkspace(ctx context.Context, conn *sqlite.Conn, w *rimewatch.Workspace) (err error) {
 	w.ID, err = insert(conn, errNameTaken(),
 		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w))
+		w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w))
 	if err != nil {
 		return err
 	}
@@ -136,7 +135,7 @@ func (s *Store) insertWorkspace(ctx context.Context, conn *sqlite.Conn, w *rimew
 
 // CreateWorkspace implements store.Control.
 func (s *Store) CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error {
-	if err := store.CheckWorkspace(w); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error { return s.insertWorkspace(ctx, conn, w) })
@@ -154,12 +153,12 @@ func (s *Store) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 			return err
 		}
 		w.ID, w.CreatedAt = old.ID, old.CreatedAt
-		if err := store.CheckWorkspace(&w); err != nil {
+		if err := w.Check(); err != nil {
 			return err
 		}
 		_, err = exec(conn,
 			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ? WHERE id = ?",
-			w.Name, store.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), id)
+			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), id)
 		if err != nil {
 			return unique(err, errNameTaken())
 		}
@@ -182,11 +181,11 @@ func (s *Store) Workspace(ctx context.Context, id int64) (w rimewatch.Workspace,
 
 // WorkspaceByName implements store.Control.
 func (s *Store) WorkspaceByName(ctx context.Context, name string) (w rimewatch.Workspace, err error) {
-	if store.CheckText(nil, "name", name, store.MaxNameLen) != nil {
+	if rimewatch.CheckText(nil, "name", name, rimewatch.MaxNameLen) != nil {
 		return w, errWorkspace()
 	}
 	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
-		w, err = findWorkspace(conn, "name_key = ?", store.TextKey(name))
+		w, err = findWorkspace(conn, "name_key = ?", rimewatch.TextKey(name))
 		return err
 	})
 	return w, err
@@ -248,7 +247,7 @@ func (s *Store) writeSites(ctx context.Context, f func(*sqlite.Conn) error, devi
 
 // CreateSite implements store.Control.
 func (s *Store) CreateSite(ctx context.Context, x *rimewatch.Site) error {
-	if err := store.CheckSite(x); err != nil {
+	if err := x.Check(); err != nil {
 		return err
 	}
 	return s.writeSites(ctx, func(conn *sqlite.Conn) (err error) {
@@ -274,7 +273,7 @@ func (s *Store) UpdateSite(ctx context.Context, workspaceID, id int64, change fu
 			return err
 		}
 		x.ID, x.WorkspaceID, x.CreatedAt = old.ID, old.WorkspaceID, old.CreatedAt
-		if err := store.CheckSite(&x); err != nil {
+		if err := x.Check(); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE site SET name = ?, time_zone = ?, address = ?, updated_at = ? WHERE id = ?",

@@ -24,7 +24,7 @@ func scanSession(stmt *sqlite.Stmt) store.Session {
 
 // CreateSession implements store.Control.
 func (s *Store) CreateSession(ctx context.Context, x *store.Session) error {
-	if err := store.CheckSession(x); err != nil {
+	if err := x.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) (err error) {
@@ -125,7 +125,7 @@ func scanToken(stmt *sqlite.Stmt) rimewatch.Token {
 
 // CreateToken implements store.Control.
 func (s *Store) CreateToken(ctx context.Context, t *rimewatch.Token) error {
-	if err := store.CheckToken(t); err != nil {
+	if err := t.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) (err error) {

@@ -39,7 +39,7 @@ func userFields(u *rimewatch.User) fields {
 }
 
 func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
-	u.Email = store.TextKey(u.Email)
+	u.Email = rimewatch.TextKey(u.Email)
 	u.ID, err = insert(conn, errEmailTaken(),
 		"INSERT INTO user (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
@@ -48,7 +48,7 @@ func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
 
 // CreateUser implements store.Control.
 func (s *Store) CreateUser(ctx context.Context, u *rimewatch.User) error {
-	if err := store.CheckUser(u); err != nil {
+	if err := u.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error { return insertUser(conn, u) })
@@ -65,8 +65,8 @@ func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		if err := change(&u); err != nil {
 			return err
 		}
-		u.ID, u.CreatedAt, u.Email = old.ID, old.CreatedAt, store.TextKey(u.Email)
-		if err := store.CheckUser(&u); err != nil {
+		u.ID, u.CreatedAt, u.Email = old.ID, old.CreatedAt, rimewatch.TextKey(u.Email)
+		if err := u.Check(); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE user SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
@@ -96,11 +96,11 @@ func (s *Store) User(ctx context.Context, id int64) (u rimewatch.User, err error
 
 // UserByEmail implements store.Control.
 func (s *Store) UserByEmail(ctx context.Context, email string) (u rimewatch.User, err error) {
-	if store.CheckText(nil, "email", email, store.MaxEmailLen) != nil {
+	if rimewatch.CheckText(nil, "email", email, rimewatch.MaxEmailLen) != nil {
 		return u, errUser()
 	}
 	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
-		u, err = findUser(conn, "email = ?", store.TextKey(email))
+		u, err = findUser(conn, "email = ?", rimewatch.TextKey(email))
 		return err
 	})
 	return u, err
@@ -122,10 +122,10 @@ func (s *Store) UserCount(ctx context.Context) (n int, err error) {
 
 // CreateFirstOwner implements store.Control.
 func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error {
-	if err := store.CheckWorkspace(w); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
-	if err := store.CheckUser(u); err != nil {
+	if err := u.Check(); err != nil {
 		return err
 	}
 	ctx = store.WithActorElse(ctx, person(u))
@@ -137,7 +137,7 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		if n > 0 {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "There is a user already.")
 		}
-		old, err := findWorkspace(conn, "name_key = ?", store.TextKey(w.Name))
+		old, err := findWorkspace(conn, "name_key = ?", rimewatch.TextKey(w.Name))
 		switch rimewatch.CodeOf(err) {
 		case "":
 			*w = old
@@ -173,7 +173,7 @@ func (s *Store) setPassword(ctx context.Context, conn *sqlite.Conn, userID int64
 }
 
 func checkPasswordHash(hash string) error {
-	if e := store.CheckText(nil, "password", hash, store.MaxPasswordHashLen); e != nil {
+	if e := rimewatch.CheckText(nil, "password", hash, rimewatch.MaxPasswordHashLen); e != nil {
 		return e
 	}
 	return nil
@@ -281,7 +281,7 @@ func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.M
 
 // PutMember implements store.Control.
 func (s *Store) PutMember(ctx context.Context, m *rimewatch.Member) error {
-	if err := store.CheckMember(m); err != nil {
+	if err := m.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error { return s.putMember(ctx, conn, m) })

@@ -31,7 +31,7 @@ func scanDelivery(stmt *sqlite.Stmt) rimewatch.Delivery {
 // PutDeliveries implements store.Notifications.
 func (s *Store) PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error {
 	for _, d := range list {
-		if err := store.CheckDelivery(d); err != nil {
+		if err := d.Check(); err != nil {
 			return err
 		}
 	}
@@ -88,11 +88,11 @@ func dropUnreachable(conn *sqlite.Conn, d *rimewatch.Delivery) error {
 
 // UpdateDelivery implements store.Notifications.
 func (s *Store) UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error {
-	if err := store.CheckDelivery(d); err != nil {
+	if err := d.Check(); err != nil {
 		return err
 	}
 	if health != nil {
-		if err := store.CheckHealth(health); err != nil {
+		if err := health.Check(); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -50,11 +49,11 @@ func maintenanceFields(w *rimewatch.MaintenanceWindow) fields {
 
 // CreateMaintenance implements store.Maintenance.
 func (s *Store) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
-	if err := store.CheckMaintenance(w); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		if err := roomForSpan(conn, "maintenance_window", w.WorkspaceID, w.CreatedAt, store.MaxWindows); err != nil {
+		if err := roomForSpan(conn, "maintenance_window", w.WorkspaceID, w.CreatedAt, rimewatch.MaxMaintenanceWindows); err != nil {
 			return err
 		}
 		id, err := insert(conn, errMaintenance(),
@@ -81,7 +80,7 @@ func (s *Store) UpdateMaintenance(ctx context.Context, workspaceID, id int64, ch
 			return err
 		}
 		w.ID, w.WorkspaceID, w.CreatedAt = id, workspaceID, old.CreatedAt
-		if err := store.CheckMaintenance(&w); err != nil {
+		if err := w.Check(); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE maintenance_window SET site_ids = ?, device_ids = ?, starts_at = ?, ends_at = ?, reason = ?, created_by = ? WHERE id = ?",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -90,18 +89,18 @@ func checkTargets(conn *sqlite.Conn, r *rimewatch.Route) error {
 
 // CreateRoute implements store.Notifications.
 func (s *Store) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
-	if err := store.CheckRoute(r); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		if err := roomFor(conn, "route", r.WorkspaceID, store.MaxRoutes); err != nil {
+		if err := roomFor(conn, "route", r.WorkspaceID, rimewatch.MaxRoutes); err != nil {
 			return err
 		}
 		if err := checkTargets(conn, r); err != nil {
 			return err
 		}
 		id, err := insert(conn, errRouteTaken(), "INSERT INTO route (workspace_id, name, name_key, enabled, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			r.WorkspaceID, r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(r)), int64(r.CreatedAt), int64(r.UpdatedAt))
+			r.WorkspaceID, r.Name, rimewatch.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(r)), int64(r.CreatedAt), int64(r.UpdatedAt))
 		if err != nil {
 			return err
 		}
@@ -123,14 +122,14 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 			return err
 		}
 		r.ID, r.WorkspaceID, r.CreatedAt = id, workspaceID, old.CreatedAt
-		if err := store.CheckRoute(&r); err != nil {
+		if err := r.Check(); err != nil {
 			return err
 		}
 		if err := checkTargets(conn, &r); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE route SET name = ?, name_key = ?, enabled = ?, body = ?, updated_at = ? WHERE id = ?",
-			r.Name, store.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(&r)), int64(r.UpdatedAt), id)
+			r.Name, rimewatch.TextKey(r.Name), r.Enabled, asJSON(routeBodyOf(&r)), int64(r.UpdatedAt), id)
 		if err != nil {
 			return unique(err, errRouteTaken())
 		}
@@ -205,11 +204,11 @@ func silenceFields(x *rimewatch.Silence) fields {
 
 // CreateSilence implements store.Notifications.
 func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
-	if err := store.CheckSilence(x); err != nil {
+	if err := x.Check(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
-		if err := roomForSpan(conn, "silence", x.WorkspaceID, x.CreatedAt, store.MaxSilences); err != nil {
+		if err := roomForSpan(conn, "silence", x.WorkspaceID, x.CreatedAt, rimewatch.MaxSilences); err != nil {
 			return err
 		}
 		id, err := insert(conn, errSilence(), "INSERT INTO silence (workspace_id, match, starts_at, ends_at, comment, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -235,7 +234,7 @@ func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change
 			return err
 		}
 		x.ID, x.WorkspaceID, x.CreatedAt = id, workspaceID, old.CreatedAt
-		if err := store.CheckSilence(&x); err != nil {
+		if err := x.Check(); err != nil {
 			return err
 		}
 		_, err = exec(conn, "UPDATE silence SET match = ?, starts_at = ?, ends_at = ?, comment = ?, created_by = ? WHERE id = ?",

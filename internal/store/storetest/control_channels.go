@@ -104,7 +104,7 @@ func (c *control) channelRules() {
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/\x00" }},
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com:0/" }},
 		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com:65536/" }},
-		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/" + strings.Repeat("x", store.MaxURLLen) }},
+		{"url", func(x *rimewatch.Channel) { x.URL = "https://example.com/" + strings.Repeat("x", rimewatch.MaxURLLen) }},
 		{"to", func(x *rimewatch.Channel) { x.To = []string{"a@example.com"} }},
 		{"secret", func(x *rimewatch.Channel) { x.Secret = "" }},
 		{"secret", func(x *rimewatch.Channel) { x.Secret = "whsec_c2hvcnQ=" }},
@@ -112,7 +112,7 @@ func (c *control) channelRules() {
 		{"secret", func(x *rimewatch.Channel) { x.Secret = webhookSecret + "\n" }},
 		{"fallback_channel_id", func(x *rimewatch.Channel) { x.FallbackID = -1 }},
 		{"to", func(x *rimewatch.Channel) { *x = anEmail(w.ID, "x"); x.To = nil }},
-		{"to", func(x *rimewatch.Channel) { *x = anEmail(w.ID, "x"); x.To = make([]string, store.MaxRecipients+1) }},
+		{"to", func(x *rimewatch.Channel) { *x = anEmail(w.ID, "x"); x.To = make([]string, rimewatch.MaxRecipients+1) }},
 		{"to", func(x *rimewatch.Channel) { *x = anEmail(w.ID, "x"); x.To = []string{"Ada <ada@example.com>"} }},
 		{"to", func(x *rimewatch.Channel) {
 			*x = anEmail(w.ID, "x")
@@ -131,14 +131,14 @@ func (c *control) channelRules() {
 			c.Errorf("%v tells the URL", err)
 		}
 	}
-	for i := range store.MaxChannels {
+	for i := range rimewatch.MaxChannels {
 		c.channel(anEmail(w.ID, fmt.Sprint(i)))
 	}
 	x := anEmail(w.ID, "x")
 	c.code(c.s.CreateChannel(c.ctx, &x), rimewatch.CodeConflict)
 	list, err := c.s.Channels(c.ctx, w.ID)
 	c.ok(err)
-	c.same(len(list), store.MaxChannels)
+	c.same(len(list), rimewatch.MaxChannels)
 	orphan := anEmail(w.ID+1, "x")
 	c.code(c.s.CreateChannel(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
@@ -229,7 +229,7 @@ func (c *control) routeRules() {
 		{"steps", func(r *rimewatch.Route) { r.Steps[0].ChannelIDs = nil }},
 		{"steps", func(r *rimewatch.Route) { r.Steps[0].ChannelIDs = []int64{x.ID, x.ID} }},
 		{"steps", func(r *rimewatch.Route) { r.Steps = append(r.Steps, r.Steps[0]) }},
-		{"steps", func(r *rimewatch.Route) { r.Steps = make([]rimewatch.RouteStep, store.MaxRouteSteps+1) }},
+		{"steps", func(r *rimewatch.Route) { r.Steps = make([]rimewatch.RouteStep, rimewatch.MaxRouteSteps+1) }},
 		{"repeat_s", func(r *rimewatch.Route) { r.RepeatS = 59 }},
 		{"repeat_s", func(r *rimewatch.Route) { r.RepeatS = -1 }},
 		{"quiet_hours", func(r *rimewatch.Route) { r.Quiet = &rimewatch.QuietHours{From: 5, To: 5} }},
@@ -240,13 +240,13 @@ func (c *control) routeRules() {
 		{"match.types", func(r *rimewatch.Route) { r.Match.Types = []rimewatch.AlertType{"a", "a"} }},
 		{"match.equipment_types", func(r *rimewatch.Route) { r.Match.EquipmentTypes = []string{""} }},
 		{"match.site_ids", func(r *rimewatch.Route) { r.Match.SiteIDs = []int64{-1} }},
-		{"match.device_serials", func(r *rimewatch.Route) { r.Match.DeviceIDs = make([]int64, store.MaxMatchers+1) }},
+		{"match.device_serials", func(r *rimewatch.Route) { r.Match.DeviceIDs = make([]int64, rimewatch.MaxMatchers+1) }},
 	} {
 		r := aRoute(w.ID, "r", x.ID)
 		bad.change(&r)
 		c.field(c.s.CreateRoute(c.ctx, &r), bad.field)
 	}
-	for i := range store.MaxRoutes {
+	for i := range rimewatch.MaxRoutes {
 		r := aRoute(w.ID, fmt.Sprint(i), x.ID)
 		c.ok(c.s.CreateRoute(c.ctx, &r))
 	}
@@ -297,20 +297,20 @@ func (c *control) silences() {
 		change(&bad)
 		c.field(c.s.CreateSilence(c.ctx, &bad), field)
 	}
-	long := silence(a, 0, store.MaxSilence+1)
+	long := silence(a, 0, rimewatch.MaxSilence+1)
 	c.field(c.s.CreateSilence(c.ctx, &long), "ends_at")
 	orphan := silence(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
 	c.code(c.s.CreateSilence(c.ctx, &orphan), rimewatch.CodeNotFound)
 
 	full := c.workspace("full")
-	for i := range store.MaxSilences {
+	for i := range rimewatch.MaxSilences {
 		s := silence(full, 0, rimewatch.Time(i%3)) // over soon, which does not make room
 		c.ok(c.s.CreateSilence(c.ctx, &s))
 	}
 	more := silence(full, 0, 10)
 	c.code(c.s.CreateSilence(c.ctx, &more), rimewatch.CodeConflict)
-	more = silence(full, store.SpansKept+2, store.SpansKept+3)
-	more.CreatedAt += store.SpansKept + 2
+	more = silence(full, rimewatch.SpansKept+2, rimewatch.SpansKept+3)
+	more.CreatedAt += rimewatch.SpansKept + 2
 	c.ok(c.s.CreateSilence(c.ctx, &more))
 }
 

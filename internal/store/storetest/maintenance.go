@@ -70,17 +70,17 @@ func (c *control) maintenance() {
 		change(&bad)
 		c.field(c.s.CreateMaintenance(c.ctx, &bad), field)
 	}
-	long := window(a, 0, store.MaxMaintenance+1)
+	long := window(a, 0, rimewatch.MaxMaintenance+1)
 	c.field(c.s.CreateMaintenance(c.ctx, &long), "ends_at")
 	full := c.workspace("full")
-	for range store.MaxWindows {
+	for range rimewatch.MaxMaintenanceWindows {
 		w := window(full, 0, 2)
 		c.ok(c.s.CreateMaintenance(c.ctx, &w))
 	}
 	more := window(full, 0, 10)
 	c.code(c.s.CreateMaintenance(c.ctx, &more), rimewatch.CodeConflict)
-	more = window(full, store.SpansKept+2, store.SpansKept+3)
-	more.CreatedAt += store.SpansKept + 2
+	more = window(full, rimewatch.SpansKept+2, rimewatch.SpansKept+3)
+	more.CreatedAt += rimewatch.SpansKept + 2
 	c.ok(c.s.CreateMaintenance(c.ctx, &more))
 	orphan := window(rimewatch.Workspace{ID: full.ID + 1}, 0, 1)
 	c.code(c.s.CreateMaintenance(c.ctx, &orphan), rimewatch.CodeNotFound)

@@ -1,0 +1,155 @@
+package rimewatch
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The longest texts that control data may hold, in bytes.
+const (
+	MaxNameLen         = 200 // of workspaces, sites, people and tokens
+	MaxEmailLen        = 254 // RFC 5321, 4.5.3.1.3
+	MaxAddressLen      = 500
+	MaxTimeZoneLen     = 64
+	MaxUserAgentLen    = 300
+	MaxPasswordHashLen = 300
+)
+
+// TextKey returns the form in which names and e-mail addresses are compared.
+// Stores use it because the ideas of case of their engines differ.
+func TextKey(s string) string { return strings.ToLower(s) }
+
+// CheckText adds to e what is wrong with a text: database engines treat invalid
+// UTF-8 and NUL differently, so none is given any. It returns e, or a new error
+// if e is nil and something is wrong.
+func CheckText(e *Error, field, s string, maxLen int) *Error {
+	switch {
+	case len(s) > maxLen:
+		return complain(e, field, "must be at most %d bytes long", maxLen)
+	case !utf8.ValidString(s):
+		return complain(e, field, "must be valid UTF-8")
+	case strings.IndexByte(s, 0) >= 0:
+		return complain(e, field, "must not contain NUL")
+	}
+	return e
+}
+
+// complain is e.With, and Invalid if there is no error yet.
+func complain(e *Error, field, format string, args ...any) *Error {
+	if e == nil {
+		return Invalid(field, format, args...)
+	}
+	return e.With(field, format, args...)
+}
+
+// OneLine reports whether a text stays on its line wherever it is shown: a name
+// with a line break could write lines of its own into what people are told.
+func OneLine(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) })
+}
+
+func checkName(e *Error, field, s string) *Error {
+	if strings.TrimSpace(s) == "" {
+		return complain(e, field, "must not be empty")
+	}
+	return checkLine(e, field, s)
+}
+
+func checkLine(e *Error, field, s string) *Error {
+	if bad := CheckText(nil, field, s, MaxNameLen); bad != nil {
+		return complain(e, field, "%s", bad.Fields[field][0])
+	}
+	if !OneLine(s) {
+		return complain(e, field, "must not contain control characters")
+	}
+	return e
+}
+
+// result avoids the nil *Error in a non-nil error.
+func result(e *Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+// Check reports why w cannot be stored: CodeValidationFailed with the
+// fields name, timezone, raw_days, rollup_days, limits.<type>.….
+func (w *Workspace) Check() error {
+	e := checkName(nil, "name", w.Name)
+	e = checkTimeZone(e, w.TimeZone)
+	if w.RawDays < 1 {
+		e = complain(e, "raw_days", "must be at least 1")
+	}
+	if w.RollupDays < w.RawDays {
+		e = complain(e, "rollup_days", "must not be below raw_days")
+	}
+	for slug := range w.Limits {
+		if _, known := EquipmentBySlug(slug); !known {
+			e = complain(e, "limits."+slug, "is no known equipment type")
+			continue
+		}
+		d := Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
+		limits := d.LimitsInForce()
+		if wrong := limits.Check(); wrong != nil {
+			for field, what := range wrong.Fields {
+				e = complain(e, strings.Replace(field, "limits.", "limits."+slug+".", 1), "%s", what[0])
+			}
+		}
+	}
+	return result(e)
+}
+
+func checkTimeZone(e *Error, s string) *Error {
+	if s == "" {
+		return complain(e, "timezone", "must not be empty")
+	}
+	return CheckText(e, "timezone", s, MaxTimeZoneLen)
+}
+
+// Check reports why s cannot be stored: CodeValidationFailed with the fields
+// name, timezone, address.
+func (s *Site) Check() error {
+	e := checkName(nil, "name", s.Name)
+	e = checkTimeZone(e, s.TimeZone)
+	return result(CheckText(e, "address", s.Address, MaxAddressLen))
+}
+
+// Check reports why u cannot be stored: CodeValidationFailed with the fields
+// email, name, units, theme, password.
+func (u *User) Check() error {
+	e := CheckText(nil, "email", u.Email, MaxEmailLen)
+	if at := strings.LastIndexByte(u.Email, '@'); at < 1 || at == len(u.Email)-1 || strings.ContainsAny(u.Email, " \t\r\n<>") {
+		e = complain(e, "email", "must be an e-mail address")
+	}
+	e = checkLine(e, "name", u.Name)
+	e = CheckText(e, "password", u.PasswordHash, MaxPasswordHashLen)
+	if u.Units != "c" && u.Units != "f" {
+		e = complain(e, "units", "must be c or f")
+	}
+	if u.Theme != "system" && u.Theme != "light" && u.Theme != "dark" {
+		e = complain(e, "theme", "must be system, light or dark")
+	}
+	return result(e)
+}
+
+// Check reports why m cannot be stored: CodeValidationFailed with the
+// field role.
+func (m *Member) Check() error {
+	if !m.Role.Valid() {
+		return Invalid("role", "must be owner, admin, technician or viewer")
+	}
+	return nil
+}
+
+// Check reports why t cannot be stored: CodeValidationFailed with the
+// fields name, scopes.
+func (t *Token) Check() error {
+	e := checkName(nil, "name", t.Name)
+	e = CheckText(e, "prefix", t.Prefix, TokenLen)
+	if t.Scopes == 0 || !ScopesFull.Has(t.Scopes) {
+		e = complain(e, "scopes", "must name at least one scope, and only known ones")
+	}
+	return result(e)
+}
