@@ -34,17 +34,18 @@ func freezerDay() []rimewatch.Reading {
 // store: presence, rules, compliance and the predictor.
 func BenchmarkReading(b *testing.B) {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
-	site := &engine.Site{}
 	rs := freezerDay()
 	b.ReportAllocs()
 	var s engine.State
+	in := engine.Input{Kind: engine.Reading, Last: true}
 	var out []alert.Transition
 	i, shift := 0, rimewatch.Time(0)
 	for b.Loop() {
 		r := rs[i]
 		r.At += shift
-		out, _ = s.Reading(&cfg, site, &r, r.At+300, true, out[:0])
-		s.Deadline(&cfg, site)
+		in.Reading = &r
+		out, _ = s.Step(&cfg, nil, &in, r.At+300, out[:0])
+		s.Deadline(&cfg, nil)
 		if i++; i == len(rs) {
 			i, shift = 0, shift+rimewatch.Day
 		}
@@ -56,7 +57,7 @@ func BenchmarkPack(b *testing.B) {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
 	var s engine.State
 	for _, r := range freezerDay() {
-		s.Reading(&cfg, &engine.Site{}, &r, r.At+300, true, nil)
+		take(&s, &cfg, &r, r.At+300)
 	}
 	var buf []byte
 	b.ReportAllocs()

@@ -45,20 +45,14 @@ type State struct {
 	Alert    alert.State
 	Health   health.State
 	Predict  predict.State
-	Feedback Feedback
+	Verdicts Verdicts
 
 	Maintained rimewatch.Time // end of the last maintenance window that is over
 }
 
-// Site is what holds for all devices of a node.
-type Site struct {
-	Downtimes []presence.Downtime // oldest first
-}
-
-// Reading takes a reading that was newly stored. last marks the device's last
-// of those that arrived together. over is the excursion that ended with it;
-// its End is 0 when none did.
-func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+// reading takes a reading that was newly stored. last marks the device's last
+// of those that arrived together.
+func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
 	s.Presence.Seen(now)
 	if len(c.Offsets) > 0 {
 		corrected := *r
@@ -75,22 +69,15 @@ func (s *State) Reading(c *Config, site *Site, r *rimewatch.Reading, now rimewat
 	return s.foresee(c, r, now, out), over
 }
 
-// Heartbeat takes a heartbeat.
-func (s *State) Heartbeat(c *Config, site *Site, shutdown bool, now rimewatch.Time, out []alert.Transition) []alert.Transition {
-	s.Presence.Heartbeat(now, shutdown)
-	return s.Alert.Tick(&c.Alert, s.view(c), now, out)
-}
-
-// Tick does what the passing of time brings. The downtimes are those that were
-// known at now.
-func (s *State) Tick(c *Config, site *Site, now rimewatch.Time, out []alert.Transition) []alert.Transition {
-	s.Presence.Tick(c.Presence, site.Downtimes, now)
+// tick does what the passing of time brings.
+func (s *State) tick(c *Config, down []presence.Downtime, now rimewatch.Time, out []alert.Transition) []alert.Transition {
+	s.Presence.Tick(c.Presence, down, now)
 	return s.endMaintenance(c, now, s.Alert.Tick(&c.Alert, s.view(c), now, out))
 }
 
-// Deadline is when Tick must be called next, 0 = never.
-func (s *State) Deadline(c *Config, site *Site) rimewatch.Time {
-	at := s.Presence.Deadline(c.Presence, site.Downtimes)
+// Deadline is when a Tick is due, 0 = never.
+func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
+	at := s.Presence.Deadline(c.Presence, down)
 	if due := s.Alert.Deadline(&c.Alert, s.view(c)); due != 0 && (at == 0 || due < at) {
 		at = due
 	}
@@ -123,7 +110,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 	b = s.Presence.AppendBinary(b)
 	b = s.Health.AppendBinary(b)
 	b = s.Predict.AppendBinary(b)
-	b = s.Feedback.appendBinary(b)
+	b = s.Verdicts.appendBinary(b)
 	b = binary.AppendVarint(b, int64(s.Maintained))
 	return s.Alert.AppendBinary(b)
 }
@@ -143,7 +130,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if rest, err = s.Predict.DecodeBinary(rest); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	if rest, err = s.Feedback.decodeBinary(rest); err != nil {
+	if rest, err = s.Verdicts.decodeBinary(rest); err != nil {
 		return err
 	}
 	at, n := binary.Varint(rest)

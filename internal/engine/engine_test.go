@@ -15,6 +15,16 @@ import (
 
 const t0 rimewatch.Time = 1_790_000_000_000
 
+func take(s *engine.State, cfg *engine.Config, r *rimewatch.Reading, now rimewatch.Time) []alert.Transition {
+	out, _ := s.Step(cfg, nil, &engine.Input{Kind: engine.Reading, Reading: r, Last: true}, now, nil)
+	return out
+}
+
+func tick(s *engine.State, cfg *engine.Config, now rimewatch.Time) []alert.Transition {
+	out, _ := s.Step(cfg, nil, &engine.Input{Kind: engine.Tick}, now, nil)
+	return out
+}
+
 // TestReplay drives a unit and a twin that is written and read back at random
 // moments: the same inputs give the same transitions, deadlines and state. It
 // is what recovery after a restart rests on.
@@ -27,7 +37,7 @@ func TestReplay(t *testing.T) {
 			cfg.Health.Excluded = append(cfg.Health.Excluded, health.Span{From: from, To: to})
 			from = to
 		}
-		site := &engine.Site{}
+		var down []presence.Downtime
 		var one, twin engine.State
 		now := t0
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
@@ -39,26 +49,24 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			kind := rapid.IntRange(0, 9).Draw(t, "kind")
-			step := func(s *engine.State) (out []alert.Transition) {
-				switch {
-				case kind < 6:
-					out, _ = s.Reading(&cfg, site, &r, now, kind > 0, nil)
-				case kind == 6:
-					out = s.Heartbeat(&cfg, site, false, now, nil)
-				case kind == 7:
-					out = s.Heartbeat(&cfg, site, true, now, nil)
-				case kind == 8:
-					out = s.Tick(&cfg, site, now, nil)
-				default:
-					site.Downtimes = append(site.Downtimes[:0:0], presence.Downtime{From: now - 1000, To: now})
-				}
+			in := engine.Input{Kind: engine.Tick}
+			switch {
+			case kind < 6:
+				in = engine.Input{Kind: engine.Reading, Reading: &r, Last: kind > 0}
+			case kind < 8:
+				in = engine.Input{Kind: engine.Heartbeat, Shutdown: kind == 7}
+			case kind == 9:
+				down = []presence.Downtime{{From: now - 1000, To: now}}
+			}
+			step := func(s *engine.State) []alert.Transition {
+				out, _ := s.Step(&cfg, down, &in, now, nil)
 				return out
 			}
 			a, b := step(&one), step(&twin)
 			if d := cmp.Diff(a, b); d != "" {
 				t.Fatalf("transitions (-one +twin):\n%s", d)
 			}
-			if one.Deadline(&cfg, site) != twin.Deadline(&cfg, site) {
+			if one.Deadline(&cfg, down) != twin.Deadline(&cfg, down) {
 				t.Fatal("deadlines differ")
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
@@ -80,7 +88,7 @@ func TestDamagedState(t *testing.T) {
 	var s engine.State
 	r := rimewatch.Reading{At: t0}
 	r.Set(rimewatch.ProductZoneTemp, -10)
-	s.Reading(&cfg, &engine.Site{}, &r, t0, true, nil)
+	take(&s, &cfg, &r, t0)
 	whole := s.AppendBinary(nil)
 	for n := range whole {
 		var got engine.State
@@ -93,7 +101,6 @@ func TestDamagedState(t *testing.T) {
 // TestCircumstances: what the score rests on follows presence and alerts.
 func TestCircumstances(t *testing.T) {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
-	site := &engine.Site{}
 	var s engine.State
 	now := t0
 	feed := func(temp float64, minutes int) {
@@ -101,8 +108,8 @@ func TestCircumstances(t *testing.T) {
 			now += rimewatch.Minute
 			r := rimewatch.Reading{At: now}
 			r.Set(rimewatch.ProductZoneTemp, temp)
-			s.Reading(&cfg, site, &r, now, true, nil)
-			s.Tick(&cfg, site, now, nil)
+			take(&s, &cfg, &r, now)
+			tick(&s, &cfg, now)
 		}
 	}
 	feed(-20, 10)
@@ -114,7 +121,7 @@ func TestCircumstances(t *testing.T) {
 		t.Errorf("too warm: %+v", c)
 	}
 	now += 10 * rimewatch.Minute
-	s.Tick(&cfg, site, now, nil)
+	tick(&s, &cfg, now)
 	if c := s.Circumstances(&cfg, now); !c.Offline || c.Severity[health.DataFreshness] != 0.5 {
 		t.Errorf("silent: %+v", c)
 	}
@@ -125,23 +132,22 @@ func TestMaintenanceEnds(t *testing.T) {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
 	first, second := t0+rimewatch.Hour, t0+3*rimewatch.Hour
 	cfg.Health.Excluded = []health.Span{{From: t0, To: first}, {From: first + 1, To: second}}
-	site := &engine.Site{}
 	var s engine.State
-	s.Heartbeat(&cfg, site, true, t0, nil) // off while people work on it
+	s.Step(&cfg, nil, &engine.Input{Kind: engine.Heartbeat, Shutdown: true}, t0, nil) // off while people work on it
 	for _, end := range []rimewatch.Time{first, second} {
-		if got := s.Deadline(&cfg, site); got != end {
+		if got := s.Deadline(&cfg, nil); got != end {
 			t.Fatalf("the deadline is %v, want %v", got, end)
 		}
-		s.Tick(&cfg, site, end-1, nil)
+		tick(&s, &cfg, end-1)
 		if s.Maintained >= end {
 			t.Fatal("it ends too early")
 		}
-		s.Tick(&cfg, site, end, nil)
+		tick(&s, &cfg, end)
 		if s.Maintained != end {
 			t.Fatalf("maintained until %v, want %v", s.Maintained, end)
 		}
 	}
-	if got := s.Deadline(&cfg, site); got != 0 {
+	if got := s.Deadline(&cfg, nil); got != 0 {
 		t.Fatalf("the deadline is %v after the last window", got)
 	}
 }

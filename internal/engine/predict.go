@@ -21,8 +21,8 @@ func (s *State) Rebaseline(c *Config, now rimewatch.Time, out []alert.Transition
 	return said(s.Predict.Rebaseline(&c.Predict, now, nil), now, out)
 }
 
-// Resolved takes note that a person has resolved the alert of a type.
-func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
+// resolved takes note that a person has resolved the alert of a type.
+func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
 	if p, ok := s.Predict.Standing(); ok && p.Type == t {
 		s.Predict.Dismiss(now)
 		return
@@ -30,7 +30,7 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 	s.Alert.Resolved(t, now)
 }
 
-// Knows tells whether an alert of the type is active as far as the state knows.
+// Knows reports whether an alert of the type is active as far as the state knows.
 func (s *State) Knows(t rimewatch.AlertType) bool {
 	for a := range s.Alert.Active {
 		if a.Type == t {

@@ -121,7 +121,7 @@ type life struct {
 	t    *rapid.T
 	p    *plot
 	cfg  engine.Config
-	site engine.Site
+	down []presence.Downtime // those that are over
 	s    engine.State
 	now  rimewatch.Time
 	log  []alert.Transition
@@ -131,8 +131,8 @@ type life struct {
 // the service is down.
 func (l *life) advance(to rimewatch.Time) {
 	for range 1000 {
-		due := max(l.s.Deadline(&l.cfg, &l.site), l.now)
-		if l.s.Deadline(&l.cfg, &l.site) == 0 {
+		due := max(l.s.Deadline(&l.cfg, l.down), l.now)
+		if l.s.Deadline(&l.cfg, l.down) == 0 {
 			due = to + 1
 		}
 		if d, down := l.asleep(min(due, to)); down {
@@ -148,7 +148,7 @@ func (l *life) advance(to rimewatch.Time) {
 			return
 		}
 		l.now = due
-		l.log = l.s.Tick(&l.cfg, &l.site, l.now, l.log)
+		l.step(engine.Input{Kind: engine.Tick})
 	}
 	l.t.Fatalf("stuck at %s", l.now)
 }
@@ -156,7 +156,7 @@ func (l *life) advance(to rimewatch.Time) {
 // asleep gives a downtime that has begun by then and was not slept through yet.
 func (l *life) asleep(by rimewatch.Time) (presence.Downtime, bool) {
 	for _, d := range l.p.down {
-		if d.From <= by && !slices.Contains(l.site.Downtimes, d) {
+		if d.From <= by && !slices.Contains(l.down, d) {
 			return d, true
 		}
 	}
@@ -166,8 +166,12 @@ func (l *life) asleep(by rimewatch.Time) (presence.Downtime, bool) {
 // wake is the start of the service after a downtime.
 func (l *life) wake(d presence.Downtime) {
 	l.now = max(l.now, d.To)
-	l.site.Downtimes = append(slices.Clone(l.site.Downtimes), d)
+	l.down = append(slices.Clone(l.down), d)
 	l.restart()
+}
+
+func (l *life) step(in engine.Input) {
+	l.log, _ = l.s.Step(&l.cfg, l.down, &in, l.now, l.log)
 }
 
 func (l *life) restart() {
@@ -190,7 +194,7 @@ func (l *life) reading(at rimewatch.Time, last bool) {
 	r.Set(rimewatch.ProductZoneTemp, zone)
 	r.Set(rimewatch.Voltage, volts)
 	r.Set(rimewatch.AmbientTemp, 24)
-	l.log, _ = l.s.Reading(&l.cfg, &l.site, &r, l.now, last, l.log)
+	l.step(engine.Input{Kind: engine.Reading, Reading: &r, Last: last})
 }
 
 // wild is a late reading far off every limit. It must do nothing but prove the
@@ -200,7 +204,7 @@ func (l *life) wild(at rimewatch.Time) {
 	r.Set(rimewatch.ProductZoneTemp, rapid.SampledFrom([]float64{-50, 50}).Draw(l.t, "wild"))
 	r.Set(rimewatch.Voltage, 30)
 	n := len(l.log)
-	l.log, _ = l.s.Reading(&l.cfg, &l.site, &r, l.now, true, l.log)
+	l.step(engine.Input{Kind: engine.Reading, Reading: &r, Last: true})
 	if len(l.log) != n {
 		l.t.Fatalf("a late reading of %s brought %+v", at, l.log[n:])
 	}
@@ -238,7 +242,7 @@ func TestWeeks(t *testing.T) {
 			case fate < 10:
 				l.restart()
 			case fate < 15:
-				l.log = l.s.Tick(&l.cfg, &l.site, l.now, l.log)
+				l.step(engine.Input{Kind: engine.Tick})
 			}
 			l.reading(at, !more)
 			lost = false

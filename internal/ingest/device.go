@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -93,7 +94,8 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 			s.setSuppressed(st, nil, now)
 		}
 		st.cfg = s.configs.get(s.encodeConfig(d))
-		s.transitions(st, st.state.Tick(st.cfg, &s.site, now, s.group.scratch[:0]), now)
+		out, _ := st.state.Step(st.cfg, s.downtimes, &engine.Input{Kind: engine.Tick}, now, s.group.scratch[:0])
+		s.transitions(st, out, now)
 	}
 	event := DeviceEvent{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
 	if op.Delete {

@@ -51,11 +51,11 @@ func (op *alertOp) judges() ([]store.Input, error) {
 	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
 }
 
-// judged lets logged feedback happen to a device.
-func judged(state *engine.State, cfg *engine.Config, payload []byte, now rimewatch.Time) {
+// decodeFeedback reads logged feedback.
+func decodeFeedback(payload []byte) engine.Input {
 	var j judgement
 	_ = json.Unmarshal(payload, &j) // what judges wrote, under a checksum
-	state.Judged(cfg, j.Type, j.Verdict, j.Was, now)
+	return engine.Input{Kind: engine.Feedback, Alert: j.Type, Verdict: j.Verdict, Was: j.Was}
 }
 
 // judge writes the verdict into the alert, and ends one that is open.
@@ -124,7 +124,7 @@ func (s *Service) Prediction(deviceID int64) (_ predict.Report, verdicts [len(ri
 	}
 	var scratch engine.State
 	state := u.read(&scratch)
-	for i, n := range state.Feedback {
+	for i, n := range state.Verdicts {
 		verdicts[i] = int(n)
 	}
 	return state.Predict.Report(&u.cfg.Predict), verdicts

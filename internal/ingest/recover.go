@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -147,26 +146,7 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 		u.dirtySeq = e.Seq
 		s.dirty = append(s.dirty, dirt{unit: u, seq: e.Seq, since: e.Now, inputs: s.inputs})
 	}
-	var out []alert.Transition
-	state := s.memory.open(u)
-	switch e.Input.Kind {
-	case store.InputReading:
-		u.pending--
-		state.Reading(u.cfg, &s.site, &e.Input.Reading, e.Now, u.pending == 0, out)
-	case store.InputHeartbeat:
-		hb := decodeHeartbeat(e.Input.Payload)
-		u.vitals.take(&hb)
-		state.Heartbeat(u.cfg, &s.site, hb.Offline, e.Now, out)
-	case store.InputTick:
-		state.Tick(u.cfg, &s.site, e.Now, out)
-	case store.InputDevice:
-		u.cfg = s.configs.after(u.cfg, e.Input.Payload)
-		state.Tick(u.cfg, &s.site, e.Now, out)
-	case store.InputResolve:
-		state.Resolved(rimewatch.AlertType(e.Input.Payload), e.Now)
-	case store.InputFeedback:
-		judged(state, u.cfg, e.Input.Payload, e.Now)
-	}
+	s.step(u, s.memory.open(u), &u.cfg, &u.vitals, &e.Input, e.Now, nil)
 }
 
 func (s *Service) restoreAlerts(ctx context.Context) error {
@@ -244,7 +224,7 @@ func (s *Service) noteDowntime(ctx context.Context) error {
 	if s.unrecorded != (store.Downtime{}) {
 		// A full disk must not keep the service down: it is remembered until it
 		// can be written.
-		s.site.Downtimes = append(s.site.Downtimes, presence.Downtime(s.unrecorded))
+		s.downtimes = append(s.downtimes, presence.Downtime(s.unrecorded))
 	}
 	return nil
 }
@@ -270,10 +250,10 @@ func (s *Service) loadDowntimes(ctx context.Context, d store.Downtime) error {
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	s.site.Downtimes = s.site.Downtimes[:0]
+	s.downtimes = s.downtimes[:0]
 	for _, d := range all {
 		if d.To > s.clock()-downtimeKept {
-			s.site.Downtimes = append(s.site.Downtimes, presence.Downtime{From: d.From, To: d.To})
+			s.downtimes = append(s.downtimes, presence.Downtime{From: d.From, To: d.To})
 		}
 	}
 	return nil
@@ -288,7 +268,7 @@ func (s *Service) putLive() {
 	for _, u := range s.units {
 		state := u.read(&scratch)
 		u.online, u.changedAt, u.announced = state.Presence.Online, state.Presence.ChangedAt, state.Presence.Announced
-		for i, n := range state.Feedback {
+		for i, n := range state.Verdicts {
 			s.verdicts[i] += int(n)
 		}
 		_, u.outside = state.Health.Excursion()

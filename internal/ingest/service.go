@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -109,7 +108,7 @@ type Service struct {
 	inputs     int64  // inputs ever committed by this process
 	dirty      []dirt // units without a checkpoint, by their oldest such commit
 	totals     map[int64]*totals
-	site       engine.Site
+	downtimes  []presence.Downtime          // of the service, oldest first
 	verdicts   [len(rimewatch.Verdicts)]int // see Verdicts
 	configs    configs
 	sites      sites

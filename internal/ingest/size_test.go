@@ -18,11 +18,10 @@ func TestPackedStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s engine.State
-	var site engine.Site
 	for _, at := range []struct{ days, most int }{{0, 500}, {1, 1200}, {28, 1700}} {
 		for u.NextAt() < start+rimewatch.Time(at.days)*rimewatch.Day+rimewatch.Hour/3 {
 			r := u.Next()
-			s.Reading(&cfg, &site, &r, r.At, true, nil)
+			s.Step(&cfg, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
 		}
 		n := len(packState(nil, &s))
 		t.Logf("after %d days: %d bytes", at.days, n)

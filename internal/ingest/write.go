@@ -8,7 +8,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -94,7 +93,7 @@ func (s *Service) passTime() {
 // setDeadline notes a unit's deadline by its state. Most are put off by the next
 // reading: the state need not be unpacked to know that.
 func (s *Service) setDeadline(u *unit, state *engine.State, cfg *engine.Config) {
-	u.dueAt = state.Deadline(cfg, &s.site)
+	u.dueAt = state.Deadline(cfg, s.downtimes)
 	s.rouse(u, u.dueAt)
 }
 
@@ -277,7 +276,7 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 				continue
 			}
 			if u := s.units[in.DeviceID]; u != nil {
-				s.step(u, in, now)
+				s.happen(u, in, now)
 			}
 		}
 	}
@@ -327,32 +326,17 @@ func (s *Service) countReadings() (accepted int) {
 	return accepted
 }
 
-// step lets one input happen to a unit.
-func (s *Service) step(u *unit, in *store.Input, now rimewatch.Time) {
+// happen lets one input of the group happen to a unit.
+func (s *Service) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	g := &s.group
 	st := s.stage(u)
-	out := g.scratch[:0]
+	out, over := s.step(u, st.state, &st.cfg, &st.vitals, in, now, g.scratch[:0])
 	switch in.Kind {
 	case store.InputReading:
-		u.pending--
 		g.readings++
-		var over health.Excursion
-		out, over = st.state.Reading(st.cfg, &s.site, &in.Reading, now, u.pending == 0, out)
 		s.excursion(st, &over)
-	case store.InputHeartbeat:
-		hb := decodeHeartbeat(in.Payload)
-		st.vitals.take(&hb)
-		out = st.state.Heartbeat(st.cfg, &s.site, hb.Offline, now, out)
 	case store.InputDevice:
-		st.cfg = s.configs.after(st.cfg, in.Payload)
-		out = st.state.Tick(st.cfg, &s.site, now, out)
 		g.events.Devices = append(g.events.Devices, DeviceEvent{Kind: DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
-	case store.InputTick:
-		out = st.state.Tick(st.cfg, &s.site, now, out)
-	case store.InputResolve:
-		st.state.Resolved(rimewatch.AlertType(in.Payload), now)
-	case store.InputFeedback:
-		judged(st.state, st.cfg, in.Payload, now)
 	}
 	s.transitions(st, out, now)
 }

@@ -25,7 +25,6 @@ type event struct {
 type unitJudge struct {
 	cfg    engine.Config
 	state  engine.State
-	site   engine.Site
 	alerts []alert.Transition
 }
 
@@ -40,14 +39,14 @@ func (u *unitJudge) take(r *rimewatch.Reading, out []event) []event {
 	u.alerts = u.alerts[:0]
 	if u.state.Presence.LastSeen != 0 {
 		for n := 0; n < 100; n++ {
-			due := u.state.Deadline(&u.cfg, &u.site)
+			due := u.state.Deadline(&u.cfg, nil)
 			if due == 0 || due >= r.At {
 				break
 			}
-			u.alerts = u.state.Tick(&u.cfg, &u.site, due, u.alerts)
+			u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Tick}, due, u.alerts)
 		}
 	}
-	u.alerts, _ = u.state.Reading(&u.cfg, &u.site, r, r.At, true, u.alerts)
+	u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Reading, Reading: r, Last: true}, r.At, u.alerts)
 	for i := range u.alerts {
 		t := &u.alerts[i]
 		e := event{at: t.At, what: t.Kind.String(), typ: t.Type, severity: t.Severity}

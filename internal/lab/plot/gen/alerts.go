@@ -229,24 +229,24 @@ func (sc *scene) judge(r *recording, missing []bool) []alert.Transition {
 	c.Alert.HumidityInZone = sc.inZone
 	var (
 		s    engine.State
-		site engine.Site
+		tick = engine.Input{Kind: engine.Tick}
 		log  []alert.Transition
 	)
 	for i := range r.readings {
 		at := r.times[i]
-		for due := s.Deadline(&c, &site); due != 0 && due < at; due = s.Deadline(&c, &site) {
+		for due := s.Deadline(&c, nil); due != 0 && due < at; due = s.Deadline(&c, nil) {
 			before := s
-			log = s.Tick(&c, &site, due, log)
+			log, _ = s.Step(&c, nil, &tick, due, log)
 			if s == before {
 				break
 			}
 		}
 		if !missing[i] {
-			log, _ = s.Reading(&c, &site, &r.readings[i], at, true, log)
+			log, _ = s.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r.readings[i], Last: true}, at, log)
 		} else if sc.beats {
-			log = s.Heartbeat(&c, &site, false, at, log)
+			log, _ = s.Step(&c, nil, &engine.Input{Kind: engine.Heartbeat}, at, log)
 		}
-		log = s.Tick(&c, &site, at, log)
+		log, _ = s.Step(&c, nil, &tick, at, log)
 	}
 	return log
 }

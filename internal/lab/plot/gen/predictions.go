@@ -73,9 +73,8 @@ func (st *story) judge(r *recording, onset rimewatch.Time) (marks []plot.Mark, e
 	const amber, red, black = "#a15c00", "#b00020", "#222"
 	c := engine.ConfigOf(&rimewatch.Device{EquipmentType: st.equipment})
 	var (
-		s    engine.State
-		site engine.Site
-		log  []alert.Transition
+		s   engine.State
+		log []alert.Transition
 	)
 	end = r.times[len(r.times)-1]
 	warm := false
@@ -84,8 +83,8 @@ func (st *story) judge(r *recording, onset rimewatch.Time) (marks []plot.Mark, e
 		if at > end {
 			break
 		}
-		log, _ = s.Reading(&c, &site, &r.readings[i], at, true, log[:0])
-		log = s.Tick(&c, &site, at, log)
+		log, _ = s.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r.readings[i], Last: true}, at, log[:0])
+		log, _ = s.Step(&c, nil, &engine.Input{Kind: engine.Tick}, at, log)
 		for k := range log {
 			t := &log[k]
 			switch {

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/presence"
+)
+
+// Kind names what an Input is.
+type Kind uint8
+
+// The kinds of inputs.
+const (
+	Tick      Kind = iota // time has passed, or the configuration has changed
+	Reading               // a reading was newly stored
+	Heartbeat             // the device sent a sign of life
+	Resolve               // a person resolved an alert
+	Feedback              // a person gave a verdict on a prediction
+)
+
+// Input is one thing that happens to a device.
+type Input struct {
+	Kind     Kind
+	Last     bool                // of a Reading: the device's last of those that arrived together
+	Shutdown bool                // of a Heartbeat: the device announces its own end
+	Reading  *rimewatch.Reading  // of a Reading; left as it is
+	Alert    rimewatch.AlertType // of a Resolve and of a Feedback; "" when the prediction was over
+	Verdict  rimewatch.Verdict   // of a Feedback
+	Was      rimewatch.Verdict   // of a Feedback: the verdict that it replaces, "" = none
+}
+
+// Step lets an input happen to the device at now and appends what it does to
+// the device's alerts. It is the only way in which a State changes, live and in
+// a replay alike: equal inputs in equal order give equal states. down lists the
+// service's downtimes that are known at now, oldest first. over is the excursion
+// that a reading ended; its End is 0 when none did.
+func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+	switch in.Kind {
+	case Tick:
+		out = s.tick(c, down, now, out)
+	case Reading:
+		return s.reading(c, in.Reading, now, in.Last, out)
+	case Heartbeat:
+		s.Presence.Heartbeat(now, in.Shutdown)
+		out = s.Alert.Tick(&c.Alert, s.view(c), now, out)
+	case Resolve:
+		s.resolved(in.Alert, now)
+	case Feedback:
+		s.judged(c, in.Alert, in.Verdict, in.Was, now)
+	}
+	return out, over
+}
