@@ -28,6 +28,7 @@ var pure = map[string][]string{
 	"internal/notify/message": nil,
 	"internal/notify/plan":    nil,
 	"internal/report":         {module + "/internal/alert", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
+	"internal/wire":           nil,
 	"internal/engine":         {module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
@@ -43,7 +44,7 @@ var may = map[string][]string{
 	"internal/store/storetest": {"internal/store"},
 	"internal/ingest":          {"internal/store", "internal/engine", "internal/alert", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":         {"internal/store"},
-	"internal/httpapi":         {"internal/store", "internal/report", "internal/account", "internal/health", "internal/predict", "policies"},
+	"internal/httpapi":         {"internal/wire", "internal/store", "internal/report", "internal/account", "internal/health", "internal/predict", "policies"},
 	"internal/notify":          {"internal/store", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound": nil,
 	"internal/notify/email":    {"internal/notify/message"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 const streamIntro = `The real-time stream of Rimewatch: what happens, as it happens. The REST API, whose objects the events carry, is described in /api/openapi.json.
@@ -158,7 +160,7 @@ func eventSchema(channel string, events []string, member, schema string) object 
 
 // streamSchemas are the messages that are no events.
 func streamSchemas() object {
-	id := object{"type": "integer", "minimum": 0, "maximum": maxCount, "description": "Names the subscription; the client chooses it."}
+	id := object{"type": "integer", "minimum": 0, "maximum": wire.MaxCount, "description": "Names the subscription; the client chooses it."}
 	filterable := object{
 		"serials":        object{"type": "array", "minItems": 1, "maxItems": 500, "items": object{"type": "string"}, "description": "Without case."},
 		"site_id":        object{"type": "integer", "description": "0 = devices without a site."},

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // How large a body may be after decompression.
@@ -31,7 +31,7 @@ const (
 	typeMultipart = "multipart/form-data"
 )
 
-var errEmptyBody = invalidJSON("it is empty")
+var errEmptyBody = wire.InvalidJSON("it is empty")
 
 // contentType checks the Content-Type of a request against what the route
 // takes and gives the plain type.
@@ -275,6 +275,3 @@ func (b *bulkSlots) take(ctx context.Context, workspaceID int64) (release func()
 	}
 	return release, nil
 }
-
-// isBlank tells whether a body holds nothing but white space.
-func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

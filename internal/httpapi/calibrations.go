@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Calibration is one check of a probe against a reference.
@@ -82,7 +83,7 @@ const (
 
 // calibration checks a body by itself.
 func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration, *rimewatch.Error) {
-	var f found
+	var f wire.FieldErrors
 	blank(&f, "performed_by", b.PerformedBy)
 	c := rimewatch.Calibration{
 		Field: rimewatch.ProductZoneTemp, Method: b.Method, Reference: b.Reference, AsFound: b.AsFound, AsLeft: b.AsLeft, Uncertainty: b.Uncertainty,
@@ -94,7 +95,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	info := c.Field.Info()
 	inRange := func(name string, v float64) {
 		if v < info.Min || v > info.Max {
-			f.add(name, "must be between %s and %s", plain(info.Min), plain(info.Max))
+			f.Add(name, "must be between %s and %s", plain(info.Min), plain(info.Max))
 		}
 	}
 	inRange("reference", b.Reference)
@@ -103,10 +104,10 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 		inRange("as_left", *b.AsLeft)
 	}
 	if most := mostOffset(c.Field); b.Offset != nil && math.Abs(*b.Offset) > most {
-		f.add("offset", "must be between %s and %s", plain(-most), plain(most))
+		f.Add("offset", "must be between %s and %s", plain(-most), plain(most))
 	}
 	if b.PassLimit == nil && c.Field > rimewatch.AmbientTemp {
-		f.add("pass_limit", "is required for %s", c.Field)
+		f.Add("pass_limit", "is required for %s", c.Field)
 	}
 	set := func(dst *rimewatch.Time, v *rimewatch.Time, byDefault rimewatch.Time) {
 		if *dst = byDefault; v != nil {
@@ -120,12 +121,12 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	notLater(&f, "performed_at", c.PerformedAt, now)
 	notLater(&f, "applied_from", c.AppliedFrom, now)
 	if c.AppliedFrom < c.PerformedAt {
-		f.add("applied_from", "must not be before performed_at: readings from before stay as they are")
+		f.Add("applied_from", "must not be before performed_at: readings from before stay as they are")
 	}
 	if c.DueAt <= c.PerformedAt {
-		f.add("due_at", "must be after performed_at")
+		f.Add("due_at", "must be after performed_at")
 	}
-	return c, f.err
+	return c, f.Err
 }
 
 // mostOffset is the largest correction: more is a broken probe.

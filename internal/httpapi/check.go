@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // checker tells what is wrong with a request, by the same schemas that describe
@@ -28,18 +29,6 @@ type checker struct {
 type pattern struct {
 	*regexp.Regexp
 	text string
-}
-
-// found collects what is wrong with which field.
-type found struct{ err *rimewatch.Error }
-
-func (f *found) add(path, format string, args ...any) {
-	if f.err == nil {
-		f.err = &rimewatch.Error{Code: rimewatch.CodeValidationFailed, Message: "The request has invalid fields."}
-	}
-	if len(f.err.Fields) < maxReportedFields {
-		f.err.With(path, format, args...)
-	}
 }
 
 func (c *checker) resolve(s *huma.Schema) *huma.Schema {
@@ -78,49 +67,71 @@ func (c *checker) prepare(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// body checks a JSON text that has passed checkJSON.
+// body checks the JSON text of a body: its syntax and its fields in one walk.
 func (c *checker) body(s *huma.Schema, text []byte) *rimewatch.Error {
-	var f found
-	text = bytes.TrimSpace(text)
-	if text[0] != '{' {
-		return invalidJSON("it must be an object")
+	var f wire.FieldErrors
+	object := false
+	err := wire.Scan(text, func(in *wire.Scanner) bool {
+		object = in.Next() == '{'
+		return c.value(s, in, "", &f)
+	})
+	switch {
+	case err != nil:
+		return wire.InvalidJSON("%v", err)
+	case !object:
+		return wire.InvalidJSON("it must be an object")
 	}
-	c.value(s, text, "", &f)
-	return f.err
+	return f.Err
 }
 
-func (c *checker) value(s *huma.Schema, v []byte, path string, f *found) {
+// value passes the value that comes next in a text; false when it is malformed.
+func (c *checker) value(s *huma.Schema, in *wire.Scanner, path string, f *wire.FieldErrors) bool {
 	s = c.resolve(s)
-	if len(s.OneOf) == 2 { // an object or null
-		if v[0] != 'n' {
-			c.value(s.OneOf[0], v, path, f)
-		}
-		return
+	first := in.Next()
+	if f.Full() || len(s.OneOf) == 2 && first == 'n' {
+		return in.Value()
 	}
-	if v[0] == 'n' {
+	switch {
+	case len(s.OneOf) == 2: // an object or null
+		return c.value(s.OneOf[0], in, path, f)
+	case first == 'n':
 		if !s.Nullable && s.Type != "" {
-			f.add(path, "must not be null")
+			f.Add(path, "must not be null")
 		}
-		return
+	case s.Type == huma.TypeObject && first == '{':
+		return c.object(s, in, path, f)
+	case s.Type == huma.TypeArray && first == '[':
+		return c.array(s, in, path, f)
+	default:
+		raw, ok := in.Raw()
+		if ok {
+			c.scalar(s, raw, path, f)
+		}
+		return ok
 	}
+	return in.Value()
+}
+
+// scalar checks a value that is not what an object or array should be.
+func (c *checker) scalar(s *huma.Schema, v []byte, path string, f *wire.FieldErrors) {
 	switch s.Type {
 	case huma.TypeObject:
-		c.object(s, v, path, f)
+		f.Add(path, "must be an object")
 	case huma.TypeArray:
-		c.array(s, v, path, f)
+		f.Add(path, "must be an array")
 	case huma.TypeString:
 		if v[0] != '"' {
-			f.add(path, "must be a string")
+			f.Add(path, "must be a string")
 			return
 		}
-		c.text(s, string(textOf(v)), path, f)
+		c.text(s, string(wire.Text(v)), path, f)
 	case huma.TypeBoolean:
 		if v[0] != 't' && v[0] != 'f' {
-			f.add(path, "must be true or false")
+			f.Add(path, "must be true or false")
 		}
 	case huma.TypeInteger, huma.TypeNumber:
-		if !isNumber(v) {
-			f.add(path, "must be %s", kindName(s.Type))
+		if !wire.IsNumber(v) {
+			f.Add(path, "must be %s", kindName(s.Type))
 			return
 		}
 		c.number(s, string(v), path, f)
@@ -141,58 +152,54 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func (c *checker) object(s *huma.Schema, v []byte, path string, f *found) {
-	if v[0] != '{' {
-		f.add(path, "must be an object")
-		return
-	}
+func (c *checker) object(s *huma.Schema, in *wire.Scanner, path string, f *wire.FieldErrors) bool {
 	extra, open := s.AdditionalProperties.(*huma.Schema)
 	n := 0
 	present := make(map[string]bool, len(s.Properties))
-	members(v, func(key, value []byte) bool {
+	ok := in.Object(func(key []byte) bool {
 		n++
 		name := string(key)
 		if p, ok := s.Properties[name]; ok {
 			present[name] = true
-			c.value(p, value, join(path, name), f)
-			return true
+			return c.value(p, in, join(path, name), f)
 		}
-		name = shown(key)
+		name = wire.Shown(key)
 		switch {
 		case open && c.propertyName(s, key, join(path, name), f):
-			c.value(extra, value, join(path, name), f)
+			return c.value(extra, in, join(path, name), f)
 		case !open:
-			f.add(join(path, name), "%s", unknownProperty(s, string(key)))
+			f.Add(join(path, name), "%s", unknownProperty(s, string(key)))
 		}
-		return f.err == nil || len(f.err.Fields) < maxReportedFields
+		return in.Value()
 	})
 	for _, name := range s.Required {
 		if !present[name] {
-			f.add(join(path, name), "is required")
+			f.Add(join(path, name), "is required")
 		}
 	}
 	if s.MaxProperties != nil && n > *s.MaxProperties {
-		f.add(path, "must have at most %d entries", *s.MaxProperties)
+		f.Add(path, "must have at most %d entries", *s.MaxProperties)
 	}
 	if s.MinProperties != nil && n < *s.MinProperties {
-		f.add(path, "must have at least %d entries", *s.MinProperties)
+		f.Add(path, "must have at least %d entries", *s.MinProperties)
 	}
+	return ok
 }
 
 // maxKeyLen is the extension that bounds the keys of a map.
 const maxKeyLen = "x-maxKeyLength"
 
-func (c *checker) propertyName(s *huma.Schema, key []byte, path string, f *found) bool {
+func (c *checker) propertyName(s *huma.Schema, key []byte, path string, f *wire.FieldErrors) bool {
 	most, ok := s.Extensions[maxKeyLen].(int)
 	switch n := utf8.RuneCount(key); {
 	case n == 0:
-		f.add(path, "the key must not be empty")
+		f.Add(path, "the key must not be empty")
 		return false
 	case ok && n > most:
-		f.add(path, "the key must have at most %d characters", most)
+		f.Add(path, "the key must have at most %d characters", most)
 		return false
 	case bytes.IndexByte(key, 0) >= 0:
-		f.add(path, "the key must not contain NUL")
+		f.Add(path, "the key must not contain NUL")
 		return false
 	}
 	return true
@@ -207,47 +214,44 @@ func unknownProperty(s *huma.Schema, key string) string {
 	return "is not a known field"
 }
 
-func (c *checker) array(s *huma.Schema, v []byte, path string, f *found) {
-	if v[0] != '[' {
-		f.add(path, "must be an array")
-		return
-	}
+func (c *checker) array(s *huma.Schema, in *wire.Scanner, path string, f *wire.FieldErrors) bool {
 	n := 0
-	elements(v, func(item []byte) bool {
-		if s.MaxItems == nil || n < *s.MaxItems {
-			c.value(s.Items, item, fmt.Sprintf("%s[%d]", path, n), f)
-		}
+	ok := in.Array(func(i int) bool {
 		n++
-		return f.err == nil || len(f.err.Fields) < maxReportedFields
+		if s.MaxItems != nil && i >= *s.MaxItems {
+			return in.Value()
+		}
+		return c.value(s.Items, in, fmt.Sprintf("%s[%d]", path, i), f)
 	})
 	if s.MaxItems != nil && n > *s.MaxItems {
-		f.add(path, "must have at most %d items", *s.MaxItems)
+		f.Add(path, "must have at most %d items", *s.MaxItems)
 	}
 	if s.MinItems != nil && n < *s.MinItems {
-		f.add(path, "must have at least %d items", *s.MinItems)
+		f.Add(path, "must have at least %d items", *s.MinItems)
 	}
+	return ok
 }
 
-func (c *checker) text(s *huma.Schema, v, path string, f *found) {
+func (c *checker) text(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	n := utf8.RuneCountInString(v)
 	switch {
 	case strings.IndexByte(v, 0) >= 0:
-		f.add(path, "must not contain NUL")
+		f.Add(path, "must not contain NUL")
 	case !utf8.ValidString(v):
-		f.add(path, "must be valid UTF-8")
+		f.Add(path, "must be valid UTF-8")
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(v)):
-		f.add(path, "must be %s", oneOf(s.Enum))
+		f.Add(path, "must be %s", oneOf(s.Enum))
 	case s.MinLength != nil && n < *s.MinLength && n == 0:
-		f.add(path, "must not be empty")
+		f.Add(path, "must not be empty")
 	case s.MinLength != nil && n < *s.MinLength:
-		f.add(path, "must have at least %d characters", *s.MinLength)
+		f.Add(path, "must have at least %d characters", *s.MinLength)
 	case s.MaxLength != nil && n > *s.MaxLength:
-		f.add(path, "must have at most %d characters", *s.MaxLength)
+		f.Add(path, "must have at most %d characters", *s.MaxLength)
 	case s.Pattern != "" && !c.patterns[s.Pattern].MatchString(v):
-		f.add(path, "must be %s", c.patterns[s.Pattern].text)
+		f.Add(path, "must be %s", c.patterns[s.Pattern].text)
 	case s.Format == "date-time":
 		if _, err := rimewatch.ParseTime(v); err != nil {
-			f.add(path, "%s", err)
+			f.Add(path, "%s", err)
 		}
 	}
 }
@@ -266,24 +270,24 @@ func oneOf(values []any) string {
 	return b.String()
 }
 
-func (c *checker) number(s *huma.Schema, v, path string, f *found) {
+func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	if s.Type == huma.TypeInteger && strings.ContainsAny(v, ".eE") {
-		f.add(path, "must be an integer")
+		f.Add(path, "must be an integer")
 		return
 	}
 	// What a float64 cannot hold becomes ±Inf, which no range allows.
 	n, _ := strconv.ParseFloat(v, 64)
 	switch {
 	case s.Minimum != nil && s.Maximum != nil && (n < *s.Minimum || n > *s.Maximum):
-		f.add(path, "must be between %s and %s", plain(*s.Minimum), plain(*s.Maximum))
+		f.Add(path, "must be between %s and %s", plain(*s.Minimum), plain(*s.Maximum))
 	case s.Minimum != nil && n < *s.Minimum:
-		f.add(path, "must be at least %s", plain(*s.Minimum))
+		f.Add(path, "must be at least %s", plain(*s.Minimum))
 	case s.Maximum != nil && n > *s.Maximum:
-		f.add(path, "must be at most %s", plain(*s.Maximum))
+		f.Add(path, "must be at most %s", plain(*s.Maximum))
 	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum:
-		f.add(path, "must be more than %s", plain(*s.ExclusiveMinimum))
-	case math.IsInf(n, 0) || (s.Type == huma.TypeInteger && math.Abs(n) > maxCount):
-		f.add(path, "is too large")
+		f.Add(path, "must be more than %s", plain(*s.ExclusiveMinimum))
+	case math.IsInf(n, 0) || (s.Type == huma.TypeInteger && math.Abs(n) > wire.MaxCount):
+		f.Add(path, "is too large")
 	}
 }
 
@@ -300,7 +304,7 @@ func (c *checker) query(params []*huma.Param, raw string) (url.Values, *rimewatc
 	if err != nil {
 		return nil, rimewatch.Invalid("query", "is malformed")
 	}
-	var f found
+	var f wire.FieldErrors
 	known := make(url.Values, len(params))
 	for _, p := range params {
 		if p.In != "query" {
@@ -315,25 +319,25 @@ func (c *checker) query(params []*huma.Param, raw string) (url.Values, *rimewatc
 			known.Set(p.Name, v)
 		}
 	}
-	return known, f.err
+	return known, f.Err
 }
 
-func (c *checker) parameter(p *huma.Param, v string, f *found) string {
+func (c *checker) parameter(p *huma.Param, v string, f *wire.FieldErrors) string {
 	s := c.resolve(p.Schema)
 	switch s.Type {
 	case huma.TypeInteger:
 		sign, digits := strings.HasPrefix(v, "-"), strings.TrimPrefix(v, "-")
 		if digits == "" || strings.Trim(digits, "0123456789") != "" {
-			f.add(p.Name, "must be an integer")
+			f.Add(p.Name, "must be an integer")
 			return ""
 		}
-		if n, err := strconv.ParseInt(v, 10, 64); !sign && (err != nil || n > maxCount) {
-			v = strconv.FormatInt(maxCount, 10)
+		if n, err := strconv.ParseInt(v, 10, 64); !sign && (err != nil || n > wire.MaxCount) {
+			v = strconv.FormatInt(wire.MaxCount, 10)
 		}
 		c.number(s, v, p.Name, f)
 	case huma.TypeBoolean:
 		if v != "true" && v != "false" {
-			f.add(p.Name, "must be true or false")
+			f.Add(p.Name, "must be true or false")
 		}
 	case huma.TypeString:
 		if v != "" || len(s.Enum) > 0 || s.Format != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // csvWriter gathers rows and sends them in chunks.
@@ -55,11 +56,11 @@ func (w *csvWriter) extras(r *rimewatch.Reading) {
 	}
 	w.b = append(w.b, ',')
 	if r.Flags&rimewatch.StartCountSent != 0 {
-		w.b = appendInt(w.b, r.StartCount)
+		w.b = wire.AppendInt(w.b, r.StartCount)
 	}
 	w.b = append(w.b, ',')
 	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		w.b = appendInt(w.b, r.RunSeconds)
+		w.b = wire.AppendInt(w.b, r.RunSeconds)
 	}
 }
 
@@ -90,7 +91,7 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 			}
 			w.b = append(w.b, ',')
 			if v, ok := r.Value(f); ok {
-				w.b = appendNumber(w.b, v)
+				w.b = wire.AppendNumber(w.b, v)
 			}
 		}
 		if q.fields == rimewatch.AllFields {
@@ -115,7 +116,7 @@ func (a *API) bucketsCSV(c *call, q *historyQuery) error {
 	err := a.eachBucket(c, q, func(k *store.Bucket) {
 		w.b = k.At.Append(w.b)
 		w.b = append(w.b, ',')
-		w.b = appendInt(w.b, k.Count)
+		w.b = wire.AppendInt(w.b, k.Count)
 		for f := range rimewatch.NumFields {
 			if !q.fields.Has(f) {
 				continue
@@ -126,7 +127,7 @@ func (a *API) bucketsCSV(c *call, q *historyQuery) error {
 				continue
 			}
 			for _, v := range []float64{g.Min, average(g), g.Max} {
-				w.b = appendNumber(append(w.b, ','), v)
+				w.b = wire.AppendNumber(append(w.b, ','), v)
 			}
 		}
 		if failed == nil {

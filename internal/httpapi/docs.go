@@ -1,8 +1,6 @@
 package httpapi
 
-import (
-	"embed"
-)
+import "embed"
 
 // docsFiles are the docs page: a script that draws the description. Nothing is
 // fetched from other sites, and nothing in the page is inline, so the content

@@ -3,51 +3,11 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/rimewatch/rimewatch"
 )
-
-// FuzzBatch: a document is taken only when it is strict JSON with one member,
-// and then every item is either taken or rejected.
-func FuzzBatch(f *testing.F) {
-	f.Add([]byte(`{"readings":[` + nominalBody + `,` + nominalBody + `]}`))
-	f.Add([]byte(` { "readings" : [ {"device_serial":"A","humidity":1e1} , 5 , null ] } `))
-	f.Add([]byte(`{"readings":[],"readings":[{}]}`))
-	f.Add([]byte(`{"\u0072eadings":[{"device_serial":"A"}]}x`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		bc := batchContext{workspaceID: 1, now: rigStart, settings: rimewatch.Workspace{RawDays: 100_000}, fleet: wideFleet{}}
-		var b Batch
-		b.reset()
-		e := b.decodeDocument(&bc, body)
-		syntax := checkJSON(body)
-		if syntax != nil && (e == nil || e.Code != rimewatch.CodeInvalidJSON) && b.n <= maxBatch {
-			t.Fatalf("taken (%v), but %v", e, syntax)
-		}
-		if e != nil {
-			return
-		}
-		var doc struct {
-			Readings []json.RawMessage `json:"readings"`
-		}
-		if err := json.Unmarshal(body, &doc); err != nil {
-			t.Fatal(err)
-		}
-		if len(doc.Readings) != b.n || len(b.inputs)+len(b.rejected) != b.n || len(b.index) != len(b.inputs) {
-			t.Fatalf("%d items: %d seen, %d taken, %d rejected", len(doc.Readings), b.n, len(b.inputs), len(b.rejected))
-		}
-		for i, at := range b.index {
-			var one sentReading
-			if e := decodeReading(doc.Readings[at], &one); e != nil || one.Reading != b.inputs[i].Reading {
-				t.Fatalf("item %d alone: %v %+v, in the batch: %+v", at, e, one.Reading, b.inputs[i].Reading)
-			}
-		}
-	})
-}
 
 // FuzzLaneRequest: what the short loop takes for a request, net/http takes for
 // the same one. A difference would let two servers in a row see two requests

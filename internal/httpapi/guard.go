@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // sessionCookie holds the secret of a signed-in browser.
@@ -139,8 +140,7 @@ func takeFrom(l *limiter, key int64, now rimewatch.Time, h http.Header) *rimewat
 	return nil
 }
 
-// takeBody reads the body of a route that has one, and checks its type, size
-// and syntax.
+// takeBody reads the body of a route that has one, and checks its type and size.
 func (a *API) takeBody(c *call) *rimewatch.Error {
 	b := &c.route.body
 	if len(b.types) == 0 || b.stream {
@@ -161,20 +161,17 @@ func (a *API) takeBody(c *call) *rimewatch.Error {
 	if e != nil {
 		return e
 	}
-	if isBlank(c.body) {
+	if wire.Blank(c.body) {
 		c.body = nil
 		if b.optional {
 			return nil
 		}
 		return errEmptyBody
 	}
-	if err := checkJSON(c.body); err != nil {
-		return invalidJSON("%v", err)
-	}
 	return nil
 }
 
-// checkFields checks query parameters and the members of a JSON body.
+// checkFields checks query parameters, and the syntax and members of a JSON body.
 func (a *API) checkFields(c *call) *rimewatch.Error {
 	query, e := a.checker.query(c.route.op.Parameters, c.r.URL.RawQuery)
 	c.query = query

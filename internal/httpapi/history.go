@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // HistoryInput are the parameters of a device's history.
@@ -131,7 +132,7 @@ func (c *call) number(name string, byDefault, most int64) int64 {
 
 // pageInput gives the paging parameters of a route that writes its own answer.
 func (c *call) pageInput() PageInput {
-	return PageInput{Page: c.number("page", 1, maxCount), PerPage: c.number("per_page", 15, maxCount), Cursor: c.query.Get("cursor")}
+	return PageInput{Page: c.number("page", 1, wire.MaxCount), PerPage: c.number("per_page", 15, wire.MaxCount), Cursor: c.query.Get("cursor")}
 }
 
 func (a *API) historyQuery(c *call) (historyQuery, error) {
@@ -139,11 +140,11 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 		step: c.param("step", "raw"), down: c.query.Get("order") == "desc", cursor: c.query.Get("cursor"),
 		perPage: int(c.number("per_page", 1000, maxHistoryPage)), maxPoints: int(c.number("max_points", 1000, maxHistoryPage)),
 	}
-	var f found
+	var f wire.FieldErrors
 	q.to, _ = rimewatch.ParseTime(c.query.Get("to"))
 	q.from, _ = rimewatch.ParseTime(c.query.Get("from"))
 	if q.to != 0 && q.from > q.to {
-		f.add("from", "must not be after to")
+		f.Add("from", "must not be after to")
 	}
 	q.fields = rimewatch.AllFields
 	if list := c.query.Get("fields"); list != "" {
@@ -151,7 +152,7 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 		for name := range strings.SplitSeq(list, ",") {
 			field, ok := rimewatch.FieldByName(strings.TrimSpace(name))
 			if !ok {
-				f.add("fields", "%q is not a measurement", shown([]byte(name)))
+				f.Add("fields", "%q is not a measurement", wire.Shown([]byte(name)))
 				continue
 			}
 			q.fields = q.fields.With(field)
@@ -162,8 +163,8 @@ func (a *API) historyQuery(c *call) (historyQuery, error) {
 			q.span = s.span
 		}
 	}
-	if f.err != nil {
-		return q, f.err
+	if f.Err != nil {
+		return q, f.Err
 	}
 	serial, err := (&SerialInput{c.r.PathValue("serial")}).serial()
 	if err != nil {
@@ -262,13 +263,13 @@ func (a *API) historyOf(d *rimewatch.Device) store.History {
 // openHistory writes what all JSON answers of history begin with.
 func openHistory(q *historyQuery) []byte {
 	b := append(make([]byte, 0, streamChunk+4096), `{"success":true,"data":{"device_id":`...)
-	b = appendInt(b, q.device.ID)
+	b = wire.AppendInt(b, q.device.ID)
 	b = append(b, `,"device_serial":"`...)
 	b = append(b, q.device.Serial...)
 	b = append(b, `","from":`...)
-	b = appendTime(b, q.from)
+	b = wire.AppendTime(b, q.from)
 	b = append(b, `,"to":`...)
-	b = appendTime(b, q.to)
+	b = wire.AppendTime(b, q.to)
 	b = append(b, `,"step":"`...)
 	b = append(b, q.step...)
 	return append(b, '"')
@@ -311,11 +312,11 @@ func (a *API) readings(c *call, q *historyQuery) error {
 		return err
 	}
 	b = append(b, `],"pagination":{"per_page":`...)
-	b = appendInt(b, int64(q.perPage))
+	b = wire.AppendInt(b, int64(q.perPage))
 	b = append(b, `,"next_cursor":`...)
 	if more {
 		cursor := a.cursors.encode(kind, q.device.ID, int64(last), 0)
-		b = appendString(b, cursor)
+		b = wire.AppendString(b, cursor)
 		c.linkNext("cursor", cursor)
 	} else {
 		b = append(b, "null"...)
@@ -327,19 +328,19 @@ func (a *API) readings(c *call, q *historyQuery) error {
 
 func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Fields) []byte {
 	b = append(b, `{"recorded_at":`...)
-	b = appendTime(b, r.At)
+	b = wire.AppendTime(b, r.At)
 	b = append(b, `,"received_at":`...)
-	b = appendTime(b, r.ReceivedAt)
+	b = wire.AppendTime(b, r.ReceivedAt)
 	if fields == rimewatch.AllFields {
-		return append(appendMeasurements(b, r), '}')
+		return append(wire.AppendMeasurements(b, r), '}')
 	}
 	for f := range rimewatch.NumFields {
 		if !fields.Has(f) {
 			continue
 		}
-		b = append(b, fieldKeys[f]...)
+		b = append(b, wire.FieldKeys[f]...)
 		if v, ok := r.Value(f); ok {
-			b = appendNumber(b, v)
+			b = wire.AppendNumber(b, v)
 		} else {
 			b = append(b, "null"...)
 		}
@@ -349,7 +350,7 @@ func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Field
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, name)
+		b = wire.AppendString(b, name)
 	}
 	return append(b, "]}"...)
 }
@@ -389,12 +390,12 @@ func (a *API) buckets(c *call, q *historyQuery) error {
 		}
 		n++
 		b = append(b, `{"at":`...)
-		b = appendTime(b, k.At)
+		b = wire.AppendTime(b, k.At)
 		b = append(b, `,"count":`...)
-		b = appendInt(b, k.Count)
+		b = wire.AppendInt(b, k.Count)
 		for f := range rimewatch.NumFields {
 			if q.fields.Has(f) {
-				b = append(b, fieldKeys[f]...)
+				b = append(b, wire.FieldKeys[f]...)
 				b = appendAggregate(b, &k.Fields[f])
 			}
 		}
@@ -416,11 +417,11 @@ func appendAggregate(b []byte, g *store.Aggregate) []byte {
 		return append(b, "null"...)
 	}
 	b = append(b, `{"min":`...)
-	b = appendNumber(b, g.Min)
+	b = wire.AppendNumber(b, g.Min)
 	b = append(b, `,"avg":`...)
-	b = appendNumber(b, average(g))
+	b = wire.AppendNumber(b, average(g))
 	b = append(b, `,"max":`...)
-	b = appendNumber(b, g.Max)
+	b = wire.AppendNumber(b, g.Max)
 	return append(b, '}')
 }
 

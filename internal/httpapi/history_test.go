@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 func TestHistory(t *testing.T) {
@@ -102,17 +103,17 @@ func TestCSVHasNoRowCap(t *testing.T) {
 	r.device("A", "other")
 	const batches = 3
 	for b := range batches {
-		items := make([]string, maxBatch)
+		items := make([]string, wire.MaxBatch)
 		for i := range items {
-			at := rigStart - rimewatch.Time(b*maxBatch+i+1)*rimewatch.Second
+			at := rigStart - rimewatch.Time(b*wire.MaxBatch+i+1)*rimewatch.Second
 			items[i] = fmt.Sprintf(`{"device_serial":"A","humidity":1,"recorded_at":%q}`, at)
 		}
-		if a := r.do(post("/v1/readings/batch", r.feed, batchOf(items...))); a.get("data.accepted") != float64(maxBatch) {
+		if a := r.do(post("/v1/readings/batch", r.feed, batchOf(items...))); a.get("data.accepted") != float64(wire.MaxBatch) {
 			t.Fatal(clip(a.body))
 		}
 	}
 	a := r.do(get("/v1/devices/A/readings?from=2026-11-01T00:00:00Z&fields=humidity", r.read).with("Accept", "text/csv"))
-	if n := strings.Count(a.body, "\r\n"); n != batches*maxBatch+1 {
+	if n := strings.Count(a.body, "\r\n"); n != batches*wire.MaxBatch+1 {
 		t.Errorf("%d lines", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // humaBase gives the embedded context a name that is not that of its method.
@@ -78,7 +79,7 @@ func marshalJSON(w io.Writer, v any) error {
 	b, ok := v.(rawJSON)
 	if !ok {
 		var err error
-		if b, err = appendJSON(nil, v); err != nil {
+		if b, err = wire.AppendJSON(nil, v); err != nil {
 			return err
 		}
 		b = append(b, '\n')

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // maxImportRows is how many devices one import may hold.
@@ -109,7 +110,7 @@ func (a *API) importDevices(c *call) error {
 		}
 		out.Rows[i] = *row
 	}
-	b, err := appendJSON([]byte(`{"success":true,"data":`), out)
+	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), out)
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,11 @@ func (a *API) importFile(c *call) ([]byte, *rimewatch.Error) {
 			return nil, e
 		}
 	}
-	if isBlank(body) {
+	if wire.Blank(body) {
 		return nil, errEmptyBody
 	}
 	if !strings.HasPrefix(http.DetectContentType(body), "text/") || !validUTF8(body) {
-		return nil, invalidJSON("it is not a CSV file in UTF-8")
+		return nil, wire.InvalidJSON("it is not a CSV file in UTF-8")
 	}
 	return bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), nil
 }
@@ -228,26 +229,26 @@ func sniffComma(file []byte) rune {
 
 func (a *API) newImporter(c *call, header []string) (*importer, error) {
 	im := &importer{api: a, workspace: c.workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int)}
-	var f found
+	var f wire.FieldErrors
 	there := make(map[string]bool, len(header))
 	for i, name := range header {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if key, ok := strings.CutPrefix(strings.TrimSpace(header[i]), labelColumn); ok {
 			name = labelColumn + key
 		} else if !slices.Contains(importColumns, name) {
-			f.add(shown([]byte(header[i])), "is not a known column")
+			f.Add(wire.Shown([]byte(header[i])), "is not a known column")
 		}
 		if there[name] {
-			f.add(shown([]byte(name)), "is there twice")
+			f.Add(wire.Shown([]byte(name)), "is there twice")
 		}
 		there[name] = true
 		header[i] = name
 	}
 	if !slices.Contains(header, "serial") {
-		f.add("serial", "is required")
+		f.Add("serial", "is required")
 	}
-	if f.err != nil {
-		return nil, f.err
+	if f.Err != nil {
+		return nil, f.Err
 	}
 	sites, err := a.cfg.Accounts.Sites(c.r.Context(), account.Operator(c.workspace()))
 	if err != nil {
@@ -288,7 +289,7 @@ func (im *importer) plan(line int, cells []string) importPlan {
 				fail("site: is not known")
 				continue
 			}
-			body.number("site_id", appendInt(nil, id))
+			body.number("site_id", wire.AppendInt(nil, id))
 		case strings.HasPrefix(name, "temp_") || strings.HasPrefix(name, "critical_") || strings.HasSuffix(name, "delay_s") || strings.HasPrefix(name, "clear_"):
 			inner.cell(name, cell, true)
 		default:
@@ -307,12 +308,12 @@ func (im *importer) plan(line int, cells []string) importPlan {
 func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
 	serial := p.row.Serial
 	if !rimewatch.ValidSerial(serial) {
-		p.row.Serial = shown([]byte(serial))
+		p.row.Serial = wire.Shown([]byte(serial))
 		fail("serial: must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
 		return
 	}
 	if first, ok := im.seen[rimewatch.SerialKey(serial)]; ok {
-		fail("serial: stands in row " + string(appendInt(nil, int64(first))) + " already")
+		fail("serial: stands in row " + string(wire.AppendInt(nil, int64(first))) + " already")
 		return
 	}
 	im.seen[rimewatch.SerialKey(serial)] = p.row.Row

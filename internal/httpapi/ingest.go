@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // futureTolerance is how far a device's clock may be ahead.
@@ -30,7 +31,7 @@ type Ingest struct {
 type Scratch struct {
 	Out  []byte // the answer
 	Left int    // readings that the device may send at once, -1 when no device was found
-	sent sentReading
+	sent wire.SentReading
 	one  [1]store.Input
 }
 
@@ -39,7 +40,7 @@ type Scratch struct {
 // used again: the write path may still hold it.
 func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	s.Left = -1
-	if e := decodeReading(body, &s.sent); e != nil {
+	if e := wire.DecodeReading(body, &s.sent); e != nil {
 		return 0, e
 	}
 	settings, failed := g.settings.get(ctx, p.WorkspaceID, now)
@@ -93,7 +94,7 @@ func (g *Ingest) answer(ctx context.Context, workspaceID int64, in *store.Input,
 
 func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool) []byte {
 	b = append(b, `{"success":true,"data":{"reading":`...)
-	b = appendReading(b, deviceID, serial, r)
+	b = wire.AppendReading(b, deviceID, serial, r)
 	if duplicate {
 		return append(b, `,"duplicate":true}}`+"\n"...)
 	}

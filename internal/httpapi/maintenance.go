@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // MaintenanceState is the window that a device is in.
@@ -119,9 +120,9 @@ func (a *API) createMaintenance(ctx context.Context, in *MaintenanceCreateInput)
 		return MaintenanceData{}, err
 	}
 	b := &in.Body
-	var f found
-	if blank(&f, "reason", b.Reason); f.err != nil {
-		return MaintenanceData{}, f.err
+	var f wire.FieldErrors
+	if blank(&f, "reason", b.Reason); f.Err != nil {
+		return MaintenanceData{}, f.Err
 	}
 	w := rimewatch.MaintenanceWindow{WorkspaceID: c.workspace(), SiteIDs: b.SiteIDs, StartsAt: c.now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.now}
 	if b.StartsAt != nil {

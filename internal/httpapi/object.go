@@ -1,5 +1,7 @@
 package httpapi
 
+import "github.com/rimewatch/rimewatch/internal/wire"
+
 // objectWriter builds a JSON object from the cells of a row.
 type objectWriter struct{ b []byte }
 
@@ -9,12 +11,12 @@ func (o *objectWriter) key(name string) {
 	if len(o.b) > 1 {
 		o.b = append(o.b, ',')
 	}
-	o.b = append(appendString(o.b, name), ':')
+	o.b = append(wire.AppendString(o.b, name), ':')
 }
 
 func (o *objectWriter) text(name, value string) {
 	o.key(name)
-	o.b = appendString(o.b, value)
+	o.b = wire.AppendString(o.b, value)
 }
 
 func (o *objectWriter) number(name string, value []byte) {
@@ -25,7 +27,7 @@ func (o *objectWriter) number(name string, value []byte) {
 // cell writes a cell that is meant as a number as one when it is, and as text
 // otherwise, which the schema then refuses.
 func (o *objectWriter) cell(name, value string, numeric bool) {
-	if numeric && isNumber([]byte(value)) && checkJSON([]byte(value)) == nil {
+	if numeric && wire.IsNumber([]byte(value)) && wire.CheckJSON([]byte(value)) == nil {
 		o.number(name, []byte(value))
 		return
 	}

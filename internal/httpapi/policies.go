@@ -18,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 	"github.com/rimewatch/rimewatch/policies"
 )
 
@@ -188,7 +189,7 @@ func etagMatches(sent []string, etag string) bool {
 }
 
 func (c *call) cachedData(data any) error {
-	b, err := appendJSON([]byte(`{"success":true,"data":`), data)
+	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
 	if err != nil {
 		return err
 	}

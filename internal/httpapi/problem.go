@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // statusOf maps every code to its HTTP status: the one place that does.
@@ -71,11 +72,11 @@ func appendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
 	b = append(b, `{"success":false,"data":{},"error":{"code":"`...)
 	b = append(b, e.Code...)
 	b = append(b, `","message":`...)
-	b = appendString(b, e.Message)
+	b = wire.AppendString(b, e.Message)
 	b = append(b, `,"fields":`...)
-	b = appendFields(b, e.Fields)
+	b = wire.AppendFields(b, e.Fields)
 	b = append(b, `,"request_id":`...)
-	b = appendString(b, requestID)
+	b = wire.AppendString(b, requestID)
 	return append(b, "}}\n"...)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // NoInput is the input of routes that take none.
@@ -90,11 +91,11 @@ type LatestInput struct {
 }
 
 func appendLatest(b []byte, v *rimewatch.DeviceView) []byte {
-	b = appendReading(b, v.ID, v.Serial, &v.Latest)
+	b = wire.AppendReading(b, v.ID, v.Serial, &v.Latest)
 	b = append(b[:len(b)-1], `,"device_name":`...)
-	b = appendString(b, v.Name)
+	b = wire.AppendString(b, v.Name)
 	b = append(b, `,"equipment_type":`...)
-	b = appendString(b, v.EquipmentType)
+	b = wire.AppendString(b, v.EquipmentType)
 	if v.Status == rimewatch.Online {
 		return append(b, `,"device_status":"online"}`...)
 	}
@@ -181,7 +182,7 @@ func (a *API) latestPage(c *call) error {
 		b = appendLatest(b, &list[i])
 	}
 	b = append(b, `],"pagination":`...)
-	if b, err = appendJSON(b, page); err != nil {
+	if b, err = wire.AppendJSON(b, page); err != nil {
 		return err
 	}
 	c.header("Content-Type", typeJSON)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 func TestReadings(t *testing.T) {
@@ -108,7 +109,7 @@ func TestBatch(t *testing.T) {
 	r.events.take(4)
 	send := func(body string) request { return post("/v1/readings/batch", r.feed, body) }
 	lines := func(body string) request { return send(body).with("Content-Type", typeNDJSON) }
-	many := make([]string, maxBatch+1)
+	many := make([]string, wire.MaxBatch+1)
 	for i := range many {
 		many[i] = `{"device_serial":"A"}`
 	}
@@ -154,7 +155,7 @@ func TestBatch(t *testing.T) {
 		{name: "no items", req: send(`{"readings":[]}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
 		{name: "no lines", req: lines("\n\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
 		{name: "an array", req: send(`[` + reading("A", 11) + `]`), status: 400, code: rimewatch.CodeInvalidJSON},
-		{name: "as many as allowed", req: send(batchOf(many[:maxBatch]...)), status: 200, want: map[string]any{"data.rejected": maxBatch}},
+		{name: "as many as allowed", req: send(batchOf(many[:wire.MaxBatch]...)), status: 200, want: map[string]any{"data.rejected": wire.MaxBatch}},
 		{name: "too many", req: send(batchOf(many...)), status: 413, code: rimewatch.CodePayloadTooLarge},
 		{name: "too many lines", req: lines(strings.Join(many, "\n")), status: 413, code: rimewatch.CodePayloadTooLarge},
 		{name: "too large", req: lines(strings.Repeat(" ", maxBulkBody+1)), status: 413, code: rimewatch.CodePayloadTooLarge},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Records answers questions about what inspectors ask for, and keeps what people
@@ -182,23 +183,23 @@ type CorrectiveActionList struct {
 }
 
 // blank refuses texts of nothing but white space.
-func blank(f *found, name, text string) {
+func blank(f *wire.FieldErrors, name, text string) {
 	if strings.TrimSpace(text) == "" {
-		f.add(name, "must not be blank")
+		f.Add(name, "must not be blank")
 	}
 }
 
 // notLater refuses times that are yet to come, clocks that are a little ahead
 // forgiven.
-func notLater(f *found, name string, at, now rimewatch.Time) {
+func notLater(f *wire.FieldErrors, name string, at, now rimewatch.Time) {
 	if at > now+futureTolerance {
-		f.add(name, "must not be in the future")
+		f.Add(name, "must not be in the future")
 	}
 }
 
 func (a *API) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionInput) (CorrectiveActionData, error) {
 	c, b := callOf(ctx), &in.Body
-	var f found
+	var f wire.FieldErrors
 	blank(&f, "performed_by", b.PerformedBy)
 	blank(&f, "cause", b.Cause)
 	blank(&f, "action", b.Action)
@@ -213,14 +214,14 @@ func (a *API) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionIn
 	if b.VerifiedBy != nil {
 		x.VerifiedBy = strings.TrimSpace(*b.VerifiedBy)
 		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, x.PerformedBy) {
-			f.add("verified_by", "must be another person than performed_by")
+			f.Add("verified_by", "must be another person than performed_by")
 		}
 	}
 	if x.Disposition == "" {
 		x.Disposition = rimewatch.DispositionNone
 	}
-	if f.err != nil {
-		return CorrectiveActionData{}, f.err
+	if f.Err != nil {
+		return CorrectiveActionData{}, f.Err
 	}
 	id, err := in.id()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // TemperatureLogInput are the parameters of a temperature log.
@@ -188,7 +189,7 @@ func (a *API) writeReport(c *call, q *reportQuery) (*bytes.Buffer, error) {
 	default:
 		b.WriteString(`{"success":true,"data":{"report":`)
 		var body []byte
-		body, err = appendJSON(nil, a.reportJSON(q))
+		body, err = wire.AppendJSON(nil, a.reportJSON(q))
 		b.Write(body)
 		b.WriteString("}}\n")
 		c.header("Content-Type", typeJSON)
@@ -252,7 +253,7 @@ func (a *API) reportQuery(c *call) (*reportQuery, error) {
 // reportDevices finds the devices, and the site whose clock counts.
 func (a *API) reportDevices(c *call, q *reportQuery) error {
 	ctx := c.r.Context()
-	site := c.number("site_id", 0, maxCount)
+	site := c.number("site_id", 0, wire.MaxCount)
 	if site != 0 {
 		s, err := a.cfg.Accounts.Site(ctx, account.Operator(c.workspace()), site)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
@@ -285,7 +286,7 @@ func (a *API) reportDevices(c *call, q *reportQuery) error {
 // settle reads the period.
 func (q *reportQuery) settle(c *call) error {
 	r := &q.report
-	var f found
+	var f wire.FieldErrors
 	read := func(name string) rimewatch.Time {
 		text := c.query.Get(name)
 		if text == "" {
@@ -296,13 +297,13 @@ func (q *reportQuery) settle(c *call) error {
 		}
 		t, err := rimewatch.ParseTime(text)
 		if err != nil {
-			f.add(name, "must be an RFC 3339 time or a date such as 2026-11-20")
+			f.Add(name, "must be an RFC 3339 time or a date such as 2026-11-20")
 		}
 		return t
 	}
 	r.From, r.To = read("from"), read("to")
-	if f.err != nil {
-		return f.err
+	if f.Err != nil {
+		return f.Err
 	}
 	if r.To == 0 {
 		r.To = max(c.now, r.From)

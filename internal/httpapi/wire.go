@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // wireTime describes rimewatch.Time as it is written: huma sees an integer.
@@ -113,7 +114,7 @@ func (readingJSON) Schema(r huma.Registry) *huma.Schema {
 
 // MarshalJSON implements json.Marshaler.
 func (j readingJSON) MarshalJSON() ([]byte, error) {
-	return appendReading(nil, j.deviceID, j.serial, &j.reading), nil
+	return wire.AppendReading(nil, j.deviceID, j.serial, &j.reading), nil
 }
 
 // Reading describes a stored reading in answers.

@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -18,22 +18,26 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.reason, e.offset) }
 
-// scanner walks a JSON text and accepts exactly RFC 8259 in I-JSON form
+// Scanner walks a JSON text once and accepts exactly RFC 8259 in I-JSON form
 // (RFC 7493): valid UTF-8, no lone surrogates, no duplicate keys, bounded depth.
 // encoding/json takes the last of duplicate keys and repairs bad UTF-8, which
-// would let a reading mean something else than what was sent.
-type scanner struct {
-	data []byte
-	pos  int
-	keys [][]byte // of the objects that are open, innermost last
-	err  syntaxError
+// would let a reading mean something other than what was sent.
+//
+// Value, Object and Array pass the value that comes next and return false once
+// the text is malformed; the walk ends then and Scan returns the error.
+type Scanner struct {
+	data  []byte
+	pos   int
+	depth int
+	keys  [][]byte // of the objects that are open, innermost last
+	err   syntaxError
 }
 
-// checkJSON tells whether data is one strict JSON value and nothing else.
-func checkJSON(data []byte) error {
-	s := scanner{data: data}
-	s.space()
-	if !s.value(0) {
+// Scan walks data, which must be one strict JSON value and nothing else; value
+// passes that value.
+func Scan(data []byte, value func(s *Scanner) bool) error {
+	s := Scanner{data: data}
+	if !value(&s) {
 		return &s.err
 	}
 	s.space()
@@ -44,12 +48,32 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-func (s *scanner) fail(reason string) bool {
+// CheckJSON reports what keeps data from being one strict JSON value.
+func CheckJSON(data []byte) error { return Scan(data, (*Scanner).Value) }
+
+// Next returns the first byte of the value that comes next, 0 at the end.
+func (s *Scanner) Next() byte {
+	s.space()
+	if s.pos >= len(s.data) {
+		return 0
+	}
+	return s.data[s.pos]
+}
+
+// Raw passes the value that comes next and returns it as written.
+func (s *Scanner) Raw() (raw []byte, ok bool) {
+	s.space()
+	start := s.pos
+	ok = s.Value()
+	return s.data[start:s.pos], ok
+}
+
+func (s *Scanner) fail(reason string) bool {
 	s.err = syntaxError{s.pos, reason}
 	return false
 }
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.pos < len(s.data) && isSpace(s.data[s.pos]) {
 		s.pos++
 	}
@@ -57,16 +81,13 @@ func (s *scanner) space() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// value passes one value that starts at pos.
-func (s *scanner) value(depth int) bool {
-	if s.pos >= len(s.data) {
-		return s.fail("unexpected end")
-	}
-	switch c := s.data[s.pos]; {
+// Value passes any value.
+func (s *Scanner) Value() bool {
+	switch c := s.Next(); {
 	case c == '{':
-		return s.object(depth + 1)
+		return s.Object(nil)
 	case c == '[':
-		return s.array(depth + 1)
+		return s.Array(nil)
 	case c == '"':
 		_, ok := s.str()
 		return ok
@@ -78,12 +99,14 @@ func (s *scanner) value(depth int) bool {
 		return s.literal("false")
 	case c == 'n':
 		return s.literal("null")
+	case s.pos >= len(s.data):
+		return s.fail("unexpected end")
 	default:
 		return s.fail("unexpected character")
 	}
 }
 
-func (s *scanner) literal(word string) bool {
+func (s *Scanner) literal(word string) bool {
 	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
 		return s.fail("unexpected character")
 	}
@@ -91,7 +114,7 @@ func (s *scanner) literal(word string) bool {
 	return true
 }
 
-func (s *scanner) digits() bool {
+func (s *Scanner) digits() bool {
 	start := s.pos
 	for s.pos < len(s.data) && s.data[s.pos] >= '0' && s.data[s.pos] <= '9' {
 		s.pos++
@@ -99,9 +122,9 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
+func (s *Scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
 
-func (s *scanner) number() bool {
+func (s *Scanner) number() bool {
 	if s.at('-') {
 		s.pos++
 	}
@@ -128,8 +151,8 @@ func (s *scanner) number() bool {
 	return true
 }
 
-// str passes a string and gives what stands between the quotes, as written.
-func (s *scanner) str() (raw []byte, ok bool) {
+// str passes a string and returns what stands between the quotes, as written.
+func (s *Scanner) str() (raw []byte, ok bool) {
 	s.pos++
 	start := s.pos
 	for s.pos < len(s.data) {
@@ -158,7 +181,7 @@ func (s *scanner) str() (raw []byte, ok bool) {
 	return nil, s.fail("unexpected end")
 }
 
-func (s *scanner) escape() bool {
+func (s *Scanner) escape() bool {
 	if s.pos+1 >= len(s.data) {
 		return s.fail("unexpected end")
 	}
@@ -208,86 +231,106 @@ func hex4(b []byte) (rune, bool) {
 	return r, true
 }
 
-func (s *scanner) array(depth int) bool {
-	if depth > maxDepth {
+// enter goes one level deeper.
+func (s *Scanner) enter() bool {
+	s.depth++
+	s.pos++
+	if s.depth > maxDepth {
+		s.pos--
 		return s.fail("nested too deeply")
 	}
-	s.pos++
 	s.space()
-	if s.at(']') {
+	return true
+}
+
+// more passes what follows an element: a comma, after which there is another
+// one, or the end of the array or object.
+func (s *Scanner) more(end byte) (another, ok bool) {
+	s.space()
+	switch {
+	case s.at(','):
 		s.pos++
-		return true
+		return true, true
+	case s.at(end):
+		s.pos++
+		s.depth--
+		return false, true
+	default:
+		return false, s.fail("expected , or " + string(end))
 	}
-	for {
-		s.space()
-		if !s.value(depth) {
+}
+
+// Array passes the array that comes next; element passes each of its elements,
+// nil = any value.
+func (s *Scanner) Array(element func(i int) bool) bool {
+	if !s.enter() {
+		return false
+	}
+	if s.at(']') {
+		_, ok := s.more(']')
+		return ok
+	}
+	for i := 0; ; i++ {
+		if element == nil && !s.Value() || element != nil && !element(i) {
 			return false
 		}
-		s.space()
-		switch {
-		case s.at(','):
-			s.pos++
-		case s.at(']'):
-			s.pos++
-			return true
-		default:
-			return s.fail("expected , or ]")
+		if another, ok := s.more(']'); !another {
+			return ok
 		}
 	}
 }
 
-func (s *scanner) object(depth int) bool {
-	if depth > maxDepth {
-		return s.fail("nested too deeply")
-	}
+// Object passes the object that comes next; member passes each value, given its
+// key, nil = any value.
+func (s *Scanner) Object(member func(key []byte) bool) bool {
 	base := len(s.keys)
 	defer func() { s.keys = s.keys[:base] }()
-	var seen map[string]struct{}
-	s.pos++
-	s.space()
+	if !s.enter() {
+		return false
+	}
 	if s.at('}') {
-		s.pos++
-		return true
+		_, ok := s.more('}')
+		return ok
 	}
+	var seen map[string]struct{}
 	for {
-		s.space()
-		if !s.at('"') {
-			return s.fail("expected a key")
-		}
-		start := s.pos
-		raw, ok := s.str()
-		if !ok {
+		key, ok := s.key(base, &seen)
+		if !ok || member == nil && !s.Value() || member != nil && !member(key) {
 			return false
 		}
-		if !s.newKey(unescape(raw), base, &seen) {
-			s.pos = start
-			return s.fail("duplicate key")
-		}
-		s.space()
-		if !s.at(':') {
-			return s.fail("expected :")
-		}
-		s.pos++
-		s.space()
-		if !s.value(depth) {
-			return false
-		}
-		s.space()
-		switch {
-		case s.at(','):
-			s.pos++
-		case s.at('}'):
-			s.pos++
-			return true
-		default:
-			return s.fail("expected , or }")
+		if another, ok := s.more('}'); !another {
+			return ok
 		}
 	}
+}
+
+// key passes a key and its colon.
+func (s *Scanner) key(base int, seen *map[string]struct{}) (key []byte, ok bool) {
+	s.space()
+	if !s.at('"') {
+		return nil, s.fail("expected a key")
+	}
+	start := s.pos
+	raw, ok := s.str()
+	if !ok {
+		return nil, false
+	}
+	key = unescape(raw)
+	if !s.newKey(key, base, seen) {
+		s.pos = start
+		return nil, s.fail("duplicate key")
+	}
+	s.space()
+	if !s.at(':') {
+		return nil, s.fail("expected :")
+	}
+	s.pos++
+	return key, true
 }
 
 // newKey remembers a key of the innermost object; false when it was there. A
 // map takes over in large objects, where comparing with every key is quadratic.
-func (s *scanner) newKey(key []byte, base int, seen *map[string]struct{}) bool {
+func (s *Scanner) newKey(key []byte, base int, seen *map[string]struct{}) bool {
 	const small = 24
 	if *seen == nil {
 		for _, k := range s.keys[base:] {
@@ -311,7 +354,7 @@ func (s *scanner) newKey(key []byte, base int, seen *map[string]struct{}) bool {
 	return true
 }
 
-// unescape gives the text of a string as written between its quotes, which must
+// unescape returns the text of a string as written between its quotes, which must
 // have passed the scanner. Without escapes it returns raw itself.
 func unescape(raw []byte) []byte {
 	i := bytes.IndexByte(raw, '\\')
@@ -355,81 +398,5 @@ func unescape(raw []byte) []byte {
 	return out
 }
 
-// textOf is the text of a string value that has passed the scanner.
-func textOf(value []byte) []byte { return unescape(value[1 : len(value)-1]) }
-
-// members calls yield for every member of an object that has passed the
-// scanner, with the key's text and the value as written.
-func members(object []byte, yield func(key, value []byte) bool) {
-	s := scanner{data: object, pos: 1}
-	for {
-		s.space()
-		if !s.at('"') {
-			return
-		}
-		raw, _ := s.str()
-		s.space()
-		s.pos++ // the colon
-		s.space()
-		start := s.pos
-		s.skip()
-		if !yield(unescape(raw), object[start:s.pos]) {
-			return
-		}
-		s.space()
-		if !s.at(',') {
-			return
-		}
-		s.pos++
-	}
-}
-
-// elements calls yield for every element of an array that has passed the
-// scanner.
-func elements(array []byte, yield func(value []byte) bool) {
-	s := scanner{data: array, pos: 1}
-	for {
-		s.space()
-		if s.at(']') || s.pos >= len(array) {
-			return
-		}
-		start := s.pos
-		s.skip()
-		if !yield(array[start:s.pos]) {
-			return
-		}
-		s.space()
-		if !s.at(',') {
-			return
-		}
-		s.pos++
-	}
-}
-
-// skip passes one value of a text that is known to be valid: brackets need only
-// be counted.
-func (s *scanner) skip() {
-	depth := 0
-	for s.pos < len(s.data) {
-		switch c := s.data[s.pos]; c {
-		case '"':
-			_, _ = s.str()
-		case '{', '[':
-			depth++
-			s.pos++
-		case '}', ']':
-			depth--
-			s.pos++
-		case ',', ':', ' ', '\t', '\n', '\r':
-			s.pos++
-			continue
-		default:
-			for s.pos < len(s.data) && !isSpace(s.data[s.pos]) && s.data[s.pos] != ',' && s.data[s.pos] != ']' && s.data[s.pos] != '}' {
-				s.pos++
-			}
-		}
-		if depth == 0 {
-			return
-		}
-	}
-}
+// Text returns the text of a string value that has passed the scanner.
+func Text(value []byte) []byte { return unescape(value[1 : len(value)-1]) }

@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// appendString writes s as a JSON string. Bad UTF-8, which the API never takes
+// AppendString writes s as a JSON string. Bad UTF-8, which the API never takes
 // in, becomes the replacement character.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
 	start := 0
@@ -53,8 +53,8 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendFields writes what is wrong with which field, in a fixed order.
-func appendFields(b []byte, fields map[string][]string) []byte {
+// AppendFields writes what is wrong with which field, in a fixed order.
+func AppendFields(b []byte, fields map[string][]string) []byte {
 	names := make([]string, 0, len(fields))
 	for name := range fields {
 		names = append(names, name)
@@ -65,21 +65,21 @@ func appendFields(b []byte, fields map[string][]string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, name)
+		b = AppendString(b, name)
 		b = append(b, ":["...)
 		for j, what := range fields[name] {
 			if j > 0 {
 				b = append(b, ',')
 			}
-			b = appendString(b, what)
+			b = AppendString(b, what)
 		}
 		b = append(b, ']')
 	}
 	return append(b, '}')
 }
 
-// appendTime writes a time as a JSON string, null when it is absent.
-func appendTime(b []byte, t rimewatch.Time) []byte {
+// AppendTime writes a time as a JSON string, null when it is absent.
+func AppendTime(b []byte, t rimewatch.Time) []byte {
 	if t == 0 {
 		return append(b, "null"...)
 	}
@@ -88,22 +88,22 @@ func appendTime(b []byte, t rimewatch.Time) []byte {
 	return append(b, '"')
 }
 
-// fieldKeys are the measurements as members that follow others.
-var fieldKeys = func() (keys [rimewatch.NumFields]string) {
+// FieldKeys are the measurements as members that follow others.
+var FieldKeys = func() (keys [rimewatch.NumFields]string) {
 	for f := range rimewatch.NumFields {
 		keys[f] = `,"` + f.String() + `":`
 	}
 	return keys
 }()
 
-// appendMeasurements writes what follows a reading's times: the eight
+// AppendMeasurements writes what follows a reading's times: the eight
 // measurements (null where absent), the extras that were sent, and the sensors
 // that reported a fault.
-func appendMeasurements(b []byte, r *rimewatch.Reading) []byte {
+func AppendMeasurements(b []byte, r *rimewatch.Reading) []byte {
 	for f := range rimewatch.NumFields {
-		b = append(b, fieldKeys[f]...)
+		b = append(b, FieldKeys[f]...)
 		if r.Present&(1<<f) != 0 {
-			b = appendNumber(b, r.Values[f])
+			b = AppendNumber(b, r.Values[f])
 		} else {
 			b = append(b, "null"...)
 		}
@@ -117,7 +117,7 @@ func appendMeasurements(b []byte, r *rimewatch.Reading) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendString(b, name)
+			b = AppendString(b, name)
 		}
 	}
 	return append(b, ']')
@@ -129,11 +129,11 @@ func appendExtras(b []byte, r *rimewatch.Reading) []byte {
 	b = appendFlag(b, `,"door_open":`, r.Flags, rimewatch.DoorOpenSent)
 	if r.Flags&rimewatch.StartCountSent != 0 {
 		b = append(b, `,"start_count":`...)
-		b = appendInt(b, r.StartCount)
+		b = AppendInt(b, r.StartCount)
 	}
 	if r.Flags&rimewatch.RunSecondsSent != 0 {
 		b = append(b, `,"run_seconds":`...)
-		b = appendInt(b, r.RunSeconds)
+		b = AppendInt(b, r.RunSeconds)
 	}
 	return b
 }
@@ -150,24 +150,24 @@ func appendFlag(b []byte, key string, flags, sent rimewatch.Flags) []byte {
 	}
 }
 
-// appendReading writes a reading as an object: whose it is, when, and what was
+// AppendReading writes a reading as an object: whose it is, when, and what was
 // measured.
-func appendReading(b []byte, deviceID int64, serial string, r *rimewatch.Reading) []byte {
+func AppendReading(b []byte, deviceID int64, serial string, r *rimewatch.Reading) []byte {
 	b = append(b, `{"device_id":`...)
-	b = appendInt(b, deviceID)
+	b = AppendInt(b, deviceID)
 	b = append(b, `,"device_serial":"`...)
 	b = append(b, serial...) // a serial needs no escapes
 	b = append(b, `","recorded_at":`...)
-	b = appendTime(b, r.At)
+	b = AppendTime(b, r.At)
 	b = append(b, `,"received_at":`...)
-	b = appendTime(b, r.ReceivedAt)
-	b = appendMeasurements(b, r)
+	b = AppendTime(b, r.ReceivedAt)
+	b = AppendMeasurements(b, r)
 	return append(b, '}')
 }
 
-// appendJSON writes any value. Text goes out as it is: the content type keeps
+// AppendJSON writes any value. Text goes out as it is: the content type keeps
 // browsers from taking it for HTML.
-func appendJSON(b []byte, v any) ([]byte, error) {
+func AppendJSON(b []byte, v any) ([]byte, error) {
 	w := bytes.NewBuffer(b)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -176,3 +176,6 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), nil
 }
+
+// Blank reports whether a text holds nothing but white space.
+func Blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

@@ -1,15 +1,15 @@
-package httpapi
+package wire
 
 import (
 	"math"
 	"strconv"
 )
 
-// appendNumber writes v in the shortest form that reads back as v, as JSON
+// AppendNumber appends v in the shortest form that reads back as v, as JSON
 // numbers are written. Sensors send few decimals, so those are tried first: the
 // quotient of two exact floats is correctly rounded, hence v == i/10^k means
 // that i/10^k is what was sent.
-func appendNumber(b []byte, v float64) []byte {
+func AppendNumber(b []byte, v float64) []byte {
 	if v > -1e9 && v < 1e9 {
 		for k := range 4 {
 			i := math.Round(v * pow10[k])
@@ -28,7 +28,7 @@ func appendDecimal(b []byte, i int64, k int) []byte {
 		i = -i
 	}
 	unit := [...]int64{1, 10, 100, 1000}[k]
-	b = appendInt(b, i/unit)
+	b = AppendInt(b, i/unit)
 	if k == 0 {
 		return b
 	}
@@ -40,8 +40,8 @@ func appendDecimal(b []byte, i int64, k int) []byte {
 	return b
 }
 
-// appendInt writes i ≥ 0.
-func appendInt(b []byte, i int64) []byte {
+// AppendInt appends i ≥ 0.
+func AppendInt(b []byte, i int64) []byte {
 	if i < 10 {
 		return append(b, byte('0'+i))
 	}

@@ -1,12 +1,10 @@
-package httpapi
+package wire
 
-import (
-	"github.com/rimewatch/rimewatch"
-)
+import "github.com/rimewatch/rimewatch"
 
-// sentReading is a reading as a client sent it: not yet tied to a device, not
+// SentReading is a reading as a client sent it: not yet tied to a device, not
 // yet checked against the time window.
-type sentReading struct {
+type SentReading struct {
 	rimewatch.Reading        // At is 0 when the client gave no time
 	Serial            []byte // part of the body
 }
@@ -94,7 +92,7 @@ var fieldRanges = func() (r [rimewatch.NumFields]fieldRange) {
 // a serial and a time without escapes. It gives the position after it. On
 // anything else it gives false without a judgement, and strictReading decides;
 // whatever it accepts, strictReading accepts with the same result.
-func fastReading(data []byte, i int, out *sentReading) (end int, ok bool) {
+func fastReading(data []byte, i int, out *SentReading) (end int, ok bool) {
 	if i >= len(data) || data[i] != '{' {
 		return 0, false
 	}
@@ -168,7 +166,7 @@ func fastKey(data []byte, i, guess int) (key, end int) {
 	return key, i + 1
 }
 
-func fastValue(data []byte, i, key int, out *sentReading) (end int, ok bool) {
+func fastValue(data []byte, i, key int, out *SentReading) (end int, ok bool) {
 	if i+4 <= len(data) && data[i] == 'n' && key != keySerial {
 		return i + 4, string(data[i:i+4]) == "null"
 	}
@@ -212,7 +210,7 @@ var serialByte = func() (t [256]bool) {
 	return t
 }()
 
-func fastSerial(data []byte, i int, out *sentReading) (end int, ok bool) {
+func fastSerial(data []byte, i int, out *SentReading) (end int, ok bool) {
 	if i >= len(data) || data[i] != '"' {
 		return 0, false
 	}
@@ -279,7 +277,7 @@ func fastNumber(data []byte, i int) (v float64, end int, ok bool) {
 	return v, i, true
 }
 
-func fastBool(data []byte, i int, sent rimewatch.Flags, out *sentReading) (end int, ok bool) {
+func fastBool(data []byte, i int, sent rimewatch.Flags, out *SentReading) (end int, ok bool) {
 	switch {
 	case i+4 <= len(data) && string(data[i:i+4]) == "true":
 		out.Flags = out.Flags.WithBool(sent, true)
@@ -292,11 +290,11 @@ func fastBool(data []byte, i int, sent rimewatch.Flags, out *sentReading) (end i
 	}
 }
 
-// maxCount bounds the counters that devices send: what a float64 holds exactly,
+// MaxCount bounds the counters that devices send: what a float64 holds exactly,
 // since JSON readers use those.
-const maxCount = 1<<53 - 1
+const MaxCount = 1<<53 - 1
 
-func fastCount(data []byte, i, key int, out *sentReading) (end int, ok bool) {
+func fastCount(data []byte, i, key int, out *SentReading) (end int, ok bool) {
 	v, end, ok := fastNumber(data, i)
 	n := int64(v)
 	if !ok || n < 0 || float64(n) != v || data[end-1] == '.' || containsByte(data[i:end], '.') {
@@ -315,7 +313,7 @@ func containsByte(b []byte, c byte) bool {
 	return false
 }
 
-func setCount(out *sentReading, key int, n int64) {
+func setCount(out *SentReading, key int, n int64) {
 	if key == keyStartCount {
 		out.StartCount = n
 		out.Flags |= rimewatch.StartCountSent
@@ -326,7 +324,7 @@ func setCount(out *sentReading, key int, n int64) {
 }
 
 // fastTime reads "2006-01-02T15:04:05Z" with an optional fraction.
-func fastTime(data []byte, i int, out *sentReading) (end int, ok bool) {
+func fastTime(data []byte, i int, out *SentReading) (end int, ok bool) {
 	const date = `"2006-01-02T15:04:05`
 	if i+len(date)+2 > len(data) || data[i] != '"' || data[i+5] != '-' || data[i+8] != '-' || data[i+11] != 'T' || data[i+14] != ':' || data[i+17] != ':' {
 		return 0, false

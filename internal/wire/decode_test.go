@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"encoding/json"
@@ -16,39 +16,45 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+const (
+	nominalBody = `{"device_serial":"WIF-0001","product_zone_temp":-18.5,"compressor_discharge_temp":85.2,"compressor_suction_temp":-5.1,"ambient_temp":24.8,"humidity":45,"voltage":230.4,"amp_draw":8.2,"vibration_level":2.1}`
+
+	noon = rimewatch.Time(1_795_176_000_000) // 2026-11-20T12:00:00Z
+)
+
 func TestDecodeReading(t *testing.T) {
 	const serial = `"device_serial":"A"`
 	tests := []struct {
 		name, body string
 		code       rimewatch.Code // "" = accepted
 		field      string         // that must be named
-		check      func(r *sentReading) bool
+		check      func(r *SentReading) bool
 	}{
-		{"nominal", nominalBody, "", "", func(r *sentReading) bool {
+		{"nominal", nominalBody, "", "", func(r *SentReading) bool {
 			return string(r.Serial) == "WIF-0001" && r.Present == rimewatch.AllFields && r.Values[rimewatch.Voltage] == 230.4 && r.At == 0
 		}},
-		{"one measurement", `{` + serial + `,"humidity":0}`, "", "", func(r *sentReading) bool { return r.Present == 1<<rimewatch.Humidity }},
-		{"others null", `{` + serial + `,"humidity":1,"voltage":null,"recorded_at":null,"door_open":null,"start_count":null}`, "", "", func(r *sentReading) bool {
+		{"one measurement", `{` + serial + `,"humidity":0}`, "", "", func(r *SentReading) bool { return r.Present == 1<<rimewatch.Humidity }},
+		{"others null", `{` + serial + `,"humidity":1,"voltage":null,"recorded_at":null,"door_open":null,"start_count":null}`, "", "", func(r *SentReading) bool {
 			return r.Present == 1<<rimewatch.Humidity && r.Flags == 0 && r.At == 0
 		}},
 		{"white space", " \t\r\n{ " + serial + " , \"humidity\" : 1 } \n", "", "", nil},
-		{"exponent", `{` + serial + `,"humidity":4.5E+1}`, "", "", func(r *sentReading) bool { return r.Values[rimewatch.Humidity] == 45 }},
-		{"minus zero", `{` + serial + `,"ambient_temp":-0.0}`, "", "", func(r *sentReading) bool { return !math.Signbit(r.Values[rimewatch.AmbientTemp]) }},
-		{"escaped serial", `{"device_serial":"\u0041","humidity":1}`, "", "", func(r *sentReading) bool { return string(r.Serial) == "A" }},
-		{"escaped key", `{"device_serial":"A","humidit\u0079":7}`, "", "", func(r *sentReading) bool { return r.Values[rimewatch.Humidity] == 7 }},
-		{"extras", `{` + serial + `,"humidity":1,"compressor_on":true,"defrost_active":false,"door_open":true,"start_count":12,"run_seconds":345}`, "", "", func(r *sentReading) bool {
+		{"exponent", `{` + serial + `,"humidity":4.5E+1}`, "", "", func(r *SentReading) bool { return r.Values[rimewatch.Humidity] == 45 }},
+		{"minus zero", `{` + serial + `,"ambient_temp":-0.0}`, "", "", func(r *SentReading) bool { return !math.Signbit(r.Values[rimewatch.AmbientTemp]) }},
+		{"escaped serial", `{"device_serial":"\u0041","humidity":1}`, "", "", func(r *SentReading) bool { return string(r.Serial) == "A" }},
+		{"escaped key", `{"device_serial":"A","humidit\u0079":7}`, "", "", func(r *SentReading) bool { return r.Values[rimewatch.Humidity] == 7 }},
+		{"extras", `{` + serial + `,"humidity":1,"compressor_on":true,"defrost_active":false,"door_open":true,"start_count":12,"run_seconds":345}`, "", "", func(r *SentReading) bool {
 			on, ok1 := r.Flags.Bool(rimewatch.CompressorOnSent)
 			defrost, ok2 := r.Flags.Bool(rimewatch.DefrostActiveSent)
 			door, ok3 := r.Flags.Bool(rimewatch.DoorOpenSent)
 			return on && !defrost && door && ok1 && ok2 && ok3 && r.StartCount == 12 && r.RunSeconds == 345
 		}},
-		{"time in another zone", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T13:00:00.0009+01:00"}`, "", "", func(r *sentReading) bool { return r.At == rigStart }},
-		{"time", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T12:00:00.25Z"}`, "", "", func(r *sentReading) bool { return r.At == rigStart+250 }},
-		{"sentinel alone", `{` + serial + `,"product_zone_temp":-127}`, "", "", func(r *sentReading) bool { return r.Faults == 1 && r.Present == 0 }},
-		{"sentinels", `{` + serial + `,"product_zone_temp":999,"ambient_temp":-999.0,"humidity":998,"voltage":1998.5,"compressor_suction_temp":1999.9,"amp_draw":12}`, "", "", func(r *sentReading) bool {
+		{"time in another zone", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T13:00:00.0009+01:00"}`, "", "", func(r *SentReading) bool { return r.At == noon }},
+		{"time", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T12:00:00.25Z"}`, "", "", func(r *SentReading) bool { return r.At == noon+250 }},
+		{"sentinel alone", `{` + serial + `,"product_zone_temp":-127}`, "", "", func(r *SentReading) bool { return r.Faults == 1 && r.Present == 0 }},
+		{"sentinels", `{` + serial + `,"product_zone_temp":999,"ambient_temp":-999.0,"humidity":998,"voltage":1998.5,"compressor_suction_temp":1999.9,"amp_draw":12}`, "", "", func(r *SentReading) bool {
 			return r.Faults.Len() == 5 && r.Present == 1<<rimewatch.AmpDraw
 		}},
-		{"no sentinel inside the range", `{` + serial + `,"amp_draw":999}`, "", "", func(r *sentReading) bool { return r.Values[rimewatch.AmpDraw] == 999 && r.Faults == 0 }},
+		{"no sentinel inside the range", `{` + serial + `,"amp_draw":999}`, "", "", func(r *SentReading) bool { return r.Values[rimewatch.AmpDraw] == 999 && r.Faults == 0 }},
 		{"bounds", `{` + serial + `,"product_zone_temp":-100,"ambient_temp":200,"humidity":100,"voltage":1000,"amp_draw":2000,"vibration_level":500}`, "", "", nil},
 
 		{"empty", ``, rimewatch.CodeInvalidJSON, "", nil},
@@ -112,8 +118,8 @@ func TestDecodeReading(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var out sentReading
-			e := decodeReading([]byte(tt.body), &out)
+			var out SentReading
+			e := DecodeReading([]byte(tt.body), &out)
 			switch {
 			case tt.code == "" && e != nil:
 				t.Fatalf("refused: %v %v", e, e.Fields)
@@ -133,8 +139,8 @@ func TestDecodeReading(t *testing.T) {
 }
 
 func TestAllBadFieldsAreNamed(t *testing.T) {
-	var out sentReading
-	e := decodeReading([]byte(`{"device_serial":"?","humidity":101,"volt":1,"amp_draw":"x","door_open":2}`), &out)
+	var out SentReading
+	e := DecodeReading([]byte(`{"device_serial":"?","humidity":101,"volt":1,"amp_draw":"x","door_open":2}`), &out)
 	if e == nil {
 		t.Fatal("accepted")
 	}
@@ -157,9 +163,9 @@ func TestUnknownKeysAreBounded(t *testing.T) {
 		fmt.Fprintf(&b, `,"%s%d":1`, strings.Repeat("k", 200), i)
 	}
 	b.WriteString("}")
-	var out sentReading
-	e := decodeReading([]byte(b.String()), &out)
-	if e == nil || len(e.Fields) > maxReportedFields {
+	var out SentReading
+	e := DecodeReading([]byte(b.String()), &out)
+	if e == nil || len(e.Fields) > maxFields {
 		t.Fatalf("%v", e)
 	}
 	for name := range e.Fields {
@@ -183,10 +189,10 @@ func FuzzDecodeReading(f *testing.F) {
 	f.Add([]byte(`{"device_serial":"A","humidity":1e1,"x":[{"a":null}]}`))
 	f.Add([]byte(`{"device_serial":"\u0041","product_zone_temp":-127.00, "voltage" : 0.000001}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var fast, strict sentReading
+		var fast, strict SentReading
 		end, ok := fastReading(body, skipSpace(body, 0), &fast)
 		ok = ok && skipSpace(body, end) == len(body)
-		syntax := checkJSON(body)
+		syntax := CheckJSON(body)
 		if ok && syntax != nil {
 			t.Fatalf("the fast decoder takes what is not JSON: %v", syntax)
 		}
@@ -195,11 +201,13 @@ func FuzzDecodeReading(f *testing.F) {
 			if !json.Valid(body) {
 				t.Fatal("the scanner takes what encoding/json does not")
 			}
-			start := skipSpace(body, 0)
-			if body[start] != '{' {
+			if body[skipSpace(body, 0)] != '{' {
 				return
 			}
-			e := strictReading(body[start:], &strict)
+			var e *rimewatch.Error
+			if err := Scan(body, func(s *Scanner) (ok bool) { e, ok = strictReading(s, &strict); return ok }); err != nil {
+				t.Fatal(err)
+			}
 			if ok {
 				if e != nil {
 					t.Fatalf("the fast decoder takes what the strict one does not: %v %v", e, e.Fields)
@@ -220,8 +228,8 @@ func FuzzDecodeReading(f *testing.F) {
 			}
 			for fd := range rimewatch.NumFields {
 				v, present := strict.Value(fd)
-				sent, isNumber := m[fd.String()].(json.Number)
-				if !isNumber {
+				sent, IsNumber := m[fd.String()].(json.Number)
+				if !IsNumber {
 					if present {
 						t.Fatalf("%s was not sent", fd)
 					}
@@ -247,7 +255,7 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		err := checkJSON(body)
+		err := CheckJSON(body)
 		valid := json.Valid(body)
 		if err == nil && !valid {
 			t.Fatal("takes what is not JSON")
@@ -258,55 +266,62 @@ func FuzzScanner(f *testing.F) {
 				t.Fatalf("refuses JSON: %v", err)
 			}
 		}
-		if err == nil {
-			walk(t, body[skipSpace(body, 0):], 0)
+		if err != nil {
+			return
+		}
+		if err := Scan(body, func(s *Scanner) bool { return walk(t, s, body, 0) }); err != nil {
+			t.Fatalf("walked member by member: %v", err)
 		}
 	})
 }
 
 // walk visits a valid document by members and elements and compares every text
 // with that of encoding/json.
-func walk(t *testing.T, v []byte, depth int) {
+func walk(t *testing.T, s *Scanner, v json.RawMessage, depth int) bool {
 	if depth > maxDepth {
 		t.Fatal("deeper than the scanner allows")
 	}
-	switch v[0] {
+	n := 0
+	switch s.Next() {
 	case '{':
 		var want map[string]json.RawMessage
 		if err := json.Unmarshal(v, &want); err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		members(v, func(key, value []byte) bool {
+		ok := s.Object(func(key []byte) bool {
 			n++
-			if _, ok := want[string(key)]; !ok {
+			inner, ok := want[string(key)]
+			if !ok {
 				t.Fatalf("key %q is not there", key)
 			}
-			walk(t, value, depth+1)
-			return true
+			return walk(t, s, inner, depth+1)
 		})
 		if n != len(want) {
 			t.Fatalf("%d members of %d", n, len(want))
 		}
+		return ok
 	case '[':
 		var want []json.RawMessage
 		if err := json.Unmarshal(v, &want); err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		elements(v, func(value []byte) bool { n++; walk(t, value, depth+1); return true })
+		ok := s.Array(func(i int) bool {
+			n++
+			return walk(t, s, want[i], depth+1)
+		})
 		if n != len(want) {
 			t.Fatalf("%d elements of %d", n, len(want))
 		}
+		return ok
 	case '"':
+		raw, ok := s.Raw()
 		var want string
-		end := len(v)
-		for end > 0 && isSpace(v[end-1]) {
-			end--
+		if err := json.Unmarshal(v, &want); err != nil || string(Text(raw)) != want {
+			t.Fatalf("text %q, want %q (%v)", Text(raw), want, err)
 		}
-		if err := json.Unmarshal(v[:end], &want); err != nil || string(textOf(v[:end])) != want {
-			t.Fatalf("text %q, want %q (%v)", textOf(v[:end]), want, err)
-		}
+		return ok
+	default:
+		return s.Value()
 	}
 }
 
@@ -322,7 +337,7 @@ func TestNumbersComeBackAsSent(t *testing.T) {
 		if v, _, ok := fastNumber([]byte(text+","), 0); ok && v != want {
 			t.Fatalf("%s read as %v", text, v)
 		}
-		written := appendNumber(nil, want)
+		written := AppendNumber(nil, want)
 		if back, err := strconv.ParseFloat(string(written), 64); err != nil || back != want {
 			t.Fatalf("%v written as %s", want, written)
 		}
@@ -335,7 +350,7 @@ func TestNumbersComeBackAsSent(t *testing.T) {
 		"0.30000000000000004": "0.30000000000000004", "-0.5": "-0.5", "1e21": "1e+21", "99.999": "99.999", "3.14159265358979": "3.14159265358979",
 	} {
 		v, _ := strconv.ParseFloat(text, 64)
-		if got := string(appendNumber(nil, v)); got != want {
+		if got := string(AppendNumber(nil, v)); got != want {
 			t.Errorf("%s is written as %s, want %s", text, got, want)
 		}
 	}
@@ -348,7 +363,7 @@ func FuzzAppendNumber(f *testing.F) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return
 		}
-		b := appendNumber(nil, v)
+		b := AppendNumber(nil, v)
 		if !json.Valid(b) {
 			t.Fatalf("%v is written as %s", v, b)
 		}
@@ -356,4 +371,26 @@ func FuzzAppendNumber(f *testing.F) {
 			t.Fatalf("%v is written as %s", v, b)
 		}
 	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	bodies := map[string]string{
+		"nominal":  nominalBody,
+		"timed":    strings.Replace(nominalBody, "{", `{"recorded_at":"2026-11-20T11:59:59.250Z",`, 1),
+		"spaced":   strings.ReplaceAll(strings.ReplaceAll(nominalBody, ":", ": "), ",", ", "),
+		"strict":   strings.Replace(nominalBody, "8.2", "8.2e0", 1),
+		"sentinel": strings.Replace(nominalBody, "-18.5", "-127", 1),
+	}
+	for name, body := range bodies {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(body)
+			var out SentReading
+			b.ReportAllocs()
+			for b.Loop() {
+				if e := DecodeReading(text, &out); e != nil {
+					b.Fatal(e)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// maxFields bounds how many bad fields one answer names.
+const maxFields = 20
+
+// InvalidJSON says why a body is no strict JSON document of the form that is due.
+func InvalidJSON(format string, args ...any) *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The body is not a valid JSON document: "+format+".", args...)
+}
+
+// DecodeReading decodes a body that is one reading: CodeInvalidJSON or
+// CodeValidationFailed with every bad field named.
+func DecodeReading(body []byte, out *SentReading) *rimewatch.Error {
+	if end, ok := fastReading(body, skipSpace(body, 0), out); ok && skipSpace(body, end) == len(body) {
+		return nil
+	}
+	var e *rimewatch.Error
+	err := Scan(body, func(s *Scanner) (ok bool) {
+		e, ok = strictReading(s, out)
+		return ok
+	})
+	if err != nil {
+		return InvalidJSON("%v", err)
+	}
+	return e
+}
+
+// strictReading decodes the value that s comes to; ok is false when it is not
+// strict JSON, which only s can say more about.
+func strictReading(s *Scanner, out *SentReading) (e *rimewatch.Error, ok bool) {
+	*out = SentReading{}
+	if s.Next() != '{' {
+		return InvalidJSON("it must be an object"), s.Value()
+	}
+	f := FieldErrors{}
+	ok = s.Object(func(name []byte) bool {
+		value, ok := s.Raw()
+		if !ok {
+			return false
+		}
+		if key := keyByName(name); key < 0 {
+			f.Add(Shown(name), "%s", unknownKey(name))
+		} else if what := strictValue(key, value, out); what != "" {
+			f.Add(keyName(key), "%s", what)
+		}
+		return true
+	})
+	switch {
+	case !ok:
+		return nil, false
+	case len(out.Serial) == 0 && !f.Has(keyName(keySerial)):
+		f.Add(keyName(keySerial), "is required")
+	case f.Err == nil && out.Present|out.Faults == 0:
+		return errNoMeasurement(), true
+	}
+	return f.Err, true
+}
+
+func errNoMeasurement() *rimewatch.Error {
+	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading needs at least one measurement.")
+	for f := range rimewatch.NumFields {
+		e.With(f.String(), "at least one measurement is required")
+	}
+	return e
+}
+
+// FieldErrors collects what is wrong with which field of a body, within bounds.
+type FieldErrors struct{ Err *rimewatch.Error }
+
+// Add says what is wrong with a field.
+func (f *FieldErrors) Add(path, format string, args ...any) {
+	if f.Err == nil {
+		f.Err = &rimewatch.Error{Code: rimewatch.CodeValidationFailed, Message: "The request has invalid fields."}
+	}
+	if !f.Full() {
+		f.Err.With(path, format, args...)
+	}
+}
+
+// Full reports whether as many fields are named as an answer names.
+func (f *FieldErrors) Full() bool { return f.Err != nil && len(f.Err.Fields) >= maxFields }
+
+// Has reports whether something is wrong with a field.
+func (f *FieldErrors) Has(path string) bool { return f.Err != nil && f.Err.Fields[path] != nil }
+
+// Shown returns a key of the client's in a form that may go back to it.
+func Shown(name []byte) string {
+	const most = 64
+	s := strings.ToValidUTF8(string(name), "")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func unknownKey(name []byte) string {
+	folded := strings.ReplaceAll(strings.ToLower(string(name)), "-", "_")
+	squeezed := strings.ReplaceAll(folded, "_", "")
+	for key := range numKeys {
+		if known := keyName(key); known == folded || strings.ReplaceAll(known, "_", "") == squeezed {
+			return fmt.Sprintf("is not a known field, did you mean %s?", known)
+		}
+	}
+	return "is not a known field"
+}
+
+// strictValue stores one value and says what is wrong with it.
+func strictValue(key int, value []byte, out *SentReading) (what string) {
+	if value[0] == 'n' {
+		if key == keySerial {
+			return "is required"
+		}
+		return ""
+	}
+	switch key {
+	case keySerial:
+		return strictSerial(value, out)
+	case keyRecordedAt:
+		return strictTime(value, out)
+	case keyCompressorOn:
+		return strictBool(value, rimewatch.CompressorOnSent, out)
+	case keyDefrostActive:
+		return strictBool(value, rimewatch.DefrostActiveSent, out)
+	case keyDoorOpen:
+		return strictBool(value, rimewatch.DoorOpenSent, out)
+	case keyStartCount, keyRunSeconds:
+		return strictCount(key, value, out)
+	default:
+		return strictMeasurement(rimewatch.Field(key-keyFirstField), value, out)
+	}
+}
+
+func strictSerial(value []byte, out *SentReading) string {
+	if value[0] != '"' {
+		return "must be a string"
+	}
+	s := Text(value)
+	if !rimewatch.ValidSerial(string(s)) {
+		return "must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -"
+	}
+	out.Serial = s
+	return ""
+}
+
+func strictTime(value []byte, out *SentReading) string {
+	if value[0] != '"' {
+		return "must be a string with an RFC 3339 time"
+	}
+	t, err := rimewatch.ParseTime(string(Text(value)))
+	if err != nil {
+		return err.Error()
+	}
+	out.At = t
+	return ""
+}
+
+func strictBool(value []byte, sent rimewatch.Flags, out *SentReading) string {
+	if value[0] != 't' && value[0] != 'f' {
+		return "must be true or false"
+	}
+	out.Flags = out.Flags.WithBool(sent, value[0] == 't')
+	return ""
+}
+
+// IsNumber reports whether a value that has passed the scanner is a number.
+func IsNumber(value []byte) bool { return value[0] == '-' || (value[0] >= '0' && value[0] <= '9') }
+
+func strictCount(key int, value []byte, out *SentReading) string {
+	if !IsNumber(value) {
+		return "must be an integer"
+	}
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		return "must be an integer"
+	}
+	if err != nil || n < 0 || n > MaxCount {
+		return fmt.Sprintf("must be between 0 and %d", int64(MaxCount))
+	}
+	setCount(out, key, n)
+	return ""
+}
+
+func strictMeasurement(f rimewatch.Field, value []byte, out *SentReading) string {
+	if !IsNumber(value) {
+		return "must be a number"
+	}
+	// A number too large for a float64 becomes ±Inf, which no range holds.
+	v, _ := strconv.ParseFloat(string(value), 64)
+	r := fieldRanges[f]
+	if v >= r.min && v <= r.max {
+		if v == 0 {
+			v = math.Abs(v)
+		}
+		out.Set(f, v)
+		return ""
+	}
+	if rimewatch.Sentinel(f, v) {
+		out.Faults = out.Faults.With(f)
+		return ""
+	}
+	return fmt.Sprintf("must be between %g and %g", r.min, r.max)
+}
