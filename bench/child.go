@@ -13,9 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,7 +25,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // child is a server in a process of its own. It prints a line "ready ADDR TOKEN".
@@ -86,75 +82,6 @@ func childApp(ctx context.Context, dir string) error {
 			}
 		}
 	}
-}
-
-func obey(ctx context.Context, a *app.App, order string) error {
-	var err error
-	if path, ok := strings.CutPrefix(order, "profile "); ok {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		fmt.Println("done")
-		return pprof.StartCPUProfile(f)
-	}
-	if path, ok := strings.CutPrefix(order, "heap "); ok {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		runtime.GC()
-		if err := pprof.Lookup("heap").WriteTo(f, 0); err != nil {
-			return err
-		}
-		fmt.Println("done")
-		return nil
-	}
-	if args := strings.Fields(order); len(args) == 3 && args[0] == "webhook" {
-		if err := addWebhook(ctx, a, args[1], args[2]); err != nil {
-			return err
-		}
-		fmt.Println("done")
-		return nil
-	}
-	switch order {
-	case "profiled":
-		pprof.StopCPUProfile()
-		fmt.Println("done")
-		return nil
-	case "rest":
-		a.Ingest.CheckpointAll()
-		err = a.Store.Rest(ctx)
-	case "gc":
-		debug.FreeOSMemory()
-		fmt.Println("done")
-		return nil
-	case "worst":
-		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var st store.Stats
-	if st, err = a.Store.Stats(ctx); err != nil {
-		return err
-	}
-	fmt.Printf("done %d %d %d\n", st.FileBytes, st.StoredReadings, st.HeadReadings)
-	return nil
-}
-
-// addWebhook gives the workspace a channel.
-func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
-	now := rimewatch.TimeOf(time.Now())
-	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, now)
-	if err != nil {
-		return err
-	}
-	return a.Store.CreateChannel(ctx, &rimewatch.Channel{
-		WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now,
-	})
 }
 
 // bare reads the request and answers: what the machine and net/http can do.
@@ -267,6 +194,7 @@ func start(kind string, args ...string) (*server, error) {
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
+	dieWithParent(s.cmd)
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -334,6 +262,15 @@ func (s *server) cpu() time.Duration {
 	user, _ := strconv.ParseInt(fields[11], 10, 64)
 	system, _ := strconv.ParseInt(fields[12], 10, 64)
 	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 on every Linux
+}
+
+// pause stops the process where it stands, or lets it go on.
+func (s *server) pause(yes bool) {
+	sig := syscall.SIGCONT
+	if yes {
+		sig = syscall.SIGSTOP
+	}
+	_ = s.cmd.Process.Signal(sig)
 }
 
 func (s *server) kill() {

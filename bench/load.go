@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -121,6 +123,24 @@ type result struct {
 	elapsed time.Duration
 	times   []time.Duration // sorted
 	cpu     time.Duration   // of the server
+	own     time.Duration   // processor time of the generator
+}
+
+// ownEach is the generator's processor time for one request, µs.
+func (r *result) ownEach() float64 { return float64(r.own.Microseconds()) / float64(max(r.count, 1)) }
+
+// ownShare is the generator's part of all cores' time, %.
+func (r *result) ownShare() float64 {
+	return 100 * r.own.Seconds() / r.elapsed.Seconds() / float64(runtime.NumCPU())
+}
+
+// ownCPU is the processor time that this process has used so far.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // cpuEach is the server's processor time for one request, µs.
@@ -171,14 +191,11 @@ func worker(addr string, w int, deadline time.Time, want int, next func(worker, 
 	defer c.c.Close()
 	var times []time.Duration
 	var answer []byte
-	for n := 0; ; n++ {
-		began := time.Now()
-		if began.After(deadline) {
-			return times, nil
-		}
+	for n := 0; time.Now().Before(deadline); n++ {
 		if c.buf = next(w, n, c.buf[:0]); c.buf == nil {
 			return times, nil
 		}
+		began := time.Now()
 		status, err := c.do(c.buf, nil)
 		if err != nil {
 			return times, err
@@ -189,4 +206,5 @@ func worker(addr string, w int, deadline time.Time, want int, next func(worker, 
 		}
 		times = append(times, time.Since(began))
 	}
+	return times, nil
 }

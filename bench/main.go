@@ -4,7 +4,7 @@
 // shares the cores with it.
 //
 //	go run ./bench                 everything
-//	go run ./bench -only single    one part: single, batch, rest, query, memory, stream, alerts, notify
+//	go run ./bench -only single    one part: single, batch, rest, query, memory, stream, alerts, notify, growth
 //	go run ./bench -quick          shorter and smaller, for a first look
 package main
 
@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,6 +28,42 @@ type options struct {
 	keep  bool
 	// profile is where CPU profiles of the server go, "" = nowhere.
 	profile string
+
+	// Of the part growth.
+	devices sizes
+	load    time.Duration // of one measurement
+	rounds  int           // measurements of which the median counts
+	parts   string        // steps to take, "" = all
+	doc     string        // Markdown file that takes the table, "" = none
+}
+
+// sizes are numbers of devices, as a flag 1000,10000.
+type sizes []int
+
+// String implements flag.Value.
+func (s *sizes) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*s), " ", ","), "[]")
+}
+
+// Set implements flag.Value.
+func (s *sizes) Set(text string) error {
+	*s = nil
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1000 || n > 1_000_000 {
+			return fmt.Errorf("%q: want numbers of devices from 1000 to 1000000", word)
+		}
+		*s = append(*s, n)
+	}
+	return nil
+}
+
+// minute is the span in which worst cases are looked for.
+func (o *options) minute() time.Duration {
+	if o.quick {
+		return 5 * time.Second
+	}
+	return time.Minute
 }
 
 // profiled runs f while the server writes a CPU profile, if one is wanted.
@@ -60,12 +97,26 @@ func main() {
 		}
 		return
 	}
-	var o options
+	o := options{devices: sizes{1000, 10_000, 100_000}}
 	flag.BoolVar(&o.quick, "quick", false, "shorter and smaller")
-	flag.StringVar(&o.only, "only", "", "parts to run: single, batch, rest, query, memory, stream, alerts, notify")
+	flag.StringVar(&o.only, "only", "", "parts to run: single, batch, rest, query, memory, stream, alerts, notify, growth")
 	flag.StringVar(&o.profile, "profile", "", "directory for CPU profiles of the server")
+	flag.Var(&o.devices, "devices", "growth: numbers of devices")
+	flag.DurationVar(&o.load, "load", 0, "growth: length of a measurement; 60s and more has sealing and checkpoints going (default 8s, quick 2s)")
+	flag.IntVar(&o.rounds, "rounds", 0, "growth: measurements of which the median counts (default 5, quick 1)")
+	flag.StringVar(&o.parts, "steps", "", "growth: of create, warm, batches, memory, single, grounds, worst, queries, recovery, rest only these")
+	flag.StringVar(&o.doc, "doc", "", "growth: Markdown file whose table is replaced")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
 	flag.Parse()
+	if o.load == 0 {
+		o.load = o.span()
+	}
+	if o.rounds == 0 {
+		o.rounds = 5
+		if o.quick {
+			o.rounds = 1
+		}
+	}
 	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -89,7 +140,7 @@ func run(o *options) (err error) {
 		name string
 		run  func(*options) error
 	}{
-		{"single", benchSingle}, {"batch", benchBatch}, {"rest", benchRest}, {"query", benchQuery}, {"memory", benchMemory}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify},
+		{"single", benchSingle}, {"batch", benchBatch}, {"rest", benchRest}, {"query", benchQuery}, {"memory", benchMemory}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify}, {"growth", benchGrowth},
 	} {
 		if !o.wants(part.name) {
 			continue

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// grounds are orders that are friendlier than the load that counts, and others
+// that are not.
+func (x *fleet) grounds() error {
+	for _, c := range []struct {
+		name    string
+		next    order
+		scatter bool
+	}{
+		{"a device's ten minutes in a batch", friendly, false},
+		{"devices drawn at random", atRandom, false},
+		{"ten devices send 99 %", tenHot, false},
+		{"clocks that differ by up to twelve hours", inTurn, true},
+	} {
+		if c.scatter {
+			x.feed.scatter()
+			x.other.scatter()
+		}
+		ours, other, err := x.pair(1, growthBatch, c.next)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		text := fmt.Sprintf("%s / %.1f", rate(&ours), ours.cpuEach())
+		if x.victoria != nil {
+			text += fmt.Sprintf(", %s / %.1f", rate(&other), other.cpuEach())
+		}
+		x.set(c.name+", readings/s / µs, ours, VictoriaMetrics", "", "%s", text)
+	}
+	return nil
+}
+
+// worst is the worst POST of a minute in which batches keep the sealing busy,
+// with a loop beside it that only syncs.
+func (x *fleet) worst() error {
+	x.only(x.ours)
+	span := x.o.minute()
+	const batchConns = 2
+	f := x.feed.over(worstConns + batchConns)
+	var (
+		wg                    sync.WaitGroup
+		singles, bulk         result
+		singleErr, bulkErr, e error
+		syncs                 []time.Duration
+	)
+	wg.Go(func() {
+		singles, singleErr = drive(x.ours.addr, worstConns, span, 201, pace(worstSingles, worstConns, f.singles(x.ours.token, inTurn)))
+	})
+	wg.Go(func() {
+		next := f.batches(growthBatch, x.ours.token, inTurn)
+		bulk, bulkErr = drive(x.ours.addr, batchConns, span, 200, pace(worstBatches, batchConns, func(w, n int, buf []byte) []byte {
+			return next(worstConns+w, n, buf) // devices that the single POSTs leave alone
+		}))
+	})
+	wg.Go(func() { syncs, e = syncLoop(filepath.Join(x.dir, "sync"), span) })
+	wg.Wait()
+	if err := errors.Join(singleErr, bulkErr, e); err != nil {
+		return err
+	}
+	x.sent += singles.count + bulk.count*growthBatch
+	at := func(r result) float64 { return ms(r.quantile(.999)) }
+	sync := result{times: syncs}
+	x.set(fmt.Sprintf("POST p99.9 of %v, of a sync, ms", span), "difference < 100", "%.1f, %.1f", at(singles), at(sync))
+	return nil
+}
+
+// pace holds the requests of all connections to a rate a second.
+func pace(rate, conns int, next func(w, n int, buf []byte) []byte) func(w, n int, buf []byte) []byte {
+	began := time.Now()
+	return func(w, n int, buf []byte) []byte {
+		time.Sleep(time.Until(began.Add(time.Duration(n*conns+w) * time.Second / time.Duration(rate))))
+		return next(w, n, buf)
+	}
+}
+
+// syncLoop writes and syncs a page a hundred times a second: what the disk alone
+// makes a commit wait.
+func syncLoop(path string, span time.Duration) (times []time.Duration, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	page := make([]byte, 4096)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(span); time.Now().Before(end); <-tick.C {
+		began := time.Now()
+		if _, err := f.Write(page); err != nil {
+			return nil, err
+		}
+		if err := f.Sync(); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
+// queries asks what people look at, with nothing else going on.
+func (x *fleet) queries() error {
+	x.only(x.ours)
+	goal := "< 10, < 30 at 1,000,000"
+	for _, q := range []struct {
+		name, path, goal string
+		n                int
+	}{
+		{"list", "/api/v1/devices", goal, 300},
+		{"list, a page in the middle", fmt.Sprintf("/api/v1/devices?per_page=100&page=%d", max(x.n/200, 1)), goal, 200},
+		{"list by status", "/api/v1/devices?status=online&per_page=100", goal, 200},
+		{"search", "/api/v1/devices?q=009", goal, 200},
+		{"detail", "/api/v1/devices/" + serial(x.n/2), goal, 300},
+		{"counts of alerts", "/api/v1/alerts/counts", "", 300},
+		{"summary", "/api/v1/devices/health/summary", "", 300},
+		{"latest of all", "/api/v1/readings/latest", "", max(10, min(100, 1_000_000/x.n))},
+	} {
+		r, err := ask(x.ours, q.path, q.n)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		x.set(q.name+", p50 / p99, ms", q.goal, "%.1f / %.1f", ms(r.quantile(.5)), ms(r.quantile(.99)))
+	}
+	return nil
+}
+
+// recovery is the time from the start after a kill −9 to the first POST that is
+// acknowledged.
+func (x *fleet) recovery() error {
+	stats, err := x.ours.order("stats")
+	if err != nil {
+		return err
+	}
+	x.ours.kill()
+	f := x.feed.over(1)
+	began := time.Now()
+	again, err := start("child-app", filepath.Join(x.dir, "ours"))
+	if err != nil {
+		return err
+	}
+	x.ours = again
+	took, err := firstPost(again, 201, began, f.singles(again.token, inTurn))
+	if err != nil {
+		return err
+	}
+	x.sent++
+	x.set("ready after kill −9, s (unsealed readings)", "< 5 with 2M", "%.2f (%s)", took.Seconds(), thousands(int(stats[2])))
+	x.set("resident after it, MB", "", "%.0f", float64(again.rss())/1e6)
+	if x.victoria == nil {
+		return nil
+	}
+	x.victoria.kill()
+	began = time.Now()
+	if x.victoria, err = startVictoria(filepath.Join(x.dir, "victoria")); err != nil {
+		return err
+	}
+	if took, err = firstPost(x.victoria, 204, began, x.other.over(1).lines(1, inTurn)); err != nil {
+		return err
+	}
+	x.set("VictoriaMetrics, s", "", "%.2f", took.Seconds())
+	return nil
+}
+
+// firstPost posts until a POST is acknowledged.
+func firstPost(s *server, want int, began time.Time, next func(w, n int, buf []byte) []byte) (time.Duration, error) {
+	for {
+		_, err := drive(s.addr, 1, time.Hour, want, func(w, n int, buf []byte) []byte {
+			if n == 1 {
+				return nil
+			}
+			return next(w, n, buf)
+		})
+		if err == nil || time.Since(began) > 10*time.Minute {
+			return time.Since(began), err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// rest is what a reading takes in the file once all are sealed.
+func (x *fleet) rest() error {
+	x.only(x.ours)
+	got, err := x.ours.order("rest")
+	if err != nil {
+		return err
+	}
+	if got[1] != x.sent {
+		return fmt.Errorf("%d readings are stored, %d were acknowledged", got[1], x.sent)
+	}
+	x.set("bytes a reading at rest (readings a device)", "", "%.1f (%.0f)", float64(got[0])/float64(got[1]), float64(got[1])/float64(x.n))
+	if x.victoria == nil {
+		return nil
+	}
+	x.only(x.victoria)
+	size, err := flushVictoria(x.victoria, filepath.Join(x.dir, "victoria"))
+	if err != nil {
+		return err
+	}
+	x.set("VictoriaMetrics, bytes (readings a device)", "", "%.1f (%.0f)", float64(size)/float64(x.sentOther), float64(x.sentOther)/float64(x.n))
+	return nil
+}

@@ -1,0 +1,323 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	growthBatch  = 1000
+	growthWarm   = 2    // readings of every device before anything is measured
+	ownMemory    = 60e6 // bytes that the service may take without any device
+	worstSingles = 2000 // single POSTs a second where the worst is looked for
+	worstBatches = 20   // batches a second beside them
+	worstConns   = 32
+)
+
+// growth measures what a device costs as the fleet grows.
+type growth struct {
+	o     *options
+	feed  *feed
+	table *table
+}
+
+// benchGrowth: the same load at several sizes of the fleet, with VictoriaMetrics
+// and the bare handler beside it. Who is not measured is paused, so that it
+// neither disturbs nor works off what it owes outside its own time.
+func benchGrowth(o *options) error {
+	var columns []string
+	for _, n := range o.devices {
+		columns = append(columns, thousands(n))
+	}
+	heading("Growth: devices report once a minute in turn, batches of %d over %d connections", growthBatch, feedConns)
+	f, err := newFeed()
+	if err != nil {
+		return err
+	}
+	g := &growth{o: o, feed: f, table: newTable(columns)}
+	for _, n := range o.devices {
+		if err := g.size(n); err != nil {
+			return fmt.Errorf("%d devices: %w", n, err)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nMedians of %d × %v; %s devices.\n\n", o.rounds, o.load, strings.Join(columns, ", "))
+	if err := g.table.write(&b); err != nil {
+		return err
+	}
+	fmt.Print(b.String())
+	if o.doc != "" {
+		return intoDocument(o.doc, b.String())
+	}
+	return nil
+}
+
+// thousands writes a number with its thousands apart.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// fleet is what runs at one size.
+type fleet struct {
+	*growth
+	n           int
+	column      string
+	dir         string
+	ours        *server
+	yard        *server // the bare handler
+	victoria    *server // nil where it is not installed
+	feed, other *feed   // of ours and of VictoriaMetrics
+	sent        int64   // readings to ours so far
+	sentOther   int64
+}
+
+func (g *growth) size(n int) (err error) {
+	x := &fleet{growth: g, n: n, column: thousands(n), dir: filepath.Join(g.o.dir, "growth"+strconv.Itoa(n)), feed: g.feed.fleet(n), other: g.feed.fleet(n)}
+	defer func() {
+		for _, s := range []*server{x.ours, x.yard, x.victoria} {
+			if s != nil {
+				s.kill()
+			}
+		}
+		if !g.o.keep {
+			_ = os.RemoveAll(x.dir)
+		}
+	}()
+	if err := x.start(); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		run  func() error
+	}{
+		{"create", x.create}, {"warm", x.warm}, {"batches", x.batches}, {"memory", x.memory}, {"single", x.singles}, {"grounds", x.grounds}, {"worst", x.worst},
+		{"queries", x.queries}, {"recovery", x.recovery}, {"rest", x.rest},
+	} {
+		began := time.Now()
+		if g.o.parts != "" && !strings.Contains(g.o.parts, step.name) {
+			continue
+		}
+		if err := step.run(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		row(fmt.Sprintf("%s devices, %s", x.column, step.name), fmt.Sprintf("%.1f s", time.Since(began).Seconds()), "", true)
+	}
+	return x.feed.arrived()
+}
+
+func (x *fleet) set(row, goal, format string, args ...any) {
+	x.table.set(row, x.column, goal, format, args...)
+}
+
+func (x *fleet) start() (err error) {
+	if x.ours, err = start("child-app", filepath.Join(x.dir, "ours")); err != nil {
+		return err
+	}
+	if x.yard, err = start("child-bare"); err != nil {
+		return err
+	}
+	if x.victoria, err = startVictoria(filepath.Join(x.dir, "victoria")); err != nil {
+		return err
+	}
+	if x.victoria == nil {
+		row("VictoriaMetrics", "not installed", "", true)
+	}
+	return nil
+}
+
+// only lets one of the servers run.
+func (x *fleet) only(s *server) {
+	for _, other := range []*server{x.ours, x.yard, x.victoria} {
+		if other != nil && other != s {
+			other.pause(true)
+		}
+	}
+	s.pause(false)
+}
+
+func (x *fleet) create() error {
+	x.only(x.ours)
+	began := time.Now()
+	_, err := x.ours.order("devices " + strconv.Itoa(x.n))
+	row("  registered", fmt.Sprintf("%.0f/s", float64(x.n)/time.Since(began).Seconds()), "", true)
+	return err
+}
+
+// warm sends the first readings of every device.
+func (x *fleet) warm() error {
+	perConn := (growthWarm*x.n/growthBatch + feedConns - 1) / feedConns
+	limited := func(next func(w, n int, buf []byte) []byte) func(w, n int, buf []byte) []byte {
+		return func(w, n int, buf []byte) []byte {
+			if n == perConn {
+				return nil
+			}
+			return next(w, n, buf)
+		}
+	}
+	x.only(x.ours)
+	r, err := drive(x.ours.addr, feedConns, time.Hour, 200, limited(x.feed.batches(growthBatch, x.ours.token, inTurn)))
+	x.sent += r.count * growthBatch
+	if err != nil || x.victoria == nil {
+		return err
+	}
+	x.only(x.victoria)
+	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, limited(x.other.lines(growthBatch, inTurn)))
+	x.sentOther += r.count * growthBatch
+	return err
+}
+
+// load drives one server for a span while the others are paused; each is how
+// many readings a request holds.
+func (x *fleet) load(s *server, conns int, span time.Duration, each int, next func(w, n int, buf []byte) []byte) (result, error) {
+	x.only(s)
+	want := 201
+	switch {
+	case s == x.victoria:
+		want = 204
+	case s == x.ours && each > 1:
+		want = 200
+	}
+	cpu, own := s.cpu(), ownCPU()
+	r, err := drive(s.addr, conns, span, want, next)
+	r.cpu, r.own = s.cpu()-cpu, ownCPU()-own
+	r.count *= int64(each)
+	switch s {
+	case x.ours:
+		x.sent += r.count
+	case x.victoria:
+		x.sentOther += r.count
+	}
+	return r, err
+}
+
+// median is the result in the middle by its rate.
+func median(rs []result) result {
+	slices.SortFunc(rs, func(a, b result) int {
+		if a.rate() < b.rate() {
+			return -1
+		}
+		return 1
+	})
+	return rs[len(rs)/2]
+}
+
+// pair measures ours and VictoriaMetrics in turn, and returns the medians.
+func (x *fleet) pair(rounds, size int, next order) (ours, other result, err error) {
+	var mine, theirs []result
+	for range rounds {
+		r, err := x.load(x.ours, feedConns, x.o.load, size, x.feed.batches(size, x.ours.token, next))
+		if err != nil {
+			return ours, other, err
+		}
+		mine = append(mine, r)
+		if x.victoria == nil {
+			continue
+		}
+		if r, err = x.load(x.victoria, feedConns, x.o.load, size, x.other.lines(size, next)); err != nil {
+			return ours, other, fmt.Errorf("VictoriaMetrics: %w", err)
+		}
+		theirs = append(theirs, r)
+	}
+	if len(theirs) > 0 {
+		other = median(theirs)
+	}
+	return median(mine), other, nil
+}
+
+// batches is the load that counts.
+func (x *fleet) batches() error {
+	x.only(x.ours)
+	if _, err := x.ours.order("worst"); err != nil {
+		return err
+	}
+	var ours, other result
+	err := x.o.profiled(x.ours, "growth"+strconv.Itoa(x.n), func() (err error) {
+		ours, other, err = x.pair(x.o.rounds, growthBatch, inTurn)
+		x.only(x.ours)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.set("**batches in turn**, readings/s", "", "%s", rate(&ours))
+	if x.victoria != nil {
+		x.set("VictoriaMetrics", "", "%s", rate(&other))
+		x.set("ratio", "≥ 2 at 10,000", "%.2f", ours.rate()/other.rate())
+	}
+	x.set("server CPU a reading, µs", "≤ 1.9, ≤ 1.5 × that of 1,000", "%.2f", ours.cpuEach())
+	if x.victoria != nil {
+		x.set("VictoriaMetrics, µs", "", "%.2f", other.cpuEach())
+	}
+	x.set("generator's CPU a reading, µs (of all cores)", "", "%.2f (%.0f %%)", ours.ownEach(), ours.ownShare())
+	x.set("batch p50 / p99 / worst, ms", "", "%.0f / %.0f / %.0f", ms(ours.quantile(.5)), ms(ours.quantile(.99)), ms(ours.quantile(1)))
+	worst, err := x.ours.order("worst")
+	if err != nil {
+		return err
+	}
+	x.set("worst commit while sealing, ms", "< 50", "%.0f", float64(worst[0])/1e6)
+	return nil
+}
+
+func rate(r *result) string { return fmt.Sprintf("%.0fk", r.rate()/1e3) }
+
+func (x *fleet) memory() error {
+	each := func(s *server) float64 { return (float64(s.rss()) - ownMemory) / float64(x.n) / 1e3 }
+	x.set("memory a device beyond 60 MB, kB (resident, MB)", "≤ 5", "%.1f (%.0f)", max(each(x.ours), 0), float64(x.ours.rss())/1e6)
+	if x.victoria != nil {
+		x.set("VictoriaMetrics, kB (MB)", "", "%.1f (%.0f)", max(each(x.victoria), 0), float64(x.victoria.rss())/1e6)
+	}
+	if x.o.profile == "" {
+		return nil
+	}
+	x.only(x.ours)
+	_, err := x.ours.order("heap " + filepath.Join(x.o.profile, fmt.Sprintf("growth%d.heap", x.n)))
+	return err
+}
+
+// singles: one reading a POST, beside a handler that only reads and answers.
+func (x *fleet) singles() error {
+	for _, conns := range []int{64, 256} {
+		var bare, mine, theirs []result
+		yard, ours, other := x.feed.over(conns), x.feed.over(conns), x.other.over(conns)
+		yard.next = slices.Clone(yard.next)
+		for range min(x.o.rounds, 3) {
+			b, err := x.load(x.yard, conns, x.o.load/2, 1, yard.singles(x.yard.token, inTurn))
+			if err != nil {
+				return err
+			}
+			m, err := x.load(x.ours, conns, x.o.load/2, 1, ours.singles(x.ours.token, inTurn))
+			if err != nil {
+				return err
+			}
+			bare, mine = append(bare, b), append(mine, m)
+			if x.victoria == nil {
+				continue
+			}
+			v, err := x.load(x.victoria, conns, x.o.load/2, 1, other.lines(1, inTurn))
+			if err != nil {
+				return err
+			}
+			theirs = append(theirs, v)
+		}
+		b, m := median(bare), median(mine)
+		goal := map[int]string{64: "≥ 0.70", 256: "≥ 0.85"}[conns]
+		x.set(fmt.Sprintf("**single POST, %d connections**, /s", conns), "≥ 0.9 × that of 10,000", "%s", rate(&m))
+		x.set(fmt.Sprintf("p50 / p99 / worst at %d, ms", conns), "", "%.1f / %.1f / %.0f", ms(m.quantile(.5)), ms(m.quantile(.99)), ms(m.quantile(1)))
+		x.set(fmt.Sprintf("bare handler at %d, its part of it", conns), goal, "%s, %.2f", rate(&b), m.rate()/b.rate())
+		if len(theirs) > 0 {
+			v := median(theirs)
+			x.set(fmt.Sprintf("VictoriaMetrics at %d, ratio", conns), "≥ 1.2", "%s, %.2f", rate(&v), m.rate()/v.rate())
+		}
+		x.set(fmt.Sprintf("server CPU a POST at %d, bare / ours, µs", conns), "", "%.1f / %.1f", b.cpuEach(), m.cpuEach())
+	}
+	return nil
+}

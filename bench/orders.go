@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// obey carries out a line of standard input and answers with a line "done" and
+// numbers.
+func obey(ctx context.Context, a *app.App, order string) error {
+	var err error
+	if path, ok := strings.CutPrefix(order, "profile "); ok {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return pprof.StartCPUProfile(f)
+	}
+	if path, ok := strings.CutPrefix(order, "heap "); ok {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		runtime.GC()
+		if err := pprof.Lookup("heap").WriteTo(f, 0); err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
+	}
+	switch args := strings.Fields(order); {
+	case len(args) == 3 && args[0] == "webhook":
+		if err := addWebhook(ctx, a, args[1], args[2]); err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
+	case len(args) == 2 && args[0] == "devices":
+		n, err := strconv.Atoi(args[1])
+		if err == nil {
+			err = addDevices(ctx, a, n)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
+	}
+	switch order {
+	case "profiled":
+		pprof.StopCPUProfile()
+		fmt.Println("done")
+		return nil
+	case "rest":
+		a.Ingest.CheckpointAll()
+		err = a.Store.Rest(ctx)
+	case "gc":
+		debug.FreeOSMemory()
+		fmt.Println("done")
+		return nil
+	case "worst":
+		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var st store.Stats
+	if st, err = a.Store.Stats(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("done %d %d %d\n", st.FileBytes, st.StoredReadings, st.HeadReadings)
+	return nil
+}
+
+// addWebhook gives the workspace a channel.
+func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
+	now := rimewatch.TimeOf(time.Now())
+	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, now)
+	if err != nil {
+		return err
+	}
+	return a.Store.CreateChannel(ctx, &rimewatch.Channel{
+		WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now,
+	})
+}
+
+// addDevices registers n devices of the types that the simulator was fitted to,
+// in turn, without the detour through HTTP: a million of them take a minute.
+func addDevices(ctx context.Context, a *app.App, n int) error {
+	const atOnce = 1024 // they share the commits of the write path
+	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, rimewatch.TimeOf(time.Now()))
+	if err != nil {
+		return err
+	}
+	var (
+		wg   sync.WaitGroup
+		next atomic.Int64
+		fail = make(chan error, atOnce)
+	)
+	types := simulate.FittedEquipment()
+	for range atOnce {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				d := rimewatch.Device{WorkspaceID: w.ID, Serial: serial(i), Name: fmt.Sprintf("Unit %d", i), EquipmentType: types[i%len(types)]}
+				if _, err := a.Ingest.CreateDevice(ctx, &d); err != nil {
+					fail <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(fail)
+	return <-fail
+}
