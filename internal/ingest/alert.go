@@ -142,53 +142,40 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 	s.auditAlert(op, found, now)
 }
 
-// noteAck remembers when an alert's acknowledgement ends.
-func (s *Service) noteAck(a *rimewatch.Alert) {
-	if a.Status == rimewatch.AlertActive && a.AcknowledgedAt != 0 && a.AckExpiresAt != 0 {
-		s.acks[a.ID] = a
-	} else {
-		delete(s.acks, a.ID)
+// ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
+// does.
+func ackEnds(alerts []*rimewatch.Alert) (at rimewatch.Time) {
+	for _, a := range alerts {
+		at = earliest(at, a.AckExpiresAt)
+	}
+	return at
+}
+
+// ackEnded returns the place of an alert whose acknowledgement has ended by now,
+// −1 = there is none.
+func ackEnded(alerts []*rimewatch.Alert, now rimewatch.Time) int {
+	return slices.IndexFunc(alerts, func(a *rimewatch.Alert) bool { return a.AckExpiresAt != 0 && a.AckExpiresAt <= now })
+}
+
+// endAcks ends the acknowledgements of the group's units whose time has passed:
+// the alert is nobody's again.
+func (s *Service) endAcks(now rimewatch.Time) {
+	for i := range s.group.staged {
+		st := &s.group.staged[i]
+		for k := ackEnded(st.alerts, now); k >= 0; k = ackEnded(st.alerts, now) {
+			s.endAck(st.unit.alerts, &st.alerts, k, now)
+		}
 	}
 }
 
-// acksDue tells whether an acknowledgement ends by now.
-func (s *Service) acksDue(now rimewatch.Time) bool {
-	for _, a := range s.acks {
-		if a.AckExpiresAt <= now {
-			return true
-		}
-	}
-	return false
-}
-
-// endAcks ends, inside a group, the acknowledgements whose time has passed: the
-// alert is nobody's again. It gives how many there were.
-func (s *Service) endAcks(now rimewatch.Time) (ended int) {
-	for id, a := range s.acks {
-		if a.AckExpiresAt > now {
-			continue
-		}
-		alerts := s.stageAlerts(a)
-		if alerts == nil {
-			delete(s.acks, id)
-			continue
-		}
-		i := alertAt(*alerts, id)
-		if i < 0 || (*alerts)[i].AcknowledgedAt == 0 {
-			delete(s.acks, id) // it ended in another way
-			continue
-		}
-		row := *(*alerts)[i]
-		if row.AckExpiresAt > now {
-			continue
-		}
-		row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
-		s.putAlert(s.alertsOf(a), alerts, i, &row)
-		s.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
-		s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
-		ended++
-	}
-	return ended
+// endAck ends the acknowledgement of the i-th of the alerts, of which shared are
+// the stored ones.
+func (s *Service) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
+	row := *(*alerts)[i]
+	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
+	s.putAlert(shared, alerts, i, &row)
+	s.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
+	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
 }
 
 func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {

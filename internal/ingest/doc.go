@@ -15,7 +15,7 @@
 //
 // # Time
 //
-// Deadlines (silence, delays, clear times) sit in a wheel. A deadline that
+// Deadlines (silence, delays, clear times) sit in a heap. A deadline that
 // passes becomes an input like any other. While the service is down nobody is
 // heard; that span is recorded and every deadline moves by it.
 //

@@ -155,16 +155,13 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 			row := *a
 			x := s.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			s.sites.alarmed[x.id] = x
 			s.sites.touch(x.id)
 			s.total(a.WorkspaceID).addAlerts(x.alerts, 1)
-			s.noteAck(&row)
 			return nil
 		}
 		if u := s.units[a.DeviceID]; u != nil {
 			row := *a
 			u.alerts = append(u.alerts, &row)
-			s.noteAck(&row)
 			if row.Prediction != nil {
 				s.sites.touch(u.siteID)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -120,13 +121,12 @@ type Service struct {
 	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
 	nextAgeing int
 
-	wheel *presence.Wheel // of the writer goroutine
-	ticks []store.Input   // of passTime, kept for the next slice
-	group group           // of the writer goroutine
+	deadlines deadline.Queue[*unit] // of the writer goroutine
+	ticks     []store.Input         // of passTime, kept for the next slice
+	group     group                 // of the writer goroutine
 
-	unrecorded store.Downtime             // of the writer goroutine
-	orphans    []orphan                   // likewise
-	acks       map[int64]*rimewatch.Alert // acknowledged alerts, likewise
+	unrecorded store.Downtime // of the writer goroutine
+	orphans    []orphan       // likewise
 	trouble    sync.Mutex
 	troubles   int            // not logged since
 	troubledAt rimewatch.Time // when one was logged
@@ -151,9 +151,7 @@ func New(cfg Config) *Service {
 		log:      cfg.Logger,
 		queue:    make(chan *request, queueRequests),
 		units:    make(map[int64]*unit),
-		acks:     make(map[int64]*rimewatch.Alert),
 		totals:   make(map[int64]*totals),
-		wheel:    presence.NewWheel(rimewatch.TimeOf(cfg.Now())),
 		stopping: make(chan struct{}),
 	}
 	s.memory.capacity, s.memory.whole = cfg.UnpackedStates, cfg.UnpackedStates

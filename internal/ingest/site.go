@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -25,27 +26,24 @@ const (
 // commits that changed them, from nothing but their states and the alerts that
 // are stored: after a restart it comes to the same. Of the writer goroutine.
 type site struct {
+	deadline.Entry  // when it is to be judged though nothing changes
 	id, workspaceID int64
 	units           []*unit
 	alerts          []*rimewatch.Alert // its site_offline while active; rows are replaced, never changed
 	told            rimewatch.Time     // when its last alert that is over was triggered
 	asked           bool               // told is known from the store
 	dirty           bool               // devices have changed since it was judged
-	dueAt           rimewatch.Time     // when it is to be judged though nothing changes, 0 = never
 }
 
 // sites are the places that the service knows.
 type sites struct {
 	byID    map[int64]*site
 	dirty   []*site
-	alarmed map[int64]*site // those with an active alert
-	verdict *verdict        // that the next commit carries out
+	due     deadline.Queue[*site]
+	verdict *verdict // that the next commit carries out
 }
 
-func (m *sites) init() {
-	m.byID = make(map[int64]*site)
-	m.alarmed = make(map[int64]*site)
-}
+func (m *sites) init() { m.byID = make(map[int64]*site) }
 
 func (m *sites) at(workspaceID, id int64) *site {
 	x := m.byID[id]
@@ -132,13 +130,14 @@ type verdict struct {
 	silent, devices   int
 	suppress, release []*unit
 	shared            []shared       // of predictions, when all else is settled
+	unacknowledge     bool           // the acknowledgement of its alert has ended
 	again             rimewatch.Time // when to judge again, 0 = at the next change
 	name              string
 	applied           int
 }
 
 func (v *verdict) nothing() bool {
-	return !v.open && !v.resolve && !v.update && !v.escalate && len(v.suppress) == 0 && len(v.release) == 0 && len(v.shared) == 0
+	return !v.open && !v.resolve && !v.update && !v.escalate && !v.unacknowledge && len(v.suppress) == 0 && len(v.release) == 0 && len(v.shared) == 0
 }
 
 // judge says what is to be done. What concerns the devices' own alerts comes in
@@ -209,6 +208,8 @@ func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 			return
 		}
 	}
+	v.again = earliest(v.again, a.AckExpiresAt)
+	v.unacknowledge = ackEnded(x.alerts, now) >= 0
 	v.escalate = critical && a.Severity == rimewatch.Warning
 	v.update = a.PeakValue == nil || float64(v.silent) > *a.PeakValue
 }
@@ -216,10 +217,8 @@ func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 // passSites judges the sites whose devices have changed, and those whose time
 // has come.
 func (s *Service) passSites(now rimewatch.Time) {
-	for id, x := range s.sites.alarmed {
-		if x.dueAt != 0 && x.dueAt <= now {
-			s.sites.touch(id)
-		}
+	for x, ok := s.sites.due.Pop(now); ok; x, ok = s.sites.due.Pop(now) {
+		s.sites.touch(x.id)
 	}
 	dirty := s.sites.dirty
 	s.sites.dirty = nil
@@ -247,7 +246,8 @@ func (s *Service) settleSite(x *site, now rimewatch.Time) bool {
 		}
 	}
 	if v.nothing() {
-		x.dirty, x.dueAt = false, v.again
+		x.dirty = false
+		s.sites.due.Set(x, v.again)
 		return false
 	}
 	s.sites.verdict = &v
@@ -316,6 +316,9 @@ func (s *Service) applySite(now rimewatch.Time) int {
 	x := v.site
 	staged := s.stageSite(x)
 	switch {
+	case v.unacknowledge && ackEnded(staged.alerts, now) >= 0:
+		s.endAck(x.alerts, &staged.alerts, 0, now)
+		v.applied++
 	case v.open && len(staged.alerts) == 0:
 		s.putSite(staged, v, &rimewatch.Alert{
 			WorkspaceID: x.workspaceID, SiteID: x.id, Type: rimewatch.SiteOffline, Status: rimewatch.AlertActive, Severity: rimewatch.Warning,
@@ -448,11 +451,6 @@ func (s *Service) committedSites() {
 			x.told = x.alerts[0].TriggeredAt
 		}
 		x.alerts = alerts
-		if len(alerts) > 0 {
-			s.sites.alarmed[x.id] = x
-		} else {
-			delete(s.sites.alarmed, x.id)
-		}
 		s.sites.touch(x.id)
 	}
 }

@@ -111,7 +111,7 @@ func TestSiteOffline(t *testing.T) {
 		same(t, "alerts", counted(shortAlerts(r.stored(""))), map[string]int{
 			"device_offline warning resolved auto suppressed": 2, "device_offline warning active": 2, "site_offline warning resolved auto": 1,
 		})
-		if a := r.stored(rimewatch.SiteOffline)[0]; !strings.HasPrefix(a.Message, "2 of its 4 devices are heard again, after 4 min offline.") {
+		if a := r.stored(rimewatch.SiteOffline)[0]; !strings.HasPrefix(a.Message, "2 of its 4 devices are heard again, after 5 min offline.") {
 			t.Error(a.Message)
 		}
 		r.crash()
@@ -191,6 +191,12 @@ func TestSiteLifecycle(t *testing.T) {
 		same(t, "critical with its devices", shortAlert(r.stored(rimewatch.SiteOffline)[0]), "site_offline critical active")
 		time.Sleep(3*time.Hour + time.Minute)
 		same(t, "the acknowledgement has ended", r.stored(rimewatch.SiteOffline)[0].AcknowledgedBy, "")
+		for _, tr := range r.timeline(a.ID) {
+			if tr.Kind == rimewatch.TransitionAckExpired && (tr.At < acked.AckExpiresAt || tr.At > acked.AckExpiresAt+rimewatch.Second) {
+				t.Errorf("the acknowledgement ended at %d, want %d", tr.At, acked.AckExpiresAt)
+			}
+		}
+		same(t, "the timeline", r.lines(a.ID), []string{"opened warning", "acknowledged warning Eva", "escalated critical", "acknowledgement_expired critical"})
 		r.events()
 		if _, err := r.in.ResolveAlert(t.Context(), r.ws, a.ID, "Eva", ""); err != nil {
 			t.Fatal(err)

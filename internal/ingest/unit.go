@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -15,6 +16,8 @@ import (
 
 // unit is one device as the write path knows it.
 type unit struct {
+	deadline.Entry // of the writer goroutine
+
 	id          int64
 	workspaceID int64
 	name        string         // for the sentences of alerts
@@ -25,8 +28,6 @@ type unit struct {
 	vitals      vitals
 	createdAt   rimewatch.Time
 	share       health.Share   // what it contributes to its fleet
-	wheelAt     rimewatch.Time // when the wheel will name it, 0 = never
-	dueAt       rimewatch.Time // its state's Deadline, 0 = none; of the writer goroutine
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
 	slot        int32          // its place in the group, counted from 1
 	pending     int32          // accepted readings of the group not yet stepped

@@ -48,35 +48,26 @@ func (s *Service) passTime() {
 	now := s.clock()
 	defer s.refreshAll(now)
 	s.recordDowntime(context.Background(), now)
-	if len(s.orphans) > 0 || s.acksDue(now) {
+	if len(s.orphans) > 0 {
 		s.commit(nil, nil)
 	}
 	for {
-		ids := s.wheel.Expired(now, tickSlice)
-		if len(ids) == 0 {
-			break
-		}
 		ticks := s.ticks[:0]
-		for _, id := range ids {
-			u := s.units[id]
-			if u == nil {
-				continue
+		for len(ticks) < tickSlice {
+			u, ok := s.deadlines.Pop(now)
+			if !ok {
+				break
 			}
-			u.wheelAt = 0
-			if u.dueAt == 0 {
-				continue
-			}
-			if u.dueAt > now {
-				s.rouse(u, u.dueAt)
-				continue
-			}
-			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: id})
+			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.id})
 		}
 		s.ticks = ticks
-		if len(ticks) > 0 && !s.commit(nil, ticks) {
+		if len(ticks) == 0 {
+			break
+		}
+		if !s.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				s.rouse(s.units[ticks[i].DeviceID], now+rimewatch.Second)
+				s.deadlines.Set(s.units[ticks[i].DeviceID], now+rimewatch.Second)
 			}
 			return
 		}
@@ -90,21 +81,18 @@ func (s *Service) passTime() {
 	}
 }
 
-// setDeadline notes a unit's deadline by its state. Most are put off by the next
-// reading: the state need not be unpacked to know that.
+// setDeadline sets when time alone next changes a unit: by its state, or by the
+// end of an acknowledgement.
 func (s *Service) setDeadline(u *unit, state *engine.State, cfg *engine.Config) {
-	u.dueAt = state.Deadline(cfg, s.downtimes)
-	s.rouse(u, u.dueAt)
+	s.deadlines.Set(u, earliest(state.Deadline(cfg, s.downtimes), ackEnds(u.alerts)))
 }
 
-// rouse puts a unit into the wheel unless it is there at an earlier time: then
-// it is looked at again when that has come.
-func (s *Service) rouse(u *unit, at rimewatch.Time) {
-	if u == nil || at == 0 || (u.wheelAt != 0 && u.wheelAt <= at) {
-		return
+// earliest returns the earlier of two moments, of which 0 is none.
+func earliest(a, b rimewatch.Time) rimewatch.Time {
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
-	u.wheelAt = at
-	s.wheel.Set(u.id, at)
+	return min(a, b)
 }
 
 // group is one commit in the making. Its slices are kept for the next one.
@@ -286,7 +274,7 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 			s.finishAlertOp(r.alert, now)
 		}
 	}
-	accepted += s.endAcks(now)
+	s.endAcks(now)
 	for _, r := range g.requests {
 		if r.siteGone != 0 {
 			accepted++
@@ -430,9 +418,6 @@ func (s *Service) committed() {
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
 		u := s.units[a.DeviceID]
-		if a.AcknowledgedAt != 0 || len(s.acks) > 0 {
-			s.noteAck(a)
-		}
 		if a.Type == rimewatch.DeviceOffline && u != nil {
 			s.sites.touch(u.siteID)
 		}
@@ -440,7 +425,7 @@ func (s *Service) committed() {
 	for i := range g.staged {
 		st := &g.staged[i]
 		if st.gone {
-			s.wheel.Remove(st.unit.id)
+			s.deadlines.Remove(st.unit)
 			continue
 		}
 		s.setDeadline(st.unit, st.state, st.cfg)

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 )
 
@@ -38,37 +38,11 @@ func pause(attempts int, wanted time.Duration) time.Duration {
 
 // item is a delivery in a lane.
 type item struct {
+	deadline.Entry // its next attempt; none while one is under way
 	*rimewatch.Delivery
 	since rimewatch.Time // from when on it is tried for a day
-	index int            // in the heap, -1 = under way
 	again bool           // its alert is to be planned again after the attempt
 	early rimewatch.Time // the receiver does not want it before this
-}
-
-// queue is a heap by the next attempt.
-type queue []*item
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	if q[i].NextAttemptAt != q[j].NextAttemptAt {
-		return q[i].NextAttemptAt < q[j].NextAttemptAt
-	}
-	return q[i].ID < q[j].ID
-}
-func (q queue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
-}
-func (q *queue) Push(x any) {
-	it := x.(*item)
-	it.index = len(*q)
-	*q = append(*q, it)
-}
-func (q *queue) Pop() any {
-	it := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	it.index = -1
-	return it
 }
 
 // lane sends to one channel. Its goroutine lives while something waits.
@@ -78,7 +52,7 @@ type lane struct {
 	wake                   chan struct{}
 
 	mu       sync.Mutex
-	waiting  queue
+	waiting  deadline.Queue[*item]
 	items    map[int64]*item // waiting and under way, by id
 	underWay int
 	running  bool
@@ -112,9 +86,12 @@ func (l *lane) push(it *item) {
 		return
 	}
 	l.items[it.ID] = it
-	heap.Push(&l.waiting, it)
+	l.wait(it)
 	l.stir()
 }
+
+// wait queues an item for its next attempt. l.mu is held.
+func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 
 // stir makes the lane's goroutine look at the queue. l.mu is held.
 func (l *lane) stir() {
@@ -181,11 +158,11 @@ func (l *lane) next() (it *item, wait time.Duration, more bool) {
 		l.running = false
 		return nil, 0, false
 	}
-	if len(l.waiting) == 0 {
+	at := l.waiting.Next()
+	if at == 0 {
 		return nil, time.Hour, true
 	}
 	now := l.s.now()
-	at := l.waiting[0].NextAttemptAt
 	room := l.s.cfg.PerChannel
 	if n := l.outage.health.Failures; n >= probeAfter {
 		room = 1
@@ -199,7 +176,8 @@ func (l *lane) next() (it *item, wait time.Duration, more bool) {
 	}
 	l.underWay++
 	l.probed = now
-	return heap.Pop(&l.waiting).(*item), 0, true
+	it, _ = l.waiting.Pop(now)
+	return it, 0, true
 }
 
 // send makes one attempt of a waiting delivery.
@@ -209,7 +187,7 @@ func (l *lane) send(it *item) {
 	defer l.mu.Unlock()
 	l.underWay--
 	if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
-		heap.Push(&l.waiting, it)
+		l.wait(it)
 	} else {
 		delete(l.items, it.ID)
 	}
@@ -340,12 +318,12 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 		l.mu.Unlock()
 		s.dropUnknown(ctx, l, d)
 		return
-	case it.index < 0:
+	case it.Due() == 0:
 		it.again = true
 		l.mu.Unlock()
 		return
 	}
-	heap.Remove(&l.waiting, it.index)
+	l.waiting.Remove(it)
 	l.mu.Unlock()
 	l.end(ctx, it, rimewatch.DeliveryDropped, overBefore)
 	l.mu.Lock()

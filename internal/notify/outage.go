@@ -1,10 +1,11 @@
 package notify
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,12 +109,12 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 // flush lets everything that waits go at once, unless its receiver has asked for
 // patience. l.mu is held.
 func (l *lane) flush(now rimewatch.Time) {
-	for _, it := range l.waiting {
-		if it.Attempts > 0 {
+	for _, id := range slices.Sorted(maps.Keys(l.items)) {
+		if it := l.items[id]; it.Attempts > 0 && it.Due() != 0 {
 			it.NextAttemptAt = max(now, it.early)
+			l.wait(it)
 		}
 	}
-	heap.Init(&l.waiting)
 }
 
 // other chooses the channel that is told of a failing one: the one that people

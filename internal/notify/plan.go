@@ -1,12 +1,12 @@
 package notify
 
 import (
-	"container/heap"
 	"context"
 	"encoding/json"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
 )
@@ -24,8 +24,8 @@ const (
 type planner struct {
 	mark     int64 // id of the last transition that is planned
 	distrust int64 // transitions up to this id may have been planned in part
-	looks    looks
-	lookAt   map[int64]rimewatch.Time  // when each active alert is looked at next; looks may hold older wishes
+	queue    deadline.Queue[*look]
+	looks    map[int64]*look           // those in the queue, by alert
 	active   map[int64]map[int64]bool  // active alerts by workspace
 	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
 	digestAt rimewatch.Time            // when digests are looked at next
@@ -33,52 +33,49 @@ type planner struct {
 }
 
 func (p *planner) init() {
-	p.lookAt = make(map[int64]rimewatch.Time)
+	p.looks = make(map[int64]*look)
 	p.active = make(map[int64]map[int64]bool)
 	p.digested = make(map[int64]rimewatch.Time)
 	p.zones = make(map[string]*time.Location)
 }
 
-// look is a wish to plan an alert at a moment.
+// look is an alert that is planned again at a moment.
 type look struct {
-	at               rimewatch.Time
+	deadline.Entry
 	workspace, alert int64
 }
 
-// looks is a heap by time.
-type looks []look
-
-func (h looks) Len() int           { return len(h) }
-func (h looks) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h looks) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *looks) Push(x any)        { *h = append(*h, x.(look)) }
-func (h *looks) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+// wish is when an alert is to be looked at next, 0 = not by itself.
+type wish struct {
+	workspace, alert int64
+	at               rimewatch.Time
 }
 
 // setLook notes when an alert is to be looked at next, 0 = not by itself.
 func (p *planner) setLook(workspace, alert int64, at rimewatch.Time) {
-	if at == 0 {
-		delete(p.lookAt, alert)
-		return
+	l := p.looks[alert]
+	switch {
+	case l != nil && at == 0:
+		p.queue.Remove(l)
+		delete(p.looks, alert)
+	case at != 0:
+		if l == nil {
+			l = &look{workspace: workspace, alert: alert}
+			p.looks[alert] = l
+		}
+		p.queue.Set(l, at)
 	}
-	if p.lookAt[alert] == at {
-		return
-	}
-	p.lookAt[alert] = at
-	heap.Push(&p.looks, look{at, workspace, alert})
 }
 
 // due takes the alerts whose moment has come, at most n.
-func (p *planner) due(now rimewatch.Time, n int) (list []look) {
-	for len(p.looks) > 0 && p.looks[0].at <= now && len(list) < n {
-		l := heap.Pop(&p.looks).(look)
-		if p.lookAt[l.alert] == l.at {
-			delete(p.lookAt, l.alert)
-			list = append(list, l)
+func (p *planner) due(now rimewatch.Time, n int) (list []*look) {
+	for len(list) < n {
+		l, ok := p.queue.Pop(now)
+		if !ok {
+			break
 		}
+		delete(p.looks, l.alert)
+		list = append(list, l)
 	}
 	return list
 }
@@ -181,8 +178,8 @@ func (s *Service) round(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	wait := idleRound
-	if len(p.looks) > 0 {
-		wait = min(wait, max(p.looks[0].at.Sub(s.now()), 0))
+	if at := p.queue.Next(); at != 0 {
+		wait = min(wait, max(at.Sub(s.now()), 0))
 	}
 	return wait, nil
 }
@@ -263,7 +260,7 @@ type batch struct {
 	ctx        context.Context
 	workspaces map[int64]*workspace
 	deliveries []*rimewatch.Delivery
-	looks      []look
+	wishes     []wish
 	drops      []rimewatch.Delivery
 }
 
@@ -306,7 +303,7 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 // holds nobody else up.
 func (b *batch) try(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) {
 	if err := b.plan(workspaceID, alertID, timeline); err != nil {
-		b.looks = append(b.looks, look{b.s.now() + rimewatch.Minute, workspaceID, alertID})
+		b.wishes = append(b.wishes, wish{workspaceID, alertID, b.s.now() + rimewatch.Minute})
 		b.s.log.Error("notifications of an alert", "alert", alertID, "err", err)
 	}
 }
@@ -342,7 +339,7 @@ func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTrans
 	}
 	r := plan.Alert(&in)
 	s.planner.setActive(&v.Alert)
-	b.looks = append(b.looks, look{r.Next, workspaceID, alertID})
+	b.wishes = append(b.wishes, wish{workspaceID, alertID, r.Next})
 	for i := range in.Made {
 		for _, id := range r.Drop {
 			if in.Made[i].ID == id {
@@ -415,8 +412,8 @@ func (b *batch) store(through int64) error {
 	for i := range b.drops {
 		s.drop(b.ctx, &b.drops[i])
 	}
-	for _, l := range b.looks {
-		s.planner.setLook(l.workspace, l.alert, l.at)
+	for _, w := range b.wishes {
+		s.planner.setLook(w.workspace, w.alert, w.at)
 	}
 	return nil
 }

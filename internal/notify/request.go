@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"container/heap"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -103,9 +102,9 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 func (l *lane) hurry(id int64, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if it := l.items[id]; it != nil && it.index >= 0 {
+	if it := l.items[id]; it != nil && it.Due() != 0 {
 		it.NextAttemptAt = now
-		heap.Fix(&l.waiting, it.index)
+		l.wait(it)
 		l.stir()
 	}
 }

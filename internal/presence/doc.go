@@ -1,6 +1,6 @@
 // Package presence decides whether a device is online. It is pure: signs of
-// life and moments in, presence and the next deadline out. State is the memory
-// for one device, Wheel keeps the deadlines of very many.
+// life and moments in, presence and the next deadline out. State is the
+// memory of one device.
 //
 // A device is online on any heartbeat or reading, by arrival, and offline after
 // a silence of OfflineAfter: what was configured for it, or three times its
@@ -11,8 +11,4 @@
 // device that reports every ten minutes would go offline between its reports
 // for ever. While the service itself was down nobody could be heard, so every
 // deadline moves by the downtime that followed the last sign of life.
-//
-// Wheel is a hierarchical timing wheel (Varghese and Lauck 1987, scheme 7):
-// seven rings of 64 slots, a tick of 0.256 s, with a hash of its own for finding
-// entries, because a Go map would double its memory.
 package presence

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+const noon = rimewatch.Time(1_780_000_000_000)
+
 // every makes a device heard n times at a rhythm.
 func every(n int, gap rimewatch.Time) (s presence.State, last rimewatch.Time) {
 	for i := range n {
