@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -29,7 +28,6 @@ type feed struct {
 	next    []rimewatch.Time // by device: its next reading's time since start
 	turn    []int            // by connection: the device whose turn it is, within its range
 	random  []*rand.Rand     // by connection
-	present rimewatch.Time   // when the feed was made
 }
 
 // texts are many short texts in one piece, for few pointers.
@@ -89,7 +87,7 @@ func appendFields(b []byte, r *rimewatch.Reading, first, is, sep string) []byte 
 // fleet returns a feed of n devices, each at its own moment of the minute.
 func (f *feed) fleet(n int) *feed {
 	now := rimewatch.TimeOf(time.Now())
-	g := &feed{devices: n, json: f.json, line: f.line, start: (now - feedPast) / rimewatch.Minute * rimewatch.Minute, present: now}
+	g := &feed{devices: n, json: f.json, line: f.line, start: (now - feedPast) / rimewatch.Minute * rimewatch.Minute}
 	g.next = make([]rimewatch.Time, n)
 	for i := range g.next {
 		g.next[i] = rimewatch.Time(int64(i) * int64(rimewatch.Minute) / int64(n))
@@ -105,17 +103,6 @@ func (f *feed) over(conns int) *feed {
 		g.random[w] = rand.New(rand.NewPCG(uint64(w), 3))
 	}
 	return &g
-}
-
-// arrived reports the device that has reached the present, if any: the service
-// refuses what lies in the future.
-func (f *feed) arrived() error {
-	for i, t := range f.next {
-		if f.start+t > f.present {
-			return fmt.Errorf("%s has reached the present: the load is too long for %d devices", serial(i), f.devices)
-		}
-	}
-	return nil
 }
 
 // own is the range of devices that a connection sends for.
@@ -185,21 +172,37 @@ func (f *feed) reading(w, n int, next order) (device int, at rimewatch.Time, fie
 	return device, at, minute*feedUnits + device%feedUnits
 }
 
-// batches gives requests of as many readings, for the service.
-func (f *feed) batches(size int, token string, next order) func(w, n int, buf []byte) []byte {
+// batchForm is how a batch is written.
+type batchForm struct {
+	contentType          string
+	open, between, close string
+}
+
+var (
+	asJSON   = batchForm{"application/json", `{"readings":[`, ",", `]}`}
+	asNDJSON = batchForm{"application/x-ndjson", "", "\n", "\n"}
+)
+
+// bulk gives requests of as many readings, for the service.
+func (f *feed) bulk(form batchForm, size int, token string, next order) func(w, n int, buf []byte) []byte {
 	return func(w, _ int, buf []byte) []byte {
-		buf, at := openRequest(buf, "/api/v1/readings/batch", token, "application/json")
+		buf, at := openRequest(buf, "/api/v1/readings/batch", token, form.contentType)
 		body := len(buf)
-		buf = append(buf, `{"readings":[`...)
+		buf = append(buf, form.open...)
 		for n := range size {
 			if n > 0 {
-				buf = append(buf, ',')
+				buf = append(buf, form.between...)
 			}
 			buf = f.appendJSON(buf, w, n, next)
 		}
-		buf = append(buf, `]}`...)
+		buf = append(buf, form.close...)
 		return closeRequest(buf, at, len(buf)-body)
 	}
+}
+
+// batches gives such requests as JSON.
+func (f *feed) batches(size int, token string, next order) func(w, n int, buf []byte) []byte {
+	return f.bulk(asJSON, size, token, next)
 }
 
 // singles gives requests of one reading, for the service.

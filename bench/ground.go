@@ -108,32 +108,6 @@ func syncLoop(path string, span time.Duration) (times []time.Duration, err error
 	return times, nil
 }
 
-// queries asks what people look at, with nothing else going on.
-func (x *fleet) queries() error {
-	x.only(x.ours)
-	goal := "< 10, < 30 at 1,000,000"
-	for _, q := range []struct {
-		name, path, goal string
-		n                int
-	}{
-		{"list", "/api/v1/devices", goal, 300},
-		{"list, a page in the middle", fmt.Sprintf("/api/v1/devices?per_page=100&page=%d", max(x.n/200, 1)), goal, 200},
-		{"list by status", "/api/v1/devices?status=online&per_page=100", goal, 200},
-		{"search", "/api/v1/devices?q=009", goal, 200},
-		{"detail", "/api/v1/devices/" + serial(x.n/2), goal, 300},
-		{"counts of alerts", "/api/v1/alerts/counts", "", 300},
-		{"summary", "/api/v1/devices/health/summary", "", 300},
-		{"latest of all", "/api/v1/readings/latest", "", max(10, min(100, 1_000_000/x.n))},
-	} {
-		r, err := ask(x.ours, q.path, q.n)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.name, err)
-		}
-		x.set(q.name+", p50 / p99, ms", q.goal, "%.1f / %.1f", ms(r.quantile(.5)), ms(r.quantile(.99)))
-	}
-	return nil
-}
-
 // recovery is the time from the start after a kill −9 to the first POST that is
 // acknowledged.
 func (x *fleet) recovery() error {
@@ -174,12 +148,7 @@ func (x *fleet) recovery() error {
 // firstPost posts until a POST is acknowledged.
 func firstPost(s *server, want int, began time.Time, next func(w, n int, buf []byte) []byte) (time.Duration, error) {
 	for {
-		_, err := drive(s.addr, 1, time.Hour, want, func(w, n int, buf []byte) []byte {
-			if n == 1 {
-				return nil
-			}
-			return next(w, n, buf)
-		})
+		_, err := drive(s.addr, 1, time.Hour, want, upTo(1, next))
 		if err == nil || time.Since(began) > 10*time.Minute {
 			return time.Since(began), err
 		}

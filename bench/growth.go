@@ -100,7 +100,7 @@ func (g *growth) size(n int) (err error) {
 		run  func() error
 	}{
 		{"create", x.create}, {"warm", x.warm}, {"batches", x.batches}, {"memory", x.memory}, {"single", x.singles}, {"grounds", x.grounds}, {"worst", x.worst},
-		{"queries", x.queries}, {"recovery", x.recovery}, {"rest", x.rest},
+		{"queries", x.queries}, {"recovery", x.recovery}, {"rest", x.rest}, {"month", x.month},
 	} {
 		began := time.Now()
 		if g.o.parts != "" && !strings.Contains(g.o.parts, step.name) {
@@ -111,7 +111,7 @@ func (g *growth) size(n int) (err error) {
 		}
 		row(fmt.Sprintf("%s devices, %s", x.column, step.name), fmt.Sprintf("%.1f s", time.Since(began).Seconds()), "", true)
 	}
-	return x.feed.arrived()
+	return nil
 }
 
 func (x *fleet) set(row, goal, format string, args ...any) {
@@ -146,31 +146,20 @@ func (x *fleet) only(s *server) {
 
 func (x *fleet) create() error {
 	x.only(x.ours)
-	began := time.Now()
-	_, err := x.ours.order("devices " + strconv.Itoa(x.n))
-	row("  registered", fmt.Sprintf("%.0f/s", float64(x.n)/time.Since(began).Seconds()), "", true)
-	return err
+	return x.ours.register(x.n)
 }
 
 // warm sends the first readings of every device.
 func (x *fleet) warm() error {
 	perConn := (growthWarm*x.n/growthBatch + feedConns - 1) / feedConns
-	limited := func(next func(w, n int, buf []byte) []byte) func(w, n int, buf []byte) []byte {
-		return func(w, n int, buf []byte) []byte {
-			if n == perConn {
-				return nil
-			}
-			return next(w, n, buf)
-		}
-	}
 	x.only(x.ours)
-	r, err := drive(x.ours.addr, feedConns, time.Hour, 200, limited(x.feed.batches(growthBatch, x.ours.token, inTurn)))
+	r, err := drive(x.ours.addr, feedConns, time.Hour, 200, upTo(perConn, x.feed.batches(growthBatch, x.ours.token, inTurn)))
 	x.sent += r.count * growthBatch
 	if err != nil || x.victoria == nil {
 		return err
 	}
 	x.only(x.victoria)
-	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, limited(x.other.lines(growthBatch, inTurn)))
+	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, upTo(perConn, x.other.lines(growthBatch, inTurn)))
 	x.sentOther += r.count * growthBatch
 	return err
 }

@@ -156,6 +156,18 @@ func (r *result) quantile(q float64) time.Duration {
 	return r.times[min(int(q*float64(len(r.times))), len(r.times)-1)]
 }
 
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// upTo ends a load after as many requests of every connection.
+func upTo(requests int, next func(w, n int, buf []byte) []byte) func(w, n int, buf []byte) []byte {
+	return func(w, n int, buf []byte) []byte {
+		if n == requests {
+			return nil
+		}
+		return next(w, n, buf)
+	}
+}
+
 // drive keeps conns connections busy for a span. next gives the n-th request
 // of a worker, built into the buffer it is given; want is the right status.
 func drive(addr string, conns int, span time.Duration, want int, next func(worker, n int, buf []byte) []byte) (result, error) {

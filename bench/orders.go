@@ -101,6 +101,14 @@ func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
 	})
 }
 
+// register makes the devices of a feed: those of a fitted type each.
+func (s *server) register(devices int) error {
+	began := time.Now()
+	_, err := s.order("devices " + strconv.Itoa(devices))
+	row(fmt.Sprintf("registering %d devices", devices), fmt.Sprintf("%.0f/s", float64(devices)/time.Since(began).Seconds()), "", true)
+	return err
+}
+
 // addDevices registers n devices of the types that the simulator was fitted to,
 // in turn, without the detour through HTTP: a million of them take a minute.
 func addDevices(ctx context.Context, a *app.App, n int) error {
