@@ -10,6 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -292,10 +293,8 @@ func TestDeliveries(t *testing.T) {
 	}
 	r.do(r.browser(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)))
 	r.do(r.browser(post("/v1/routes", "", `{"name":"Night","steps":[{"after_s":0,"channel_ids":[1]}]}`)))
-	a := &rimewatch.Alert{WorkspaceID: r.workspace.ID, DeviceID: 1, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: rimewatch.HighTemperature, TriggeredAt: r.now()}
-	must(r.store.Commit(ctx, &store.Group{Now: r.now(), Evaluate: func(store.Seq) (store.Effects, error) {
-		return store.Effects{Alerts: []*rimewatch.Alert{a}}, nil
-	}}))
+	a := &rimewatch.Alert{ID: r.store.NewAlertID(), WorkspaceID: r.workspace.ID, DeviceID: 1, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: rimewatch.HighTemperature, TriggeredAt: r.now()}
+	must(storetest.Commit(ctx, r.store, &store.Group{Now: r.now()}, &store.Effects{Alerts: []*rimewatch.Alert{a}}))
 	path := fmt.Sprintf("/v1/alerts/%d/deliveries", a.ID)
 	must(r.store.PutDeliveries(ctx, []*rimewatch.Delivery{
 		{WorkspaceID: r.workspace.ID, Key: "k1", AlertID: a.ID, ChannelID: 1, RouteID: 1, Kind: rimewatch.DeliveryOpened, Status: rimewatch.DeliveryPending, NextAttemptAt: r.now() + 5, CreatedAt: r.now(), Attempts: 2, LastError: "refused"},

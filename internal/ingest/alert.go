@@ -137,8 +137,6 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 		return
 	}
 	s.tell(op.does, found, now, op.by, op.note)
-	last := &s.group.result.Transitions[len(s.group.result.Transitions)-1]
-	last.Alert = nil // it stays as it is stored
 	s.auditAlert(op, found, now)
 }
 

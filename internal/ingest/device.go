@@ -11,12 +11,8 @@ import (
 
 // CreateDevice registers a device: CodeSerialTaken. ID and times are set here.
 func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
-	id, err := s.store.NewDeviceID(ctx)
-	if err != nil {
-		return rimewatch.DeviceView{}, err
-	}
 	created := *d
-	created.ID = id
+	created.ID = s.store.NewDeviceID()
 	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created})
 }
 

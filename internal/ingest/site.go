@@ -413,17 +413,16 @@ func (s *Service) setSuppressed(st *staged, by *rimewatch.Alert, now rimewatch.T
 	return 0
 }
 
-// explainedBy tells whether an alert says already what explains it, nil =
-// nothing. An alert without an id, which opens in this very group, is news.
+// explainedBy reports whether an alert says already what explains it, nil =
+// nothing.
 func explainedBy(row, by *rimewatch.Alert) bool {
 	if by == nil {
 		return row.SuppressedBy == 0
 	}
-	return by.ID != 0 && row.SuppressedBy == by.ID
+	return row.SuppressedBy == by.ID
 }
 
 // suppress says what explains the i-th alert of a device, nil = nothing any more.
-// The store fills in the id of what opens in this very group.
 func (s *Service) suppress(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.SuppressedBy = 0
@@ -433,9 +432,6 @@ func (s *Service) suppress(st *staged, i int, by *rimewatch.Alert, now rimewatch
 		kind = rimewatch.TransitionSuppressed
 	}
 	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
-	if by != nil && by.ID == 0 {
-		s.group.result.Explained = append(s.group.result.Explained, store.Explained{Alert: &row, By: by})
-	}
 	s.tell(kind, &row, now, "", "")
 	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
 }

@@ -6,16 +6,15 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // tell adds a line to the timeline of an alert of the group. by is "" when the
 // service itself did it.
 func (s *Service) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
 	effects := &s.group.result
-	effects.Transitions = append(effects.Transitions, store.TransitionOf{Alert: row, AlertTransition: rimewatch.AlertTransition{
+	effects.Transitions = append(effects.Transitions, rimewatch.AlertTransition{
 		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Message: row.Message,
-	}})
+	})
 }
 
 // timelineKinds are the lines that the rules' transitions leave.

@@ -19,17 +19,20 @@ type failing struct {
 	full atomic.Bool
 }
 
-func (f *failing) Commit(ctx context.Context, g *store.Group) error {
-	if f.full.Load() {
-		inner := g.Evaluate
-		g.Evaluate = func(seq store.Seq) (store.Effects, error) {
-			if _, err := inner(seq); err != nil {
-				return store.Effects{}, err
-			}
-			return store.Effects{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "the disk is full")
-		}
+func (f *failing) Stage(ctx context.Context, g *store.Group) (store.Staged, error) {
+	staged, err := f.Store.Stage(ctx, g)
+	if err != nil || !f.full.Load() {
+		return staged, err
 	}
-	return f.Store.Commit(ctx, g)
+	return refused{staged}, nil
+}
+
+// refused is a group that the disk has no room for.
+type refused struct{ store.Staged }
+
+func (r refused) Commit(context.Context, *store.Effects) error {
+	r.Discard()
+	return rimewatch.Errorf(rimewatch.CodeUnavailable, "the disk is full")
 }
 
 func (f *failing) AddDowntime(ctx context.Context, d store.Downtime) ([]store.Downtime, error) {

@@ -254,6 +254,7 @@ func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Al
 	var old *rimewatch.Alert
 	switch {
 	case i < 0:
+		row.ID = s.store.NewAlertID()
 		list = append(list, row)
 	case row.Status != rimewatch.AlertActive:
 		old = list[i]
@@ -270,10 +271,5 @@ func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Al
 	}
 	// The row changes for the second time in this group.
 	effects.Alerts[slices.Index(effects.Alerts, old)] = row
-	for k := range effects.Transitions {
-		if effects.Transitions[k].Alert == old {
-			effects.Transitions[k].Alert = row
-		}
-	}
 	s.group.events.replace(old, row)
 }

@@ -131,10 +131,9 @@ func (g *group) reset() {
 	clear(g.result.Transitions)
 	clear(g.result.Audit)
 	clear(g.result.Excursions)
-	clear(g.result.Explained)
 	g.result = store.Effects{
 		Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
-		Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0], Explained: g.result.Explained[:0],
+		Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
 	}
 }
 
@@ -162,10 +161,8 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 		}
 	}
 	g.store.Now = max(s.clock(), s.now)
-	g.store.Evaluate = s.evaluate
-	g.store.Committed = s.committed
 	began := time.Now()
-	err := s.store.Commit(context.Background(), &g.store)
+	err := s.settle()
 	if took := time.Since(began).Nanoseconds(); took > s.worst.Load() {
 		s.worst.Store(took)
 	}
@@ -180,6 +177,24 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 		r.done <- err
 	}
 	return err == nil
+}
+
+// settle takes the group through the store: staged, evaluated, committed.
+func (s *Service) settle() error {
+	g := &s.group
+	staged, err := s.store.Stage(context.Background(), &g.store)
+	if err != nil {
+		return err
+	}
+	if s.evaluate() {
+		err = staged.Commit(context.Background(), &g.result)
+	} else {
+		staged.Discard()
+	}
+	if err == nil {
+		s.committed()
+	}
+	return err
 }
 
 // stagedKept bounds the staged units whose memory is kept for the next group.
@@ -245,10 +260,11 @@ func (s *Service) unstage() {
 	}
 }
 
-// evaluate says what the group means. It runs inside the store's transaction.
-func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
+// evaluate says what the staged group means. It reports whether there is
+// anything to commit.
+func (s *Service) evaluate() bool {
 	g := &s.group
-	g.seq = seq
+	g.seq = g.store.Seq
 	now := g.store.Now
 	accepted := s.countReadings()
 	for _, r := range g.requests {
@@ -286,11 +302,11 @@ func (s *Service) evaluate(seq store.Seq) (store.Effects, error) {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
 		g.seq = s.seq
-		return store.Effects{Empty: true}, nil
+		return false
 	}
 	s.endOrphans(now)
 	s.conclude(now)
-	return g.result, nil
+	return true
 }
 
 // countReadings counts, for every unit, the readings that were accepted, so
@@ -363,7 +379,7 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 	}
 	note := func(kind rimewatch.AlertType, t store.AlertTouch) {
 		for _, row := range rows {
-			if row.Type == kind && row.ID != 0 {
+			if row.Type == kind {
 				t.AlertID = row.ID
 				touched = append(touched, t)
 			}
@@ -378,8 +394,8 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 	return touched
 }
 
-// committed makes the group's states the units'. It runs after the commit is
-// durable and before the next begins.
+// committed makes the group's states the units'. It runs once the commit is
+// durable, before the next is staged.
 func (s *Service) committed() {
 	g := &s.group
 	s.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
 // rig is notifications on a real store, in a bubble where time is the test's.
@@ -94,11 +95,10 @@ func bubble(t *testing.T, test func(r *rig)) {
 		w := rimewatch.Workspace{Name: "Corner shop", TimeZone: "Europe/Berlin", RawDays: 30, RollupDays: 60, CreatedAt: r.now(), UpdatedAt: r.now()}
 		r.must(r.store.CreateWorkspace(t.Context(), &w))
 		r.workspace = w.ID
-		id, err := r.store.NewDeviceID(t.Context())
-		r.must(err)
+		id := r.store.NewDeviceID()
 		r.device = id
 		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "F-1", Create: &rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler", CreatedAt: r.now(), UpdatedAt: r.now()}}
-		r.must(r.store.Commit(t.Context(), &store.Group{Now: r.now(), Devices: []*store.DeviceOp{op}, Evaluate: func(store.Seq) (store.Effects, error) { return store.Effects{}, nil }}))
+		r.must(storetest.Commit(t.Context(), r.store, &store.Group{Now: r.now(), Devices: []*store.DeviceOp{op}}, &store.Effects{}))
 		r.must(op.Err)
 		r.start()
 		test(r)
@@ -171,11 +171,14 @@ func (r *rig) titled(kind rimewatch.AlertType, title string) {
 // change commits an alert as it is with a line of its timeline.
 func (r *rig) change(a *rimewatch.Alert, kinds ...rimewatch.TransitionKind) {
 	r.Helper()
+	if a.ID == 0 {
+		a.ID = r.store.NewAlertID()
+	}
 	e := store.Effects{Alerts: []*rimewatch.Alert{a}}
 	for _, kind := range kinds {
-		e.Transitions = append(e.Transitions, store.TransitionOf{Alert: a, AlertTransition: rimewatch.AlertTransition{WorkspaceID: r.workspace, Kind: kind, At: r.now(), Severity: a.Severity}})
+		e.Transitions = append(e.Transitions, rimewatch.AlertTransition{WorkspaceID: r.workspace, AlertID: a.ID, Kind: kind, At: r.now(), Severity: a.Severity})
 	}
-	r.must(r.store.Commit(r.Context(), &store.Group{Now: r.now(), Evaluate: func(store.Seq) (store.Effects, error) { return e, nil }}))
+	r.must(storetest.Commit(r.Context(), r.store, &store.Group{Now: r.now()}, &e))
 	r.service.Wake()
 }
 

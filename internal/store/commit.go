@@ -40,13 +40,13 @@ type Input struct {
 	Payload   []byte            // for the other kinds, opaque to the store
 	Kind      InputKind
 	AtArrival bool    // the reading has no time of its own: the store gives it the device's next free millisecond from the group's time on
-	Outcome   Outcome // set by the store before Evaluate
+	Outcome   Outcome // set by Stage
 }
 
-// DeviceOp creates, changes or deletes one device inside a commit. The store
-// sets Device and Err before Evaluate; an op that fails leaves the rest of the
-// group unharmed. One that succeeds is logged before the group's inputs, as
-// InputDevice with Payload's bytes or as InputDelete.
+// DeviceOp creates, changes or deletes one device inside a commit. Stage sets
+// Device and Err; an op that fails leaves the rest of the group unharmed. One
+// that succeeds is logged before the group's inputs, as InputDevice with
+// Payload's bytes or as InputDelete.
 type DeviceOp struct {
 	WorkspaceID int64
 	Serial      string                         // which device to create, change or delete
@@ -63,44 +63,35 @@ type DeviceOp struct {
 
 // Group is what is committed together.
 type Group struct {
-	Now     rimewatch.Time // the moment of the commit, never before that of the last one
+	Now     rimewatch.Time // the moment of the commit; Stage moves it up to that of the group before
+	Seq     Seq            // set by Stage
 	Parts   [][]Input      // in order; one part per caller
 	Devices []*DeviceOp    // settled before the inputs
-
-	// Evaluate says what the accepted inputs mean. It runs inside the
-	// transaction, after every outcome is known. An error aborts the commit.
-	Evaluate func(Seq) (Effects, error)
-	// Committed runs once, after the commit is durable and before any other
-	// commit begins. It must not call the store.
-	Committed func()
 }
 
-// Effects are what a group means.
+// Staged is a group on its way from Stage to the log. Exactly one of its
+// methods is called, once.
+type Staged interface {
+	// Commit writes the group's inputs and what they mean in one transaction.
+	// When it returns nil, both are on stable storage and visible to readers;
+	// when it returns an error, nothing of the group is. Errors are
+	// CodeUnavailable (the disk is full, the store is closing) or internal.
+	Commit(ctx context.Context, e *Effects) error
+	// Discard takes the group back, as a Commit that fails does: nothing of it
+	// was logged or written.
+	Discard()
+}
+
+// Effects are what a group means. They are only valid during Commit.
 type Effects struct {
-	Alerts  []*rimewatch.Alert // to insert (ID 0; the store sets it) or to overwrite, resolved ones too
-	Touched []AlertTouch
-	Live    []LiveWrite
-	// Transitions are the alerts' timelines. Alert points to one of Alerts, whose
-	// ID may not be known before; the store sets ID and AlertID.
-	Transitions []TransitionOf
-	// Explained are alerts that another one of this commit explains, whose ID may
-	// not be known before: the store sets SuppressedBy. Both are among Alerts.
-	Explained  []Explained
-	Audit      []*rimewatch.AuditEntry // the store sets ID and Hash
-	Excursions []*rimewatch.Excursion  // to insert; the store sets ID
-	Empty      bool                    // nothing is to be logged or written: the inputs turned out to be void
-}
-
-// Explained says which alert explains another.
-type Explained struct {
-	Alert, By *rimewatch.Alert
-}
-
-// TransitionOf is a line of an alert's timeline. Alert is nil when the alert
-// itself stays as it is stored: then AlertID names it.
-type TransitionOf struct {
-	Alert *rimewatch.Alert
-	rimewatch.AlertTransition
+	// Alerts are inserted or overwritten, resolved ones too. The ID of a new one
+	// comes from NewAlertID, and is greater than those of all earlier commits.
+	Alerts      []*rimewatch.Alert
+	Touched     []AlertTouch
+	Live        []LiveWrite
+	Transitions []rimewatch.AlertTransition // the alerts' timelines; the store sets ID
+	Audit       []*rimewatch.AuditEntry     // the store sets ID and Hash
+	Excursions  []*rimewatch.Excursion      // to insert; the store sets ID
 }
 
 // AlertTouch is news of an active alert that changes neither its state nor its
@@ -142,11 +133,21 @@ type Downtime struct {
 
 // Log is the part of a store that ingest writes to and recovers from.
 type Log interface {
-	// Commit makes a group durable, see the package comment. Errors are
-	// CodeUnavailable (the disk is full, the store is closing) or internal.
-	Commit(ctx context.Context, g *Group) error
-	// NewDeviceID gives an id that no device has or had.
-	NewDeviceID(ctx context.Context) (int64, error)
+	// Stage settles the outcome of every input and every DeviceOp of a group, and
+	// numbers it. Groups are staged by one goroutine at a time and end (Commit or
+	// Discard) in the order in which they were staged. A group may be staged while
+	// the one before is being committed: it sees that group's readings as stored.
+	// A group with Devices is on its own: all groups before it have ended, it ends
+	// before the next is staged, and other writes wait for it. When a group does
+	// not become durable, neither does any that was staged after it: their Commit
+	// fails. Errors of Stage are those of Commit, and leave nothing staged.
+	Stage(ctx context.Context, g *Group) (Staged, error)
+	// NewDeviceID returns an id that no device has or had, greater than all of
+	// them.
+	NewDeviceID() int64
+	// NewAlertID returns an id for an alert, greater than all that it returned
+	// before and than those of all stored alerts.
+	NewAlertID() int64
 	// SaveCheckpoints stores streaming states. No input before floor is needed
 	// any more by any device.
 	SaveCheckpoints(ctx context.Context, states []Checkpoint, floor Seq) error

@@ -5,12 +5,15 @@
 //
 // # The write path
 //
-// Commit takes a Group: everything that waited to be written. The store first
-// settles what only it can know (is this reading new? is this serial free?),
-// then calls Group.Evaluate inside the transaction, which says what the inputs
-// mean (alerts, live state), and commits inputs and meaning together. When
-// Commit returns nil, the group is on stable storage; when it returns an error,
-// nothing of it is.
+// Ingest hands over a Group: everything that waited to be written. Stage settles
+// what only the store can know (is this reading new? is this serial free? when,
+// for a reading without a time?). Ingest then works out what the accepted inputs
+// mean (alerts, live state), and Commit writes inputs and meaning in one
+// transaction. When it returns nil, both are on stable storage; when it returns
+// an error, nothing of the group is.
+//
+// A group may be staged while the one before is being committed. Log.Stage says
+// what holds then.
 //
 // The inputs of every commit also form a log. Recover hands out the newest
 // checkpoint of each device's streaming state and every logged input after it,

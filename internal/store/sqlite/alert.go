@@ -103,7 +103,7 @@ func scanAlert(stmt *sqlite.Stmt, a *rimewatch.Alert) error {
 	return nil
 }
 
-// saveAlert inserts an alert without an id and gives it one, or overwrites.
+// saveAlert inserts an alert or overwrites it.
 func saveAlert(conn *sqlite.Conn, a *rimewatch.Alert) error {
 	body, err := json.Marshal(bodyOf(a))
 	if err != nil {
@@ -115,11 +115,7 @@ func saveAlert(conn *sqlite.Conn, a *rimewatch.Alert) error {
 	if err != nil {
 		return err
 	}
-	if a.ID == 0 {
-		stmt.BindNull(1)
-	} else {
-		stmt.BindInt64(1, a.ID)
-	}
+	stmt.BindInt64(1, a.ID)
 	stmt.BindInt64(2, a.WorkspaceID)
 	stmt.BindInt64(3, a.DeviceID)
 	stmt.BindText(4, string(a.Status))
@@ -131,13 +127,7 @@ func saveAlert(conn *sqlite.Conn, a *rimewatch.Alert) error {
 	stmt.BindText(10, string(body))
 	stmt.BindInt64(11, a.SiteID)
 	_, err = stmt.Step()
-	if err := errors.Join(err, stmt.Reset(), stmt.ClearBindings()); err != nil {
-		return err
-	}
-	if a.ID == 0 {
-		a.ID = conn.LastInsertRowID()
-	}
-	return nil
+	return errors.Join(err, stmt.Reset(), stmt.ClearBindings())
 }
 
 // loadAlerts counts the retained alerts and remembers the active ones.
@@ -172,10 +162,14 @@ func eachActive(conn *sqlite.Conn, f func(*rimewatch.Alert) error) error {
 	})
 }
 
-// noteAlert keeps counts and active alerts in step with a committed alert.
-// Under mu.
-func (s *Store) noteAlert(a *rimewatch.Alert) {
+// noteAlert keeps counts and active alerts in step with a committed alert, which
+// is new or overwrites what was there. Under mu.
+func (s *Store) noteAlert(a *rimewatch.Alert, fresh bool) {
 	known := s.active[a.ID]
+	if known == nil && !fresh {
+		return // it was resolved before, and is counted
+	}
+	s.lastAlert = max(s.lastAlert, a.ID)
 	if known != nil {
 		s.counts.add(a.WorkspaceID, rimewatch.AlertActive, known.severity, -1)
 	}

@@ -19,75 +19,126 @@ import (
 type commit struct {
 	s       *Store
 	g       *store.Group
+	now     rimewatch.Time
 	seq     int64
-	log     []byte             // the packed row of commit_log
-	logged  bool               // there is something in it
-	over    []*rimewatch.Alert // that were resolved before and are counted
+	log     []byte // the packed row of commit_log
+	logged  bool   // there is something in it
+	alone   bool   // the group changes devices: writeMu is held from Stage on
+	failed  error  // of a group before it, which has taken it back
 	touched []touch
-	effects store.Effects
+	effects *store.Effects
 }
 
-// touch is a device that the group has readings of, with what is newest among
-// them.
+// touch is a device that the group has readings of: how many, and what is
+// newest among them.
 type touch struct {
 	device *device
+	n      int32
+	size   int32 // of the encoded readings, in bytes
 	latest rimewatch.Reading
 	temp   float64
 	tempAt rimewatch.Time
 }
 
-// Commit implements store.Log.
-func (s *Store) Commit(ctx context.Context, g *store.Group) error {
+// Stage implements store.Log.
+func (s *Store) Stage(ctx context.Context, g *store.Group) (store.Staged, error) {
 	if err := s.waitForHead(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	if s.writer == nil || s.closed.Load() {
-		return errClosed()
+	c, err := s.begin(g)
+	if err != nil {
+		return nil, err
 	}
-	g.Now = max(g.Now, s.lastNow)
-	c := &commit{s: s, g: g, seq: s.seq + 1, log: s.logBuf[:0], touched: s.touchBuf[:0]}
-	defer func() { s.touchBuf = c.touched }()
+	s.settle(g)
+	if err := c.stage(); err != nil {
+		c.Discard()
+		return nil, storeError(err, "stage")
+	}
+	return c, nil
+}
+
+// begin makes the commit of a group and numbers it.
+func (s *Store) begin(g *store.Group) (*commit, error) {
+	alone := len(g.Devices) > 0
+	if alone {
+		s.writeMu.Lock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	switch n := len(s.staged); {
+	case s.closed.Load() || s.lookup == nil:
+		err = errClosed()
+	case n > 0 && (alone || s.staged[n-1].alone):
+		err = rimewatch.Wrap(rimewatch.CodeInternal, errors.New("a group that changes devices is staged beside another"), "The store failed.")
+	}
+	if err != nil {
+		if alone {
+			s.writeMu.Unlock()
+		}
+		return nil, err
+	}
+	last, now := s.seq, s.lastNow
+	if n := len(s.staged); n > 0 {
+		last, now = s.staged[n-1].seq, s.staged[n-1].now
+	}
+	c := &commit{}
+	if n := len(s.spare); n > 0 {
+		c, s.spare = s.spare[n-1], s.spare[:n-1]
+	}
+	g.Now = max(g.Now, now)
+	g.Seq = store.Seq(last + 1)
+	*c = commit{s: s, g: g, now: g.Now, seq: last + 1, alone: alone, log: c.log[:0], touched: c.touched[:0]}
 	c.log = binary.LittleEndian.AppendUint32(c.log, 0) // the checksum's place
 	c.log = append(c.log, logVersion)
 	c.log = binary.AppendVarint(c.log, int64(g.Now))
+	s.staged = append(s.staged, c)
+	return c, nil
+}
 
-	s.settle(g)
-	if err := c.stage(); err != nil {
-		c.retract()
-		return storeError(err, "stage")
+// Commit implements store.Staged.
+func (c *commit) Commit(ctx context.Context, e *store.Effects) error {
+	s := c.s
+	if !c.alone {
+		s.writeMu.Lock()
 	}
-	if g.Evaluate != nil {
-		var err error
-		if c.effects, err = g.Evaluate(store.Seq(c.seq)); err != nil {
-			c.retract()
-			return err
-		}
+	defer s.writeMu.Unlock()
+	s.mu.RLock()
+	err := c.failed
+	if err == nil && s.staged[0] != c {
+		err = rimewatch.Wrap(rimewatch.CodeInternal, errors.New("groups are committed out of order"), "The store failed.")
 	}
-	if !c.effects.Empty {
-		if err := s.transact(ctx, c.write); err != nil {
-			c.retract()
-			s.forgetIDs(c.effects.Alerts)
-			return err
-		}
-		c.publish()
+	s.mu.RUnlock()
+	if err != nil {
+		return err
 	}
-	if g.Committed != nil {
-		g.Committed()
+	c.effects = e
+	if err := s.transact(ctx, c.write); err != nil {
+		c.retract(err)
+		return err
 	}
-	s.keepLogBuf(c.log)
+	c.publish()
 	return nil
 }
 
-// keepLogBuf keeps the buffer for the next commit unless a rare giant made it
-// large.
-func (s *Store) keepLogBuf(b []byte) {
-	if cap(b) <= 4<<20 {
-		s.logBuf = b
-	} else {
-		s.logBuf = nil
+// Discard implements store.Staged.
+func (c *commit) Discard() {
+	s, alone := c.s, c.alone
+	c.retract(rimewatch.Errorf(rimewatch.CodeUnavailable, "A group before this one was not stored."))
+	if alone {
+		s.writeMu.Unlock()
 	}
+}
+
+// keep keeps a commit's memory for a later one unless a rare giant made it
+// large. Under mu.
+func (s *Store) keep(c *commit) {
+	if cap(c.log) > 4<<20 {
+		c.log = nil
+	}
+	clear(c.touched)
+	*c = commit{log: c.log, touched: c.touched}
+	s.spare = append(s.spare, c)
 }
 
 // stage settles the outcome of every input and packs the accepted ones.
@@ -156,22 +207,24 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 		}
 		r.At++
 	}
-	if d.head.stagedN == d.head.n {
+	if i := int(d.touch); i >= len(c.touched) || c.touched[i].device != d {
+		d.touch = int32(len(c.touched))
 		c.touched = append(c.touched, touch{device: d})
-		d.touch = int32(len(c.touched) - 1)
 	}
-	c.touched[d.touch].take(r)
 	c.log = append(c.log, byte(store.InputReading))
 	c.log = binary.AppendUvarint(c.log, uint64(d.row.id))
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
 	d.head.stage(c.log[start:], r.At)
+	c.touched[d.touch].take(r, len(c.log)-start)
 	c.logged = true
 	return nil
 }
 
-// take keeps what is newest.
-func (t *touch) take(r *rimewatch.Reading) {
+// take counts a reading of size bytes and keeps what is newest.
+func (t *touch) take(r *rimewatch.Reading, size int) {
+	t.n++
+	t.size += int32(size)
 	if r.At > t.latest.At {
 		t.latest = *r
 	}
@@ -219,17 +272,8 @@ func (c *commit) write(conn *sqlite.Conn) error {
 		if err := s.cfg.fault("alert"); err != nil {
 			return err
 		}
-		if a.ID != 0 && s.active[a.ID] == nil {
-			c.over = append(c.over, a)
-		}
 		if err := saveAlert(conn, a); err != nil {
 			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
-		}
-	}
-	for _, e := range c.effects.Explained {
-		e.Alert.SuppressedBy = e.By.ID
-		if err := saveAlert(conn, e.Alert); err != nil {
-			return fmt.Errorf("alert of device %d: %w", e.Alert.DeviceID, err)
 		}
 	}
 	for i := range c.effects.Transitions {
@@ -271,12 +315,12 @@ func (c *commit) writeLog(conn *sqlite.Conn) error {
 	return errors.Join(err, stmt.Reset(), stmt.ClearBindings())
 }
 
-// publish shows the committed group to readers.
+// publish shows the committed group to readers and ends it.
 func (c *commit) publish() {
 	s := c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seq, s.lastNow = c.seq, c.g.Now
+	s.seq, s.lastNow = c.seq, c.now
 	for _, op := range c.g.Devices {
 		if op.Err != nil {
 			continue
@@ -294,9 +338,8 @@ func (c *commit) publish() {
 	for i := range c.touched {
 		t := &c.touched[i]
 		d := t.device
-		before := d.head.size
-		s.head.add(int64(len(d.head.buf))-int64(before), int64(d.head.stagedN-d.head.n))
-		s.publishHead(d, c.seq, c.g.Now)
+		s.head.add(int64(t.size), int64(t.n))
+		s.publishHead(d, t.size, t.n, c.seq, c.now)
 		d.newest(&t.latest)
 		if t.tempAt > d.live.CurrentTempAt {
 			d.live.CurrentTemp, d.live.CurrentTempAt = t.temp, t.tempAt
@@ -308,18 +351,20 @@ func (c *commit) publish() {
 			d.live.Presence = w.Presence
 		}
 	}
+	stored := s.lastAlert
 	for _, a := range c.effects.Alerts {
-		if !slices.Contains(c.over, a) {
-			s.noteAlert(a)
-		}
+		s.noteAlert(a, a.ID > stored)
 	}
 	s.touchAlerts(c.effects.Touched)
+	s.staged = slices.Delete(s.staged, 0, 1)
+	s.keep(c)
 }
 
-// publishHead shows a device's staged rows and queues it for sealing. Under mu.
-func (s *Store) publishHead(d *device, seq int64, now rimewatch.Time) {
+// publishHead shows the next n staged rows of a device, size bytes, and queues it
+// for sealing. Under mu.
+func (s *Store) publishHead(d *device, size, n int32, seq int64, now rimewatch.Time) {
 	before := d.head.n
-	d.head.publish(seq)
+	d.head.publish(size, n, seq)
 	full := int32(s.cfg.SealReadings)
 	switch {
 	case before == 0:
@@ -340,22 +385,28 @@ func (d *device) newest(r *rimewatch.Reading) {
 	}
 }
 
-// retract takes back what was staged.
-func (c *commit) retract() {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	for i := range c.touched {
-		c.touched[i].device.head.retract()
+// retract takes back what was staged, and all groups that were staged after it:
+// err is what they fail with.
+func (c *commit) retract(err error) {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.failed != nil {
+		return
 	}
-	c.s.keepLogBuf(c.log)
-}
-
-// forgetIDs takes back the ids of alerts that were not stored after all.
-func (s *Store) forgetIDs(alerts []*rimewatch.Alert) {
-	for _, a := range alerts {
-		if s.active[a.ID] == nil && a.Status == rimewatch.AlertActive {
-			a.ID = 0
+	for n := len(s.staged); n > 0; n-- {
+		last := s.staged[n-1]
+		s.staged[n-1] = nil
+		s.staged = s.staged[:n-1]
+		for i := range last.touched {
+			t := &last.touched[i]
+			t.device.head.retract(t.size, t.n)
 		}
+		if last == c {
+			s.keep(c)
+			return
+		}
+		last.failed = err
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
 const crashBase rimewatch.Time = 1_790_000_000_000
@@ -38,13 +39,10 @@ func newCrashRun(t *testing.T, cfg Config) *crashRun {
 	}
 	r.ws = w.ID
 	for i := range 4 {
-		id, err := r.s.NewDeviceID(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := r.s.NewDeviceID()
 		serial := fmt.Sprintf("C%d", i)
 		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: serial, Create: &rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: serial, Name: serial, EquipmentType: "other"}}
-		if err := r.s.Commit(t.Context(), &store.Group{Now: crashBase, Devices: []*store.DeviceOp{op}}); err != nil {
+		if err := storetest.Commit(t.Context(), r.s, &store.Group{Now: crashBase, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil {
 			t.Fatal(err)
 		}
 		r.ids = append(r.ids, id)
@@ -76,11 +74,9 @@ func (r *crashRun) commit(step int) {
 	for range 100 {
 		inputs := r.group(step)
 		r.pending = inputs
-		alert := &rimewatch.Alert{WorkspaceID: r.ws, DeviceID: r.ids[step%4], Type: rimewatch.AlertType(fmt.Sprintf("t%d", step)), Status: rimewatch.AlertActive, Severity: rimewatch.Warning, TriggeredAt: crashBase + rimewatch.Time(step)}
-		err := r.s.Commit(r.t.Context(), &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{inputs},
-			Evaluate: func(store.Seq) (store.Effects, error) {
-				return store.Effects{Alerts: []*rimewatch.Alert{alert}}, nil
-			}})
+		alert := &rimewatch.Alert{ID: r.s.NewAlertID(), WorkspaceID: r.ws, DeviceID: r.ids[step%4], Type: rimewatch.AlertType(fmt.Sprintf("t%d", step)), Status: rimewatch.AlertActive, Severity: rimewatch.Warning, TriggeredAt: crashBase + rimewatch.Time(step)}
+		err := storetest.Commit(r.t.Context(), r.s, &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{inputs}},
+			&store.Effects{Alerts: []*rimewatch.Alert{alert}})
 		if err != nil {
 			continue
 		}

@@ -8,8 +8,9 @@ import (
 )
 
 // head is what of a device is not sealed yet: the encoded rows of the log, one
-// after the other. Readers see the first size bytes; a commit stages its rows
-// behind them and publishes them by moving size, or takes them back.
+// after the other. Readers see the first size bytes; commits stage their rows
+// behind them, one behind the other, and publish them by moving size, or take them
+// back from the end.
 type head struct {
 	buf      []byte
 	size     int32 // committed bytes
@@ -62,24 +63,22 @@ func (h *head) stage(row []byte, at rimewatch.Time) {
 	}
 }
 
-// publish makes the staged rows visible.
-func (h *head) publish(seq int64) {
-	if h.stagedN == h.n {
-		return
-	}
+// publish makes the next n staged rows visible, size bytes of commit seq.
+func (h *head) publish(size, n int32, seq int64) {
 	if h.n == 0 {
 		h.firstSeq = seq
 	}
 	if h.sealSize > 0 && h.sealSeq == 0 {
 		h.sealSeq = seq
 	}
-	h.size, h.n = int32(len(h.buf)), h.stagedN
+	h.size += size
+	h.n += n
 }
 
-// retract takes the staged rows back.
-func (h *head) retract() {
-	h.buf = h.buf[:h.size]
-	h.stagedN = h.n
+// retract takes the last n staged rows back, size bytes.
+func (h *head) retract(size, n int32) {
+	h.buf = h.buf[:len(h.buf)-int(size)]
+	h.stagedN -= n
 	h.times = nil
 	h.newest = 0
 	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })

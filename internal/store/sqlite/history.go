@@ -220,10 +220,10 @@ func (t *chunkTimes) put(sp span, times []rimewatch.Time) {
 	t.order = append(t.order, sp)
 }
 
-// sealedAt tells whether a chunk holds a reading of that moment. Under writeMu.
-func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
+// sealedAt reports whether a chunk holds a reading of that moment. Under mu.
+func (s *Store) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
 	if d.sealedTo == 0 {
-		to, err := queryInt(s.writer, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.id)
+		to, err := queryInt(s.lookup, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.id)
 		if err != nil {
 			return false, err
 		}
@@ -232,14 +232,19 @@ func (s *Store) sealedAt(d *device, at rimewatch.Time) (bool, error) {
 	if at > d.sealedTo {
 		return false, nil
 	}
-	list, err := spans(s.writer, d.row.id, at, at+1)
+	end, err := snapshotOf(s.lookup)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	list, err := spans(s.lookup, d.row.id, at, at+1)
 	if err != nil {
 		return false, err
 	}
 	for _, sp := range list {
 		times, ok := s.chunks.get(sp)
 		if !ok {
-			c, err := openChunk(s.writer, sp, nil)
+			c, err := openChunk(s.lookup, sp, nil)
 			if err != nil {
 				return false, err
 			}

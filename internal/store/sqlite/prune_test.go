@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
 // TestPrune: timelines and deliveries of alerts that are over go with the
@@ -28,15 +29,13 @@ func TestPrune(t *testing.T) {
 	old, young := now-31*rimewatch.Day, now-29*rimewatch.Day
 	put := func(status rimewatch.AlertStatus, at rimewatch.Time, times int) *rimewatch.Alert {
 		t.Helper()
-		a := &rimewatch.Alert{WorkspaceID: w.ID, DeviceID: 1, Status: status, Severity: rimewatch.Warning, Type: rimewatch.AlertType(fmt.Sprint(status, at)), TriggeredAt: at}
-		transitions := make([]store.TransitionOf, times)
+		a := &rimewatch.Alert{ID: s.NewAlertID(), WorkspaceID: w.ID, DeviceID: 1, Status: status, Severity: rimewatch.Warning, Type: rimewatch.AlertType(fmt.Sprint(status, at)), TriggeredAt: at}
+		transitions := make([]rimewatch.AlertTransition, times)
 		deliveries := make([]*rimewatch.Delivery, times)
 		for i := range transitions {
-			transitions[i] = store.TransitionOf{Alert: a, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionNoted, At: at}}
+			transitions[i] = rimewatch.AlertTransition{WorkspaceID: w.ID, AlertID: a.ID, Kind: rimewatch.TransitionNoted, At: at}
 		}
-		must(s.Commit(t.Context(), &store.Group{Now: now, Evaluate: func(store.Seq) (store.Effects, error) {
-			return store.Effects{Alerts: []*rimewatch.Alert{a}, Transitions: transitions}, nil
-		}}))
+		must(storetest.Commit(t.Context(), s, &store.Group{Now: now}, &store.Effects{Alerts: []*rimewatch.Alert{a}, Transitions: transitions}))
 		for i := range deliveries {
 			deliveries[i] = &rimewatch.Delivery{WorkspaceID: w.ID, Key: fmt.Sprint(a.ID, i), AlertID: a.ID, ChannelID: c.ID, Status: rimewatch.DeliverySent, CreatedAt: at}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -78,9 +77,9 @@ func (s *Store) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correct
 	}
 	return s.write(ctx, func(conn *sqlite.Conn) error {
 		missing := rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
-		line := store.TransitionOf{AlertTransition: rimewatch.AlertTransition{
+		line := rimewatch.AlertTransition{
 			WorkspaceID: a.WorkspaceID, AlertID: a.AlertID, Kind: rimewatch.TransitionCorrective, At: a.At, Actor: a.RecordedBy, Note: a.Action,
-		}}
+		}
 		err := one(conn, missing, "SELECT device_id, severity FROM alert WHERE id = ? AND workspace_id = ?",
 			func(stmt *sqlite.Stmt) {
 				a.DeviceID, line.Severity = stmt.ColumnInt64(0), rimewatch.Severity(stmt.ColumnText(1))

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -24,12 +25,16 @@ func (s *Store) load(context.Context) error {
 	if err := s.loadAlerts(s.writer); err != nil {
 		return fmt.Errorf("alerts: %w", err)
 	}
-	last, err := queryInt(s.writer, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'device'), 0)")
-	if err != nil {
-		return err
+	for table, last := range map[string]*atomic.Int64{"device": &s.deviceID, "alert": &s.alertID} {
+		id, err := queryInt(s.writer, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)", table)
+		if err != nil {
+			return err
+		}
+		last.Store(id)
 	}
-	s.deviceID.Store(last)
+	s.lastAlert = s.alertID.Load()
 	// The log is emptied as it is sealed; meta remembers how far it got.
+	var err error
 	if s.seq, err = queryInt(s.writer, "SELECT max(coalesce((SELECT max(seq) FROM commit_log), 0), coalesce((SELECT value FROM meta WHERE key = 'seq'), 0))"); err != nil {
 		return err
 	}
@@ -137,7 +142,7 @@ func (s *Store) replayLog(ctx context.Context, entry func(*store.Entry) error) e
 				}
 				if encoded != nil && seq > sealed[e.Input.DeviceID] {
 					d.head.stage(encoded, e.Input.Reading.At)
-					s.publishHead(d, seq, e.Now)
+					s.publishHead(d, int32(len(encoded)), 1, seq, e.Now)
 					s.head.add(int64(len(encoded)), 1)
 				}
 				if d.row.deleted != 0 {
@@ -183,7 +188,10 @@ func (s *Store) PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides) 
 }
 
 // NewDeviceID implements store.Log.
-func (s *Store) NewDeviceID(context.Context) (int64, error) { return s.deviceID.Add(1), nil }
+func (s *Store) NewDeviceID() int64 { return s.deviceID.Add(1) }
+
+// NewAlertID implements store.Log.
+func (s *Store) NewAlertID() int64 { return s.alertID.Add(1) }
 
 // SaveCheckpoints implements store.Log.
 func (s *Store) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, floor store.Seq) error {

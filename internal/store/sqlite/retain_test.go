@@ -11,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -24,12 +25,9 @@ func TestRetention(t *testing.T) {
 		if err := s.CreateWorkspace(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
-		id, err := s.NewDeviceID(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := s.NewDeviceID()
 		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "D", Create: &rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: "D", Name: "D", EquipmentType: "other"}}
-		if err := s.Commit(t.Context(), &store.Group{Now: 1, Devices: []*store.DeviceOp{op}}); err != nil {
+		if err := storetest.Commit(t.Context(), s, &store.Group{Now: 1, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil {
 			t.Fatal(err)
 		}
 		return id
@@ -50,7 +48,7 @@ func TestRetention(t *testing.T) {
 		for i := range rs {
 			inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: rs[i]}
 		}
-		if err := s.Commit(t.Context(), &store.Group{Now: rimewatch.TimeOf(now), Parts: [][]store.Input{inputs}}); err != nil {
+		if err := storetest.Commit(t.Context(), s, &store.Group{Now: rimewatch.TimeOf(now), Parts: [][]store.Input{inputs}}, &store.Effects{}); err != nil {
 			t.Fatal(err)
 		}
 	}

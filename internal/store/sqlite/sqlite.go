@@ -90,15 +90,18 @@ type Store struct {
 	mu    sync.RWMutex
 	fleet fleet
 
-	seq      int64          // of the last commit; changed under writeMu and mu
-	lastNow  rimewatch.Time // of the last commit; changed under writeMu and mu
-	logBuf   []byte         // for packing a commit; under writeMu
-	touchBuf []touch        // likewise
-	head     headSize
-	deviceID atomic.Int64 // last id given out
-	counts   alertCounts  // by workspace, under mu
-	active   map[int64]*activeAlert
-	chunks   chunkTimes // timestamps of chunks; under writeMu
+	seq       int64          // of the last commit; changed under writeMu and mu
+	lastNow   rimewatch.Time // of the last commit; changed under writeMu and mu
+	staged    []*commit      // by seq, what is not committed yet; under mu
+	spare     []*commit      // to be used again; under mu
+	head      headSize
+	deviceID  atomic.Int64 // last id given out
+	alertID   atomic.Int64 // likewise
+	lastAlert int64        // the greatest id of a stored alert; under mu
+	counts    alertCounts  // by workspace, under mu
+	active    map[int64]*activeAlert
+	chunks    chunkTimes   // timestamps of chunks; under mu
+	lookup    *sqlite.Conn // finds late readings in chunks; under mu
 
 	ckptFloor atomic.Int64 // no input before it is needed for streaming state
 
@@ -176,6 +179,12 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := sqlitex.ExecuteTransient(s.maint, "PRAGMA busy_timeout = 10000", nil); err != nil {
+		return err
+	}
+	if s.lookup, err = sqlite.OpenConn(s.cfg.Path, sqlite.OpenReadWrite); err != nil {
+		return err
+	}
+	if err := prepareReader(s.lookup); err != nil {
 		return err
 	}
 	return s.load(ctx)
@@ -260,6 +269,12 @@ func (s *Store) Close() error {
 	if s.accounts != nil {
 		err = errors.Join(err, s.accounts.Close())
 	}
+	s.mu.Lock()
+	if s.lookup != nil {
+		err = errors.Join(err, s.lookup.Close())
+		s.lookup = nil
+	}
+	s.mu.Unlock()
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	if s.writer != nil {

@@ -5,18 +5,13 @@ import (
 	"errors"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite"
 )
 
 const transitionColumns = "id, workspace_id, alert_id, kind, at, severity, actor, note, message"
 
-// insertTransition writes a line of an alert's timeline. The alert itself is
-// stored by now and has its ID.
-func insertTransition(conn *sqlite.Conn, t *store.TransitionOf) error {
-	if t.Alert != nil {
-		t.AlertID, t.WorkspaceID = t.Alert.ID, t.Alert.WorkspaceID
-	}
+// insertTransition writes a line of an alert's timeline and sets its ID.
+func insertTransition(conn *sqlite.Conn, t *rimewatch.AlertTransition) error {
 	stmt, err := conn.Prepare("INSERT INTO alert_transition (" + transitionColumns + ") VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err

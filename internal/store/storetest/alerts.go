@@ -8,12 +8,11 @@ import (
 // put commits alerts as the meaning of a tick of their device.
 func (f *fixture) put(device int64, touched []store.AlertTouch, alerts ...*rimewatch.Alert) {
 	f.Helper()
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: device}}},
-		Evaluate: func(store.Seq) (store.Effects, error) { return store.Effects{Alerts: alerts, Touched: touched}, nil }}))
+	f.meaning(device, store.Effects{Alerts: alerts, Touched: touched})
 }
 
 func (f *fixture) alert(device int64, kind rimewatch.AlertType, severity rimewatch.Severity, at rimewatch.Time) *rimewatch.Alert {
-	return &rimewatch.Alert{WorkspaceID: f.workspace, DeviceID: device, Status: rimewatch.AlertActive, Severity: severity, Type: kind, TriggeredAt: at}
+	return &rimewatch.Alert{ID: f.s.NewAlertID(), WorkspaceID: f.workspace, DeviceID: device, Status: rimewatch.AlertActive, Severity: severity, Type: kind, TriggeredAt: at}
 }
 
 func (f *fixture) alerts() {

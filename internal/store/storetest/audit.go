@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -183,16 +184,15 @@ func (f *fixture) audit() {
 		return &rimewatch.AuditEntry{WorkspaceID: f.workspace, At: 7, Actor: "x", Action: action, Subject: "device 1", Detail: `{"a":1}`}
 	}
 	commit := func(fail bool, entries ...*rimewatch.AuditEntry) {
-		err := f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
-			if fail {
-				return store.Effects{}, rimewatch.Errorf(rimewatch.CodeConflict, "no")
-			}
-			return store.Effects{Audit: entries}, nil
-		}})
+		ctx, cancel := context.WithCancel(f.ctx)
+		defer cancel()
+		staged, err := f.s.Stage(ctx, &store.Group{Now: f.now})
+		f.must(err)
 		if fail {
-			f.code(err, rimewatch.CodeConflict)
+			cancel()
+			f.code(staged.Commit(ctx, &store.Effects{Audit: entries}), rimewatch.CodeUnavailable)
 		} else {
-			f.must(err)
+			f.must(staged.Commit(ctx, &store.Effects{Audit: entries}))
 		}
 	}
 	first, second := entry("device.created"), entry("device.updated")

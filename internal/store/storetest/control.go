@@ -257,15 +257,9 @@ func (c *control) deletedSite() {
 	x, y := c.site(w, "north"), c.site(w, "south")
 	c.ok(c.s.Recover(c.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
 	for serial, site := range map[string]int64{"D-1": x.ID, "D-2": y.ID} {
-		id, err := c.s.NewDeviceID(c.ctx)
-		c.ok(err)
-		d := rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: serial, Name: serial, EquipmentType: "other", SiteID: site}
+		d := rimewatch.Device{ID: c.s.NewDeviceID(), WorkspaceID: w.ID, Serial: serial, Name: serial, EquipmentType: "other", SiteID: site}
 		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: serial, Create: &d}
-		c.ok(c.s.Commit(c.ctx, &store.Group{
-			Now: t0, Devices: []*store.DeviceOp{op},
-			Evaluate:  func(store.Seq) (store.Effects, error) { return store.Effects{}, nil },
-			Committed: func() {},
-		}))
+		c.ok(Commit(c.ctx, c.s, &store.Group{Now: t0, Devices: []*store.DeviceOp{op}}, &store.Effects{}))
 		c.ok(op.Err)
 	}
 	_, err := c.s.UpdateSite(c.ctx, w.ID, x.ID, func(s *rimewatch.Site) error { s.Name = "east"; return nil })

@@ -27,6 +27,15 @@ type Engine struct {
 	Settle func(t *testing.T, s store.Store)
 }
 
+// Commit stages a group and commits it with what it means.
+func Commit(ctx context.Context, s store.Log, g *store.Group, e *store.Effects) error {
+	staged, err := s.Stage(ctx, g)
+	if err != nil {
+		return err
+	}
+	return staged.Commit(ctx, e)
+}
+
 // Readings checks everything about devices, readings and the commit log.
 func Readings(t *testing.T, e Engine) {
 	for _, c := range []struct {
@@ -37,7 +46,9 @@ func Readings(t *testing.T, e Engine) {
 		{"duplicates", (*fixture).duplicates},
 		{"readings without a time", (*fixture).atArrival},
 		{"unknown device", (*fixture).unknownDevice},
-		{"failed evaluation", (*fixture).failedEvaluation},
+		{"discarded group", (*fixture).discarded},
+		{"group behind a group", (*fixture).behind},
+		{"group behind a lost group", (*fixture).behindLost},
 		{"devices", (*fixture).devices},
 		{"device list", (*fixture).deviceList},
 		{"deleted device", (*fixture).deletedDevice},
@@ -104,6 +115,12 @@ func (f *fixture) newWorkspace(name string) int64 {
 	return w.ID
 }
 
+// group commits a group.
+func (f *fixture) group(g *store.Group, e store.Effects) {
+	f.Helper()
+	f.must(Commit(f.ctx, f.s, g, &e))
+}
+
 // reopen crashes and recovers, without streaming state.
 func (f *fixture) reopen() {
 	f.Helper()
@@ -124,12 +141,10 @@ func (f *fixture) addDevice(serial string) int64 {
 func (f *fixture) deviceOp(op *store.DeviceOp) *store.DeviceOp {
 	f.Helper()
 	if op.Create != nil {
-		id, err := f.s.NewDeviceID(f.ctx)
-		f.must(err)
-		op.Create.ID = id
+		op.Create.ID = f.s.NewDeviceID()
 	}
 	op.Payload = func(d *rimewatch.Device) []byte { return []byte(d.Name) }
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Devices: []*store.DeviceOp{op}}))
+	f.group(&store.Group{Now: f.now, Devices: []*store.DeviceOp{op}}, store.Effects{})
 	return op
 }
 
@@ -150,7 +165,7 @@ func (f *fixture) commit(id int64, rs ...rimewatch.Reading) []store.Outcome {
 	for i := range rs {
 		inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: rs[i]}
 	}
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{inputs}}, store.Effects{})
 	out := make([]store.Outcome, len(rs))
 	for i := range inputs {
 		out[i] = inputs[i].Outcome
@@ -245,7 +260,7 @@ func (f *fixture) atArrival() {
 		r.At, r.ReceivedAt = 0, 0
 		inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: r, AtArrival: true}
 	}
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{inputs}}, store.Effects{})
 	for i := range inputs {
 		f.equal("outcome", inputs[i].Outcome, store.Accepted)
 		f.equal("time", inputs[i].Reading.At, f.now+2+rimewatch.Time(i))
@@ -261,31 +276,84 @@ func (f *fixture) unknownDevice() {
 		{Kind: store.InputHeartbeat, DeviceID: id + 1000},
 		{Kind: store.InputReading, DeviceID: id, Reading: reading(t0)},
 	}
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs}}))
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{inputs}}, store.Effects{})
 	f.equal("outcomes", []store.Outcome{inputs[0].Outcome, inputs[1].Outcome, inputs[2].Outcome},
 		[]store.Outcome{store.UnknownDevice, store.UnknownDevice, store.Accepted})
 	f.everywhere(func(where string) { f.equal(where, len(f.history(all(id))), 1) })
 }
 
-func (f *fixture) failedEvaluation() {
+func (f *fixture) discarded() {
 	id := f.addDevice("E")
 	f.commit(id, reading(t0))
-	fail := rimewatch.Errorf(rimewatch.CodeConflict, "not today")
-	committed := false
 	g := &store.Group{Now: f.now,
-		Parts:     [][]store.Input{{{Kind: store.InputReading, DeviceID: id, Reading: reading(t0 + 1)}}},
-		Devices:   []*store.DeviceOp{{WorkspaceID: f.workspace, Serial: "E", Delete: true}},
-		Evaluate:  func(store.Seq) (store.Effects, error) { return store.Effects{}, fail },
-		Committed: func() { committed = true },
+		Parts:   [][]store.Input{{{Kind: store.InputReading, DeviceID: id, Reading: reading(t0 + 1)}}},
+		Devices: []*store.DeviceOp{{WorkspaceID: f.workspace, Serial: "E", Delete: true}},
 	}
-	f.code(f.s.Commit(f.ctx, g), rimewatch.CodeConflict)
-	f.equal("committed", committed, false)
+	staged, err := f.s.Stage(f.ctx, g)
+	f.must(err)
+	f.equal("outcome", g.Parts[0][0].Outcome, store.Accepted)
+	f.must(g.Devices[0].Err)
+	staged.Discard()
 	f.everywhere(func(where string) {
 		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0)}))
 		_, err := f.s.Device(f.ctx, f.workspace, "E")
 		f.must(err)
 	})
 	f.equal("afterwards", f.commit(id, reading(t0+1)), []store.Outcome{store.Accepted})
+}
+
+// behind: a group is staged while the one before is not committed yet.
+func (f *fixture) behind() {
+	a, b := f.addDevice("P1"), f.addDevice("P2")
+	first := &store.Group{Now: f.now + 5, Parts: [][]store.Input{{
+		{Kind: store.InputReading, DeviceID: a, Reading: reading(t0)},
+		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0)},
+	}}}
+	second := &store.Group{Now: f.now, Parts: [][]store.Input{{
+		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0)},
+		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0 + 1)},
+		{Kind: store.InputReading, DeviceID: b, Reading: reading(0), AtArrival: true},
+	}}}
+	x, err := f.s.Stage(f.ctx, first)
+	f.must(err)
+	y, err := f.s.Stage(f.ctx, second)
+	f.must(err)
+	f.equal("seq", second.Seq, first.Seq+1)
+	f.equal("time", second.Now, first.Now)
+	in := second.Parts[0]
+	f.equal("outcomes", []store.Outcome{in[0].Outcome, in[1].Outcome, in[2].Outcome}, []store.Outcome{store.Duplicate, store.Accepted, store.Accepted})
+	f.equal("nothing is visible", len(f.history(all(b))), 0)
+	_, err = f.s.Stage(f.ctx, &store.Group{Devices: []*store.DeviceOp{{WorkspaceID: f.workspace, Serial: "P1", Delete: true}}})
+	f.code(err, rimewatch.CodeInternal) // it must be alone
+	f.must(x.Commit(f.ctx, &store.Effects{}))
+	f.equal("the first is visible", len(f.history(all(b))), 1)
+	f.must(y.Commit(f.ctx, &store.Effects{}))
+	f.everywhere(func(where string) {
+		f.equal(where+" a", len(f.history(all(a))), 1)
+		f.equal(where+" b", len(f.history(all(b))), 3)
+	})
+}
+
+// behindLost: what was staged behind a group that is lost is lost with it.
+func (f *fixture) behindLost() {
+	id := f.addDevice("L1")
+	f.commit(id, reading(t0))
+	group := func(at rimewatch.Time) *store.Group {
+		return &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputReading, DeviceID: id, Reading: reading(at)}}}}
+	}
+	var staged []store.Staged
+	for _, at := range []rimewatch.Time{t0 + 1, t0 + 2, t0 + 3} {
+		s, err := f.s.Stage(f.ctx, group(at))
+		f.must(err)
+		staged = append(staged, s)
+	}
+	f.must(staged[0].Commit(f.ctx, &store.Effects{}))
+	staged[1].Discard()
+	f.code(staged[2].Commit(f.ctx, &store.Effects{}), rimewatch.CodeUnavailable)
+	f.everywhere(func(where string) {
+		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0), reading(t0 + 1)}))
+	})
+	f.equal("afterwards", f.commit(id, reading(t0+2), reading(t0+3)), []store.Outcome{store.Accepted, store.Accepted})
 }
 
 func (f *fixture) historyOrder() {
@@ -416,14 +484,13 @@ func (f *fixture) logAndCheckpoints() {
 		{Kind: store.InputTick, DeviceID: a},
 		{Kind: store.InputResolve, DeviceID: b, Payload: []byte("high_temperature")},
 	}
-	var seq store.Seq
 	f.now += 10
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs[:2], inputs[2:]}, Evaluate: func(s store.Seq) (store.Effects, error) {
-		seq = s
-		return store.Effects{}, nil
-	}}))
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}},
-		Evaluate: func(store.Seq) (store.Effects, error) { return store.Effects{Empty: true}, nil }}))
+	g := &store.Group{Now: f.now, Parts: [][]store.Input{inputs[:2], inputs[2:]}}
+	f.group(g, store.Effects{})
+	seq := g.Seq
+	nothing, err := f.s.Stage(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}})
+	f.must(err)
+	nothing.Discard()
 	f.must(f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "LA", Change: func(d *rimewatch.Device) error { d.Name = "new name"; return nil }}).Err)
 
 	entry := func(seq store.Seq, now int, kind store.InputKind, id int64, text string) string {
@@ -457,12 +524,11 @@ func (f *fixture) logAndCheckpoints() {
 	f.must(err)
 	f.equal("latest reading", withoutReceipt([]rimewatch.Reading{v.Latest}), withoutReceipt([]rimewatch.Reading{r}))
 	// The next commit goes on where the last one stopped.
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}, Evaluate: func(s store.Seq) (store.Effects, error) {
-		if s <= seq+1 {
-			f.Errorf("commit %d after %d", s, seq+1)
-		}
-		return store.Effects{}, nil
-	}}))
+	next := &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}}
+	f.group(next, store.Effects{})
+	if next.Seq != seq+2 {
+		f.Errorf("commit %d after %d", next.Seq, seq+1)
+	}
 }
 
 func (f *fixture) downtime() {

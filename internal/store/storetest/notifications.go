@@ -1,7 +1,7 @@
 package storetest
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
@@ -9,20 +9,17 @@ import (
 )
 
 // tell commits alerts with their transitions.
-func (f *fixture) tell(alerts []*rimewatch.Alert, transitions []store.TransitionOf) error {
-	return f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
-		return store.Effects{Alerts: alerts, Transitions: transitions}, nil
-	}})
+func (f *fixture) tell(alerts []*rimewatch.Alert, transitions []rimewatch.AlertTransition) {
+	f.Helper()
+	f.group(&store.Group{Now: f.now}, store.Effects{Alerts: alerts, Transitions: transitions})
 }
 
-// explained: of two alerts that open in one commit the one explains the other,
-// which only the store can write, because it gives the ids.
+// explained: of two alerts that open in one commit the one explains the other.
 func (f *fixture) explained() {
 	d := f.addDevice("T2")
 	cause, symptom := f.alert(d, rimewatch.CondenserFoulingSuspected, rimewatch.Warning, t0), f.alert(d, rimewatch.HighDischargeTemperature, rimewatch.Warning, t0)
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
-		return store.Effects{Alerts: []*rimewatch.Alert{symptom, cause}, Explained: []store.Explained{{Alert: symptom, By: cause}}}, nil
-	}}))
+	symptom.SuppressedBy = cause.ID
+	f.tell([]*rimewatch.Alert{symptom, cause}, nil)
 	f.recover()
 	for id, want := range map[int64]int64{symptom.ID: cause.ID, cause.ID: 0} {
 		v, err := f.s.Alert(f.ctx, f.workspace, id)
@@ -35,43 +32,42 @@ func (f *fixture) explained() {
 
 func (f *fixture) transitions() {
 	d := f.addDevice("T1")
-	opened := func(a *rimewatch.Alert) store.TransitionOf {
-		return store.TransitionOf{Alert: a, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionOpened, At: a.TriggeredAt, Severity: a.Severity, Message: "Too warm: −8 °C"}}
+	opened := func(a *rimewatch.Alert) rimewatch.AlertTransition {
+		return rimewatch.AlertTransition{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionOpened, At: a.TriggeredAt, Severity: a.Severity, Message: "Too warm: −8 °C"}
 	}
 	a, b := f.alert(d, rimewatch.HighTemperature, rimewatch.Warning, t0), f.alert(d, rimewatch.DeviceOffline, rimewatch.Warning, t0+1)
-	first := []store.TransitionOf{opened(a), opened(b)}
-	f.must(f.tell([]*rimewatch.Alert{a, b}, first))
-	if first[0].AlertID != a.ID || first[1].AlertID != b.ID || first[0].ID <= 0 || first[1].ID <= first[0].ID || first[0].WorkspaceID != f.workspace {
+	first := []rimewatch.AlertTransition{opened(a), opened(b)}
+	f.tell([]*rimewatch.Alert{a, b}, first)
+	if first[0].ID <= 0 || first[1].ID <= first[0].ID {
 		f.Fatalf("transitions %+v of the alerts %d and %d", first, a.ID, b.ID)
 	}
 	up := *a
 	up.Severity = rimewatch.Critical
-	second := []store.TransitionOf{
-		{Alert: &up, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionEscalated, At: t0 + 5, Severity: rimewatch.Critical, Message: "m"}},
-		{Alert: &up, AlertTransition: rimewatch.AlertTransition{Kind: rimewatch.TransitionNoted, At: t0 + 6, Severity: rimewatch.Critical, Actor: "Ada <ada@example.com>", Note: "n \u202e"}},
+	second := []rimewatch.AlertTransition{
+		{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionEscalated, At: t0 + 5, Severity: rimewatch.Critical, Message: "m"},
+		{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionNoted, At: t0 + 6, Severity: rimewatch.Critical, Actor: "Ada <ada@example.com>", Note: "n \u202e"},
 	}
-	f.must(f.tell([]*rimewatch.Alert{&up}, second))
+	f.tell([]*rimewatch.Alert{&up}, second)
 	lost := f.alert(d, rimewatch.LowHumidity, rimewatch.Warning, t0)
-	err := f.s.Commit(f.ctx, &store.Group{Now: f.now, Evaluate: func(store.Seq) (store.Effects, error) {
-		return store.Effects{Alerts: []*rimewatch.Alert{lost}, Transitions: []store.TransitionOf{opened(lost)}}, errChange
-	}})
-	if !errors.Is(err, errChange) {
-		f.Fatal(err)
-	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	staged, err := f.s.Stage(ctx, &store.Group{Now: f.now})
+	f.must(err)
+	cancel()
+	f.code(staged.Commit(ctx, &store.Effects{Alerts: []*rimewatch.Alert{lost}, Transitions: []rimewatch.AlertTransition{opened(lost)}}), rimewatch.CodeUnavailable)
 	other := f.newWorkspace("Other")
 	f.everywhere(func(where string) {
 		list, err := f.s.AlertTransitions(f.ctx, f.workspace, a.ID)
 		f.must(err)
-		f.equal(where, list, []rimewatch.AlertTransition{first[0].AlertTransition, second[0].AlertTransition, second[1].AlertTransition})
+		f.equal(where, list, []rimewatch.AlertTransition{first[0], second[0], second[1]})
 		list, err = f.s.AlertTransitions(f.ctx, other, a.ID)
 		f.must(err)
 		f.equal(where+": of another workspace", list, []rimewatch.AlertTransition(nil))
 		list, err = f.s.TransitionsAfter(f.ctx, 0, 3)
 		f.must(err)
-		f.equal(where+": first three", list, []rimewatch.AlertTransition{first[0].AlertTransition, first[1].AlertTransition, second[0].AlertTransition})
+		f.equal(where+": first three", list, []rimewatch.AlertTransition{first[0], first[1], second[0]})
 		list, err = f.s.TransitionsAfter(f.ctx, second[0].ID, 3)
 		f.must(err)
-		f.equal(where+": rest", list, []rimewatch.AlertTransition{second[1].AlertTransition})
+		f.equal(where+": rest", list, []rimewatch.AlertTransition{second[1]})
 	})
 }
 
@@ -85,7 +81,7 @@ func (f *fixture) siteAlerts() {
 		a.SiteID = x.ID
 		list = append(list, a)
 	}
-	f.must(f.tell(list, nil))
+	f.tell(list, nil)
 	f.everywhere(func(where string) {
 		for i, name := range []string{"North", "South"} {
 			v, err := f.s.Alert(f.ctx, f.workspace, list[i].ID)
@@ -97,8 +93,8 @@ func (f *fixture) siteAlerts() {
 		}
 	})
 	again := *list[0]
-	again.ID = 0
-	if err := f.tell([]*rimewatch.Alert{&again}, nil); err == nil {
+	again.ID = f.s.NewAlertID()
+	if err := Commit(f.ctx, f.s, &store.Group{Now: f.now}, &store.Effects{Alerts: []*rimewatch.Alert{&again}}); err == nil {
 		f.Fatal("a site has two active alerts of a type")
 	}
 }

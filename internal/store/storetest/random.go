@@ -61,7 +61,7 @@ func (f *fixture) randomCommit(rnd *rand.Rand, ids []int64, model map[int64]map[
 		model[id][at] = r
 	}
 	cut := rnd.IntN(n)
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{inputs[:cut], inputs[cut:]}}))
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{inputs[:cut], inputs[cut:]}}, store.Effects{})
 	for i := range inputs {
 		if inputs[i].Outcome != want[i] {
 			f.Fatalf("step %d: input %d at %v: outcome %d, want %d", step, i, inputs[i].Reading.At, inputs[i].Outcome, want[i])

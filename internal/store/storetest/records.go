@@ -11,8 +11,7 @@ import (
 // meaning commits effects as the meaning of a tick of a device.
 func (f *fixture) meaning(device int64, e store.Effects) {
 	f.Helper()
-	f.must(f.s.Commit(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: device}}},
-		Evaluate: func(store.Seq) (store.Effects, error) { return e, nil }}))
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: device}}}}, e)
 }
 
 func (f *fixture) excursions() {
