@@ -339,10 +339,12 @@ func (s *Service) applySite(now rimewatch.Time) int {
 		s.putSite(staged, v, &row, kind, now)
 	}
 	for _, u := range v.suppress {
-		v.applied += s.explain(u, staged.alerts, now)
+		if len(staged.alerts) > 0 {
+			v.applied += s.explain(u, staged.alerts[0], now)
+		}
 	}
 	for _, u := range v.release {
-		v.applied += s.release(u, now)
+		v.applied += s.explain(u, nil, now)
 	}
 	for i := range v.shared {
 		v.applied += s.applyShared(&v.shared[i], now)
@@ -385,20 +387,13 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{event, row})
 }
 
-// explain marks a device's silence as explained by its site's.
-func (s *Service) explain(u *unit, by []*rimewatch.Alert, now rimewatch.Time) int {
-	if len(by) == 0 || u.deleted {
-		return 0
-	}
-	return s.setSuppressed(s.stage(u), by[0], now)
-}
-
-// release makes a device's silence its own again.
-func (s *Service) release(u *unit, now rimewatch.Time) int {
+// explain marks a device's silence as explained by an alert, nil = as its own
+// again.
+func (s *Service) explain(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
 	if u.deleted {
 		return 0
 	}
-	return s.setSuppressed(s.stage(u), nil, now)
+	return s.setSuppressed(s.stage(u), by, now)
 }
 
 // setSuppressed says what explains a device's silence, nil = nothing; it gives
