@@ -37,9 +37,10 @@ func (r *Reading) Correct(offsets []Offset) {
 	if len(offsets) == 0 || r.At < offsets[0].From {
 		return
 	}
-	for f := range NumFields {
-		if r.Present.Has(f) {
-			r.Values[f] = Corrected(r.Values[f], OffsetAt(offsets, f, r.At))
+	for f := range r.Present.All() {
+		if add := OffsetAt(offsets, f, r.At); add != 0 {
+			v, _ := r.Value(f)
+			r.Set(f, Corrected(v, add))
 		}
 	}
 }

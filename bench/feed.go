@@ -76,7 +76,7 @@ func (f *feed) add(r *rimewatch.Reading) {
 // appendFields writes name and value of every field; sep stands between two.
 func appendFields(b []byte, r *rimewatch.Reading, first, is, sep string) []byte {
 	before := first
-	for i := range rimewatch.NumFields {
+	for i := range rimewatch.NumCore {
 		b = append(append(append(b, before...), i.String()...), is...)
 		b = strconv.AppendFloat(b, r.Values[i], 'f', -1, 64)
 		before = sep

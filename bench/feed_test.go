@@ -15,7 +15,7 @@ func smallFeed(devices, conns int) *feed {
 	f := &feed{json: &texts{}, line: &texts{}}
 	for i := range 60 * feedUnits {
 		r := rimewatch.Reading{}
-		for field := range rimewatch.NumFields {
+		for field := range rimewatch.NumCore {
 			r.Values[field] = float64(i%1000) / 10
 		}
 		f.add(&r)
@@ -138,7 +138,7 @@ func TestLines(t *testing.T) {
 	for i, r := range sent.Readings {
 		tag, rest, _ := strings.Cut(lines[i], " ")
 		fields, at, _ := strings.Cut(rest, " ")
-		if tag != "reading,device="+r.Serial || at != fmt.Sprint(int64(r.At)) || strings.Count(fields, "=") != int(rimewatch.NumFields) ||
+		if tag != "reading,device="+r.Serial || at != fmt.Sprint(int64(r.At)) || strings.Count(fields, "=") != int(rimewatch.NumCore) ||
 			!strings.HasPrefix(fields, fmt.Sprintf("product_zone_temp=%v,", *r.Zone)) {
 			t.Errorf("line %q of %+v", lines[i], r)
 		}

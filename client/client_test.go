@@ -423,19 +423,20 @@ func TestMeasurementsOf(t *testing.T) {
 	var r rimewatch.Reading
 	r.Set(rimewatch.Voltage, 230)
 	r.Faults = rimewatch.Fields(0).With(rimewatch.AmbientTemp).With(rimewatch.Humidity)
-	r.Flags = r.Flags.WithBool(rimewatch.DoorOpenSent, true) | rimewatch.StartCountSent
-	r.StartCount = 7
+	r.Flags = r.Flags.WithBool(rimewatch.DoorOpen, true)
+	r.Set(rimewatch.StartCount, 7)
 	m := MeasurementsOf(&r)
 	want := Measurements{Voltage: Value(230.0), AmbientTemp: Value(-127.0), Humidity: Value(-127.0), DoorOpen: Value(true), StartCount: Value(int64(7))}
 	if d := cmp.Diff(want, m); d != "" {
 		t.Error(d)
 	}
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.AllFields.All() {
 		var m Measurements
-		*m.Field(f) = Value(1.0)
+		_, before := m.Value(f)
+		m.Set(f, 1)
 		b, _ := json.Marshal(m)
-		if string(b) != fmt.Sprintf(`{"%s":1}`, f) {
-			t.Errorf("%s: %s", f, b)
+		if v, ok := m.Value(f); before || v != 1 || !ok || string(b) != fmt.Sprintf(`{"%s":1}`, f) {
+			t.Errorf("%s: %v %v %v %s", f, before, v, ok, b)
 		}
 	}
 }

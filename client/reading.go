@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,44 +32,87 @@ type Measurements struct {
 	CompressorOn            *bool    `json:"compressor_on,omitempty"`
 	DefrostActive           *bool    `json:"defrost_active,omitempty"`
 	DoorOpen                *bool    `json:"door_open,omitempty"`
-	StartCount              *int64   `json:"start_count,omitempty"` // since the device's own zero
-	RunSeconds              *int64   `json:"run_seconds,omitempty"` // s, since the device's own zero
+	SetpointTemp            *float64 `json:"setpoint_temp,omitempty"`      // °C
+	EvaporatorTemp          *float64 `json:"evaporator_temp,omitempty"`    // °C
+	LiquidLineTemp          *float64 `json:"liquid_line_temp,omitempty"`   // °C
+	SuctionPressure         *float64 `json:"suction_pressure,omitempty"`   // kPa gauge
+	DischargePressure       *float64 `json:"discharge_pressure,omitempty"` // kPa gauge
+	Power                   *float64 `json:"power,omitempty"`              // W
+	Energy                  *float64 `json:"energy,omitempty"`             // kWh, since the meter's own zero
+	CO2                     *float64 `json:"co2,omitempty"`                // ppm
+	StartCount              *int64   `json:"start_count,omitempty"`        // since the device's own zero
+	RunSeconds              *int64   `json:"run_seconds,omitempty"`        // s, since the device's own zero
 }
 
-// Field is where m holds one of the eight measurements.
-func (m *Measurements) Field(f rimewatch.Field) **float64 {
-	return [rimewatch.NumFields]**float64{
-		&m.ProductZoneTemp, &m.CompressorDischargeTemp, &m.CompressorSuctionTemp, &m.AmbientTemp,
-		&m.Humidity, &m.Voltage, &m.AmpDraw, &m.VibrationLevel,
-	}[f]
+// fields is where m holds each measurement: *float64, or *int64 where only
+// integers are accepted.
+func (m *Measurements) fields() [rimewatch.MaxFields]any {
+	return [rimewatch.MaxFields]any{
+		rimewatch.ProductZoneTemp:         &m.ProductZoneTemp,
+		rimewatch.CompressorDischargeTemp: &m.CompressorDischargeTemp,
+		rimewatch.CompressorSuctionTemp:   &m.CompressorSuctionTemp,
+		rimewatch.AmbientTemp:             &m.AmbientTemp,
+		rimewatch.Humidity:                &m.Humidity,
+		rimewatch.Voltage:                 &m.Voltage,
+		rimewatch.AmpDraw:                 &m.AmpDraw,
+		rimewatch.VibrationLevel:          &m.VibrationLevel,
+		rimewatch.SetpointTemp:            &m.SetpointTemp,
+		rimewatch.EvaporatorTemp:          &m.EvaporatorTemp,
+		rimewatch.LiquidLineTemp:          &m.LiquidLineTemp,
+		rimewatch.SuctionPressure:         &m.SuctionPressure,
+		rimewatch.DischargePressure:       &m.DischargePressure,
+		rimewatch.Power:                   &m.Power,
+		rimewatch.Energy:                  &m.Energy,
+		rimewatch.CO2:                     &m.CO2,
+		rimewatch.StartCount:              &m.StartCount,
+		rimewatch.RunSeconds:              &m.RunSeconds,
+	}
+}
+
+// Set stores one measurement; what is an integer is rounded.
+func (m *Measurements) Set(f rimewatch.Field, v float64) {
+	switch p := m.fields()[f].(type) {
+	case **float64:
+		*p = &v
+	case **int64:
+		*p = Value(int64(math.Round(v)))
+	}
+}
+
+// Value returns one measurement; ok is false where it is absent.
+func (m *Measurements) Value(f rimewatch.Field) (v float64, ok bool) {
+	switch p := m.fields()[f].(type) {
+	case **float64:
+		if *p != nil {
+			return **p, true
+		}
+	case **int64:
+		if *p != nil {
+			return float64(**p), true
+		}
+	}
+	return 0, false
 }
 
 // MeasurementsOf is what a reading of the domain measured. A sensor in Faults
 // is sent as −127, which is how a real one says that it is broken.
 func MeasurementsOf(r *rimewatch.Reading) Measurements {
 	var m Measurements
-	for f := range rimewatch.NumFields {
-		if v, ok := r.Value(f); ok {
-			*m.Field(f) = &v
-		} else if r.Faults.Has(f) {
-			*m.Field(f) = Value(-127.0)
-		}
+	for f := range r.Faults.All() {
+		m.Set(f, -127)
 	}
-	observed := func(sent rimewatch.Flags) *bool {
-		if v, ok := r.Flags.Bool(sent); ok {
+	for f, v := range r.All() {
+		m.Set(f, v)
+	}
+	observed := func(x rimewatch.Flag) *bool {
+		if v, ok := r.Flags.Bool(x); ok {
 			return &v
 		}
 		return nil
 	}
-	m.CompressorOn = observed(rimewatch.CompressorOnSent)
-	m.DefrostActive = observed(rimewatch.DefrostActiveSent)
-	m.DoorOpen = observed(rimewatch.DoorOpenSent)
-	if r.Flags&rimewatch.StartCountSent != 0 {
-		m.StartCount = Value(r.StartCount)
-	}
-	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		m.RunSeconds = Value(r.RunSeconds)
-	}
+	m.CompressorOn = observed(rimewatch.CompressorOn)
+	m.DefrostActive = observed(rimewatch.DefrostActive)
+	m.DoorOpen = observed(rimewatch.DoorOpen)
 	return m
 }
 
@@ -319,9 +363,10 @@ func (c *Client) HistoryCSV(ctx context.Context, serial string, q HistoryQuery, 
 
 // Aggregate of one measurement over a step.
 type Aggregate struct {
-	Min float64 `json:"min"`
-	Avg float64 `json:"avg"`
-	Max float64 `json:"max"`
+	Min      float64 `json:"min"`
+	Avg      float64 `json:"avg"` // not of a counter
+	Max      float64 `json:"max"`
+	Increase float64 `json:"increase"` // of a counter: what it counted in the step
 }
 
 // Bucket is the aggregate of the readings in one step of time.
@@ -331,7 +376,7 @@ type Bucket struct {
 	// Defrost: a reading says that the unit was defrosting. Steps of an hour and
 	// more do not know.
 	Defrost bool
-	Fields  [rimewatch.NumFields]*Aggregate // nil = absent
+	Fields  [rimewatch.MaxFields]*Aggregate // nil = absent
 }
 
 // UnmarshalJSON reads the form of the API.

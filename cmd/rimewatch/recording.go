@@ -257,7 +257,10 @@ func setterOf(name string, fahrenheit, decimalComma bool) func(*client.Measureme
 			if toCelsius {
 				v = math.Round((v-32)/1.8*1e4) / 1e4
 			}
-			*m.Field(f) = &v
+			if err == nil && f.Info().Whole && v != math.Trunc(v) {
+				err = fmt.Errorf("%q is not a whole number", text)
+			}
+			m.Set(f, v)
 			return err
 		}
 	}
@@ -268,10 +271,6 @@ func setterOf(name string, fahrenheit, decimalComma bool) func(*client.Measureme
 		return func(m *client.Measurements, text string) error { return setBool(&m.DefrostActive, text) }
 	case "door_open":
 		return func(m *client.Measurements, text string) error { return setBool(&m.DoorOpen, text) }
-	case "start_count":
-		return func(m *client.Measurements, text string) error { return setCount(&m.StartCount, text) }
-	case "run_seconds":
-		return func(m *client.Measurements, text string) error { return setCount(&m.RunSeconds, text) }
 	}
 	return nil
 }
@@ -295,15 +294,6 @@ func setBool(dst **bool, text string) error {
 	case "0", "0.0", "false", "f", "no", "n", "off", "closed":
 	default:
 		return fmt.Errorf("%q is neither yes nor no", text)
-	}
-	*dst = &v
-	return nil
-}
-
-func setCount(dst **int64, text string) error {
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not a count", text)
 	}
 	*dst = &v
 	return nil

@@ -35,7 +35,7 @@ func TestReading(t *testing.T) {
 		return row{says: says, req: of(members), status: 422, code: "validation_failed", fields: fields}
 	}
 	var all []string
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		all = append(all, f.String())
 	}
 	s.recite(t, []row{

@@ -24,7 +24,7 @@ func freezerDay() []rimewatch.Reading {
 		case on:
 			amps, discharge, vibration = 15+0.1*float64(i%7), 87, 0.9
 		}
-		for f, v := range [rimewatch.NumFields]float64{math.Round(zone*10) / 10, discharge, -3, 24 + float64(i%300)/100, 52, 229, amps, vibration} {
+		for f, v := range [rimewatch.NumCore]float64{math.Round(zone*10) / 10, discharge, -3, 24 + float64(i%300)/100, 52, 229, amps, vibration} {
 			r.Set(rimewatch.Field(f), v)
 		}
 	}

@@ -53,7 +53,7 @@ func (m *meltState) usualAt(e rimewatch.Time, perDay int) bool {
 func (s *State) followDefrost(x *pass, r *rimewatch.Reading, valid rimewatch.Fields, gap rimewatch.Time) {
 	m := &s.melt
 	was := m.declared
-	if on, sent := r.Flags.Bool(rimewatch.DefrostActiveSent); sent {
+	if on, sent := r.Flags.Bool(rimewatch.DefrostActive); sent {
 		m.declared = on
 		if was && !on {
 			m.ended = stampOf(x.e)

@@ -30,7 +30,7 @@ func (s *State) judgeDoor(x *pass, r *rimewatch.Reading, valid rimewatch.Fields)
 		return
 	}
 	d := &s.door
-	open, sent := r.Flags.Bool(rimewatch.DoorOpenSent)
+	open, sent := r.Flags.Bool(rimewatch.DoorOpen)
 	switch {
 	case sent && open && !d.told:
 		*d = doorState{since: stampOf(x.e), told: true}

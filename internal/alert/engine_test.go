@@ -15,8 +15,8 @@ import (
 // should not: it wanders between regimes, loses sensors and supply.
 type chaos struct {
 	*rand.Rand
-	v      [rimewatch.NumFields]float64
-	level  [rimewatch.NumFields]float64
+	v      [rimewatch.NumCore]float64
+	level  [rimewatch.NumCore]float64
 	absent rimewatch.Fields
 	broken rimewatch.Fields
 	minute int
@@ -25,7 +25,7 @@ type chaos struct {
 
 // few draws a set of fields: the larger n, the fewer.
 func (c *chaos) few(n int) rimewatch.Fields {
-	s := rimewatch.AllFields
+	s := rimewatch.CoreFields
 	for range n {
 		s &= rimewatch.Fields(c.IntN(256))
 	}
@@ -35,7 +35,7 @@ func (c *chaos) few(n int) rimewatch.Fields {
 func (c *chaos) reading(at rimewatch.Time) rimewatch.Reading {
 	r := rimewatch.Reading{At: at}
 	if c.minute%97 == 0 {
-		f := rimewatch.Field(c.IntN(int(rimewatch.NumFields)))
+		f := rimewatch.Field(c.IntN(int(rimewatch.NumCore)))
 		wild := [...][]float64{{-20, -14, -10, -31, 65}, {85, 110, 125, 40}, {-3, 20, 30, -25}, {24, 40, 5}, {50, 80, 96}, {230, 200, 190, 0, 260}, {15, 19, 30}, {0.9, 2.5, 6}}[f]
 		c.level[f] = wild[c.IntN(len(wild))]
 		c.absent ^= c.few(3)
@@ -46,7 +46,7 @@ func (c *chaos) reading(at rimewatch.Time) rimewatch.Reading {
 	if c.minute%cycle == 0 {
 		c.count++
 	}
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		c.v[f] += 0.3*(c.level[f]-c.v[f]) + 0.05*c.NormFloat64()
 		v := c.v[f]
 		if !on && (f == rimewatch.AmpDraw || f == rimewatch.VibrationLevel) {
@@ -63,8 +63,9 @@ func (c *chaos) reading(at rimewatch.Time) rimewatch.Reading {
 		}
 	}
 	if c.minute%7000 > 5000 {
-		r.Flags = r.Flags.WithBool(rimewatch.DefrostActiveSent, c.minute%360 < 25) | rimewatch.StartCountSent | rimewatch.RunSecondsSent
-		r.StartCount, r.RunSeconds = c.count, 30*int64(c.minute)
+		r.Flags = r.Flags.WithBool(rimewatch.DefrostActive, c.minute%360 < 25)
+		r.Set(rimewatch.StartCount, float64(c.count))
+		r.Set(rimewatch.RunSeconds, 30*float64(c.minute))
 	}
 	c.minute++
 	return r
@@ -122,7 +123,7 @@ func TestAnythingGoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		c := &chaos{Rand: rand.New(rand.NewPCG(seed, 1))}
-		c.level = [rimewatch.NumFields]float64{-20, 85, -3, 24, 50, 230, 15, 0.9}
+		c.level = [rimewatch.NumCore]float64{-20, 85, -3, 24, 50, 230, 15, 0.9}
 		c.v = c.level
 		slug := rapid.SampledFrom([]string{"walkin_freezer", "walkin_cooler", "vaccine_refrigerator", "condensing_unit", "other"}).Draw(t, "type")
 		u := newUnit(t, configOf(slug))

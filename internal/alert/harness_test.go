@@ -277,12 +277,11 @@ func (u *unit) minutes(from, to rimewatch.Time, words []string) {
 			f, known := fieldKeys[strings.TrimSuffix(k, "!")]
 			switch {
 			case k == "door":
-				r.Flags = r.Flags.WithBool(rimewatch.DoorOpenSent, v > 0)
+				r.Flags = r.Flags.WithBool(rimewatch.DoorOpen, v > 0)
 			case k == "defrost":
-				r.Flags = r.Flags.WithBool(rimewatch.DefrostActiveSent, v > 0)
+				r.Flags = r.Flags.WithBool(rimewatch.DefrostActive, v > 0)
 			case k == "starts":
-				r.Flags |= rimewatch.StartCountSent
-				r.StartCount = int64(v)
+				r.Set(rimewatch.StartCount, v)
 			case strings.HasSuffix(k, "!"):
 				r.Faults = r.Faults.With(f)
 			case known:

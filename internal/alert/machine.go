@@ -377,7 +377,7 @@ func (s *State) brokenSensor(t *track) string {
 	if set == 0 {
 		set = rimewatch.Fields(t.peak)
 	}
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		if set.Has(f) {
 			return f.String()
 		}

@@ -192,7 +192,7 @@ func (tr *trace) sensor() span {
 		if r.Faults != 0 {
 			return true
 		}
-		for f := range rimewatch.NumFields {
+		for f := range rimewatch.NumCore {
 			if r.Present.Has(f) && rimewatch.Sentinel(f, r.Values[f]) {
 				return true
 			}
@@ -251,20 +251,23 @@ func (tr *trace) cycles() span {
 	var runs []float64 // min
 	began := never
 	s := no
-	usual, counted := 0.0, int64(0)
+	usual, counted := 0.0, 0.0
 	for i := 1; i < len(tr.rs); i++ {
 		on, was := tr.truth[i].Running, tr.truth[i-1].Running
 		at := tr.rs[i].At
+		count, sent := tr.rs[i].Value(rimewatch.StartCount)
 		switch {
-		case tr.rs[i].Flags&rimewatch.StartCountSent != 0:
+		case sent:
 			// The unit counts by itself.
-			n := tr.rs[i].StartCount - tr.rs[i-1].StartCount
+			last, _ := tr.rs[i-1].Value(rimewatch.StartCount)
+			n := int64(count - last)
 			for range n {
 				starts = append(starts, at)
 			}
 			if n > 0 {
-				seconds := float64(tr.rs[i].RunSeconds - counted)
-				counted = tr.rs[i].RunSeconds
+				total, _ := tr.rs[i].Value(rimewatch.RunSeconds)
+				seconds := total - counted
+				counted = total
 				for range n {
 					runs = append(runs, seconds/float64(n)/60)
 				}

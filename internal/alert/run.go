@@ -121,7 +121,7 @@ func (s *State) blind(gap rimewatch.Time) bool {
 // readRun gives the running state that a reading shows.
 func (s *State) readRun(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) (on, ok bool) {
 	w := &s.run
-	if flag, sent := r.Flags.Bool(rimewatch.CompressorOnSent); sent {
+	if flag, sent := r.Flags.Bool(rimewatch.CompressorOn); sent {
 		w.source = fromFlag
 		if valid.Has(rimewatch.AmpDraw) {
 			s.followSpike(x, float32(r.Values[rimewatch.AmpDraw]))
@@ -198,14 +198,16 @@ func (s *State) turn(x *pass, on bool) {
 // readCounters prefers the device's own counters, which miss no start.
 func (s *State) readCounters(x *pass, r *rimewatch.Reading) {
 	w := &s.run
-	if r.Flags&rimewatch.StartCountSent == 0 {
+	starts, sent := r.Value(rimewatch.StartCount)
+	if !sent {
 		return
 	}
-	count, run := uint32(r.StartCount), uint32(r.RunSeconds)
+	seconds, timed := r.Value(rimewatch.RunSeconds)
+	count, run := uint32(int64(starts)), uint32(int64(seconds))
 	if w.counted && count > w.startCount && count-w.startCount <= 60 {
 		n := count - w.startCount
 		s.addStarts(x.e, n)
-		if r.Flags&rimewatch.RunSecondsSent != 0 && run >= w.runSeconds {
+		if timed && run >= w.runSeconds {
 			// All but the newest of these starts have ended; the seconds are
 			// about those of the runs before it.
 			for range min(n, 5) {

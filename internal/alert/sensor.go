@@ -2,29 +2,6 @@ package alert
 
 import "github.com/rimewatch/rimewatch"
 
-// gates bound what each field can be on a refrigerated unit. What lies outside
-// is a broken sensor, never a temperature.
-var gates = [rimewatch.NumFields][2]float64{
-	rimewatch.ProductZoneTemp:         {-110, 60},
-	rimewatch.CompressorDischargeTemp: {-40, 200},
-	rimewatch.CompressorSuctionTemp:   {-70, 80},
-	rimewatch.AmbientTemp:             {-40, 70},
-	rimewatch.Humidity:                {0, 100},
-	rimewatch.Voltage:                 {0, 700},
-	rimewatch.AmpDraw:                 {0, 500},
-	rimewatch.VibrationLevel:          {0, 100},
-}
-
-// Plausible tells a measurement from what a broken sensor reports. 85.0 °C is
-// what a DS18B20 says after its power came back.
-func Plausible(f rimewatch.Field, v float64) bool {
-	g := &gates[f]
-	if !(v >= g[0] && v <= g[1]) || rimewatch.Sentinel(f, v) {
-		return false
-	}
-	return v != 85 || f == rimewatch.CompressorDischargeTemp || f > rimewatch.AmbientTemp
-}
-
 const (
 	stuckFor  = hour // a zone sensor that shows one number this long …
 	stuckRuns = 2    // … while the compressor started this often is stuck,
@@ -51,14 +28,14 @@ func (s *State) inspect(x *pass, r *rimewatch.Reading) rimewatch.Fields {
 		// Nothing but the product zone is judged.
 		s.broken = 0
 		const zone = rimewatch.Fields(1 << rimewatch.ProductZoneTemp)
-		if r.Present&zone != 0 && Plausible(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]) {
+		if r.Present&zone != 0 && rimewatch.ProductZoneTemp.Plausible(r.Values[rimewatch.ProductZoneTemp]) {
 			return zone
 		}
 		return 0
 	}
-	bad := r.Faults
-	for f := range rimewatch.NumFields {
-		if r.Present.Has(f) && !Plausible(f, r.Values[f]) {
+	bad := r.Faults & rimewatch.CoreFields
+	for f := range rimewatch.NumCore {
+		if r.Present.Has(f) && !f.Plausible(r.Values[f]) {
 			bad = bad.With(f)
 		}
 	}

@@ -14,7 +14,7 @@ type State struct {
 	seenAt     rimewatch.Time // arrival of the newest reading
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
-	last       [rimewatch.NumFields]fixed
+	last       [rimewatch.NumCore]fixed
 	gap        float32 // s between readings, a slow mean
 	active     uint32  // set of rules with an active alert
 	live       uint32  // set of rules whose newest value was recent when it arrived
@@ -110,7 +110,7 @@ func (s *State) judgeReading(x *pass, r *rimewatch.Reading) {
 		s.followWindow(x, r, valid, gap)
 	}
 	s.at = x.e
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		if valid.Has(f) {
 			s.last[f] = fix(r.Values[f])
 		}

@@ -92,7 +92,7 @@ func (h *house) incident(serial string) int64 {
 	h.must(err)
 	var in []store.Input
 	for _, ago := range []rimewatch.Time{60_000, 0} {
-		in = append(in, store.Input{Kind: store.InputReading, DeviceID: d.ID, Reading: rimewatch.Reading{At: at - ago, Values: [rimewatch.NumFields]float64{2}, Present: 1}})
+		in = append(in, store.Input{Kind: store.InputReading, DeviceID: d.ID, Reading: rimewatch.Reading{At: at - ago, Values: [rimewatch.NumCore]float64{2}, Present: 1}})
 	}
 	h.must(h.Ingest.Submit(h.t.Context(), h.workspace(), in))
 	list, _, err := h.Store.Alerts(h.t.Context(), h.workspace(), store.AlertFilter{DeviceID: d.ID}, store.AlertPage{Limit: 9})
@@ -162,7 +162,7 @@ func TestNothingIsMissed(t *testing.T) {
 	for round := range rounds {
 		for range perRound {
 			at++
-			in := []store.Input{{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumFields]float64{-18}, Present: 1}}}
+			in := []store.Input{{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumCore]float64{-18}, Present: 1}}}
 			h.must(h.Ingest.Submit(ctx, h.workspace(), in))
 			want = append(want, at)
 			if random.IntN(10) == 0 {

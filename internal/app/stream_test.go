@@ -242,9 +242,7 @@ func TestStreamEndsWithRights(t *testing.T) {
 		}, 4403},
 		{"member removed", func() (*stream, func() error) {
 			in := add("cy", rimewatch.RoleViewer)
-			return asPerson(in), func() error {
-				return h.Accounts.RemoveMember(t.Context(), h.owner.Principal, in.User.ID, rimewatch.TimeOf(time.Now()))
-			}
+			return asPerson(in), func() error { return h.Accounts.RemoveMember(t.Context(), h.owner.Principal, in.User.ID) }
 		}, 4403},
 	} {
 		s, end := c.open()
@@ -297,7 +295,7 @@ func TestStreamDeaf(t *testing.T) {
 		in := make([]store.Input, 200) // few enough to go out one by one
 		for i := range in {
 			at++
-			in[i] = store.Input{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumFields]float64{-18}, Present: 1}}
+			in[i] = store.Input{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumCore]float64{-18}, Present: 1}}
 		}
 		began := time.Now()
 		h.must(h.Ingest.Submit(t.Context(), h.workspace(), in))

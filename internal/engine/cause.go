@@ -9,7 +9,7 @@ import (
 // excursion.
 func (s *State) hint(r *rimewatch.Reading) {
 	h := health.Hints(0)
-	if open, sent := r.Flags.Bool(rimewatch.DoorOpenSent); sent && open {
+	if open, sent := r.Flags.Bool(rimewatch.DoorOpen); sent && open {
 		h |= health.HintDoor
 	}
 	if s.Alert.Melting() {

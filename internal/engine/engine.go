@@ -59,7 +59,7 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 		corrected.Correct(c.Offsets)
 		r = &corrected
 	}
-	if v, has := r.Value(rimewatch.ProductZoneTemp); has && alert.Plausible(rimewatch.ProductZoneTemp, v) {
+	if v, has := r.Value(rimewatch.ProductZoneTemp); has && rimewatch.ProductZoneTemp.Plausible(v) {
 		over, _ = s.Health.Observe(&c.Health, r)
 	}
 	out = s.Alert.ObserveNext(&c.Alert, s.view(c), r, now, last, out)

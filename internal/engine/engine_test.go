@@ -43,7 +43,7 @@ func TestReplay(t *testing.T) {
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			now += rimewatch.Time(rapid.SampledFrom([]int{1, 500, 60_000, 60_000, 60_000, 600_000, 7_200_000}).Draw(t, "after"))
 			r := rimewatch.Reading{At: now - rimewatch.Time(rapid.SampledFrom([]int{0, 0, 0, 250, 90_000, -30_000}).Draw(t, "late"))}
-			for f := range rimewatch.NumFields {
+			for f := range rimewatch.NumCore {
 				if rapid.IntRange(0, 9).Draw(t, "has") > 0 {
 					r.Set(f, float64(rapid.IntRange(-300, 900).Draw(t, f.String()))/10)
 				}

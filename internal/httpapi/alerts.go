@@ -271,14 +271,14 @@ func (a *API) auditActor(ctx context.Context, p account.Principal) (string, erro
 	if !p.Session {
 		return tokenActor(&p), nil
 	}
-	u, err := a.cfg.Accounts.Person(ctx, p)
+	me, err := a.cfg.Accounts.Me(ctx, p)
 	if err != nil {
 		return "", err
 	}
-	if u.Name == "" {
-		return u.Email, nil
+	if me.User.Name == "" {
+		return me.User.Email, nil
 	}
-	return u.Name + " <" + u.Email + ">", nil
+	return me.User.Name + " <" + me.User.Email + ">", nil
 }
 
 // AlertCountsInput narrows the counts.

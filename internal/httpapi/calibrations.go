@@ -41,14 +41,14 @@ func calibrationJSON(c *rimewatch.Calibration) Calibration {
 
 // CalibrationBody records a calibration.
 type CalibrationBody struct {
-	Field          string          `json:"field,omitempty" enum:"product_zone_temp,compressor_discharge_temp,compressor_suction_temp,ambient_temp,humidity,voltage,amp_draw,vibration_level" doc:"Default: product_zone_temp."`
+	Field          string          `json:"field,omitempty" doc:"Default: product_zone_temp."`
 	Method         string          `json:"method" enum:"ice_point,reference_probe,certificate,other"`
-	Reference      float64         `json:"reference" minimum:"-100" maximum:"2000" doc:"What the reference showed, in the unit of the field; 0 for an ice point."`
-	AsFound        float64         `json:"as_found" minimum:"-100" maximum:"2000" doc:"What the device showed."`
-	AsLeft         *float64        `json:"as_left,omitempty" nullable:"true" minimum:"-100" maximum:"2000"`
-	Offset         *float64        `json:"offset,omitempty" nullable:"true" minimum:"-200" maximum:"200" doc:"To be added to what the probe measures, to four decimals; at most 10 K for a temperature and a tenth of the range for others. Default: the offset in force stays."`
-	Uncertainty    *float64        `json:"uncertainty,omitempty" nullable:"true" minimum:"0" maximum:"200"`
-	PassLimit      *float64        `json:"pass_limit,omitempty" nullable:"true" minimum:"0" maximum:"200" doc:"Default for temperatures: 0.5 K for medical equipment, 1 K for others. Needed for other fields."`
+	Reference      float64         `json:"reference" doc:"What the reference showed, in the unit of the field; 0 for an ice point."`
+	AsFound        float64         `json:"as_found" doc:"What the device showed."`
+	AsLeft         *float64        `json:"as_left,omitempty" nullable:"true"`
+	Offset         *float64        `json:"offset,omitempty" nullable:"true" minimum:"-100000" maximum:"100000" doc:"To be added to what the probe measures, to four decimals; at most 10 K for a temperature and a tenth of the range for others. Default: the offset in force stays."`
+	Uncertainty    *float64        `json:"uncertainty,omitempty" nullable:"true" minimum:"0" maximum:"100000"`
+	PassLimit      *float64        `json:"pass_limit,omitempty" nullable:"true" minimum:"0" maximum:"100000" doc:"Default for temperatures: 0.5 K for medical equipment, 1 K for others. Needed for other fields."`
 	ReferenceID    string          `json:"reference_id,omitempty" maxLength:"200"`
 	ReferenceDueAt *rimewatch.Time `json:"reference_due_at,omitempty"`
 	PerformedAt    *rimewatch.Time `json:"performed_at,omitempty" doc:"Default: now."`
@@ -106,7 +106,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	if most := mostOffset(c.Field); b.Offset != nil && math.Abs(*b.Offset) > most {
 		f.Add("offset", "must be between %s and %s", plain(-most), plain(most))
 	}
-	if b.PassLimit == nil && c.Field > rimewatch.AmbientTemp {
+	if b.PassLimit == nil && !c.Field.IsTemperature() {
 		f.Add("pass_limit", "is required for %s", c.Field)
 	}
 	set := func(dst *rimewatch.Time, v *rimewatch.Time, byDefault rimewatch.Time) {
@@ -131,7 +131,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 
 // mostOffset is the largest correction: more is a broken probe.
 func mostOffset(f rimewatch.Field) float64 {
-	if f <= rimewatch.AmbientTemp {
+	if f.IsTemperature() {
 		return 10
 	}
 	return f.Info().Max / 10

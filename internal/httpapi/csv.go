@@ -48,19 +48,11 @@ func (w *csvWriter) finish(a *API, err error) error {
 
 // extras writes the cells of what a device may send beside its measurements.
 func (w *csvWriter) extras(r *rimewatch.Reading) {
-	for _, sent := range []rimewatch.Flags{rimewatch.CompressorOnSent, rimewatch.DefrostActiveSent, rimewatch.DoorOpenSent} {
+	for x := range rimewatch.NumFlags {
 		w.b = append(w.b, ',')
-		if v, ok := r.Flags.Bool(sent); ok {
+		if v, ok := r.Flags.Bool(x); ok {
 			w.b = strconv.AppendBool(w.b, v)
 		}
-	}
-	w.b = append(w.b, ',')
-	if r.Flags&rimewatch.StartCountSent != 0 {
-		w.b = wire.AppendInt(w.b, r.StartCount)
-	}
-	w.b = append(w.b, ',')
-	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		w.b = wire.AppendInt(w.b, r.RunSeconds)
 	}
 }
 
@@ -72,7 +64,9 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 		w.b = append(append(w.b, ','), name...)
 	}
 	if q.fields == rimewatch.AllFields {
-		w.b = append(w.b, ",compressor_on,defrost_active,door_open,start_count,run_seconds"...)
+		for x := range rimewatch.NumFlags {
+			w.b = append(append(w.b, ','), x.String()...)
+		}
 	}
 	w.b = append(w.b, ",sensor_faults"...)
 	if err := w.row(); err != nil {
@@ -85,10 +79,7 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 		if r.ReceivedAt != 0 {
 			w.b = r.ReceivedAt.Append(w.b)
 		}
-		for f := range rimewatch.NumFields {
-			if !q.fields.Has(f) {
-				continue
-			}
+		for f := range q.fields.All() {
 			w.b = append(w.b, ',')
 			if v, ok := r.Value(f); ok {
 				w.b = wire.AppendNumber(w.b, v)
@@ -107,9 +98,9 @@ func (a *API) readingsCSV(c *call, q *historyQuery) error {
 func (a *API) bucketsCSV(c *call, q *historyQuery) error {
 	w := newCSV(c, q)
 	w.b = append(w.b, "at,count"...)
-	for _, name := range q.fields.Names() {
-		for _, what := range []string{"_min", "_avg", "_max"} {
-			w.b = append(append(append(w.b, ','), name...), what...)
+	for f := range q.fields.All() {
+		for _, part := range parts(f) {
+			w.b = append(append(append(append(w.b, ','), f.String()...), '_'), part...)
 		}
 	}
 	failed := w.row()
@@ -117,16 +108,13 @@ func (a *API) bucketsCSV(c *call, q *historyQuery) error {
 		w.b = k.At.Append(w.b)
 		w.b = append(w.b, ',')
 		w.b = wire.AppendInt(w.b, k.Count)
-		for f := range rimewatch.NumFields {
-			if !q.fields.Has(f) {
-				continue
-			}
-			g := &k.Fields[f]
+		for f := range q.fields.All() {
+			g := k.Aggregate(f)
 			if g.Count == 0 {
 				w.b = append(w.b, ",,,"...)
 				continue
 			}
-			for _, v := range []float64{g.Min, average(g), g.Max} {
+			for _, v := range partsOf(f, g) {
 				w.b = wire.AppendNumber(append(w.b, ','), v)
 			}
 		}

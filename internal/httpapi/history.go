@@ -39,44 +39,16 @@ type HistoryData struct {
 
 // HistoryReading is a reading of a known device.
 type HistoryReading struct {
-	RecordedAt              rimewatch.Time `json:"recorded_at" nullable:"false"`
-	ReceivedAt              rimewatch.Time `json:"received_at" nullable:"false"`
-	ProductZoneTemp         *float64       `json:"product_zone_temp,omitempty" nullable:"true"`
-	CompressorDischargeTemp *float64       `json:"compressor_discharge_temp,omitempty" nullable:"true"`
-	CompressorSuctionTemp   *float64       `json:"compressor_suction_temp,omitempty" nullable:"true"`
-	AmbientTemp             *float64       `json:"ambient_temp,omitempty" nullable:"true"`
-	Humidity                *float64       `json:"humidity,omitempty" nullable:"true"`
-	Voltage                 *float64       `json:"voltage,omitempty" nullable:"true"`
-	AmpDraw                 *float64       `json:"amp_draw,omitempty" nullable:"true"`
-	VibrationLevel          *float64       `json:"vibration_level,omitempty" nullable:"true"`
-	CompressorOn            *bool          `json:"compressor_on,omitempty"`
-	DefrostActive           *bool          `json:"defrost_active,omitempty"`
-	DoorOpen                *bool          `json:"door_open,omitempty"`
-	StartCount              *int64         `json:"start_count,omitempty"`
-	RunSeconds              *int64         `json:"run_seconds,omitempty"`
-	SensorFaults            []string       `json:"sensor_faults"`
+	RecordedAt   rimewatch.Time `json:"recorded_at" nullable:"false"`
+	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false"`
+	SensorFaults []string       `json:"sensor_faults"`
 }
 
-// HistoryBucket is the aggregate of the readings in one step.
+// HistoryBucket is the aggregate of the readings in one step, by measurement.
 type HistoryBucket struct {
-	At                      rimewatch.Time   `json:"at" nullable:"false" doc:"Start of the step."`
-	Count                   int64            `json:"count" doc:"Readings in the step."`
-	ProductZoneTemp         maybe[Aggregate] `json:"product_zone_temp,omitempty"`
-	CompressorDischargeTemp maybe[Aggregate] `json:"compressor_discharge_temp,omitempty"`
-	CompressorSuctionTemp   maybe[Aggregate] `json:"compressor_suction_temp,omitempty"`
-	AmbientTemp             maybe[Aggregate] `json:"ambient_temp,omitempty"`
-	Humidity                maybe[Aggregate] `json:"humidity,omitempty"`
-	Voltage                 maybe[Aggregate] `json:"voltage,omitempty"`
-	AmpDraw                 maybe[Aggregate] `json:"amp_draw,omitempty"`
-	VibrationLevel          maybe[Aggregate] `json:"vibration_level,omitempty"`
-	DefrostActive           bool             `json:"defrost_active,omitempty" doc:"true when a reading of the step says that the unit was defrosting; absent otherwise, and in steps of an hour and more."`
-}
-
-// Aggregate of one measurement over a step.
-type Aggregate struct {
-	Min float64 `json:"min"`
-	Avg float64 `json:"avg"`
-	Max float64 `json:"max"`
+	At            rimewatch.Time `json:"at" nullable:"false" doc:"Start of the step."`
+	Count         int64          `json:"count" doc:"Readings in the step."`
+	DefrostActive bool           `json:"defrost_active,omitempty" doc:"true when a reading of the step says that the unit was defrosting; absent otherwise, and in steps of an hour and more."`
 }
 
 // HistoryPagination says where raw history goes on.
@@ -334,10 +306,7 @@ func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Field
 	if fields == rimewatch.AllFields {
 		return append(wire.AppendMeasurements(b, r), '}')
 	}
-	for f := range rimewatch.NumFields {
-		if !fields.Has(f) {
-			continue
-		}
+	for f := range fields.All() {
 		b = append(b, wire.FieldKeys[f]...)
 		if v, ok := r.Value(f); ok {
 			b = wire.AppendNumber(b, v)
@@ -393,10 +362,10 @@ func (a *API) buckets(c *call, q *historyQuery) error {
 		b = wire.AppendTime(b, k.At)
 		b = append(b, `,"count":`...)
 		b = wire.AppendInt(b, k.Count)
-		for f := range rimewatch.NumFields {
-			if q.fields.Has(f) {
+		for f := range q.fields.All() {
+			if g := k.Aggregate(f); g.Count > 0 || f.Core() || q.fields != rimewatch.AllFields {
 				b = append(b, wire.FieldKeys[f]...)
-				b = appendAggregate(b, &k.Fields[f])
+				b = appendAggregate(b, f, g)
 			}
 		}
 		if k.Defrost {
@@ -412,22 +381,39 @@ func (a *API) buckets(c *call, q *historyQuery) error {
 	return nil
 }
 
-func appendAggregate(b []byte, g *store.Aggregate) []byte {
+func appendAggregate(b []byte, f rimewatch.Field, g store.Aggregate) []byte {
 	if g.Count == 0 {
 		return append(b, "null"...)
 	}
-	b = append(b, `{"min":`...)
-	b = wire.AppendNumber(b, g.Min)
-	b = append(b, `,"avg":`...)
-	b = wire.AppendNumber(b, average(g))
-	b = append(b, `,"max":`...)
-	b = wire.AppendNumber(b, g.Max)
+	before := byte('{')
+	for i, name := range parts(f) {
+		b = append(append(append(b, before, '"'), name...), `":`...)
+		b = wire.AppendNumber(b, partsOf(f, g)[i])
+		before = ','
+	}
 	return append(b, '}')
+}
+
+// parts names what an aggregate has: what a counter stood at on average says
+// nothing, what it counted does.
+func parts(f rimewatch.Field) [3]string {
+	if f.Info().Kind == rimewatch.Counter {
+		return [...]string{"min", "max", "increase"}
+	}
+	return [...]string{"min", "avg", "max"}
+}
+
+// partsOf returns the values of parts.
+func partsOf(f rimewatch.Field, g store.Aggregate) [3]float64 {
+	if f.Info().Kind == rimewatch.Counter {
+		return [...]float64{g.Min, g.Max, g.Increase}
+	}
+	return [...]float64{g.Min, average(g), g.Max}
 }
 
 // average is the mean to 4 decimals, more than any sensor has, and never
 // outside min and max.
-func average(g *store.Aggregate) float64 {
+func average(g store.Aggregate) float64 {
 	mean := g.Sum / float64(g.Count)
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(mean, 'f', 4, 64), 64)
 	return min(max(rounded, g.Min), g.Max)

@@ -16,21 +16,8 @@ type NoInput struct{}
 // ReadingBody is a reading as devices send it. The ingest routes decode it by
 // hand; this is its description, and a test holds the two together.
 type ReadingBody struct {
-	DeviceSerial            string          `json:"device_serial" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9._:-]{1,64}$" patternDescription:"1 to 64 of the characters A-Z a-z 0-9 . _ : -" example:"WIF-0001"`
-	ProductZoneTemp         *float64        `json:"product_zone_temp,omitempty" nullable:"true" minimum:"-100" maximum:"200" doc:"°C" example:"-18.5"`
-	CompressorDischargeTemp *float64        `json:"compressor_discharge_temp,omitempty" nullable:"true" minimum:"-100" maximum:"200" doc:"°C" example:"85.2"`
-	CompressorSuctionTemp   *float64        `json:"compressor_suction_temp,omitempty" nullable:"true" minimum:"-100" maximum:"200" doc:"°C" example:"-5.1"`
-	AmbientTemp             *float64        `json:"ambient_temp,omitempty" nullable:"true" minimum:"-100" maximum:"200" doc:"°C" example:"24.8"`
-	Humidity                *float64        `json:"humidity,omitempty" nullable:"true" minimum:"0" maximum:"100" doc:"%RH" example:"45"`
-	Voltage                 *float64        `json:"voltage,omitempty" nullable:"true" minimum:"0" maximum:"1000" doc:"V RMS" example:"230.4"`
-	AmpDraw                 *float64        `json:"amp_draw,omitempty" nullable:"true" minimum:"0" maximum:"2000" doc:"A RMS" example:"8.2"`
-	VibrationLevel          *float64        `json:"vibration_level,omitempty" nullable:"true" minimum:"0" maximum:"500" doc:"mm/s RMS, velocity" example:"2.1"`
-	RecordedAt              *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
-	CompressorOn            *bool           `json:"compressor_on,omitempty" nullable:"true"`
-	DefrostActive           *bool           `json:"defrost_active,omitempty" nullable:"true"`
-	DoorOpen                *bool           `json:"door_open,omitempty" nullable:"true"`
-	StartCount              *int64          `json:"start_count,omitempty" nullable:"true" minimum:"0" maximum:"9007199254740991" doc:"Compressor starts since the device's own zero."`
-	RunSeconds              *int64          `json:"run_seconds,omitempty" nullable:"true" minimum:"0" maximum:"9007199254740991" doc:"Compressor run time in s since the device's own zero."`
+	DeviceSerial string          `json:"device_serial" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9._:-]{1,64}$" patternDescription:"1 to 64 of the characters A-Z a-z 0-9 . _ : -" example:"WIF-0001"`
+	RecordedAt   *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
 }
 
 // ReadingInput carries one reading.

@@ -411,7 +411,7 @@ func (a *API) readLog(ctx context.Context, r *report.Report, d *report.Device) (
 			return nil, err
 		}
 		for i := range hours {
-			if g := &hours[i].Fields[rimewatch.ProductZoneTemp]; g.Count > 0 {
+			if g := hours[i].Aggregate(rimewatch.ProductZoneTemp); g.Count > 0 {
 				log.AddHour(hours[i].At, g.Count, g.Min, average(g), g.Max)
 			}
 		}

@@ -119,24 +119,11 @@ func (j readingJSON) MarshalJSON() ([]byte, error) {
 
 // Reading describes a stored reading in answers.
 type Reading struct {
-	DeviceID                int64          `json:"device_id"`
-	DeviceSerial            string         `json:"device_serial"`
-	RecordedAt              rimewatch.Time `json:"recorded_at" nullable:"false" doc:"When it was measured. Unique for a device."`
-	ReceivedAt              rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service took it."`
-	ProductZoneTemp         *float64       `json:"product_zone_temp" doc:"°C"`
-	CompressorDischargeTemp *float64       `json:"compressor_discharge_temp" doc:"°C"`
-	CompressorSuctionTemp   *float64       `json:"compressor_suction_temp" doc:"°C"`
-	AmbientTemp             *float64       `json:"ambient_temp" doc:"°C"`
-	Humidity                *float64       `json:"humidity" doc:"%RH"`
-	Voltage                 *float64       `json:"voltage" doc:"V RMS"`
-	AmpDraw                 *float64       `json:"amp_draw" doc:"A RMS"`
-	VibrationLevel          *float64       `json:"vibration_level" doc:"mm/s RMS, velocity"`
-	CompressorOn            *bool          `json:"compressor_on,omitempty" doc:"Only when it was sent."`
-	DefrostActive           *bool          `json:"defrost_active,omitempty" doc:"Only when it was sent."`
-	DoorOpen                *bool          `json:"door_open,omitempty" doc:"Only when it was sent."`
-	StartCount              *int64         `json:"start_count,omitempty" doc:"Compressor starts since the device's own zero. Only when it was sent."`
-	RunSeconds              *int64         `json:"run_seconds,omitempty" doc:"Compressor run time in s since the device's own zero. Only when it was sent."`
-	SensorFaults            []string       `json:"sensor_faults" doc:"Measurements whose sensor reported that it is broken; they are null."`
+	DeviceID     int64          `json:"device_id"`
+	DeviceSerial string         `json:"device_serial"`
+	RecordedAt   rimewatch.Time `json:"recorded_at" nullable:"false" doc:"When it was measured. Unique for a device."`
+	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service took it."`
+	SensorFaults []string       `json:"sensor_faults" doc:"Measurements whose sensor reported that it is broken; they are null."`
 }
 
 // SiteRef is a site as it stands in devices and alerts.

@@ -36,7 +36,7 @@ func TestExcursionRecords(t *testing.T) {
 			in := []store.Input{{Kind: store.InputReading, DeviceID: id}}
 			in[0].Reading.At = r.now()
 			in[0].Reading.Set(rimewatch.ProductZoneTemp, -13)
-			in[0].Reading.Flags = in[0].Reading.Flags.WithBool(rimewatch.DoorOpenSent, i < 15)
+			in[0].Reading.Flags = in[0].Reading.Flags.WithBool(rimewatch.DoorOpen, i < 15)
 			if err := r.in.Submit(t.Context(), r.ws, in); err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,7 @@ func (o *operation) compressor(r *rimewatch.Reading) (on, known, spike bool) {
 		}
 		on, known, spike = o.amps.observe(float32(amps), 0.15)
 	}
-	if sent, ok := r.Flags.Bool(rimewatch.CompressorOnSent); ok {
+	if sent, ok := r.Flags.Bool(rimewatch.CompressorOn); ok {
 		return sent, true, spike
 	}
 	if haveAmps {
@@ -276,7 +276,7 @@ func (o *operation) rest(r *rimewatch.Reading, defrost *rimewatch.Defrost, zone 
 	}
 	o.meltTop = max(o.meltTop, zone)
 	stood := r.At - o.since
-	sent, told := r.Flags.Bool(rimewatch.DefrostActiveSent)
+	sent, told := r.Flags.Bool(rimewatch.DefrostActive)
 	late := haveZone && o.runs >= 3 && zone > o.cutIn+o.band() && stood > 8*rimewatch.Minute
 	switch {
 	case o.phase == Off && (told && sent || !told && late):

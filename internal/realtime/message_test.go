@@ -294,7 +294,7 @@ func BenchmarkPublish(b *testing.B) {
 
 func BenchmarkAppendReading(b *testing.B) {
 	r := &reading{seq: 1000, at: 1_800_000_000_000, device: &device{id: 7, serial: "WIF-0001"}, value: rimewatch.Reading{
-		At: 1_800_000_000_000, ReceivedAt: 1_800_000_000_004, Present: rimewatch.AllFields, Values: [rimewatch.NumFields]float64{-18.4, 85.2, -5.1, 24.8, 45, 230.4, 8.2, 2.1},
+		At: 1_800_000_000_000, ReceivedAt: 1_800_000_000_004, Present: rimewatch.AllFields, Values: [rimewatch.NumCore]float64{-18.4, 85.2, -5.1, 24.8, 45, 230.4, 8.2, 2.1},
 	}}
 	var buf []byte
 	for b.Loop() {

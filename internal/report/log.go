@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
@@ -83,7 +82,7 @@ func (l *Log) Add(r *rimewatch.Reading) {
 	if !has {
 		return
 	}
-	if !alert.Plausible(rimewatch.ProductZoneTemp, v) {
+	if !rimewatch.ProductZoneTemp.Plausible(v) {
 		if r.At >= l.total.from {
 			l.implausible++
 		}

@@ -2,12 +2,13 @@ package store
 
 import (
 	"context"
+	"math"
 
 	"github.com/rimewatch/rimewatch"
 )
 
-// Corrected is history as a device's offsets correct it: what people and reports
-// see. What is stored stays what was sent.
+// Corrected is history as a device's offsets correct it, and what its counters
+// counted: what people and reports see. What is stored stays what was sent.
 type Corrected struct {
 	History
 	Offsets []rimewatch.Offset // by From
@@ -58,9 +59,36 @@ func (h Corrected) Buckets(ctx context.Context, q BucketQuery) ([]Bucket, error)
 			}
 		}
 		if to >= q.To {
+			countUp(out)
 			return out, nil
 		}
 		from = to
+	}
+}
+
+// countUp works out what the counters counted in each bucket: up from the last
+// value of the bucket before, or from its own first one. One that is lower than
+// before has begun again from 0.
+func countUp(list []Bucket) {
+	var last [rimewatch.MaxFields]float64
+	var known rimewatch.Fields
+	for i := range list {
+		for f := range list[i].Fields {
+			g, f := &list[i].Fields[f], rimewatch.Field(f)
+			if g.Count == 0 || f.Info().Kind != rimewatch.Counter {
+				continue
+			}
+			switch {
+			case !known.Has(f):
+				g.Increase = g.Max - g.Min
+			case g.Max < last[f]:
+				g.Increase = g.Max
+			default:
+				g.Increase = g.Max - last[f]
+			}
+			g.Increase = math.Round(g.Increase*1e6) / 1e6 // less than meters resolve
+			last[f], known = g.Max, known.With(f)
+		}
 	}
 }
 
@@ -79,7 +107,10 @@ func (b *Bucket) shift(offsets []rimewatch.Offset, at rimewatch.Time) {
 func (b *Bucket) add(o *Bucket) {
 	b.Count += o.Count
 	b.Defrost = b.Defrost || o.Defrost
-	for f := range b.Fields {
+	if n := len(o.Fields) - len(b.Fields); n > 0 {
+		b.Fields = append(b.Fields, make([]Aggregate, n)...)
+	}
+	for f := range o.Fields {
 		g, x := &b.Fields[f], &o.Fields[f]
 		switch {
 		case x.Count == 0:

@@ -57,8 +57,16 @@ type HistoryQuery struct {
 type Bucket struct {
 	At      rimewatch.Time
 	Count   int64
-	Defrost bool // a reading says that the unit was defrosting; known for steps below an hour
-	Fields  [rimewatch.NumFields]Aggregate
+	Defrost bool        // a reading says that the unit was defrosting; known for steps below an hour
+	Fields  []Aggregate // by the numbers of the fields; as long as the readings need
+}
+
+// Aggregate returns that of one measurement.
+func (b *Bucket) Aggregate(f rimewatch.Field) Aggregate {
+	if int(f) >= len(b.Fields) {
+		return Aggregate{}
+	}
+	return b.Fields[f]
 }
 
 // Aggregate of one measurement; Count == 0 when it is absent.
@@ -66,6 +74,7 @@ type Aggregate struct {
 	Count    int64
 	Min, Max float64
 	Sum      float64
+	Increase float64 // of a counter in Corrected history: what it counted since the bucket before
 }
 
 // BucketQuery asks for aggregates of [From, To) in steps aligned to UTC.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
@@ -45,7 +46,7 @@ func FuzzBatch(f *testing.F) {
 		}
 		for at, reading := range taken {
 			var one SentReading
-			if e := DecodeReading(doc.Readings[at], &one); e != nil || one.Reading != reading {
+			if e := DecodeReading(doc.Readings[at], &one); e != nil || !reflect.DeepEqual(one.Reading, reading) {
 				t.Fatalf("item %d alone: %v %+v, in the batch: %+v", at, e, one.Reading, reading)
 			}
 		}

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"bytes"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // SentReading is a reading as a client sent it: not yet tied to a device, not
 // yet checked against the time window.
@@ -8,84 +12,6 @@ type SentReading struct {
 	rimewatch.Reading        // At is 0 when the client gave no time
 	Serial            []byte // part of the body
 }
-
-// The keys of a reading, in the order in which the API documents them: the
-// serial, the eight measurements, the time, the extras. A key's place is its
-// bit in keySet.
-const (
-	keySerial = iota
-	keyFirstField
-	keyRecordedAt = iota + int(rimewatch.NumFields) - 1
-	keyCompressorOn
-	keyDefrostActive
-	keyDoorOpen
-	keyStartCount
-	keyRunSeconds
-	numKeys
-)
-
-type keySet uint16
-
-// readingKeys are the keys as they stand in a compact document.
-var readingKeys = [numKeys]string{
-	`"device_serial":`,
-	`"product_zone_temp":`, `"compressor_discharge_temp":`, `"compressor_suction_temp":`, `"ambient_temp":`,
-	`"humidity":`, `"voltage":`, `"amp_draw":`, `"vibration_level":`,
-	`"recorded_at":`, `"compressor_on":`, `"defrost_active":`, `"door_open":`, `"start_count":`, `"run_seconds":`,
-}
-
-// keyName is a key without quotes and colon.
-func keyName(key int) string { return readingKeys[key][1 : len(readingKeys[key])-2] }
-
-// keyByName finds a key by its exact name.
-func keyByName(name []byte) int {
-	switch string(name) {
-	case "device_serial":
-		return keySerial
-	case "recorded_at":
-		return keyRecordedAt
-	case "compressor_on":
-		return keyCompressorOn
-	case "defrost_active":
-		return keyDefrostActive
-	case "door_open":
-		return keyDoorOpen
-	case "start_count":
-		return keyStartCount
-	case "run_seconds":
-		return keyRunSeconds
-	case "product_zone_temp":
-		return keyFirstField + int(rimewatch.ProductZoneTemp)
-	case "compressor_discharge_temp":
-		return keyFirstField + int(rimewatch.CompressorDischargeTemp)
-	case "compressor_suction_temp":
-		return keyFirstField + int(rimewatch.CompressorSuctionTemp)
-	case "ambient_temp":
-		return keyFirstField + int(rimewatch.AmbientTemp)
-	case "humidity":
-		return keyFirstField + int(rimewatch.Humidity)
-	case "voltage":
-		return keyFirstField + int(rimewatch.Voltage)
-	case "amp_draw":
-		return keyFirstField + int(rimewatch.AmpDraw)
-	case "vibration_level":
-		return keyFirstField + int(rimewatch.VibrationLevel)
-	default:
-		return -1
-	}
-}
-
-type fieldRange struct{ min, max float64 }
-
-// fieldRanges repeats the plausible ranges in a form without strings, for the
-// hot path.
-var fieldRanges = func() (r [rimewatch.NumFields]fieldRange) {
-	for f := range rimewatch.NumFields {
-		info := f.Info()
-		r[f] = fieldRange{info.Min, info.Max}
-	}
-	return r
-}()
 
 // fastReading decodes the reading that starts at data[i] when it has the shape
 // that devices send: known keys once each, plain numbers of at most 15 digits,
@@ -151,7 +77,7 @@ func fastKey(data []byte, i, guess int) (key, end int) {
 	}
 	start := i + 1
 	for i = start; i < len(data) && data[i] != '"'; i++ {
-		if i-start > len(`compressor_discharge_temp`) {
+		if i-start > longestKey {
 			return -1, 0
 		}
 	}
@@ -170,39 +96,41 @@ func fastValue(data []byte, i, key int, out *SentReading) (end int, ok bool) {
 	if i+4 <= len(data) && data[i] == 'n' && key != keySerial {
 		return i + 4, string(data[i:i+4]) == "null"
 	}
-	switch key {
-	case keySerial:
+	switch {
+	case key == keySerial:
 		return fastSerial(data, i, out)
-	case keyRecordedAt:
+	case key == keyRecordedAt:
 		return fastTime(data, i, out)
-	case keyCompressorOn:
-		return fastBool(data, i, rimewatch.CompressorOnSent, out)
-	case keyDefrostActive:
-		return fastBool(data, i, rimewatch.DefrostActiveSent, out)
-	case keyDoorOpen:
-		return fastBool(data, i, rimewatch.DoorOpenSent, out)
-	case keyStartCount, keyRunSeconds:
-		return fastCount(data, i, key, out)
+	case key < keyRecordedAt:
+		return fastMeasurement(data, i, rimewatch.Field(key-keyFirstCore), out)
+	case key >= keyFirstOptional:
+		return fastMeasurement(data, i, rimewatch.Field(key-keyFirstOptional)+rimewatch.NumCore, out)
 	default:
-		f := rimewatch.Field(key - keyFirstField)
-		v, end, ok := fastNumber(data, i)
-		if !ok {
-			return 0, false
-		}
-		if r := &fieldRanges[f]; v >= r.min && v <= r.max {
-			out.Values[f] = v
-			out.Present |= 1 << f
-			return end, true
-		}
-		if !rimewatch.Sentinel(f, v) {
-			return 0, false
-		}
-		out.Faults |= 1 << f
-		return end, true
+		return fastBool(data, i, rimewatch.Flag(key-keyFirstFlag), out)
 	}
 }
 
-// serialByte tells which bytes a serial may hold.
+func fastMeasurement(data []byte, i int, f rimewatch.Field, out *SentReading) (end int, ok bool) {
+	v, end, ok := fastNumber(data, i)
+	if !ok {
+		return 0, false
+	}
+	r := &fieldRanges[f]
+	if r.whole && bytes.IndexByte(data[i:end], '.') >= 0 {
+		return 0, false
+	}
+	if v >= r.min && v <= r.max {
+		out.Set(f, v)
+		return end, true
+	}
+	if r.whole || !rimewatch.Sentinel(f, v) {
+		return 0, false
+	}
+	out.Faults |= 1 << f
+	return end, true
+}
+
+// serialByte reports which bytes a serial may hold.
 var serialByte = func() (t [256]bool) {
 	for c := range t {
 		t[c] = rimewatch.ValidSerial(string([]byte{'x', byte(c)}))
@@ -277,50 +205,17 @@ func fastNumber(data []byte, i int) (v float64, end int, ok bool) {
 	return v, i, true
 }
 
-func fastBool(data []byte, i int, sent rimewatch.Flags, out *SentReading) (end int, ok bool) {
+func fastBool(data []byte, i int, x rimewatch.Flag, out *SentReading) (end int, ok bool) {
 	switch {
 	case i+4 <= len(data) && string(data[i:i+4]) == "true":
-		out.Flags = out.Flags.WithBool(sent, true)
+		out.Flags = out.Flags.WithBool(x, true)
 		return i + 4, true
 	case i+5 <= len(data) && string(data[i:i+5]) == "false":
-		out.Flags = out.Flags.WithBool(sent, false)
+		out.Flags = out.Flags.WithBool(x, false)
 		return i + 5, true
 	default:
 		return 0, false
 	}
-}
-
-// MaxCount bounds the counters that devices send: what a float64 holds exactly,
-// since JSON readers use those.
-const MaxCount = 1<<53 - 1
-
-func fastCount(data []byte, i, key int, out *SentReading) (end int, ok bool) {
-	v, end, ok := fastNumber(data, i)
-	n := int64(v)
-	if !ok || n < 0 || float64(n) != v || data[end-1] == '.' || containsByte(data[i:end], '.') {
-		return 0, false
-	}
-	setCount(out, key, n)
-	return end, true
-}
-
-func containsByte(b []byte, c byte) bool {
-	for _, x := range b {
-		if x == c {
-			return true
-		}
-	}
-	return false
-}
-
-func setCount(out *SentReading, key int, n int64) {
-	if key == keyStartCount {
-		out.StartCount = n
-		out.Flags |= rimewatch.StartCountSent
-		return
-	}
-	out.RunSeconds = n
-	out.Flags |= rimewatch.RunSecondsSent
 }
 
 // fastTime reads "2006-01-02T15:04:05Z" with an optional fraction.

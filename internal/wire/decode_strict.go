@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -51,15 +51,15 @@ func strictReading(s *Scanner, out *SentReading) (e *rimewatch.Error, ok bool) {
 		if key := keyByName(name); key < 0 {
 			f.Add(Shown(name), "%s", unknownKey(name))
 		} else if what := strictValue(key, value, out); what != "" {
-			f.Add(keyName(key), "%s", what)
+			f.Add(keyNames[key], "%s", what)
 		}
 		return true
 	})
 	switch {
 	case !ok:
 		return nil, false
-	case len(out.Serial) == 0 && !f.Has(keyName(keySerial)):
-		f.Add(keyName(keySerial), "is required")
+	case len(out.Serial) == 0 && !f.Has(keyNames[keySerial]):
+		f.Add(keyNames[keySerial], "is required")
 	case f.Err == nil && out.Present|out.Faults == 0:
 		return errNoMeasurement(), true
 	}
@@ -68,7 +68,7 @@ func strictReading(s *Scanner, out *SentReading) (e *rimewatch.Error, ok bool) {
 
 func errNoMeasurement() *rimewatch.Error {
 	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading needs at least one measurement.")
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		e.With(f.String(), "at least one measurement is required")
 	}
 	return e
@@ -106,8 +106,11 @@ func Shown(name []byte) string {
 func unknownKey(name []byte) string {
 	folded := strings.ReplaceAll(strings.ToLower(string(name)), "-", "_")
 	squeezed := strings.ReplaceAll(folded, "_", "")
-	for key := range numKeys {
-		if known := keyName(key); known == folded || strings.ReplaceAll(known, "_", "") == squeezed {
+	for _, known := range keyNames {
+		if known == "" {
+			continue
+		}
+		if known == folded || strings.ReplaceAll(known, "_", "") == squeezed {
 			return fmt.Sprintf("is not a known field, did you mean %s?", known)
 		}
 	}
@@ -122,21 +125,17 @@ func strictValue(key int, value []byte, out *SentReading) (what string) {
 		}
 		return ""
 	}
-	switch key {
-	case keySerial:
+	switch {
+	case key == keySerial:
 		return strictSerial(value, out)
-	case keyRecordedAt:
+	case key == keyRecordedAt:
 		return strictTime(value, out)
-	case keyCompressorOn:
-		return strictBool(value, rimewatch.CompressorOnSent, out)
-	case keyDefrostActive:
-		return strictBool(value, rimewatch.DefrostActiveSent, out)
-	case keyDoorOpen:
-		return strictBool(value, rimewatch.DoorOpenSent, out)
-	case keyStartCount, keyRunSeconds:
-		return strictCount(key, value, out)
+	case key < keyRecordedAt:
+		return strictMeasurement(rimewatch.Field(key-keyFirstCore), value, out)
+	case key >= keyFirstOptional:
+		return strictMeasurement(rimewatch.Field(key-keyFirstOptional)+rimewatch.NumCore, value, out)
 	default:
-		return strictMeasurement(rimewatch.Field(key-keyFirstField), value, out)
+		return strictBool(value, rimewatch.Flag(key-keyFirstFlag), out)
 	}
 }
 
@@ -164,39 +163,27 @@ func strictTime(value []byte, out *SentReading) string {
 	return ""
 }
 
-func strictBool(value []byte, sent rimewatch.Flags, out *SentReading) string {
+func strictBool(value []byte, x rimewatch.Flag, out *SentReading) string {
 	if value[0] != 't' && value[0] != 'f' {
 		return "must be true or false"
 	}
-	out.Flags = out.Flags.WithBool(sent, value[0] == 't')
+	out.Flags = out.Flags.WithBool(x, value[0] == 't')
 	return ""
 }
 
 // IsNumber reports whether a value that has passed the scanner is a number.
 func IsNumber(value []byte) bool { return value[0] == '-' || (value[0] >= '0' && value[0] <= '9') }
 
-func strictCount(key int, value []byte, out *SentReading) string {
-	if !IsNumber(value) {
-		return "must be an integer"
-	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	if errors.Is(err, strconv.ErrSyntax) {
-		return "must be an integer"
-	}
-	if err != nil || n < 0 || n > MaxCount {
-		return fmt.Sprintf("must be between 0 and %d", int64(MaxCount))
-	}
-	setCount(out, key, n)
-	return ""
-}
-
 func strictMeasurement(f rimewatch.Field, value []byte, out *SentReading) string {
-	if !IsNumber(value) {
+	r := &fieldRanges[f]
+	switch {
+	case r.whole && (!IsNumber(value) || bytes.ContainsAny(value, ".eE")):
+		return "must be an integer"
+	case !IsNumber(value):
 		return "must be a number"
 	}
 	// A number too large for a float64 becomes ±Inf, which no range holds.
 	v, _ := strconv.ParseFloat(string(value), 64)
-	r := fieldRanges[f]
 	if v >= r.min && v <= r.max {
 		if v == 0 {
 			v = math.Abs(v)
@@ -204,9 +191,9 @@ func strictMeasurement(f rimewatch.Field, value []byte, out *SentReading) string
 		out.Set(f, v)
 		return ""
 	}
-	if rimewatch.Sentinel(f, v) {
+	if !r.whole && rimewatch.Sentinel(f, v) {
 		out.Faults = out.Faults.With(f)
 		return ""
 	}
-	return fmt.Sprintf("must be between %g and %g", r.min, r.max)
+	return fmt.Sprintf("must be between %s and %s", AppendNumber(nil, r.min), AppendNumber(nil, r.max))
 }

@@ -31,7 +31,7 @@ func TestDecodeReading(t *testing.T) {
 		check      func(r *SentReading) bool
 	}{
 		{"nominal", nominalBody, "", "", func(r *SentReading) bool {
-			return string(r.Serial) == "WIF-0001" && r.Present == rimewatch.AllFields && r.Values[rimewatch.Voltage] == 230.4 && r.At == 0
+			return string(r.Serial) == "WIF-0001" && r.Present == rimewatch.CoreFields && r.Values[rimewatch.Voltage] == 230.4 && r.At == 0
 		}},
 		{"one measurement", `{` + serial + `,"humidity":0}`, "", "", func(r *SentReading) bool { return r.Present == 1<<rimewatch.Humidity }},
 		{"others null", `{` + serial + `,"humidity":1,"voltage":null,"recorded_at":null,"door_open":null,"start_count":null}`, "", "", func(r *SentReading) bool {
@@ -43,10 +43,10 @@ func TestDecodeReading(t *testing.T) {
 		{"escaped serial", `{"device_serial":"\u0041","humidity":1}`, "", "", func(r *SentReading) bool { return string(r.Serial) == "A" }},
 		{"escaped key", `{"device_serial":"A","humidit\u0079":7}`, "", "", func(r *SentReading) bool { return r.Values[rimewatch.Humidity] == 7 }},
 		{"extras", `{` + serial + `,"humidity":1,"compressor_on":true,"defrost_active":false,"door_open":true,"start_count":12,"run_seconds":345}`, "", "", func(r *SentReading) bool {
-			on, ok1 := r.Flags.Bool(rimewatch.CompressorOnSent)
-			defrost, ok2 := r.Flags.Bool(rimewatch.DefrostActiveSent)
-			door, ok3 := r.Flags.Bool(rimewatch.DoorOpenSent)
-			return on && !defrost && door && ok1 && ok2 && ok3 && r.StartCount == 12 && r.RunSeconds == 345
+			on, ok1 := r.Flags.Bool(rimewatch.CompressorOn)
+			defrost, ok2 := r.Flags.Bool(rimewatch.DefrostActive)
+			door, ok3 := r.Flags.Bool(rimewatch.DoorOpen)
+			return on && !defrost && door && ok1 && ok2 && ok3 && slices.Equal(r.Optional, []float64{12, 345}) && r.Present.Has(rimewatch.StartCount) && r.Present.Has(rimewatch.RunSeconds)
 		}},
 		{"time in another zone", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T13:00:00.0009+01:00"}`, "", "", func(r *SentReading) bool { return r.At == noon }},
 		{"time", `{` + serial + `,"humidity":1,"recorded_at":"2026-11-20T12:00:00.25Z"}`, "", "", func(r *SentReading) bool { return r.At == noon+250 }},
@@ -56,6 +56,17 @@ func TestDecodeReading(t *testing.T) {
 		}},
 		{"no sentinel inside the range", `{` + serial + `,"amp_draw":999}`, "", "", func(r *SentReading) bool { return r.Values[rimewatch.AmpDraw] == 999 && r.Faults == 0 }},
 		{"bounds", `{` + serial + `,"product_zone_temp":-100,"ambient_temp":200,"humidity":100,"voltage":1000,"amp_draw":2000,"vibration_level":500}`, "", "", nil},
+
+		{"optional measurements, in any order", `{` + serial + `,"co2":812,"setpoint_temp":-20,"energy":12345.678,"power":1250.5}`, "", "", func(r *SentReading) bool {
+			return slices.Equal(r.Optional, []float64{-20, 1250.5, 12345.678, 812}) &&
+				slices.Equal(r.Present.Names(), []string{"setpoint_temp", "power", "energy", "co2"})
+		}},
+		{"optional bounds", `{` + serial + `,"setpoint_temp":-100,"evaporator_temp":200,"liquid_line_temp":200,"suction_pressure":-100,"discharge_pressure":16000,"power":1000000,"energy":0,"co2":100000,"start_count":9007199254740991}`, "", "", func(r *SentReading) bool {
+			return r.Present.Len() == 9
+		}},
+		{"optional sentinel", `{` + serial + `,"energy":-999,"discharge_pressure":-127,"co2":1999}`, "", "", func(r *SentReading) bool {
+			return slices.Equal(r.Faults.Names(), []string{"discharge_pressure", "energy"}) && slices.Equal(r.Optional, []float64{1999})
+		}},
 
 		{"empty", ``, rimewatch.CodeInvalidJSON, "", nil},
 		{"array", `[]`, rimewatch.CodeInvalidJSON, "", nil},
@@ -110,6 +121,11 @@ func TestDecodeReading(t *testing.T) {
 		{"fraction for a count", `{` + serial + `,"humidity":1,"start_count":1.5}`, rimewatch.CodeValidationFailed, "start_count", nil},
 		{"float form of a count", `{` + serial + `,"humidity":1,"run_seconds":1.0}`, rimewatch.CodeValidationFailed, "run_seconds", nil},
 		{"huge count", `{` + serial + `,"humidity":1,"run_seconds":99999999999999999999}`, rimewatch.CodeValidationFailed, "run_seconds", nil},
+		{"sentinel for a count", `{` + serial + `,"humidity":1,"start_count":-127}`, rimewatch.CodeValidationFailed, "start_count", nil},
+		{"pressure out of range", `{` + serial + `,"suction_pressure":6000.5}`, rimewatch.CodeValidationFailed, "suction_pressure", nil},
+		{"negative energy", `{` + serial + `,"energy":-0.1}`, rimewatch.CodeValidationFailed, "energy", nil},
+		{"too much power", `{` + serial + `,"power":1000001}`, rimewatch.CodeValidationFailed, "power", nil},
+		{"misspelt optional key", `{` + serial + `,"humidity":1,"suctionPressure":200}`, rimewatch.CodeValidationFailed, "suctionPressure", nil},
 		{"not a time", `{` + serial + `,"humidity":1,"recorded_at":"yesterday"}`, rimewatch.CodeValidationFailed, "recorded_at", nil},
 		{"time a number", `{` + serial + `,"humidity":1,"recorded_at":1763640000}`, rimewatch.CodeValidationFailed, "recorded_at", nil},
 		{"no such day", `{` + serial + `,"humidity":1,"recorded_at":"2026-02-30T00:00:00Z"}`, rimewatch.CodeValidationFailed, "recorded_at", nil},
@@ -186,6 +202,7 @@ func decodeByTheBook(body []byte) (map[string]any, error) {
 func FuzzDecodeReading(f *testing.F) {
 	f.Add([]byte(nominalBody))
 	f.Add([]byte(`{"device_serial":"A","humidity":4.50,"recorded_at":"2026-11-20T12:00:00.25Z","door_open":true,"start_count":7}`))
+	f.Add([]byte(`{"device_serial":"A","energy":12.125,"power":0,"run_seconds":3600,"suction_pressure":-100.0,"start_count":-0}`))
 	f.Add([]byte(`{"device_serial":"A","humidity":1e1,"x":[{"a":null}]}`))
 	f.Add([]byte(`{"device_serial":"\u0041","product_zone_temp":-127.00, "voltage" : 0.000001}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -226,7 +243,7 @@ func FuzzDecodeReading(f *testing.F) {
 			if m, err = decodeByTheBook(body); err != nil {
 				t.Fatal(err)
 			}
-			for fd := range rimewatch.NumFields {
+			for fd := range rimewatch.AllFields.All() {
 				v, present := strict.Value(fd)
 				sent, IsNumber := m[fd.String()].(json.Number)
 				if !IsNumber {

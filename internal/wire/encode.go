@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
@@ -88,19 +89,27 @@ func AppendTime(b []byte, t rimewatch.Time) []byte {
 	return append(b, '"')
 }
 
-// FieldKeys are the measurements as members that follow others.
-var FieldKeys = func() (keys [rimewatch.NumFields]string) {
-	for f := range rimewatch.NumFields {
-		keys[f] = `,"` + f.String() + `":`
-	}
-	return keys
-}()
+// FieldKeys and flagKeys are the members of a reading as they follow others.
+var (
+	FieldKeys = func() (keys [rimewatch.MaxFields]string) {
+		for f := range rimewatch.MaxFields {
+			keys[f] = `,"` + f.String() + `":`
+		}
+		return keys
+	}()
+	flagKeys = func() (keys [rimewatch.NumFlags]string) {
+		for x := range rimewatch.NumFlags {
+			keys[x] = `,"` + x.String() + `":`
+		}
+		return keys
+	}()
+)
 
-// AppendMeasurements writes what follows a reading's times: the eight
-// measurements (null where absent), the extras that were sent, and the sensors
-// that reported a fault.
+// AppendMeasurements writes what follows a reading's times: the core
+// measurements (null where absent), the optional ones and the observations that
+// were sent, and the sensors that reported a fault.
 func AppendMeasurements(b []byte, r *rimewatch.Reading) []byte {
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.NumCore {
 		b = append(b, FieldKeys[f]...)
 		if r.Present&(1<<f) != 0 {
 			b = AppendNumber(b, r.Values[f])
@@ -108,12 +117,12 @@ func AppendMeasurements(b []byte, r *rimewatch.Reading) []byte {
 			b = append(b, "null"...)
 		}
 	}
-	if r.Flags != 0 {
-		b = appendExtras(b, r)
+	if r.Flags != 0 || len(r.Optional) > 0 {
+		b = appendOptional(b, r)
 	}
 	b = append(b, `,"sensor_faults":[`...)
 	if r.Faults != 0 {
-		for i, name := range r.Faults.Names() {
+		for i, name := range (r.Faults & rimewatch.AllFields).Names() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -123,31 +132,19 @@ func AppendMeasurements(b []byte, r *rimewatch.Reading) []byte {
 	return append(b, ']')
 }
 
-func appendExtras(b []byte, r *rimewatch.Reading) []byte {
-	b = appendFlag(b, `,"compressor_on":`, r.Flags, rimewatch.CompressorOnSent)
-	b = appendFlag(b, `,"defrost_active":`, r.Flags, rimewatch.DefrostActiveSent)
-	b = appendFlag(b, `,"door_open":`, r.Flags, rimewatch.DoorOpenSent)
-	if r.Flags&rimewatch.StartCountSent != 0 {
-		b = append(b, `,"start_count":`...)
-		b = AppendInt(b, r.StartCount)
+// appendOptional leaves out measurements that this program has no name for: a
+// newer one stored them.
+func appendOptional(b []byte, r *rimewatch.Reading) []byte {
+	for f := range (r.Present & rimewatch.AllFields &^ rimewatch.CoreFields).All() {
+		v, _ := r.Value(f)
+		b = AppendNumber(append(b, FieldKeys[f]...), v)
 	}
-	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		b = append(b, `,"run_seconds":`...)
-		b = AppendInt(b, r.RunSeconds)
+	for x := range rimewatch.NumFlags {
+		if v, ok := r.Flags.Bool(x); ok {
+			b = strconv.AppendBool(append(b, flagKeys[x]...), v)
+		}
 	}
 	return b
-}
-
-func appendFlag(b []byte, key string, flags, sent rimewatch.Flags) []byte {
-	value, ok := flags.Bool(sent)
-	switch {
-	case !ok:
-		return b
-	case value:
-		return append(append(b, key...), "true"...)
-	default:
-		return append(append(b, key...), "false"...)
-	}
 }
 
 // AppendReading writes a reading as an object: whose it is, when, and what was

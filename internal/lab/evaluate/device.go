@@ -121,7 +121,7 @@ func eachReading(path string, do func(r *rimewatch.Reading) error) error {
 	fields := make([]rimewatch.Field, len(header))
 	known := 0
 	for i, name := range header {
-		fields[i] = rimewatch.NumFields
+		fields[i] = rimewatch.NumCore
 		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 		if field, ok := rimewatch.FieldByName(name); ok {
 			fields[i] = field
@@ -159,7 +159,7 @@ func parseReading(record []string, timeColumn int, fields []rimewatch.Field) (ri
 	r := rimewatch.Reading{At: at, ReceivedAt: at}
 	for i, cell := range record {
 		cell = strings.TrimSpace(cell)
-		if fields[i] == rimewatch.NumFields || cell == "" || strings.EqualFold(cell, "null") || strings.EqualFold(cell, "nan") {
+		if fields[i] == rimewatch.NumCore || cell == "" || strings.EqualFold(cell, "null") || strings.EqualFold(cell, "nan") {
 			continue
 		}
 		v, err := strconv.ParseFloat(cell, 64)

@@ -43,7 +43,7 @@ func recordUnit(t *testing.T, path, fault string, days int) {
 			continue // lost, and every six days for six hours
 		}
 		fmt.Fprintf(&b, "%s", r.At)
-		for f := range rimewatch.NumFields {
+		for f := range rimewatch.NumCore {
 			if v, ok := r.Value(f); ok && (i+int(f))%500 != 0 {
 				fmt.Fprintf(&b, ",%g", v)
 			} else {
@@ -89,7 +89,7 @@ func TestRunDevice(t *testing.T) {
 }
 
 func TestParseReading(t *testing.T) {
-	fields := []rimewatch.Field{rimewatch.NumFields, rimewatch.ProductZoneTemp, rimewatch.AmpDraw, rimewatch.Humidity}
+	fields := []rimewatch.Field{rimewatch.NumCore, rimewatch.ProductZoneTemp, rimewatch.AmpDraw, rimewatch.Humidity}
 	r, err := parseReading([]string{"2026-01-02T03:04:05+01:00", "-127", "", "45.5"}, 0, fields)
 	if err != nil {
 		t.Fatal(err)

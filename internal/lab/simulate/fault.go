@@ -251,7 +251,7 @@ func (f *Fault) check() error {
 		return fmt.Errorf("fault %s: ramp must not be negative", f.Name)
 	case f.Profile > Exponential:
 		return fmt.Errorf("fault %s: unknown profile %d", f.Name, f.Profile)
-	case f.Field >= rimewatch.NumFields:
+	case f.Field >= rimewatch.NumCore:
 		return fmt.Errorf("fault %s: unknown field %d", f.Name, f.Field)
 	case f.End != 0 && f.End <= f.Onset:
 		return fmt.Errorf("fault %s: must end after its onset", f.Name)

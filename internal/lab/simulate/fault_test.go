@@ -83,14 +83,14 @@ func TestSensorFaults(t *testing.T) {
 		healthy = typicalUnit(t, "walkin_cooler", Config{}).History(to)
 		return healthy, typicalUnit(t, "walkin_cooler", Config{Faults: []Fault{f}}).History(to)
 	}
-	for field := range rimewatch.NumFields {
+	for field := range rimewatch.NumCore {
 		healthy, stuck := play(Fault{Name: "sensor_stuck", Severity: 1, Field: field})
 		first := slices.IndexFunc(stuck, func(r rimewatch.Reading) bool { return r.At >= from })
 		for i := first; i < len(stuck)-1; i++ {
 			if stuck[i].Values[field] != stuck[first].Values[field] {
 				t.Fatalf("%s moves while stuck", field)
 			}
-			other := (field + 1) % rimewatch.NumFields
+			other := (field + 1) % rimewatch.NumCore
 			if stuck[i].Values[other] != healthy[i].Values[other] {
 				t.Fatalf("%s changes with %s", other, field)
 			}
@@ -101,7 +101,7 @@ func TestSensorFaults(t *testing.T) {
 		}
 
 		_, gone := play(Fault{Name: "sensor_disconnected", Severity: 1, Field: field})
-		if r := gone[first]; r.Present.Has(field) || !r.Faults.Has(field) || r.Present.Len() != int(rimewatch.NumFields)-1 {
+		if r := gone[first]; r.Present.Has(field) || !r.Faults.Has(field) || r.Present.Len() != int(rimewatch.NumCore)-1 {
 			t.Errorf("%s disconnected: present %v, faults %v", field, r.Present.Names(), r.Faults.Names())
 		}
 	}

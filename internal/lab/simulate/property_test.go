@@ -30,7 +30,7 @@ func TestAnyUnitStaysPossible(t *testing.T) {
 				End:      onset + rimewatch.Time(rapid.Int64Range(1, int64(5*rimewatch.Hour)).Draw(t, "length")),
 				Profile:  Profile(rapid.IntRange(0, 2).Draw(t, "profile")),
 				Ramp:     time.Duration(rapid.Int64Range(0, int64(8*time.Hour)).Draw(t, "ramp")),
-				Field:    rimewatch.Field(rapid.IntRange(0, int(rimewatch.NumFields)-1).Draw(t, "field")),
+				Field:    rimewatch.Field(rapid.IntRange(0, int(rimewatch.NumCore)-1).Draw(t, "field")),
 			})
 		}
 		u, err := New(cfg)
@@ -45,7 +45,7 @@ func TestAnyUnitStaysPossible(t *testing.T) {
 				t.Fatalf("reading at %v, due %v, last %v", r.At, due, last)
 			}
 			last = r.At
-			for f := range rimewatch.NumFields {
+			for f := range rimewatch.NumCore {
 				if info := f.Info(); !(r.Values[f] >= info.Min && r.Values[f] <= info.Max) {
 					t.Fatalf("%v: %s = %v", r.At, f, r.Values[f])
 				}

@@ -13,7 +13,7 @@ const Disconnected = -127.0
 // sensors holds what the slow sensors show before noise.
 type sensors struct {
 	zone, discharge, suction float64
-	held                     [rimewatch.NumFields]float64 // what a stuck sensor goes on showing
+	held                     [rimewatch.NumCore]float64 // what a stuck sensor goes on showing
 	holding                  rimewatch.Fields
 }
 
@@ -25,11 +25,11 @@ func newSensors(zone float64) sensors {
 // V per 230 V, share of the current, and the exponent of the lognormal
 // scatter of vibration. resolution is the step of what is sent.
 var (
-	sensorNoise = [rimewatch.NumFields]float64{0.06, 0.25, 0.15, 0.1, 0.6, 0.4, 0.008, 0.06}
-	resolution  = [rimewatch.NumFields]float64{10, 10, 10, 10, 10, 10, 100, 100} // steps per unit
+	sensorNoise = [rimewatch.NumCore]float64{0.06, 0.25, 0.15, 0.1, 0.6, 0.4, 0.008, 0.06}
+	resolution  = [rimewatch.NumCore]float64{10, 10, 10, 10, 10, 10, 100, 100} // steps per unit
 	// driftSize is what a drift of severity 1 adds: absolute for temperatures
 	// and humidity, as a share of the value for the rest.
-	driftSize = [rimewatch.NumFields]float64{4, 4, 4, 4, 12, 0.05, 0.15, 0.5}
+	driftSize = [rimewatch.NumCore]float64{4, 4, 4, 4, 12, 0.05, 0.15, 0.5}
 )
 
 // stepSensors lets the sensors follow. A discharge sensor sits on a pipe that
@@ -80,7 +80,7 @@ func (u *Unit) measure() rimewatch.Reading {
 	n := u.seed.stream(streamSensors)
 	k := int64(u.t) << 4
 	noisy := func(f rimewatch.Field, v float64) float64 { return v + sensorNoise[f]*n.normal(k+int64(f)) }
-	truth := [rimewatch.NumFields]float64{
+	truth := [rimewatch.NumCore]float64{
 		rimewatch.ProductZoneTemp:         noisy(rimewatch.ProductZoneTemp, u.sense.zone),
 		rimewatch.CompressorDischargeTemp: noisy(rimewatch.CompressorDischargeTemp, u.sense.discharge),
 		rimewatch.CompressorSuctionTemp:   noisy(rimewatch.CompressorSuctionTemp, u.sense.suction),
@@ -159,9 +159,9 @@ func (u *Unit) extras(r *rimewatch.Reading) {
 	if !u.cfg.Extras {
 		return
 	}
-	r.Flags = r.Flags.WithBool(rimewatch.CompressorOnSent, u.ctl.running).
-		WithBool(rimewatch.DefrostActiveSent, u.ctl.phase == melting || u.ctl.phase == dripping).
-		WithBool(rimewatch.DoorOpenSent, u.doorStands()) | rimewatch.StartCountSent | rimewatch.RunSecondsSent
-	r.StartCount = u.ctl.starts
-	r.RunSeconds = int64(u.ctl.runFor)
+	r.Flags = r.Flags.WithBool(rimewatch.CompressorOn, u.ctl.running).
+		WithBool(rimewatch.DefrostActive, u.ctl.phase == melting || u.ctl.phase == dripping).
+		WithBool(rimewatch.DoorOpen, u.doorStands())
+	r.Set(rimewatch.StartCount, float64(u.ctl.starts))
+	r.Set(rimewatch.RunSeconds, math.Floor(u.ctl.runFor))
 }

@@ -111,28 +111,28 @@ func TestExtras(t *testing.T) {
 	ran, defrosted := int64(0), false
 	for u.NextAt() <= testStart+rimewatch.Day {
 		r = u.Next()
-		on, ok := r.Flags.Bool(rimewatch.CompressorOnSent)
+		on, ok := r.Flags.Bool(rimewatch.CompressorOn)
 		if !ok || on != u.Truth().Running {
 			t.Fatalf("%v: compressor_on %v %v", r.At, on, ok)
 		}
 		if on {
 			ran += 60
 		}
-		melting, _ := r.Flags.Bool(rimewatch.DefrostActiveSent)
+		melting, _ := r.Flags.Bool(rimewatch.DefrostActive)
 		defrosted = defrosted || melting
 	}
-	if open, ok := r.Flags.Bool(rimewatch.DoorOpenSent); !ok || !open {
+	if open, ok := r.Flags.Bool(rimewatch.DoorOpen); !ok || !open {
 		t.Error("door_open is not reported")
 	}
-	if !defrosted || r.StartCount < 5 || r.Flags&rimewatch.StartCountSent == 0 {
-		t.Errorf("defrosted %v, %d starts", defrosted, r.StartCount)
+	if starts, ok := r.Value(rimewatch.StartCount); !defrosted || starts < 5 || !ok {
+		t.Errorf("defrosted %v, %v starts", defrosted, starts)
 	}
-	if math.Abs(float64(r.RunSeconds-ran)) > 3600 || r.RunSeconds == 0 {
-		t.Errorf("run_seconds %d, sampled %d", r.RunSeconds, ran)
+	if seconds, _ := r.Value(rimewatch.RunSeconds); math.Abs(seconds-float64(ran)) > 3600 || seconds == 0 {
+		t.Errorf("run_seconds %v, sampled %d", seconds, ran)
 	}
 	plain := typicalUnit(t, "walkin_freezer", Config{}).Next()
-	if plain.Flags != 0 {
-		t.Errorf("flags %b without Extras", plain.Flags)
+	if plain.Flags != 0 || plain.Present&^rimewatch.CoreFields != 0 {
+		t.Errorf("flags %b, measurements %v without Extras", plain.Flags, plain.Present.Names())
 	}
 }
 
@@ -141,7 +141,7 @@ func TestReadingsArePlausible(t *testing.T) {
 	for _, fault := range FaultNames() {
 		u := mustNew(t, Config{Equipment: "display_case_open", Seed: 9, Start: testStart, Faults: []Fault{{Name: fault, Severity: 1, Onset: testStart + rimewatch.Hour}}})
 		for _, r := range u.History(testStart + 2*rimewatch.Day) {
-			for f := range rimewatch.NumFields {
+			for f := range rimewatch.NumCore {
 				v, ok := r.Value(f)
 				if !ok {
 					if v != 0 || !r.Faults.Has(f) {

@@ -20,7 +20,7 @@ func TestMergeProperties(t *testing.T) {
 		for i := range sets {
 			at := rapid.Int64Range(0, 50).Draw(t, "start")
 			for range rapid.IntRange(0, 30).Draw(t, "n") {
-				r := rimewatch.Reading{At: rimewatch.Time(at), StartCount: int64(i)}
+				r := rimewatch.Reading{At: rimewatch.Time(at), Flags: rimewatch.Flags(i)}
 				sets[i] = append(sets[i], r)
 				if _, ok := model[r.At]; !ok {
 					model[r.At] = r
@@ -55,7 +55,7 @@ func modest(t *rapid.T) []rimewatch.Reading {
 	for i := range rs {
 		rs[i].At = at
 		at += rimewatch.Time(rapid.Int64Range(1, 200000).Draw(t, "gap"))
-		for f := range rimewatch.NumFields {
+		for f := range rimewatch.AllFields.All() {
 			if rapid.IntRange(0, 3).Draw(t, "has") > 0 {
 				rs[i].Set(f, float64(rapid.IntRange(-1000, 1000).Draw(t, "v"))/10)
 			}
@@ -102,7 +102,7 @@ func TestBucketsProperties(t *testing.T) {
 		}
 		from := lo + rimewatch.Time(rapid.Int64Range(-2e6, 2e6).Draw(t, "from"))
 		to := hi + rimewatch.Time(rapid.Int64Range(-2e6, 2e6).Draw(t, "to"))
-		fields := rimewatch.Fields(rapid.Byte().Draw(t, "fields"))
+		fields := anyFields().Draw(t, "fields")
 		b, err := chunk.NewBuckets(from, to, step, fields)
 		if err != nil {
 			t.Fatal(err)
@@ -151,8 +151,8 @@ func checkBuckets(t *rapid.T, b *chunk.Buckets, rs []rimewatch.Reading, from, to
 		if b.Count(i) != want.Count {
 			t.Fatalf("step %d: %d readings, want %d", i, b.Count(i), want.Count)
 		}
-		for f := range rimewatch.NumFields {
-			w := want.Fields[f]
+		for f := range rimewatch.AllFields.All() {
+			w := want.Aggregate(f)
 			if !fields.Has(f) {
 				w = chunk.Aggregate{}
 			}
@@ -186,7 +186,7 @@ func TestNewBucketsBounds(t *testing.T) {
 		{"too many", 0, rimewatch.MaxTime, 1, -1},
 		{"the whole of time in days", rimewatch.MinTime, 1 << 40, rimewatch.Day, 12726},
 	} {
-		b, err := chunk.NewBuckets(tc.from, tc.to, tc.step, rimewatch.AllFields)
+		b, err := chunk.NewBuckets(tc.from, tc.to, tc.step, rimewatch.CoreFields)
 		switch {
 		case err != nil && tc.n >= 0:
 			t.Errorf("%s: %v", tc.name, err)

@@ -99,7 +99,7 @@ func BenchmarkColumns43200(b *testing.B) {
 				b.Fatal(err)
 			}
 			at, _ = c.Times(at[:0])
-			for f := range rimewatch.NumFields {
+			for f := range rimewatch.CoreFields.All() {
 				if v, err = c.Field(f, v[:0]); err != nil {
 					b.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func BenchmarkOneField43200(b *testing.B) {
 
 func BenchmarkBuckets(b *testing.B) {
 	chunks := month()
-	for _, fields := range []rimewatch.Fields{1, rimewatch.AllFields} {
+	for _, fields := range []rimewatch.Fields{1, rimewatch.CoreFields} {
 		b.Run(itoa(fields.Len()), func(b *testing.B) {
 			for b.Loop() {
 				buckets, err := chunk.NewBuckets(epoch, epoch+30*rimewatch.Day, 90*rimewatch.Minute, fields)

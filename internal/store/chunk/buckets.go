@@ -21,7 +21,7 @@ type Buckets struct {
 	start    rimewatch.Time // of step 0
 	fields   rimewatch.Fields
 	counts   []int64
-	values   [rimewatch.NumFields][]Aggregate // nil for fields not asked for
+	values   [rimewatch.MaxFields][]Aggregate // nil for fields not asked for or not there yet
 	defrosts []bool                           // nil for steps of an hour and more
 }
 
@@ -32,11 +32,12 @@ func NewBuckets(from, to, step rimewatch.Time, fields rimewatch.Fields) (*Bucket
 	if step <= 0 {
 		return nil, errors.New("chunk: step must be positive")
 	}
-	b := &Buckets{from: from, to: to, step: step, start: floorTo(from, step), fields: fields}
+	b := &Buckets{from: from, to: to, step: step, start: floorTo(from, step)}
 	if to <= from {
 		b.to = from
 		return b, nil
 	}
+	b.fields = fields
 	n := uint64(to-1-b.start)/uint64(step) + 1
 	if n > MaxBuckets {
 		return nil, errors.New("chunk: too many buckets")
@@ -45,12 +46,15 @@ func NewBuckets(from, to, step rimewatch.Time, fields rimewatch.Fields) (*Bucket
 	if step < rimewatch.Hour {
 		b.defrosts = make([]bool, n)
 	}
-	for f := range rimewatch.NumFields {
-		if fields.Has(f) {
-			b.values[f] = make([]Aggregate, n)
-		}
-	}
 	return b, nil
+}
+
+// column returns the aggregates of a field that was asked for, by step.
+func (b *Buckets) column(f rimewatch.Field) []Aggregate {
+	if b.values[f] == nil {
+		b.values[f] = make([]Aggregate, len(b.counts))
+	}
+	return b.values[f]
 }
 
 // floorTo is the latest multiple of step that is not after t.
@@ -61,9 +65,6 @@ func floorTo(t, step rimewatch.Time) rimewatch.Time {
 	}
 	return t - m
 }
-
-// Fields are those asked for.
-func (b *Buckets) Fields() rimewatch.Fields { return b.fields }
 
 // Len is the number of steps, empty ones included.
 func (b *Buckets) Len() int { return len(b.counts) }
@@ -96,13 +97,12 @@ func (b *Buckets) AddReading(r *rimewatch.Reading) {
 	}
 	i := b.index(r.At)
 	b.counts[i]++
-	if b.defrosts != nil && r.Flags&rimewatch.DefrostActive != 0 {
+	if b.defrosts != nil && defrosting(r.Flags) {
 		b.defrosts[i] = true
 	}
-	for f := range rimewatch.NumFields {
-		if b.values[f] != nil && r.Present.Has(f) {
-			b.values[f][i].Add(r.Values[f])
-		}
+	for f := range (r.Present & b.fields).All() {
+		v, _ := r.Value(f)
+		b.column(f)[i].Add(v)
 	}
 }
 
@@ -121,9 +121,9 @@ func (b *Buckets) AddSummary(s *Summary) bool {
 		return false
 	}
 	b.counts[i] += s.Count
-	for f, values := range b.values {
-		if values != nil {
-			values[i].Merge(s.Fields[f])
+	for f := range b.fields.All() {
+		if a := s.Aggregate(f); a.Count > 0 {
+			b.column(f)[i].Merge(a)
 		}
 	}
 	return true
@@ -140,8 +140,8 @@ func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
 		return err
 	}
 	b.AddTimes(scratch.times)
-	for f := range rimewatch.NumFields {
-		if b.values[f] == nil {
+	for f := range b.fields.All() {
+		if c.columns[columnField+int(f)] == nil && c.count(f) == 0 {
 			continue
 		}
 		if scratch.values, err = c.Field(f, scratch.values[:0]); err != nil {
@@ -155,11 +155,16 @@ func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
 	lo, hi := b.within(scratch.times)
 	return c.each(columnFlags, c.n, func(at int, x []int64) {
 		for k, v := range x {
-			if i := at + k; rimewatch.Flags(v)&rimewatch.DefrostActive != 0 && i >= lo && i < hi {
+			if i := at + k; defrosting(rimewatch.Flags(v)) && i >= lo && i < hi {
 				b.defrosts[b.index(scratch.times[i])] = true
 			}
 		}
 	})
+}
+
+func defrosting(f rimewatch.Flags) bool {
+	on, _ := f.Bool(rimewatch.DefrostActive)
+	return on
 }
 
 // Scratch is room for decoded columns.
@@ -188,17 +193,18 @@ func (b *Buckets) AddTimes(times []rimewatch.Time) {
 // AddColumn takes in the values of one field at ascending times, NaN where a
 // reading does not have it. It does not count the readings: AddTimes does.
 func (b *Buckets) AddColumn(f rimewatch.Field, times []rimewatch.Time, values []float64) {
-	if b.values[f] == nil {
+	if !b.fields.Has(f) {
 		return
 	}
+	column := b.column(f)
 	b.runs(times, func(i, from, to int) {
-		a := b.values[f][i]
+		a := column[i]
 		for _, v := range values[from:to] {
 			if v == v {
 				a.Add(v)
 			}
 		}
-		b.values[f][i] = a
+		column[i] = a
 	})
 }
 

@@ -11,21 +11,22 @@ import (
 // MaxReadings bounds the readings of one chunk, and so what decoding allocates.
 const MaxReadings = 1 << 16
 
-const version = 1
+const version = 2
 
-// The columns of a chunk, in order. A column whose values are all 0 is left
-// out, and so is a measurement that no reading has.
+// The columns of a chunk by their numbers, which are written into it: bit i of
+// its set of columns is column i. A column whose values are all 0 is left out,
+// and so is a measurement that no reading has.
 const (
-	columnAt       = iota
-	columnReceived // s after At, see delayOf
-	columnMissing  // the fields that are not present
-	columnFaults
-	columnFlags
-	columnStarts                                              // of the readings with StartCountSent
-	columnRunSeconds                                          // of the readings with RunSecondsSent
-	columnField                                               // the first of NumFields
-	columnArrival    = columnField + int(rimewatch.NumFields) // s since the epoch, instead of columnReceived where all came late
-	numColumns       = columnArrival + 1
+	columnAt       = 0
+	columnReceived = 1 // s after At, see delayOf
+	columnPresent  = 2 // the fields, as difference from the core ones
+	columnFaults   = 3
+	columnFlags    = 4
+	columnArrival  = 5 // s since the epoch, instead of columnReceived where all came late
+	columnField    = 8 // of the measurement with the number 0; the others follow it
+	numColumns     = columnField + int(rimewatch.MaxFields)
+
+	knownColumns = 1<<numColumns - 1<<columnField | 1<<(columnArrival+1) - 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -60,36 +61,36 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 			lengths[column] = n
 		}
 	}
-	backlog := isBacklog(rs)
-	for column := range columnField {
-		from := len(body)
-		if column == columnReceived && backlog {
+	without := columnArrival
+	if isBacklog(rs) {
+		without = columnReceived
+	}
+	for column := range columnArrival + 1 {
+		if column == without {
 			continue
 		}
+		from := len(body)
 		ints = gather(ints[:0], rs, column)
-		if len(ints) > 0 && !(allEqual(ints) && ints[0] == 0) {
-			body = appendInts(body, ints, column == columnAt || column >= columnStarts)
+		if !(allEqual(ints) && ints[0] == 0) {
+			body = appendInts(body, ints, column == columnAt || column == columnArrival)
 		}
 		end(column, from)
 	}
+	var any rimewatch.Fields
+	for i := range rs {
+		any |= rs[i].Present
+	}
 	floats := make([]float64, 0, len(rs))
-	for f := range rimewatch.NumFields {
+	for f := range any.All() {
 		from := len(body)
 		floats = floats[:0]
 		for i := range rs {
-			if rs[i].Present.Has(f) {
-				floats = append(floats, rs[i].Values[f])
+			if v, ok := rs[i].Value(f); ok {
+				floats = append(floats, v)
 			}
 		}
-		if len(floats) > 0 {
-			body = appendFloats(body, floats)
-		}
+		body = appendFloats(body, floats, f.Info().Kind == rimewatch.Counter)
 		end(columnField+int(f), from)
-	}
-	if backlog {
-		from := len(body)
-		body = appendInts(body, gather(ints[:0], rs, columnArrival), true)
-		end(columnArrival, from)
 	}
 	dst = binary.AppendUvarint(dst, set)
 	for column, n := range lengths {
@@ -100,7 +101,7 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 	return append(dst, body...)
 }
 
-// isBacklog tells whether every reading came late.
+// isBacklog reports whether every reading came late.
 func isBacklog(rs []rimewatch.Reading) bool {
 	for i := range rs {
 		if !isLate(rs[i].At, RoundReceived(rs[i].At, rs[i].ReceivedAt)) {
@@ -121,20 +122,12 @@ func gather(ints []int64, rs []rimewatch.Reading, column int) []int64 {
 			ints = append(ints, delayOf(r.At, RoundReceived(r.At, r.ReceivedAt)))
 		case columnArrival:
 			ints = append(ints, int64(RoundReceived(r.At, r.ReceivedAt)/rimewatch.Second))
-		case columnMissing:
-			ints = append(ints, int64(^r.Present))
+		case columnPresent:
+			ints = append(ints, int64(r.Present^rimewatch.CoreFields))
 		case columnFaults:
 			ints = append(ints, int64(r.Faults))
 		case columnFlags:
 			ints = append(ints, int64(r.Flags))
-		case columnStarts:
-			if r.Flags&rimewatch.StartCountSent != 0 {
-				ints = append(ints, r.StartCount)
-			}
-		case columnRunSeconds:
-			if r.Flags&rimewatch.RunSecondsSent != 0 {
-				ints = append(ints, r.RunSeconds)
-			}
 		}
 	}
 	return ints
@@ -145,7 +138,7 @@ func gather(ints []int64, rs []rimewatch.Reading, column int) []int64 {
 type Chunk struct {
 	n       int
 	columns [numColumns][]byte
-	missing []rimewatch.Fields // nil when every reading has all fields; never empty else
+	present []rimewatch.Fields // nil when every reading has the core fields and no others
 }
 
 // Open checks version, length and checksum and finds the columns.
@@ -175,13 +168,13 @@ func Open(blob []byte) (*Chunk, error) {
 	if r.err != nil || r.pos != len(body) {
 		return nil, errCorrupt
 	}
-	return c, c.readMissing()
+	return c, c.readPresent()
 }
 
 func (c *Chunk) findColumns(r *byteReader) error {
 	set := r.uvarint()
-	if set >= 1<<numColumns {
-		return errCorrupt
+	if set&^knownColumns != 0 {
+		return errNewer
 	}
 	var lengths [numColumns]uint64
 	for i := range lengths {
@@ -199,16 +192,22 @@ func (c *Chunk) findColumns(r *byteReader) error {
 	return r.err
 }
 
-func (c *Chunk) readMissing() error {
-	if c.columns[columnMissing] == nil {
+func (c *Chunk) readPresent() error {
+	if c.columns[columnPresent] == nil {
 		return nil
 	}
-	c.missing = make([]rimewatch.Fields, c.n)
-	return c.each(columnMissing, c.n, func(at int, x []int64) {
+	c.present = make([]rimewatch.Fields, c.n)
+	newer := false
+	err := c.each(columnPresent, c.n, func(at int, x []int64) {
 		for i, v := range x {
-			c.missing[at+i] = rimewatch.Fields(v)
+			newer = newer || uint64(v) > math.MaxUint32
+			c.present[at+i] = rimewatch.Fields(v) ^ rimewatch.CoreFields
 		}
 	})
+	if err == nil && newer {
+		err = errNewer
+	}
+	return err
 }
 
 // each yields the n integers of a column, none when it was left out.
@@ -240,7 +239,7 @@ func (c *Chunk) Times(dst []rimewatch.Time) ([]rimewatch.Time, error) {
 	return dst, err
 }
 
-// grow appends n zero elements and gives them also by themselves.
+// grow appends n zero elements and returns them also by themselves.
 func grow[T any](dst []T, n int) (all, added []T) {
 	old := len(dst)
 	if cap(dst)-old < n {
@@ -257,41 +256,46 @@ func grow[T any](dst []T, n int) (all, added []T) {
 // not have it.
 func (c *Chunk) Field(f rimewatch.Field, dst []float64) ([]float64, error) {
 	dst, out := grow(dst, c.n)
-	have := c.count(f)
-	column := c.columns[columnField+int(f)]
-	if (column == nil) != (have == 0) {
-		return dst, errCorrupt
-	}
-	if have == 0 {
-		for i := range out {
-			out[i] = math.NaN()
-		}
-		return dst, nil
-	}
-	if err := readFloats(column, out[:have]); err != nil {
+	have, err := c.values(f, out)
+	if err != nil || have == c.n {
 		return dst, err
 	}
-	if have < c.n { // spread from the end, so that nothing is overwritten unread
-		for i := c.n - 1; i >= 0; i-- {
-			if c.missing[i].Has(f) {
-				out[i] = math.NaN()
-			} else {
-				have--
-				out[i] = out[have]
-			}
+	for i := c.n - 1; i >= 0; i-- { // spread from the end, so that nothing is overwritten unread
+		if have > 0 && c.present[i].Has(f) {
+			have--
+			out[i] = out[have]
+		} else {
+			out[i] = math.NaN()
 		}
 	}
 	return dst, nil
 }
 
-// count is the number of readings that have a field.
+// values writes those of one measurement to out[0], out[1], … and returns how
+// many there are.
+func (c *Chunk) values(f rimewatch.Field, out []float64) (int, error) {
+	have := c.count(f)
+	column := c.columns[columnField+int(f)]
+	if (column == nil) != (have == 0) {
+		return 0, errCorrupt
+	}
+	if have == 0 {
+		return 0, nil
+	}
+	return have, readFloats(column, out[:have])
+}
+
+// count returns the number of readings that have a field.
 func (c *Chunk) count(f rimewatch.Field) int {
-	if c.missing == nil {
-		return c.n
+	if c.present == nil {
+		if f.Core() {
+			return c.n
+		}
+		return 0
 	}
 	n := 0
-	for _, m := range c.missing {
-		if !m.Has(f) {
+	for _, s := range c.present {
+		if s.Has(f) {
 			n++
 		}
 	}
@@ -307,16 +311,16 @@ func (c *Chunk) Readings(dst []rimewatch.Reading) ([]rimewatch.Reading, error) {
 	dst, rs := grow(dst, c.n)
 	for i, at := range times {
 		r := &rs[i]
-		r.At, r.ReceivedAt, r.Present = at, at, rimewatch.AllFields
-		if c.missing != nil {
-			r.Present = ^c.missing[i]
-		}
+		r.At, r.ReceivedAt, r.Present = at, at, rimewatch.CoreFields
+	}
+	if c.present != nil {
+		c.makeRoom(rs)
 	}
 	if err := c.extras(rs); err != nil {
 		return dst, err
 	}
 	values := make([]float64, c.n)
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.MaxFields {
 		if err := c.fill(f, values, rs); err != nil {
 			return dst, err
 		}
@@ -324,20 +328,33 @@ func (c *Chunk) Readings(dst []rimewatch.Reading) ([]rimewatch.Reading, error) {
 	return dst, nil
 }
 
-// fill writes one measurement into the readings; values is room for them.
+// makeRoom gives the readings the measurements that they have, all optional
+// values in one piece of memory.
+func (c *Chunk) makeRoom(rs []rimewatch.Reading) {
+	n := 0
+	for i, s := range c.present {
+		rs[i].Present = s
+		n += (s &^ rimewatch.CoreFields).Len()
+	}
+	if n == 0 {
+		return
+	}
+	room := make([]float64, n)
+	for i, s := range c.present {
+		if n := (s &^ rimewatch.CoreFields).Len(); n > 0 {
+			rs[i].Optional, room = room[:0:n], room[n:]
+		}
+	}
+}
+
+// fill writes one measurement into the readings; values is room for them. The
+// fields come by their numbers.
 func (c *Chunk) fill(f rimewatch.Field, values []float64, rs []rimewatch.Reading) error {
-	have := c.count(f)
-	column := c.columns[columnField+int(f)]
-	if (column == nil) != (have == 0) {
-		return errCorrupt
-	}
-	if have == 0 {
-		return nil
-	}
-	if err := readFloats(column, values[:have]); err != nil {
+	have, err := c.values(f, values)
+	if err != nil || have == 0 {
 		return err
 	}
-	if have == c.n {
+	if have == c.n && f.Core() {
 		for i := range rs {
 			rs[i].Values[f] = values[i]
 		}
@@ -345,70 +362,49 @@ func (c *Chunk) fill(f rimewatch.Field, values []float64, rs []rimewatch.Reading
 	}
 	next := 0
 	for i := range rs {
-		if rs[i].Present.Has(f) {
-			rs[i].Values[f] = values[next]
-			next++
+		r := &rs[i]
+		if !r.Present.Has(f) {
+			continue
 		}
+		if f.Core() {
+			r.Values[f] = values[next]
+		} else {
+			r.Optional = append(r.Optional, values[next])
+		}
+		next++
 	}
 	return nil
 }
 
 // extras writes everything but times and measurements into the readings.
 func (c *Chunk) extras(rs []rimewatch.Reading) error {
-	err := c.each(columnReceived, c.n, func(at int, x []int64) {
-		for i, v := range x {
-			rs[at+i].ReceivedAt = receivedAfter(rs[at+i].At, v)
-		}
-	})
-	if err == nil {
-		err = c.each(columnArrival, c.n, func(at int, x []int64) {
+	newer := false
+	for _, column := range []struct {
+		id  int
+		set func(r *rimewatch.Reading, v int64)
+	}{
+		{columnReceived, func(r *rimewatch.Reading, v int64) { r.ReceivedAt = receivedAfter(r.At, v) }},
+		{columnArrival, func(r *rimewatch.Reading, v int64) { r.ReceivedAt = rimewatch.Time(v) * rimewatch.Second }},
+		{columnFaults, func(r *rimewatch.Reading, v int64) {
+			r.Faults = rimewatch.Fields(v)
+			newer = newer || uint64(v) > math.MaxUint32
+		}},
+		{columnFlags, func(r *rimewatch.Reading, v int64) {
+			r.Flags = rimewatch.Flags(v)
+			newer = newer || uint64(v) > math.MaxUint32
+		}},
+	} {
+		err := c.each(column.id, c.n, func(at int, x []int64) {
 			for i, v := range x {
-				rs[at+i].ReceivedAt = rimewatch.Time(v) * rimewatch.Second
+				column.set(&rs[at+i], v)
 			}
 		})
-	}
-	if err != nil {
-		return err
-	}
-	err = c.each(columnFaults, c.n, func(at int, x []int64) {
-		for i, v := range x {
-			rs[at+i].Faults = rimewatch.Fields(v)
-		}
-	})
-	if err != nil || c.columns[columnFlags] == nil {
-		return err
-	}
-	err = c.each(columnFlags, c.n, func(at int, x []int64) {
-		for i, v := range x {
-			rs[at+i].Flags = rimewatch.Flags(v)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	err = c.counters(columnStarts, rimewatch.StartCountSent, rs, func(r *rimewatch.Reading, v int64) { r.StartCount = v })
-	if err != nil {
-		return err
-	}
-	return c.counters(columnRunSeconds, rimewatch.RunSecondsSent, rs, func(r *rimewatch.Reading, v int64) { r.RunSeconds = v })
-}
-
-// counters hands the values of a counter's column to the readings that sent it.
-func (c *Chunk) counters(column int, sent rimewatch.Flags, rs []rimewatch.Reading, set func(*rimewatch.Reading, int64)) error {
-	n := 0
-	for i := range rs {
-		if rs[i].Flags&sent != 0 {
-			n++
+		if err != nil {
+			return err
 		}
 	}
-	next := 0
-	return c.each(column, n, func(_ int, x []int64) {
-		for _, v := range x {
-			for rs[next].Flags&sent == 0 {
-				next++
-			}
-			set(&rs[next], v)
-			next++
-		}
-	})
+	if newer {
+		return errNewer
+	}
+	return nil
 }

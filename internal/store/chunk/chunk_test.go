@@ -14,16 +14,10 @@ import (
 
 // row is what a row gives back of a reading.
 func row(r rimewatch.Reading) rimewatch.Reading {
-	for f := range rimewatch.NumFields {
-		if !r.Present.Has(f) {
+	for f := range r.Values {
+		if !r.Present.Has(rimewatch.Field(f)) {
 			r.Values[f] = 0
 		}
-	}
-	if r.Flags&rimewatch.StartCountSent == 0 {
-		r.StartCount = 0
-	}
-	if r.Flags&rimewatch.RunSecondsSent == 0 {
-		r.RunSeconds = 0
 	}
 	return r
 }
@@ -72,7 +66,7 @@ func checkChunk(t failer, rs []rimewatch.Reading) {
 			t.Fatalf("time %d: %d, want %d", i, times[i], rs[i].At)
 		}
 	}
-	for f := range rimewatch.NumFields {
+	for f := range rimewatch.MaxFields {
 		values, err := c.Field(f, nil)
 		if err != nil || len(values) != len(rs) {
 			t.Fatal("Field:", f, len(values), err)
@@ -146,9 +140,9 @@ func TestSize(t *testing.T) {
 			r.ReceivedAt = r.At + 90
 		}},
 		{"counters and flags", 7.1, func(i int, r *rimewatch.Reading) {
-			r.Flags = rimewatch.StartCountSent | rimewatch.RunSecondsSent
-			r.Flags = r.Flags.WithBool(rimewatch.CompressorOnSent, i/9%2 == 0)
-			r.StartCount, r.RunSeconds = int64(1000+i/18), int64(50000+i/18*540+min(i%18, 9)*60)
+			r.Flags = r.Flags.WithBool(rimewatch.CompressorOn, i/9%2 == 0)
+			r.Set(rimewatch.StartCount, float64(1000+i/18))
+			r.Set(rimewatch.RunSeconds, float64(50000+i/18*540+min(i%18, 9)*60))
 		}},
 		{"sixteenths", 7, func(_ int, r *rimewatch.Reading) {
 			for f := range 4 {
@@ -228,8 +222,10 @@ func FuzzOpen(f *testing.F) {
 		rs := fridge(uint64(n), n, epoch)
 		f.Add(chunk.Encode(nil, rs))
 		for i := range rs {
-			rs[i].Flags, rs[i].StartCount, rs[i].RunSeconds = rimewatch.Flags(i), int64(i), int64(i*i)
-			rs[i].Present ^= rimewatch.Fields(i)
+			rs[i].Flags = rimewatch.Flags(i)
+			rs[i].Set(rimewatch.StartCount, float64(i))
+			rs[i].Set(rimewatch.RunSeconds, float64(i*i))
+			rs[i].Present ^= rimewatch.Fields(i) & rimewatch.CoreFields
 			rs[i].Faults = rimewatch.Fields(i % 3)
 			rs[i].Values[i%8] = math.Sqrt(float64(i))
 		}
@@ -245,7 +241,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		times, errTimes := c.Times(nil)
 		rs, err := c.Readings(nil)
-		for f := range rimewatch.NumFields {
+		for f := range rimewatch.MaxFields {
 			values, errField := c.Field(f, nil)
 			if err == nil && (errField != nil || len(values) != len(rs)) {
 				t.Fatal("Readings succeed and Field fails:", errField)

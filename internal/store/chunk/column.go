@@ -90,8 +90,9 @@ type patch struct {
 	bits uint64
 }
 
-// appendFloats appends a column of measurements, of which there is at least one.
-func appendFloats(dst []byte, v []float64) []byte {
+// appendFloats appends a column of measurements, of which there is at least one;
+// rising ones are searched for a constant step.
+func appendFloats(dst []byte, v []float64, rising bool) []byte {
 	if constant(v) {
 		return binary.LittleEndian.AppendUint64(append(dst, columnConstant), math.Float64bits(v[0]))
 	}
@@ -123,7 +124,7 @@ func appendFloats(dst []byte, v []float64) []byte {
 			}
 			q[i] = last
 		}
-		dst = appendBlock(dst, q, byte(scale), false)
+		dst = appendBlock(dst, q, byte(scale), rising)
 	}
 	if len(patches) > 0 {
 		dst[kind] = columnPatched

@@ -3,6 +3,7 @@ package chunk_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"pgregory.net/rapid"
@@ -74,13 +75,19 @@ func anyValue() *rapid.Generator[float64] {
 	)
 }
 
+// anyFields draws a set of measurements: core ones, known ones, or any.
+func anyFields() *rapid.Generator[rimewatch.Fields] {
+	return rapid.Map(rapid.OneOf(rapid.Uint32Max(uint32(rimewatch.CoreFields)), rapid.Uint32Max(uint32(rimewatch.AllFields)), rapid.Uint32()),
+		func(u uint32) rimewatch.Fields { return rimewatch.Fields(u) })
+}
+
 // anyReadings draws up to max readings, ascending by At, of a device whose
 // habits (rhythm, fields, kind of values) stay or change.
 func anyReadings(t *rapid.T, most int) []rimewatch.Reading {
 	n := rapid.IntRange(0, most).Draw(t, "n")
 	at := rimewatch.Time(rapid.Int64Range(-1<<40, 1<<48).Draw(t, "start"))
 	uniform := rapid.Bool().Draw(t, "uniform")
-	present := rapid.Byte().Draw(t, "present")
+	present := anyFields().Draw(t, "present")
 	value := anyValue()
 	if uniform {
 		value = rapid.Map(rapid.IntRange(-300, 300), func(i int) float64 { return float64(i) / 10 })
@@ -91,16 +98,12 @@ func anyReadings(t *rapid.T, most int) []rimewatch.Reading {
 		r.At = at
 		r.ReceivedAt = at + rimewatch.Time(rapid.Int64Range(-1e6, 1e7).Draw(t, "delay"))
 		if !uniform {
-			present = rapid.Byte().Draw(t, "present")
-			r.Faults = rimewatch.Fields(rapid.Byte().Draw(t, "faults"))
-			r.Flags = rimewatch.Flags(rapid.Byte().Draw(t, "flags"))
-			r.StartCount = rapid.Int64().Draw(t, "starts")
-			r.RunSeconds = rapid.Int64().Draw(t, "run")
+			present = anyFields().Draw(t, "present")
+			r.Faults = anyFields().Draw(t, "faults")
+			r.Flags = rimewatch.Flags(rapid.Uint32().Draw(t, "flags"))
 		}
-		for f := range rimewatch.NumFields {
-			if rimewatch.Fields(present).Has(f) {
-				r.Set(f, value.Draw(t, "v"))
-			}
+		for f := range present.All() {
+			r.Set(f, value.Draw(t, "v"))
 		}
 		at += rimewatch.Time(rapid.OneOf(rapid.Just(int64(60000)), rapid.Int64Range(58000, 62000), rapid.Int64Range(1, 1<<40)).Draw(t, "gap"))
 	}
@@ -109,11 +112,9 @@ func anyReadings(t *rapid.T, most int) []rimewatch.Reading {
 
 // sameBits compares readings in every bit: == takes −0 for 0.
 func sameBits(a, b rimewatch.Reading) bool {
-	for f := range a.Values {
-		if math.Float64bits(a.Values[f]) != math.Float64bits(b.Values[f]) {
-			return false
-		}
-		a.Values[f], b.Values[f] = 0, 0 // NaN differs from itself
+	if a.At != b.At || a.ReceivedAt != b.ReceivedAt || a.Present != b.Present || a.Faults != b.Faults || a.Flags != b.Flags {
+		return false
 	}
-	return a == b
+	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+	return slices.EqualFunc(a.Values[:], b.Values[:], same) && slices.EqualFunc(a.Optional, b.Optional, same)
 }

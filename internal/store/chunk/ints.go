@@ -7,12 +7,14 @@ import (
 	"slices"
 )
 
-// The failures of decoding. Both mean that the bytes are not what was written.
+// The failures of decoding: the bytes are not what was written, or were written
+// by a newer program.
 var (
 	errCorrupt   = errors.New("chunk: corrupt data")
 	errTruncated = errors.New("chunk: truncated data")
-	errVersion   = errors.New("chunk: unknown version")
 	errChecksum  = errors.New("chunk: checksum does not match")
+	errVersion   = errors.New("chunk: a format that this program does not know: was it written by a newer one?")
+	errNewer     = errors.New("chunk: data that this program does not know: was it written by a newer one?")
 )
 
 // blockLen is the number of values in a block, fixed by the format's version.

@@ -7,12 +7,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// A row starts with a byte of these flags; then follow the bytes that they
-// announce, At and ReceivedAt as zigzag differences, the counters and the values.
+// A row starts with a byte of these flags; then follow the uvarints that they
+// announce, At and ReceivedAt as zigzag differences, and the values by the numbers
+// of their fields.
 const (
-	rowPresent = 1 << iota // a byte: the fields, else all eight
-	rowFaults              // a byte
-	rowFlags               // a byte
+	rowPresent = 1 << iota // the fields, as difference from the core ones
+	rowFaults
+	rowFlags
 )
 
 // A value is a varint whose low two bits are a decimal exponent 0–2 and whose
@@ -27,34 +28,31 @@ const (
 
 // AppendReading appends one reading, exact in every bit, with At relative to
 // base. Any base gives the reading back; a near one saves bytes. Values of
-// absent measurements and counters that were not sent are not kept.
+// absent measurements are not kept.
 func AppendReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) []byte {
 	h := len(b)
 	b = append(b, 0)
-	if r.Present != rimewatch.AllFields {
+	if r.Present != rimewatch.CoreFields {
 		b[h] |= rowPresent
-		b = append(b, byte(r.Present))
+		b = binary.AppendUvarint(b, uint64(r.Present^rimewatch.CoreFields))
 	}
 	if r.Faults != 0 {
 		b[h] |= rowFaults
-		b = append(b, byte(r.Faults))
+		b = binary.AppendUvarint(b, uint64(r.Faults))
 	}
 	if r.Flags != 0 {
 		b[h] |= rowFlags
-		b = append(b, byte(r.Flags))
+		b = binary.AppendUvarint(b, uint64(r.Flags))
 	}
 	b = binary.AppendUvarint(b, zigzag(int64(r.At-base)))
 	b = binary.AppendUvarint(b, zigzag(int64(r.ReceivedAt-r.At)))
-	if r.Flags&rimewatch.StartCountSent != 0 {
-		b = binary.AppendUvarint(b, zigzag(r.StartCount))
-	}
-	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		b = binary.AppendUvarint(b, zigzag(r.RunSeconds))
-	}
-	for f := range rimewatch.NumFields {
-		if r.Present.Has(f) {
-			b = appendValue(b, r.Values[f])
+	for f, v := range r.Values {
+		if r.Present.Has(rimewatch.Field(f)) {
+			b = appendValue(b, v)
 		}
+	}
+	for _, v := range r.Optional {
+		b = appendValue(b, v)
 	}
 	return b
 }
@@ -72,38 +70,56 @@ func appendValue(b []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 }
 
-// DecodeReading reads one reading into r, all of which it sets, and gives the
+// DecodeReading reads one reading into r, all of which it sets, and returns the
 // number of bytes it took. r is unspecified after an error.
 func DecodeReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) (n int, err error) {
 	d := byteReader{b: b}
-	*r = rimewatch.Reading{Present: rimewatch.AllFields}
+	*r = rimewatch.Reading{Present: rimewatch.CoreFields}
 	head := d.byte()
 	if head >= rowFlags<<1 {
 		return 0, errCorrupt
 	}
 	if head&rowPresent != 0 {
-		r.Present = rimewatch.Fields(d.byte())
+		r.Present ^= d.fields()
 	}
 	if head&rowFaults != 0 {
-		r.Faults = rimewatch.Fields(d.byte())
+		r.Faults = d.fields()
 	}
 	if head&rowFlags != 0 {
-		r.Flags = rimewatch.Flags(d.byte())
+		r.Flags = d.flags()
 	}
 	r.At = base + rimewatch.Time(d.zigzag())
 	r.ReceivedAt = r.At + rimewatch.Time(d.zigzag())
-	if r.Flags&rimewatch.StartCountSent != 0 {
-		r.StartCount = d.zigzag()
-	}
-	if r.Flags&rimewatch.RunSecondsSent != 0 {
-		r.RunSeconds = d.zigzag()
-	}
-	for f := range rimewatch.NumFields {
-		if r.Present.Has(f) {
+	for f := range r.Values {
+		if r.Present.Has(rimewatch.Field(f)) {
 			r.Values[f] = d.value()
 		}
 	}
+	if optional := r.Present &^ rimewatch.CoreFields; optional != 0 {
+		r.Optional = make([]float64, optional.Len())
+		for i := range r.Optional {
+			r.Optional[i] = d.value()
+		}
+	}
 	return d.pos, d.err
+}
+
+// fields reads a set of measurements.
+func (r *byteReader) fields() rimewatch.Fields {
+	u := r.uvarint()
+	if u > math.MaxUint32 {
+		r.fail(errNewer)
+	}
+	return rimewatch.Fields(u)
+}
+
+// flags reads the yes/no observations.
+func (r *byteReader) flags() rimewatch.Flags {
+	u := r.uvarint()
+	if u > math.MaxUint32 {
+		r.fail(errNewer)
+	}
+	return rimewatch.Flags(u)
 }
 
 func (r *byteReader) value() float64 {

@@ -3,6 +3,7 @@ package chunk
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -48,11 +49,27 @@ func (a *Aggregate) Merge(o Aggregate) {
 // Mean is the average, NaN when Count is 0.
 func (a *Aggregate) Mean() float64 { return a.Sum / float64(a.Count) }
 
-// Summary tells of the readings of a chunk what most questions need.
+// Summary of the readings of a chunk: what most questions need.
 type Summary struct {
 	Count       int64
 	First, Last rimewatch.Time // the earliest and latest At
-	Fields      [rimewatch.NumFields]Aggregate
+	Fields      []Aggregate    // by the numbers of the fields; as long as the readings need
+}
+
+// Aggregate returns that of one field.
+func (s *Summary) Aggregate(f rimewatch.Field) Aggregate {
+	if int(f) >= len(s.Fields) {
+		return Aggregate{}
+	}
+	return s.Fields[f]
+}
+
+// at returns the aggregate of one field to be added to.
+func (s *Summary) at(f rimewatch.Field) *Aggregate {
+	if n := int(f) + 1; n > len(s.Fields) {
+		s.Fields = append(s.Fields, make([]Aggregate, max(n, int(rimewatch.NumCore))-len(s.Fields))...)
+	}
+	return &s.Fields[f]
 }
 
 // Add takes one reading in.
@@ -62,10 +79,8 @@ func (s *Summary) Add(r *rimewatch.Reading) {
 	}
 	s.First, s.Last = min(s.First, r.At), max(s.Last, r.At)
 	s.Count++
-	for f := range rimewatch.NumFields {
-		if r.Present.Has(f) {
-			s.Fields[f].Add(r.Values[f])
-		}
+	for f, v := range r.All() {
+		s.at(f).Add(v)
 	}
 }
 
@@ -76,12 +91,13 @@ func (s *Summary) Merge(o *Summary) {
 		return
 	case s.Count == 0:
 		*s = *o
+		s.Fields = slices.Clone(o.Fields)
 		return
 	}
 	s.First, s.Last = min(s.First, o.First), max(s.Last, o.Last)
 	s.Count += o.Count
-	for f := range s.Fields {
-		s.Fields[f].Merge(o.Fields[f])
+	for f, a := range o.Fields {
+		s.at(rimewatch.Field(f)).Merge(a)
 	}
 }
 
@@ -94,27 +110,30 @@ func Summarize(rs []rimewatch.Reading) Summary {
 	return s
 }
 
+// summaryVersion starts every encoded summary.
+const summaryVersion = 1
+
 // Append encodes the summary in typically 60–80 bytes. Sums below 10^9 are
 // rounded to 10^-6, which is far below what sensors resolve and far above the
 // error of adding them up.
 func (s *Summary) Append(b []byte) []byte {
+	b = append(b, summaryVersion)
 	b = binary.AppendUvarint(b, uint64(s.Count))
 	b = binary.AppendUvarint(b, zigzag(int64(s.First)))
 	b = binary.AppendUvarint(b, uint64(s.Last-s.First))
 	var have rimewatch.Fields
-	for f := range rimewatch.NumFields {
+	for f := range s.Fields {
 		if s.Fields[f].Count > 0 {
-			have = have.With(f)
+			have = have.With(rimewatch.Field(f))
 		}
 	}
-	b = append(b, byte(have))
-	for f := range rimewatch.NumFields {
-		if a := &s.Fields[f]; a.Count > 0 {
-			b = binary.AppendUvarint(b, uint64(s.Count-a.Count))
-			b = appendValue(b, a.Min)
-			b = appendValue(b, a.Max)
-			b = appendValue(b, roundSum(a.Sum))
-		}
+	b = binary.AppendUvarint(b, uint64(have^rimewatch.CoreFields))
+	for f := range have.All() {
+		a := &s.Fields[f]
+		b = binary.AppendUvarint(b, uint64(s.Count-a.Count))
+		b = appendValue(b, a.Min)
+		b = appendValue(b, a.Max)
+		b = appendValue(b, roundSum(a.Sum))
 	}
 	return b
 }
@@ -126,21 +145,22 @@ func roundSum(v float64) float64 {
 	return math.Round(v*1e6) / 1e6
 }
 
-// DecodeSummary reads what Append wrote and gives the number of bytes it took.
+// DecodeSummary reads what Append wrote and returns the number of bytes it took.
 func DecodeSummary(b []byte) (s Summary, n int, err error) {
 	r := byteReader{b: b}
+	if v := r.byte(); r.err == nil && v != summaryVersion {
+		return Summary{}, 0, errVersion
+	}
 	s.Count = int64(r.uvarint())
 	s.First = rimewatch.Time(r.zigzag())
 	s.Last = s.First + rimewatch.Time(r.uvarint())
-	have := rimewatch.Fields(r.byte())
-	for f := range rimewatch.NumFields {
-		if have.Has(f) {
-			a := &s.Fields[f]
-			a.Count = s.Count - int64(r.uvarint())
-			a.Min, a.Max, a.Sum = r.value(), r.value(), r.value()
-			if a.Count <= 0 || a.Count > s.Count {
-				r.fail(errCorrupt)
-			}
+	have := r.fields() ^ rimewatch.CoreFields
+	for f := range have.All() {
+		a := s.at(f)
+		a.Count = s.Count - int64(r.uvarint())
+		a.Min, a.Max, a.Sum = r.value(), r.value(), r.value()
+		if a.Count <= 0 || a.Count > s.Count {
+			r.fail(errCorrupt)
 		}
 	}
 	if r.err == nil && (s.Count < 0 || s.Last < s.First) {

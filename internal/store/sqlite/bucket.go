@@ -117,9 +117,11 @@ func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {
 			continue
 		}
 		bucket := store.Bucket{At: b.At(i), Count: b.Count(i), Defrost: b.Defrost(i)}
-		for f := range rimewatch.NumFields {
-			if fields.Has(f) {
-				bucket.Fields[f] = store.Aggregate(b.Aggregate(i, f))
+		for f := range fields.All() {
+			if a := b.Aggregate(i, f); a.Count > 0 {
+				n := int(f) + 1
+				bucket.Fields = append(bucket.Fields, make([]store.Aggregate, n-len(bucket.Fields))...)
+				bucket.Fields[f] = store.Aggregate{Count: a.Count, Min: a.Min, Max: a.Max, Sum: a.Sum}
 			}
 		}
 		out = append(out, bucket)

@@ -151,7 +151,7 @@ func (f *fixture) deviceOp(op *store.DeviceOp) *store.DeviceOp {
 // reading makes a full reading that differs from moment to moment.
 func reading(at rimewatch.Time) rimewatch.Reading {
 	r := rimewatch.Reading{At: at, ReceivedAt: at + 250}
-	for fld := range rimewatch.NumFields {
+	for fld := range rimewatch.NumCore {
 		r.Set(fld, float64(int64(at/1000)%700)/10-20+float64(fld))
 	}
 	r.Values[rimewatch.Humidity] = float64(int64(at/1000) % 100)
@@ -219,8 +219,8 @@ func (f *fixture) commitAndRead() {
 	}
 	partial := rimewatch.Reading{At: t0 + rimewatch.Hour, ReceivedAt: t0 + rimewatch.Hour, Faults: rimewatch.Fields(0).With(rimewatch.Humidity)}
 	partial.Set(rimewatch.AmpDraw, 0.1)
-	partial.Flags = partial.Flags.WithBool(rimewatch.DoorOpenSent, true) | rimewatch.StartCountSent
-	partial.StartCount = 77
+	partial.Flags = partial.Flags.WithBool(rimewatch.DoorOpen, true)
+	partial.Set(rimewatch.StartCount, 77)
 	want = append(want, partial)
 	f.commit(id, want...)
 	f.everywhere(func(where string) {
@@ -425,11 +425,14 @@ func plainBuckets(rs []rimewatch.Reading, q store.BucketQuery) []store.Bucket {
 			order = append(order, at)
 		}
 		b.Count++
-		b.Defrost = b.Defrost || (q.Step < rimewatch.Hour && r.Flags&rimewatch.DefrostActive != 0)
-		for fld := range rimewatch.NumFields {
-			v, ok := r.Value(fld)
-			if !ok || !q.Fields.Has(fld) {
+		defrost, _ := r.Flags.Bool(rimewatch.DefrostActive)
+		b.Defrost = b.Defrost || (q.Step < rimewatch.Hour && defrost)
+		for fld, v := range r.All() {
+			if !q.Fields.Has(fld) {
 				continue
+			}
+			if n := int(fld) + 1; n > len(b.Fields) {
+				b.Fields = append(b.Fields, make([]store.Aggregate, n-len(b.Fields))...)
 			}
 			a := &b.Fields[fld]
 			if a.Count == 0 {

@@ -215,7 +215,7 @@ func (sc *scene) fill(trace *plot.Trace, r *recording, missing []bool, from rime
 		for i := range values {
 			reading := &r.readings[first+i]
 			values[i] = reading.Values[p.f]
-			if missing[first+i] || !reading.Present.Has(p.f) || !alert.Plausible(p.f, values[i]) {
+			if missing[first+i] || !reading.Present.Has(p.f) || !p.f.Plausible(values[i]) {
 				values[i] = math.NaN()
 			}
 		}
