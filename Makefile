@@ -67,8 +67,10 @@ fuzz: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
+# Such as BENCH='-only growth -devices 1000000 -profile DIR', or -doc docs/performance.md for the table of that page.
+BENCH ?=
 bench: ## the side-by-side benchmark: prints ratios
-	$(GO) run ./bench
+	$(GO) run ./bench $(BENCH)
 
 # DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
 DATA ?=

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func child(kind string, args []string) error {
 	defer stop()
 	switch kind {
 	case "child-app":
-		return childApp(ctx, args[0])
+		return childApp(ctx, args[0], args[1:])
 	case "child-bare":
 		return childHandler(ctx, http.HandlerFunc(bare))
 	case "child-rows":
@@ -43,7 +44,18 @@ func child(kind string, args []string) error {
 	}
 }
 
-func childApp(ctx context.Context, dir string) error {
+// childApp serves the data directory. A second argument is a file for a CPU
+// profile of the start.
+func childApp(ctx context.Context, dir string, profile []string) error {
+	if len(profile) > 0 {
+		f, err := os.Create(profile[0])
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+	}
 	level := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := app.New(ctx, app.Config{Serve: config.Serve{
 		Data: dir, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"},
@@ -62,6 +74,9 @@ func childApp(ctx context.Context, dir string) error {
 	_, token, err := a.Accounts.CreateToken(ctx, account.Operator(w.ID), account.TokenRequest{Name: "bench", Scopes: rimewatch.ScopesFull}, now)
 	if err != nil {
 		return err
+	}
+	if len(profile) > 0 {
+		pprof.StopCPUProfile()
 	}
 	fmt.Println("ready", a.Addr(), token)
 	// Lines on standard input are orders: "rest" seals and compacts everything.

@@ -27,7 +27,7 @@ func (x *fleet) grounds() error {
 			x.feed.scatter()
 			x.other.scatter()
 		}
-		ours, other, err := x.pair(1, growthBatch, c.next)
+		ours, other, err := x.pair(1, min(x.o.load, shortLoad), c.next)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -118,7 +118,11 @@ func (x *fleet) recovery() error {
 	x.ours.kill()
 	f := x.feed.over(1)
 	began := time.Now()
-	again, err := start("child-app", filepath.Join(x.dir, "ours"))
+	args := []string{filepath.Join(x.dir, "ours")}
+	if x.o.profile != "" {
+		args = append(args, filepath.Join(x.o.profile, fmt.Sprintf("growth%d-recovery.pprof", x.n)))
+	}
+	again, err := start("child-app", args...)
 	if err != nil {
 		return err
 	}
