@@ -6,5 +6,5 @@ import (
 )
 
 // dieWithParent kills a child, even a paused one, when the benchmark is
-// interrupted.
+// interrupted. The thread that starts the child must live as long.
 func dieWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

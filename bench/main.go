@@ -119,6 +119,7 @@ func main() {
 			o.rounds = 1
 		}
 	}
+	runtime.LockOSThread() // children die with the thread that started them
 	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

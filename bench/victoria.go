@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -29,6 +30,7 @@ func startVictoria(dir string) (*server, error) {
 	}
 	s := &server{addr: addr, token: "none", cmd: exec.Command(path,
 		"-storageDataPath="+dir, "-httpListenAddr="+addr, "-retentionPeriod=10y", "-loggerLevel=ERROR")}
+	s.cmd.Stderr = os.Stderr
 	dieWithParent(s.cmd)
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
