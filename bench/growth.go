@@ -128,8 +128,10 @@ func (g *growth) size(n int) (err error) {
 	return nil
 }
 
-func (x *fleet) set(row, goal, format string, args ...any) {
-	x.table.set(row, x.column, goal, format, args...)
+// set fills a cell and prints it at once: a long run shows where it is.
+func (x *fleet) set(what, goal, format string, args ...any) {
+	x.table.set(what, x.column, goal, format, args...)
+	row(what, fmt.Sprintf(format, args...), goal, true)
 }
 
 func (x *fleet) start() (err error) {
