@@ -259,18 +259,15 @@ func (tr *trace) cycles() span {
 		switch {
 		case sent:
 			// The unit counts by itself.
-			last, _ := tr.rs[i-1].Value(rimewatch.StartCount)
-			n := int64(count - last)
-			for range n {
-				starts = append(starts, at)
-			}
+			before, _ := tr.rs[i-1].Value(rimewatch.StartCount)
+			n := int(count - before)
+			starts = append(starts, slices.Repeat([]rimewatch.Time{at}, n)...)
 			if n > 0 {
 				total, _ := tr.rs[i].Value(rimewatch.RunSeconds)
-				seconds := total - counted
-				counted = total
 				for range n {
-					runs = append(runs, seconds/float64(n)/60)
+					runs = append(runs, (total-counted)/float64(n)/60)
 				}
+				counted = total
 			}
 		case on && !was:
 			starts, began = append(starts, at), at

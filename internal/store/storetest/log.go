@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -54,6 +53,8 @@ func Readings(t *testing.T, e Engine) {
 		{"deleted device", (*fixture).deletedDevice},
 		{"history order and limits", (*fixture).historyOrder},
 		{"buckets", (*fixture).buckets},
+		{"optional measurements", (*fixture).optional},
+		{"counters", (*fixture).counters},
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
 		{"downtime", (*fixture).downtime},
 		{"alerts", (*fixture).alerts},
@@ -354,100 +355,6 @@ func (f *fixture) behindLost() {
 		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0), reading(t0 + 1)}))
 	})
 	f.equal("afterwards", f.commit(id, reading(t0+2), reading(t0+3)), []store.Outcome{store.Accepted, store.Accepted})
-}
-
-func (f *fixture) historyOrder() {
-	id := f.addDevice("H")
-	var want []rimewatch.Reading
-	for i := range 300 {
-		want = append(want, reading(t0+rimewatch.Time(i)*7*rimewatch.Minute))
-	}
-	shuffled := slices.Clone(want)
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	f.commit(id, shuffled[:150]...)
-	f.e.Settle(f.T, f.s)
-	f.commit(id, shuffled[150:]...)
-	want = withoutReceipt(want)
-	reversed := slices.Clone(want)
-	slices.Reverse(reversed)
-	f.everywhere(func(where string) {
-		f.equal(where, f.history(all(id)), want)
-		f.equal(where+" descending", f.history(store.HistoryQuery{DeviceID: id, To: rimewatch.MaxTime, Descending: true}), reversed)
-		from, to := want[10].At, want[40].At
-		f.equal(where+" range", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to}), want[10:40])
-		f.equal(where+" limit", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to, Limit: 5}), want[10:15])
-		f.equal(where+" limit from the end", f.history(store.HistoryQuery{DeviceID: id, From: from, To: to, Limit: 5, Descending: true}), reversed[300-40:300-35])
-		f.equal(where+" empty", len(f.history(store.HistoryQuery{DeviceID: id, From: to + 1, To: to + 2})), 0)
-	})
-}
-
-func (f *fixture) buckets() {
-	id := f.addDevice("B")
-	var rs []rimewatch.Reading
-	for i := range 400 {
-		r := reading(t0 + rimewatch.Time(i)*11*rimewatch.Minute + rimewatch.Time(i%7)*777)
-		if i%9 == 0 {
-			r.Present &^= 1 << rimewatch.Voltage
-			r.Values[rimewatch.Voltage] = 0
-		}
-		rs = append(rs, r)
-	}
-	f.commit(id, rs[:250]...)
-	f.e.Settle(f.T, f.s)
-	f.commit(id, rs[250:]...)
-	f.everywhere(func(where string) {
-		for _, step := range []rimewatch.Time{15 * rimewatch.Minute, rimewatch.Hour, rimewatch.Day} {
-			q := store.BucketQuery{DeviceID: id, From: t0 + 5*rimewatch.Hour, To: t0 + 60*rimewatch.Hour, Step: step, Fields: rimewatch.AllFields}
-			got, err := f.s.Buckets(f.ctx, q)
-			f.must(err)
-			want := plainBuckets(rs, q)
-			if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-4)); d != "" {
-				f.Fatalf("%s, step %d (-want +got):\n%s", where, step, d)
-			}
-		}
-	})
-}
-
-// plainBuckets is the model: a loop over everything.
-func plainBuckets(rs []rimewatch.Reading, q store.BucketQuery) []store.Bucket {
-	byAt := make(map[rimewatch.Time]*store.Bucket)
-	var order []rimewatch.Time
-	for i := range rs {
-		r := &rs[i]
-		if r.At < q.From || r.At >= q.To {
-			continue
-		}
-		at := r.At / q.Step * q.Step
-		b := byAt[at]
-		if b == nil {
-			b = &store.Bucket{At: at}
-			byAt[at] = b
-			order = append(order, at)
-		}
-		b.Count++
-		defrost, _ := r.Flags.Bool(rimewatch.DefrostActive)
-		b.Defrost = b.Defrost || (q.Step < rimewatch.Hour && defrost)
-		for fld, v := range r.All() {
-			if !q.Fields.Has(fld) {
-				continue
-			}
-			if n := int(fld) + 1; n > len(b.Fields) {
-				b.Fields = append(b.Fields, make([]store.Aggregate, n-len(b.Fields))...)
-			}
-			a := &b.Fields[fld]
-			if a.Count == 0 {
-				a.Min, a.Max = v, v
-			}
-			a.Count++
-			a.Min, a.Max, a.Sum = min(a.Min, v), max(a.Max, v), a.Sum+v
-		}
-	}
-	slices.Sort(order)
-	var out []store.Bucket
-	for _, at := range order {
-		out = append(out, *byAt[at])
-	}
-	return out
 }
 
 // recovered is what a store gives back at its start.
