@@ -116,13 +116,20 @@ func (s *Site) Check() error {
 	return result(CheckText(e, "address", s.Address, MaxAddressLen))
 }
 
+// CheckEmail adds to e why s cannot be stored as an e-mail address, on the
+// field email.
+func CheckEmail(e *Error, s string) *Error {
+	e = CheckText(e, "email", s, MaxEmailLen)
+	if at := strings.LastIndexByte(s, '@'); at < 1 || at == len(s)-1 || strings.ContainsAny(s, " \t\r\n<>") {
+		e = complain(e, "email", "must be an e-mail address")
+	}
+	return e
+}
+
 // Check reports why u cannot be stored: CodeValidationFailed with the fields
 // email, name, units, theme, password.
 func (u *User) Check() error {
-	e := CheckText(nil, "email", u.Email, MaxEmailLen)
-	if at := strings.LastIndexByte(u.Email, '@'); at < 1 || at == len(u.Email)-1 || strings.ContainsAny(u.Email, " \t\r\n<>") {
-		e = complain(e, "email", "must be an e-mail address")
-	}
+	e := CheckEmail(nil, u.Email)
 	e = checkLine(e, "name", u.Name)
 	e = CheckText(e, "password", u.PasswordHash, MaxPasswordHashLen)
 	if u.Units != "c" && u.Units != "f" {

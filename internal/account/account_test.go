@@ -144,6 +144,14 @@ func (f *fixture) person(email string, role rimewatch.Role) rimewatch.User {
 	return u
 }
 
+// invite invites an address in the name of the operator.
+func (f *fixture) invite(email string, role rimewatch.Role) (store.Invitation, string) {
+	f.Helper()
+	v, link, err := f.Invite(f.ctx, f.op, InviteRequest{Email: email, Role: role}, t0)
+	f.ok(err)
+	return v, link
+}
+
 // signIn signs a person in with the usual password.
 func (f *fixture) signIn(email string, now rimewatch.Time) SignedIn {
 	f.Helper()

@@ -3,10 +3,12 @@ package account
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // How long a cached token is believed: tokenFresh without question,
@@ -214,20 +216,19 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 	if err != nil {
 		return err
 	}
-	for _, x := range sessions {
-		if x.ID != p.SessionID {
-			continue
-		}
-		m, err := s.membership(ctx, p.UserID, p.WorkspaceID)
-		if err == nil && m.WorkspaceID == p.WorkspaceID && m.Role == p.Role {
-			return nil
-		}
-		if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeForbidden {
-			return err
-		}
+	i := slices.IndexFunc(sessions, func(x store.Session) bool { return x.ID == p.SessionID })
+	if i < 0 {
+		return errUnauthenticated()
+	}
+	all, err := s.store.Memberships(ctx, p.UserID)
+	if err != nil {
+		return err
+	}
+	stands := func(m store.MembershipView) bool { return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role }
+	if !slices.ContainsFunc(all, stands) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in the workspace has changed.")
 	}
-	return errUnauthenticated()
+	return nil
 }
 
 // flushTokens writes last uses and forgets tokens that are not used any more.

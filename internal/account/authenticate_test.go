@@ -221,7 +221,7 @@ func TestValid(t *testing.T) {
 	admin.Role = rimewatch.RoleViewer
 	f.ok(f.Valid(f.ctx, admin, t0))
 	f.code(f.Valid(f.ctx, admin, t0+SessionIdle), rimewatch.CodeUnauthenticated)
-	f.ok(f.RemoveMember(f.ctx, owner, admin.UserID))
+	f.ok(f.RemoveMember(f.ctx, owner, admin.UserID, t0))
 	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeForbidden)
 	f.ok(f.SignOut(f.ctx, owner))
 	f.code(f.Valid(f.ctx, owner, t0), rimewatch.CodeUnauthenticated)

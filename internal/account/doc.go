@@ -26,8 +26,13 @@
 // person (members, tokens, settings) asks for the role and refuses tokens. The
 // operator of the machine (the command line) acts through Operator.
 //
-// A member is added by e-mail address. An address that is not known yet becomes
-// a user without a password, and the one who added it gets a link, shown once,
-// by which that person sets one. Nobody proves to own an address: who runs a
-// workspace must only add people he knows to be behind it.
+// # Invitations
+//
+// An invitation is an object of its own: it offers the holder of an e-mail
+// address one membership in one workspace, and becomes one when that person
+// accepts it with its secret. A person without an account makes one by it; one
+// who has an account signs in and accepts. Nobody becomes a member unasked, and
+// what the inviter is answered does not depend on whether the address has an
+// account. A session looks at one workspace; when its membership there ends it
+// may do nothing there, and never falls into another workspace.
 package account

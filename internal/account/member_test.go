@@ -2,8 +2,6 @@ package account
 
 import (
 	"fmt"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
@@ -37,18 +35,20 @@ func TestWhoManagesMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.Members(f.ctx, actor)
 			same(t, rimewatch.CodeOf(err), may(rimewatch.RoleViewer))
+			_, err = f.Invitations(f.ctx, actor)
+			same(t, rimewatch.CodeOf(err), may(rimewatch.RoleViewer))
 			for _, role := range allRoles {
 				n++
-				m, link, err := f.AddMember(f.ctx, actor, MemberRequest{Email: fmt.Sprintf("n%d@example.com", n), Role: role}, t0)
+				v, link, err := f.Invite(f.ctx, actor, InviteRequest{Email: fmt.Sprintf("n%d@example.com", n), Role: role}, t0)
 				same(t, rimewatch.CodeOf(err), may(role))
 				if err == nil {
-					same(t, m.Role, role)
+					same(t, v.Role, role)
 					same(t, len(link), 43)
 				}
-				pending, _, err := f.AddMember(f.ctx, f.op, MemberRequest{Email: fmt.Sprintf("p%d@example.com", n), Role: role}, t0)
-				f.ok(err)
-				_, err = f.RenewLink(f.ctx, actor, pending.UserID, t0)
+				invited, _ := f.invite(fmt.Sprintf("p%d@example.com", n), role)
+				_, _, err = f.RenewInvitation(f.ctx, actor, invited.ID, t0)
 				same(t, rimewatch.CodeOf(err), may(role))
+				same(t, rimewatch.CodeOf(f.WithdrawInvitation(f.ctx, actor, invited.ID)), may(role))
 				for _, to := range allRoles {
 					u := target(role)
 					m, err := f.ChangeRole(f.ctx, actor, u.ID, to)
@@ -57,7 +57,7 @@ func TestWhoManagesMembers(t *testing.T) {
 						same(t, m.Role, to)
 					}
 				}
-				same(t, rimewatch.CodeOf(f.RemoveMember(f.ctx, actor, target(role).ID)), may(role))
+				same(t, rimewatch.CodeOf(f.RemoveMember(f.ctx, actor, target(role).ID, t0)), may(role))
 			}
 		})
 	}
@@ -71,9 +71,16 @@ func TestMembersOfAnotherWorkspace(t *testing.T) {
 	op := Operator(other.ID)
 	_, err = f.ChangeRole(f.ctx, op, u.ID, rimewatch.RoleAdmin)
 	f.code(err, rimewatch.CodeNotFound)
-	_, err = f.RenewLink(f.ctx, op, u.ID, t0)
+	v, link := f.invite("eve@example.com", rimewatch.RoleViewer)
+	_, _, err = f.RenewInvitation(f.ctx, op, v.ID, t0)
 	f.code(err, rimewatch.CodeNotFound)
-	f.code(f.RemoveMember(f.ctx, op, u.ID), rimewatch.CodeNotFound)
+	f.code(f.WithdrawInvitation(f.ctx, op, v.ID), rimewatch.CodeNotFound)
+	_, err = f.Invitation(f.ctx, link, t0)
+	f.ok(err)
+	foreign, err := f.Invitations(f.ctx, op)
+	f.ok(err)
+	same(t, len(foreign), 0)
+	f.code(f.RemoveMember(f.ctx, op, u.ID, t0), rimewatch.CodeNotFound)
 	list, err := f.Members(f.ctx, op)
 	f.ok(err)
 	same(t, len(list), 0)
@@ -84,100 +91,26 @@ func TestLastOwner(t *testing.T) {
 	owner := f.as(rimewatch.RoleOwner)
 	_, err := f.ChangeRole(f.ctx, owner, owner.UserID, rimewatch.RoleAdmin)
 	f.code(err, rimewatch.CodeConflict)
-	f.code(f.RemoveMember(f.ctx, owner, owner.UserID), rimewatch.CodeConflict)
+	f.code(f.RemoveMember(f.ctx, owner, owner.UserID, t0), rimewatch.CodeConflict)
 	viewer := f.as(rimewatch.RoleViewer)
-	f.ok(f.RemoveMember(f.ctx, viewer, viewer.UserID)) // everyone may leave
-	f.code(f.RemoveMember(f.ctx, viewer, viewer.UserID), rimewatch.CodeNotFound)
+	f.ok(f.RemoveMember(f.ctx, viewer, viewer.UserID, t0)) // everyone may leave
+	f.code(f.RemoveMember(f.ctx, viewer, viewer.UserID, t0), rimewatch.CodeNotFound)
 }
 
-func TestAddMember(t *testing.T) {
+// The tokens that a member made end with the membership, at once.
+func TestRemovedMembersTokens(t *testing.T) {
 	f := newFixture(t)
-	for _, c := range []struct {
-		name  string
-		r     MemberRequest
-		code  rimewatch.Code
-		field string
-	}{
-		{"role", MemberRequest{Email: "a@example.com", Role: "root"}, rimewatch.CodeValidationFailed, "role"},
-		{"no role", MemberRequest{Email: "a@example.com"}, rimewatch.CodeValidationFailed, "role"},
-		{"email", MemberRequest{Email: "nobody", Role: rimewatch.RoleViewer}, rimewatch.CodeValidationFailed, "email"},
-		{"NUL in email", MemberRequest{Email: "a\x00@example.com", Role: rimewatch.RoleViewer}, rimewatch.CodeValidationFailed, "email"},
-		{"long email", MemberRequest{Email: strings.Repeat("a", 300) + "@example.com", Role: rimewatch.RoleViewer}, rimewatch.CodeValidationFailed, "email"},
-		{"name", MemberRequest{Email: "a@example.com", Name: "\xff", Role: rimewatch.RoleViewer}, rimewatch.CodeValidationFailed, "name"},
-		{"good", MemberRequest{Email: " A@Example.com ", Name: " Ada ", Role: rimewatch.RoleViewer}, "", ""},
-		{"again", MemberRequest{Email: "a@EXAMPLE.com", Role: rimewatch.RoleViewer}, rimewatch.CodeConflict, "email"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m, _, err := f.AddMember(f.ctx, f.op, c.r, t0)
-			if c.code != "" {
-				f.field(err, c.code, c.field)
-				return
-			}
-			f.ok(err)
-			same(t, m.Email, "a@example.com")
-			same(t, m.Name, "Ada")
-			same(t, m.Pending, true)
-		})
-	}
-}
-
-func TestAcceptLink(t *testing.T) {
-	f := newFixture(t)
-	m, first, err := f.AddMember(f.ctx, f.op, MemberRequest{Email: "ada@example.com", Role: rimewatch.RoleTechnician}, t0)
+	f.person("owner@example.com", rimewatch.RoleOwner)
+	admin := f.as(rimewatch.RoleAdmin)
+	_, plain, err := f.CreateToken(f.ctx, admin, TokenRequest{Name: "mine"}, t0)
 	f.ok(err)
-	link, err := f.RenewLink(f.ctx, f.op, m.UserID, t0)
+	_, lines := f.token(TokenRequest{})
+	p, err := f.Authenticate(f.ctx, plain, t0)
 	f.ok(err)
-	for _, bad := range []string{"", "x", first, link + "x", strings.Repeat("A", 43)} {
-		_, err = f.LinkUser(f.ctx, bad, t0)
-		f.code(err, rimewatch.CodeNotFound)
-		_, err = f.AcceptLink(f.ctx, bad, password, Client{}, t0)
-		f.code(err, rimewatch.CodeNotFound)
-	}
-	u, err := f.LinkUser(f.ctx, link, t0)
-	f.ok(err)
-	same(t, u.Email, "ada@example.com")
-	_, err = f.AcceptLink(f.ctx, link, "short", Client{}, t0)
-	f.field(err, rimewatch.CodeValidationFailed, "password")
-	_, err = f.AcceptLink(f.ctx, link, password, Client{}, t0+PasswordLinkLife)
-	f.code(err, rimewatch.CodeNotFound)
-
-	var wg sync.WaitGroup
-	codes := make([]rimewatch.Code, 4)
-	for i := range codes {
-		wg.Go(func() {
-			in, err := f.AcceptLink(f.ctx, link, password, Client{}, t0)
-			codes[i] = rimewatch.CodeOf(err)
-			if err == nil && (in.Principal.UserID != m.UserID || in.Principal.Role != rimewatch.RoleTechnician) {
-				t.Errorf("signed in as %+v", in.Principal)
-			}
-		})
-	}
-	wg.Wait()
-	count := make(map[rimewatch.Code]int)
-	for _, c := range codes {
-		count[c]++
-	}
-	if count[""] != 1 || count[rimewatch.CodeNotFound] != len(codes)-1 {
-		t.Fatalf("a link that is used %d times at once gives %v", len(codes), codes)
-	}
-	f.signIn("ada@example.com", t0)
-	_, err = f.RenewLink(f.ctx, f.op, m.UserID, t0)
-	f.code(err, rimewatch.CodeConflict) // a password is not reset by an admin
-}
-
-// An admin elsewhere must not get a link that also opens this workspace.
-func TestLinkOfAnotherWorkspace(t *testing.T) {
-	f := newFixture(t)
-	m, link, err := f.AddMember(f.ctx, f.op, MemberRequest{Email: "ada@example.com", Role: rimewatch.RoleOwner}, t0)
-	f.ok(err)
-	other, err := f.FindWorkspace(f.ctx, "Other", true, t0)
-	f.ok(err)
-	elsewhere, stolen, err := f.AddMember(f.ctx, Operator(other.ID), MemberRequest{Email: "ada@example.com", Role: rimewatch.RoleViewer}, t0)
-	f.ok(err)
-	same(t, elsewhere.UserID, m.UserID)
-	same(t, stolen, "")
-	_, err = f.RenewLink(f.ctx, Operator(other.ID), m.UserID, t0)
-	f.code(err, rimewatch.CodeConflict)
-	_, err = f.AcceptLink(f.ctx, link, password, Client{}, t0)
+	f.ok(f.RemoveMember(f.ctx, f.op, admin.UserID, t0+1))
+	_, err = f.Authenticate(f.ctx, plain, t0+1)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	same(t, f.revoked, []int64{p.TokenID})
+	_, err = f.Authenticate(f.ctx, lines, t0+1)
 	f.ok(err)
 }

@@ -3,13 +3,15 @@ package account
 import "github.com/rimewatch/rimewatch"
 
 // Principal is who makes a request: a person with a session, an API token, or
-// the operator of the machine.
+// the operator of the machine. A person who is no member of the workspace that
+// the session looks at has no workspace, no role and no scopes, and so may only
+// do what concerns the account.
 type Principal struct {
-	WorkspaceID int64
+	WorkspaceID int64          // 0 for a person who is no member
 	UserID      int64          // 0 for tokens and the operator
 	TokenID     int64          // 0 for sessions and the operator
 	SessionID   int64          // 0 for tokens and the operator
-	Role        rimewatch.Role // "" for tokens
+	Role        rimewatch.Role // "" for tokens, and for a person who is no member
 	Scopes      rimewatch.Scopes
 	Session     bool // a person or the operator, never a token
 }
@@ -19,9 +21,16 @@ func Operator(workspaceID int64) Principal {
 	return Principal{WorkspaceID: workspaceID, Role: rimewatch.RoleOwner, Scopes: rimewatch.RoleOwner.Scopes(), Session: true}
 }
 
+func errNoMember() error {
+	return rimewatch.Errorf(rimewatch.CodeForbidden, "You are not a member of this workspace.")
+}
+
 // Require checks scopes: CodeForbidden, whose fields.scope names the missing
 // ones.
 func (p *Principal) Require(want rimewatch.Scopes) error {
+	if p.Session && p.Role == "" {
+		return errNoMember()
+	}
 	if p.Scopes.Has(want) {
 		return nil
 	}
@@ -38,8 +47,20 @@ func (p *Principal) RequireRole(want rimewatch.Role) error {
 	if !p.Session {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
 	}
+	if p.Role == "" {
+		return errNoMember()
+	}
 	if !p.Role.AtLeast(want) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs the role %s.", want)
+	}
+	return nil
+}
+
+// RequirePerson checks that a signed-in person asks, a member of a workspace or
+// not: CodeForbidden. Tokens and the operator, who have no account, do not pass.
+func (p *Principal) RequirePerson() error {
+	if !p.Session || p.UserID == 0 {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
 	}
 	return nil
 }

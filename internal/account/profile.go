@@ -16,16 +16,38 @@ type Profile struct {
 	Memberships []store.MembershipView // all of the user's workspaces
 }
 
-// Me describes the signed-in person.
-func (s *Service) Me(ctx context.Context, p Principal) (Profile, error) {
-	if err := requirePerson(p); err != nil {
-		return Profile{}, err
+func newUser(email, name string, now rimewatch.Time) rimewatch.User {
+	return rimewatch.User{Email: normalEmail(email), Name: normalText(name), Units: "c", Theme: "system", CreatedAt: now, UpdatedAt: now}
+}
+
+// Person is the account of the signed-in person, without its password.
+func (s *Service) Person(ctx context.Context, p Principal) (rimewatch.User, error) {
+	if err := p.RequirePerson(); err != nil {
+		return rimewatch.User{}, err
 	}
 	u, err := s.store.User(ctx, p.UserID)
+	u.PasswordHash = ""
+	return u, err
+}
+
+// Memberships lists the workspaces of the signed-in person.
+func (s *Service) Memberships(ctx context.Context, p Principal) ([]store.MembershipView, error) {
+	if err := p.RequirePerson(); err != nil {
+		return nil, err
+	}
+	return s.store.Memberships(ctx, p.UserID)
+}
+
+// Me describes the signed-in person in the workspace that the session looks at:
+// CodeForbidden when the person is no member of it.
+func (s *Service) Me(ctx context.Context, p Principal) (Profile, error) {
+	u, err := s.Person(ctx, p)
 	if err != nil {
 		return Profile{}, err
 	}
-	u.PasswordHash = ""
+	if err := p.RequireRole(rimewatch.RoleViewer); err != nil {
+		return Profile{}, err
+	}
 	w, err := s.store.Workspace(ctx, p.WorkspaceID)
 	if err != nil {
 		return Profile{}, err
@@ -47,7 +69,7 @@ type ProfilePatch struct {
 // UpdateMe changes the signed-in person's settings: CodeValidationFailed with
 // the fields name, units, theme.
 func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch, now rimewatch.Time) (rimewatch.User, error) {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
 	}
 	u, err := s.store.UpdateUser(ctx, p.UserID, func(u *rimewatch.User) error {
@@ -72,7 +94,7 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 // nothing afterwards. CodeValidationFailed with the field current_password when
 // that is wrong, or password when the new one will not do.
 func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password string, client Client, now rimewatch.Time) (SignedIn, error) {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return SignedIn{}, err
 	}
 	if err := checkPassword("password", password); err != nil {

@@ -48,9 +48,18 @@ type userStore interface {
 
 type memberStore interface {
 	PutMember(ctx context.Context, m *rimewatch.Member) error
-	DeleteMember(ctx context.Context, workspaceID, userID int64) error
+	DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error)
 	Members(ctx context.Context, workspaceID int64) ([]store.MemberView, error)
 	Memberships(ctx context.Context, userID int64) ([]store.MembershipView, error)
+}
+
+type invitationStore interface {
+	CreateInvitation(ctx context.Context, v *store.Invitation) error
+	RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error)
+	DeleteInvitation(ctx context.Context, workspaceID, id int64) error
+	Invitations(ctx context.Context, workspaceID int64) ([]store.InvitationView, error)
+	Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.InvitationView, error)
+	AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (rimewatch.Member, error)
 }
 
 type sessionStore interface {
@@ -78,6 +87,7 @@ type Store interface {
 	siteStore
 	userStore
 	memberStore
+	invitationStore
 	sessionStore
 	tokenStore
 }

@@ -55,9 +55,8 @@ func errCredentials() error {
 }
 
 // SignIn checks a password and makes a session. CodeUnauthenticated when the
-// address or the password is wrong, which takes the same work; CodeForbidden
-// when the person belongs to no workspace; CodeUnavailable when too many people
-// sign in at once. The caller limits failures per address (FailureLimiter).
+// address or the password is wrong, which takes the same work; CodeUnavailable
+// when too many people sign in at once. The caller limits failures per address (FailureLimiter).
 func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time) (SignedIn, error) {
 	u, err := s.store.UserByEmail(ctx, normalEmail(c.Email))
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
@@ -107,12 +106,15 @@ func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string
 	}
 }
 
-// startSession makes a session that looks at a workspace of the user, the first
+// startSession makes a session that looks at a workspace, at the user's first
 // one when workspaceID is 0.
 func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, now rimewatch.Time) (SignedIn, error) {
-	m, err := s.membership(ctx, u.ID, workspaceID)
+	all, err := s.store.Memberships(ctx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
+	}
+	if workspaceID == 0 && len(all) > 0 {
+		workspaceID = all[0].WorkspaceID
 	}
 	if err := s.makeRoom(ctx, u.ID, now); err != nil {
 		return SignedIn{}, err
@@ -122,14 +124,14 @@ func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspace
 		return SignedIn{}, err
 	}
 	row := store.Session{
-		Hash: hash, UserID: u.ID, WorkspaceID: m.WorkspaceID,
+		Hash: hash, UserID: u.ID, WorkspaceID: workspaceID,
 		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
 		CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
 	}
 	if err := s.store.CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Secret: secret, EndsAt: now + SessionLife, Principal: sessionPrincipal(&row, m), User: *u}, nil
+	return SignedIn{Secret: secret, EndsAt: now + SessionLife, Principal: sessionPrincipal(&row, all), User: *u}, nil
 }
 
 // clip makes any text storable: valid, without NUL, at most n bytes long.
@@ -141,26 +143,16 @@ func clip(text string, n int) string {
 	return text
 }
 
-func sessionPrincipal(row *store.Session, m rimewatch.Member) Principal {
-	return Principal{WorkspaceID: m.WorkspaceID, UserID: m.UserID, SessionID: row.ID, Role: m.Role, Scopes: m.Role.Scopes(), Session: true}
-}
-
-// membership finds the user's place in a workspace or, failing that, the first
-// one: CodeForbidden when there is none.
-func (s *Service) membership(ctx context.Context, userID, workspaceID int64) (rimewatch.Member, error) {
-	all, err := s.store.Memberships(ctx, userID)
-	if err != nil {
-		return rimewatch.Member{}, err
-	}
-	if len(all) == 0 {
-		return rimewatch.Member{}, rimewatch.Errorf(rimewatch.CodeForbidden, "You do not belong to a workspace.")
-	}
+// sessionPrincipal is who a session stands for: a member of the workspace that
+// it looks at, never of another one, or nobody's member.
+func sessionPrincipal(row *store.Session, all []store.MembershipView) Principal {
+	p := Principal{UserID: row.UserID, SessionID: row.ID, Session: true}
 	for _, m := range all {
-		if m.WorkspaceID == workspaceID {
-			return m.Member, nil
+		if m.WorkspaceID == row.WorkspaceID {
+			p.WorkspaceID, p.Role, p.Scopes = m.WorkspaceID, m.Role, m.Role.Scopes()
 		}
 	}
-	return all[0].Member, nil
+	return p
 }
 
 func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time) error {
@@ -182,8 +174,8 @@ func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time
 }
 
 // AuthenticateSession finds who a session cookie stands for:
-// CodeUnauthenticated when it is unknown or has ended, or its user belongs to
-// no workspace any more. Role changes count at once.
+// CodeUnauthenticated when it is unknown or has ended. Changes of the role and
+// the end of the membership count at once.
 func (s *Service) AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (Principal, error) {
 	hash, ok := hashSecret(secret)
 	if !ok {
@@ -193,15 +185,12 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string, now ri
 	if err != nil {
 		return Principal{}, notFoundIs(err, errUnauthenticated)
 	}
-	m, err := s.membership(ctx, row.UserID, row.WorkspaceID)
+	all, err := s.store.Memberships(ctx, row.UserID)
 	if err != nil {
-		if rimewatch.CodeOf(err) == rimewatch.CodeForbidden {
-			return Principal{}, errUnauthenticated()
-		}
 		return Principal{}, err
 	}
 	s.touchSession(&row, now)
-	return sessionPrincipal(&row, m), nil
+	return sessionPrincipal(&row, all), nil
 }
 
 // notFoundIs replaces a CodeNotFound.
@@ -247,17 +236,9 @@ func (s *Service) flushSessions(ctx context.Context) error {
 	return failed
 }
 
-// requirePerson refuses tokens and the operator, who have no account.
-func requirePerson(p Principal) error {
-	if !p.Session || p.UserID == 0 {
-		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
-	}
-	return nil
-}
-
 // SignOut ends the principal's own session. Ending it twice is no error.
 func (s *Service) SignOut(ctx context.Context, p Principal) error {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return err
 	}
 	return notFoundIs(s.store.DeleteSession(ctx, p.UserID, p.SessionID), func() error { return nil })
@@ -265,7 +246,7 @@ func (s *Service) SignOut(ctx context.Context, p Principal) error {
 
 // Sessions lists the principal's own sessions.
 func (s *Service) Sessions(ctx context.Context, p Principal, now rimewatch.Time) ([]store.Session, error) {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return nil, err
 	}
 	return s.store.Sessions(ctx, p.UserID, now)
@@ -273,7 +254,7 @@ func (s *Service) Sessions(ctx context.Context, p Principal, now rimewatch.Time)
 
 // RevokeSession ends one of the principal's own sessions: CodeNotFound.
 func (s *Service) RevokeSession(ctx context.Context, p Principal, id int64) error {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return err
 	}
 	return s.store.DeleteSession(ctx, p.UserID, id)
@@ -281,7 +262,7 @@ func (s *Service) RevokeSession(ctx context.Context, p Principal, id int64) erro
 
 // RevokeOtherSessions ends all of the principal's sessions but this one.
 func (s *Service) RevokeOtherSessions(ctx context.Context, p Principal) error {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return err
 	}
 	return s.store.DeleteSessions(ctx, p.UserID, p.SessionID)
@@ -290,7 +271,7 @@ func (s *Service) RevokeOtherSessions(ctx context.Context, p Principal) error {
 // SwitchWorkspace makes the principal's session look at another workspace of
 // its user: CodeNotFound when the user does not belong to it.
 func (s *Service) SwitchWorkspace(ctx context.Context, p Principal, workspaceID int64) error {
-	if err := requirePerson(p); err != nil {
+	if err := p.RequirePerson(); err != nil {
 		return err
 	}
 	return s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, workspaceID)

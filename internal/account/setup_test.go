@@ -129,7 +129,7 @@ func TestNoRandomness(t *testing.T) {
 	if _, plain, err := f.CreateToken(f.ctx, f.op, TokenRequest{Name: "x"}, t0); err == nil || plain != "" {
 		t.Errorf("a token %q", plain)
 	}
-	if _, _, err := f.AddMember(f.ctx, f.op, MemberRequest{Email: "a@example.com", Role: rimewatch.RoleViewer}, t0); err == nil {
+	if _, _, err := f.Invite(f.ctx, f.op, InviteRequest{Email: "a@example.com", Role: rimewatch.RoleViewer}, t0); err == nil {
 		t.Error("a link")
 	}
 	if _, err := f.AddUser(f.ctx, f.ws.ID, UserRequest{Email: "b@example.com", Password: password, Role: rimewatch.RoleViewer}, t0); err == nil {

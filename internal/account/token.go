@@ -94,9 +94,14 @@ func (s *Service) RevokeToken(ctx context.Context, p Principal, id int64, now ri
 	if err := s.store.RevokeToken(ctx, p.WorkspaceID, id, now); err != nil {
 		return err
 	}
+	s.dropToken(id)
+	return nil
+}
+
+// dropToken forgets a token that was revoked and says so to those who use it.
+func (s *Service) dropToken(id int64) {
 	if e := s.tokens.byTokenID(id); e != nil {
 		s.tokens.remove(e)
 	}
 	s.onRevoke(id)
-	return nil
 }

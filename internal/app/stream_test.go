@@ -242,7 +242,9 @@ func TestStreamEndsWithRights(t *testing.T) {
 		}, 4403},
 		{"member removed", func() (*stream, func() error) {
 			in := add("cy", rimewatch.RoleViewer)
-			return asPerson(in), func() error { return h.Accounts.RemoveMember(t.Context(), h.owner.Principal, in.User.ID) }
+			return asPerson(in), func() error {
+				return h.Accounts.RemoveMember(t.Context(), h.owner.Principal, in.User.ID, rimewatch.TimeOf(time.Now()))
+			}
 		}, 4403},
 	} {
 		s, end := c.open()

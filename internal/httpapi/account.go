@@ -15,6 +15,7 @@ type Accounts interface {
 	personal
 	tokenAdmin
 	memberAdmin
+	inviter
 	siteAdmin
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
 }
@@ -24,6 +25,8 @@ type personal interface {
 	Setup(ctx context.Context, r account.SetupRequest, now rimewatch.Time) (account.SignedIn, error)
 	SignIn(ctx context.Context, c account.Credentials, now rimewatch.Time) (account.SignedIn, error)
 	SignOut(ctx context.Context, p account.Principal) error
+	Person(ctx context.Context, p account.Principal) (rimewatch.User, error)
+	Memberships(ctx context.Context, p account.Principal) ([]store.MembershipView, error)
 	Me(ctx context.Context, p account.Principal) (account.Profile, error)
 	UpdateMe(ctx context.Context, p account.Principal, patch account.ProfilePatch, now rimewatch.Time) (rimewatch.User, error)
 	ChangePassword(ctx context.Context, p account.Principal, current, password string, client account.Client, now rimewatch.Time) (account.SignedIn, error)
@@ -193,12 +196,36 @@ func (a *API) me(ctx context.Context, _ *NoInput) (Me, error) {
 	}
 	out := Me{
 		User: userJSON(&p.User), Workspace: workspaceJSON(&p.Workspace), Role: p.Role, Scopes: p.Scopes.Names(),
-		Memberships: make([]MembershipRef, len(p.Memberships)),
-	}
-	for i, m := range p.Memberships {
-		out.Memberships[i] = MembershipRef{m.WorkspaceID, m.WorkspaceName, m.Role}
+		Memberships: membershipRefs(p.Memberships),
 	}
 	return out, nil
+}
+
+func membershipRefs(all []store.MembershipView) []MembershipRef {
+	out := make([]MembershipRef, len(all))
+	for i, m := range all {
+		out[i] = MembershipRef{m.WorkspaceID, m.WorkspaceName, m.Role}
+	}
+	return out
+}
+
+// MyWorkspaces are a person's workspaces.
+type MyWorkspaces struct {
+	User        UserJSON        `json:"user"`
+	Memberships []MembershipRef `json:"memberships"`
+}
+
+func (a *API) myWorkspaces(ctx context.Context, _ *NoInput) (MyWorkspaces, error) {
+	p := callOf(ctx).principal
+	u, err := a.cfg.Accounts.Person(ctx, p)
+	if err != nil {
+		return MyWorkspaces{}, err
+	}
+	all, err := a.cfg.Accounts.Memberships(ctx, p)
+	if err != nil {
+		return MyWorkspaces{}, err
+	}
+	return MyWorkspaces{userJSON(&u), membershipRefs(all)}, nil
 }
 
 // MeBody changes a person's own settings.
@@ -319,7 +346,6 @@ func (a *API) switchWorkspace(ctx context.Context, in *SwitchInput) (Done, error
 }
 
 func (a *API) accountRoutes() []route {
-	anyone := person(rimewatch.RoleViewer)
 	return []route{
 		{method: http.MethodGet, path: "/v1/setup", id: "setup-state", tag: "Account", summary: "Tell whether the service is set up", access: public, bind: handle(a.setupState)},
 		{
@@ -330,19 +356,23 @@ func (a *API) accountRoutes() []route {
 			method: http.MethodPost, path: "/v1/auth/sign-in", id: "sign-in", tag: "Account", summary: "Sign in", access: public, body: jsonBody,
 			also: []rimewatch.Code{rimewatch.CodeUnauthenticated}, description: "Sets the session cookie.", bind: handle(a.signIn),
 		},
-		{method: http.MethodPost, path: "/v1/auth/sign-out", id: "sign-out", tag: "Account", summary: "Sign out", access: anyone, bind: handle(a.signOut)},
-		{method: http.MethodGet, path: "/v1/me", id: "get-me", tag: "Account", summary: "Get the signed-in person", access: anyone, bind: handle(a.me)},
-		{method: http.MethodPatch, path: "/v1/me", id: "update-me", tag: "Account", summary: "Change your own settings", access: anyone, body: jsonBody, bind: handle(a.updateMe)},
+		{method: http.MethodPost, path: "/v1/auth/sign-out", id: "sign-out", tag: "Account", summary: "Sign out", access: signedIn, bind: handle(a.signOut)},
+		{method: http.MethodGet, path: "/v1/me", id: "get-me", tag: "Account", summary: "Get the signed-in person", access: person(rimewatch.RoleViewer), bind: handle(a.me)},
 		{
-			method: http.MethodPost, path: "/v1/me/password", id: "change-password", tag: "Account", summary: "Change your password", access: anyone, body: jsonBody,
+			method: http.MethodGet, path: "/v1/me/workspaces", id: "list-my-workspaces", tag: "Account", summary: "List your workspaces", access: signedIn,
+			description: "Also answers when the session looks at a workspace that you are no member of any more, where everything else is 403.", bind: handle(a.myWorkspaces),
+		},
+		{method: http.MethodPatch, path: "/v1/me", id: "update-me", tag: "Account", summary: "Change your own settings", access: signedIn, body: jsonBody, bind: handle(a.updateMe)},
+		{
+			method: http.MethodPost, path: "/v1/me/password", id: "change-password", tag: "Account", summary: "Change your password", access: signedIn, body: jsonBody,
 			description: "Ends all of your sessions and starts a new one for this browser.", bind: handle(a.changePassword),
 		},
 		{
-			method: http.MethodPost, path: "/v1/me/workspace", id: "switch-workspace", tag: "Account", summary: "Look at another of your workspaces", access: anyone, body: jsonBody,
+			method: http.MethodPost, path: "/v1/me/workspace", id: "switch-workspace", tag: "Account", summary: "Look at another of your workspaces", access: signedIn, body: jsonBody,
 			bind: handle(a.switchWorkspace),
 		},
-		{method: http.MethodGet, path: "/v1/me/sessions", id: "list-sessions", tag: "Account", summary: "List your sessions", access: anyone, bind: handle(a.listSessions)},
-		{method: http.MethodDelete, path: "/v1/me/sessions", id: "end-other-sessions", tag: "Account", summary: "End all of your other sessions", access: anyone, bind: handle(a.endOtherSessions)},
-		{method: http.MethodDelete, path: "/v1/me/sessions/{id}", id: "end-session", tag: "Account", summary: "End one of your sessions", access: anyone, bind: handle(a.endSession)},
+		{method: http.MethodGet, path: "/v1/me/sessions", id: "list-sessions", tag: "Account", summary: "List your sessions", access: signedIn, bind: handle(a.listSessions)},
+		{method: http.MethodDelete, path: "/v1/me/sessions", id: "end-other-sessions", tag: "Account", summary: "End all of your other sessions", access: signedIn, bind: handle(a.endOtherSessions)},
+		{method: http.MethodDelete, path: "/v1/me/sessions/{id}", id: "end-session", tag: "Account", summary: "End one of your sessions", access: signedIn, bind: handle(a.endSession)},
 	}
 }

@@ -143,29 +143,55 @@ func TestTokensAndMembers(t *testing.T) {
 		{name: "revoke unknown", req: r.browser(remove("/v1/tokens/99", "")), status: 404, code: rimewatch.CodeNotFound},
 		{name: "revoke that of another workspace", req: r.browser(remove("/v1/tokens/4", "")), status: 404, code: rimewatch.CodeNotFound},
 
-		{name: "members", req: r.browser(get("/v1/members", "")), status: 200, want: map[string]any{"data.members.0.email": "olga@example.com", "data.members.0.role": "owner", "data.members.0.pending": false}},
+		{name: "members", req: r.browser(get("/v1/members", "")), status: 200, want: map[string]any{"data.members.0.email": "olga@example.com", "data.members.0.role": "owner", "data.invitations.0": nil}},
 		{name: "a bad member", req: r.browser(post("/v1/members", "", `{"email":"no","role":"king"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"email", "role"}},
 		{name: "the last owner stays", req: r.browser(patch("/v1/members/1", "", `{"role":"viewer"}`)), status: 409, code: rimewatch.CodeConflict},
 		{name: "and cannot leave", req: r.browser(remove("/v1/members/1", "")), status: 409, code: rimewatch.CodeConflict},
 		{name: "unknown member", req: r.browser(remove("/v1/members/77", "")), status: 404, code: rimewatch.CodeNotFound},
 	})
-	added := r.do(r.browser(post("/v1/members", "", `{"email":"tom@example.com","name":"Tom","role":"technician"}`)))
-	first, _ := added.get("data.invitation").(string)
-	if added.status != 201 || first == "" || added.get("data.member.pending") != true {
+	added := r.do(r.browser(post("/v1/members", "", `{"email":"Tom@example.com","role":"technician"}`)))
+	first, _ := added.get("data.secret").(string)
+	if added.status != 201 || first == "" || added.get("data.invitation.email") != "tom@example.com" || added.get("data.invitation.expired") != false {
 		t.Fatalf("%d %s", added.status, added.body)
 	}
-	renewed := r.do(r.browser(post("/v1/members/2/invitation", "", "")))
-	link, _ := renewed.get("data.invitation").(string)
+	renewed := r.do(r.browser(post("/v1/invitations/1/renew", "", "")))
+	link, _ := renewed.get("data.secret").(string)
+	accept := func(password string) request {
+		return post("/v1/invitations/accept", "", `{"secret":"`+link+`","name":"Tom","password":"`+password+`"}`)
+	}
 	r.run(t, []scenario{
-		{name: "the old invitation is dead", req: post("/v1/invitations/lookup", "", `{"invitation":"`+first+`"}`), status: 404, code: rimewatch.CodeNotFound},
-		{name: "the new one", req: post("/v1/invitations/lookup", "", `{"invitation":"`+link+`"}`), status: 200, want: map[string]any{"data.email": "tom@example.com", "data.name": "Tom"}},
-		{name: "too short a password", req: post("/v1/invitations/accept", "", `{"invitation":"`+link+`","password":"short"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"password"}},
-		{name: "accept", req: post("/v1/invitations/accept", "", `{"invitation":"`+link+`","password":"tom's long one"}`), status: 200, want: map[string]any{"data.user.email": "tom@example.com"}},
-		{name: "accept again", req: post("/v1/invitations/accept", "", `{"invitation":"`+link+`","password":"tom's long one"}`), status: 404, code: rimewatch.CodeNotFound},
-		{name: "add again", req: r.browser(post("/v1/members", "", `{"email":"tom@example.com","role":"viewer"}`)), status: 409, code: rimewatch.CodeConflict},
-		{name: "no invitation for who has a password", req: r.browser(post("/v1/members/2/invitation", "", "")), status: 409, code: rimewatch.CodeConflict},
+		{name: "it is pending", req: r.browser(get("/v1/members", "")), status: 200, want: map[string]any{"data.members.1": nil, "data.invitations.0.email": "tom@example.com", "data.invitations.0.role": "technician"}},
+		{name: "invite again", req: r.browser(post("/v1/members", "", `{"email":"tom@example.com","role":"viewer"}`)), status: 409, code: rimewatch.CodeConflict},
+		{name: "the old link is dead", req: post("/v1/invitations/lookup", "", `{"secret":"`+first+`"}`), status: 404, code: rimewatch.CodeNotFound},
+		{name: "the new one", req: post("/v1/invitations/lookup", "", `{"secret":"`+link+`"}`), status: 200, want: map[string]any{"data.email": "tom@example.com", "data.workspace_name": "Alpha", "data.role": "technician", "data.invited_by": "Olga"}},
+		{name: "it is not Olga's", req: r.browser(post("/v1/me/invitations", "", `{"secret":"`+link+`"}`)), status: 403, code: rimewatch.CodeForbidden},
+		{name: "too short a password", req: accept("short"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"password"}},
+		{name: "accept", req: accept("tom's long one"), status: 200, want: map[string]any{"data.user.email": "tom@example.com", "data.user.name": "Tom"}},
+		{name: "accept again", req: accept("tom's long one"), status: 404, code: rimewatch.CodeNotFound},
+		{name: "invite a member", req: r.browser(post("/v1/members", "", `{"email":"tom@example.com","role":"viewer"}`)), status: 409, code: rimewatch.CodeConflict},
 		{name: "change the role", req: r.browser(patch("/v1/members/2", "", `{"role":"viewer"}`)), status: 200, want: map[string]any{"data.member.role": "viewer"}},
 		{name: "remove", req: r.browser(remove("/v1/members/2", "")), status: 200},
+		{name: "invite and withdraw", req: r.browser(remove("/v1/invitations/2", "")), status: 200, before: func(r *rig) {
+			r.do(r.browser(post("/v1/members", "", `{"email":"tom@example.com","role":"admin"}`)))
+		}},
+		{name: "nothing is pending", req: r.browser(get("/v1/members", "")), status: 200, want: map[string]any{"data.invitations.0": nil}},
+		{name: "nothing to withdraw", req: r.browser(remove("/v1/invitations/2", "")), status: 404, code: rimewatch.CodeNotFound},
+	})
+	// Tom has an account and signs in, but he is nobody's member.
+	tom := cookieOf(t, r.do(post("/v1/auth/sign-in", "", `{"email":"tom@example.com","password":"tom's long one"}`))).Value
+	as := func(q request) request { return q.with("Cookie", sessionCookie+"="+tom) }
+	invited := r.do(r.browser(post("/v1/members", "", `{"email":"tom@example.com","role":"viewer"}`)))
+	link, _ = invited.get("data.secret").(string)
+	r.run(t, []scenario{
+		{name: "no workspace: me", req: as(get("/v1/me", "")), status: 403, code: rimewatch.CodeForbidden},
+		{name: "no workspace: devices", req: as(get("/v1/devices", "")), status: 403, code: rimewatch.CodeForbidden},
+		{name: "no workspace: readings", req: as(post("/v1/readings", "", `{"device_serial":"A","humidity":1}`)), status: 403, code: rimewatch.CodeForbidden},
+		{name: "no workspace: equipment types", req: as(get("/v1/equipment-types", "")), status: 403, code: rimewatch.CodeForbidden},
+		{name: "his workspaces", req: as(get("/v1/me/workspaces", "")), status: 200, want: map[string]any{"data.user.email": "tom@example.com", "data.memberships.0": nil}},
+		{name: "no second account", req: accept("tom's long one"), status: 409, code: rimewatch.CodeConflict},
+		{name: "join", req: as(post("/v1/me/invitations", "", `{"secret":"`+link+`"}`)), status: 200},
+		{name: "me", req: as(get("/v1/me", "")), status: 200, want: map[string]any{"data.workspace.name": "Alpha", "data.role": "viewer"}},
+		{name: "join again", req: as(post("/v1/me/invitations", "", `{"secret":"`+link+`"}`)), status: 404, code: rimewatch.CodeNotFound},
 	})
 }
 

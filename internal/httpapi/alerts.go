@@ -271,14 +271,14 @@ func (a *API) auditActor(ctx context.Context, p account.Principal) (string, erro
 	if !p.Session {
 		return tokenActor(&p), nil
 	}
-	me, err := a.cfg.Accounts.Me(ctx, p)
+	u, err := a.cfg.Accounts.Person(ctx, p)
 	if err != nil {
 		return "", err
 	}
-	if me.User.Name == "" {
-		return me.User.Email, nil
+	if u.Name == "" {
+		return u.Email, nil
 	}
-	return me.User.Name + " <" + me.User.Email + ">", nil
+	return u.Name + " <" + u.Email + ">", nil
 }
 
 // AlertCountsInput narrows the counts.

@@ -47,6 +47,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 		}
 		ids[kind] = int64(id)
 	}
+	made("invitations", "/v1/members", fmt.Sprintf(`{"email":"invited-%s@example.com","role":"viewer"}`, serial), "invitation")
 	end := r.now().Add(24 * time.Hour).String()
 	made("sites", "/v1/sites", `{"name":"S"}`, "site")
 	made("devices", "/v1/devices", fmt.Sprintf(`{"serial":%q,"equipment_type":"walkin_freezer","site_id":%d,"limits":{"delay_s":600}}`, serial, ids["sites"]), "device")

@@ -81,7 +81,7 @@ func describe(rt *route) *huma.Operation {
 	}
 	if !rt.access.public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
-		if rt.access.role != "" {
+		if rt.access.role != "" || rt.access.own {
 			op.Security = op.Security[1:]
 		}
 	}
@@ -98,6 +98,8 @@ func accessText(x *access) string {
 		return "Needs no token."
 	case x.role != "":
 		return "Needs a signed-in user with the role " + string(x.role) + "; an API token cannot do this."
+	case x.own:
+		return "Needs a signed-in user, a member of a workspace or not; an API token cannot do this."
 	case x.scopes == 0:
 		return "Needs a token or a signed-in user."
 	default:

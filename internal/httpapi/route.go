@@ -41,9 +41,13 @@ type access struct {
 	public bool
 	scopes rimewatch.Scopes // of a token or of a person's role
 	role   rimewatch.Role   // of a person; tokens never pass
+	own    bool             // a signed-in person, who need not be a member anywhere
 }
 
-var public = access{public: true}
+var (
+	public   = access{public: true}
+	signedIn = access{own: true}
+)
 
 func scope(s rimewatch.Scopes) access { return access{scopes: s} }
 func person(r rimewatch.Role) access  { return access{role: r} }
@@ -52,6 +56,8 @@ func (x access) check(p *account.Principal) *rimewatch.Error {
 	var err error
 	switch {
 	case x.public:
+	case x.own:
+		err = p.RequirePerson()
 	case x.role != "":
 		err = p.RequireRole(x.role)
 	default:

@@ -41,8 +41,8 @@ type Control interface {
 	// user's sessions and password links.
 	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
 
-	// CreatePasswordLink keeps a link for setting a password; it replaces the
-	// user's earlier one.
+	// CreatePasswordLink keeps a link for setting a forgotten password; it
+	// replaces the user's earlier one.
 	CreatePasswordLink(ctx context.Context, l *PasswordLink) error
 	// PasswordLink finds one that has not expired by the hash of its secret.
 	PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (PasswordLink, error)
@@ -50,10 +50,32 @@ type Control interface {
 	// CodeNotFound when the link is used, replaced or expired.
 	UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error
 
+	// CreateInvitation keeps an invitation: CodeConflict on email when the holder
+	// of the address is a member of the workspace or is invited to it already.
+	CreateInvitation(ctx context.Context, v *Invitation) error
+	// RenewInvitation replaces the secret and the expiry of an invitation; the
+	// old secret stops working.
+	RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (Invitation, error)
+	DeleteInvitation(ctx context.Context, workspaceID, id int64) error
+	// Invitations lists those that nobody has accepted, expired ones included.
+	Invitations(ctx context.Context, workspaceID int64) ([]InvitationView, error)
+	// Invitation finds one that has not expired by the hash of its secret.
+	Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (InvitationView, error)
+	// AcceptInvitation makes u a member and ends the invitation, in one step: of
+	// several at once one wins, the others get CodeNotFound. u.ID == 0 makes the
+	// user: CodeConflict when the address has an account. CodeForbidden when the
+	// invitation is for another address than u's. A member keeps the role that
+	// he has.
+	AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (rimewatch.Member, error)
+
+	// PutMember that lowers a role also ends the invitations that the member
+	// made for the workspace.
 	PutMember(ctx context.Context, m *rimewatch.Member) error
-	// DeleteMember refuses (CodeConflict) to remove the last owner; so does
-	// PutMember that would demote one.
-	DeleteMember(ctx context.Context, workspaceID, userID int64) error
+	// DeleteMember ends, in the same step, the tokens and the invitations that
+	// the member made for the workspace, and returns the ids of those tokens. It
+	// refuses (CodeConflict) to remove the last owner; so does PutMember that
+	// would demote one.
+	DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error)
 	Members(ctx context.Context, workspaceID int64) ([]MemberView, error)
 	Memberships(ctx context.Context, userID int64) ([]MembershipView, error)
 
@@ -69,7 +91,8 @@ type Control interface {
 	// SetSessionWorkspace makes a session look at another of its user's
 	// workspaces; CodeNotFound when the user is no member there.
 	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
-	// DeleteExpired drops sessions and password links that have expired.
+	// DeleteExpired drops sessions and password links that have expired, and
+	// invitations that have for InvitationGrace.
 	DeleteExpired(ctx context.Context, now rimewatch.Time) error
 
 	CreateToken(ctx context.Context, t *rimewatch.Token) error
@@ -105,8 +128,42 @@ func (s *Session) Check() error {
 	return nil
 }
 
-// PasswordLink lets a person set a password once: an invitation. Only the hash
-// of its secret is stored.
+// Invitation offers the holder of an e-mail address one membership in one
+// workspace. Only the hash of its secret is stored.
+type Invitation struct {
+	ID          int64
+	WorkspaceID int64
+	Email       string // lower case
+	Role        rimewatch.Role
+	Hash        [32]byte
+	InvitedBy   int64 // user id, 0 = command line
+	CreatedAt   rimewatch.Time
+	ExpiresAt   rimewatch.Time
+}
+
+// Check reports why v cannot be stored: CodeValidationFailed with the fields
+// email or role.
+func (v *Invitation) Check() error {
+	if e := rimewatch.CheckEmail(nil, v.Email); e != nil {
+		return e
+	}
+	m := rimewatch.Member{Role: v.Role}
+	return m.Check()
+}
+
+// InvitationGrace is for how long an expired invitation is listed, so that it
+// can be renewed.
+const InvitationGrace = 30 * rimewatch.Day
+
+// InvitationView is an invitation with the names that its receiver is shown.
+type InvitationView struct {
+	Invitation
+	WorkspaceName string
+	InvitedByName string // "" for the command line
+}
+
+// PasswordLink lets a person set a forgotten password once. Only the hash of
+// its secret is stored.
 type PasswordLink struct {
 	Hash      [32]byte
 	UserID    int64
@@ -118,7 +175,6 @@ type PasswordLink struct {
 type MemberView struct {
 	rimewatch.Member
 	Email, Name string
-	Pending     bool // invited, has no password yet
 }
 
 // MembershipView is a user's place in a workspace with its name.

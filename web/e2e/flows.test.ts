@@ -216,12 +216,13 @@ describe('people', () => {
     await button('Done', dialog()).click();
     const ben = await Visitor.arrive(browser, server, phone);
     await ben.page.goto(link);
-    await ben.page.getByLabel('Password').fill('another walk-in');
-    await ben.page.getByRole('button', { name: 'Set password' }).click();
+    await ben.page.getByLabel('Your name').fill('Ben');
+    await ben.page.getByLabel('Choose a password').fill('another walk-in');
+    await ben.page.getByRole('button', { name: 'Create account' }).click();
     await ben.page.getByText(/attention/).first().waitFor();
     await ben.leave();
     const { members } = await office.send('GET', '/v1/members');
-    expect(members.find((m: { email: string }) => m.email === 'ben@example.com')).toMatchObject({ role: 'technician', pending: false });
+    expect(members.find((m: { email: string }) => m.email === 'ben@example.com')).toMatchObject({ role: 'technician', name: 'Ben' });
   });
 
   it('change their password', async () => {

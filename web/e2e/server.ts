@@ -78,8 +78,8 @@ export class Office {
   /** hire invites somebody, who accepts. */
   async hire(role: string): Promise<Person> {
     const person = { email: `${role}@example.com`, password: 'another walk-in' };
-    const { invitation } = await this.send('POST', '/v1/members', { email: person.email, name: role, role });
-    await new Office(this.url).send('POST', '/v1/invitations/accept', { invitation, password: person.password });
+    const { secret } = await this.send('POST', '/v1/members', { email: person.email, role });
+    await new Office(this.url).send('POST', '/v1/invitations/accept', { secret, name: role, password: person.password });
     return person;
   }
 

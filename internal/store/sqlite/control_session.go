@@ -104,7 +104,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 		if _, err := exec(conn, "DELETE FROM session WHERE expires_at <= ?", int64(now)); err != nil {
 			return err
 		}
-		_, err := exec(conn, "DELETE FROM password_link WHERE expires_at <= ?", int64(now))
+		if _, err := exec(conn, "DELETE FROM password_link WHERE expires_at <= ?", int64(now)); err != nil {
+			return err
+		}
+		_, err := exec(conn, "DELETE FROM invitation WHERE expires_at <= ?", int64(now-store.InvitationGrace))
 		return err
 	})
 }
@@ -170,11 +173,29 @@ func (s *Store) RevokeToken(ctx context.Context, workspaceID, id int64, now rime
 		if err != nil || t.RevokedAt != 0 {
 			return err
 		}
-		if _, err := exec(conn, "UPDATE token SET revoked_at = ? WHERE id = ?", int64(now), id); err != nil {
-			return err
-		}
-		return s.audit(ctx, conn, workspaceID, "token.revoked", subject("token", id), fields{"name": t.Name})
+		return s.revokeToken(ctx, conn, &t, now)
 	})
+}
+
+func (s *Store) revokeToken(ctx context.Context, conn *sqlite.Conn, t *rimewatch.Token, now rimewatch.Time) error {
+	if _, err := exec(conn, "UPDATE token SET revoked_at = ? WHERE id = ?", int64(now), t.ID); err != nil {
+		return err
+	}
+	return s.audit(ctx, conn, t.WorkspaceID, "token.revoked", subject("token", t.ID), fields{"name": t.Name})
+}
+
+// revokeTokensBy ends the tokens that a member made and returns their ids.
+func (s *Store) revokeTokensBy(ctx context.Context, conn *sqlite.Conn, workspaceID, userID int64, now rimewatch.Time) (ids []int64, err error) {
+	var made []rimewatch.Token
+	err = each(conn, "SELECT "+tokenColumns+" FROM token t WHERE t.workspace_id = ? AND t.created_by = ? AND t.revoked_at = 0 ORDER BY t.id",
+		func(stmt *sqlite.Stmt) { made = append(made, scanToken(stmt)) }, workspaceID, userID)
+	for i := range made {
+		if err == nil {
+			ids = append(ids, made[i].ID)
+			err = s.revokeToken(ctx, conn, &made[i], now)
+		}
+	}
+	return ids, err
 }
 
 // TouchTokens implements store.Control.

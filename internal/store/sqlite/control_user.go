@@ -196,7 +196,7 @@ func (s *Store) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) e
 		if err != nil {
 			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
 		}
-		return s.auditUser(ctx, conn, l.UserID, "user.invited", fields{"expires_at": l.ExpiresAt})
+		return s.auditUser(ctx, conn, l.UserID, "user.reset_requested", fields{"expires_at": l.ExpiresAt})
 	})
 }
 
@@ -269,6 +269,11 @@ func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.M
 	if err != nil || old.Role == m.Role {
 		return err
 	}
+	if !m.Role.AtLeast(old.Role) {
+		if err := s.endInvitationsBy(ctx, conn, m.WorkspaceID, m.UserID); err != nil {
+			return err
+		}
+	}
 	u, err := findUser(conn, "id = ?", m.UserID)
 	if err != nil {
 		return err
@@ -288,8 +293,8 @@ func (s *Store) PutMember(ctx context.Context, m *rimewatch.Member) error {
 }
 
 // DeleteMember implements store.Control.
-func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64) error {
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
 		m, owners, err := findMember(conn, workspaceID, userID)
 		if err != nil {
 			return err
@@ -301,21 +306,31 @@ func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64) err
 		if err != nil {
 			return err
 		}
+		if tokens, err = s.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
+			return err
+		}
+		if err := s.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
+			return err
+		}
 		if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
 			return err
 		}
 		return s.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), fields{"email": u.Email, "role": m.Role})
 	})
+	if err != nil {
+		return nil, err
+	}
+	return tokens, nil
 }
 
 // Members implements store.Control.
 func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
 	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
-		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, u.password_hash = ''
+		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name
 			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(stmt *sqlite.Stmt) {
 			list = append(list, store.MemberView{
 				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: stmt.ColumnInt64(0), Role: rimewatch.Role(stmt.ColumnText(1)), CreatedAt: columnTime(stmt, 2)},
-				Email:  stmt.ColumnText(3), Name: stmt.ColumnText(4), Pending: stmt.ColumnBool(5),
+				Email:  stmt.ColumnText(3), Name: stmt.ColumnText(4),
 			})
 		}, workspaceID)
 	})

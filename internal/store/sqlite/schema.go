@@ -55,6 +55,19 @@ CREATE TABLE password_link (
 	expires_at INTEGER NOT NULL
 ) STRICT;
 
+-- An offer of a membership to the holder of an address.
+CREATE TABLE invitation (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	email TEXT NOT NULL, -- lower case
+	role TEXT NOT NULL,
+	hash BLOB NOT NULL UNIQUE,
+	invited_by INTEGER NOT NULL, -- user, 0 = the command line
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL,
+	UNIQUE (workspace_id, email)
+) STRICT;
+
 CREATE TABLE member (
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
 	user_id INTEGER NOT NULL REFERENCES user(id),

@@ -85,7 +85,7 @@ func (c *control) auditTrail() {
 	u, t := c.auditPeople(w, other, by, &seen, &seenOther)
 	c.ok(c.s.RevokeToken(c.ctx, w.ID, t.ID, t0))
 	c.ok(c.s.RevokeToken(c.ctx, w.ID, t.ID, t0+1))
-	c.ok(c.s.DeleteMember(c.ctx, w.ID, u.ID))
+	c.ok(c.deleteMember(w, u))
 	c.audited(w, &seen, by+fmt.Sprintf(`token.revoked token %d {"name":%q}`, t.ID, t.Name),
 		by+fmt.Sprintf(`member.removed user %d {"email":"ada@example.com","role":"admin"}`, u.ID))
 	c.audited(other, &seenOther)
@@ -115,7 +115,7 @@ func (c *control) auditPeople(w, other rimewatch.Workspace, by string, seen, see
 	both := []string{
 		by + fmt.Sprintf(`user.updated user %d {"name":{"from":"Ada Ömer","to":"Ada"}}`, u.ID),
 		by + fmt.Sprintf("user.password_set user %d", u.ID),
-		by + fmt.Sprintf(`user.invited user %d {"expires_at":"%s"}`, u.ID, l.ExpiresAt),
+		by + fmt.Sprintf(`user.reset_requested user %d {"expires_at":"%s"}`, u.ID, l.ExpiresAt),
 		fmt.Sprintf("Ada <ada@example.com> user.password_set user %d", u.ID),
 	}
 	c.audited(w, seen, both...)

@@ -1,0 +1,163 @@
+package account
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// InvitationLife is how long the link of an invitation works.
+const InvitationLife = 7 * rimewatch.Day
+
+// InviteRequest describes an invitation to the principal's workspace.
+type InviteRequest struct {
+	Email string
+	Role  rimewatch.Role
+}
+
+// Invite offers the holder of an address a membership of the principal's
+// workspace. Whether the address has an account makes no difference to what the
+// inviter learns. Where the service sends mail the link goes to the address and
+// link is empty; otherwise link is the secret, which Accept and AcceptAsNew
+// take and which is returned here and never again. Needs the role admin, and
+// owner to invite an owner. CodeConflict on email when that person is a member
+// or is invited already; CodeValidationFailed with the fields email, role;
+// CodeUnavailable when the mail cannot be sent.
+func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now rimewatch.Time) (v store.Invitation, link string, err error) {
+	if err := s.mayManage(p, r.Role); err != nil {
+		return v, "", err
+	}
+	secret, hash, err := s.newSecret()
+	if err != nil {
+		return v, "", err
+	}
+	v = store.Invitation{
+		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Hash: hash,
+		InvitedBy: p.UserID, CreatedAt: now, ExpiresAt: now + InvitationLife,
+	}
+	if err := s.store.CreateInvitation(ctx, &v); err != nil {
+		return store.Invitation{}, "", err
+	}
+	return v, secret, nil
+}
+
+// Invitations lists the invitations to the principal's workspace that nobody
+// has accepted, expired ones included. Needs the role admin.
+func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.InvitationView, error) {
+	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+		return nil, err
+	}
+	return s.store.Invitations(ctx, p.WorkspaceID)
+}
+
+// manageInvitation finds an invitation that p may renew or withdraw:
+// CodeNotFound, CodeForbidden.
+func (s *Service) manageInvitation(ctx context.Context, p Principal, id int64) (store.InvitationView, error) {
+	all, err := s.Invitations(ctx, p)
+	if err != nil {
+		return store.InvitationView{}, err
+	}
+	for _, v := range all {
+		if v.ID == id {
+			return v, s.mayManage(p, v.Role)
+		}
+	}
+	return store.InvitationView{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
+}
+
+// RenewInvitation replaces the link of an invitation, with a new expiry; the
+// old link stops working. The rest is as with Invite. CodeNotFound.
+func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, now rimewatch.Time) (v store.Invitation, link string, err error) {
+	if _, err := s.manageInvitation(ctx, p, id); err != nil {
+		return v, "", err
+	}
+	secret, hash, err := s.newSecret()
+	if err != nil {
+		return v, "", err
+	}
+	v, err = s.store.RenewInvitation(ctx, p.WorkspaceID, id, hash, now+InvitationLife)
+	if err != nil {
+		return v, "", err
+	}
+	return v, secret, nil
+}
+
+// WithdrawInvitation ends an invitation before it is accepted. Needs the role
+// admin, and owner for the invitation of an owner. CodeNotFound.
+func (s *Service) WithdrawInvitation(ctx context.Context, p Principal, id int64) error {
+	if _, err := s.manageInvitation(ctx, p, id); err != nil {
+		return err
+	}
+	return s.store.DeleteInvitation(ctx, p.WorkspaceID, id)
+}
+
+func errInvitation() error {
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "This invitation was used, withdrawn or renewed, or has expired.")
+}
+
+// Invitation finds what the holder of a link is invited to: CodeNotFound when
+// the link does not work.
+func (s *Service) Invitation(ctx context.Context, secret string, now rimewatch.Time) (store.InvitationView, error) {
+	hash, ok := hashSecret(secret)
+	if !ok {
+		return store.InvitationView{}, errInvitation()
+	}
+	v, err := s.store.Invitation(ctx, hash, now)
+	return v, notFoundIs(err, errInvitation)
+}
+
+// Accept makes the signed-in person a member of the workspace that invited the
+// person's address, and makes the session look at it. CodeNotFound when the
+// link does not work; CodeForbidden when the invitation is for another address.
+func (s *Service) Accept(ctx context.Context, p Principal, secret string, now rimewatch.Time) (rimewatch.Member, error) {
+	if err := p.RequirePerson(); err != nil {
+		return rimewatch.Member{}, err
+	}
+	hash, ok := hashSecret(secret)
+	if !ok {
+		return rimewatch.Member{}, errInvitation()
+	}
+	u, err := s.store.User(ctx, p.UserID)
+	if err != nil {
+		return rimewatch.Member{}, err
+	}
+	m, err := s.store.AcceptInvitation(ctx, hash, &u, now)
+	if err != nil {
+		return m, notFoundIs(err, errInvitation)
+	}
+	return m, s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, m.WorkspaceID)
+}
+
+// NewPerson is who accepts an invitation without having an account.
+type NewPerson struct {
+	Name     string
+	Password string
+	Client   Client
+}
+
+// AcceptAsNew makes an account for the invited address, a member of the
+// workspace that invited, and signs it in. CodeNotFound when the link does not
+// work; CodeConflict when the address has an account, whose holder signs in and
+// accepts; CodeValidationFailed with the fields name, password.
+func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, now rimewatch.Time) (SignedIn, error) {
+	v, err := s.Invitation(ctx, secret, now) // before the work of hashing
+	if err != nil {
+		return SignedIn{}, err
+	}
+	u := newUser(v.Email, r.Name, now)
+	if err := gather(checkPassword("password", r.Password), u.Check()); err != nil {
+		return SignedIn{}, err
+	}
+	if u.PasswordHash, err = s.hasher.hash(ctx, s.rand, r.Password); err != nil {
+		return SignedIn{}, err
+	}
+	m, err := s.store.AcceptInvitation(ctx, v.Hash, &u, now)
+	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
+		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeConflict, "This address has an account: sign in and accept the invitation.")
+	}
+	if err != nil {
+		return SignedIn{}, notFoundIs(err, errInvitation)
+	}
+	return s.startSession(ctx, &u, m.WorkspaceID, r.Client, now)
+}

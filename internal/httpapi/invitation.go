@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+type inviter interface {
+	Invite(ctx context.Context, p account.Principal, r account.InviteRequest, now rimewatch.Time) (store.Invitation, string, error)
+	Invitations(ctx context.Context, p account.Principal) ([]store.InvitationView, error)
+	RenewInvitation(ctx context.Context, p account.Principal, id int64, now rimewatch.Time) (store.Invitation, string, error)
+	WithdrawInvitation(ctx context.Context, p account.Principal, id int64) error
+	Invitation(ctx context.Context, secret string, now rimewatch.Time) (store.InvitationView, error)
+	Accept(ctx context.Context, p account.Principal, secret string, now rimewatch.Time) (rimewatch.Member, error)
+	AcceptAsNew(ctx context.Context, secret string, r account.NewPerson, now rimewatch.Time) (account.SignedIn, error)
+}
+
+// Invitation offers the holder of an address a membership.
+type Invitation struct {
+	ID        int64          `json:"id"`
+	Email     string         `json:"email"`
+	Role      rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+	Expired   bool           `json:"expired" doc:"Its link has stopped working; it can be renewed."`
+	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
+	ExpiresAt rimewatch.Time `json:"expires_at" nullable:"false"`
+}
+
+func invitationJSON(v *store.Invitation, now rimewatch.Time) Invitation {
+	return Invitation{v.ID, v.Email, v.Role, now >= v.ExpiresAt, v.CreatedAt, v.ExpiresAt}
+}
+
+// InvitationData is the data of answers about one invitation.
+type InvitationData struct {
+	Invitation Invitation `json:"invitation"`
+	Secret     *string    `json:"secret" doc:"Shown here and never again: whoever has it and the address accepts with it. Null when it was sent to the address."`
+}
+
+func (c *call) invitationData(v *store.Invitation, secret string) InvitationData {
+	return InvitationData{invitationJSON(v, c.now), orNull(secret)}
+}
+
+// InviteBody says who is invited.
+type InviteBody struct {
+	Email string         `json:"email" minLength:"3" maxLength:"254"`
+	Role  rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+}
+
+// InviteInput carries the body that invites somebody.
+type InviteInput struct {
+	Body InviteBody
+}
+
+func (a *API) invite(ctx context.Context, in *InviteInput) (InvitationData, error) {
+	c := callOf(ctx)
+	v, secret, err := a.cfg.Accounts.Invite(ctx, c.principal, account.InviteRequest(in.Body), c.now)
+	if err != nil {
+		return InvitationData{}, err
+	}
+	return c.invitationData(&v, secret), nil
+}
+
+func (a *API) renewInvitation(ctx context.Context, in *IDInput) (InvitationData, error) {
+	id, err := in.id()
+	if err != nil {
+		return InvitationData{}, err
+	}
+	c := callOf(ctx)
+	v, secret, err := a.cfg.Accounts.RenewInvitation(ctx, c.principal, id, c.now)
+	if err != nil {
+		return InvitationData{}, err
+	}
+	return c.invitationData(&v, secret), nil
+}
+
+func (a *API) withdrawInvitation(ctx context.Context, in *IDInput) (Done, error) {
+	id, err := in.id()
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{}, a.cfg.Accounts.WithdrawInvitation(ctx, callOf(ctx).principal, id)
+}
+
+// InvitationSecret is a body with the secret of an invitation. It stands in the
+// body, since addresses of pages end up in logs.
+type InvitationSecret struct {
+	Secret string `json:"secret" minLength:"1" maxLength:"64"`
+}
+
+// InvitationSecretInput carries the secret of an invitation.
+type InvitationSecretInput struct {
+	Body InvitationSecret
+}
+
+// Invited is what an invitation is for.
+type Invited struct {
+	Email         string         `json:"email"`
+	WorkspaceName string         `json:"workspace_name"`
+	Role          rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+	InvitedBy     *string        `json:"invited_by" doc:"Null for the command line."`
+	ExpiresAt     rimewatch.Time `json:"expires_at" nullable:"false"`
+}
+
+func (a *API) lookUpInvitation(ctx context.Context, in *InvitationSecretInput) (Invited, error) {
+	c := callOf(ctx)
+	var out Invited
+	_, err := a.guess(c, func() (account.SignedIn, error) {
+		v, err := a.cfg.Accounts.Invitation(ctx, in.Body.Secret, c.now)
+		out = Invited{v.Email, v.WorkspaceName, v.Role, orNull(v.InvitedByName), v.ExpiresAt}
+		return account.SignedIn{}, err
+	})
+	return out, err
+}
+
+// InvitationAccept is the body by which a person without an account accepts an
+// invitation.
+type InvitationAccept struct {
+	Secret   string `json:"secret" minLength:"1" maxLength:"64"`
+	Name     string `json:"name,omitempty" maxLength:"200"`
+	Password string `json:"password" minLength:"10" maxLength:"256"`
+}
+
+// InvitationAcceptInput carries the acceptance of an invitation.
+type InvitationAcceptInput struct {
+	Body InvitationAccept
+}
+
+func (a *API) acceptInvitation(ctx context.Context, in *InvitationAcceptInput) (UserData, error) {
+	c := callOf(ctx)
+	b := &in.Body
+	s, err := a.guess(c, func() (account.SignedIn, error) {
+		return a.cfg.Accounts.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.now)
+	})
+	if err != nil {
+		return UserData{}, err
+	}
+	a.setSession(c, s)
+	return UserData{userJSON(&s.User)}, nil
+}
+
+func (a *API) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (Done, error) {
+	c := callOf(ctx)
+	_, err := a.guess(c, func() (account.SignedIn, error) {
+		_, err := a.cfg.Accounts.Accept(ctx, c.principal, in.Body.Secret, c.now)
+		return account.SignedIn{}, err
+	})
+	return Done{}, err
+}
+
+func (a *API) invitationRoutes() []route {
+	admin := person(rimewatch.RoleAdmin)
+	gone := []rimewatch.Code{rimewatch.CodeNotFound}
+	return []route{
+		{
+			method: http.MethodPost, path: "/v1/invitations/{id}/renew", id: "renew-invitation", tag: "Workspace", summary: "Renew an invitation", access: admin,
+			description: "Its old link stops working.", bind: handle(a.renewInvitation),
+		},
+		{method: http.MethodDelete, path: "/v1/invitations/{id}", id: "withdraw-invitation", tag: "Workspace", summary: "Withdraw an invitation", access: admin, bind: handle(a.withdrawInvitation)},
+		{
+			method: http.MethodPost, path: "/v1/invitations/lookup", id: "look-up-invitation", tag: "Account", summary: "See what an invitation is for", access: public, body: jsonBody,
+			also: gone, bind: handle(a.lookUpInvitation),
+		},
+		{
+			method: http.MethodPost, path: "/v1/invitations/accept", id: "accept-invitation", tag: "Account", summary: "Accept an invitation with a new account", access: public, body: jsonBody,
+			also:        append([]rimewatch.Code{rimewatch.CodeConflict}, gone...),
+			description: "Makes an account for the invited address and signs in. 409 when the address has one: its holder signs in and joins.", bind: handle(a.acceptInvitation),
+		},
+		{
+			method: http.MethodPost, path: "/v1/me/invitations", id: "join-workspace", tag: "Account", summary: "Accept an invitation with your account", access: signedIn, body: jsonBody,
+			also: gone, description: "The invitation must be for your address. The session then looks at the workspace.", bind: handle(a.joinWorkspace),
+		},
+	}
+}

@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"zombiezen.com/go/sqlite"
+)
+
+func errInvitation() error {
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
+}
+
+// invitationQuery selects invitations with the names that they are shown with.
+const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v.invited_by, v.created_at, v.expires_at,
+	w.name, coalesce(nullif(u.name, ''), u.email, '')
+	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN user u ON u.id = v.invited_by WHERE `
+
+func scanInvitation(stmt *sqlite.Stmt) store.InvitationView {
+	v := store.InvitationView{
+		Invitation: store.Invitation{
+			ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Email: stmt.ColumnText(2), Role: rimewatch.Role(stmt.ColumnText(3)),
+			InvitedBy: stmt.ColumnInt64(5), CreatedAt: columnTime(stmt, 6), ExpiresAt: columnTime(stmt, 7),
+		},
+		WorkspaceName: stmt.ColumnText(8), InvitedByName: stmt.ColumnText(9),
+	}
+	stmt.ColumnBytes(4, v.Hash[:])
+	return v
+}
+
+func findInvitation(conn *sqlite.Conn, where string, args ...any) (v store.InvitationView, err error) {
+	err = one(conn, errInvitation(), invitationQuery+where, func(stmt *sqlite.Stmt) { v = scanInvitation(stmt) }, args...)
+	return v, err
+}
+
+// CreateInvitation implements store.Control.
+func (s *Store) CreateInvitation(ctx context.Context, v *store.Invitation) error {
+	v.Email = rimewatch.TextKey(v.Email)
+	if err := v.Check(); err != nil {
+		return err
+	}
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		members, err := queryInt(conn, "SELECT count(*) FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? AND u.email = ?", v.WorkspaceID, v.Email)
+		if err != nil {
+			return err
+		}
+		if members > 0 {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This person is a member already.").With("email", "is a member already")
+		}
+		invited := rimewatch.Errorf(rimewatch.CodeConflict, "This address is invited already.").With("email", "is invited already")
+		v.ID, err = insert(conn, invited, "INSERT INTO invitation (workspace_id, email, role, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			v.WorkspaceID, v.Email, string(v.Role), v.Hash[:], v.InvitedBy, int64(v.CreatedAt), int64(v.ExpiresAt))
+		if err != nil {
+			return err
+		}
+		return s.auditInvitation(ctx, conn, v, "invitation.created")
+	})
+}
+
+func (s *Store) auditInvitation(ctx context.Context, conn *sqlite.Conn, v *store.Invitation, action string) error {
+	return s.audit(ctx, conn, v.WorkspaceID, action, subject("invitation", v.ID), fields{"email": v.Email, "role": v.Role})
+}
+
+// RenewInvitation implements store.Control.
+func (s *Store) RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error) {
+	var v store.InvitationView
+	err := s.write(ctx, func(conn *sqlite.Conn) (err error) {
+		if v, err = findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID); err != nil {
+			return err
+		}
+		v.Hash, v.ExpiresAt = hash, expires
+		if _, err := exec(conn, "UPDATE invitation SET hash = ?, expires_at = ? WHERE id = ?", hash[:], int64(expires), id); err != nil {
+			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This invitation exists already."))
+		}
+		return s.auditInvitation(ctx, conn, &v.Invitation, "invitation.renewed")
+	})
+	if err != nil {
+		return store.Invitation{}, err
+	}
+	return v.Invitation, nil
+}
+
+func (s *Store) deleteInvitation(ctx context.Context, conn *sqlite.Conn, v *store.Invitation, action string) error {
+	if _, err := exec(conn, "DELETE FROM invitation WHERE id = ?", v.ID); err != nil {
+		return err
+	}
+	return s.auditInvitation(ctx, conn, v, action)
+}
+
+// DeleteInvitation implements store.Control.
+func (s *Store) DeleteInvitation(ctx context.Context, workspaceID, id int64) error {
+	return s.write(ctx, func(conn *sqlite.Conn) error {
+		v, err := findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID)
+		if err != nil {
+			return err
+		}
+		return s.deleteInvitation(ctx, conn, &v.Invitation, "invitation.withdrawn")
+	})
+}
+
+// endInvitationsBy withdraws what a member offered, whose link he may hold.
+func (s *Store) endInvitationsBy(ctx context.Context, conn *sqlite.Conn, workspaceID, userID int64) error {
+	var made []store.InvitationView
+	err := each(conn, invitationQuery+"v.workspace_id = ? AND v.invited_by = ? ORDER BY v.id",
+		func(stmt *sqlite.Stmt) { made = append(made, scanInvitation(stmt)) }, workspaceID, userID)
+	for i := range made {
+		if err == nil {
+			err = s.deleteInvitation(ctx, conn, &made[i].Invitation, "invitation.withdrawn")
+		}
+	}
+	return err
+}
+
+// Invitations implements store.Control.
+func (s *Store) Invitations(ctx context.Context, workspaceID int64) (list []store.InvitationView, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
+		return each(conn, invitationQuery+"v.workspace_id = ? ORDER BY v.id",
+			func(stmt *sqlite.Stmt) { list = append(list, scanInvitation(stmt)) }, workspaceID)
+	})
+	return list, err
+}
+
+// Invitation implements store.Control.
+func (s *Store) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (v store.InvitationView, err error) {
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		v, err = findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
+		return err
+	})
+	return v, err
+}
+
+// AcceptInvitation implements store.Control.
+func (s *Store) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (m rimewatch.Member, err error) {
+	if err := u.Check(); err != nil {
+		return m, err
+	}
+	ctx = store.WithActorElse(ctx, person(u))
+	known := u.ID
+	err = s.write(ctx, func(conn *sqlite.Conn) error {
+		v, err := findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
+		if err != nil {
+			return err
+		}
+		if rimewatch.TextKey(u.Email) != v.Email {
+			return rimewatch.Errorf(rimewatch.CodeForbidden, "This invitation is for another e-mail address.")
+		}
+		if u.ID == 0 {
+			if err := insertUser(conn, u); err != nil {
+				return err
+			}
+		}
+		if err := s.deleteInvitation(ctx, conn, &v.Invitation, "invitation.accepted"); err != nil {
+			return err
+		}
+		m, _, err = findMember(conn, v.WorkspaceID, u.ID)
+		if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+			return err
+		}
+		m = rimewatch.Member{WorkspaceID: v.WorkspaceID, UserID: u.ID, Role: v.Role, CreatedAt: now}
+		return s.putMember(ctx, conn, &m)
+	})
+	if err != nil {
+		u.ID = known
+		return rimewatch.Member{}, err
+	}
+	return m, nil
+}
