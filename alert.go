@@ -89,8 +89,6 @@ type Alert struct {
 	Status             AlertStatus
 	Severity           Severity
 	Type               AlertType
-	Title              string
-	Message            string
 	Metric             string   // field name or derived measure, "" when none
 	Value              *float64 // newest value of Metric
 	PeakValue          *float64 // worst value of Metric since the condition started
@@ -108,7 +106,9 @@ type Alert struct {
 	Note               string
 	Occurrences        int // how often the condition came back on this alert
 	Flapping           bool
-	SuppressedBy       int64 // id of the alert that explains this one, 0 = none
+	OutOf              int      // of SiteOffline: the devices that Value is a part of
+	HoldH              *float64 // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
+	SuppressedBy       int64    // id of the alert that explains this one, 0 = none
 	Prediction         *Prediction
 	Feedback           *Feedback // what a person said of the prediction, nil when nobody has
 }
@@ -119,24 +119,41 @@ type Prediction struct {
 	Risk              float64    `json:"risk"`      // 0–1 within the horizon
 	HorizonH          float64    `json:"horizon_h"` // h
 	FailureExpectedAt Time       `json:"failure_expected_at"`
-	LeadTimeH         *float64   `json:"lead_time_h"` // h, nil when the trend supports none
-	RunnerUp          string     `json:"runner_up"`   // fault that fits next best, "" when none does
+	LeadTimeH         *float64   `json:"lead_time_h"`           // h, nil when the trend supports none
+	LeadLowH          *float64   `json:"lead_low_h,omitempty"`  // h, the interval of LeadTimeH
+	LeadHighH         *float64   `json:"lead_high_h,omitempty"` // h, nil when it is open
+	ByEvent           bool       `json:"by_event,omitempty"`    // rests on events alone, which no window has confirmed yet
+	RunnerUp          string     `json:"runner_up"`             // fault that fits next best, "" when none does
 	Evidence          []Evidence `json:"evidence"`
-	RecommendedAction string     `json:"recommended_action"`
-	WhatWouldChangeIt string     `json:"what_would_change_it"` // what would end or turn the prediction
+	RecommendedAction string     `json:"recommended_action"`   // filled in when it is read
+	WhatWouldChangeIt string     `json:"what_would_change_it"` // what would end or turn the prediction; filled in when it is read
 	Model             string     `json:"model"`
 }
 
 // Evidence is one observation that supports a prediction.
 type Evidence struct {
-	Metric   string  `json:"metric"`
-	Observed float64 `json:"observed"`
-	Expected float64 `json:"expected"`
-	Unit     string  `json:"unit"`
-	Since    Time    `json:"since"`  // when the departure began
-	Cycles   int     `json:"cycles"` // about how many compressor cycles ago that was
-	Text     string  `json:"text"`
+	Metric   string   `json:"metric"`
+	Observed float64  `json:"observed"`
+	Expected float64  `json:"expected"`
+	Unit     string   `json:"unit"`
+	Since    Time     `json:"since"`             // when the departure began
+	Cycles   int      `json:"cycles"`            // about how many compressor cycles ago that was
+	Ambient  *float64 `json:"ambient,omitempty"` // °C, for which Expected holds
+	Current  *float64 `json:"current,omitempty"` // of EvidenceFailedStarts in A, of EvidenceShortRuns in % against steady running
+	OutOf    int      `json:"out_of,omitempty"`  // of EvidenceCommonMode: the devices that Observed is a part of
+	Text     string   `json:"text"`              // filled in when it is read
 }
+
+// What evidence is about when it is not a measure.
+const (
+	EvidenceFailedStarts = "failed_starts"
+	EvidenceShortRuns    = "runs_without_result"
+	EvidenceDefrostRise  = "defrost_rise"
+	EvidenceAlternatives = "alternatives" // faults that look the same
+	EvidenceRunnerUp     = "runner_up"
+	EvidenceTrend        = "trend"
+	EvidenceCommonMode   = "common_mode" // other devices of the site depart in the same way
+)
 
 // Verdict is what a person says of a prediction.
 type Verdict string

@@ -31,7 +31,7 @@ type AlertTransition struct {
 	Severity    Severity // after it
 	Actor       string   // a person or token; "" = the service
 	Note        string
-	Message     string // the alert's message at that moment
+	Facts       *Alert // the alert at that moment, whose sentences are made from it
 }
 
 // AuditEntry says who did what. Entries are only ever added; Hash chains each to

@@ -189,7 +189,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 
 	s.temperature(8.2)
 	first := receivers[0].next(t)
-	if first.body.Type != "alert.opened" || first.id != first.body.Data.DeliveryID || !strings.HasPrefix(first.body.Data.Subject, "[warning] Back walk-in 8.2 °C, too warm") {
+	if first.body.Type != "alert.opened" || first.id != first.body.Data.DeliveryID || !strings.HasPrefix(first.body.Data.Subject, "[warning] Back walk-in: 8.2 °C, too warm") {
 		t.Errorf("the first message is %s %q %q", first.body.Type, first.id, first.body.Data.Subject)
 	}
 	alert := s.alert()
@@ -204,7 +204,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 
 	s.now.pass(10 * time.Minute)
 	s.Notify.Wake()
-	if m := receivers[1].next(t); m.body.Data.Level != 1 || !strings.Contains(m.body.Data.Subject, "Nobody has taken care of it") {
+	if m := receivers[1].next(t); m.body.Data.Level != 1 || !strings.Contains(m.body.Data.Subject, "Not acknowledged yet") {
 		t.Errorf("the second level got %+v", m.body.Data)
 	}
 	if _, err := s.api.Acknowledge(ctx, alert.ID, "On my way", time.Hour); err != nil {
@@ -214,7 +214,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	s.Notify.Wake()
 	s.temperature(3)
 	for i, r := range receivers[:2] {
-		if m := r.next(t); m.body.Type != "alert.resolved" || !strings.HasPrefix(m.body.Data.Subject, "[resolved] Back walk-in: no longer too warm, after 25 min") {
+		if m := r.next(t); m.body.Type != "alert.resolved" || !strings.HasPrefix(m.body.Data.Subject, "[resolved] Back walk-in: temperature back in range after 25 min") {
 			t.Errorf("receiver %d got %s %q at the end", i, m.body.Type, m.body.Data.Subject)
 		}
 	}

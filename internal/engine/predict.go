@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -58,26 +56,6 @@ func said(list []predict.Transition, now rimewatch.Time, out []alert.Transition)
 		})
 	}
 	return out
-}
-
-// Describe writes the title and the message of an alert.
-func Describe(t *alert.Transition, device, equipmentLabel string) (title, message string) {
-	if t.Prediction == nil {
-		return alert.Describe(*t, device, equipmentLabel)
-	}
-	label, _, _ := strings.Cut(equipmentLabel, " (")
-	if label == "Unclassified" {
-		label = ""
-	}
-	title, message = predict.Describe(t.Prediction, device, strings.ToLower(label))
-	switch {
-	case t.Kind != alert.Resolved:
-	case t.Resolution == rimewatch.ResolvedSuperseded:
-		message = "Another fault fits better by now: see the alert that has taken its place. " + message
-	default:
-		message = "The departure is over: the unit is back at its baseline, or learns a new one. It was: " + message
-	}
-	return title, message
 }
 
 // foretell adds the predictor's alert to the circumstances of the score.

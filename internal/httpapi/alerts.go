@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -59,7 +60,7 @@ func alertJSON(v *rimewatch.AlertView) Alert {
 	out := Alert{
 		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
 		DeviceID: orNull(v.DeviceID), DeviceSerial: orNull(v.DeviceSerial), DeviceName: orNull(v.DeviceName), EquipmentType: orNull(v.EquipmentType), Site: siteRef(v.Site),
-		Title: v.Title, Message: v.Message, Metric: orNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: orNull(v.Unit),
+		Title: phrase.Title(&v.Alert), Message: phrase.Message(&v.Alert), Metric: orNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: orNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: orNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
 		ResolvedAt: v.ResolvedAt, ResolvedBy: orNull(v.ResolvedBy), Resolution: orNull(string(v.Resolution)), Note: orNull(v.Note),

@@ -50,7 +50,7 @@ func TestPredictions(t *testing.T) {
 				"data.prediction.candidates.0.fault": "bearing_wear", "data.prediction.drivers.3.metric": "vibration_level", "data.prediction.drivers.3.threshold": 15,
 				"data.prediction.baselines.0.metric": "compressor_discharge_temp", "data.prediction.baselines.0.unit": "°C",
 			},
-			contains: []string{`"what_would_change_it":"Two days of`},
+			contains: []string{`"what_would_change_it":"Ends by itself`},
 		},
 		{
 			name: "its alert", req: get("/v1/alerts?type=compressor_failure_predicted", r.read), status: 200,

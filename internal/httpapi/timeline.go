@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // AlertTransition is one line of an alert's timeline.
@@ -37,7 +38,7 @@ func (a *API) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimelin
 	}
 	out := AlertTimeline{make([]AlertTransition, len(list))}
 	for i, t := range list {
-		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, orNull(t.Actor), orNull(t.Note), t.Message}
+		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, orNull(t.Actor), orNull(t.Note), phrase.Then(&t)}
 	}
 	return out, nil
 }

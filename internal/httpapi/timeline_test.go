@@ -95,7 +95,7 @@ func TestSiteAlert(t *testing.T) {
 	r.run(t, []scenario{
 		{name: "the site's", req: get("/v1/alerts?type=site_offline", r.read), status: 200, want: map[string]any{
 			"data.alerts.0.device_id": nil, "data.alerts.0.device_serial": nil, "data.alerts.0.device_name": nil, "data.alerts.0.equipment_type": nil,
-			"data.alerts.0.site.name": "Harbour", "data.alerts.0.title": "Harbour is offline", "data.alerts.0.value": 3, "data.alerts.0.id": 4,
+			"data.alerts.0.site.name": "Harbour", "data.alerts.0.title": "Site offline", "data.alerts.0.value": 3, "data.alerts.0.id": 4,
 		}},
 		{name: "a device's", req: get("/v1/alerts?device_serial=A", r.read), status: 200, want: map[string]any{"data.alerts.0.type": "device_offline", "data.alerts.0.suppressed_by": 4}},
 		{name: "people work on it", req: post("/v1/alerts/4/acknowledge", r.full, ``), status: 200, want: map[string]any{"data.alert.acknowledged_by": "token 1"}, events: []string{"alert.acknowledged"}},

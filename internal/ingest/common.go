@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -14,8 +13,7 @@ import (
 // predictions says so and explains the others, until it is over. What each
 // device knows and learns is not touched, so that replay gives the same.
 const (
-	commonWindow   = 12 * rimewatch.Hour // two windows of the predictor
-	commonEvidence = "common_mode"
+	commonWindow = 12 * rimewatch.Hour // two windows of the predictor
 )
 
 // shared is what is to be done about one prediction of a site.
@@ -87,7 +85,7 @@ func (x *site) shares() (todo []shared) {
 
 // rooted tells whether a prediction already says that others share its cause.
 func rooted(a *rimewatch.Alert) bool {
-	return slices.ContainsFunc(a.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == commonEvidence })
+	return slices.ContainsFunc(a.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == rimewatch.EvidenceCommonMode })
 }
 
 // applyShared writes it into the alert, if that is still there.
@@ -107,7 +105,6 @@ func (s *Service) applyShared(w *shared, now rimewatch.Time) int {
 		p := *row.Prediction
 		p.Evidence = append(slices.Clone(p.Evidence), sharedEvidence(&row, w))
 		row.Prediction = &p
-		row.Message = p.Evidence[len(p.Evidence)-1].Text + " " + row.Message
 	case w.members == 0 && w.by != row.SuppressedBy:
 		if kind = rimewatch.TransitionSuppressed; w.by == 0 {
 			kind = rimewatch.TransitionReleased
@@ -133,10 +130,7 @@ func (s *Service) unshare(st *staged, now rimewatch.Time) {
 }
 
 func sharedEvidence(row *rimewatch.Alert, w *shared) rimewatch.Evidence {
-	return rimewatch.Evidence{
-		Metric: commonEvidence, Observed: float64(w.members), Expected: 1, Since: row.ConditionStartedAt,
-		Text: fmt.Sprintf("%d of %d devices of this site depart in the same way at the same time: look first for what they share, such as weather, the air of the machine room or the mains.", w.members, w.devices),
-	}
+	return rimewatch.Evidence{Metric: rimewatch.EvidenceCommonMode, Observed: float64(w.members), Expected: 1, OutOf: w.devices, Since: row.ConditionStartedAt}
 }
 
 // keepShared carries what an alert says of the other devices over to its next
@@ -145,14 +139,13 @@ func keepShared(was, row *rimewatch.Alert) {
 	if was == nil || was.Prediction == nil || row.Prediction == nil || row.Prediction == was.Prediction || rooted(row) {
 		return
 	}
-	i := slices.IndexFunc(was.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == commonEvidence })
+	i := slices.IndexFunc(was.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == rimewatch.EvidenceCommonMode })
 	if i < 0 {
 		return
 	}
 	p := *row.Prediction
 	p.Evidence = append(slices.Clone(p.Evidence), was.Prediction.Evidence[i])
 	row.Prediction = &p
-	row.Message = was.Prediction.Evidence[i].Text + " " + row.Message
 }
 
 // predictive tells whether any of a device's alerts is a prediction, and gives a

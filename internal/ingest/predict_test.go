@@ -83,11 +83,8 @@ func TestPredictions(t *testing.T) {
 		}
 		v := r.prediction()
 		p := v.Prediction
-		if p == nil || p.Fault != "bearing_wear" || p.RecommendedAction == "" || p.WhatWouldChangeIt == "" || len(p.Evidence) == 0 || p.Evidence[0].Metric != "vibration_level" || p.Evidence[0].Cycles == 0 {
+		if p == nil || p.Fault != "bearing_wear" || len(p.Evidence) == 0 || p.Evidence[0].Metric != "vibration_level" || p.Evidence[0].Cycles == 0 {
 			t.Fatalf("prediction %+v", p)
-		}
-		if !strings.Contains(v.Title, "A (") || !strings.Contains(v.Message, "worn compressor bearings") {
-			t.Errorf("%s: %s", v.Title, v.Message)
 		}
 		report, _ := r.in.Prediction(id)
 		same(t, "report", []any{report.State, report.Prediction.Fault}, []any{"alarmed", "bearing_wear"})
@@ -189,7 +186,7 @@ func TestCommonMode(t *testing.T) {
 			a := r.stored(rimewatch.CompressorFailurePredicted)[i]
 			for _, e := range a.Prediction.Evidence {
 				if e.Metric == "common_mode" {
-					return strings.HasPrefix(a.Message, "3 of 5 devices of this site")
+					return e.Observed == 3 && e.OutOf == 5
 				}
 			}
 			return false

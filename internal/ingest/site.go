@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -362,16 +361,7 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 		peak = max(peak, *row.PeakValue)
 	}
 	row.Value, row.PeakValue = &value, &peak
-	title, message := alert.SiteOutage{
-		Site: v.name, Silent: v.silent, Devices: v.devices, Lasted: now.Sub(row.ConditionStartedAt),
-		Critical: row.Severity == rimewatch.Critical, Over: v.resolve,
-	}.Describe()
-	if v.open {
-		row.Title = title
-	}
-	if !v.superseded {
-		row.Message = message
-	}
+	row.OutOf = v.devices
 	i := len(staged.alerts) - 1
 	s.putAlert(staged.site.alerts, &staged.alerts, i, row)
 	event := AlertUpdated

@@ -13,7 +13,7 @@ import (
 func (s *Service) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
 	effects := &s.group.result
 	effects.Transitions = append(effects.Transitions, rimewatch.AlertTransition{
-		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Message: row.Message,
+		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Facts: row,
 	})
 }
 

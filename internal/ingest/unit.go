@@ -231,7 +231,10 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		threshold := t.Threshold
 		row.Threshold = &threshold
 	}
-	row.Title, row.Message = engine.Describe(t, st.name, st.cfg.Alert.Equipment.Label)
+	if t.HasHold {
+		hold := t.HoldHours
+		row.HoldH = &hold
+	}
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
 	} else {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -190,7 +189,7 @@ func (l *lane) lines() (lines []message.Line, more int) {
 		if err != nil || v.Status != rimewatch.AlertActive {
 			continue
 		}
-		lines = append(lines, message.Line{ID: id, Severity: v.Severity, Text: fmt.Sprintf("[%s] %s", v.Severity, strings.TrimSuffix(v.Title, "."))})
+		lines = append(lines, message.Line{ID: id, Severity: v.Severity, Text: fmt.Sprintf("[%s] %s", v.Severity, message.Headline(&v, l.s.now()))})
 	}
 	return lines, more
 }

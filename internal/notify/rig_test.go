@@ -155,17 +155,10 @@ func (r *rig) channel(name string, change func(*rimewatch.Channel)) rimewatch.Ch
 func (r *rig) alert(kind rimewatch.AlertType, severity rimewatch.Severity) *rimewatch.Alert {
 	r.Helper()
 	value := 8.2
-	a := &rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: severity, Type: kind, Title: "Back walk-in is too warm",
-		Message: "Back walk-in is 8.2 °C.", Value: &value, Unit: "°C", ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}
+	a := &rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: severity, Type: kind,
+		Metric: "product_zone_temp", Value: &value, Unit: "°C", ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}
 	r.change(a, rimewatch.TransitionOpened)
 	return a
-}
-
-// titled opens a warning of a title.
-func (r *rig) titled(kind rimewatch.AlertType, title string) {
-	r.Helper()
-	r.change(&rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: kind, Title: title, Message: title,
-		ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}, rimewatch.TransitionOpened)
 }
 
 // change commits an alert as it is with a line of its timeline.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 var testStart = rimewatch.TimeOf(time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC))
@@ -92,7 +93,7 @@ func TestFaultsAreFoundAndNamed(t *testing.T) {
 			if got.Type != tc.alert || !strings.Contains(tc.faults, got.Prediction.Fault) {
 				t.Errorf("%s %s", got.Type, got.Prediction.Fault)
 			}
-			if len(got.Prediction.Evidence) == 0 || got.Prediction.RecommendedAction == "" || got.Prediction.Risk <= 0 || got.Prediction.Risk > 1 || got.Prediction.HorizonH <= 0 {
+			if len(got.Prediction.Evidence) == 0 || got.Prediction.Risk <= 0 || got.Prediction.Risk > 1 || got.Prediction.HorizonH <= 0 {
 				t.Errorf("prediction %+v", got.Prediction)
 			}
 			lead := false
@@ -341,7 +342,7 @@ func TestSlowAndBrokenSampling(t *testing.T) {
 func TestAmountsInText(t *testing.T) {
 	var s State
 	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, nil)
-	p := firstOpened(out).Prediction
+	p := phrase.Prediction(firstOpened(out).Prediction)
 	all := ""
 	for _, e := range p.Evidence {
 		if math.IsNaN(e.Observed) || math.IsInf(e.Observed, 0) || e.Text == "" {
@@ -349,9 +350,25 @@ func TestAmountsInText(t *testing.T) {
 		}
 		all += e.Text + "\n"
 	}
-	for _, want := range []string{"Discharge temperature", "K above what this unit shows", "cannot tell it from a liquid-line restriction"} {
+	for _, want := range []string{"Discharge temperature", "°C higher than usual (", "cannot tell it from a restricted liquid line", "At this rate it fails in about"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+// TestEveryFaultHasWords: what is predicted has a headline, a name and advice.
+func TestEveryFaultHasWords(t *testing.T) {
+	unknown := phrase.Title(&rimewatch.Alert{Prediction: &rimewatch.Prediction{Fault: "unheard of"}})
+	for i := 1; i < numFaults; i++ {
+		p := &rimewatch.Prediction{Fault: faults[i].name}
+		if phrase.Title(&rimewatch.Alert{Prediction: p}) == unknown || faults[i].alert != "" && phrase.RecommendedAction(p) == "" {
+			t.Errorf("%s has no words", faults[i].name)
+		}
+	}
+	for ch := range numChannels {
+		if !phrase.Known(channelText[ch].metric) {
+			t.Errorf("%s has no name", channelText[ch].metric)
 		}
 	}
 }

@@ -49,15 +49,12 @@ func ramp(v, from, to float64) float64 { return max(0, min(1, (v-from)/(to-from)
 // fault is a row of the table of signatures. Faults of one family cannot be told
 // apart by the eight measurements; the clue ftStep only orders them.
 type fault struct {
-	name    string
-	finding string              // follows the unit's name
-	called  string              // by people, in a sentence
-	alert   rimewatch.AlertType // "" for what other rules report
-	family  uint8               // 0 = alone
-	clues   []clue
-	ends    []limit // where it ends the unit's work
-	within  float64 // h from a finding to the end where no trend says better
-	action  string
+	name   string
+	alert  rimewatch.AlertType // "" for what other rules report
+	family uint8               // 0 = alone
+	clues  []clue
+	ends   []limit // where it ends the unit's work
+	within float64 // h from a finding to the end where no trend says better
 }
 
 // limit is a departure at which a fault has developed so far that the unit
@@ -101,23 +98,21 @@ const (
 // half of a developed fault already shows them in full, for a prediction is made
 // early or not at all.
 var faults = [numFaults]fault{
-	fiUndercharge: {name: "refrigerant_undercharge", finding: "seems to be losing refrigerant", called: "a low refrigerant charge", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 240,
+	fiUndercharge: {name: "refrigerant_undercharge", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 240,
 		clues: []clue{
 			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
 			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
 		},
-		ends:   []limit{{chDischarge, 16}, {chAmps, -12}},
-		action: "Search for a leak and look at the sight glass. Do not simply add refrigerant."},
-	fiRestriction: {name: "liquid_line_restriction", finding: "may have a restricted liquid line", called: "a liquid-line restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
+		ends: []limit{{chDischarge, 16}, {chAmps, -12}}},
+	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
 		clues: []clue{
 			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
 			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
 		},
-		ends:   []limit{{chDischarge, 16}, {chAmps, -12}},
-		action: "Compare the temperatures before and after the filter drier and the expansion valve; a leak looks the same."},
-	fiFouling: {name: "condenser_fouling", finding: "has a condenser that is getting dirty", called: "a fouled condenser", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
+		ends: []limit{{chDischarge, 16}, {chAmps, -12}}},
+	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
 			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
 			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
@@ -125,9 +120,8 @@ var faults = [numFaults]fault{
 			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: chZone, warn: 1, crit: 2.5, weight: -.3},
 			{feature: ftSudden, warn: .5, crit: 1, weight: -.2},
 		},
-		ends:   []limit{{chDischarge, 14}, {chAmps, 10}},
-		action: "Clean the condenser and check its air flow."},
-	fiOvercharge: {name: "noncondensables_overcharge", finding: "condenses badly", called: "overcharge or non-condensable gas", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
+		ends: []limit{{chDischarge, 14}, {chAmps, 10}}},
+	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
 			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
 			{feature: chSuction, warn: 1, crit: 2, weight: .05, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
@@ -135,83 +129,72 @@ var faults = [numFaults]fault{
 			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: chDischarge, warn: 9, crit: 13, weight: -.3},
 			{feature: chZone, warn: 1, crit: 2.5, weight: -.3},
 		},
-		ends:   []limit{{chDischarge, 14}, {chAmps, 10}},
-		action: "Was it serviced lately? Then check the charge and purge the condenser. If not, see first whether the condenser fan turns and the condenser is clean."},
-	fiCondenserFan: {name: "condenser_fan_failure", finding: "may have lost its condenser fan", called: "a failed condenser fan", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
+		ends: []limit{{chDischarge, 14}, {chAmps, 10}}},
+	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
 			{feature: chDischarge, warn: 1.5, crit: 4, weight: .25}, {feature: chDischarge, warn: 4.2, crit: 7.2, weight: .2}, {feature: chAmps, warn: 1, crit: 3, weight: .3},
 			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
 			{feature: chSuction, warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
-		ends:   []limit{{chDischarge, 14}},
-		action: "Check that the condenser fan turns, its capacitor and its wiring."},
-	fiValves: {name: "compressor_valve_leakage", finding: "has a compressor whose valves may leak", called: "leaking compressor valves", alert: rimewatch.CompressorFailurePredicted, within: 336,
+		ends: []limit{{chDischarge, 14}}},
+	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
 		clues: []clue{
 			{feature: chDischarge, warn: .8, crit: 3, weight: .45}, {feature: chVibration, warn: 4, crit: 10, weight: .35},
 			{feature: chAmps, warn: -.4, crit: -1.6, weight: .2}, {feature: chAmps, warn: .8, crit: 2.5, weight: -.5},
 			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: chSuction, warn: 1.5, crit: 3, weight: -.3},
 		},
-		ends:   []limit{{chDischarge, 28}, {chAmps, -12}},
-		action: "Measure the compressor's pumping: suction and discharge pressures running and just after a stop. Worn rings look the same."},
-	fiBearing: {name: "bearing_wear", finding: "has a compressor whose bearings wear", called: "worn compressor bearings", alert: rimewatch.CompressorFailurePredicted, within: 240,
+		ends: []limit{{chDischarge, 28}, {chAmps, -12}}},
+	fiBearing: {name: "bearing_wear", alert: rimewatch.CompressorFailurePredicted, within: 240,
 		clues: []clue{
 			{feature: chVibration, warn: 8, crit: 20, weight: .7}, {feature: chDischarge, warn: 1.5, crit: 4, weight: .2, absent: true},
 			{feature: chSuction, warn: 1, crit: 3, weight: .1, absent: true}, {feature: chDischarge, warn: 2.5, crit: 6, weight: -.4},
 			{feature: chDischarge, warn: -3, crit: -8, weight: -.5}, {feature: chAmps, warn: -1, crit: -3, weight: -.2},
-		},
-		action: "Listen to the compressor and check its mounts and oil; plan its replacement when the vibration keeps rising."},
-	fiFloodback: {name: "liquid_floodback", finding: "floods its compressor with liquid", called: "liquid floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
+		}},
+	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{
 			{feature: chDischarge, warn: -3, crit: -9, weight: .4}, {feature: chSuction, warn: -1.5, crit: -5, weight: .35},
 			{feature: chBurst, warn: 15, crit: 60, weight: .25}, {feature: chAmps, warn: -5, crit: -12, weight: -.3},
 		},
-		ends:   []limit{{chDischarge, -35}},
-		action: "Check the expansion valve's bulb and superheat, and that the evaporator fans run: liquid reaches the compressor."},
-	fiIcing: {name: "evaporator_icing", finding: "is icing up", called: "an evaporator that ices up", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
+		ends: []limit{{chDischarge, -35}}},
+	fiIcing: {name: "evaporator_icing", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
 		clues: []clue{
 			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
 			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
 			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
 			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
-		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
-		action: "Look at the evaporator: defrost it by hand, then check drain, door and fans."},
-	fiDefrost: {name: "defrost_failure", finding: "does not defrost any more", called: "a failed defrost", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
+		ends: []limit{{chSuction, -7}, {chAmps, -20}}},
+	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
 		clues: []clue{
 			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
 			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
 			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
 			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
-		ends:   []limit{{chSuction, -7}, {chAmps, -20}},
-		action: "Defrost by hand today, then check heater, termination thermostat and defrost clock: the zone does not warm up in defrosts as it used to."},
-	fiEvaporatorFan: {name: "evaporator_fan_failure", finding: "may have lost an evaporator fan", called: "a failed evaporator fan", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
+		ends: []limit{{chSuction, -7}, {chAmps, -20}}},
+	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
 		clues: []clue{
 			{feature: chSuction, warn: -1, crit: -4, weight: .35}, {feature: chAmps, warn: -3, crit: -10, weight: .35},
 			{feature: ftSudden, warn: 0, crit: 1, weight: .3}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
 			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.3},
-		},
-		action: "Check that the evaporator fans turn and that ice does not block them."},
-	fiStart: {name: "start_component_failure", finding: "has a compressor that fails to start", called: "a failing start capacitor or relay", alert: rimewatch.CompressorFailurePredicted, family: familyStart, within: 72,
-		clues:  []clue{{feature: ftFailed, warn: 0, crit: 2, weight: 1}},
-		action: "Check start capacitor, relay and supply at the moment of a start; a seized rotor looks the same."},
-	fiContactor: {name: "contactor_fault", finding: "has a compressor that drops out", called: "a worn contactor", alert: rimewatch.CompressorFailurePredicted, within: 72,
+		}},
+	fiStart: {name: "start_component_failure", alert: rimewatch.CompressorFailurePredicted, family: familyStart, within: 72,
+		clues: []clue{{feature: ftFailed, warn: 0, crit: 2, weight: 1}}},
+	fiContactor: {name: "contactor_fault", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{
 			{feature: ftTrips, warn: 1, crit: 3, weight: .7}, {feature: ftTripAmp, warn: 4, crit: 10, weight: .3, absent: true},
 			{feature: ftTripAmp, warn: 4, crit: 10, weight: -.4}, {feature: ftTripAmp, warn: -8, crit: -15, weight: -.4},
-		},
-		action: "Check the contactor's coil and contacts and the control circuit: the compressor drops out at random."},
-	fiGasket: {name: "gasket_leak", finding: "runs more than it used to", called: "a leaking gasket",
+		}},
+	fiGasket: {name: "gasket_leak",
 		clues: []clue{
 			{feature: chDuty, warn: 8, crit: 16, weight: .6}, {feature: chDischarge, warn: 2, crit: 4, weight: .1, absent: true},
 			{feature: chAmps, warn: 2, crit: 5, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: .1, absent: true},
 			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true},
-		},
-		action: "Check door, gaskets and door heaters; ask whether it is opened more often or loaded warmer."},
-	fiSag: {name: "voltage_sag", finding: "gets too little voltage", called: "a low supply voltage", clues: []clue{{feature: ftVolts, warn: -4, crit: -8, weight: 1}}},
-	fiStuckOn: {name: "thermostat_stuck_on", finding: "does not stop cooling", called: "a thermostat that is stuck on", clues: []clue{
+		}},
+	fiSag: {name: "voltage_sag", clues: []clue{{feature: ftVolts, warn: -4, crit: -8, weight: 1}}},
+	fiStuckOn: {name: "thermostat_stuck_on", clues: []clue{
 		{feature: chZone, warn: -1.5, crit: -4, weight: .6}, {feature: chDuty, warn: 10, crit: 30, weight: .4}}},
-	fiSensor: {name: "sensor_drift", finding: "has a sensor that drifts", called: "a drifting sensor"}, // see alone
+	fiSensor: {name: "sensor_drift"}, // see alone
 }
 
 // diagnosis ranks the faults that fit.

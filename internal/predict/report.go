@@ -20,7 +20,6 @@ type Report struct {
 	Candidates    []Candidate           `json:"candidates" nullable:"false" doc:"Faults that fit best; empty while nothing departs."`
 	Drivers       []Departure           `json:"drivers" nullable:"false" doc:"How far each measure is from this unit's baseline."`
 	Baselines     []Baseline            `json:"baselines" nullable:"false" doc:"What is usual for this unit."`
-	WouldChange   string                `json:"what_would_change_it" doc:"What would change the verdict."`
 	Model         string                `json:"model" doc:"Method and version."`
 }
 
@@ -73,7 +72,6 @@ func (s *State) Report(c *Config) Report {
 		r.State = "learning"
 	}
 	s.describe(&r, &f)
-	r.WouldChange = s.wouldChange(&r)
 	return r
 }
 
@@ -114,24 +112,4 @@ func (s *State) describe(r *Report, f *findings) {
 	if !s.alarm.active() {
 		r.Risk = round(min(0.25, 0.2*most*d.score), 2)
 	}
-}
-
-func (s *State) wouldChange(r *Report) string {
-	switch {
-	case r.State == "learning":
-		return "More operation: until the unit is known, only trips, failed starts and its limits are judged."
-	case r.State == "alarmed":
-		return s.alarm.wouldChange()
-	default:
-		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, with a pattern that fits a fault."
-	}
-}
-
-// wouldChange says what would end an alert.
-func (a *alarm) wouldChange() string {
-	const reported = " Feedback \"fixed\" or \"false_alarm\" ends it at once and starts learning anew."
-	if a.byEvent && !a.supported {
-		return "A day without another such event, and no window of six hours that bears it out within two more days, ends it." + reported
-	}
-	return "Two days of six-hour windows back at this unit's baseline end it; another fault that fits clearly better in two windows takes its place." + reported
 }

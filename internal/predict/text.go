@@ -2,10 +2,8 @@ package predict
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -13,15 +11,15 @@ import (
 // Model names the method and its version in every prediction.
 const Model = "rimewatch-drift-1"
 
-// channelText is how a channel is called to people and machines.
-var channelText = [numChannels]struct{ metric, name, unit string }{
-	chDischarge: {"compressor_discharge_temp", "discharge temperature", "°C"},
-	chSuction:   {"compressor_suction_temp", "suction temperature", "°C"},
-	chAmps:      {"amp_draw", "running current", "A"},
-	chVibration: {"vibration_level", "vibration", "mm/s"},
-	chDuty:      {"compressor_duty", "share of time running", "%"},
-	chZone:      {"product_zone_temp", "zone temperature", "°C"},
-	chBurst:     {"start_vibration", "vibration after starts", "mm/s"},
+// channelText is what a channel is called, and its unit.
+var channelText = [numChannels]struct{ metric, unit string }{
+	chDischarge: {"compressor_discharge_temp", "°C"},
+	chSuction:   {"compressor_suction_temp", "°C"},
+	chAmps:      {"amp_draw", "A"},
+	chVibration: {"vibration_level", "mm/s"},
+	chDuty:      {"compressor_duty", "%"},
+	chZone:      {"product_zone_temp", "°C"},
+	chBurst:     {"start_vibration", "mm/s"},
 }
 
 // transition describes the alert as it stands.
@@ -59,12 +57,17 @@ func (s *State) prediction(at rimewatch.Time, f *findings) *rimewatch.Prediction
 	spec := &faults[a.fault]
 	p := &rimewatch.Prediction{
 		Fault: spec.name, Risk: round(float64(a.risk), 2), HorizonH: spec.within,
-		RunnerUp: faults[a.second].name, Evidence: s.evidence(at, f), RecommendedAction: spec.action,
-		WhatWouldChangeIt: a.wouldChange(), Model: Model,
+		RunnerUp: faults[a.second].name, Evidence: s.evidence(at, f), ByEvent: a.byEvent && !a.supported, Model: Model,
 	}
 	if a.hasLead {
 		h := round(a.lead.h, 1)
 		p.LeadTimeH = &h
+		low := round(a.lead.lo, 1)
+		p.LeadLowH = &low
+		if a.lead.hi < openEnd*a.lead.h {
+			high := round(a.lead.hi, 1)
+			p.LeadHighH = &high
+		}
 		p.HorizonH = round(max(1, a.lead.hi), 0)
 		p.FailureExpectedAt = at + rimewatch.Time(a.lead.h*float64(rimewatch.Hour))
 	}
@@ -75,33 +78,31 @@ func (s *State) prediction(at rimewatch.Time, f *findings) *rimewatch.Prediction
 // told apart, what fits next best and where the trend leads.
 func (s *State) evidence(at rimewatch.Time, f *findings) []rimewatch.Evidence {
 	list := s.departed(at, f)
-	add := func(metric string, v, expected float64, unit, text string) {
-		list = append(list, rimewatch.Evidence{Metric: metric, Observed: round(v, 1), Expected: expected, Unit: unit,
-			Since: s.alarm.since, Cycles: s.cyclesSince(at), Text: text})
+	add := func(e rimewatch.Evidence) {
+		e.Since, e.Cycles = s.alarm.since, s.cyclesSince(at)
+		list = append(list, e)
 	}
 	if f[ftFailed] > 0 {
-		add("failed_starts", f[ftFailed], 0, "1/d", fmt.Sprintf("%.0f failed starts in 24 h: locked-rotor current of about %s A, then no run", f[ftFailed], number(float64(s.op.spikeSeen))))
+		amps := round(float64(s.op.spikeSeen), 1)
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceFailedStarts, Observed: round(f[ftFailed], 1), Unit: "1/d", Current: &amps})
 	}
 	if f[ftTrips] >= 2 {
-		add("runs_without_result", f[ftTrips], 0, "", fmt.Sprintf("%.0f runs in 45 min ended early with the zone still warm; current at their end %+.0f %% against steady running", f[ftTrips], f[ftTripAmp]))
+		change := round(f[ftTripAmp], 0)
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceShortRuns, Observed: round(f[ftTrips], 1), Current: &change})
 	}
 	if f[ftMelt] > 0.3 {
-		add("defrost_rise", s.melt.mean()*(1-f[ftMelt]), round(s.melt.mean(), 1), "K", fmt.Sprintf("The zone warms up by %.0f %% less in defrosts than it used to", 100*f[ftMelt]))
+		usual := s.melt.mean()
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceDefrostRise, Observed: round(usual*(1-f[ftMelt]), 1), Expected: round(usual, 1), Unit: "K"})
 	}
 	spec := &faults[s.alarm.fault]
 	if spec.family != 0 {
-		add("alternatives", 0, 0, "", "These eight measurements cannot tell it from "+strings.Join(relatives(s.alarm.fault), ", ")+".")
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceAlternatives})
 	}
 	if s.alarm.second != fiNone && (spec.family == 0 || faults[s.alarm.second].family != spec.family) {
-		add("runner_up", 0, 0, "", "Next best explanation: "+faults[s.alarm.second].called+".")
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceRunnerUp})
 	}
 	if s.alarm.hasLead {
-		l := s.alarm.lead
-		interval := fmt.Sprintf("%s to %s", number(l.lo/24), number(l.hi/24))
-		if l.hi >= openEnd*l.h {
-			interval = number(l.lo/24) + " or more"
-		}
-		add("trend", round(l.h/24, 1), 0, "d", fmt.Sprintf("At this slope the unit reaches its limit in about %s days (%s).", number(l.h/24), interval))
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceTrend, Observed: round(s.alarm.lead.h/24, 1), Unit: "d"})
 	}
 	return list
 }
@@ -122,12 +123,10 @@ func (s *State) departed(at rimewatch.Time, f *findings) []rimewatch.Evidence {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share(b), share(a)) })
 	for _, ch := range order {
 		observed, expected := s.absolute(ch, f[ch], float64(s.ambient))
+		ambient := round(refAmbient+float64(s.ambient), 0)
 		list = append(list, rimewatch.Evidence{
 			Metric: channelText[ch].metric, Observed: round(observed, 2), Expected: round(expected, 2), Unit: channelText[ch].unit,
-			Since: s.alarm.since, Cycles: s.cyclesSince(at),
-			Text: fmt.Sprintf("%s %s %s is %s %s %s what this unit shows at %.0f °C ambient (%s, learnt over %d hours of running); since %s, about %d cycles",
-				capital(channelText[ch].name), number(observed), channelText[ch].unit, number(math.Abs(f[ch])), residualUnit(ch), side(f[ch]),
-				refAmbient+s.ambient, number(expected), s.hours, s.alarm.since.Std().Format("2 Jan 15:04"), s.cyclesSince(at)),
+			Since: s.alarm.since, Cycles: s.cyclesSince(at), Ambient: &ambient,
 		})
 	}
 	return list
@@ -140,91 +139,6 @@ func (s *State) cyclesSince(at rimewatch.Time) int {
 	return int(float32(max(0, at-s.alarm.since)/rimewatch.Minute) / cycle)
 }
 
-// Describe writes the title and the message of a predictive alert, as a good
-// technician would note it. device is the unit's name and label its type's.
-func Describe(p *rimewatch.Prediction, device, label string) (title, message string) {
-	spec := &faults[fiNone]
-	for i := range faults {
-		if faults[i].name == p.Fault {
-			spec = &faults[i]
-		}
-	}
-	title = device
-	if label != "" {
-		title += " (" + label + ")"
-	}
-	title += " " + spec.finding
-	if p.LeadTimeH != nil {
-		title += ", about " + span(*p.LeadTimeH) + " left"
-	}
-	var parts []string
-	if said := observations(p.Evidence); said != "" {
-		parts = append(parts, said)
-	}
-	pattern := fmt.Sprintf("This looks like %s, risk %.0f %% within %s", spec.called, 100*p.Risk, span(p.HorizonH))
-	if p.RunnerUp != "" {
-		pattern += "; next best: " + calledOf(p.RunnerUp)
-	}
-	parts = append(parts, pattern+".")
-	for i := range p.Evidence {
-		if e := &p.Evidence[i]; e.Metric == "trend" || e.Metric == "alternatives" {
-			parts = append(parts, e.Text)
-		}
-	}
-	return title, strings.Join(append(parts, p.RecommendedAction), " ")
-}
-
-// observations says in a sentence what departs most.
-func observations(list []rimewatch.Evidence) string {
-	var said []string
-	counted := ""
-	since := rimewatch.Time(0)
-	for i := range list {
-		e := &list[i]
-		switch name := channelName(e.Metric); {
-		case e.Metric == "failed_starts" || e.Metric == "runs_without_result":
-			counted = e.Text + "."
-		case name != "" && len(said) < 3:
-			said = append(said, fmt.Sprintf("%s %s %s (usual here: %s)", name, number(e.Observed), e.Unit, number(e.Expected)))
-			since = e.Since
-		}
-	}
-	if len(said) == 0 {
-		return counted
-	}
-	text := capital(strings.Join(said, ", ")) + ", since " + since.Std().Format("2 Jan 15:04") + " UTC."
-	if counted != "" {
-		text = counted + " " + text
-	}
-	return text
-}
-
-func channelName(metric string) string {
-	for ch := range channelText {
-		if channelText[ch].metric == metric {
-			return channelText[ch].name
-		}
-	}
-	return ""
-}
-
-func calledOf(fault string) string {
-	for i := range faults {
-		if faults[i].name == fault {
-			return faults[i].called
-		}
-	}
-	return fault
-}
-
-// span writes hours as people say them.
-func span(h float64) string {
-	if h < 48 {
-		return fmt.Sprintf("%.0f h", h)
-	}
-	return fmt.Sprintf("%.0f days", h/24)
-}
-
 // absolute turns a departure into observed and expected values at an ambient
 // temperature, given in K above refAmbient, the usual zone and nominal supply.
 func (s *State) absolute(ch int, departure, ambient float64) (observed, expected float64) {
@@ -234,43 +148,6 @@ func (s *State) absolute(ch int, departure, ambient float64) (observed, expected
 		return math.Exp((e + departure) / 100), math.Exp(e / 100)
 	}
 	return e + departure, e
-}
-
-// relatives are the other faults of a fault's family.
-func relatives(i uint8) []string {
-	var names []string
-	for k := range faults {
-		if k == fiCondenserFan {
-			continue // that one comes within minutes
-		}
-		if k != int(i) && faults[k].family == faults[i].family {
-			names = append(names, faults[k].called)
-		}
-	}
-	if faults[i].family == familyStart {
-		names = append(names, "a relay", "a seized rotor")
-	}
-	return names
-}
-
-func side(v float64) string {
-	if v < 0 {
-		return "below"
-	}
-	return "above"
-}
-
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func number(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case a >= 2:
-		return fmt.Sprintf("%.1f", v)
-	default:
-		return fmt.Sprintf("%.2f", v)
-	}
 }
 
 func round(v float64, digits int) float64 {

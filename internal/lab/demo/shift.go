@@ -14,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // News is something that happens between the service and the people of the
@@ -170,7 +171,7 @@ func (d *Demo) acknowledge(ctx context.Context, alertID int64, who, note string)
 	if err != nil {
 		return // it is over by now
 	}
-	d.shift.news(News{At: time.Now(), Who: name, Text: "acknowledges: " + v.Title + ". “" + note + "”"})
+	d.shift.news(News{At: time.Now(), Who: name, Text: "acknowledges: " + phrase.Title(&v.Alert) + ". “" + note + "”"})
 }
 
 // alertOf is the alert that a message is about, 0 = none.

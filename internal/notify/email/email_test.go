@@ -135,9 +135,7 @@ func alertMessage() *message.Message {
 	c := message.Context{Key: "alert/12/0/opened/1/0/0/3", Workspace: message.Ref{ID: 1, Name: "Corner shop"}, Zone: zone, PublicURL: "https://watch.example.org", Now: at}
 	return c.Of(&rimewatch.AlertView{
 		Alert: rimewatch.Alert{ID: 12, DeviceID: 5, Status: rimewatch.AlertActive, Severity: rimewatch.Critical, Type: rimewatch.HighTemperature,
-			Title:   "Back walk-in (walk-in freezer) is too warm",
-			Message: "Back walk-in is −8.2 °C, too warm for 34 min. Limit −15 °C. Check the goods before they are used. Look at the door, the evaporator fan and whether the compressor runs.",
-			Metric:  "product_zone_temp", Value: &value, PeakValue: &peak, Threshold: &limit, Unit: "°C", ConditionStartedAt: at - 34*rimewatch.Minute, TriggeredAt: at},
+			Metric: "product_zone_temp", Value: &value, PeakValue: &peak, Threshold: &limit, Unit: "°C", ConditionStartedAt: at - 34*rimewatch.Minute, TriggeredAt: at, LastEvaluatedAt: at},
 		DeviceSerial: "WF-02", DeviceName: "Back walk-in", EquipmentType: "walkin_freezer",
 		Site: &rimewatch.Site{ID: 1, Name: "Main Street <1>", Address: "12 Main Street", TimeZone: "Europe/Berlin"},
 	}, message.Reason{Kind: rimewatch.DeliveryOpened})
@@ -204,7 +202,7 @@ func TestMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{
-		"Subject": "[critical] Back walk-in −8.2 °C, too warm for 34 min", "From": `"Rimewatch" <alerts@example.org>`, "To": "<tech@example.org>",
+		"Subject": "[critical] Back walk-in: −8.2 °C, too warm for 34 min", "From": `"Rimewatch" <alerts@example.org>`, "To": "<tech@example.org>",
 		"Message-Id": "<alert/12/0/opened/1/0/0/3@example.org>", "References": "<alert/12@example.org>", "Auto-Submitted": "auto-generated", "Importance": "high",
 		"Date": "Sat, 21 Nov 2026 02:34:00 +0000",
 	}, map[string]string{
@@ -213,16 +211,16 @@ func TestMail(t *testing.T) {
 	}); diff != "" {
 		t.Error(diff)
 	}
-	want := `Back walk-in is −8.2 °C, too warm for 34 min. Limit −15 °C. Check the goods before they are used. Look at the door, the evaporator fan and whether the compressor runs.
+	want := `The product zone is at −8.2 °C (limit −15 °C) and has been too warm for 34 min. Check the goods before they are used or sold. Check that the door is shut, the evaporator fan is turning and the compressor is running.
 
 Unit: Back walk-in – Walk-in freezer (WF-02)
-Where: Main Street <1>, 12 Main Street
+Site: Main Street <1>, 12 Main Street
 Measured: −8.2 °C
 Limit: −15 °C
 Worst: −7.9 °C
 Workspace: Corner shop
 Since: Sat 21 Nov 2026, 03:00 (CET), 34 min ago
-To do: Acknowledge it under the link, so that the others need not be woken.
+To do: Acknowledge it using the link, so that nobody else is woken.
 
 https://watch.example.org/alerts/12
 `

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
-// Reason says what beside the alert itself makes it told.
+// Reason says why a message about an alert is sent.
 type Reason struct {
 	Kind  rimewatch.DeliveryKind // opened, escalated, repeat or recovery
 	Level int
@@ -22,7 +23,7 @@ var alertEvents = map[rimewatch.DeliveryKind]string{
 	rimewatch.DeliveryRecovery:  "alert.resolved",
 }
 
-// Of tells of one alert.
+// Of returns the message about one alert.
 func (c *Context) Of(v *rimewatch.AlertView, r Reason) *Message {
 	m := c.message(alertEvents[r.Kind], r.Kind)
 	d := &m.Data
@@ -52,29 +53,25 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	case r.Kind == rimewatch.DeliveryEscalated:
 		lead = "Now critical: "
 	case r.Kind == rimewatch.DeliveryRepeat:
-		lead = "Still open: "
+		lead = "Still active: "
 	case r.Level > 0:
-		lead = "Nobody has taken care of it: "
+		lead = "Not acknowledged yet: "
 	}
-	d.Subject = fmt.Sprintf("[%s] %s%s", v.Severity, lead, headline(v, c.Now))
+	d.Subject = fmt.Sprintf("[%s] %s%s", v.Severity, lead, Headline(v, c.Now))
 	said := []string{}
 	switch r.After {
 	case "acknowledgement":
-		said = append(said, "Somebody took care of this, but that time is over and the problem is still there.")
+		said = append(said, "The acknowledgement has expired and the problem is still there.")
 	case "silence":
-		said = append(said, "The silence or maintenance is over and the problem is still there.")
+		said = append(said, "The silence or maintenance window has ended and the problem is still there.")
 	}
-	said = append(said, v.Message)
-	if v.Prediction != nil && v.Prediction.RecommendedAction != "" && !strings.Contains(v.Message, v.Prediction.RecommendedAction) {
-		said = append(said, v.Prediction.RecommendedAction)
-	}
-	d.Text = strings.Join(said, " ")
+	d.Text = strings.Join(append(said, phrase.Message(&v.Alert)), " ")
 	c.facts(d, v)
 	d.fact("Since", moment(began(v), c.Zone)+", "+span(c.Now.Sub(began(v)))+" ago")
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
-		d.fact("To do", "Acknowledge it under the link, so that the others need not be woken.")
+		d.fact("To do", "Acknowledge it using the link, so that nobody else is woken.")
 	} else if d.Link != "" {
-		d.fact("To do", "Acknowledge it under the link to stop these reminders.")
+		d.fact("To do", "Acknowledge it using the link to stop these reminders.")
 	}
 }
 
@@ -82,21 +79,21 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 	lasted := span(v.ResolvedAt.Sub(began(v)))
 	switch v.Resolution {
 	case rimewatch.ResolvedManual:
-		d.Subject = fmt.Sprintf("[resolved] %s: closed by %s after %s", who(v), orSomebody(v.ResolvedBy), lasted)
-		d.Text = fmt.Sprintf("%s has closed the alert “%s”.", orSomebody(v.ResolvedBy), v.Title)
+		d.Subject = fmt.Sprintf("[resolved] %s: resolved by %s after %s", who(v), orSomebody(v.ResolvedBy), lasted)
+		d.Text = fmt.Sprintf("%s resolved the alert “%s”.", orSomebody(v.ResolvedBy), phrase.Title(&v.Alert))
 		if v.Note != "" {
 			d.Text += " Note: " + v.Note
 		}
 	case rimewatch.ResolvedSuperseded:
 		d.Subject = fmt.Sprintf("[resolved] %s: removed", who(v))
-		d.Text = fmt.Sprintf("%s was removed or replaced, so the alert “%s” is closed.", who(v), v.Title)
+		d.Text = fmt.Sprintf("%s was removed or replaced, so the alert “%s” is resolved.", who(v), phrase.Title(&v.Alert))
 	default:
-		d.Subject = fmt.Sprintf("[resolved] %s: %s, after %s", who(v), ending(v), lasted)
-		d.Text = v.Message
+		d.Subject = fmt.Sprintf("[resolved] %s: %s after %s", who(v), lower(phrase.Ending(&v.Alert)), lasted)
+		d.Text = phrase.Message(&v.Alert)
 	}
 	c.facts(d, v)
-	d.fact("Began", moment(began(v), c.Zone))
-	d.fact("Over", moment(v.ResolvedAt, c.Zone)+", after "+lasted)
+	d.fact("Started", moment(began(v), c.Zone))
+	d.fact("Ended", moment(v.ResolvedAt, c.Zone)+", after "+lasted)
 }
 
 // facts are those that hold for an alert open or over.
@@ -113,7 +110,7 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 		d.fact("Unit", what)
 	}
 	if v.Site != nil {
-		d.fact("Where", place(v.Site))
+		d.fact("Site", place(v.Site))
 	}
 	if measured(v) {
 		d.fact("Measured", rimewatch.Quantity(*v.Value, v.Unit))
@@ -125,7 +122,7 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 		d.fact("Worst", rimewatch.Quantity(*v.PeakValue, v.Unit))
 	}
 	if v.Prediction != nil {
-		d.fact("Risk", fmt.Sprintf("%.0f %% within %.0f h", v.Prediction.Risk*100, v.Prediction.HorizonH))
+		d.fact("Risk", phrase.Risk(v.Prediction))
 	}
 	d.fact("Workspace", c.Workspace.Name)
 }
@@ -138,7 +135,7 @@ func (d *Data) fact(label, value string) {
 
 func orSomebody(name string) string {
 	if name == "" {
-		return "somebody"
+		return "Somebody"
 	}
 	return name
 }

@@ -29,8 +29,8 @@ func view(change func(*rimewatch.AlertView)) *rimewatch.AlertView {
 	value, peak, limit := -8.25, -7.9, -15.0
 	v := &rimewatch.AlertView{
 		Alert: rimewatch.Alert{ID: 12, DeviceID: 5, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: rimewatch.HighTemperature,
-			Title: "Back walk-in (walk-in freezer) is too warm", Message: "Look at the door.", Metric: "product_zone_temp", Value: &value, PeakValue: &peak, Threshold: &limit, Unit: "°C",
-			ConditionStartedAt: at, TriggeredAt: at + rimewatch.Hour},
+			Metric: "product_zone_temp", Value: &value, PeakValue: &peak, Threshold: &limit, Unit: "°C",
+			ConditionStartedAt: at, TriggeredAt: at + rimewatch.Hour, LastEvaluatedAt: at + 2*rimewatch.Hour},
 		DeviceSerial: "WF-02", DeviceName: "Back walk-in", EquipmentType: "walkin_freezer", Site: &rimewatch.Site{ID: 1, Name: "Main Street", TimeZone: "Europe/Berlin"},
 	}
 	if change != nil {
@@ -43,8 +43,10 @@ func TestSubjectsAndTexts(t *testing.T) {
 	opened := message.Reason{Kind: rimewatch.DeliveryOpened}
 	recovery := message.Reason{Kind: rimewatch.DeliveryRecovery}
 	over := func(v *rimewatch.AlertView) {
-		v.Status, v.Resolution, v.ResolvedAt, v.Message = rimewatch.AlertResolved, rimewatch.ResolvedAuto, at+3*rimewatch.Hour, "Back in its range."
+		v.Status, v.Resolution, v.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, at+3*rimewatch.Hour
 	}
+	const warm = "The product zone is at −8.3 °C (limit −15 °C) and has been too warm for 2 h. "
+	const check = "Check that the door is shut, the evaporator fan is turning and the compressor is running."
 	for _, c := range []struct {
 		name          string
 		change        func(*rimewatch.AlertView)
@@ -52,32 +54,39 @@ func TestSubjectsAndTexts(t *testing.T) {
 		kind          string
 		subject, text string
 	}{
-		{"opened", nil, opened, "alert.opened", "[warning] Back walk-in −8.3 °C, too warm for 2 h 4 min", "Look at the door."},
-		{"a later level", nil, message.Reason{Kind: rimewatch.DeliveryOpened, Level: 1}, "alert.opened", "[warning] Nobody has taken care of it: Back walk-in −8.3 °C, too warm for 2 h 4 min", "Look at the door."},
-		{"escalated", func(v *rimewatch.AlertView) { v.Severity = rimewatch.Critical }, message.Reason{Kind: rimewatch.DeliveryEscalated}, "alert.escalated", "[critical] Now critical: Back walk-in −8.3 °C, too warm for 2 h 4 min", "Look at the door."},
-		{"repeat", nil, message.Reason{Kind: rimewatch.DeliveryRepeat}, "alert.repeated", "[warning] Still open: Back walk-in −8.3 °C, too warm for 2 h 4 min", "Look at the door."},
-		{"after an acknowledgement", nil, message.Reason{Kind: rimewatch.DeliveryRepeat, After: "acknowledgement"}, "alert.repeated", "[warning] Still open: Back walk-in −8.3 °C, too warm for 2 h 4 min",
-			"Somebody took care of this, but that time is over and the problem is still there. Look at the door."},
-		{"no value", func(v *rimewatch.AlertView) { v.Title, v.Value = "Back walk-in (walk-in freezer) has no power", nil }, opened, "alert.opened", "[warning] Back walk-in: has no power for 2 h 4 min", "Look at the door."},
-		{"a span is no value", func(v *rimewatch.AlertView) { v.Title, v.Unit = "Back walk-in (walk-in freezer) is offline", "s" }, opened, "alert.opened", "[warning] Back walk-in: offline for 2 h 4 min", "Look at the door."},
-		{"a title of its own", func(v *rimewatch.AlertView) { v.Title = "Something is odd" }, opened, "alert.opened", "[warning] Something is odd for 2 h 4 min", "Look at the door."},
+		{"opened", nil, opened, "alert.opened", "[warning] Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
+		{"a later level", nil, message.Reason{Kind: rimewatch.DeliveryOpened, Level: 1}, "alert.opened", "[warning] Not acknowledged yet: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
+		{"escalated", func(v *rimewatch.AlertView) { v.Severity = rimewatch.Critical }, message.Reason{Kind: rimewatch.DeliveryEscalated}, "alert.escalated",
+			"[critical] Now critical: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + "Check the goods before they are used or sold. " + check},
+		{"repeat", nil, message.Reason{Kind: rimewatch.DeliveryRepeat}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
+		{"after an acknowledgement", nil, message.Reason{Kind: rimewatch.DeliveryRepeat, After: "acknowledgement"}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min",
+			"The acknowledgement has expired and the problem is still there. " + warm + check},
+		{"no value", func(v *rimewatch.AlertView) { v.Type, v.Value = rimewatch.SensorStale, nil }, opened, "alert.opened", "[warning] Back walk-in: no measurements for 2 h 4 min",
+			"It is online but has sent no measurements for –. Check the probe's plug and cable, then the logger."},
+		{"a span is no value", func(v *rimewatch.AlertView) { v.Type, v.Unit = rimewatch.DeviceOffline, "s" }, opened, "alert.opened", "[warning] Back walk-in: offline for 2 h 4 min",
+			"It has stopped reporting, so nobody can see its temperature. Check its power, its gateway and the network."},
+		{"no volts", func(v *rimewatch.AlertView) {
+			v.Type, v.Metric, v.Unit, *v.Value = rimewatch.PowerLoss, "voltage", "V", 0
+		}, opened, "alert.opened", "[warning] Back walk-in: no power for 2 h 4 min", "The supply voltage is down to 0 V. Keep the doors shut. Check the breaker, then the supply."},
 		{"a site", func(v *rimewatch.AlertView) {
-			v.DeviceID, v.DeviceName, v.DeviceSerial, v.Value, v.Title = 0, "", "", nil, "Main Street is offline"
-		}, opened, "alert.opened", "[warning] Main Street: offline for 2 h 4 min", "Look at the door."},
+			v.DeviceID, v.DeviceName, v.DeviceSerial, v.Type, v.Metric, v.Unit, v.OutOf, *v.Value = 0, "", "", rimewatch.SiteOffline, "silent_devices", "", 5, 4
+		}, opened, "alert.opened", "[warning] Main Street: site offline for 2 h 4 min",
+			"4 of its 5 devices stopped reporting at the same time, so nobody can see their temperatures. Check the site's power first, then its gateway and its internet connection."},
 		{"a prediction", func(v *rimewatch.AlertView) {
-			v.Title, v.Value, v.Prediction = "Back walk-in (walk-in freezer) loses refrigerant", nil, &rimewatch.Prediction{Risk: 0.62, HorizonH: 72, RecommendedAction: "Call the technician this week."}
-		}, opened, "alert.opened", "[warning] Back walk-in: loses refrigerant", "Look at the door. Call the technician this week."},
-		{"over", over, recovery, "alert.resolved", "[resolved] Back walk-in: no longer too warm, after 3 h", "Back in its range."},
+			v.Value, v.Prediction = nil, &rimewatch.Prediction{Fault: "refrigerant_undercharge", Risk: 0.62, HorizonH: 72}
+		}, opened, "alert.opened", "[warning] Back walk-in: probably losing refrigerant",
+			"Most likely a low refrigerant charge. 62 % risk of failure within 3 days. Search for a leak and look at the sight glass. Do not simply add refrigerant."},
+		{"over", over, recovery, "alert.resolved", "[resolved] Back walk-in: temperature back in range after 3 h", "The product zone is back in range at −8.3 °C. It was too warm for 3 h; the highest was −7.9 °C."},
 		{"power again", func(v *rimewatch.AlertView) {
 			over(v)
-			v.Type, v.Title = rimewatch.PowerLoss, "Back walk-in (walk-in freezer) has no power"
-		}, recovery, "alert.resolved", "[resolved] Back walk-in: has power again, after 3 h", "Back in its range."},
-		{"closed by hand", func(v *rimewatch.AlertView) {
+			v.Type, v.Metric, v.Unit, *v.Value = rimewatch.PowerLoss, "voltage", "V", 229.6
+		}, recovery, "alert.resolved", "[resolved] Back walk-in: power is back after 3 h", "The supply is back at 229.6 V after 3 h without power."},
+		{"resolved by hand", func(v *rimewatch.AlertView) {
 			over(v)
 			v.Resolution, v.ResolvedBy, v.Note = rimewatch.ResolvedManual, "Ada <ada@example.org>", "Door shut."
-		}, recovery, "alert.resolved", "[resolved] Back walk-in: closed by Ada <ada@example.org> after 3 h", "Ada <ada@example.org> has closed the alert “Back walk-in (walk-in freezer) is too warm”. Note: Door shut."},
+		}, recovery, "alert.resolved", "[resolved] Back walk-in: resolved by Ada <ada@example.org> after 3 h", "Ada <ada@example.org> resolved the alert “Too warm”. Note: Door shut."},
 		{"removed", func(v *rimewatch.AlertView) { over(v); v.Resolution = rimewatch.ResolvedSuperseded }, recovery, "alert.resolved", "[resolved] Back walk-in: removed",
-			"Back walk-in was removed or replaced, so the alert “Back walk-in (walk-in freezer) is too warm” is closed."},
+			"Back walk-in was removed or replaced, so the alert “Too warm” is resolved."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := context(t, at+2*rimewatch.Hour+4*rimewatch.Minute).Of(view(c.change), c.reason)
@@ -94,9 +103,9 @@ func TestSubjectsAndTexts(t *testing.T) {
 func TestFactsAreOnTheClockOfThePlace(t *testing.T) {
 	m := context(t, at+2*rimewatch.Hour).Of(view(nil), message.Reason{Kind: rimewatch.DeliveryOpened})
 	want := []message.Fact{
-		{Label: "Unit", Value: "Back walk-in – Walk-in freezer (WF-02)"}, {Label: "Where", Value: "Main Street"}, {Label: "Measured", Value: "−8.3 °C"}, {Label: "Limit", Value: "−15 °C"},
+		{Label: "Unit", Value: "Back walk-in – Walk-in freezer (WF-02)"}, {Label: "Site", Value: "Main Street"}, {Label: "Measured", Value: "−8.3 °C"}, {Label: "Limit", Value: "−15 °C"},
 		{Label: "Worst", Value: "−7.9 °C"}, {Label: "Workspace", Value: "Corner shop"}, {Label: "Since", Value: "Sun 29 Mar 2026, 01:30 (CET), 2 h ago"},
-		{Label: "To do", Value: "Acknowledge it under the link, so that the others need not be woken."},
+		{Label: "To do", Value: "Acknowledge it using the link, so that nobody else is woken."},
 	}
 	if diff := cmp.Diff(want, m.Data.Facts); diff != "" {
 		t.Error(diff)
@@ -120,23 +129,23 @@ func TestOthers(t *testing.T) {
 		m    *message.Message
 		want string
 	}{
-		{c.Digest([]rimewatch.AlertView{*view(nil), *ended}), `[digest] Corner shop: 1 warning open, 1 over
-Warnings of Corner shop up to Sun 29 Mar 2026, 04:30 (CEST).
+		{c.Digest([]rimewatch.AlertView{*view(nil), *ended}), `[digest] Corner shop: 1 active warning, 1 resolved
+Warnings in Corner shop as of Sun 29 Mar 2026, 04:30 (CEST).
 
-- Back walk-in −8.3 °C, too warm for 2 h – Main Street
-- Over: Back walk-in (walk-in freezer) is too warm (1 h, until Sun 29 Mar 2026, 03:30 (CEST))
+- Back walk-in: −8.3 °C, too warm for 2 h – Main Street
+- Resolved: Back walk-in: too warm (for 1 h, until Sun 29 Mar 2026, 03:30 (CEST))
 
 https://watch.example.org/alerts
 `},
-		{c.Test("Slack"), `[test] Rimewatch reaches you through “Slack”
-This is a test of the channel “Slack” of Corner shop. Nothing is wrong: alerts will arrive here in the same way.
+		{c.Test("Slack"), `[test] Rimewatch can reach you through “Slack”
+This is a test of the channel “Slack” in Corner shop. Nothing is wrong: alerts will arrive here in the same way.
 
 Sent: Sun 29 Mar 2026, 04:30 (CEST)
 
 https://watch.example.org/
 `},
-		{c.Failing(outage), `[trouble] The channel “Slack” takes no messages
-Rimewatch cannot reach people through “Slack”, so this comes through another channel. Alerts may wait there unseen.
+		{c.Failing(outage), `[trouble] The channel “Slack” is failing
+Rimewatch cannot deliver messages through “Slack”, so this one comes through another channel. Alerts may be waiting there unseen.
 
 Since: Sun 29 Mar 2026, 01:30 (CET)
 Error: The receiver answered 503.
@@ -147,8 +156,8 @@ Workspace: Corner shop
 
 https://watch.example.org/settings/notifications
 `},
-		{c.Recovered(outage), `[ok] The channel “Slack” takes messages again
-Rimewatch reaches people through “Slack” again. What waited is being sent.
+		{c.Recovered(outage), `[ok] The channel “Slack” works again
+Rimewatch can deliver messages through “Slack” again. Those that were waiting are being sent.
 
 Since: Sun 29 Mar 2026, 04:30 (CEST)
 Workspace: Corner shop

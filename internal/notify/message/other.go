@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
-// Digest tells of several alerts together: those that are open, then those that
-// are over since the last digest.
+// Digest returns one message about several alerts: the active ones, then those
+// that have been resolved since the last digest.
 func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 	m := c.message("alert.digest", rimewatch.DeliveryDigest)
 	d := &m.Data
@@ -18,10 +19,10 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		v := &list[i]
 		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
 		if l.Over {
-			l.Text = fmt.Sprintf("Over: %s (%s, until %s)", v.Title, span(v.ResolvedAt.Sub(began(v))), moment(v.ResolvedAt, c.Zone))
+			l.Text = fmt.Sprintf("Resolved: %s: %s (for %s, until %s)", who(v), lower(phrase.Title(&v.Alert)), span(v.ResolvedAt.Sub(began(v))), moment(v.ResolvedAt, c.Zone))
 		} else {
 			open++
-			l.Text = headline(v, c.Now)
+			l.Text = Headline(v, c.Now)
 			if v.Site != nil {
 				l.Text += " – " + v.Site.Name
 			}
@@ -32,7 +33,7 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		d.Alerts = append(d.Alerts[:n], Line{Text: fmt.Sprintf("and %d more", len(list)-n), Link: c.link("/alerts")})
 	}
 	d.Subject = fmt.Sprintf("[digest] %s: %s", c.Workspace.Name, counted(open, len(list)-open))
-	d.Text = fmt.Sprintf("Warnings of %s up to %s.", c.Workspace.Name, moment(c.Now, c.Zone))
+	d.Text = fmt.Sprintf("Warnings in %s as of %s.", c.Workspace.Name, moment(c.Now, c.Zone))
 	d.Link = c.link("/alerts")
 	return m
 }
@@ -56,12 +57,12 @@ func fitting(lines []Line) int {
 func counted(open, over int) string {
 	var s []string
 	if open == 1 {
-		s = append(s, "1 warning open")
+		s = append(s, "1 active warning")
 	} else if open > 1 {
-		s = append(s, fmt.Sprintf("%d warnings open", open))
+		s = append(s, fmt.Sprintf("%d active warnings", open))
 	}
 	if over > 0 {
-		s = append(s, fmt.Sprintf("%d over", over))
+		s = append(s, fmt.Sprintf("%d resolved", over))
 	}
 	return strings.Join(s, ", ")
 }
@@ -69,28 +70,28 @@ func counted(open, over int) string {
 // Test is what a person sends to try a channel.
 func (c *Context) Test(channel string) *Message {
 	m := c.message("channel.test", rimewatch.DeliveryTest)
-	m.Data.Subject = fmt.Sprintf("[test] Rimewatch reaches you through “%s”", channel)
-	m.Data.Text = fmt.Sprintf("This is a test of the channel “%s” of %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
+	m.Data.Subject = fmt.Sprintf("[test] Rimewatch can reach you through “%s”", channel)
+	m.Data.Text = fmt.Sprintf("This is a test of the channel “%s” in %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
 	m.Data.fact("Sent", moment(c.Now, c.Zone))
 	m.Data.Link = c.link("/")
 	return m
 }
 
-// Outage is what another channel is told of one that fails.
+// Outage is what is said through another channel about one that fails.
 type Outage struct {
 	Channel string
 	Since   rimewatch.Time
 	Error   string
-	Waiting []Line // what could not be told there
+	Waiting []Line // what could not be sent there
 	More    int    // how much else
 }
 
-// Failing tells through another channel that one takes no messages.
+// Failing returns the message that a channel is failing, for another channel.
 func (c *Context) Failing(o *Outage) *Message {
 	m := c.message("channel.failing", rimewatch.DeliveryFallback)
 	d := &m.Data
-	d.Subject = fmt.Sprintf("[trouble] The channel “%s” takes no messages", o.Channel)
-	d.Text = fmt.Sprintf("Rimewatch cannot reach people through “%s”, so this comes through another channel. Alerts may wait there unseen.", o.Channel)
+	d.Subject = fmt.Sprintf("[trouble] The channel “%s” is failing", o.Channel)
+	d.Text = fmt.Sprintf("Rimewatch cannot deliver messages through “%s”, so this one comes through another channel. Alerts may be waiting there unseen.", o.Channel)
 	d.fact("Since", moment(o.Since, c.Zone))
 	d.fact("Error", o.Error)
 	d.fact("Workspace", c.Workspace.Name)
@@ -103,12 +104,12 @@ func (c *Context) Failing(o *Outage) *Message {
 	return m
 }
 
-// Recovered tells that a failing channel works again.
+// Recovered returns the message that a failing channel works again.
 func (c *Context) Recovered(o *Outage) *Message {
 	m := c.message("channel.recovered", rimewatch.DeliveryFallback)
 	d := &m.Data
-	d.Subject = fmt.Sprintf("[ok] The channel “%s” takes messages again", o.Channel)
-	d.Text = fmt.Sprintf("Rimewatch reaches people through “%s” again. What waited is being sent.", o.Channel)
+	d.Subject = fmt.Sprintf("[ok] The channel “%s” works again", o.Channel)
+	d.Text = fmt.Sprintf("Rimewatch can deliver messages through “%s” again. Those that were waiting are being sent.", o.Channel)
 	d.fact("Since", moment(c.Now, c.Zone))
 	d.fact("Workspace", c.Workspace.Name)
 	d.Link = c.link("/settings/notifications")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // span is rimewatch.Span, but nobody counts the seconds of an alert.
@@ -14,6 +15,9 @@ func span(d time.Duration) string {
 	}
 	return rimewatch.Span(d)
 }
+
+// lower begins a headline in lower case, to follow the name of what it is about.
+func lower(headline string) string { return strings.ToLower(headline[:1]) + headline[1:] }
 
 // moment writes a time on the clock of a place.
 func moment(t rimewatch.Time, zone *time.Location) string {
@@ -42,51 +46,21 @@ func who(v *rimewatch.AlertView) string {
 	}
 }
 
-// finding is what an alert's title says of the one it names: "too warm".
-func finding(v *rimewatch.AlertView) string {
-	rest, named := strings.CutPrefix(v.Title, who(v))
-	if !named {
-		return v.Title
-	}
-	rest = strings.TrimSpace(rest)
-	if strings.HasPrefix(rest, "(") {
-		if _, after, ok := strings.Cut(rest, ") "); ok {
-			rest = after
-		}
-	}
-	return strings.TrimPrefix(rest, "is ")
-}
-
-// ending is the finding's opposite.
-func ending(v *rimewatch.AlertView) string {
-	if v.Type == rimewatch.PowerLoss {
-		return "has power again"
-	}
-	return "no longer " + finding(v)
-}
-
-// measured tells whether the value says something at a glance: a measurement
+// measured reports whether the value says something at a glance: a measurement
 // does; a difference, a count, or the zero volts of a power loss do not.
 func measured(v *rimewatch.AlertView) bool {
 	f, ok := rimewatch.FieldByName(v.Metric)
 	return ok && v.Unit == f.Info().Unit && v.Value != nil && v.Prediction == nil && v.Type != rimewatch.PowerLoss
 }
 
-// headline is what, how much, for how long: "Back walk-in −8.2 °C, too warm for 34 min".
-func headline(v *rimewatch.AlertView, now rimewatch.Time) string {
-	s := who(v)
-	found := finding(v)
-	if found == v.Title {
-		s = found
-	} else if measured(v) {
-		s += " " + rimewatch.Quantity(*v.Value, v.Unit) + ", " + found
-	} else {
-		s += ": " + found
+// Headline says what an alert is about and what is wrong: "Back walk-in: −8.2 °C,
+// too warm for 34 min".
+func Headline(v *rimewatch.AlertView, now rimewatch.Time) string {
+	wrong := lower(phrase.Headline(&v.Alert, now))
+	if measured(v) {
+		wrong = rimewatch.Quantity(*v.Value, v.Unit) + ", " + wrong
 	}
-	if lasting := now.Sub(began(v)); lasting >= time.Minute && v.Prediction == nil {
-		s += " for " + span(lasting)
-	}
-	return s
+	return who(v) + ": " + wrong
 }
 
 // began is when the condition began, or else when the alert opened.

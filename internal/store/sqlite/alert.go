@@ -15,8 +15,6 @@ import (
 
 // alertBody is what of an alert no query asks for.
 type alertBody struct {
-	Title              string                `json:"title"`
-	Message            string                `json:"message"`
 	Metric             string                `json:"metric,omitempty"`
 	Value              *float64              `json:"value,omitempty"`
 	PeakValue          *float64              `json:"peak_value,omitempty"`
@@ -31,21 +29,23 @@ type alertBody struct {
 	Note               string                `json:"note,omitempty"`
 	Occurrences        int                   `json:"occurrences,omitempty"`
 	Flapping           bool                  `json:"flapping,omitempty"`
+	OutOf              int                   `json:"out_of,omitempty"`
+	HoldH              *float64              `json:"hold_h,omitempty"`
 	SuppressedBy       int64                 `json:"suppressed_by,omitempty"`
 	Prediction         *rimewatch.Prediction `json:"prediction,omitempty"`
 	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
 }
 
 func bodyOf(a *rimewatch.Alert) *alertBody {
-	return &alertBody{a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
-		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.SuppressedBy, a.Prediction, a.Feedback}
+	return &alertBody{a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
+		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback}
 }
 
 func (b *alertBody) into(a *rimewatch.Alert) {
-	a.Title, a.Message, a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Title, b.Message, b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
+	a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
 	a.ConditionStartedAt, a.LastEvaluatedAt, a.AcknowledgedBy, a.AckExpiresAt = b.ConditionStartedAt, b.LastEvaluatedAt, b.AcknowledgedBy, b.AckExpiresAt
 	a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping = b.ResolvedBy, b.Resolution, b.Note, b.Occurrences, b.Flapping
-	a.SuppressedBy, a.Prediction, a.Feedback = b.SuppressedBy, b.Prediction, b.Feedback
+	a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback = b.OutOf, b.HoldH, b.SuppressedBy, b.Prediction, b.Feedback
 }
 
 // activeAlert is an active alert in memory, with what is newer than its row.

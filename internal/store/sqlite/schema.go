@@ -150,7 +150,7 @@ CREATE TABLE alert_transition (
 	severity TEXT NOT NULL,
 	actor TEXT NOT NULL,
 	note TEXT NOT NULL,
-	message TEXT NOT NULL
+	facts TEXT NOT NULL
 ) STRICT;
 CREATE INDEX alert_transition_by_alert ON alert_transition(alert_id, id);
 CREATE INDEX alert_transition_by_time ON alert_transition(workspace_id, at);

@@ -2,13 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/rimewatch/rimewatch"
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-const transitionColumns = "id, workspace_id, alert_id, kind, at, severity, actor, note, message"
+const transitionColumns = "id, workspace_id, alert_id, kind, at, severity, actor, note, facts"
 
 // insertTransition writes a line of an alert's timeline and sets its ID.
 func insertTransition(conn *sqlite.Conn, t *rimewatch.AlertTransition) error {
@@ -23,7 +26,11 @@ func insertTransition(conn *sqlite.Conn, t *rimewatch.AlertTransition) error {
 	stmt.BindText(5, string(t.Severity))
 	stmt.BindText(6, t.Actor)
 	stmt.BindText(7, t.Note)
-	stmt.BindText(8, t.Message)
+	facts, err := encodeFacts(t.Facts)
+	if err != nil {
+		return err
+	}
+	stmt.BindText(8, facts)
 	_, err = stmt.Step()
 	if err := errors.Join(err, stmt.Reset(), stmt.ClearBindings()); err != nil {
 		return err
@@ -32,28 +39,76 @@ func insertTransition(conn *sqlite.Conn, t *rimewatch.AlertTransition) error {
 	return nil
 }
 
-func scanTransition(stmt *sqlite.Stmt) rimewatch.AlertTransition {
-	return rimewatch.AlertTransition{
+// alertFacts is what a line of the timeline keeps of its alert.
+type alertFacts struct {
+	DeviceID    int64                 `json:"device_id,omitempty"`
+	SiteID      int64                 `json:"site_id,omitempty"`
+	Type        rimewatch.AlertType   `json:"type"`
+	Status      rimewatch.AlertStatus `json:"status"`
+	TriggeredAt rimewatch.Time        `json:"triggered_at"`
+	ResolvedAt  rimewatch.Time        `json:"resolved_at,omitempty"`
+	*alertBody
+}
+
+func encodeFacts(a *rimewatch.Alert) (string, error) {
+	if a == nil {
+		return "", nil
+	}
+	b, err := json.Marshal(alertFacts{a.DeviceID, a.SiteID, a.Type, a.Status, a.TriggeredAt, a.ResolvedAt, bodyOf(a)})
+	return string(b), err
+}
+
+func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
+	if facts == "" {
+		return nil
+	}
+	f := alertFacts{alertBody: &alertBody{}}
+	if err := json.Unmarshal([]byte(facts), &f); err != nil {
+		return fmt.Errorf("line %d of the timeline of alert %d: %w", t.ID, t.AlertID, err)
+	}
+	t.Facts = &rimewatch.Alert{
+		ID: t.AlertID, WorkspaceID: t.WorkspaceID, DeviceID: f.DeviceID, SiteID: f.SiteID, Type: f.Type, Status: f.Status, Severity: t.Severity,
+		TriggeredAt: f.TriggeredAt, ResolvedAt: f.ResolvedAt,
+	}
+	f.into(t.Facts)
+	return nil
+}
+
+func scanTransition(stmt *sqlite.Stmt) (rimewatch.AlertTransition, error) {
+	t := rimewatch.AlertTransition{
 		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), AlertID: stmt.ColumnInt64(2),
 		Kind: rimewatch.TransitionKind(stmt.ColumnText(3)), At: columnTime(stmt, 4), Severity: rimewatch.Severity(stmt.ColumnText(5)),
-		Actor: stmt.ColumnText(6), Note: stmt.ColumnText(7), Message: stmt.ColumnText(8),
+		Actor: stmt.ColumnText(6), Note: stmt.ColumnText(7),
 	}
+	return t, decodeFacts(stmt.ColumnText(8), &t)
+}
+
+func transitions(conn *sqlite.Conn, where string, args ...any) (list []rimewatch.AlertTransition, err error) {
+	err = sqlitex.Execute(conn, "SELECT "+transitionColumns+" FROM alert_transition "+where, &sqlitex.ExecOptions{
+		Args: args,
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			t, err := scanTransition(stmt)
+			list = append(list, t)
+			return err
+		},
+	})
+	return list, err
 }
 
 // AlertTransitions implements store.Notifications.
 func (s *Store) AlertTransitions(ctx context.Context, workspaceID, alertID int64) (list []rimewatch.AlertTransition, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
-		return each(conn, "SELECT "+transitionColumns+" FROM alert_transition WHERE alert_id = ? AND workspace_id = ? ORDER BY id",
-			func(stmt *sqlite.Stmt) { list = append(list, scanTransition(stmt)) }, alertID, workspaceID)
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = transitions(conn, "WHERE alert_id = ? AND workspace_id = ? ORDER BY id", alertID, workspaceID)
+		return err
 	})
 	return list, err
 }
 
 // TransitionsAfter implements store.Notifications.
 func (s *Store) TransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
-		return each(conn, "SELECT "+transitionColumns+" FROM alert_transition WHERE id > ? ORDER BY id LIMIT ?",
-			func(stmt *sqlite.Stmt) { list = append(list, scanTransition(stmt)) }, id, limit)
+	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+		list, err = transitions(conn, "WHERE id > ? ORDER BY id LIMIT ?", id, limit)
+		return err
 	})
 	return list, err
 }

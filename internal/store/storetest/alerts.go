@@ -19,10 +19,10 @@ func (f *fixture) alerts() {
 	d := f.addDevice("AL")
 	value, limit := -8.2, -15.0
 	a := f.alert(d, rimewatch.HighTemperature, rimewatch.Warning, t0)
-	a.Title, a.Message, a.Metric, a.Unit, a.Value, a.PeakValue, a.Threshold = "T", "M", "product_zone_temp", "°C", &value, &value, &limit
+	a.Metric, a.Unit, a.Value, a.PeakValue, a.Threshold, a.OutOf, a.HoldH = "product_zone_temp", "°C", &value, &value, &limit, 7, &value
 	a.ConditionStartedAt, a.LastEvaluatedAt, a.Occurrences, a.SuppressedBy = t0-5, t0, 1, 9
 	lead := 40.5
-	a.Prediction = &rimewatch.Prediction{Fault: "condenser_fouling", Risk: 0.5, HorizonH: 72, LeadTimeH: &lead, Evidence: []rimewatch.Evidence{{Metric: "m", Observed: 1, Expected: 2, Unit: "K", Text: "x"}}}
+	a.Prediction = &rimewatch.Prediction{Fault: "condenser_fouling", Risk: 0.5, HorizonH: 72, LeadTimeH: &lead, Evidence: []rimewatch.Evidence{{Metric: "m", Observed: 1, Expected: 2, Unit: "K", Ambient: &limit}}}
 	b := f.alert(d, rimewatch.DeviceOffline, rimewatch.Critical, t0+1)
 	f.put(d, nil, a, b)
 	if a.ID == 0 || b.ID <= a.ID {

@@ -33,7 +33,7 @@ func (f *fixture) explained() {
 func (f *fixture) transitions() {
 	d := f.addDevice("T1")
 	opened := func(a *rimewatch.Alert) rimewatch.AlertTransition {
-		return rimewatch.AlertTransition{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionOpened, At: a.TriggeredAt, Severity: a.Severity, Message: "Too warm: −8 °C"}
+		return rimewatch.AlertTransition{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionOpened, At: a.TriggeredAt, Severity: a.Severity, Facts: a}
 	}
 	a, b := f.alert(d, rimewatch.HighTemperature, rimewatch.Warning, t0), f.alert(d, rimewatch.DeviceOffline, rimewatch.Warning, t0+1)
 	first := []rimewatch.AlertTransition{opened(a), opened(b)}
@@ -44,7 +44,7 @@ func (f *fixture) transitions() {
 	up := *a
 	up.Severity = rimewatch.Critical
 	second := []rimewatch.AlertTransition{
-		{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionEscalated, At: t0 + 5, Severity: rimewatch.Critical, Message: "m"},
+		{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionEscalated, At: t0 + 5, Severity: rimewatch.Critical, Facts: &up},
 		{WorkspaceID: f.workspace, AlertID: a.ID, Kind: rimewatch.TransitionNoted, At: t0 + 6, Severity: rimewatch.Critical, Actor: "Ada <ada@example.com>", Note: "n \u202e"},
 	}
 	f.tell([]*rimewatch.Alert{&up}, second)

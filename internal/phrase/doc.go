@@ -1,0 +1,11 @@
+// Package phrase writes what people read about alerts and predictions. An alert
+// carries facts (type, metric, value, limit, times, fault); the sentences are
+// made from them when somebody reads the alert: in an answer of the API, on the
+// stream, in a message. None is stored.
+//
+// A language is one file of entries keyed by alert type, by metric where one
+// type has two, and by fault. english.go is the only one so far.
+//
+// Titles stand alone: they are read beside the name of the unit, below it, or in
+// a list without it, so they never contain it.
+package phrase

@@ -1,0 +1,222 @@
+package phrase
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// conditions are the texts of the rules.
+var conditions = map[key]entry{
+	{typ: rimewatch.HighTemperature}: {
+		title: "Too warm", ending: "Temperature back in range",
+		what: "The product zone is at %v (limit %l) and has been too warm for %t.", over: "The product zone is back in range at %v. It was too warm for %t; the highest was %p.",
+		urgent: "Check the goods before they are used or sold.", do: "Check that the door is shut, the evaporator fan is turning and the compressor is running.",
+	},
+	{typ: rimewatch.LowTemperature}: {
+		title: "Too cold", ending: "Temperature back in range",
+		what: "The product zone is at %v (limit %l) and has been too cold for %t.", over: "The product zone is back in range at %v. It was too cold for %t; the lowest was %p.",
+		urgent: "Check the goods for freezing before they are used or sold.", do: "Check the thermostat setting, and whether the compressor ever stops.",
+	},
+	{typ: rimewatch.DeviceOffline}: {
+		title: "Offline", ending: "Online again",
+		what: "It has stopped reporting, so nobody can see its temperature.", over: "It is reporting again after %v of silence.",
+		do: "Check its power, its gateway and the network.",
+	},
+	{typ: rimewatch.SiteOffline}: {
+		title: "Site offline", ending: "Site online again",
+		what: "%n of its %o devices stopped reporting at the same time, so nobody can see their temperatures.", over: "Its devices are reporting again after %t.",
+		urgent: "It has been so long that the temperatures should be read by hand.", do: "Check the site's power first, then its gateway and its internet connection.",
+	},
+	{typ: rimewatch.SensorStale}: {
+		title: "No measurements", ending: "Measurements are back",
+		what: "It is online but has sent no measurements for %v.", over: "Measurements are arriving again after %v.",
+		do: "Check the probe's plug and cable, then the logger.",
+	},
+	{typ: rimewatch.SensorFault}: {
+		title: "%M sensor faulty", ending: "%M sensor working again",
+		what: "The %m sensor has been reporting impossible values for %t. They are being ignored.", over: "The %m sensor is reporting plausible values again. It was faulty for %t.",
+		do: "Check its plug and cable, then replace it. Until then, read this value by hand.",
+	},
+	{typ: rimewatch.PowerLoss}: {
+		title: "No power", ending: "Power is back",
+		what: "The supply voltage is down to %v.", over: "The supply is back at %v after %t without power.",
+		do: "Keep the doors shut. Check the breaker, then the supply.",
+	},
+	{typ: rimewatch.LowVoltage}: {
+		title: "Voltage too low", ending: "Voltage back to normal",
+		what: "The supply is at %v (limit %l) and has been too low for %t.", over: "The supply is back at %v. It was too low for %t; the lowest was %p.",
+		do: "Find out whether other units are affected: if so, call the utility; otherwise check this unit's wiring. Motors overheat on low voltage.",
+	},
+	{typ: rimewatch.HighVoltage}: {
+		title: "Voltage too high", ending: "Voltage back to normal",
+		what: "The supply is at %v (limit %l) and has been too high for %t.", over: "The supply is back at %v. It was too high for %t; the highest was %p.",
+		do: "Have the supply measured before electronics and motor windings are damaged.",
+	},
+	{typ: rimewatch.HighDischargeTemperature}: {
+		title: "Compressor running hot", ending: "Discharge temperature back to normal",
+		what: "The discharge line is at %v (limit %l).", over: "The discharge line is back at %v. The highest was %p.",
+		urgent: "Stop the compressor if it does not cool down: this heat ruins it within days.", do: "Clean the condenser and check that its fan is turning, then check the charge. Oil breaks down in this heat.",
+	},
+	{rimewatch.HighDischargeTemperature, "compressor_discharge_temp_deviation"}: {
+		title: "Discharge line hotter than usual",
+		what:  "The discharge line is %v hotter than usual for this ambient temperature (alert at %l).", over: "The discharge line is back to its usual temperature. At worst it was %p hotter.",
+		do: "Possible causes are a dirty condenser, a low charge or worn valves. Start with the condenser.",
+	},
+	{typ: rimewatch.LowDischargeTemperature}: {
+		title: "Discharge line too cold", ending: "Discharge temperature back to normal",
+		what: "The discharge line is only %v above ambient while running; it should be at least %l.", over: "The discharge line is %v above ambient again.",
+		do: "Liquid is reaching the compressor: check the expansion valve, its bulb and the evaporator fan.",
+	},
+	{typ: rimewatch.HighSuctionTemperature}: {
+		title: "Suction line too warm", ending: "Suction temperature back to normal",
+		what: "The suction line is at %v while running (limit %l).", over: "The suction line is back at %v. The highest was %p.",
+		do: "Check the charge, then the expansion valve and the insulation of the line.",
+	},
+	{rimewatch.HighSuctionTemperature, "compressor_suction_temp_deviation"}: {
+		title: "Suction line warmer than usual",
+		what:  "The suction line is %v warmer than usual for this ambient temperature (alert at %l).", over: "The suction line is back to its usual temperature. At worst it was %p warmer.",
+	},
+	{typ: rimewatch.LowSuctionTemperature}: {
+		title: "Suction line too cold", ending: "Suction temperature back to normal",
+		what: "The suction line is %V colder than the product zone while running (limit %L), which leaves almost no superheat.", over: "The suction line has its superheat back.",
+		do: "Liquid may reach the compressor: look for ice on the evaporator, then check its fan and the expansion valve.",
+	},
+	{rimewatch.LowSuctionTemperature, "compressor_suction_temp_deviation"}: {
+		title: "Suction line colder than usual",
+		what:  "The suction line is %V colder than usual for this ambient temperature (alert at %L).", over: "The suction line is back to its usual temperature. At worst it was %P colder.",
+	},
+	{typ: rimewatch.HighAmpDraw}: {
+		title: "Current too high", ending: "Current back to normal",
+		what: "The compressor is drawing %v (limit %l).", over: "The compressor is drawing %v again. The highest was %p.",
+		urgent: "Stop it before the overload protector does.", do: "Check the condenser and the voltage first, then the compressor bearings.",
+	},
+	{rimewatch.HighAmpDraw, "amp_draw_deviation"}: {
+		title: "Current higher than usual",
+		what:  "The compressor is drawing %v more than usual for this ambient temperature (alert at %l).", over: "The compressor is drawing its usual current again. At worst it was %p more.",
+	},
+	{typ: rimewatch.LowAmpDraw}: {
+		title: "Current too low", ending: "Current back to normal",
+		what: "The unit is vibrating but drawing only %v; it should be at least %l.", over: "The current is back at %v.",
+		do: "The fan may be running alone: check the contactor and the compressor windings.",
+	},
+	{typ: rimewatch.HighVibration}: {
+		title: "Vibration too high", ending: "Vibration back to normal",
+		what: "The compressor is vibrating at %v (limit %l).", over: "The vibration is back at %v. The highest was %p.",
+		urgent: "Have it looked at today.", do: "Check mounts and pipe clamps, then listen to the bearings before the compressor seizes.",
+	},
+	{typ: rimewatch.ShortCycling}: {
+		title: "Short cycling", ending: "Cycling normally again",
+		what: "The compressor has started %v times in the last hour (limit %l).", over: "The compressor is down to %v starts an hour.",
+		do: "Check the condenser and its fan, the pressure switches and the thermostat differential. Every start costs it oil.",
+	},
+	{rimewatch.ShortCycling, "run_length"}: {
+		what: "The compressor is running for only %v at a time; it should be at least %l.", over: "The compressor is running for %v at a time again.",
+	},
+	{typ: rimewatch.CompressorStartFailure}: {
+		title: "Compressor failing to start", ending: "Compressor starting again",
+		what: "The compressor has failed to start %v times in the last 24 hours.", over: "The compressor is starting normally again.",
+		do: "Measure the voltage while it tries to start, then check the start capacitor and relay.",
+	},
+	{rimewatch.CompressorStartFailure, "failed_starts_per_hour"}: {
+		what: "The compressor has failed to start %v times in the last two hours.",
+	},
+	{typ: rimewatch.ExcessiveRunTime}: {
+		title: "Compressor running almost non-stop", ending: "Run time back to normal",
+		what: "The compressor has been running %v of the time (limit %l).", over: "The compressor is running %v of the time again.",
+		do: "Check door seals, ice on the evaporator, the condenser and the charge.",
+	},
+	{rimewatch.ExcessiveRunTime, "run_time_share_deviation"}: {
+		title: "Compressor running more than usual",
+		what:  "The compressor is running %n percentage points more than usual for this ambient temperature.", over: "The compressor is running its usual share of the time again.",
+	},
+	{typ: rimewatch.SlowRecovery}: {
+		title: "Slow to recover from defrost", ending: "Recovering from defrost normally again",
+		what: "The product zone was still not cold again %v after the defrost began; this unit usually needs less than %l.", over: "It is recovering from its defrosts as usual again.",
+		do: "Check for ice left on the evaporator, an open door or too little cooling capacity.",
+	},
+	{typ: rimewatch.DoorOpenSuspected}: {
+		title: "Door probably open", ending: "Door probably closed again",
+		what: "The compressor has not stopped for %v and the product zone is staying warmer than usual.", over: "The product zone is returning to its usual temperature.",
+		do: "Shut the door and check that the gasket seals. Goods loaded warm look the same for a while.",
+	},
+	{typ: rimewatch.HighHumidity}: {
+		title: "Humidity too high", ending: "Humidity back to normal",
+		what: "The air is at %v (limit %l) and has been too humid for %t.", over: "The air is back at %v. The highest was %p.",
+		do: "Expect frost and condensation: check door heaters, doors and ventilation.",
+	},
+	{typ: rimewatch.LowHumidity}: {
+		title: "Humidity too low", ending: "Humidity back to normal",
+		what: "The air in the product zone is at %v (limit %l) and has been too dry for %t.", over: "The air in the product zone is back at %v. The lowest was %p.",
+		do: "Open goods dry out: cover them, and check the temperature difference across the evaporator.",
+	},
+	{typ: rimewatch.HighAmbientTemperature}: {
+		title: "Surroundings too warm", ending: "Surroundings back to normal",
+		what: "The air at the condenser is at %v (limit %l) and has been too warm for %t.", over: "The air at the condenser is back at %v. The highest was %p.",
+		do: "Ventilate the machine room, and check that the condenser is not drawing in its own exhaust air.",
+	},
+	{typ: rimewatch.LowAmbientTemperature}: {
+		title: "Surroundings too cold", ending: "Surroundings back to normal",
+		what: "The air at the condenser is at %v (limit %l) and has been too cold for %t.", over: "The air at the condenser is back at %v. The lowest was %p.",
+		do: "Check the head-pressure control and the crankcase heater.",
+	},
+}
+
+// sitePartly is for a site that is back while some of its devices are not.
+const sitePartly = "Some of its %o devices are reporting again after %t. The other %n have alerts of their own."
+
+// unknown is for a type that this version does not know.
+var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "Something is not as usual.", over: "It is back to normal."}
+
+const noLongerCritical = "It is no longer critical."
+
+const flappingNote = "It keeps coming and going, so it stays open until it has been quiet for an hour."
+
+func cameBack(times int) string {
+	if times <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("It happened %d times.", times)
+}
+
+// hold says how long the cold will last without power.
+func hold(h *float64) string {
+	switch {
+	case h == nil:
+		return ""
+	case *h <= 0:
+		return "The product zone is already above its limit."
+	default:
+		return "At this rate the product zone will be too warm in about " + rimewatch.Span(time.Duration(*h*float64(time.Hour)).Round(5*time.Minute)) + "."
+	}
+}
+
+// measures are the names of measurements and derived measures inside a sentence.
+var measures = map[string]string{
+	"product_zone_temp":         "product zone",
+	"compressor_discharge_temp": "discharge temperature",
+	"compressor_suction_temp":   "suction temperature",
+	"ambient_temp":              "ambient temperature",
+	"humidity":                  "humidity",
+	"voltage":                   "voltage",
+	"amp_draw":                  "current",
+	"vibration_level":           "vibration",
+	"compressor_duty":           "share of time running",
+	"start_vibration":           "vibration after starts",
+}
+
+// Known reports whether the catalogue has a name for a measurement.
+func Known(metric string) bool {
+	_, known := measures[metric]
+	return known
+}
+
+// Measure names a measurement inside a sentence: "discharge temperature".
+func Measure(metric string) string {
+	if name, known := measures[metric]; known {
+		return name
+	}
+	return strings.ReplaceAll(metric, "_", " ")
+}

@@ -1,0 +1,147 @@
+package phrase
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// fault is what the catalogue says about a fault: the headline of its alert, its
+// name inside a sentence, and what to do.
+type fault struct {
+	title, name, do string
+}
+
+// faults are the texts of the predictor's signatures.
+var faults = map[string]fault{
+	"refrigerant_undercharge": {"Probably losing refrigerant", "a low refrigerant charge",
+		"Search for a leak and look at the sight glass. Do not simply add refrigerant."},
+	"liquid_line_restriction": {"Liquid line probably restricted", "a restricted liquid line",
+		"Compare the temperatures before and after the filter drier and the expansion valve. A leak looks the same."},
+	"condenser_fouling": {"Dirty condenser", "a dirty condenser",
+		"Clean the condenser and check its air flow."},
+	"noncondensables_overcharge": {"Overcharged, or air in the system", "overcharge or non-condensable gas",
+		"If it was serviced recently, check the charge and purge the condenser. Otherwise, first check that the condenser fan is turning and the condenser is clean."},
+	"condenser_fan_failure": {"Condenser fan probably failed", "a failed condenser fan",
+		"Check that the condenser fan is turning, then its capacitor and wiring."},
+	"compressor_valve_leakage": {"Compressor valves probably leaking", "leaking compressor valves",
+		"Measure suction and discharge pressure while the compressor is running and just after it stops. Worn rings look the same."},
+	"bearing_wear": {"Compressor bearings wearing out", "worn compressor bearings",
+		"Listen to the compressor and check its mounts and oil. Plan to replace it if the vibration keeps rising."},
+	"liquid_floodback": {"Liquid reaching the compressor", "liquid floodback",
+		"Check the superheat and the bulb of the expansion valve, and that the evaporator fans are running."},
+	"evaporator_icing": {"Evaporator icing up", "an iced-up evaporator",
+		"Defrost the evaporator by hand, then check the drain, the door and the fans."},
+	"defrost_failure": {"Defrost not working", "a failed defrost",
+		"Defrost by hand today, then check the heater, the termination thermostat and the defrost clock."},
+	"evaporator_fan_failure": {"Evaporator fan probably failed", "a failed evaporator fan",
+		"Check that the evaporator fans are turning and not blocked by ice."},
+	"start_component_failure": {"Compressor failing to start", "a failing start capacitor or relay",
+		"Check the start capacitor, the relay and the supply voltage during a start. A seized rotor looks the same."},
+	"contactor_fault": {"Compressor cutting out at random", "a worn contactor",
+		"Check the contactor's coil and contacts, and the control circuit."},
+	"gasket_leak": {"Running more than it used to", "a leaking door gasket",
+		"Check the door, its gaskets and its heaters. Ask whether it is opened more often or loaded warmer."},
+	"voltage_sag":         {title: "Voltage too low", name: "a low supply voltage"},
+	"thermostat_stuck_on": {title: "Cooling does not stop", name: "a thermostat that is stuck on"},
+	"sensor_drift":        {title: "Sensor drifting", name: "a drifting sensor"},
+}
+
+// Fault names a fault inside a sentence: "a dirty condenser".
+func Fault(name string) string {
+	if f, known := faults[name]; known {
+		return f.name
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+const predictionEnding = "Back to normal"
+
+func predictionTitle(p *rimewatch.Prediction) string {
+	f, known := faults[p.Fault]
+	if !known {
+		f.title = "Failure expected"
+	}
+	if p.LeadTimeH == nil {
+		return f.title
+	}
+	return f.title + ": about " + hours(*p.LeadTimeH) + " until it fails"
+}
+
+// RecommendedAction says what to do about a prediction.
+func RecommendedAction(p *rimewatch.Prediction) string { return faults[p.Fault].do }
+
+// Risk says how likely the failure is: "67 % risk of failure within 8 days, most
+// likely in about 6".
+func Risk(p *rimewatch.Prediction) string {
+	s := fmt.Sprintf("%.0f %% risk of failure", 100*p.Risk)
+	switch {
+	case p.LeadTimeH == nil:
+		return s + " within " + hours(p.HorizonH)
+	case p.LeadHighH == nil: // no end of the interval is in sight
+		return s + ", most likely in about " + hours(*p.LeadTimeH)
+	default:
+		s += " within " + hours(p.HorizonH)
+	}
+	lead := hours(*p.LeadTimeH)
+	if p.HorizonH >= inDays && *p.LeadTimeH >= inDays {
+		lead = strings.TrimSuffix(strings.TrimSuffix(lead, "s"), " day")
+	}
+	return s + ", most likely in about " + lead
+}
+
+// Cause names the most likely fault and the next best explanation: "Most likely a
+// dirty condenser; could also be a failed condenser fan".
+func Cause(p *rimewatch.Prediction) string {
+	s := "Most likely " + Fault(p.Fault)
+	if p.RunnerUp != "" {
+		s += "; could also be " + Fault(p.RunnerUp)
+	}
+	return s
+}
+
+// WouldChange says what would end a prediction or turn it into another.
+func WouldChange(p *rimewatch.Prediction) string {
+	if p.ByEvent {
+		return "Ends by itself after a day without another such event if the readings of the next two days do not confirm it, or when you press “Repaired” or “False alarm”."
+	}
+	return "Ends by itself after two normal days, or when you press “Repaired” or “False alarm”. If another fault clearly fits better, it takes over."
+}
+
+// WouldChangeVerdict says what would change what the predictor says of a unit:
+// state is learning, watching or alarmed, p the open prediction.
+func WouldChangeVerdict(state string, p *rimewatch.Prediction) string {
+	switch {
+	case p != nil:
+		return WouldChange(p)
+	case state == "learning":
+		return "More running time. Until the unit is known, only trips, failed starts and its limits are checked."
+	default:
+		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, in a pattern that fits a fault."
+	}
+}
+
+func predictionMessage(a *rimewatch.Alert) string {
+	p := a.Prediction
+	lead, after := "", ""
+	switch {
+	case a.Status != rimewatch.AlertResolved:
+		for i := range p.Evidence {
+			switch e := &p.Evidence[i]; e.Metric {
+			case rimewatch.EvidenceCommonMode:
+				lead = Evidence(p, e)
+			case rimewatch.EvidenceAlternatives:
+				if !strings.Contains(alike[p.Fault], Fault(p.RunnerUp)) { // said already
+					after = Evidence(p, e)
+				}
+			}
+		}
+		return join(lead, observations(p.Evidence), Cause(p)+".", Risk(p)+".", after, RecommendedAction(p))
+	case a.Resolution == rimewatch.ResolvedSuperseded:
+		lead = "Another fault fits better by now: see the alert that has replaced this one."
+	default:
+		lead = "The readings are back to what is normal for this unit, or it is learning a new normal."
+	}
+	return join(lead, "Before: "+observations(p.Evidence), Cause(p)+".")
+}
