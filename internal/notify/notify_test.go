@@ -3,7 +3,6 @@ package notify_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,8 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/notify/message"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -414,33 +411,6 @@ func TestHugeAndOdd(t *testing.T) {
 		r.must(err)
 		if ds[0].Status != rimewatch.DeliveryFailed || !strings.HasPrefix(ds[0].LastError, "550 no  550 such  user�ö") || len(ds[0].LastError) > 1000 {
 			r.Errorf("%s %q", ds[0].Status, ds[0].LastError)
-		}
-	})
-}
-
-// TestDigestOfMany: a digest is no longer than the store takes, and says how much
-// is left out.
-func TestDigestOfMany(t *testing.T) {
-	bubble(t, func(r *rig) {
-		r.channel("a", nil)
-		at := 7*60 + 30
-		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, DigestAt: &at, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{1}}}, CreatedAt: r.now(), UpdatedAt: r.now()}
-		r.must(r.store.CreateRoute(r.Context(), &route))
-		for i := range 400 {
-			r.alert(rimewatch.AlertType(fmt.Sprint("type_", i)), rimewatch.Warning)
-		}
-		r.pass(8 * time.Hour)
-		if got := r.posts.said(); !strings.HasSuffix(got, "s a alert.digest") || strings.Contains(got, "|") {
-			r.Fatalf("in the morning: %q", got)
-		}
-		all, _, err := r.store.Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 1})
-		r.must(err)
-		d, err := r.store.Delivery(r.Context(), r.workspace, all[0].ID)
-		r.must(err)
-		m, err := message.Decode(d.Body)
-		r.must(err)
-		if n := len(m.Data.Alerts); n < 20 || n > 400 || m.Data.Alerts[n-1].Text != fmt.Sprintf("and %d more", 401-n) || !strings.Contains(m.Data.Subject, "400 active warnings") {
-			r.Errorf("%s: %d lines, the last %q", m.Data.Subject, n, m.Data.Alerts[n-1].Text)
 		}
 	})
 }

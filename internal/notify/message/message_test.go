@@ -2,6 +2,8 @@ package message_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,6 +181,22 @@ https://watch.example.org/settings/notifications
 		if diff := cmp.Diff(x.want, back.Data.Subject+"\n"+back.Plain()); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// TestDigestOfLongNames: a digest is as long as the store takes, whatever the
+// names, and says how much is left out.
+func TestDigestOfLongNames(t *testing.T) {
+	list := make([]rimewatch.AlertView, 90)
+	for i := range list {
+		list[i] = *view(func(v *rimewatch.AlertView) { v.DeviceName = strings.Repeat("<", 200) })
+	}
+	d := context(t, at+rimewatch.Hour).Digest(list).Data
+	if n := len(d.Alerts); n < 20 || n > 90 || d.Alerts[n-1].Text != fmt.Sprintf("and %d more", 91-n) || !strings.Contains(d.Subject, "90 active warnings") {
+		t.Errorf("%s: %d lines, the last %q", d.Subject, n, d.Alerts[n-1].Text)
+	}
+	if b, err := json.Marshal(d.Alerts); err != nil || len(b) > 50<<10 {
+		t.Errorf("%d bytes: %v", len(b), err)
 	}
 }
 
