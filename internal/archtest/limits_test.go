@@ -45,11 +45,9 @@ var over = map[string]int{
 	"internal/store/sqlite/retain_test.go TestRetention": 90,
 	"internal/wire/decode_test.go TestDecodeReading":     115,
 	"internal/httpapi":                                   10_300,
-	"internal/store/sqlite":                              6_208,
 	"internal/alert State":                               88,
 	"internal/httpapi API":                               187,
 	"internal/ingest Service":                            105,
-	"internal/store/sqlite Store":                        161,
 }
 
 func TestFileLimit(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"reflect"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -35,6 +38,39 @@ func AuditHash(prev [32]byte, e *rimewatch.AuditEntry) [32]byte {
 		b = append(b, s...)
 	}
 	return sha256.Sum256(b)
+}
+
+// Fields is what an entry tells of a thing or of its change. Never a secret.
+type Fields map[string]any
+
+// Change is one of the fields that became another.
+type Change struct {
+	From any `json:"from"`
+	To   any `json:"to"`
+}
+
+// Difference returns a Change for each of the fields that differ.
+func Difference(before, after Fields) Fields {
+	out := make(Fields)
+	for name, v := range after {
+		if !reflect.DeepEqual(before[name], v) {
+			out[name] = Change{From: before[name], To: v}
+		}
+	}
+	return out
+}
+
+// NewAuditEntry makes an entry of what an actor did. ID and Hash are for the
+// store to set.
+func NewAuditEntry(workspaceID int64, at rimewatch.Time, actor, action, subject string, detail Fields) (*rimewatch.AuditEntry, error) {
+	b := []byte("{}")
+	if len(detail) > 0 {
+		var err error
+		if b, err = json.Marshal(detail); err != nil {
+			return nil, fmt.Errorf("audit %s: %w", action, err)
+		}
+	}
+	return &rimewatch.AuditEntry{WorkspaceID: workspaceID, At: at, Actor: actor, Action: action, Subject: subject, Detail: string(b)}, nil
 }
 
 type actorKey struct{}

@@ -11,6 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -39,7 +40,7 @@ func TestControlDoesNotWaitForHistory(t *testing.T) {
 	s := openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName), Readers: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.read(ctx, func(*sqlite.Conn) error {
+	err := s.disk.ReadLong(ctx, func(tables.Conn) error {
 		_, err := s.TokenByHash(ctx, [32]byte{})
 		return err
 	})
@@ -178,8 +179,8 @@ func TestAuditCannotBeRewritten(t *testing.T) {
 		}
 	}
 	force := func(query string) error {
-		return s.write(t.Context(), func(conn *sqlite.Conn) error {
-			_, err := exec(conn, query)
+		return s.disk.Write(t.Context(), func(conn tables.Conn) error {
+			_, err := conn.Exec(query)
 			return err
 		})
 	}

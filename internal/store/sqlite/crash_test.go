@@ -24,6 +24,7 @@ type crashRun struct {
 	s     *Store
 	ws    int64
 	ids   []int64
+	seq   store.Seq // of the last commit
 	acked map[int64]map[rimewatch.Time]float64
 	// pending is the group that is being committed: after a crash it may be
 	// there or not, but whole.
@@ -75,11 +76,11 @@ func (r *crashRun) commit(step int) {
 		inputs := r.group(step)
 		r.pending = inputs
 		alert := &rimewatch.Alert{ID: r.s.NewAlertID(), WorkspaceID: r.ws, DeviceID: r.ids[step%4], Type: rimewatch.AlertType(fmt.Sprintf("t%d", step)), Status: rimewatch.AlertActive, Severity: rimewatch.Warning, TriggeredAt: crashBase + rimewatch.Time(step)}
-		err := storetest.Commit(r.t.Context(), r.s, &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{inputs}},
-			&store.Effects{Alerts: []*rimewatch.Alert{alert}})
-		if err != nil {
+		g := &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{inputs}}
+		if storetest.Commit(r.t.Context(), r.s, g, &store.Effects{Alerts: []*rimewatch.Alert{alert}}) != nil {
 			continue
 		}
+		r.seq = g.Seq
 		for i := range inputs {
 			if inputs[i].Outcome == store.Accepted {
 				r.acked[inputs[i].DeviceID][inputs[i].Reading.At] = inputs[i].Reading.Values[0]
@@ -95,9 +96,9 @@ func (r *crashRun) commit(step int) {
 func (r *crashRun) checkpoint() error {
 	var states []store.Checkpoint
 	for _, id := range r.ids {
-		states = append(states, store.Checkpoint{DeviceID: id, Seq: store.Seq(r.s.seq), State: []byte{1}})
+		states = append(states, store.Checkpoint{DeviceID: id, Seq: r.seq, State: []byte{1}})
 	}
-	return r.s.SaveCheckpoints(r.t.Context(), states, store.Seq(r.s.seq)+1)
+	return r.s.SaveCheckpoints(r.t.Context(), states, r.seq+1)
 }
 
 // verify opens an image and compares it with what had been acknowledged: every

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
-	"zombiezen.com/go/sqlite"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
 // BenchmarkNotificationLists reads from a million transitions and deliveries of
@@ -21,13 +21,13 @@ func BenchmarkNotificationLists(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = s.Close() })
 	const rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) INSERT INTO "
-	err = s.write(b.Context(), func(conn *sqlite.Conn) error {
+	err = s.disk.Write(b.Context(), func(conn tables.Conn) error {
 		for _, q := range []string{
 			rows + "alert_transition SELECT i, 1, 1 + i / 10, 'opened', i, 'warning', '', '', 'The product zone is 4.2 K above its limit.' FROM n",
 			rows + `delivery SELECT i, 1, 'alert/' || (1 + i / 10) || '/0/opened/0/' || i, 1 + i / 10, 1 + i % 10, 0, 0, 'opened',
 				CASE WHEN i % 1000 THEN 'sent' ELSE 'pending' END, 1, i, i, i, '', zeroblob(600) FROM n`,
 		} {
-			if _, err := exec(conn, q); err != nil {
+			if _, err := conn.Exec(q); err != nil {
 				return err
 			}
 		}

@@ -43,7 +43,7 @@ func TestPrune(t *testing.T) {
 		must(s.PutDeliveries(t.Context(), deliveries, 0))
 		return a
 	}
-	over := put(rimewatch.AlertResolved, old, pruneSlice+50)
+	over := put(rimewatch.AlertResolved, old, 500+50)
 	kept := map[*rimewatch.Alert]int{put(rimewatch.AlertActive, old, 3): 3, put(rimewatch.AlertResolved, young, 4): 4}
 	for ended, at := range map[string]rimewatch.Time{"old": old, "young": young} {
 		must(s.CreateSilence(t.Context(), &rimewatch.Silence{WorkspaceID: w.ID, StartsAt: at - 5, EndsAt: at, Comment: ended}))
@@ -56,7 +56,7 @@ func TestPrune(t *testing.T) {
 		must(err)
 		return len(ts), len(ds)
 	}
-	must(s.retain(t.Context(), now))
+	must(s.Retain(t.Context(), now))
 	if ts, ds := count(over); ts != 0 || ds != 1 {
 		t.Errorf("%d transitions and %d deliveries are left, want none and the pending one", ts, ds)
 	}

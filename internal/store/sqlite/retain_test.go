@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
-	"zombiezen.com/go/sqlite"
 )
 
 // TestRetention: raw readings give way to hourly rollups, and those to nothing;
@@ -79,7 +77,7 @@ func TestRetention(t *testing.T) {
 	}
 	before := hours(short)
 	excursionRetention(t, s, rimewatch.TimeOf(now))
-	if err := s.retain(t.Context(), rimewatch.TimeOf(now)); err != nil {
+	if err := s.Retain(t.Context(), rimewatch.TimeOf(now)); err != nil {
 		t.Fatal(err)
 	}
 	if at, n := oldest(long); at != start || n != len(rs) {
@@ -97,7 +95,7 @@ func TestRetention(t *testing.T) {
 	if d := cmp.Diff(before[len(before)-len(after):], after, cmpopts.EquateApprox(0, 1e-5)); d != "" {
 		t.Errorf("the hours differ from those of the raw readings (-raw +rolled up):\n%s", d)
 	}
-	if err := s.retain(t.Context(), rimewatch.TimeOf(now)); err != nil {
+	if err := s.Retain(t.Context(), rimewatch.TimeOf(now)); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(after, hours(short)); d != "" {
@@ -111,14 +109,12 @@ func excursionRetention(t *testing.T, s *Store, now rimewatch.Time) {
 	old, young := now-31*rimewatch.Day, now-29*rimewatch.Day
 	for _, workspace := range []int64{1, 2} { // 30 and 1000 days
 		rows := []*rimewatch.Excursion{{WorkspaceID: workspace, DeviceID: 1, From: old - 9, To: old}, {WorkspaceID: workspace, DeviceID: 1, From: old - 9, To: young}}
-		err := s.write(t.Context(), func(conn *sqlite.Conn) error {
-			return errors.Join(saveExcursion(conn, rows[0]), saveExcursion(conn, rows[1]))
-		})
+		err := storetest.Commit(t.Context(), s, &store.Group{Now: now}, &store.Effects{Excursions: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.retain(t.Context(), now); err != nil {
+	if err := s.Retain(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 	for workspace, want := range map[int64]int{1: 1, 2: 2} {

@@ -10,7 +10,12 @@ const applicationID = 0x52494d57
 var migrations = []string{`
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,
-	value ANY
+	value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE secret (
+	name TEXT PRIMARY KEY,
+	value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE workspace (

@@ -56,7 +56,7 @@ func TestReadings(t *testing.T) {
 			return ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName)}))
 		},
 		Reopen: func(t *testing.T, s store.Store) store.Store {
-			return openAt(t, Config{Path: crashed(t, s.(*Store).cfg.Path)})
+			return openAt(t, Config{Path: crashed(t, s.(*Store).disk.cfg.Path)})
 		},
 		Settle: func(t *testing.T, s store.Store) {
 			if err := s.(*Store).Rest(t.Context()); err != nil {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/core"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-func (s *Store) walBytes() int64 { return fileSize(s.cfg.Path + "-wal") }
+func (d *disk) walBytes() int64 { return fileSize(d.cfg.Path + "-wal") }
 
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
@@ -21,16 +21,10 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// Stats implements store.Store. It counts every chunk: not for a hot path.
-func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
-	st := store.Stats{
-		HeadReadings: s.head.readings.Load(),
-		HeadBytes:    s.head.bytes.Load(),
-		FileBytes:    fileSize(s.cfg.Path),
-		WALBytes:     s.walBytes(),
-		LastSealed:   rimewatch.Time(s.seal.lastAt.Load()),
-	}
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+// Sizes implements core.Disk.
+func (d *disk) Sizes(ctx context.Context) (store.Stats, error) {
+	st := store.Stats{FileBytes: fileSize(d.cfg.Path), WALBytes: d.walBytes()}
+	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
 		for _, q := range []struct {
 			query string
 			dst   *int64
@@ -49,34 +43,79 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 		st.Devices = int(n)
 		return err
 	})
-	st.StoredReadings += st.HeadReadings
 	return st, err
 }
 
-// HeadBytes is the memory of readings that are not sealed yet.
-func (s *Store) HeadBytes() int64 { return s.head.bytes.Load() }
+const (
+	walLimit    = 32 << 20
+	vacuumPages = 256
+)
 
-// Check lets the engine look for damage in the file: for doctor.
-func (s *Store) Check(ctx context.Context) error {
-	return s.read(ctx, quickCheck)
-}
-
-func quickCheck(conn *sqlite.Conn) error {
-	return sqlitex.ExecuteTransient(conn, "PRAGMA quick_check", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
-		if text := stmt.ColumnText(0); text != "ok" {
-			return fmt.Errorf("the file is damaged: %s", text)
-		}
+// Tidy implements core.Disk: it copies the write-ahead log into the file when it
+// has grown. The first pass runs beside the writer; the second, short one keeps
+// the writer out so that the next commit starts the log from its beginning.
+func (d *disk) Tidy(ctx context.Context) error {
+	if d.walBytes() < walLimit {
 		return nil
-	}})
+	}
+	if err := d.cfg.fault("wal"); err != nil {
+		return err
+	}
+	d.maintMu.Lock()
+	defer d.maintMu.Unlock()
+	if err := d.checkpoint("PASSIVE"); err != nil {
+		return err
+	}
+	d.writeMu.Lock()
+	defer d.writeMu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.checkpoint("PASSIVE")
 }
 
-// Backup writes a consistent copy to a new file, also beside a running server.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	return s.read(ctx, func(conn *sqlite.Conn) error {
-		if err := sqlitex.ExecuteTransient(conn, "PRAGMA query_only = OFF", nil); err != nil {
+// checkpoint copies the write-ahead log into the file. Under maintMu.
+func (d *disk) checkpoint(mode string) error {
+	if d.maint == nil {
+		return core.ErrClosed()
+	}
+	return storeError(sqlitex.ExecuteTransient(d.maint, "PRAGMA wal_checkpoint("+mode+")", nil), "checkpoint the write-ahead log")
+}
+
+// shrink moves free pages to the end of the file and cuts them off, in slices,
+// and empties the write-ahead log.
+func (d *disk) shrink(ctx context.Context) error {
+	for {
+		free, err := d.vacuum(ctx)
+		if err != nil {
 			return err
 		}
-		defer func() { _ = sqlitex.ExecuteTransient(conn, "PRAGMA query_only = ON", nil) }()
-		return sqlitex.ExecuteTransient(conn, "VACUUM INTO ?", &sqlitex.ExecOptions{Args: []any{path}})
-	})
+		if free == 0 {
+			break
+		}
+		if err := d.Tidy(ctx); err != nil {
+			return err
+		}
+	}
+	d.maintMu.Lock()
+	defer d.maintMu.Unlock()
+	d.writeMu.Lock()
+	defer d.writeMu.Unlock()
+	return d.checkpoint("TRUNCATE")
+}
+
+// vacuum frees one slice of pages and returns how many were free before.
+func (d *disk) vacuum(ctx context.Context) (free int64, err error) {
+	d.writeMu.Lock()
+	defer d.writeMu.Unlock()
+	if d.writer == nil || d.closed.Load() {
+		return 0, core.ErrClosed()
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, storeError(err, "write")
+	}
+	if free, err = queryInt(d.writer, "PRAGMA freelist_count"); err == nil && free > 0 {
+		err = sqlitex.ExecuteTransient(d.writer, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumPages), nil)
+	}
+	return free, storeError(err, "vacuum")
 }

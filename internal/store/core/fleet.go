@@ -1,4 +1,4 @@
-package sqlite
+package core
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 )
 
 // fleet is every existing device in memory: who it is, what it last said and
-// what of it is not sealed yet. All of it is guarded by Store.mu.
+// what of it is not sealed yet. All of it is guarded by Core.mu.
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
 	byID       map[int64]*device
@@ -48,13 +48,7 @@ type row struct {
 	offlineAfterS    int32
 	created, updated rimewatch.Time
 	deleted          rimewatch.Time
-	extra            *extra
-}
-
-// extra is what few devices have.
-type extra struct {
-	details
-	firmwareVersion string
+	whole            *rimewatch.Device // of the few devices that have more to them
 }
 
 func rowOf(d *rimewatch.Device) row {
@@ -65,22 +59,23 @@ func rowOf(d *rimewatch.Device) row {
 	}
 	if len(d.Labels) > 0 || d.Manufacturer != "" || d.Model != "" || d.Notes != "" || d.InstalledAt != 0 || d.Limits != nil || d.FirmwareVersion != "" ||
 		len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 {
-		r.extra = &extra{detailsOf(d), d.FirmwareVersion}
+		whole := *d
+		r.whole = &whole
 	}
 	return r
 }
 
 func (r *row) device() rimewatch.Device {
-	d := rimewatch.Device{
+	if r.whole != nil {
+		d := *r.whole
+		d.SiteID = r.siteID
+		return d
+	}
+	return rimewatch.Device{
 		ID: r.id, WorkspaceID: r.workspaceID, Serial: r.serial, Name: r.name, EquipmentType: r.equipmentType, SiteID: r.siteID,
 		HeartbeatIntervalS: int(r.intervalS), OfflineAfterS: int(r.offlineAfterS),
 		CreatedAt: r.created, UpdatedAt: r.updated, DeletedAt: r.deleted,
 	}
-	if x := r.extra; x != nil {
-		x.into(&d)
-		d.FirmwareVersion = x.firmwareVersion
-	}
-	return d
 }
 
 func newFleet() fleet {
@@ -202,7 +197,7 @@ func lowerByte(c byte) byte {
 }
 
 // Devices implements store.Fleet.
-func (s *Store) Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error) {
+func (s *Core) Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := s.fleet.workspaces[workspaceID]
@@ -255,7 +250,7 @@ func searchAfter(list []*device, id int64) int {
 }
 
 // Device implements store.Fleet.
-func (s *Store) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
+func (s *Core) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
 	var v rimewatch.DeviceView
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -272,7 +267,7 @@ func errDevice() *rimewatch.Error {
 }
 
 // DeviceByID implements store.Fleet.
-func (s *Store) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
+func (s *Core) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := s.fleet.byID[id]
@@ -284,7 +279,7 @@ func (s *Store) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 }
 
 // DeviceID implements store.Fleet.
-func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
+func (s *Core) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 	var buf [rimewatch.MaxSerialLen]byte
 	if len(serial) > len(buf) {
 		return 0, false
@@ -309,7 +304,7 @@ func (s *Store) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 const eachSlice = 256
 
 // EachDevice implements store.Fleet.
-func (s *Store) EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
+func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
 	views := make([]rimewatch.DeviceView, 0, eachSlice)
 	after := int64(0)
 	for {
@@ -344,7 +339,7 @@ func (s *Store) EachDevice(ctx context.Context, workspaceID int64, yield func(*r
 }
 
 // AllDevices implements store.Fleet.
-func (s *Store) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
+func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
 	s.mu.RLock()
 	var list []*device
 	for _, r := range s.fleet.workspaces {

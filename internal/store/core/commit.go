@@ -1,4 +1,4 @@
-package sqlite
+package core
 
 import (
 	"context"
@@ -12,18 +12,17 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
-	"zombiezen.com/go/sqlite"
 )
 
 // commit is one group on its way.
 type commit struct {
-	s       *Store
+	s       *Core
 	g       *store.Group
 	now     rimewatch.Time
 	seq     int64
 	log     []byte // the packed row of commit_log
 	logged  bool   // there is something in it
-	alone   bool   // the group changes devices: writeMu is held from Stage on
+	alone   bool   // the group changes devices: exclusive is held from Stage on
 	failed  error  // of a group before it, which has taken it back
 	touched []touch
 	effects *store.Effects
@@ -41,7 +40,7 @@ type touch struct {
 }
 
 // Stage implements store.Log.
-func (s *Store) Stage(ctx context.Context, g *store.Group) (store.Staged, error) {
+func (s *Core) Stage(ctx context.Context, g *store.Group) (store.Staged, error) {
 	if err := s.waitForHead(ctx); err != nil {
 		return nil, err
 	}
@@ -49,32 +48,32 @@ func (s *Store) Stage(ctx context.Context, g *store.Group) (store.Staged, error)
 	if err != nil {
 		return nil, err
 	}
-	s.settle(g)
+	c.settle()
 	if err := c.stage(); err != nil {
 		c.Discard()
-		return nil, storeError(err, "stage")
+		return nil, err
 	}
 	return c, nil
 }
 
 // begin makes the commit of a group and numbers it.
-func (s *Store) begin(g *store.Group) (*commit, error) {
+func (s *Core) begin(g *store.Group) (*commit, error) {
 	alone := len(g.Devices) > 0
 	if alone {
-		s.writeMu.Lock()
+		s.exclusive.Lock()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
 	switch n := len(s.staged); {
-	case s.closed.Load() || s.lookup == nil:
-		err = errClosed()
+	case s.closed.Load():
+		err = ErrClosed()
 	case n > 0 && (alone || s.staged[n-1].alone):
 		err = rimewatch.Wrap(rimewatch.CodeInternal, errors.New("a group that changes devices is staged beside another"), "The store failed.")
 	}
 	if err != nil {
 		if alone {
-			s.writeMu.Unlock()
+			s.exclusive.Unlock()
 		}
 		return nil, err
 	}
@@ -99,10 +98,11 @@ func (s *Store) begin(g *store.Group) (*commit, error) {
 // Commit implements store.Staged.
 func (c *commit) Commit(ctx context.Context, e *store.Effects) error {
 	s := c.s
-	if !c.alone {
-		s.writeMu.Lock()
+	if c.alone {
+		defer s.exclusive.Unlock()
 	}
-	defer s.writeMu.Unlock()
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
 	s.mu.RLock()
 	err := c.failed
 	if err == nil && s.staged[0] != c {
@@ -113,7 +113,7 @@ func (c *commit) Commit(ctx context.Context, e *store.Effects) error {
 		return err
 	}
 	c.effects = e
-	if err := s.transact(ctx, c.write); err != nil {
+	if err := s.disk.Append(ctx, store.Seq(c.seq), c.row(), c.g.Devices, e); err != nil {
 		c.retract(err)
 		return err
 	}
@@ -121,18 +121,28 @@ func (c *commit) Commit(ctx context.Context, e *store.Effects) error {
 	return nil
 }
 
+// row is the row of the log, nil when nothing is to be logged.
+func (c *commit) row() []byte {
+	if !c.logged {
+		return nil
+	}
+	binary.LittleEndian.PutUint32(c.log, crc32.Checksum(c.log[4:], castagnoli))
+	return c.log
+}
+
 // Discard implements store.Staged.
 func (c *commit) Discard() {
 	s, alone := c.s, c.alone
 	c.retract(rimewatch.Errorf(rimewatch.CodeUnavailable, "A group before this one was not stored."))
 	if alone {
-		s.writeMu.Unlock()
+		s.exclusive.Unlock()
 	}
 }
 
 // keep keeps a commit's memory for a later one unless a rare giant made it
 // large. Under mu.
-func (s *Store) keep(c *commit) {
+func (c *commit) keep() {
+	s := c.s
 	if cap(c.log) > 4<<20 {
 		c.log = nil
 	}
@@ -194,7 +204,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 		r.At = r.ReceivedAt
 	}
 	for {
-		stored, err := c.s.stored(d, r.At)
+		stored, err := c.stored(d, r.At)
 		if err != nil {
 			return err
 		}
@@ -234,85 +244,14 @@ func (t *touch) take(r *rimewatch.Reading, size int) {
 }
 
 // stored tells whether a reading of that moment exists, staged ones included.
-func (s *Store) stored(d *device, at rimewatch.Time) (bool, error) {
+func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
 	if at > d.live.Latest.At && at > d.head.newest {
 		return false, nil
 	}
 	if d.head.has(at) {
 		return true, nil
 	}
-	return s.sealedAt(d, at)
-}
-
-// write is the transaction: the log row, devices and alerts.
-func (c *commit) write(conn *sqlite.Conn) error {
-	s := c.s
-	if c.logged {
-		if err := c.writeLog(conn); err != nil {
-			return err
-		}
-	}
-	for _, op := range c.g.Devices {
-		if op.Err != nil {
-			continue
-		}
-		if err := s.cfg.fault("device"); err != nil {
-			return err
-		}
-		if err := saveDevice(conn, &op.Device); err != nil {
-			return fmt.Errorf("device %d: %w", op.Device.ID, err)
-		}
-		if op.Calibration != nil {
-			if err := saveCalibration(conn, &op.Device, op.Calibration); err != nil {
-				return fmt.Errorf("calibration of device %d: %w", op.Device.ID, err)
-			}
-		}
-	}
-	for _, a := range c.effects.Alerts {
-		if err := s.cfg.fault("alert"); err != nil {
-			return err
-		}
-		if err := saveAlert(conn, a); err != nil {
-			return fmt.Errorf("alert of device %d: %w", a.DeviceID, err)
-		}
-	}
-	for i := range c.effects.Transitions {
-		if err := s.cfg.fault("transition"); err != nil {
-			return err
-		}
-		if err := insertTransition(conn, &c.effects.Transitions[i]); err != nil {
-			return fmt.Errorf("transition of alert %d: %w", c.effects.Transitions[i].AlertID, err)
-		}
-	}
-	for _, e := range c.effects.Audit {
-		if err := appendAudit(conn, e); err != nil {
-			return fmt.Errorf("audit %s: %w", e.Action, err)
-		}
-	}
-	for _, e := range c.effects.Excursions {
-		if err := s.cfg.fault("excursion"); err != nil {
-			return err
-		}
-		if err := saveExcursion(conn, e); err != nil {
-			return fmt.Errorf("excursion of device %d: %w", e.DeviceID, err)
-		}
-	}
-	return nil
-}
-
-func (c *commit) writeLog(conn *sqlite.Conn) error {
-	binary.LittleEndian.PutUint32(c.log, crc32.Checksum(c.log[4:], castagnoli))
-	if err := c.s.cfg.fault("log"); err != nil {
-		return err
-	}
-	stmt, err := conn.Prepare("INSERT INTO commit_log (seq, data) VALUES (?, ?)")
-	if err != nil {
-		return err
-	}
-	stmt.BindInt64(1, c.seq)
-	stmt.BindBytes(2, c.log)
-	_, err = stmt.Step()
-	return errors.Join(err, stmt.Reset(), stmt.ClearBindings())
+	return c.s.sealedAt(d, at)
 }
 
 // publish shows the committed group to readers and ends it.
@@ -357,12 +296,12 @@ func (c *commit) publish() {
 	}
 	s.touchAlerts(c.effects.Touched)
 	s.staged = slices.Delete(s.staged, 0, 1)
-	s.keep(c)
+	c.keep()
 }
 
 // publishHead shows the next n staged rows of a device, size bytes, and queues it
 // for sealing. Under mu.
-func (s *Store) publishHead(d *device, size, n int32, seq int64, now rimewatch.Time) {
+func (s *Core) publishHead(d *device, size, n int32, seq int64, now rimewatch.Time) {
 	before := d.head.n
 	d.head.publish(size, n, seq)
 	full := int32(s.cfg.SealReadings)
@@ -403,7 +342,7 @@ func (c *commit) retract(err error) {
 			t.device.head.retract(t.size, t.n)
 		}
 		if last == c {
-			s.keep(c)
+			c.keep()
 			return
 		}
 		last.failed = err
@@ -462,7 +401,7 @@ func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error)
 }
 
 // waitForHead holds a writer back while the sealer is behind.
-func (s *Store) waitForHead(ctx context.Context) error {
+func (s *Core) waitForHead(ctx context.Context) error {
 	for s.head.bytes.Load() > 2*s.cfg.HeadBytes {
 		s.seal.wake()
 		select {
@@ -470,9 +409,9 @@ func (s *Store) waitForHead(ctx context.Context) error {
 		case <-time.After(5 * time.Second):
 			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The store is behind.", RetryAfter: time.Second}
 		case <-ctx.Done():
-			return storeError(ctx.Err(), "wait")
+			return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was given up.")
 		case <-s.ctx.Done():
-			return errClosed()
+			return ErrClosed()
 		}
 	}
 	return nil

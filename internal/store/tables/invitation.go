@@ -1,11 +1,10 @@
-package sqlite
+package tables
 
 import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
-	"zombiezen.com/go/sqlite"
 )
 
 func errInvitation() error {
@@ -17,30 +16,30 @@ const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v
 	w.name, coalesce(nullif(u.name, ''), u.email, '')
 	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN user u ON u.id = v.invited_by WHERE `
 
-func scanInvitation(stmt *sqlite.Stmt) store.InvitationView {
+func scanInvitation(row Row) store.InvitationView {
 	v := store.InvitationView{
 		Invitation: store.Invitation{
-			ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Email: stmt.ColumnText(2), Role: rimewatch.Role(stmt.ColumnText(3)),
-			InvitedBy: stmt.ColumnInt64(5), CreatedAt: columnTime(stmt, 6), ExpiresAt: columnTime(stmt, 7),
+			ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Email: row.ColumnText(2), Role: rimewatch.Role(row.ColumnText(3)),
+			InvitedBy: row.ColumnInt64(5), CreatedAt: columnTime(row, 6), ExpiresAt: columnTime(row, 7),
 		},
-		WorkspaceName: stmt.ColumnText(8), InvitedByName: stmt.ColumnText(9),
+		WorkspaceName: row.ColumnText(8), InvitedByName: row.ColumnText(9),
 	}
-	stmt.ColumnBytes(4, v.Hash[:])
+	row.ColumnBytes(4, v.Hash[:])
 	return v
 }
 
-func findInvitation(conn *sqlite.Conn, where string, args ...any) (v store.InvitationView, err error) {
-	err = one(conn, errInvitation(), invitationQuery+where, func(stmt *sqlite.Stmt) { v = scanInvitation(stmt) }, args...)
+func findInvitation(conn Conn, where string, args ...any) (v store.InvitationView, err error) {
+	err = one(conn, errInvitation(), invitationQuery+where, func(row Row) { v = scanInvitation(row) }, args...)
 	return v, err
 }
 
 // CreateInvitation implements store.Control.
-func (s *Store) CreateInvitation(ctx context.Context, v *store.Invitation) error {
+func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error {
 	v.Email = rimewatch.TextKey(v.Email)
 	if err := v.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		members, err := queryInt(conn, "SELECT count(*) FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? AND u.email = ?", v.WorkspaceID, v.Email)
 		if err != nil {
 			return err
@@ -54,18 +53,18 @@ func (s *Store) CreateInvitation(ctx context.Context, v *store.Invitation) error
 		if err != nil {
 			return err
 		}
-		return s.auditInvitation(ctx, conn, v, "invitation.created")
+		return t.auditInvitation(ctx, conn, v, "invitation.created")
 	})
 }
 
-func (s *Store) auditInvitation(ctx context.Context, conn *sqlite.Conn, v *store.Invitation, action string) error {
-	return s.audit(ctx, conn, v.WorkspaceID, action, subject("invitation", v.ID), fields{"email": v.Email, "role": v.Role})
+func (t *base) auditInvitation(ctx context.Context, conn Conn, v *store.Invitation, action string) error {
+	return t.audit(ctx, conn, v.WorkspaceID, action, subject("invitation", v.ID), store.Fields{"email": v.Email, "role": v.Role})
 }
 
 // RenewInvitation implements store.Control.
-func (s *Store) RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error) {
+func (t People) RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error) {
 	var v store.InvitationView
-	err := s.write(ctx, func(conn *sqlite.Conn) (err error) {
+	err := t.write(ctx, func(conn Conn) (err error) {
 		if v, err = findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID); err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func (s *Store) RenewInvitation(ctx context.Context, workspaceID, id int64, hash
 		if _, err := exec(conn, "UPDATE invitation SET hash = ?, expires_at = ? WHERE id = ?", hash[:], int64(expires), id); err != nil {
 			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This invitation exists already."))
 		}
-		return s.auditInvitation(ctx, conn, &v.Invitation, "invitation.renewed")
+		return t.auditInvitation(ctx, conn, &v.Invitation, "invitation.renewed")
 	})
 	if err != nil {
 		return store.Invitation{}, err
@@ -81,49 +80,49 @@ func (s *Store) RenewInvitation(ctx context.Context, workspaceID, id int64, hash
 	return v.Invitation, nil
 }
 
-func (s *Store) deleteInvitation(ctx context.Context, conn *sqlite.Conn, v *store.Invitation, action string) error {
+func (t *base) deleteInvitation(ctx context.Context, conn Conn, v *store.Invitation, action string) error {
 	if _, err := exec(conn, "DELETE FROM invitation WHERE id = ?", v.ID); err != nil {
 		return err
 	}
-	return s.auditInvitation(ctx, conn, v, action)
+	return t.auditInvitation(ctx, conn, v, action)
 }
 
 // DeleteInvitation implements store.Control.
-func (s *Store) DeleteInvitation(ctx context.Context, workspaceID, id int64) error {
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+func (t People) DeleteInvitation(ctx context.Context, workspaceID, id int64) error {
+	return t.write(ctx, func(conn Conn) error {
 		v, err := findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID)
 		if err != nil {
 			return err
 		}
-		return s.deleteInvitation(ctx, conn, &v.Invitation, "invitation.withdrawn")
+		return t.deleteInvitation(ctx, conn, &v.Invitation, "invitation.withdrawn")
 	})
 }
 
 // endInvitationsBy withdraws what a member offered, whose link he may hold.
-func (s *Store) endInvitationsBy(ctx context.Context, conn *sqlite.Conn, workspaceID, userID int64) error {
+func (t People) endInvitationsBy(ctx context.Context, conn Conn, workspaceID, userID int64) error {
 	var made []store.InvitationView
 	err := each(conn, invitationQuery+"v.workspace_id = ? AND v.invited_by = ? ORDER BY v.id",
-		func(stmt *sqlite.Stmt) { made = append(made, scanInvitation(stmt)) }, workspaceID, userID)
+		func(row Row) { made = append(made, scanInvitation(row)) }, workspaceID, userID)
 	for i := range made {
 		if err == nil {
-			err = s.deleteInvitation(ctx, conn, &made[i].Invitation, "invitation.withdrawn")
+			err = t.deleteInvitation(ctx, conn, &made[i].Invitation, "invitation.withdrawn")
 		}
 	}
 	return err
 }
 
 // Invitations implements store.Control.
-func (s *Store) Invitations(ctx context.Context, workspaceID int64) (list []store.InvitationView, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
+func (t People) Invitations(ctx context.Context, workspaceID int64) (list []store.InvitationView, err error) {
+	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, invitationQuery+"v.workspace_id = ? ORDER BY v.id",
-			func(stmt *sqlite.Stmt) { list = append(list, scanInvitation(stmt)) }, workspaceID)
+			func(row Row) { list = append(list, scanInvitation(row)) }, workspaceID)
 	})
 	return list, err
 }
 
 // Invitation implements store.Control.
-func (s *Store) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (v store.InvitationView, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t People) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (v store.InvitationView, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		v, err = findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
 		return err
 	})
@@ -131,13 +130,13 @@ func (s *Store) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Tim
 }
 
 // AcceptInvitation implements store.Control.
-func (s *Store) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (m rimewatch.Member, err error) {
+func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (m rimewatch.Member, err error) {
 	if err := u.Check(); err != nil {
 		return m, err
 	}
 	ctx = store.WithActorElse(ctx, person(u))
 	known := u.ID
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+	err = t.write(ctx, func(conn Conn) error {
 		v, err := findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
 		if err != nil {
 			return err
@@ -150,7 +149,7 @@ func (s *Store) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 				return err
 			}
 		}
-		if err := s.deleteInvitation(ctx, conn, &v.Invitation, "invitation.accepted"); err != nil {
+		if err := t.deleteInvitation(ctx, conn, &v.Invitation, "invitation.accepted"); err != nil {
 			return err
 		}
 		m, _, err = findMember(conn, v.WorkspaceID, u.ID)
@@ -158,7 +157,7 @@ func (s *Store) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 			return err
 		}
 		m = rimewatch.Member{WorkspaceID: v.WorkspaceID, UserID: u.ID, Role: v.Role, CreatedAt: now}
-		return s.putMember(ctx, conn, &m)
+		return t.putMember(ctx, conn, &m)
 	})
 	if err != nil {
 		u.ID = known

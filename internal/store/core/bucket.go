@@ -1,44 +1,39 @@
-package sqlite
+package core
 
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
-	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // Buckets implements store.History.
-func (s *Store) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error) {
+func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error) {
 	b, err := chunk.NewBuckets(q.From, q.To, q.Step, q.Fields)
 	if err != nil {
 		return nil, rimewatch.Invalid("step", "%s", err)
 	}
 	head := s.headRows(q.DeviceID, q.From, q.To)
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		end, err := snapshotOf(conn)
-		if err != nil {
-			return err
-		}
-		defer end()
+	err = s.disk.View(ctx, func(v Chunks) error {
 		if q.Step%rimewatch.Hour == 0 {
-			if err := addRollups(conn, b, q); err != nil {
+			if err := addRollups(v, b, q); err != nil {
 				return err
 			}
 		}
-		list, err := spans(conn, q.DeviceID, q.From, q.To)
+		list, err := v.Spans(q.DeviceID, q.From, q.To, false, -1)
 		if err != nil {
 			return err
 		}
+		slices.SortFunc(list, byBeginning)
 		var scratch chunk.Scratch
 		for _, g := range clusters(list) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if head, err = addCluster(conn, b, q.DeviceID, g, head, &scratch); err != nil {
+			if head, err = addCluster(v, b, q.DeviceID, g, head, &scratch); err != nil {
 				return err
 			}
 		}
@@ -55,10 +50,10 @@ func (s *Store) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucke
 
 // addCluster takes in overlapping chunks. What of the head lies among them may
 // be in them already: it is merged, and the rest of the head given back.
-func addCluster(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, g []span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
-	from, to := g[0].from, g[0].to
+func addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
+	from, to := g[0].From, g[0].To
 	for _, sp := range g {
-		to = max(to, sp.to)
+		to = max(to, sp.To)
 	}
 	var near, rest []rimewatch.Reading
 	for i := range head {
@@ -72,9 +67,9 @@ func addCluster(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, g []span, h
 		rest = head
 	}
 	if len(g) == 1 && len(near) == 0 {
-		return rest, addChunk(conn, b, deviceID, g[0], scratch)
+		return rest, addChunk(v, b, deviceID, g[0], scratch)
 	}
-	rs, err := decodeCluster(conn, g)
+	rs, err := decodeCluster(v, g)
 	if err != nil {
 		return nil, err
 	}
@@ -85,25 +80,19 @@ func addCluster(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, g []span, h
 }
 
 // addChunk takes in one chunk, by its summary where that is enough.
-func addChunk(conn *sqlite.Conn, b *chunk.Buckets, deviceID int64, sp span, scratch *chunk.Scratch) error {
-	whole := false
-	err := sqlitex.Execute(conn, "SELECT summary FROM reading_chunk WHERE device_id = ? AND to_at = ? AND young = ? AND segment = ?", &sqlitex.ExecOptions{
-		Args: []any{deviceID, int64(sp.to), sp.young, sp.id},
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			buf := make([]byte, stmt.ColumnLen(0))
-			stmt.ColumnBytes(0, buf)
-			summary, _, err := chunk.DecodeSummary(buf)
-			if err != nil {
-				return fmt.Errorf("chunk %d: %w", sp.id, err)
-			}
-			whole = b.AddSummary(&summary)
-			return nil
-		},
-	})
-	if err != nil || whole {
+func addChunk(v Chunks, b *chunk.Buckets, deviceID int64, sp Span, scratch *chunk.Scratch) error {
+	data, err := v.Summary(deviceID, sp)
+	if err != nil {
 		return err
 	}
-	c, err := openChunk(conn, sp, nil)
+	summary, _, err := chunk.DecodeSummary(data)
+	if err != nil {
+		return fmt.Errorf("chunk %d: %w", sp.ID, err)
+	}
+	if b.AddSummary(&summary) {
+		return nil
+	}
+	c, err := openChunk(v, sp)
 	if err != nil {
 		return err
 	}
@@ -146,24 +135,19 @@ func appendRollup(dst []byte, rs []rimewatch.Reading) []byte {
 }
 
 // addRollups takes in the hours whose raw readings have expired.
-func addRollups(conn *sqlite.Conn, b *chunk.Buckets, q store.BucketQuery) error {
-	return sqlitex.Execute(conn, "SELECT id, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
-		Args: []any{q.DeviceID, int64(q.From), int64(q.To)},
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			data := make([]byte, stmt.ColumnLen(1))
-			stmt.ColumnBytes(1, data)
-			for len(data) > 0 {
-				hour, n, err := chunk.DecodeSummary(data)
-				if err != nil {
-					return fmt.Errorf("rollup %d: %w", stmt.ColumnInt64(0), err)
-				}
-				data = data[n:]
-				// An hour counts where it begins: it cannot be cut any more.
-				hour.First = hour.First / rimewatch.Hour * rimewatch.Hour
-				hour.Last = hour.First
-				b.AddSummary(&hour)
+func addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
+	return v.Rollups(q.DeviceID, q.From, q.To, func(data []byte) error {
+		for len(data) > 0 {
+			hour, n, err := chunk.DecodeSummary(data)
+			if err != nil {
+				return fmt.Errorf("rollup of device %d: %w", q.DeviceID, err)
 			}
-			return nil
-		},
+			data = data[n:]
+			// An hour counts where it begins: it cannot be cut any more.
+			hour.First = hour.First / rimewatch.Hour * rimewatch.Hour
+			hour.Last = hour.First
+			b.AddSummary(&hour)
+		}
+		return nil
 	})
 }

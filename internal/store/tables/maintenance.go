@@ -1,11 +1,11 @@
-package sqlite
+package tables
 
 import (
 	"context"
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
-	"zombiezen.com/go/sqlite"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func errMaintenance() error {
@@ -14,22 +14,22 @@ func errMaintenance() error {
 
 const maintenanceColumns = "id, workspace_id, site_ids, device_ids, starts_at, ends_at, reason, created_by, created_at"
 
-func scanMaintenance(stmt *sqlite.Stmt, w *rimewatch.MaintenanceWindow) error {
+func scanMaintenance(row Row, w *rimewatch.MaintenanceWindow) error {
 	*w = rimewatch.MaintenanceWindow{
-		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), StartsAt: columnTime(stmt, 4), EndsAt: columnTime(stmt, 5),
-		Reason: stmt.ColumnText(6), CreatedBy: stmt.ColumnText(7), CreatedAt: columnTime(stmt, 8),
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), StartsAt: columnTime(row, 4), EndsAt: columnTime(row, 5),
+		Reason: row.ColumnText(6), CreatedBy: row.ColumnText(7), CreatedAt: columnTime(row, 8),
 	}
-	if err := fromJSON(stmt, 2, &w.SiteIDs); err != nil {
+	if err := fromJSON(row, 2, &w.SiteIDs); err != nil {
 		return err
 	}
-	return fromJSON(stmt, 3, &w.DeviceIDs)
+	return fromJSON(row, 3, &w.DeviceIDs)
 }
 
-func maintenanceWindows(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.MaintenanceWindow, error) {
+func maintenanceWindows(conn Conn, where string, args ...any) ([]rimewatch.MaintenanceWindow, error) {
 	return scanAll(conn, scanMaintenance, "SELECT "+maintenanceColumns+" FROM maintenance_window WHERE "+where, args...)
 }
 
-func findMaintenance(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
+func findMaintenance(conn Conn, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
 	list, err := maintenanceWindows(conn, "id = ? AND workspace_id = ?", id, workspaceID)
 	if err == nil && len(list) == 0 {
 		err = errMaintenance()
@@ -40,19 +40,19 @@ func findMaintenance(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Mainte
 	return list[0], nil
 }
 
-func maintenanceFields(w *rimewatch.MaintenanceWindow) fields {
-	return fields{
+func maintenanceFields(w *rimewatch.MaintenanceWindow) store.Fields {
+	return store.Fields{
 		"site_ids": json.RawMessage(asJSON(w.SiteIDs)), "device_ids": json.RawMessage(asJSON(w.DeviceIDs)),
 		"starts_at": w.StartsAt, "ends_at": w.EndsAt, "reason": w.Reason,
 	}
 }
 
 // CreateMaintenance implements store.Maintenance.
-func (s *Store) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
+func (t Routing) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
 	if err := w.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		if err := roomForSpan(conn, "maintenance_window", w.WorkspaceID, w.CreatedAt, rimewatch.MaxMaintenanceWindows); err != nil {
 			return err
 		}
@@ -63,13 +63,13 @@ func (s *Store) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceW
 			return err
 		}
 		w.ID = id
-		return s.audit(ctx, conn, w.WorkspaceID, "maintenance.created", subject("maintenance", id), maintenanceFields(w))
+		return t.audit(ctx, conn, w.WorkspaceID, "maintenance.created", subject("maintenance", id), maintenanceFields(w))
 	})
 }
 
 // UpdateMaintenance implements store.Maintenance.
-func (s *Store) UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (w rimewatch.MaintenanceWindow, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (w rimewatch.MaintenanceWindow, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		old, err := findMaintenance(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (s *Store) UpdateMaintenance(ctx context.Context, workspaceID, id int64, ch
 		if w.EndsAt < old.EndsAt {
 			action = "maintenance.ended"
 		}
-		return s.auditChange(ctx, conn, workspaceID, action, subject("maintenance", id), before, maintenanceFields(&w))
+		return t.auditChange(ctx, conn, workspaceID, action, subject("maintenance", id), before, maintenanceFields(&w))
 	})
 	if err != nil {
 		return rimewatch.MaintenanceWindow{}, err
@@ -101,8 +101,8 @@ func (s *Store) UpdateMaintenance(ctx context.Context, workspaceID, id int64, ch
 }
 
 // MaintenanceWindow implements store.Maintenance.
-func (s *Store) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (w rimewatch.MaintenanceWindow, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t Routing) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (w rimewatch.MaintenanceWindow, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		w, err = findMaintenance(conn, workspaceID, id)
 		return err
 	})
@@ -110,9 +110,9 @@ func (s *Store) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (w
 }
 
 // MaintenanceWindows implements store.Maintenance.
-func (s *Store) MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
-		list, err = maintenanceWindows(conn, "(?1 = 0 OR workspace_id = ?1) AND ends_at > ?2 ORDER BY id", workspaceID, int64(endAfter))
+func (t Routing) MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		list, err = maintenanceWindows(conn, "(? = 0 OR workspace_id = ?) AND ends_at > ? ORDER BY id", workspaceID, workspaceID, int64(endAfter))
 		return err
 	})
 	return list, err

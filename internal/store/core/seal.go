@@ -1,15 +1,13 @@
-package sqlite
+package core
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // headSize counts what all heads hold together.
@@ -24,7 +22,7 @@ func (h *headSize) add(bytes, readings int64) {
 
 // sealer moves readings from the log and the heads into chunks, in slices that
 // hold the writer for a few milliseconds each. Its fields but the channels are
-// guarded by Store.mu.
+// guarded by Core.mu.
 type sealer struct {
 	queue  []sealItem    // devices with unsealed readings, by the commit of the oldest
 	full   []*device     // heads that are worth a chunk now
@@ -49,9 +47,6 @@ const (
 	chunkReadings = 1440 // a day at one a minute; no chunk crosses midnight UTC
 	sliceDevices  = 64
 	sliceBytes    = 512 << 10
-	trimRows      = 64
-	walLimit      = 32 << 20
-	vacuumPages   = 256
 	sealTick      = time.Second
 )
 
@@ -86,8 +81,8 @@ func (q *sealer) progressed() {
 	close(*q.doneC.Swap(&c))
 }
 
-func (s *Store) startSealer() {
-	if s.cfg.quiet {
+func (s *Core) startSealer() {
+	if s.cfg.Quiet {
 		return
 	}
 	s.workers.Go(func() {
@@ -114,7 +109,7 @@ func (s *Store) startSealer() {
 
 // maintain does everything that is due: sealing, trimming the log, compaction,
 // retention, checkpointing the write-ahead log.
-func (s *Store) maintain(ctx context.Context) error {
+func (s *Core) maintain(ctx context.Context) error {
 	s.maintMu.Lock()
 	defer s.maintMu.Unlock()
 	for ctx.Err() == nil {
@@ -135,20 +130,20 @@ func (s *Store) maintain(ctx context.Context) error {
 	if err := s.retainDue(ctx); err != nil {
 		return err
 	}
-	return s.checkpointWAL(ctx)
+	return s.disk.Tidy(ctx)
 }
 
 // tidyLog trims the log and keeps the write-ahead log short.
-func (s *Store) tidyLog(ctx context.Context) error {
+func (s *Core) tidyLog(ctx context.Context) error {
 	if err := s.trim(ctx); err != nil {
 		return err
 	}
-	return s.checkpointWAL(ctx)
+	return s.disk.Tidy(ctx)
 }
 
 // due picks the devices of the next slice: full heads first, then the oldest
 // while they are old enough or memory is short.
-func (s *Store) due() []*device {
+func (s *Core) due() []*device {
 	now := rimewatch.TimeOf(s.cfg.Now())
 	old := now.Add(-s.cfg.SealAfter)
 	s.mu.Lock()
@@ -195,37 +190,29 @@ func (q *sealer) dropStale() {
 	q.queue = slices.Delete(q.queue, 0, i)
 }
 
-// sealed is one device's part of a slice.
-type sealed struct {
+// sealing is one device's part of a slice.
+type sealing struct {
 	device *device
-	mark   int64
 	rows   []byte
-	chunks []newChunk
 }
 
 // sealSlice moves the committed readings of some devices into chunks: encoded
 // outside every lock, written in one short transaction.
-func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
+func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	if len(devices) == 0 {
 		return 0, nil
 	}
-	slice := make([]sealed, len(devices))
+	slice, list := make([]sealing, len(devices)), make([]Sealed, len(devices))
 	s.mu.Lock()
 	for i, d := range devices {
-		slice[i] = sealed{device: d, mark: s.seq, rows: d.head.beginSeal()}
+		slice[i] = sealing{device: d, rows: d.head.beginSeal()}
+		list[i] = Sealed{DeviceID: d.row.id, Mark: store.Seq(s.seq)}
 	}
 	s.mu.Unlock()
 	for i := range slice {
-		slice[i].chunks = encodeChunks(snapshot(slice[i].rows, 0, rimewatch.MaxTime+1))
+		list[i].Chunks = encodeChunks(snapshot(slice[i].rows, 0, rimewatch.MaxTime+1), false)
 	}
-	err := s.write(ctx, func(conn *sqlite.Conn) error {
-		for i := range slice {
-			if err := s.saveSealed(conn, &slice[i]); err != nil {
-				return fmt.Errorf("seal device %d: %w", slice[i].device.row.id, err)
-			}
-		}
-		return nil
-	})
+	err := s.disk.Seal(ctx, list)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -236,40 +223,22 @@ func (s *Store) sealSlice(ctx context.Context, devices []*device) (int, error) {
 		return 0, err
 	}
 	for i := range slice {
-		s.finishSeal(&slice[i])
+		s.finishSeal(slice[i].device, list[i].Chunks)
 	}
 	s.seal.progressed()
 	s.seal.lastAt.Store(s.cfg.Now().UnixMilli())
 	return len(slice), nil
 }
 
-func (s *Store) saveSealed(conn *sqlite.Conn, sl *sealed) error {
-	id := sl.device.row.id
-	for i := range sl.chunks {
-		if err := s.cfg.fault("chunk"); err != nil {
-			return err
-		}
-		if err := saveChunk(conn, id, &sl.chunks[i], sl.chunks[i].n < grown); err != nil {
-			return err
-		}
-	}
-	if err := s.cfg.fault("mark"); err != nil {
-		return err
-	}
-	return sqlitex.Execute(conn, "INSERT INTO seal_mark (device_id, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq",
-		&sqlitex.ExecOptions{Args: []any{id, sl.mark}})
-}
-
 // finishSeal takes the sealed rows out of the head. Under mu.
-func (s *Store) finishSeal(sl *sealed) {
-	d := sl.device
+func (s *Core) finishSeal(d *device, chunks []Chunk) {
 	s.head.add(-int64(d.head.sealSize), -int64(d.head.sealN))
 	d.head.endSeal()
-	for i := range sl.chunks {
+	for i := range chunks {
 		if d.sealedTo != 0 {
-			d.sealedTo = max(d.sealedTo, sl.chunks[i].to)
+			d.sealedTo = max(d.sealedTo, chunks[i].To)
 		}
-		if sl.chunks[i].n < grown {
+		if chunks[i].Young {
 			s.seal.young[d.row.id]++
 		}
 	}
@@ -280,68 +249,29 @@ func (s *Store) finishSeal(sl *sealed) {
 	}
 }
 
-// floor is the first commit that somebody still needs.
-func (s *Store) floor() int64 {
+// floor is the first commit that somebody still needs, and how far the log is.
+func (s *Core) floor() (floor, last store.Seq, now rimewatch.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seal.dropStale()
-	floor := s.seq + 1
+	first := s.seq + 1
 	if len(s.seal.queue) > 0 {
-		floor = s.seal.queue[0].seq
+		first = s.seal.queue[0].seq
 	}
-	return min(floor, s.ckptFloor.Load())
+	return store.Seq(min(first, s.ckptFloor.Load())), store.Seq(s.seq), s.lastNow
 }
 
 // trim deletes log rows that are sealed and checkpointed.
-func (s *Store) trim(ctx context.Context) error {
-	floor := s.floor()
+func (s *Core) trim(ctx context.Context) error {
+	floor, last, now := s.floor()
 	for floor > s.trimmed {
-		upTo := int64(0)
-		err := s.write(ctx, func(conn *sqlite.Conn) error {
-			var err error
-			upTo, err = queryInt(conn, "SELECT coalesce(max(seq), 0) FROM (SELECT seq FROM commit_log WHERE seq < ? ORDER BY seq LIMIT ?)", floor, trimRows)
-			if err != nil || upTo == 0 {
-				return err
-			}
-			if err := s.cfg.fault("trim"); err != nil {
-				return err
-			}
-			if err := sqlitex.Execute(conn, "DELETE FROM commit_log WHERE seq <= ?", &sqlitex.ExecOptions{Args: []any{upTo}}); err != nil {
-				return err
-			}
-			if err := setMeta(conn, "seq", s.seq); err != nil {
-				return err
-			}
-			return setMeta(conn, "alive_at", int64(s.lastNow))
-		})
+		more, err := s.disk.TrimLog(ctx, floor, last, now)
 		if err != nil {
 			return err
 		}
-		if upTo == 0 {
+		if !more {
 			s.trimmed = floor
-			return nil
 		}
 	}
 	return nil
-}
-
-// checkpointWAL copies the write-ahead log into the file when it has grown.
-// The first pass runs beside the writer; the second, short one keeps the writer
-// out so that the next commit starts the log from its beginning.
-func (s *Store) checkpointWAL(ctx context.Context) error {
-	if s.walBytes() < walLimit {
-		return nil
-	}
-	if err := s.cfg.fault("wal"); err != nil {
-		return err
-	}
-	if err := sqlitex.ExecuteTransient(s.maint, "PRAGMA wal_checkpoint(PASSIVE)", nil); err != nil {
-		return storeError(err, "checkpoint the write-ahead log")
-	}
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return storeError(sqlitex.ExecuteTransient(s.maint, "PRAGMA wal_checkpoint(PASSIVE)", nil), "checkpoint the write-ahead log")
 }

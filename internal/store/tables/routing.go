@@ -1,11 +1,11 @@
-package sqlite
+package tables
 
 import (
 	"context"
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
-	"zombiezen.com/go/sqlite"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func errRoute() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such route.") }
@@ -32,25 +32,25 @@ func routeBodyOf(r *rimewatch.Route) routeBody {
 
 const routeColumns = "id, workspace_id, name, enabled, body, created_at, updated_at"
 
-func scanRoute(stmt *sqlite.Stmt, r *rimewatch.Route) error {
+func scanRoute(row Row, r *rimewatch.Route) error {
 	var b routeBody
-	if err := fromJSON(stmt, 4, &b); err != nil {
+	if err := fromJSON(row, 4, &b); err != nil {
 		return err
 	}
 	*r = rimewatch.Route{
-		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Name: stmt.ColumnText(2), Enabled: stmt.ColumnBool(3),
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), Enabled: row.ColumnBool(3),
 		Match: b.Match, Steps: b.Steps, RepeatS: b.RepeatS, Recovery: b.Recovery, Quiet: b.Quiet, DigestAt: b.DigestAt,
-		CreatedAt: columnTime(stmt, 5), UpdatedAt: columnTime(stmt, 6),
+		CreatedAt: columnTime(row, 5), UpdatedAt: columnTime(row, 6),
 	}
 	return nil
 }
 
-func routes(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Route, error) {
+func routes(conn Conn, where string, args ...any) ([]rimewatch.Route, error) {
 	return scanAll(conn, scanRoute, "SELECT "+routeColumns+" FROM route WHERE "+where, args...)
 }
 
-func findRoute(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Route, error) {
-	list, err := routes(conn, "id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
+func findRoute(conn Conn, workspaceID, id int64) (rimewatch.Route, error) {
+	list, err := routes(conn, "id = ? AND workspace_id = ? AND deleted = 0", id, workspaceID)
 	if err == nil && len(list) == 0 {
 		err = errRoute()
 	}
@@ -62,18 +62,18 @@ func findRoute(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Route, error
 
 // routeFields are a route's for the audit trail, as they are now: change may
 // reach into its lists.
-func routeFields(r *rimewatch.Route) fields {
-	return fields{
+func routeFields(r *rimewatch.Route) store.Fields {
+	return store.Fields{
 		"name": r.Name, "enabled": r.Enabled, "match": json.RawMessage(asJSON(r.Match)), "steps": json.RawMessage(asJSON(r.Steps)),
 		"repeat_s": r.RepeatS, "recovery": r.Recovery, "quiet_hours": json.RawMessage(asJSON(r.Quiet)), "digest_at": json.RawMessage(asJSON(r.DigestAt)),
 	}
 }
 
 // checkTargets wants every channel of a route to be one of its workspace.
-func checkTargets(conn *sqlite.Conn, r *rimewatch.Route) error {
+func checkTargets(conn Conn, r *rimewatch.Route) error {
 	known := make(map[int64]bool)
-	err := each(conn, "SELECT id FROM channel WHERE workspace_id = ? AND NOT deleted",
-		func(stmt *sqlite.Stmt) { known[stmt.ColumnInt64(0)] = true }, r.WorkspaceID)
+	err := each(conn, "SELECT id FROM channel WHERE workspace_id = ? AND deleted = 0",
+		func(row Row) { known[row.ColumnInt64(0)] = true }, r.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func checkTargets(conn *sqlite.Conn, r *rimewatch.Route) error {
 }
 
 // CreateRoute implements store.Notifications.
-func (s *Store) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
+func (t Routing) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		if err := roomFor(conn, "route", r.WorkspaceID, rimewatch.MaxRoutes); err != nil {
 			return err
 		}
@@ -105,13 +105,13 @@ func (s *Store) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
 			return err
 		}
 		r.ID = id
-		return s.audit(ctx, conn, r.WorkspaceID, "route.created", subject("route", id), routeFields(r))
+		return t.audit(ctx, conn, r.WorkspaceID, "route.created", subject("route", id), routeFields(r))
 	})
 }
 
 // UpdateRoute implements store.Notifications.
-func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (r rimewatch.Route, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (r rimewatch.Route, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		old, err := findRoute(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 		if err != nil {
 			return unique(err, errRouteTaken())
 		}
-		return s.auditChange(ctx, conn, workspaceID, "route.updated", subject("route", id), before, routeFields(&r))
+		return t.auditChange(ctx, conn, workspaceID, "route.updated", subject("route", id), before, routeFields(&r))
 	})
 	if err != nil {
 		return rimewatch.Route{}, err
@@ -142,8 +142,8 @@ func (s *Store) UpdateRoute(ctx context.Context, workspaceID, id int64, change f
 }
 
 // DeleteRoute implements store.Notifications.
-func (s *Store) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
+	return t.write(ctx, func(conn Conn) error {
 		r, err := findRoute(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -151,13 +151,13 @@ func (s *Store) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
 		if _, err := exec(conn, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ?", id); err != nil {
 			return err
 		}
-		return s.audit(ctx, conn, workspaceID, "route.deleted", subject("route", id), routeFields(&r))
+		return t.audit(ctx, conn, workspaceID, "route.deleted", subject("route", id), routeFields(&r))
 	})
 }
 
 // Route implements store.Notifications.
-func (s *Store) Route(ctx context.Context, workspaceID, id int64) (r rimewatch.Route, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t Routing) Route(ctx context.Context, workspaceID, id int64) (r rimewatch.Route, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		r, err = findRoute(conn, workspaceID, id)
 		return err
 	})
@@ -165,9 +165,9 @@ func (s *Store) Route(ctx context.Context, workspaceID, id int64) (r rimewatch.R
 }
 
 // Routes implements store.Notifications.
-func (s *Store) Routes(ctx context.Context, workspaceID int64) (list []rimewatch.Route, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
-		list, err = routes(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+func (t Routing) Routes(ctx context.Context, workspaceID int64) (list []rimewatch.Route, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		list, err = routes(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 		return err
 	})
 	return list, err
@@ -175,19 +175,19 @@ func (s *Store) Routes(ctx context.Context, workspaceID int64) (list []rimewatch
 
 const silenceColumns = "id, workspace_id, match, starts_at, ends_at, comment, created_by, created_at"
 
-func scanSilence(stmt *sqlite.Stmt, x *rimewatch.Silence) error {
+func scanSilence(row Row, x *rimewatch.Silence) error {
 	*x = rimewatch.Silence{
-		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), StartsAt: columnTime(stmt, 3), EndsAt: columnTime(stmt, 4),
-		Comment: stmt.ColumnText(5), CreatedBy: stmt.ColumnText(6), CreatedAt: columnTime(stmt, 7),
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), StartsAt: columnTime(row, 3), EndsAt: columnTime(row, 4),
+		Comment: row.ColumnText(5), CreatedBy: row.ColumnText(6), CreatedAt: columnTime(row, 7),
 	}
-	return fromJSON(stmt, 2, &x.Match)
+	return fromJSON(row, 2, &x.Match)
 }
 
-func silences(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Silence, error) {
+func silences(conn Conn, where string, args ...any) ([]rimewatch.Silence, error) {
 	return scanAll(conn, scanSilence, "SELECT "+silenceColumns+" FROM silence WHERE "+where, args...)
 }
 
-func findSilence(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Silence, error) {
+func findSilence(conn Conn, workspaceID, id int64) (rimewatch.Silence, error) {
 	list, err := silences(conn, "id = ? AND workspace_id = ?", id, workspaceID)
 	if err == nil && len(list) == 0 {
 		err = errSilence()
@@ -198,16 +198,16 @@ func findSilence(conn *sqlite.Conn, workspaceID, id int64) (rimewatch.Silence, e
 	return list[0], nil
 }
 
-func silenceFields(x *rimewatch.Silence) fields {
-	return fields{"match": json.RawMessage(asJSON(x.Match)), "starts_at": x.StartsAt, "ends_at": x.EndsAt, "comment": x.Comment}
+func silenceFields(x *rimewatch.Silence) store.Fields {
+	return store.Fields{"match": json.RawMessage(asJSON(x.Match)), "starts_at": x.StartsAt, "ends_at": x.EndsAt, "comment": x.Comment}
 }
 
 // CreateSilence implements store.Notifications.
-func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
+func (t Routing) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
 	if err := x.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		if err := roomForSpan(conn, "silence", x.WorkspaceID, x.CreatedAt, rimewatch.MaxSilences); err != nil {
 			return err
 		}
@@ -217,13 +217,13 @@ func (s *Store) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
 			return err
 		}
 		x.ID = id
-		return s.audit(ctx, conn, x.WorkspaceID, "silence.created", subject("silence", id), silenceFields(x))
+		return t.audit(ctx, conn, x.WorkspaceID, "silence.created", subject("silence", id), silenceFields(x))
 	})
 }
 
 // UpdateSilence implements store.Notifications.
-func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (x rimewatch.Silence, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (x rimewatch.Silence, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		old, err := findSilence(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change
 		if x.EndsAt < old.EndsAt {
 			action = "silence.ended"
 		}
-		return s.auditChange(ctx, conn, workspaceID, action, subject("silence", id), before, silenceFields(&x))
+		return t.auditChange(ctx, conn, workspaceID, action, subject("silence", id), before, silenceFields(&x))
 	})
 	if err != nil {
 		return rimewatch.Silence{}, err
@@ -255,8 +255,8 @@ func (s *Store) UpdateSilence(ctx context.Context, workspaceID, id int64, change
 }
 
 // Silence implements store.Notifications.
-func (s *Store) Silence(ctx context.Context, workspaceID, id int64) (x rimewatch.Silence, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t Routing) Silence(ctx context.Context, workspaceID, id int64) (x rimewatch.Silence, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		x, err = findSilence(conn, workspaceID, id)
 		return err
 	})
@@ -264,8 +264,8 @@ func (s *Store) Silence(ctx context.Context, workspaceID, id int64) (x rimewatch
 }
 
 // Silences implements store.Notifications.
-func (s *Store) Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.Silence, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t Routing) Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.Silence, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		list, err = silences(conn, "workspace_id = ? AND ends_at > ? ORDER BY id", workspaceID, int64(endAfter))
 		return err
 	})

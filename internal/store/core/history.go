@@ -1,4 +1,4 @@
-package sqlite
+package core
 
 import (
 	"context"
@@ -8,14 +8,12 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
-	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // headRows copies what of a device is not sealed yet within [from, to), sorted.
 // It is taken before the chunks are read: what is sealed in between is seen
 // twice and merged, never missed.
-func (s *Store) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
+func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
 	s.mu.RLock()
 	var buf []byte
 	if d := s.fleet.byID[deviceID]; d != nil {
@@ -31,37 +29,27 @@ const sliceChunks = 16
 // nextSpans lists the chunks of the next days that hold any, in the query's
 // direction, whole days at a time: chunks of different days never overlap. rest
 // is what of the query is left afterwards.
-func nextSpans(conn *sqlite.Conn, q store.HistoryQuery) (list []span, rest store.HistoryQuery, err error) {
-	order, limit := "ASC", sliceChunks
-	if q.Descending {
-		order = "DESC"
-	}
-	query := func(from, to rimewatch.Time, limit int) error {
-		list = list[:0]
-		return sqlitex.Execute(conn, "SELECT "+spanColumns+" FROM reading_chunk WHERE device_id = ? AND to_at >= ? AND from_at < ? ORDER BY to_at "+order+" LIMIT ?", &sqlitex.ExecOptions{
-			Args: []any{q.DeviceID, int64(from), int64(to), limit},
-			ResultFunc: func(stmt *sqlite.Stmt) error {
-				list = append(list, scanSpan(stmt))
-				return nil
-			},
-		})
+func nextSpans(v Chunks, q store.HistoryQuery) (list []Span, rest store.HistoryQuery, err error) {
+	query := func(from, to rimewatch.Time, limit int) (err error) {
+		list, err = v.Spans(q.DeviceID, from, to, q.Descending, limit)
+		return err
 	}
 	rest = q
-	if err := query(q.From, q.To, limit); err != nil {
+	if err := query(q.From, q.To, sliceChunks); err != nil {
 		return nil, q, err
 	}
-	if len(list) < limit {
+	if len(list) < sliceChunks {
 		rest.From, rest.To = 0, 0
 		return list, rest, nil
 	}
-	day := func(i int) rimewatch.Time { return list[i].to / rimewatch.Day }
+	day := func(i int) rimewatch.Time { return list[i].To / rimewatch.Day }
 	last := day(len(list) - 1)
 	if day(0) == last { // one crowded day: all of it
 		if err := query(max(q.From, last*rimewatch.Day), min(q.To, (last+1)*rimewatch.Day), -1); err != nil {
 			return nil, q, err
 		}
 	} else {
-		list = slices.DeleteFunc(list, func(sp span) bool { return sp.to/rimewatch.Day == last })
+		list = slices.DeleteFunc(list, func(sp Span) bool { return sp.To/rimewatch.Day == last })
 		last = day(len(list) - 1)
 	}
 	if q.Descending {
@@ -74,18 +62,13 @@ func nextSpans(conn *sqlite.Conn, q store.HistoryQuery) (list []span, rest store
 
 // Readings implements store.History. No connection is held while yield runs:
 // a slow reader of a long history keeps nobody waiting.
-func (s *Store) Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error {
+func (s *Core) Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error {
 	w := &walker{q: q, head: s.headRows(q.DeviceID, q.From, q.To), yield: yield}
 	for q.From < q.To {
 		var decoded [][]rimewatch.Reading
-		err := s.read(ctx, func(conn *sqlite.Conn) error {
-			end, err := snapshotOf(conn)
-			if err != nil {
-				return err
-			}
-			defer end()
-			var list []span
-			if list, q, err = nextSpans(conn, q); err != nil {
+		err := s.disk.View(ctx, func(v Chunks) (err error) {
+			var list []Span
+			if list, q, err = nextSpans(v, q); err != nil {
 				return err
 			}
 			slices.SortFunc(list, byBeginning)
@@ -94,7 +77,7 @@ func (s *Store) Readings(ctx context.Context, q store.HistoryQuery, yield func(*
 				slices.Reverse(groups)
 			}
 			for _, g := range groups {
-				rs, err := decodeCluster(conn, g)
+				rs, err := decodeCluster(v, g)
 				if err != nil {
 					return err
 				}
@@ -115,15 +98,6 @@ func (s *Store) Readings(ctx context.Context, q store.HistoryQuery, yield func(*
 		}
 	}
 	return w.rest()
-}
-
-// snapshotOf opens a read transaction: chunks are neither sealed nor
-// compacted away between the list and its contents.
-func snapshotOf(conn *sqlite.Conn) (func(), error) {
-	if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
-		return nil, err
-	}
-	return func() { _ = sqlitex.ExecuteTransient(conn, "ROLLBACK", nil) }, nil
 }
 
 // walker merges the head into the clusters as they come, in either direction.
@@ -181,7 +155,7 @@ func (w *walker) give(rs []rimewatch.Reading) error {
 }
 
 // ReadingAt implements store.History.
-func (s *Store) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error) {
+func (s *Core) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error) {
 	var out rimewatch.Reading
 	found := false
 	err := s.Readings(ctx, store.HistoryQuery{DeviceID: deviceID, From: at, To: at + 1, Limit: 1}, func(r *rimewatch.Reading) error {
@@ -197,20 +171,20 @@ func (s *Store) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time
 // chunkTimes keeps the timestamps of recently asked chunks: late readings come
 // in runs.
 type chunkTimes struct {
-	bySpan map[span][]rimewatch.Time
-	order  []span
+	bySpan map[Span][]rimewatch.Time
+	order  []Span
 }
 
 const chunkTimesKept = 64
 
-func (t *chunkTimes) get(sp span) ([]rimewatch.Time, bool) {
+func (t *chunkTimes) get(sp Span) ([]rimewatch.Time, bool) {
 	times, ok := t.bySpan[sp]
 	return times, ok
 }
 
-func (t *chunkTimes) put(sp span, times []rimewatch.Time) {
+func (t *chunkTimes) put(sp Span, times []rimewatch.Time) {
 	if t.bySpan == nil {
-		t.bySpan = make(map[span][]rimewatch.Time)
+		t.bySpan = make(map[Span][]rimewatch.Time)
 	}
 	if len(t.order) >= chunkTimesKept {
 		delete(t.bySpan, t.order[0])
@@ -221,41 +195,37 @@ func (t *chunkTimes) put(sp span, times []rimewatch.Time) {
 }
 
 // sealedAt reports whether a chunk holds a reading of that moment. Under mu.
-func (s *Store) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
-	if d.sealedTo == 0 {
-		to, err := queryInt(s.lookup, "SELECT coalesce(max(to_at), -1) FROM reading_chunk WHERE device_id = ?", d.row.id)
-		if err != nil {
-			return false, err
-		}
-		d.sealedTo = rimewatch.Time(to)
-	}
-	if at > d.sealedTo {
+func (s *Core) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
+	if d.sealedTo != 0 && at > d.sealedTo {
 		return false, nil
 	}
-	end, err := snapshotOf(s.lookup)
-	if err != nil {
-		return false, err
-	}
-	defer end()
-	list, err := spans(s.lookup, d.row.id, at, at+1)
-	if err != nil {
-		return false, err
-	}
-	for _, sp := range list {
-		times, ok := s.chunks.get(sp)
-		if !ok {
-			c, err := openChunk(s.lookup, sp, nil)
-			if err != nil {
-				return false, err
+	err = s.disk.LookUp(func(v Chunks) error {
+		if d.sealedTo == 0 {
+			if d.sealedTo, err = v.NewestSealed(d.row.id); err != nil || at > d.sealedTo {
+				return err
 			}
-			if times, err = c.Times(nil); err != nil {
-				return false, fmt.Errorf("chunk %d: %w", sp.id, err)
+		}
+		list, err := v.Spans(d.row.id, at, at+1, false, -1)
+		if err != nil {
+			return err
+		}
+		for _, sp := range list {
+			times, ok := s.chunks.get(sp)
+			if !ok {
+				c, err := openChunk(v, sp)
+				if err != nil {
+					return err
+				}
+				if times, err = c.Times(nil); err != nil {
+					return fmt.Errorf("chunk %d: %w", sp.ID, err)
+				}
+				s.chunks.put(sp, times)
 			}
-			s.chunks.put(sp, times)
+			if _, found = slices.BinarySearch(times, at); found {
+				return nil
+			}
 		}
-		if _, found := slices.BinarySearch(times, at); found {
-			return true, nil
-		}
-	}
-	return false, nil
+		return nil
+	})
+	return found, err
 }

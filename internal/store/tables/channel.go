@@ -1,14 +1,12 @@
-package sqlite
+package tables
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"zombiezen.com/go/sqlite"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func errChannel() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such channel.") }
@@ -19,38 +17,20 @@ func errChannelTaken() error {
 
 const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures"
 
-func scanChannel(stmt *sqlite.Stmt, c *rimewatch.Channel) error {
+func scanChannel(row Row, c *rimewatch.Channel) error {
 	*c = rimewatch.Channel{
-		ID: stmt.ColumnInt64(0), WorkspaceID: stmt.ColumnInt64(1), Name: stmt.ColumnText(2), Kind: rimewatch.ChannelKind(stmt.ColumnText(3)),
-		Enabled: stmt.ColumnBool(4), URL: stmt.ColumnText(6), Secret: stmt.ColumnText(7), FallbackID: stmt.ColumnInt64(8),
-		CreatedAt: columnTime(stmt, 9), UpdatedAt: columnTime(stmt, 10),
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), Kind: rimewatch.ChannelKind(row.ColumnText(3)),
+		Enabled: row.ColumnBool(4), URL: row.ColumnText(6), Secret: row.ColumnText(7), FallbackID: row.ColumnInt64(8),
+		CreatedAt: columnTime(row, 9), UpdatedAt: columnTime(row, 10),
 		ChannelHealth: rimewatch.ChannelHealth{
-			LastSuccessAt: columnTime(stmt, 11), LastFailureAt: columnTime(stmt, 12), LastError: stmt.ColumnText(13), Failures: stmt.ColumnInt(14),
+			LastSuccessAt: columnTime(row, 11), LastFailureAt: columnTime(row, 12), LastError: row.ColumnText(13), Failures: row.ColumnInt(14),
 		},
 	}
-	return fromJSON(stmt, 5, &c.To)
+	return fromJSON(row, 5, &c.To)
 }
 
-// fromJSON reads a column that holds JSON.
-func fromJSON(stmt *sqlite.Stmt, col int, into any) error {
-	if err := json.Unmarshal([]byte(stmt.ColumnText(col)), into); err != nil {
-		return fmt.Errorf("%s %d: %w", stmt.ColumnName(col), stmt.ColumnInt64(0), err)
-	}
-	return nil
-}
-
-// asJSON is what fromJSON reads: of texts and numbers alone, which always can be
-// written.
-func asJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
-func findChannel(conn *sqlite.Conn, workspaceID, id int64) (c rimewatch.Channel, err error) {
-	list, err := channels(conn, "id = ? AND workspace_id = ? AND NOT deleted", id, workspaceID)
+func findChannel(conn Conn, workspaceID, id int64) (c rimewatch.Channel, err error) {
+	list, err := channels(conn, "id = ? AND workspace_id = ? AND deleted = 0", id, workspaceID)
 	if err == nil && len(list) == 0 {
 		err = errChannel()
 	}
@@ -60,32 +40,13 @@ func findChannel(conn *sqlite.Conn, workspaceID, id int64) (c rimewatch.Channel,
 	return list[0], nil
 }
 
-func channels(conn *sqlite.Conn, where string, args ...any) ([]rimewatch.Channel, error) {
+func channels(conn Conn, where string, args ...any) ([]rimewatch.Channel, error) {
 	return scanAll(conn, scanChannel, "SELECT "+channelColumns+" FROM channel WHERE "+where, args...)
 }
 
-// scanAll gives all rows of a query whose scan can fail.
-func scanAll[T any](conn *sqlite.Conn, scan func(*sqlite.Stmt, *T) error, query string, args ...any) (list []T, err error) {
-	var bad error
-	err = each(conn, query, func(stmt *sqlite.Stmt) {
-		var v T
-		if e := scan(stmt, &v); e != nil && bad == nil {
-			bad = e
-		}
-		list = append(list, v)
-	}, args...)
-	if err == nil {
-		err = bad
-	}
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
 // roomFor refuses one more row of a table than a workspace may have.
-func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error {
-	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND NOT deleted", workspaceID)
+func roomFor(conn Conn, table string, workspaceID int64, most int) error {
+	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND deleted = 0", workspaceID)
 	if err == nil && n >= int64(most) {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these.", most)
 	}
@@ -94,7 +55,7 @@ func roomFor(conn *sqlite.Conn, table string, workspaceID int64, most int) error
 
 // roomForSpan is the same of a table of spans, of those that were not over long
 // before a moment.
-func roomForSpan(conn *sqlite.Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
+func roomForSpan(conn Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
 	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
 	if err == nil && n >= int64(most) {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are not over, or were so within a week.", most)
@@ -104,8 +65,8 @@ func roomForSpan(conn *sqlite.Conn, table string, workspaceID int64, now rimewat
 
 // channelFields are a channel's for the audit trail, where credentials are only
 // told apart by whether they changed.
-func channelFields(c *rimewatch.Channel) fields {
-	f := fields{"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID}
+func channelFields(c *rimewatch.Channel) store.Fields {
+	f := store.Fields{"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID}
 	if c.Kind == rimewatch.ChannelEmail {
 		f["to"] = c.To
 	} else {
@@ -114,10 +75,10 @@ func channelFields(c *rimewatch.Channel) fields {
 	return f
 }
 
-func (s *Store) auditChannel(ctx context.Context, conn *sqlite.Conn, before, after *rimewatch.Channel) error {
-	diff := changes(channelFields(before), channelFields(after))
+func (t Routing) auditChannel(ctx context.Context, conn Conn, before, after *rimewatch.Channel) error {
+	diff := store.Difference(channelFields(before), channelFields(after))
 	if before.URL != after.URL {
-		diff["url"] = change{before.MaskedURL(), after.MaskedURL()}
+		diff["url"] = store.Change{From: before.MaskedURL(), To: after.MaskedURL()}
 	}
 	if before.Secret != after.Secret {
 		diff["secret"] = "changed"
@@ -125,10 +86,10 @@ func (s *Store) auditChannel(ctx context.Context, conn *sqlite.Conn, before, aft
 	if len(diff) == 0 {
 		return nil
 	}
-	return s.audit(ctx, conn, after.WorkspaceID, "channel.updated", subject("channel", after.ID), diff)
+	return t.audit(ctx, conn, after.WorkspaceID, "channel.updated", subject("channel", after.ID), diff)
 }
 
-func checkFallback(conn *sqlite.Conn, c *rimewatch.Channel) error {
+func checkFallback(conn Conn, c *rimewatch.Channel) error {
 	if c.FallbackID == 0 {
 		return nil
 	}
@@ -140,11 +101,11 @@ func checkFallback(conn *sqlite.Conn, c *rimewatch.Channel) error {
 }
 
 // CreateChannel implements store.Notifications.
-func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
+func (t Routing) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		if err := roomFor(conn, "channel", c.WorkspaceID, rimewatch.MaxChannels); err != nil {
 			return err
 		}
@@ -160,13 +121,13 @@ func (s *Store) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
 			return err
 		}
 		c.ID, c.ChannelHealth = id, rimewatch.ChannelHealth{}
-		return s.audit(ctx, conn, c.WorkspaceID, "channel.created", subject("channel", id), channelFields(c))
+		return t.audit(ctx, conn, c.WorkspaceID, "channel.created", subject("channel", id), channelFields(c))
 	})
 }
 
 // UpdateChannel implements store.Notifications.
-func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (c rimewatch.Channel, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (c rimewatch.Channel, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		old, err := findChannel(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -188,7 +149,7 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change
 		if err != nil {
 			return unique(err, errChannelTaken())
 		}
-		return s.auditChannel(ctx, conn, &old, &c)
+		return t.auditChannel(ctx, conn, &old, &c)
 	})
 	if err != nil {
 		return rimewatch.Channel{}, err
@@ -197,8 +158,8 @@ func (s *Store) UpdateChannel(ctx context.Context, workspaceID, id int64, change
 }
 
 // DeleteChannel implements store.Notifications.
-func (s *Store) DeleteChannel(ctx context.Context, workspaceID, id int64) error {
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+func (t Routing) DeleteChannel(ctx context.Context, workspaceID, id int64) error {
+	return t.write(ctx, func(conn Conn) error {
 		c, err := findChannel(conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -215,13 +176,13 @@ func (s *Store) DeleteChannel(ctx context.Context, workspaceID, id int64) error 
 				return err
 			}
 		}
-		return s.audit(ctx, conn, workspaceID, "channel.deleted", subject("channel", id), channelFields(&c))
+		return t.audit(ctx, conn, workspaceID, "channel.deleted", subject("channel", id), channelFields(&c))
 	})
 }
 
 // notRouted is CodeConflict when a route tells the channel.
-func notRouted(conn *sqlite.Conn, workspaceID, id int64) error {
-	list, err := routes(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+func notRouted(conn Conn, workspaceID, id int64) error {
+	list, err := routes(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 	if err != nil {
 		return err
 	}
@@ -238,8 +199,8 @@ func notRouted(conn *sqlite.Conn, workspaceID, id int64) error {
 }
 
 // Channel implements store.Notifications.
-func (s *Store) Channel(ctx context.Context, workspaceID, id int64) (c rimewatch.Channel, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t Routing) Channel(ctx context.Context, workspaceID, id int64) (c rimewatch.Channel, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		c, err = findChannel(conn, workspaceID, id)
 		return err
 	})
@@ -247,9 +208,9 @@ func (s *Store) Channel(ctx context.Context, workspaceID, id int64) (c rimewatch
 }
 
 // Channels implements store.Notifications.
-func (s *Store) Channels(ctx context.Context, workspaceID int64) (list []rimewatch.Channel, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
-		list, err = channels(conn, "workspace_id = ? AND NOT deleted ORDER BY id", workspaceID)
+func (t Routing) Channels(ctx context.Context, workspaceID int64) (list []rimewatch.Channel, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		list, err = channels(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 		return err
 	})
 	return list, err

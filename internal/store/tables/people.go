@@ -1,11 +1,10 @@
-package sqlite
+package tables
 
 import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
-	"zombiezen.com/go/sqlite"
 )
 
 func errUser() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such user.") }
@@ -16,11 +15,11 @@ func errEmailTaken() error {
 
 const userColumns = "id, email, name, password_hash, units, theme, created_at, updated_at"
 
-func findUser(conn *sqlite.Conn, where string, arg any) (u rimewatch.User, err error) {
-	err = one(conn, errUser(), "SELECT "+userColumns+" FROM user WHERE "+where, func(stmt *sqlite.Stmt) {
+func findUser(conn Conn, where string, arg any) (u rimewatch.User, err error) {
+	err = one(conn, errUser(), "SELECT "+userColumns+" FROM user WHERE "+where, func(row Row) {
 		u = rimewatch.User{
-			ID: stmt.ColumnInt64(0), Email: stmt.ColumnText(1), Name: stmt.ColumnText(2), PasswordHash: stmt.ColumnText(3),
-			Units: stmt.ColumnText(4), Theme: stmt.ColumnText(5), CreatedAt: columnTime(stmt, 6), UpdatedAt: columnTime(stmt, 7),
+			ID: row.ColumnInt64(0), Email: row.ColumnText(1), Name: row.ColumnText(2), PasswordHash: row.ColumnText(3),
+			Units: row.ColumnText(4), Theme: row.ColumnText(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
 		}
 	}, arg)
 	return u, err
@@ -34,11 +33,11 @@ func person(u *rimewatch.User) string {
 	return u.Name + " <" + u.Email + ">"
 }
 
-func userFields(u *rimewatch.User) fields {
-	return fields{"email": u.Email, "name": u.Name, "units": u.Units, "theme": u.Theme}
+func userFields(u *rimewatch.User) store.Fields {
+	return store.Fields{"email": u.Email, "name": u.Name, "units": u.Units, "theme": u.Theme}
 }
 
-func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
+func insertUser(conn Conn, u *rimewatch.User) (err error) {
 	u.Email = rimewatch.TextKey(u.Email)
 	u.ID, err = insert(conn, errEmailTaken(),
 		"INSERT INTO user (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -47,16 +46,16 @@ func insertUser(conn *sqlite.Conn, u *rimewatch.User) (err error) {
 }
 
 // CreateUser implements store.Control.
-func (s *Store) CreateUser(ctx context.Context, u *rimewatch.User) error {
+func (t People) CreateUser(ctx context.Context, u *rimewatch.User) error {
 	if err := u.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return insertUser(conn, u) })
+	return t.write(ctx, func(conn Conn) error { return insertUser(conn, u) })
 }
 
 // UpdateUser implements store.Control.
-func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (u rimewatch.User, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (u rimewatch.User, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		old, err := findUser(conn, "id = ?", id)
 		if err != nil {
 			return err
@@ -74,8 +73,8 @@ func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		if err != nil {
 			return unique(err, errEmailTaken())
 		}
-		if diff := changes(userFields(&old), userFields(&u)); len(diff) > 0 {
-			return s.auditUser(ctx, conn, id, "user.updated", diff)
+		if diff := store.Difference(userFields(&old), userFields(&u)); len(diff) > 0 {
+			return t.auditUser(ctx, conn, id, "user.updated", diff)
 		}
 		return nil
 	})
@@ -86,8 +85,8 @@ func (s *Store) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 }
 
 // User implements store.Control.
-func (s *Store) User(ctx context.Context, id int64) (u rimewatch.User, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t People) User(ctx context.Context, id int64) (u rimewatch.User, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		u, err = findUser(conn, "id = ?", id)
 		return err
 	})
@@ -95,25 +94,25 @@ func (s *Store) User(ctx context.Context, id int64) (u rimewatch.User, err error
 }
 
 // UserByEmail implements store.Control.
-func (s *Store) UserByEmail(ctx context.Context, email string) (u rimewatch.User, err error) {
+func (t People) UserByEmail(ctx context.Context, email string) (u rimewatch.User, err error) {
 	if rimewatch.CheckText(nil, "email", email, rimewatch.MaxEmailLen) != nil {
 		return u, errUser()
 	}
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		u, err = findUser(conn, "email = ?", rimewatch.TextKey(email))
 		return err
 	})
 	return u, err
 }
 
-func countUsers(conn *sqlite.Conn) (n int, err error) {
-	err = each(conn, "SELECT count(*) FROM user", func(stmt *sqlite.Stmt) { n = stmt.ColumnInt(0) })
+func countUsers(conn Conn) (n int, err error) {
+	err = each(conn, "SELECT count(*) FROM user", func(row Row) { n = row.ColumnInt(0) })
 	return n, err
 }
 
 // UserCount implements store.Control.
-func (s *Store) UserCount(ctx context.Context) (n int, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t People) UserCount(ctx context.Context) (n int, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		n, err = countUsers(conn)
 		return err
 	})
@@ -121,7 +120,7 @@ func (s *Store) UserCount(ctx context.Context) (n int, err error) {
 }
 
 // CreateFirstOwner implements store.Control.
-func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error {
+func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error {
 	if err := w.Check(); err != nil {
 		return err
 	}
@@ -129,7 +128,7 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		return err
 	}
 	ctx = store.WithActorElse(ctx, person(u))
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		n, err := countUsers(conn)
 		if err != nil {
 			return err
@@ -142,7 +141,7 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		case "":
 			*w = old
 		case rimewatch.CodeNotFound:
-			err = s.insertWorkspace(ctx, conn, w)
+			err = t.insertWorkspace(ctx, conn, w)
 		}
 		if err != nil {
 			return err
@@ -150,12 +149,12 @@ func (s *Store) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		if err := insertUser(conn, u); err != nil {
 			return err
 		}
-		return s.putMember(ctx, conn, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: u.CreatedAt})
+		return t.putMember(ctx, conn, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: u.CreatedAt})
 	})
 }
 
 // setPassword changes a password and ends what rested on the old one.
-func (s *Store) setPassword(ctx context.Context, conn *sqlite.Conn, userID int64, passwordHash string, now rimewatch.Time) error {
+func (t People) setPassword(ctx context.Context, conn Conn, userID int64, passwordHash string, now rimewatch.Time) error {
 	n, err := exec(conn, "UPDATE user SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
 	if err == nil && n == 0 {
 		return errUser()
@@ -167,7 +166,7 @@ func (s *Store) setPassword(ctx context.Context, conn *sqlite.Conn, userID int64
 		_, err = exec(conn, "DELETE FROM password_link WHERE user_id = ?", userID)
 	}
 	if err == nil {
-		err = s.auditUser(ctx, conn, userID, "user.password_set", nil)
+		err = t.auditUser(ctx, conn, userID, "user.password_set", nil)
 	}
 	return err
 }
@@ -180,37 +179,37 @@ func checkPasswordHash(hash string) error {
 }
 
 // SetPassword implements store.Control.
-func (s *Store) SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error {
+func (t People) SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error {
 	if err := checkPasswordHash(passwordHash); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return s.setPassword(ctx, conn, userID, passwordHash, now) })
+	return t.write(ctx, func(conn Conn) error { return t.setPassword(ctx, conn, userID, passwordHash, now) })
 }
 
 // CreatePasswordLink implements store.Control.
-func (s *Store) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error {
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+func (t People) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error {
+	return t.write(ctx, func(conn Conn) error {
 		_, err := exec(conn, `INSERT INTO password_link (user_id, hash, created_at, expires_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 			l.UserID, l.Hash[:], int64(l.CreatedAt), int64(l.ExpiresAt))
 		if err != nil {
 			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
 		}
-		return s.auditUser(ctx, conn, l.UserID, "user.reset_requested", fields{"expires_at": l.ExpiresAt})
+		return t.auditUser(ctx, conn, l.UserID, "user.reset_requested", store.Fields{"expires_at": l.ExpiresAt})
 	})
 }
 
-func findPasswordLink(conn *sqlite.Conn, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
+func findPasswordLink(conn Conn, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
 	missing := rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such link.")
-	err = one(conn, missing, "SELECT user_id, created_at, expires_at FROM password_link WHERE hash = ? AND expires_at > ?", func(stmt *sqlite.Stmt) {
-		l = store.PasswordLink{Hash: hash, UserID: stmt.ColumnInt64(0), CreatedAt: columnTime(stmt, 1), ExpiresAt: columnTime(stmt, 2)}
+	err = one(conn, missing, "SELECT user_id, created_at, expires_at FROM password_link WHERE hash = ? AND expires_at > ?", func(row Row) {
+		l = store.PasswordLink{Hash: hash, UserID: row.ColumnInt64(0), CreatedAt: columnTime(row, 1), ExpiresAt: columnTime(row, 2)}
 	}, hash[:], int64(now))
 	return l, err
 }
 
 // PasswordLink implements store.Control.
-func (s *Store) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) (err error) {
+func (t People) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
 		l, err = findPasswordLink(conn, hash, now)
 		return err
 	})
@@ -218,11 +217,11 @@ func (s *Store) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.T
 }
 
 // UsePasswordLink implements store.Control.
-func (s *Store) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error {
+func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error {
 	if err := checkPasswordHash(passwordHash); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error {
+	return t.write(ctx, func(conn Conn) error {
 		l, err := findPasswordLink(conn, hash, now)
 		if err != nil {
 			return err
@@ -231,19 +230,19 @@ func (s *Store) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 		if err != nil {
 			return err
 		}
-		return s.setPassword(store.WithActorElse(ctx, person(&u)), conn, l.UserID, passwordHash, now)
+		return t.setPassword(store.WithActorElse(ctx, person(&u)), conn, l.UserID, passwordHash, now)
 	})
 }
 
 func errMember() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.") }
 
 // findMember gives a membership and the number of the workspace's owners.
-func findMember(conn *sqlite.Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
-	err = one(conn, errMember(), `SELECT role, created_at, (SELECT count(*) FROM member WHERE workspace_id = ?1 AND role = 'owner')
-		FROM member WHERE workspace_id = ?1 AND user_id = ?2`, func(stmt *sqlite.Stmt) {
-		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(stmt.ColumnText(0)), CreatedAt: columnTime(stmt, 1)}
-		owners = stmt.ColumnInt(2)
-	}, workspaceID, userID)
+func findMember(conn Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
+	err = one(conn, errMember(), `SELECT role, created_at, (SELECT count(*) FROM member WHERE workspace_id = ? AND role = 'owner')
+		FROM member WHERE workspace_id = ? AND user_id = ?`, func(row Row) {
+		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(row.ColumnText(0)), CreatedAt: columnTime(row, 1)}
+		owners = row.ColumnInt(2)
+	}, workspaceID, workspaceID, userID)
 	return m, owners, err
 }
 
@@ -251,7 +250,7 @@ func errLastOwner() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must keep one owner.")
 }
 
-func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.Member) error {
+func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) error {
 	old, owners, err := findMember(conn, m.WorkspaceID, m.UserID)
 	switch rimewatch.CodeOf(err) {
 	case "":
@@ -270,7 +269,7 @@ func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.M
 		return err
 	}
 	if !m.Role.AtLeast(old.Role) {
-		if err := s.endInvitationsBy(ctx, conn, m.WorkspaceID, m.UserID); err != nil {
+		if err := t.endInvitationsBy(ctx, conn, m.WorkspaceID, m.UserID); err != nil {
 			return err
 		}
 	}
@@ -279,22 +278,22 @@ func (s *Store) putMember(ctx context.Context, conn *sqlite.Conn, m *rimewatch.M
 		return err
 	}
 	if old.Role == "" {
-		return s.audit(ctx, conn, m.WorkspaceID, "member.added", subject("user", m.UserID), fields{"email": u.Email, "role": m.Role})
+		return t.audit(ctx, conn, m.WorkspaceID, "member.added", subject("user", m.UserID), store.Fields{"email": u.Email, "role": m.Role})
 	}
-	return s.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), fields{"email": u.Email, "role": change{old.Role, m.Role}})
+	return t.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), store.Fields{"email": u.Email, "role": store.Change{From: old.Role, To: m.Role}})
 }
 
 // PutMember implements store.Control.
-func (s *Store) PutMember(ctx context.Context, m *rimewatch.Member) error {
+func (t People) PutMember(ctx context.Context, m *rimewatch.Member) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(conn *sqlite.Conn) error { return s.putMember(ctx, conn, m) })
+	return t.write(ctx, func(conn Conn) error { return t.putMember(ctx, conn, m) })
 }
 
 // DeleteMember implements store.Control.
-func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
-	err = s.write(ctx, func(conn *sqlite.Conn) error {
+func (t People) DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
+	err = t.write(ctx, func(conn Conn) error {
 		m, owners, err := findMember(conn, workspaceID, userID)
 		if err != nil {
 			return err
@@ -306,16 +305,16 @@ func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64, now
 		if err != nil {
 			return err
 		}
-		if tokens, err = s.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
+		if tokens, err = t.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
 			return err
 		}
-		if err := s.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
+		if err := t.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
 			return err
 		}
 		if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
 			return err
 		}
-		return s.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), fields{"email": u.Email, "role": m.Role})
+		return t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
 	})
 	if err != nil {
 		return nil, err
@@ -324,13 +323,13 @@ func (s *Store) DeleteMember(ctx context.Context, workspaceID, userID int64, now
 }
 
 // Members implements store.Control.
-func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
+func (t People) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
+	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name
-			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(stmt *sqlite.Stmt) {
+			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(row Row) {
 			list = append(list, store.MemberView{
-				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: stmt.ColumnInt64(0), Role: rimewatch.Role(stmt.ColumnText(1)), CreatedAt: columnTime(stmt, 2)},
-				Email:  stmt.ColumnText(3), Name: stmt.ColumnText(4),
+				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: row.ColumnInt64(0), Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2)},
+				Email:  row.ColumnText(3), Name: row.ColumnText(4),
 			})
 		}, workspaceID)
 	})
@@ -338,13 +337,13 @@ func (s *Store) Members(ctx context.Context, workspaceID int64) (list []store.Me
 }
 
 // Memberships implements store.Control.
-func (s *Store) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
-	err = s.readControl(ctx, func(conn *sqlite.Conn) error {
+func (t People) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
+	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name
-			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(stmt *sqlite.Stmt) {
+			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(row Row) {
 			list = append(list, store.MembershipView{
-				Member:        rimewatch.Member{WorkspaceID: stmt.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(stmt.ColumnText(1)), CreatedAt: columnTime(stmt, 2)},
-				WorkspaceName: stmt.ColumnText(3),
+				Member:        rimewatch.Member{WorkspaceID: row.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2)},
+				WorkspaceName: row.ColumnText(3),
 			})
 		}, userID)
 	})

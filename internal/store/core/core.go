@@ -1,0 +1,160 @@
+// Package core is what stores have in common: readings are a log and chunks,
+// whatever the engine below. An engine brings a Disk, which keeps log, checkpoints
+// and chunks, and a database for package tables.
+//
+// # Readings are a log and chunks
+//
+// A commit is one row of the log: the packed inputs of everybody who waited, one
+// sync for all of them. The readings of a commit also go, as the same bytes, into
+// the in-memory head of each device, which answers what is newest and settles
+// duplicates. In the background the sealer turns heads into chunks (package
+// chunk), in slices of a few devices: it encodes outside every lock, has the disk
+// write the chunks and each device's seal mark in one short transaction, and then
+// takes the rows out of the head. Small chunks are merged to one a day. Log rows
+// go when everything in them is sealed and no device needs them to rebuild its
+// streaming state (SaveCheckpoints).
+//
+// # Recovery
+//
+// The disk is the only thing that has to be crash-safe. At the start the log is
+// replayed into the heads; a row whose device has a seal mark at or after its
+// commit is in a chunk already. Whatever the moment of a crash, a reading is
+// therefore in exactly one of the two places.
+//
+// # Locks
+//
+// In this order: maintMu (background work), exclusive (a group that changes
+// devices, a change of sites), commitMu (one commit at a time), mu (what is in
+// memory). Readers take mu for slices of a millisecond, and ask the disk without
+// it. The head is copied before the chunks are read: what is sealed in between is
+// seen twice and merged, never missed.
+package core
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// Config of a Core.
+type Config struct {
+	// HeadBytes is the memory that unsealed readings may take before they are
+	// sealed early. Twice as much makes writers wait.
+	HeadBytes    int64
+	SealAfter    time.Duration // the age at which unsealed readings are sealed
+	SealReadings int           // unsealed readings of one device that are worth a chunk
+	Logger       *slog.Logger
+	Now          func() time.Time // for the age of unsealed readings and retention
+	Quiet        bool             // the background work is left to Rest
+}
+
+// Core is a store upon a Disk and Tables.
+type Core struct {
+	*tables.Tables
+	cfg  Config
+	log  *slog.Logger
+	disk Disk
+
+	// exclusive is held for a group that changes devices, from Stage until it
+	// ends, and for changes of sites.
+	exclusive sync.Mutex
+	commitMu  sync.Mutex // one commit at a time
+	// mu guards the fleet and everything in it. Readers hold it for slices of a
+	// millisecond, the writer to stage and to publish a commit.
+	mu     sync.RWMutex
+	fleet  fleet
+	loaded bool // Load was called: there is a fleet
+
+	seq       int64          // of the last commit
+	lastNow   rimewatch.Time // of the last commit
+	staged    []*commit      // by seq, what is not committed yet
+	spare     []*commit      // to be used again
+	head      headSize
+	deviceID  atomic.Int64 // last id given out
+	alertID   atomic.Int64 // likewise
+	lastAlert int64        // the greatest id of a stored alert
+	counts    alertCounts  // by workspace
+	active    map[int64]*activeAlert
+	chunks    chunkTimes // timestamps of chunks
+
+	ckptFloor atomic.Int64 // no input before it is needed for streaming state
+
+	ctx      context.Context // of the background work, ends with Close
+	cancel   context.CancelFunc
+	closed   atomic.Bool
+	workers  sync.WaitGroup
+	seal     sealer
+	maintMu  sync.Mutex     // one piece of background work at a time
+	trimmed  store.Seq      // no log row before it; under maintMu
+	retained rimewatch.Time // when expired data were last looked for; under maintMu
+}
+
+// New makes a core. Without Load it serves control data alone.
+func New(cfg Config, disk Disk, t *tables.Tables) *Core {
+	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, disk: disk, fleet: newFleet(), active: make(map[int64]*activeAlert)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.seal.init()
+	return s
+}
+
+// Load reads the devices and alerts. Recover must follow.
+func (s *Core) Load(ctx context.Context) error {
+	s.loaded = true
+	return s.load(ctx)
+}
+
+// Stop ends the background work. Nothing is lost: what is not sealed is in the
+// log. The disk may be closed afterwards.
+func (s *Core) Stop() {
+	s.closed.Store(true)
+	s.cancel()
+	s.workers.Wait()
+}
+
+// ErrClosed is the error of every call after Stop.
+func ErrClosed() error {
+	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The store is closing.", RetryAfter: 5 * time.Second}
+}
+
+// PutLive implements store.Log.
+func (s *Core) PutLive(live []store.LiveWrite, touched []store.AlertTouch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range live {
+		if d := s.fleet.byID[live[i].DeviceID]; d != nil {
+			d.live.Presence = live[i].Presence
+		}
+	}
+	s.touchAlerts(touched)
+}
+
+// PutLimits implements store.Log.
+func (s *Core) PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fleet.limits = limits
+}
+
+// NewDeviceID implements store.Log.
+func (s *Core) NewDeviceID() int64 { return s.deviceID.Add(1) }
+
+// NewAlertID implements store.Log.
+func (s *Core) NewAlertID() int64 { return s.alertID.Add(1) }
+
+// Stats implements store.Store. It counts every chunk: not for a hot path.
+func (s *Core) Stats(ctx context.Context) (store.Stats, error) {
+	st, err := s.disk.Sizes(ctx)
+	st.HeadReadings, st.HeadBytes = s.head.readings.Load(), s.head.bytes.Load()
+	st.LastSealed = rimewatch.Time(s.seal.lastAt.Load())
+	st.StoredReadings += st.HeadReadings
+	return st, err
+}
+
+// HeadBytes is the memory of readings that are not sealed yet.
+func (s *Core) HeadBytes() int64 { return s.head.bytes.Load() }

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// settle works out every device op of a group against the fleet and the ops
+// before it, without changing either.
+func (c *commit) settle() {
+	s, g := c.s, c.g
+	staged := make(map[string]*rimewatch.Device, len(g.Devices)) // by workspace and serial; nil = deleted
+	for _, op := range g.Devices {
+		row, ok := staged[stageKey(op.WorkspaceID, op.Serial)]
+		if !ok {
+			s.mu.RLock()
+			if d := s.fleet.find(op.WorkspaceID, rimewatch.SerialKey(op.Serial)); d != nil {
+				row = new(d.row.device())
+			}
+			s.mu.RUnlock()
+		}
+		op.Err = settleOne(op, row, g.Now)
+		if op.Err != nil {
+			continue
+		}
+		if op.Delete {
+			staged[stageKey(op.WorkspaceID, op.Serial)] = nil
+		} else {
+			staged[stageKey(op.WorkspaceID, op.Serial)] = &op.Device
+		}
+	}
+}
+
+func settleOne(op *store.DeviceOp, row *rimewatch.Device, now rimewatch.Time) error {
+	switch {
+	case op.Create != nil && row != nil:
+		return rimewatch.Errorf(rimewatch.CodeSerialTaken, "The serial %s is taken.", op.Serial).With("serial", "is taken")
+	case op.Create != nil:
+		op.Device = *op.Create
+		op.Device.CreatedAt, op.Device.UpdatedAt = now, now
+		return nil
+	case row == nil:
+		return errDevice()
+	}
+	op.Device = *row
+	op.Device.UpdatedAt = now
+	if op.Delete {
+		op.Device.DeletedAt = now
+		return nil
+	}
+	return op.Change(&op.Device)
+}
+
+func stageKey(workspaceID int64, serial string) string {
+	return fmt.Sprintf("%d/%s", workspaceID, rimewatch.SerialKey(serial))
+}

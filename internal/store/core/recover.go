@@ -1,0 +1,158 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+)
+
+// load reads what every query needs; Recover adds readings and states.
+func (s *Core) load(ctx context.Context) error {
+	s.fleet = newFleet()
+	if err := s.EachDeviceRow(ctx, s.fleet.put); err != nil {
+		return fmt.Errorf("devices: %w", err)
+	}
+	if err := s.refreshSites(ctx); err != nil {
+		return fmt.Errorf("sites: %w", err)
+	}
+	if err := s.loadAlerts(ctx); err != nil {
+		return fmt.Errorf("alerts: %w", err)
+	}
+	last, err := s.disk.Last(ctx)
+	if err != nil {
+		return err
+	}
+	s.deviceID.Store(last.DeviceID)
+	s.alertID.Store(last.AlertID)
+	s.lastAlert = last.AlertID
+	// The log is emptied as it is sealed; Lived remembers how far it got.
+	alive, seq, err := s.Lived(ctx)
+	s.lastNow, s.seq = alive, int64(max(last.Seq, seq))
+	return err
+}
+
+// refreshSites reads the sites' names and zones again.
+func (s *Core) refreshSites(ctx context.Context) error {
+	list, err := s.AllSites(ctx)
+	if err != nil {
+		return err
+	}
+	sites := make(map[int64]*rimewatch.Site, len(list))
+	for i := range list {
+		sites[list[i].ID] = &list[i]
+	}
+	s.mu.Lock()
+	s.fleet.sites = sites
+	s.mu.Unlock()
+	return nil
+}
+
+// Recover implements store.Log.
+func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) error, entry func(*store.Entry) error) error {
+	if s.closed.Load() {
+		return ErrClosed()
+	}
+	err := s.disk.Checkpoints(ctx, func(c *Checkpoint) error {
+		d := s.fleet.byID[c.DeviceID]
+		if d == nil {
+			return nil
+		}
+		if err := restoreLatest(c, d); err != nil {
+			return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+		}
+		state := c.Checkpoint
+		state.State = bytes.Clone(c.State)
+		return checkpoint(state)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.replayLog(ctx, entry); err != nil {
+		return err
+	}
+	s.startSealer()
+	return nil
+}
+
+func restoreLatest(c *Checkpoint, d *device) error {
+	if len(c.Latest) > 0 {
+		if _, err := chunk.DecodeReading(c.Latest, &d.live.Latest, 0); err != nil {
+			return err
+		}
+	}
+	d.live.CurrentTemp, d.live.CurrentTempAt = c.CurrentTemp, c.CurrentTempAt
+	return nil
+}
+
+// replayLog fills the heads. Readings that a seal has already moved into a
+// chunk while their commit's other devices were still waiting are told apart by
+// the device's seal mark.
+func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) error {
+	sealed, err := s.disk.SealMarks(ctx)
+	if err != nil {
+		return err
+	}
+	return s.disk.Log(ctx, func(at store.Seq, data []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		seq := int64(at)
+		return decodeLog(seq, data, func(e *store.Entry, encoded []byte) error {
+			s.lastNow = max(s.lastNow, e.Now)
+			d := s.fleet.byID[e.Input.DeviceID]
+			if d == nil {
+				if encoded == nil {
+					return nil // deleted since
+				}
+				// Deleted since, too, but its history is kept.
+				d = &device{row: row{id: e.Input.DeviceID, deleted: e.Now}}
+				s.fleet.byID[e.Input.DeviceID] = d
+			}
+			if encoded != nil && at > sealed[e.Input.DeviceID] {
+				d.head.stage(encoded, e.Input.Reading.At)
+				s.publishHead(d, int32(len(encoded)), 1, seq, e.Now)
+				s.head.add(int64(len(encoded)), 1)
+			}
+			if d.row.deleted != 0 {
+				return nil
+			}
+			if encoded != nil {
+				d.newest(&e.Input.Reading)
+			}
+			return entry(e)
+		})
+	})
+}
+
+// SaveCheckpoints implements store.Log.
+func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, floor store.Seq) error {
+	list := make([]Checkpoint, len(states))
+	s.mu.RLock()
+	for i := range states {
+		c := &list[i]
+		c.Checkpoint, c.Latest = states[i], []byte{}
+		if d := s.fleet.byID[c.DeviceID]; d != nil {
+			c.CurrentTemp, c.CurrentTempAt = d.live.CurrentTemp, d.live.CurrentTempAt
+			if d.live.Latest.At != 0 {
+				c.Latest = chunk.AppendReading(c.Latest, &d.live.Latest, 0)
+			}
+		}
+	}
+	s.mu.RUnlock()
+	if err := s.disk.SaveCheckpoints(ctx, list); err != nil {
+		return err
+	}
+	s.ckptFloor.Store(int64(floor))
+	return nil
+}
+
+// AliveAt implements store.Log.
+func (s *Core) AliveAt(context.Context) (rimewatch.Time, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.lastNow, nil
+}

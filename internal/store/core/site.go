@@ -1,0 +1,51 @@
+package core
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// changeSites runs a change of sites; afterwards the fleet in memory knows it,
+// too, before devices change. deleted is a site of the workspace that is no more,
+// 0 = none.
+func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID, deleted int64) error {
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	if err := change(); err != nil || !s.loaded {
+		return err
+	}
+	s.mu.Lock()
+	if r := s.fleet.workspaces[workspaceID]; r != nil && deleted != 0 {
+		for _, d := range r.list {
+			if d.row.siteID == deleted {
+				d.row.siteID = 0
+			}
+		}
+	}
+	s.mu.Unlock()
+	// What is stored is stored: a failure here only leaves old names on view.
+	if err := s.refreshSites(ctx); err != nil {
+		s.log.Error("read the sites again", "error", err)
+	}
+	return nil
+}
+
+// CreateSite implements store.Control.
+func (s *Core) CreateSite(ctx context.Context, x *rimewatch.Site) error {
+	return s.changeSites(ctx, func() error { return s.Tables.CreateSite(ctx, x) }, x.WorkspaceID, 0)
+}
+
+// UpdateSite implements store.Control.
+func (s *Core) UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (x rimewatch.Site, err error) {
+	err = s.changeSites(ctx, func() (err error) {
+		x, err = s.Tables.UpdateSite(ctx, workspaceID, id, change)
+		return err
+	}, workspaceID, 0)
+	return x, err
+}
+
+// DeleteSite implements store.Control.
+func (s *Core) DeleteSite(ctx context.Context, workspaceID, id int64) error {
+	return s.changeSites(ctx, func() error { return s.Tables.DeleteSite(ctx, workspaceID, id) }, workspaceID, id)
+}

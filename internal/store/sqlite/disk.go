@@ -1,0 +1,303 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitemigration"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// disk is the file and the connections to it: what a core and the tables ask of
+// an engine.
+type disk struct {
+	cfg    Config
+	tables *tables.Tables
+	closed atomic.Bool
+
+	pool *sqlitex.Pool
+	// accounts are connections for what is read for every request: a token must
+	// not wait for those who read history.
+	accounts *sqlitex.Pool
+
+	writeMu sync.Mutex // one transaction at a time
+	writer  *sqlite.Conn
+	maintMu sync.Mutex   // taken before writeMu
+	maint   *sqlite.Conn // of the background work; under maintMu
+	lookMu  sync.Mutex
+	lookup  *sqlite.Conn // of the write path; under lookMu
+}
+
+// accountReaders is the number of connections in accounts.
+const accountReaders = 2
+
+func (d *disk) open(ctx context.Context) error {
+	// The file holds secrets. SQLite gives its write-ahead log the same mode.
+	f, err := os.OpenFile(d.cfg.Path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	conn, err := sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	d.writer = conn
+	if err := prepareWriter(conn); err != nil {
+		return err
+	}
+	if err := migrate(ctx, conn); err != nil {
+		return err
+	}
+	d.pool, err = sqlitex.NewPool(d.cfg.Path, sqlitex.PoolOptions{
+		Flags:       sqlite.OpenReadWrite,
+		PoolSize:    d.cfg.Readers,
+		PrepareConn: prepareReader,
+	})
+	if err != nil {
+		return err
+	}
+	d.accounts, err = sqlitex.NewPool(d.cfg.Path, sqlitex.PoolOptions{
+		Flags:       sqlite.OpenReadWrite,
+		PoolSize:    accountReaders,
+		PrepareConn: prepareReader,
+	})
+	if err != nil {
+		return err
+	}
+	if d.cfg.ControlOnly {
+		return nil
+	}
+	if d.maint, err = sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite); err != nil {
+		return err
+	}
+	if err := sqlitex.ExecuteTransient(d.maint, "PRAGMA busy_timeout = 10000", nil); err != nil {
+		return err
+	}
+	if d.lookup, err = sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite); err != nil {
+		return err
+	}
+	if err := prepareReader(d.lookup); err != nil {
+		return err
+	}
+	return nil
+}
+
+// migrate brings the schema up to date. A file that is up to date is not
+// written to: a server must come up on a full disk, too, and answer reads.
+func migrate(ctx context.Context, conn *sqlite.Conn) error {
+	id, err := queryInt(conn, "PRAGMA application_id")
+	if err != nil {
+		return err
+	}
+	version, err := queryInt(conn, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	if id == applicationID && version == int64(len(migrations)) {
+		return nil
+	}
+	return sqlitemigration.Migrate(ctx, conn, schema())
+}
+
+// prepareWriter sets the writer up. FULL syncs the write-ahead log at every
+// commit: with NORMAL an acknowledged commit can be lost in a power cut. The
+// write-ahead log is checkpointed in the background, not inside a commit.
+func prepareWriter(conn *sqlite.Conn) error {
+	pages, err := queryInt(conn, "PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	if pages == 0 { // it can only be chosen for a new file
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA auto_vacuum = INCREMENTAL", nil); err != nil {
+			return err
+		}
+	}
+	for _, q := range []string{
+		"PRAGMA busy_timeout = 10000",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA synchronous = FULL",
+		"PRAGMA foreign_keys = ON",
+		"PRAGMA wal_autocheckpoint = 0",
+		"PRAGMA journal_size_limit = 8388608",
+		"PRAGMA cache_size = -8192",
+		"PRAGMA temp_store = MEMORY",
+	} {
+		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	return nil
+}
+
+func prepareReader(conn *sqlite.Conn) error {
+	for _, q := range []string{
+		"PRAGMA busy_timeout = 10000",
+		"PRAGMA query_only = ON",
+		"PRAGMA cache_size = -2048",
+		"PRAGMA temp_store = MEMORY",
+	} {
+		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	return nil
+}
+
+func (d *disk) close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	var err error
+	if d.pool != nil {
+		err = d.pool.Close()
+	}
+	if d.accounts != nil {
+		err = errors.Join(err, d.accounts.Close())
+	}
+	for _, c := range []struct {
+		mu   *sync.Mutex
+		conn **sqlite.Conn
+	}{{&d.maintMu, &d.maint}, {&d.lookMu, &d.lookup}, {&d.writeMu, &d.writer}} {
+		c.mu.Lock()
+		if *c.conn != nil {
+			(*c.conn).SetInterrupt(nil)
+			err = errors.Join(err, (*c.conn).Close())
+			*c.conn = nil
+		}
+		c.mu.Unlock()
+	}
+	return err
+}
+
+// read runs f on a connection of a pool.
+func (d *disk) read(ctx context.Context, pool *sqlitex.Pool, f func(*sqlite.Conn) error) error {
+	if d.closed.Load() {
+		return core.ErrClosed()
+	}
+	conn, err := pool.Take(ctx)
+	if err != nil {
+		return storeError(err, "take a connection")
+	}
+	defer pool.Put(conn)
+	return storeError(f(conn), "read")
+}
+
+// write runs f in one immediate transaction on the writer.
+func (d *disk) write(ctx context.Context, f func(*sqlite.Conn) error) (err error) {
+	d.writeMu.Lock()
+	defer d.writeMu.Unlock()
+	if d.writer == nil || d.closed.Load() {
+		return core.ErrClosed()
+	}
+	if err := ctx.Err(); err != nil {
+		return storeError(err, "write")
+	}
+	end, err := sqlitex.ImmediateTransaction(d.writer)
+	if err != nil {
+		return storeError(err, "begin")
+	}
+	defer func() {
+		if err == nil {
+			err = d.cfg.fault("commit")
+		}
+		end(&err)
+		err = storeError(err, "commit")
+	}()
+	return f(d.writer)
+}
+
+// Read implements tables.DB.
+func (d *disk) Read(ctx context.Context, f func(tables.Conn) error) error {
+	return d.read(ctx, d.accounts, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+}
+
+// ReadLong implements tables.DB.
+func (d *disk) ReadLong(ctx context.Context, f func(tables.Conn) error) error {
+	return d.read(ctx, d.pool, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+}
+
+// Write implements tables.DB.
+func (d *disk) Write(ctx context.Context, f func(tables.Conn) error) error {
+	return d.write(ctx, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+}
+
+// conn is a connection as package tables wants it.
+type conn struct {
+	*sqlite.Conn
+	disk *disk
+}
+
+// Query implements tables.Conn.
+func (c conn) Query(row func(tables.Row) error, statement string, args ...any) error {
+	if strings.HasPrefix(statement, "INSERT") {
+		if err := c.disk.cfg.fault("table"); err != nil {
+			return err
+		}
+	}
+	err := sqlitex.Execute(c.Conn, statement, &sqlitex.ExecOptions{Args: args, ResultFunc: func(stmt *sqlite.Stmt) error { return row(stmt) }})
+	return constraint(err)
+}
+
+// Exec implements tables.Conn.
+func (c conn) Exec(statement string, args ...any) (int, error) {
+	if err := c.disk.cfg.fault("table"); err != nil {
+		return 0, err
+	}
+	if err := sqlitex.Execute(c.Conn, statement, &sqlitex.ExecOptions{Args: args}); err != nil {
+		return 0, constraint(err)
+	}
+	return c.Changes(), nil
+}
+
+// constraint says in the words of package tables what was violated.
+func constraint(err error) error {
+	switch sqlite.ErrCode(err) {
+	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey:
+		return fmt.Errorf("%w: %w", tables.ErrUnique, err)
+	case sqlite.ResultConstraintForeignKey:
+		return fmt.Errorf("%w: %w", tables.ErrForeignKey, err)
+	}
+	return err
+}
+
+func queryInt(conn *sqlite.Conn, query string, args ...any) (v int64, err error) {
+	err = sqlitex.Execute(conn, query, &sqlitex.ExecOptions{Args: args, ResultFunc: func(stmt *sqlite.Stmt) error {
+		v = stmt.ColumnInt64(0)
+		return nil
+	}})
+	return v, err
+}
+
+// storeError gives every failure of the engine the one typed error. A full or
+// failing disk is the caller's sign to try again later.
+func storeError(err error, op string) error {
+	if err == nil {
+		return nil
+	}
+	var typed *rimewatch.Error
+	if errors.As(err, &typed) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was given up.")
+	}
+	e := rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, err), "The store failed.")
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy, sqlite.ResultReadOnly, sqlite.ResultInterrupt, sqlite.ResultCantOpen:
+		e.Code, e.Message, e.RetryAfter = rimewatch.CodeUnavailable, "The store cannot write at the moment.", 5*time.Second
+	}
+	return e
+}

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/core"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// trimRows is the number of rows of the log that one transaction deletes.
+const trimRows = 64
+
+// Last implements core.Disk.
+func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
+	err = d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+		for _, q := range []struct {
+			query string
+			dst   *int64
+		}{
+			{"SELECT coalesce(max(seq), 0) FROM commit_log", (*int64)(&last.Seq)},
+			{"SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'device'", &last.DeviceID},
+			{"SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'alert'", &last.AlertID},
+		} {
+			if *q.dst, err = queryInt(conn, q.query); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return last, err
+}
+
+// Append implements core.Disk.
+func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*store.DeviceOp, e *store.Effects) error {
+	return d.write(ctx, func(c *sqlite.Conn) error {
+		if len(row) > 0 {
+			if err := d.appendLog(c, int64(seq), row); err != nil {
+				return err
+			}
+		}
+		return d.tables.Commit(conn{c, d}, ops, e)
+	})
+}
+
+func (d *disk) appendLog(conn *sqlite.Conn, seq int64, row []byte) error {
+	if err := d.cfg.fault("log"); err != nil {
+		return err
+	}
+	stmt, err := conn.Prepare("INSERT INTO commit_log (seq, data) VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	stmt.BindInt64(1, seq)
+	stmt.BindBytes(2, row)
+	_, err = stmt.Step()
+	return errors.Join(err, stmt.Reset(), stmt.ClearBindings())
+}
+
+// Log implements core.Disk.
+func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error {
+	var buf []byte
+	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+		return sqlitex.Execute(conn, "SELECT seq, data FROM commit_log ORDER BY seq", &sqlitex.ExecOptions{
+			ResultFunc: func(stmt *sqlite.Stmt) error {
+				buf = column(stmt, 1, buf)
+				return yield(store.Seq(stmt.ColumnInt64(0)), buf)
+			},
+		})
+	})
+}
+
+// column reads a blob into buf, or into a larger one.
+func column(stmt *sqlite.Stmt, col int, buf []byte) []byte {
+	n := stmt.ColumnLen(col)
+	if cap(buf) < n {
+		buf = make([]byte, n+n/2)
+	}
+	buf = buf[:n]
+	stmt.ColumnBytes(col, buf)
+	return buf
+}
+
+// TrimLog implements core.Disk.
+func (d *disk) TrimLog(ctx context.Context, floor, last store.Seq, at rimewatch.Time) (bool, error) {
+	upTo := int64(0)
+	err := d.write(ctx, func(c *sqlite.Conn) error {
+		var err error
+		upTo, err = queryInt(c, "SELECT coalesce(max(seq), 0) FROM (SELECT seq FROM commit_log WHERE seq < ? ORDER BY seq LIMIT ?)", int64(floor), trimRows)
+		if err != nil || upTo == 0 {
+			return err
+		}
+		if err := d.cfg.fault("trim"); err != nil {
+			return err
+		}
+		if err := sqlitex.Execute(c, "DELETE FROM commit_log WHERE seq <= ?", &sqlitex.ExecOptions{Args: []any{upTo}}); err != nil {
+			return err
+		}
+		return d.tables.NoteLog(conn{c, d}, at, last)
+	})
+	return upTo != 0, err
+}
+
+// SaveCheckpoints implements core.Disk.
+func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) error {
+	return d.write(ctx, func(conn *sqlite.Conn) error {
+		for i := range list {
+			c := &list[i]
+			if err := d.cfg.fault("checkpoint"); err != nil {
+				return err
+			}
+			err := sqlitex.Execute(conn, `INSERT INTO checkpoint (device_id, seq, latest, current_temp, current_temp_at, state)
+				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (device_id) DO UPDATE SET seq = excluded.seq, latest = excluded.latest,
+				current_temp = excluded.current_temp, current_temp_at = excluded.current_temp_at, state = excluded.state`,
+				&sqlitex.ExecOptions{Args: []any{c.DeviceID, int64(c.Seq), c.Latest, c.CurrentTemp, int64(c.CurrentTempAt), c.State}})
+			if err != nil {
+				return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Checkpoints implements core.Disk.
+func (d *disk) Checkpoints(ctx context.Context, yield func(*core.Checkpoint) error) error {
+	var c core.Checkpoint
+	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+		return sqlitex.Execute(conn, "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint", &sqlitex.ExecOptions{
+			ResultFunc: func(stmt *sqlite.Stmt) error {
+				c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
+				c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
+				c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
+				return yield(&c)
+			},
+		})
+	})
+}
+
+// SealMarks implements core.Disk.
+func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
+	marks := make(map[int64]store.Seq)
+	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+		return sqlitex.Execute(conn, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log), 0)", &sqlitex.ExecOptions{
+			ResultFunc: func(stmt *sqlite.Stmt) error {
+				marks[stmt.ColumnInt64(0)] = store.Seq(stmt.ColumnInt64(1))
+				return nil
+			},
+		})
+	})
+	return marks, err
+}

@@ -1,0 +1,188 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// alertBody is what of an alert no query asks for.
+type alertBody struct {
+	Metric             string                `json:"metric,omitempty"`
+	Value              *float64              `json:"value,omitempty"`
+	PeakValue          *float64              `json:"peak_value,omitempty"`
+	Threshold          *float64              `json:"threshold,omitempty"`
+	Unit               string                `json:"unit,omitempty"`
+	ConditionStartedAt rimewatch.Time        `json:"condition_started_at,omitempty"`
+	LastEvaluatedAt    rimewatch.Time        `json:"last_evaluated_at,omitempty"`
+	AcknowledgedBy     string                `json:"acknowledged_by,omitempty"`
+	AckExpiresAt       rimewatch.Time        `json:"ack_expires_at,omitempty"`
+	ResolvedBy         string                `json:"resolved_by,omitempty"`
+	Resolution         rimewatch.Resolution  `json:"resolution,omitempty"`
+	Note               string                `json:"note,omitempty"`
+	Occurrences        int                   `json:"occurrences,omitempty"`
+	Flapping           bool                  `json:"flapping,omitempty"`
+	OutOf              int                   `json:"out_of,omitempty"`
+	HoldH              *float64              `json:"hold_h,omitempty"`
+	SuppressedBy       int64                 `json:"suppressed_by,omitempty"`
+	Prediction         *rimewatch.Prediction `json:"prediction,omitempty"`
+	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
+}
+
+func bodyOf(a *rimewatch.Alert) *alertBody {
+	return &alertBody{a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
+		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback}
+}
+
+func (b *alertBody) into(a *rimewatch.Alert) {
+	a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
+	a.ConditionStartedAt, a.LastEvaluatedAt, a.AcknowledgedBy, a.AckExpiresAt = b.ConditionStartedAt, b.LastEvaluatedAt, b.AcknowledgedBy, b.AckExpiresAt
+	a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping = b.ResolvedBy, b.Resolution, b.Note, b.Occurrences, b.Flapping
+	a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback = b.OutOf, b.HoldH, b.SuppressedBy, b.Prediction, b.Feedback
+}
+
+const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id"
+
+func scanAlert(row Row, a *rimewatch.Alert) error {
+	*a = rimewatch.Alert{
+		ID:             row.ColumnInt64(0),
+		WorkspaceID:    row.ColumnInt64(1),
+		DeviceID:       row.ColumnInt64(2),
+		Status:         rimewatch.AlertStatus(row.ColumnText(3)),
+		Severity:       rimewatch.Severity(row.ColumnText(4)),
+		Type:           rimewatch.AlertType(row.ColumnText(5)),
+		TriggeredAt:    rimewatch.Time(row.ColumnInt64(6)),
+		AcknowledgedAt: rimewatch.Time(row.ColumnInt64(7)),
+		ResolvedAt:     rimewatch.Time(row.ColumnInt64(8)),
+		SiteID:         row.ColumnInt64(10),
+	}
+	var b alertBody
+	if err := json.Unmarshal([]byte(row.ColumnText(9)), &b); err != nil {
+		return fmt.Errorf("alert %d: %w", a.ID, err)
+	}
+	b.into(a)
+	return nil
+}
+
+// saveAlert inserts an alert or overwrites it.
+func saveAlert(conn Conn, a *rimewatch.Alert) error {
+	body, err := json.Marshal(bodyOf(a))
+	if err != nil {
+		return err
+	}
+	_, err = exec(conn, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity,
+			acknowledged_at = excluded.acknowledged_at, resolved_at = excluded.resolved_at, body = excluded.body`,
+		a.ID, a.WorkspaceID, a.DeviceID, string(a.Status), string(a.Severity), string(a.Type),
+		int64(a.TriggeredAt), int64(a.AcknowledgedAt), int64(a.ResolvedAt), string(body), a.SiteID)
+	return err
+}
+
+// alertWhere builds the conditions of a filter. Values are bound, never spelt out;
+// status is, so that the partial index applies.
+func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
+	conds := []string{"workspace_id = ?"}
+	args := []any{workspaceID}
+	add := func(cond string, arg any) {
+		conds = append(conds, cond)
+		args = append(args, arg)
+	}
+	switch f.Status {
+	case rimewatch.AlertActive:
+		conds = append(conds, "status = 'active'")
+	case rimewatch.AlertResolved:
+		conds = append(conds, "status = 'resolved'")
+	}
+	if f.Severity != "" {
+		add("severity = ?", string(f.Severity))
+	}
+	if f.Type != "" {
+		add("type = ?", string(f.Type))
+	}
+	if f.DeviceID != 0 {
+		add("device_id = ?", f.DeviceID)
+	}
+	if f.Since != 0 {
+		add("triggered_at >= ?", int64(f.Since))
+	}
+	if f.Acknowledged != nil {
+		if *f.Acknowledged {
+			conds = append(conds, "acknowledged_at > 0")
+		} else {
+			conds = append(conds, "acknowledged_at = 0")
+		}
+	}
+	return strings.Join(conds, " AND "), args
+}
+
+// AlertList lists alerts newest first; with count, total counts all that the
+// filter lets through.
+func (t Alerts) AlertList(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage, count bool) (list []rimewatch.AlertView, total int, err error) {
+	where, args := alertWhere(workspaceID, &f)
+	err = t.readLong(ctx, func(conn Conn) error {
+		if count {
+			n, err := queryInt(conn, "SELECT count(*) FROM alert WHERE "+where, args...)
+			if err != nil {
+				return err
+			}
+			total = int(n)
+		}
+		query := "SELECT " + alertColumns + " FROM alert WHERE " + where
+		if p.BeforeAt != 0 {
+			query += " AND (triggered_at, id) < (?, ?)"
+			args = append(args, int64(p.BeforeAt), p.BeforeID)
+			p.Offset = 0
+		}
+		query += " ORDER BY triggered_at DESC, id DESC LIMIT ? OFFSET ?"
+		args = append(args, p.Limit, p.Offset)
+		list, err = scanAll(conn, func(row Row, v *rimewatch.AlertView) error { return scanAlert(row, &v.Alert) }, query, args...)
+		return err
+	})
+	return list, total, err
+}
+
+// FindAlert finds one alert: CodeAlertNotFound.
+func (t Alerts) FindAlert(ctx context.Context, workspaceID, id int64) (a rimewatch.Alert, err error) {
+	err = t.readLong(ctx, func(conn Conn) error {
+		list, err := scanAll(conn, scanAlert, "SELECT "+alertColumns+" FROM alert WHERE id = ? AND workspace_id = ?", id, workspaceID)
+		if err == nil && len(list) == 0 {
+			err = rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
+		}
+		if err == nil {
+			a = list[0]
+		}
+		return err
+	})
+	return a, err
+}
+
+// CountAlerts calls yield for every workspace, status and severity that there
+// are alerts of, triggered at or after since. workspaceID 0 = of all workspaces.
+func (t Alerts) CountAlerts(ctx context.Context, workspaceID int64, since rimewatch.Time, yield func(workspaceID int64, status rimewatch.AlertStatus, severity rimewatch.Severity, n int)) error {
+	query, args := "SELECT workspace_id, status, severity, count(*) FROM alert", []any(nil)
+	if workspaceID != 0 {
+		query, args = query+" WHERE workspace_id = ? AND triggered_at >= ?", []any{workspaceID, int64(since)}
+	}
+	return t.readLong(ctx, func(conn Conn) error {
+		return each(conn, query+" GROUP BY 1, 2, 3", func(row Row) {
+			yield(row.ColumnInt64(0), rimewatch.AlertStatus(row.ColumnText(1)), rimewatch.Severity(row.ColumnText(2)), row.ColumnInt(3))
+		}, args...)
+	})
+}
+
+// ActiveAlerts implements store.Alerts.
+func (t Alerts) ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error {
+	var a rimewatch.Alert
+	return t.readLong(ctx, func(conn Conn) error {
+		return conn.Query(func(row Row) error {
+			if err := scanAlert(row, &a); err != nil {
+				return err
+			}
+			return yield(&a)
+		}, "SELECT "+alertColumns+" FROM alert WHERE status = 'active' ORDER BY id")
+	})
+}

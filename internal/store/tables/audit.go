@@ -1,0 +1,102 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+func subject(kind string, id int64) string { return fmt.Sprintf("%s %d", kind, id) }
+
+// audit writes, in the caller's transaction, who did what.
+func (t *base) audit(ctx context.Context, conn Conn, workspaceID int64, action, subject string, detail store.Fields) error {
+	e, err := store.NewAuditEntry(workspaceID, t.now(), store.ActorOf(ctx), action, subject, detail)
+	if err != nil {
+		return err
+	}
+	return appendAudit(conn, e)
+}
+
+// auditChange is audit of an update. One that changed nothing leaves no entry.
+func (t *base) auditChange(ctx context.Context, conn Conn, workspaceID int64, action, subject string, before, after store.Fields) error {
+	if diff := store.Difference(before, after); len(diff) > 0 {
+		return t.audit(ctx, conn, workspaceID, action, subject, diff)
+	}
+	return nil
+}
+
+// auditUser is audit of what concerns a person, in all of their workspaces.
+func (t *base) auditUser(ctx context.Context, conn Conn, userID int64, action string, detail store.Fields) error {
+	var workspaces []int64
+	err := each(conn, "SELECT workspace_id FROM member WHERE user_id = ? ORDER BY workspace_id",
+		func(row Row) { workspaces = append(workspaces, row.ColumnInt64(0)) }, userID)
+	for _, id := range workspaces {
+		if err == nil {
+			err = t.audit(ctx, conn, id, action, subject("user", userID), detail)
+		}
+	}
+	return err
+}
+
+// appendAudit chains an entry to the last one of its workspace.
+func appendAudit(conn Conn, e *rimewatch.AuditEntry) error {
+	var prev [32]byte
+	err := each(conn, "SELECT hash FROM audit WHERE workspace_id = ? ORDER BY id DESC LIMIT 1",
+		func(row Row) { row.ColumnBytes(0, prev[:]) }, e.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	e.Hash = store.AuditHash(prev, e)
+	e.ID, err = insert(conn, nil, "INSERT INTO audit (workspace_id, at, actor, action, subject, detail, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		e.WorkspaceID, int64(e.At), e.Actor, e.Action, e.Subject, e.Detail, e.Hash[:])
+	return err
+}
+
+const auditColumns = "id, workspace_id, at, actor, action, subject, detail, hash"
+
+func scanAudit(row Row) rimewatch.AuditEntry {
+	e := rimewatch.AuditEntry{
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), At: columnTime(row, 2),
+		Actor: row.ColumnText(3), Action: row.ColumnText(4), Subject: row.ColumnText(5), Detail: row.ColumnText(6),
+	}
+	row.ColumnBytes(7, e.Hash[:])
+	return e
+}
+
+// AuditEntries implements store.Audit.
+func (t Records) AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) (list []rimewatch.AuditEntry, total int, err error) {
+	const where = " FROM audit WHERE workspace_id = ? AND substr(action, 1, length(?)) = ? AND substr(subject, 1, length(?)) = ?"
+	err = t.read(ctx, func(conn Conn) error {
+		n, err := queryInt(conn, "SELECT count(*)"+where, workspaceID, action, action, subject, subject)
+		if err != nil {
+			return err
+		}
+		total = int(n)
+		query, args := "SELECT "+auditColumns+where, []any{workspaceID, action, action, subject, subject}
+		if p.After != 0 {
+			query += " AND id < ?"
+			args = append(args, p.After)
+			p.Offset = 0
+		}
+		return each(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?",
+			func(row Row) { list = append(list, scanAudit(row)) }, append(args, p.Limit, p.Offset)...)
+	})
+	return list, total, err
+}
+
+// VerifyAudit implements store.Audit.
+func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
+	var prev [32]byte
+	err = t.read(ctx, func(conn Conn) error {
+		return each(conn, "SELECT "+auditColumns+" FROM audit WHERE workspace_id = ? ORDER BY id", func(row Row) {
+			e := scanAudit(row)
+			if broken == 0 && store.AuditHash(prev, &e) != e.Hash {
+				broken = e.ID
+			}
+			prev = e.Hash
+		}, workspaceID)
+	})
+	return broken, err
+}

@@ -1,0 +1,124 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// details are the parts of a device that are never searched by.
+type details struct {
+	Labels       map[string]string         `json:"labels,omitempty"`
+	Manufacturer string                    `json:"manufacturer,omitempty"`
+	Model        string                    `json:"model,omitempty"`
+	Notes        string                    `json:"notes,omitempty"`
+	InstalledAt  rimewatch.Time            `json:"installed_at,omitempty"`
+	Limits       *rimewatch.LimitOverrides `json:"limits,omitempty"`
+
+	Offsets        []rimewatch.Offset         `json:"offsets,omitempty"`
+	CalibrationDue []rimewatch.CalibrationDue `json:"calibration_due,omitempty"`
+}
+
+func detailsOf(d *rimewatch.Device) details {
+	return details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue}
+}
+
+func (x *details) into(d *rimewatch.Device) {
+	d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
+	d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue = x.InstalledAt, x.Limits, x.Offsets, x.CalibrationDue
+}
+
+const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, heartbeat_interval_s,
+	offline_after_s, firmware_version, details, created_at, updated_at, deleted_at`
+
+// EachDeviceRow calls yield for every existing device of every workspace, by id.
+func (t Devices) EachDeviceRow(ctx context.Context, yield func(*rimewatch.Device)) error {
+	return t.readLong(ctx, func(conn Conn) error {
+		return conn.Query(func(row Row) error {
+			d, err := scanDevice(row)
+			if err == nil {
+				yield(d)
+			}
+			return err
+		}, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 ORDER BY id")
+	})
+}
+
+// DeviceName finds what a device is or was called, deleted ones included; empty
+// when there never was one.
+func (t Devices) DeviceName(ctx context.Context, id int64) (serial, name, equipmentType string, err error) {
+	err = t.readLong(ctx, func(conn Conn) error {
+		return each(conn, "SELECT serial, name, equipment_type FROM device WHERE id = ?",
+			func(row Row) { serial, name, equipmentType = row.ColumnText(0), row.ColumnText(1), row.ColumnText(2) }, id)
+	})
+	return serial, name, equipmentType, err
+}
+
+func scanDevice(row Row) (*rimewatch.Device, error) {
+	d := &rimewatch.Device{
+		ID:                 row.ColumnInt64(0),
+		WorkspaceID:        row.ColumnInt64(1),
+		Serial:             row.ColumnText(2),
+		Name:               row.ColumnText(3),
+		EquipmentType:      row.ColumnText(4),
+		SiteID:             row.ColumnInt64(5),
+		HeartbeatIntervalS: row.ColumnInt(6),
+		OfflineAfterS:      row.ColumnInt(7),
+		FirmwareVersion:    row.ColumnText(8),
+		CreatedAt:          rimewatch.Time(row.ColumnInt64(10)),
+		UpdatedAt:          rimewatch.Time(row.ColumnInt64(11)),
+		DeletedAt:          rimewatch.Time(row.ColumnInt64(12)),
+	}
+	text := row.ColumnText(9)
+	if text == "{}" {
+		return d, nil
+	}
+	var x details
+	if err := json.Unmarshal([]byte(text), &x); err != nil {
+		return nil, fmt.Errorf("details of device %d: %w", d.ID, err)
+	}
+	x.into(d)
+	return d, nil
+}
+
+func saveDevice(conn Conn, d *rimewatch.Device) error {
+	text, err := json.Marshal(detailsOf(d))
+	if err != nil {
+		return err
+	}
+	_, err = exec(conn, `INSERT INTO device (`+deviceColumns+`, serial_key)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET serial = excluded.serial, serial_key = excluded.serial_key, name = excluded.name,
+			equipment_type = excluded.equipment_type, site_id = excluded.site_id,
+			heartbeat_interval_s = excluded.heartbeat_interval_s, offline_after_s = excluded.offline_after_s,
+			firmware_version = excluded.firmware_version, details = excluded.details,
+			updated_at = excluded.updated_at, deleted_at = excluded.deleted_at`,
+		d.ID, d.WorkspaceID, d.Serial, d.Name, d.EquipmentType, d.SiteID, d.HeartbeatIntervalS,
+		d.OfflineAfterS, d.FirmwareVersion, string(text), int64(d.CreatedAt), int64(d.UpdatedAt), int64(d.DeletedAt),
+		rimewatch.SerialKey(d.Serial))
+	return err
+}
+
+// Serials implements store.Fleet.
+func (t Devices) Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error) {
+	out := make(map[int64]string, len(ids))
+	err := t.readLong(ctx, func(conn Conn) error {
+		for part := range slices.Chunk(ids, 500) { // engines bound the number of parameters
+			args := []any{workspaceID}
+			for _, id := range part {
+				args = append(args, id)
+			}
+			err := each(conn, "SELECT id, serial FROM device WHERE workspace_id = ? AND id IN (?"+strings.Repeat(", ?", len(part)-1)+")",
+				func(row Row) { out[row.ColumnInt64(0)] = row.ColumnText(1) }, args...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}

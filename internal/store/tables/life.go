@@ -1,0 +1,73 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// aliveAt is the key of the last moment at which a node is known to have watched.
+const aliveAt = "alive_at"
+
+// MarkAlive implements store.Log.
+func (t Places) MarkAlive(ctx context.Context, now rimewatch.Time) error {
+	return t.write(ctx, func(conn Conn) error { return setMeta(conn, aliveAt, int64(now)) })
+}
+
+// Lived returns the last moment that MarkAlive or NoteLog recorded, and how far
+// the log was by then.
+func (t Places) Lived(ctx context.Context) (at rimewatch.Time, seq store.Seq, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		alive, err := meta(conn, aliveAt)
+		if err != nil {
+			return err
+		}
+		n, err := meta(conn, "seq")
+		at, seq = rimewatch.Time(alive), store.Seq(n)
+		return err
+	})
+	return at, seq, err
+}
+
+// NoteLog records how far the log is, in the transaction that deletes its rows.
+func (t Places) NoteLog(conn Conn, at rimewatch.Time, seq store.Seq) error {
+	if err := raiseMeta(conn, "seq", int64(seq)); err != nil {
+		return err
+	}
+	return raiseMeta(conn, aliveAt, int64(at))
+}
+
+// AddDowntime implements store.Log.
+func (t Places) AddDowntime(ctx context.Context, d store.Downtime) (all []store.Downtime, err error) {
+	err = t.write(ctx, func(conn Conn) error {
+		if d.To > d.From {
+			_, err := exec(conn, `INSERT INTO downtime (from_at, to_at) VALUES (?, ?)
+				ON CONFLICT (from_at) DO UPDATE SET to_at = excluded.to_at WHERE downtime.to_at < excluded.to_at`, int64(d.From), int64(d.To))
+			if err != nil {
+				return err
+			}
+		}
+		return each(conn, "SELECT from_at, to_at FROM downtime ORDER BY from_at", func(row Row) {
+			all = append(all, store.Downtime{From: columnTime(row, 0), To: columnTime(row, 1)})
+		})
+	})
+	return all, err
+}
+
+// AllSites lists the sites of all workspaces.
+func (t Places) AllSites(ctx context.Context) (list []rimewatch.Site, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		return each(conn, "SELECT "+siteColumns+" FROM site", func(row Row) { list = append(list, scanSite(row)) })
+	})
+	return list, err
+}
+
+// Expire deletes what a workspace keeps no longer than its rollups: excursions,
+// and what was told of alerts that are over.
+func (t Places) Expire(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
+	if err := t.expireExcursions(ctx, workspaceID, before); err != nil {
+		return err
+	}
+	return t.pruneNotifications(ctx, workspaceID, before)
+}

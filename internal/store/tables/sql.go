@@ -1,0 +1,130 @@
+package tables
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+func wrap(err error, what string, id int64) error { return fmt.Errorf("%s %d: %w", what, id, err) }
+
+// each runs a query and hands out its rows.
+func each(conn Conn, query string, scan func(Row), args ...any) error {
+	return conn.Query(func(row Row) error { scan(row); return nil }, query, args...)
+}
+
+// one runs a query that finds one row: missing when it finds none.
+func one(conn Conn, missing error, query string, scan func(Row), args ...any) error {
+	found := false
+	err := each(conn, query, func(row Row) { found = true; scan(row) }, args...)
+	if err == nil && !found {
+		return missing
+	}
+	return err
+}
+
+// scanAll returns all rows of a query whose scan can fail.
+func scanAll[T any](conn Conn, scan func(Row, *T) error, query string, args ...any) (list []T, err error) {
+	err = conn.Query(func(row Row) error {
+		var v T
+		if err := scan(row, &v); err != nil {
+			return err
+		}
+		list = append(list, v)
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// queryInt returns the first column of a query's only row, 0 without one.
+func queryInt(conn Conn, query string, args ...any) (v int64, err error) {
+	err = each(conn, query, func(row Row) { v = row.ColumnInt64(0) }, args...)
+	return v, err
+}
+
+// exec runs a statement and returns the number of rows that it changed. What it
+// refers to but does not exist is CodeNotFound.
+func exec(conn Conn, query string, args ...any) (int, error) {
+	n, err := conn.Exec(query, args...)
+	if errors.Is(err, ErrForeignKey) {
+		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this belongs to does not exist.")
+	}
+	return n, err
+}
+
+// insert runs an INSERT and returns the new id. A clash of unique keys is taken.
+func insert(conn Conn, taken error, query string, args ...any) (id int64, err error) {
+	id, err = queryInt(conn, query+" RETURNING id", args...)
+	if errors.Is(err, ErrForeignKey) {
+		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this belongs to does not exist.")
+	}
+	return id, unique(err, taken)
+}
+
+// unique replaces the engine's word for a clash of unique keys.
+func unique(err, taken error) error {
+	if taken != nil && errors.Is(err, ErrUnique) {
+		return taken
+	}
+	return err
+}
+
+// fromJSON reads a column that holds JSON.
+func fromJSON(row Row, col int, into any) error {
+	if err := json.Unmarshal([]byte(row.ColumnText(col)), into); err != nil {
+		return fmt.Errorf("%s %d: %w", row.ColumnName(col), row.ColumnInt64(0), err)
+	}
+	return nil
+}
+
+// asJSON is what fromJSON reads: of texts and numbers alone, which always can be
+// written.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// blob is b as what a column that is never NULL takes.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func columnTime(row Row, col int) rimewatch.Time { return rimewatch.Time(row.ColumnInt64(col)) }
+
+func columnBlob(row Row, col int) []byte {
+	n := row.ColumnLen(col)
+	if n == 0 {
+		return nil
+	}
+	b := make([]byte, n)
+	row.ColumnBytes(col, b)
+	return b
+}
+
+// setMeta and addMeta keep one of the numbers that concern the whole store; the
+// latter never makes it smaller.
+func setMeta(conn Conn, key string, v int64) error {
+	_, err := exec(conn, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, v)
+	return err
+}
+
+// raiseMeta is setMeta that never makes a number smaller.
+func raiseMeta(conn Conn, key string, v int64) error {
+	_, err := exec(conn, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value", key, v)
+	return err
+}
+
+func meta(conn Conn, key string) (int64, error) {
+	return queryInt(conn, "SELECT value FROM meta WHERE key = ?", key)
+}

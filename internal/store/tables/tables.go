@@ -1,0 +1,131 @@
+// Package tables is what every engine keeps in tables: workspaces, people,
+// devices, alerts, notifications, records and the audit trail. Each statement
+// stands here once, in the SQL that SQLite and PostgreSQL share; an engine brings
+// a Conn, which runs statements, and the schema.
+package tables
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Errors that a Conn wraps its engine's own in.
+var (
+	ErrUnique     = errors.New("a unique key is taken")
+	ErrForeignKey = errors.New("a reference leads nowhere")
+)
+
+// Conn runs statements. Parameters are written ? and numbered from the left.
+type Conn interface {
+	// Query calls row for each row of the result until it returns an error.
+	Query(row func(Row) error, statement string, args ...any) error
+	// Exec returns the number of rows that the statement changed. Its errors wrap
+	// ErrUnique and ErrForeignKey.
+	Exec(statement string, args ...any) (int, error)
+}
+
+// Row is a row of a result. Columns count from 0; NULL is the zero value.
+type Row interface {
+	ColumnBool(i int) bool
+	ColumnInt(i int) int
+	ColumnInt64(i int) int64
+	ColumnFloat(i int) float64
+	ColumnText(i int) string
+	ColumnLen(i int) int // of ColumnBytes
+	ColumnBytes(i int, into []byte) int
+	ColumnName(i int) string
+}
+
+// DB gives connections. The functions may not keep them. Errors of the engine
+// come back as rimewatch.Error; others come back as they are.
+type DB interface {
+	// Read is for what is read for every request.
+	Read(ctx context.Context, f func(Conn) error) error
+	// ReadLong is for lists and counts that may take long: Read does not wait for
+	// it.
+	ReadLong(ctx context.Context, f func(Conn) error) error
+	// Write runs f in one transaction, which is durable when Write returns nil.
+	Write(ctx context.Context, f func(Conn) error) error
+}
+
+// Tables are all of them, in rooms.
+type Tables struct {
+	*base
+	Places
+	People
+	Access
+	Routing
+	Outbox
+	Records
+	Alerts
+	Devices
+}
+
+// The rooms.
+type (
+	Places  struct{ *base } // workspaces, sites, and what concerns the whole store
+	People  struct{ *base } // users, members, invitations
+	Access  struct{ *base } // sessions and tokens
+	Routing struct{ *base } // channels, routes, silences, maintenance windows
+	Outbox  struct{ *base } // transitions and deliveries
+	Records struct{ *base } // excursions, corrective actions, calibrations, the audit trail
+	Alerts  struct{ *base }
+	Devices struct{ *base }
+)
+
+// base is what all rooms stand on.
+type base struct {
+	db  DB
+	now func() rimewatch.Time // for the audit trail
+}
+
+// New makes the tables of a database that has the schema.
+func New(db DB, now func() rimewatch.Time) *Tables {
+	b := &base{db, now}
+	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}}
+}
+
+func (t *base) read(ctx context.Context, f func(Conn) error) error     { return t.db.Read(ctx, f) }
+func (t *base) readLong(ctx context.Context, f func(Conn) error) error { return t.db.ReadLong(ctx, f) }
+func (t *base) write(ctx context.Context, f func(Conn) error) error    { return t.db.Write(ctx, f) }
+
+// Commit writes, in a transaction, what a group means: its devices and effects.
+func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
+	for _, op := range ops {
+		if op.Err != nil {
+			continue
+		}
+		if err := saveDevice(conn, &op.Device); err != nil {
+			return wrap(err, "device", op.Device.ID)
+		}
+		if op.Calibration != nil {
+			if err := saveCalibration(conn, &op.Device, op.Calibration); err != nil {
+				return wrap(err, "calibration of device", op.Device.ID)
+			}
+		}
+	}
+	for _, a := range e.Alerts {
+		if err := saveAlert(conn, a); err != nil {
+			return wrap(err, "alert of device", a.DeviceID)
+		}
+	}
+	for i := range e.Transitions {
+		if err := insertTransition(conn, &e.Transitions[i]); err != nil {
+			return wrap(err, "transition of alert", e.Transitions[i].AlertID)
+		}
+	}
+	for _, a := range e.Audit {
+		if err := appendAudit(conn, a); err != nil {
+			return wrap(err, "audit of workspace", a.WorkspaceID)
+		}
+	}
+	for _, x := range e.Excursions {
+		if err := saveExcursion(conn, x); err != nil {
+			return wrap(err, "excursion of device", x.DeviceID)
+		}
+	}
+	return nil
+}
