@@ -30,6 +30,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/webui"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Config of an App: the operator's settings and what tests replace.
@@ -114,8 +115,8 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	registry := prometheus.NewRegistry()
 	// What the hub asks for comes to life after it; it asks when it runs.
 	a.Hub = realtime.New(realtime.Config{
-		Objects: objects{}, Store: a.Store, Now: a.now, Log: cfg.Logger, Sockets: cfg.StreamLimit, Registerer: registry,
-		Summary: func(workspaceID int64) ingest.Summary { return a.Ingest.Summary(workspaceID) },
+		Store: a.Store, Now: a.now, Log: cfg.Logger, Sockets: cfg.StreamLimit, Registerer: registry,
+		Summary: func(workspaceID int64) wire.HealthSummary { return a.Ingest.Summary(workspaceID) },
 		Valid: func(ctx context.Context, p account.Principal, now rimewatch.Time) error {
 			return a.Accounts.Valid(ctx, p, now)
 		},
@@ -152,7 +153,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.registerMetrics(registry)
 	return httpapi.New(httpapi.Config{
-		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: health{a.Ingest}, Predictor: a.Ingest,
+		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store, Streams: a.Hub,
 		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,

@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
@@ -44,8 +42,7 @@ func (a *App) notifications() error {
 	}
 	a.Notify = notify.New(notify.Config{
 		Store: a.Store, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
-		AlertJSON: func(v *rimewatch.AlertView) (json.RawMessage, error) { return httpapi.Objects{}.Alert(nil, v) },
-		Now:       a.cfg.Now, Logger: a.log,
+		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
 }

@@ -1,18 +1,6 @@
 package app
 
-import (
-	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/ingest"
-)
-
-// objects lets the stream send what the REST API answers.
-type objects struct{ httpapi.Objects }
-
-// Summary appends the health summary.
-func (o objects) Summary(b []byte, s *ingest.Summary) ([]byte, error) {
-	summary := httpapi.Summary(*s)
-	return o.Objects.Summary(b, &summary)
-}
+import "github.com/rimewatch/rimewatch/internal/ingest"
 
 // both publishes to two.
 type both struct{ first, second ingest.Publisher }

@@ -8,67 +8,9 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-// Alert is an alert in answers.
-type Alert struct {
-	ID                 int64                       `json:"id"`
-	Status             rimewatch.AlertStatus       `json:"status" enum:"active,resolved"`
-	Severity           rimewatch.Severity          `json:"severity" enum:"warning,critical"`
-	Type               rimewatch.AlertType         `json:"type" doc:"An open set: new types may appear." example:"high_temperature"`
-	DeviceID           *int64                      `json:"device_id" doc:"null for the alert of a site, as all about the device is."`
-	DeviceSerial       *string                     `json:"device_serial"`
-	DeviceName         *string                     `json:"device_name"`
-	EquipmentType      *string                     `json:"equipment_type"`
-	Site               maybe[SiteRef]              `json:"site"`
-	Title              string                      `json:"title"`
-	Message            string                      `json:"message"`
-	Metric             *string                     `json:"metric" doc:"Measurement or derived measure; null when the alert rests on none."`
-	Value              *float64                    `json:"value" doc:"Newest value of the metric."`
-	PeakValue          *float64                    `json:"peak_value" doc:"Worst value since the condition began."`
-	Threshold          *float64                    `json:"threshold" doc:"The limit that was passed."`
-	Unit               *string                     `json:"unit"`
-	ConditionStartedAt rimewatch.Time              `json:"condition_started_at"`
-	TriggeredAt        rimewatch.Time              `json:"triggered_at" nullable:"false"`
-	LastEvaluatedAt    rimewatch.Time              `json:"last_evaluated_at"`
-	AcknowledgedAt     rimewatch.Time              `json:"acknowledged_at"`
-	AcknowledgedBy     *string                     `json:"acknowledged_by"`
-	AckExpiresAt       rimewatch.Time              `json:"acknowledgement_expires_at"`
-	ResolvedAt         rimewatch.Time              `json:"resolved_at"`
-	ResolvedBy         *string                     `json:"resolved_by"`
-	Resolution         *string                     `json:"resolution" enum:"auto,manual,superseded,null" doc:"null while the alert is active."`
-	Note               *string                     `json:"note"`
-	Occurrences        int                         `json:"occurrences" doc:"How often the condition came back on this alert."`
-	Flapping           bool                        `json:"flapping"`
-	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
-	Prediction         maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
-	Feedback           maybe[rimewatch.Feedback]   `json:"feedback" doc:"What a person said of the prediction; null when nobody has."`
-}
-
-// orNull is nil for the empty value.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
-func alertJSON(v *rimewatch.AlertView) Alert {
-	out := Alert{
-		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
-		DeviceID: orNull(v.DeviceID), DeviceSerial: orNull(v.DeviceSerial), DeviceName: orNull(v.DeviceName), EquipmentType: orNull(v.EquipmentType), Site: siteRef(v.Site),
-		Title: phrase.Title(&v.Alert), Message: phrase.Message(&v.Alert), Metric: orNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: orNull(v.Unit),
-		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
-		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: orNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
-		ResolvedAt: v.ResolvedAt, ResolvedBy: orNull(v.ResolvedBy), Resolution: orNull(string(v.Resolution)), Note: orNull(v.Note),
-		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: orNull(v.SuppressedBy),
-	}
-	out.Prediction.value, out.Feedback.value = predictionJSON(v.Prediction), v.Feedback
-	return out
-}
 
 // AlertListInput are the filters of the alert list.
 type AlertListInput struct {
@@ -83,8 +25,8 @@ type AlertListInput struct {
 
 // AlertList is a page of alerts.
 type AlertList struct {
-	Alerts     []Alert    `json:"alerts"`
-	Pagination Pagination `json:"pagination"`
+	Alerts     []wire.Alert    `json:"alerts"`
+	Pagination wire.Pagination `json:"pagination"`
 }
 
 // alertFilter gives the store's form of the filters; none means that nothing can
@@ -134,9 +76,9 @@ func (a *API) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, er
 	if more {
 		list = list[:in.size()]
 	}
-	out := AlertList{Alerts: make([]Alert, len(list))}
+	out := AlertList{Alerts: make([]wire.Alert, len(list))}
 	for i := range list {
-		out.Alerts[i] = alertJSON(&list[i])
+		out.Alerts[i] = wire.NewAlert(&list[i])
 	}
 	out.Pagination = c.pagination(&in.PageInput, len(list), total, more, func() string {
 		last := &list[len(list)-1]
@@ -166,14 +108,14 @@ func pathID(s string, notFound *rimewatch.Error) (int64, error) {
 
 // AlertData is the data of answers about one alert.
 type AlertData struct {
-	Alert Alert `json:"alert"`
+	Alert wire.Alert `json:"alert"`
 }
 
 func alertData(v rimewatch.AlertView, err error) (AlertData, error) {
 	if err != nil {
 		return AlertData{}, err
 	}
-	return AlertData{alertJSON(&v)}, nil
+	return AlertData{wire.NewAlert(&v)}, nil
 }
 
 func (a *API) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
@@ -332,35 +274,8 @@ func (a *API) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCount
 	}, nil
 }
 
-// HealthSummary is the data of the health summary.
-type HealthSummary struct {
-	TotalDevices          int            `json:"total_devices"`
-	OnlineDevices         int            `json:"online_devices"`
-	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth; 100 when there are none."`
-	ActiveAlerts          int            `json:"active_alerts"`
-	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h; 100 when nothing is covered."`
-	OfflineDevices        int            `json:"offline_devices"`
-	CriticalAlerts        int            `json:"critical_alerts"`
-	WarningAlerts         int            `json:"warning_alerts"`
-	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
-	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
-	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
-}
-
-func (a *API) healthSummary(ctx context.Context, _ *NoInput) (HealthSummary, error) {
-	s, err := a.cfg.Health.Summary(ctx, callOf(ctx).workspace())
-	if err != nil {
-		return HealthSummary{}, err
-	}
-	return summaryJSON(&s), nil
-}
-
-func summaryJSON(s *Summary) HealthSummary {
-	return HealthSummary{
-		TotalDevices: s.TotalDevices, OnlineDevices: s.OnlineDevices, HealthScore: s.HealthScore, ActiveAlerts: s.ActiveAlerts,
-		TemperatureCompliance: s.TemperatureCompliance, OfflineDevices: s.OfflineDevices, CriticalAlerts: s.CriticalAlerts,
-		WarningAlerts: s.WarningAlerts, DataCoverage: s.DataCoverage, StrictCompliance: s.StrictCompliance, ComputedAt: s.ComputedAt,
-	}
+func (a *API) healthSummary(ctx context.Context, _ *NoInput) (wire.HealthSummary, error) {
+	return a.cfg.Health.Summary(callOf(ctx).workspace()), nil
 }
 
 func (a *API) alertRoutes() []route {

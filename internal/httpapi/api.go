@@ -16,7 +16,9 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Authenticator finds who makes a request.
@@ -56,33 +58,15 @@ type Writer interface {
 	SiteDeleted(ctx context.Context, id int64) error
 }
 
-// Health tells how a fleet and its devices are.
+// Health answers questions about the health of a fleet and its devices.
 type Health interface {
-	Summary(ctx context.Context, workspaceID int64) (Summary, error)
-	// DeviceHealth gives a score of 0–100 and what takes points from it.
-	DeviceHealth(deviceID int64) (score float64, drivers []Driver)
-	// DeviceCompliance tells of the device's last 24 h.
-	DeviceCompliance(deviceID int64) Compliance
-	// OpenExcursions gives those that last: of one device, or of all (0).
+	Summary(workspaceID int64) wire.HealthSummary
+	// DeviceHealth returns a score of 0–100 and what takes points from it.
+	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
+	// DeviceCompliance returns the device's last 24 h.
+	DeviceCompliance(deviceID int64) health.Compliance
+	// OpenExcursions returns those that last: of one device, or of all (0).
 	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
-}
-
-// Summary is the state of all devices of a workspace.
-type Summary struct {
-	TotalDevices, OnlineDevices, OfflineDevices      int
-	ActiveAlerts, CriticalAlerts, WarningAlerts      int
-	HealthScore, TemperatureCompliance, DataCoverage float64 // 0–100
-	StrictCompliance                                 float64 // 0–100
-	ComputedAt                                       rimewatch.Time
-}
-
-// Driver is one thing that lowers a device's health score.
-type Driver struct {
-	Component  string  `json:"component"`
-	Weight     float64 `json:"weight" doc:"Share of the component in the score, 0–1."`
-	Severity   float64 `json:"severity" doc:"How bad it is, 0–1."`
-	PointsLost float64 `json:"points_lost"`
-	Text       string  `json:"text" doc:"For people."`
 }
 
 // Fleet answers questions about devices.

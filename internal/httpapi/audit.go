@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // AuditEntry is one line of the audit trail.
@@ -46,9 +47,9 @@ type AuditInput struct {
 
 // AuditList is a page of the audit trail.
 type AuditList struct {
-	Entries    []AuditEntry `json:"entries"`
-	ChainOK    bool         `json:"chain_ok" doc:"Whether every entry of the whole trail fits the one before it. False: entries were changed or removed behind the service's back."`
-	Pagination Pagination   `json:"pagination"`
+	Entries    []AuditEntry    `json:"entries"`
+	ChainOK    bool            `json:"chain_ok" doc:"Whether every entry of the whole trail fits the one before it. False: entries were changed or removed behind the service's back."`
+	Pagination wire.Pagination `json:"pagination"`
 }
 
 func (a *API) listAudit(ctx context.Context, in *AuditInput) (AuditList, error) {

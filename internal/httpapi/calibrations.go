@@ -198,27 +198,14 @@ func (a *API) listCalibrations(ctx context.Context, in *SerialInput) (Calibratio
 	return out, nil
 }
 
-// CalibrationState is what a device's calibrations come to.
-type CalibrationState struct {
-	DueAt   rimewatch.Time `json:"due_at" nullable:"false" doc:"When the first of the device's calibrated probes is due."`
-	Overdue bool           `json:"overdue"`
-}
-
-// DeviceOffset is a correction of one measurement from a moment on.
-type DeviceOffset struct {
-	Field string         `json:"field"`
-	From  rimewatch.Time `json:"from" nullable:"false"`
-	Add   float64        `json:"add" doc:"In the unit of the field. Readings in answers have it added already."`
-}
-
-func calibrationState(d *rimewatch.Device, now rimewatch.Time) (maybe[CalibrationState], []DeviceOffset) {
-	offsets := make([]DeviceOffset, len(d.Offsets))
+func calibrationState(d *rimewatch.Device, now rimewatch.Time) (wire.Maybe[wire.CalibrationState], []wire.DeviceOffset) {
+	offsets := make([]wire.DeviceOffset, len(d.Offsets))
 	for i, o := range d.Offsets {
-		offsets[i] = DeviceOffset{o.Field.String(), o.From, o.Add}
+		offsets[i] = wire.DeviceOffset{Field: o.Field.String(), From: o.From, Add: o.Add}
 	}
 	due := d.CalibrationDueAt()
 	if due == 0 {
-		return maybe[CalibrationState]{}, offsets
+		return wire.Maybe[wire.CalibrationState]{}, offsets
 	}
-	return maybe[CalibrationState]{&CalibrationState{due, due < now}}, offsets
+	return wire.Maybe[wire.CalibrationState]{Value: &wire.CalibrationState{DueAt: due, Overdue: due < now}}, offsets
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Notifications keeps channels, routes, silences and the log of deliveries.
@@ -81,8 +82,8 @@ type Channel struct {
 
 func channelJSON(c *rimewatch.Channel) Channel {
 	out := Channel{
-		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: orNull(c.MaskedURL()), FallbackID: orNull(c.FallbackID),
-		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: orNull(c.LastError), Failures: c.Failures,
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: wire.OrNull(c.MaskedURL()), FallbackID: wire.OrNull(c.FallbackID),
+		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: wire.OrNull(c.LastError), Failures: c.Failures,
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 	if c.To == nil {
@@ -128,9 +129,9 @@ func notificationState(list []rimewatch.Channel) NotificationState {
 	switch {
 	case s.WorkingChannels > 0:
 	case untried:
-		s.Warning = orNull(warnUntried)
+		s.Warning = wire.OrNull(warnUntried)
 	default:
-		s.Warning = orNull(warnNone)
+		s.Warning = wire.OrNull(warnNone)
 	}
 	return s
 }
@@ -231,7 +232,7 @@ func (a *API) createChannel(ctx context.Context, in *ChannelCreateInput) (NewCha
 	}
 	a.cfg.Notifier.Changed(c.workspace())
 	c.header("Location", fmt.Sprintf("%s/v1/channels/%d", Prefix, ch.ID))
-	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
+	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
 }
 
 // ChannelUpdate is the body that changes a channel. Its kind is for ever.
@@ -265,7 +266,7 @@ func (a *API) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewCha
 		return NewChannel{}, err
 	}
 	a.cfg.Notifier.Changed(c.workspace())
-	return NewChannel{channelJSON(&ch), orNull(secret)}, nil
+	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
 }
 
 func (a *API) deleteChannel(ctx context.Context, in *IDInput) (Done, error) {

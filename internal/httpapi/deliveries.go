@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 type deliveryStore interface {
@@ -17,19 +18,19 @@ type deliveryStore interface {
 
 // Delivery is one message to one channel.
 type Delivery struct {
-	ID            int64                    `json:"id"`
-	Key           string                   `json:"key" doc:"Stable over retries, and the webhook-id of a webhook: receivers may drop doubles by it."`
-	AlertID       *int64                   `json:"alert_id" doc:"null for tests and digests."`
-	Kind          rimewatch.DeliveryKind   `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback"`
-	Level         int                      `json:"level" doc:"Escalation level, from 0."`
-	Status        rimewatch.DeliveryStatus `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: given up; dropped: pointless by then."`
-	Attempts      int                      `json:"attempts"`
-	Channel       DeliveryChannel          `json:"channel"`
-	Route         maybe[DeliveryRoute]     `json:"route" doc:"null for the default route, tests and fallbacks."`
-	CreatedAt     rimewatch.Time           `json:"created_at" nullable:"false"`
-	NextAttemptAt rimewatch.Time           `json:"next_attempt_at" doc:"null unless it is pending."`
-	SentAt        rimewatch.Time           `json:"sent_at"`
-	LastError     *string                  `json:"last_error"`
+	ID            int64                     `json:"id"`
+	Key           string                    `json:"key" doc:"Stable over retries, and the webhook-id of a webhook: receivers may drop doubles by it."`
+	AlertID       *int64                    `json:"alert_id" doc:"null for tests and digests."`
+	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback"`
+	Level         int                       `json:"level" doc:"Escalation level, from 0."`
+	Status        rimewatch.DeliveryStatus  `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: given up; dropped: pointless by then."`
+	Attempts      int                       `json:"attempts"`
+	Channel       DeliveryChannel           `json:"channel"`
+	Route         wire.Maybe[DeliveryRoute] `json:"route" doc:"null for the default route, tests and fallbacks."`
+	CreatedAt     rimewatch.Time            `json:"created_at" nullable:"false"`
+	NextAttemptAt rimewatch.Time            `json:"next_attempt_at" doc:"null unless it is pending."`
+	SentAt        rimewatch.Time            `json:"sent_at"`
+	LastError     *string                   `json:"last_error"`
 }
 
 // DeliveryChannel names a channel, which may be deleted by now.
@@ -48,11 +49,11 @@ type DeliveryRoute struct {
 func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames) Delivery {
 	ch := names.Channels[d.ChannelID]
 	out := Delivery{
-		ID: d.ID, Key: d.Key, AlertID: orNull(d.AlertID), Kind: d.Kind, Level: d.Level, Status: d.Status, Attempts: d.Attempts,
-		Channel: DeliveryChannel{d.ChannelID, ch.Name, ch.Kind}, CreatedAt: d.CreatedAt, SentAt: d.SentAt, LastError: orNull(d.LastError),
+		ID: d.ID, Key: d.Key, AlertID: wire.OrNull(d.AlertID), Kind: d.Kind, Level: d.Level, Status: d.Status, Attempts: d.Attempts,
+		Channel: DeliveryChannel{d.ChannelID, ch.Name, ch.Kind}, CreatedAt: d.CreatedAt, SentAt: d.SentAt, LastError: wire.OrNull(d.LastError),
 	}
 	if d.RouteID != 0 {
-		out.Route.value = &DeliveryRoute{d.RouteID, names.Routes[d.RouteID]}
+		out.Route.Value = &DeliveryRoute{d.RouteID, names.Routes[d.RouteID]}
 	}
 	if d.Status == rimewatch.DeliveryPending {
 		out.NextAttemptAt = d.NextAttemptAt
@@ -119,8 +120,8 @@ type DeliveryListInput struct {
 
 // DeliveryList is a page of a channel's log.
 type DeliveryList struct {
-	Deliveries []Delivery `json:"deliveries"`
-	Pagination Pagination `json:"pagination"`
+	Deliveries []Delivery      `json:"deliveries"`
+	Pagination wire.Pagination `json:"pagination"`
 }
 
 func (a *API) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {

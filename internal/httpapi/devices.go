@@ -10,104 +10,23 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 func errDeviceNotFound() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no device with this serial.")
 }
 
-// DeviceItem is a device as it stands in lists.
-type DeviceItem struct {
-	ID            int64            `json:"id"`
-	Serial        string           `json:"serial"`
-	Name          string           `json:"name"`
-	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or any other text: the set is open."`
-	Status        rimewatch.Status `json:"status" enum:"online,offline"`
-	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C; null before the first."`
-	Site          maybe[SiteRef]   `json:"site"`
-	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
-	ActiveAlerts  int              `json:"active_alerts"`
-	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
-}
-
-// DeviceDetail is everything about a device.
-type DeviceDetail struct {
-	DeviceItem
-	Labels             labels                  `json:"labels"`
-	Manufacturer       string                  `json:"manufacturer"`
-	Model              string                  `json:"model"`
-	FirmwareVersion    string                  `json:"firmware_version"`
-	Notes              string                  `json:"notes"`
-	InstalledAt        rimewatch.Time          `json:"installed_at"`
-	LastHeartbeatAt    rimewatch.Time          `json:"last_heartbeat_at"`
-	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
-	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
-	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
-	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
-	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
-	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
-	Health             DeviceHealth            `json:"health"`
-	LatestReading      maybe[readingJSON]      `json:"latest_reading"`
-	Calibration        maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
-	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
-	Maintenance        maybe[MaintenanceState] `json:"maintenance" doc:"The window that it is in; null when it is in none."`
-	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
-	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
-}
-
-// DeviceHealth is a device's health score.
-type DeviceHealth struct {
-	Score   float64  `json:"score" doc:"0–100"`
-	Drivers []Driver `json:"drivers" doc:"What takes points away, worst first."`
-	Compliance
-}
-
-// Compliance is how much of the covered time of the last 24 h a device was in
-// its limits, in percent to one decimal.
-type Compliance struct {
-	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, excursions shorter than the alarm delay forgiven; null without limits or readings."`
-	StrictCompliance      *float64 `json:"strict_compliance" doc:"The same without forgiveness."`
-	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; null without limits."`
-}
-
-// ComplianceOf puts compliance in the words of the API.
-func ComplianceOf(c health.Compliance) Compliance {
-	share := func(v float64, ok bool) *float64 {
-		if !ok {
-			return nil
-		}
-		v = math.Round(v*10) / 10
-		return &v
-	}
-	return Compliance{share(c.Percent()), share(c.StrictPercent()), share(c.Coverage())}
-}
-
-func deviceItem(v *rimewatch.DeviceView) DeviceItem {
-	item := DeviceItem{
-		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
-		Site: siteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
-		Limits: v.LimitsInForce(),
-	}
-	if item.Status == "" {
-		item.Status = rimewatch.Offline // never seen
-	}
-	if v.CurrentTempAt != 0 {
-		temp := v.CurrentTemp
-		item.CurrentTemp = &temp
-	}
-	return item
-}
-
-func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
-	d := DeviceDetail{
-		DeviceItem: deviceItem(v), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+func (a *API) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
+	d := wire.DeviceDetail{
+		DeviceItem: wire.NewDeviceItem(v), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
 		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
 		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 	}
 	if d.Labels == nil {
-		d.Labels = labels{}
+		d.Labels = wire.Labels{}
 	}
 	switch {
 	case v.HeartbeatIntervalS > 0:
@@ -118,23 +37,72 @@ func (a *API) deviceDetail(v *rimewatch.DeviceView) DeviceDetail {
 		d.HeartbeatIntervalS = &learnt
 	}
 	if v.Latest.At != 0 {
-		d.LatestReading.value = &readingJSON{v.ID, v.Serial, v.Latest}
+		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
 	}
 	d.Calibration, d.Offsets = calibrationState(&v.Device, a.cfg.Now())
 	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
-		d.Maintenance.value = &MaintenanceState{w.ID, w.EndsAt, w.Reason}
+		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
-	d.Health.Score, d.Health.Drivers = a.cfg.Health.DeviceHealth(v.ID)
-	d.Health.Compliance = a.cfg.Health.DeviceCompliance(v.ID)
-	if d.Health.Drivers == nil {
-		d.Health.Drivers = []Driver{}
-	}
+	d.Health = a.deviceHealth(v.ID)
 	return d
+}
+
+func (a *API) deviceHealth(id int64) wire.DeviceHealth {
+	score, drivers := a.cfg.Health.DeviceHealth(id)
+	out := wire.DeviceHealth{Score: score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
+	for i, d := range drivers {
+		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: driverText(d.Component)}
+	}
+	return out
+}
+
+// compliance returns shares of the last 24 h as percentages to one decimal.
+func compliance(c health.Compliance) wire.Compliance {
+	share := func(v float64, ok bool) *float64 {
+		if !ok {
+			return nil
+		}
+		v = math.Round(v*10) / 10
+		return &v
+	}
+	return wire.Compliance{TemperatureCompliance: share(c.Percent()), StrictCompliance: share(c.StrictPercent()), DataCoverage: share(c.Coverage())}
+}
+
+// driverText says for people what a component of the score speaks of.
+func driverText(component string) string {
+	switch component {
+	case "temperature":
+		return "Product temperature out of its limits within the last day."
+	case "discharge_suction":
+		return "Discharge or suction temperature out of range."
+	case "electrical":
+		return "Voltage, current or power supply out of range."
+	case "vibration":
+		return "The compressor vibrates more than it should."
+	case "cycling":
+		return "The compressor starts too often or runs too long."
+	case "predicted_fault":
+		return "A fault is predicted."
+	case "sensor_fault":
+		return "A sensor reports implausible values."
+	case "data_freshness":
+		return "Readings are missing."
+	case "calibration":
+		return "The calibration of a probe is overdue."
+	case "open_critical_alert":
+		return "A critical alert is active."
+	case "open_warning_alert":
+		return "A warning is active."
+	case "offline":
+		return "The device is offline."
+	default:
+		return component
+	}
 }
 
 // DeviceData is the data of answers about one device.
 type DeviceData struct {
-	Device DeviceDetail `json:"device"`
+	Device wire.DeviceDetail `json:"device"`
 }
 
 // DeviceListInput are the filters of the device list.
@@ -148,8 +116,8 @@ type DeviceListInput struct {
 
 // DeviceList is a page of devices.
 type DeviceList struct {
-	Devices    []DeviceItem `json:"devices"`
-	Pagination Pagination   `json:"pagination"`
+	Devices    []wire.DeviceItem `json:"devices"`
+	Pagination wire.Pagination   `json:"pagination"`
 }
 
 func (a *API) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
@@ -159,26 +127,26 @@ func (a *API) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList,
 	if err != nil {
 		return DeviceList{}, err
 	}
-	out := DeviceList{Devices: make([]DeviceItem, len(list)), Pagination: page}
+	out := DeviceList{Devices: make([]wire.DeviceItem, len(list)), Pagination: page}
 	for i := range list {
-		out.Devices[i] = deviceItem(&list[i])
+		out.Devices[i] = wire.NewDeviceItem(&list[i])
 	}
 	return out, nil
 }
 
 // devicePage reads one page of devices, by number or by cursor.
-func (a *API) devicePage(ctx context.Context, c *call, f store.DeviceFilter, in *PageInput) ([]rimewatch.DeviceView, Pagination, error) {
+func (a *API) devicePage(ctx context.Context, c *call, f store.DeviceFilter, in *PageInput) ([]rimewatch.DeviceView, wire.Pagination, error) {
 	p := store.Page{Offset: in.offset(), Limit: in.size()}
 	if in.Cursor != "" {
 		after, _, e := a.cursors.decode(cursorDevices, c.workspace(), in.Cursor)
 		if e != nil {
-			return nil, Pagination{}, e
+			return nil, wire.Pagination{}, e
 		}
 		p = store.Page{After: after, Limit: in.size() + 1}
 	}
 	list, total, err := a.cfg.Fleet.Devices(ctx, c.workspace(), f, p)
 	if err != nil {
-		return nil, Pagination{}, err
+		return nil, wire.Pagination{}, err
 	}
 	more := len(list) > in.size()
 	if more {
@@ -226,7 +194,7 @@ type DeviceFields struct {
 	Name               optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
 	EquipmentType      optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
 	SiteID             optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
-	Labels             optional[labels]         `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
+	Labels             optional[wire.Labels]    `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
 	Manufacturer       optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
 	Model              optional[string]         `json:"model,omitempty" maxLength:"200"`
 	FirmwareVersion    optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`

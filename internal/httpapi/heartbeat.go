@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // HeartbeatBody is what a device may say of itself.
@@ -25,8 +26,8 @@ type HeartbeatInput struct {
 
 // HeartbeatData is the answer to a heartbeat.
 type HeartbeatData struct {
-	Device     DeviceDetail   `json:"device"`
-	ServerTime rimewatch.Time `json:"server_time" nullable:"false" doc:"For devices that set their clock by it."`
+	Device     wire.DeviceDetail `json:"device"`
+	ServerTime rimewatch.Time    `json:"server_time" nullable:"false" doc:"For devices that set their clock by it."`
 }
 
 func (a *API) heartbeat(ctx context.Context, in *HeartbeatInput) (HeartbeatData, error) {

@@ -63,7 +63,7 @@ func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
 	c := callOf(ctx.Context())
 	a.logFailure(c, p.err)
 	setFailureHeaders(c.w.Header(), p.err)
-	return rawJSON(appendFailure(nil, p.err, c.id)), nil
+	return rawJSON(wire.AppendFailure(nil, p.err, c.id)), nil
 }
 
 // refusal gives what huma itself refuses the envelope, too. Our checks come

@@ -394,9 +394,9 @@ func (a *API) importRow(ctx context.Context, workspaceID int64, p *importPlan, d
 func (p *importPlan) apply(d *rimewatch.Device) error {
 	fields := p.fields
 	if fields.Labels.value != nil {
-		all := labels(maps.Clone(d.Labels))
+		all := wire.Labels(maps.Clone(d.Labels))
 		if all == nil {
-			all = labels{}
+			all = wire.Labels{}
 		}
 		maps.Copy(all, *fields.Labels.value)
 		if len(all) > maxLabels {

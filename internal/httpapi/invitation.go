@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 type inviter interface {
@@ -40,7 +41,7 @@ type InvitationData struct {
 }
 
 func (c *call) invitationData(v *store.Invitation, secret string) InvitationData {
-	return InvitationData{invitationJSON(v, c.now), orNull(secret)}
+	return InvitationData{invitationJSON(v, c.now), wire.OrNull(secret)}
 }
 
 // InviteBody says who is invited.
@@ -109,7 +110,7 @@ func (a *API) lookUpInvitation(ctx context.Context, in *InvitationSecretInput) (
 	var out Invited
 	_, err := a.guess(c, func() (account.SignedIn, error) {
 		v, err := a.cfg.Accounts.Invitation(ctx, in.Body.Secret, c.now)
-		out = Invited{v.Email, v.WorkspaceName, v.Role, orNull(v.InvitedByName), v.ExpiresAt}
+		out = Invited{v.Email, v.WorkspaceName, v.Role, wire.OrNull(v.InvitedByName), v.ExpiresAt}
 		return account.SignedIn{}, err
 	})
 	return out, err

@@ -9,13 +9,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// MaintenanceState is the window that a device is in.
-type MaintenanceState struct {
-	ID     int64          `json:"id"`
-	EndsAt rimewatch.Time `json:"ends_at" nullable:"false"`
-	Reason string         `json:"reason"`
-}
-
 // MaintenanceWindow is planned work on devices.
 type MaintenanceWindow struct {
 	ID            int64          `json:"id"`

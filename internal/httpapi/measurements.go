@@ -73,9 +73,9 @@ func numberSchema(info *rimewatch.FieldInfo) *huma.Schema {
 func (HistoryBucket) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	for f := range rimewatch.AllFields.All() {
 		if f.Info().Kind == rimewatch.Counter {
-			s.Properties[f.String()] = maybe[Counted]{}.Schema(r)
+			s.Properties[f.String()] = orNull[Counted]{}.Schema(r)
 		} else {
-			s.Properties[f.String()] = maybe[Aggregate]{}.Schema(r)
+			s.Properties[f.String()] = orNull[Aggregate]{}.Schema(r)
 		}
 	}
 	return s

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // document is the served OpenAPI description.
@@ -37,7 +38,7 @@ func newDocument(version, publicURL string) *huma.OpenAPI {
 		version = "dev"
 	}
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	registry.RegisterTypeAlias(reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]())
+	describeShapes(registry)
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -134,7 +135,7 @@ func (a *API) finishDocument() {
 	registry := a.doc.Components.Schemas
 	delete(registry.Map(), "ErrorModel") // huma's own errors are never sent
 	delete(registry.Map(), "ErrorDetail")
-	errorSchema := registry.Schema(reflect.TypeFor[failure](), true, "")
+	errorSchema := registry.Schema(reflect.TypeFor[wire.Failure](), true, "")
 	detail := registry.Map()["FailureDetail"]
 	detail.Properties["code"].Enum = allCodes()
 	for status, codes := range codesByStatus() {

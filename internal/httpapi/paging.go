@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/url"
 	"strconv"
+
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // maxPerPage is the largest page of lists.
@@ -24,23 +26,11 @@ func (p *PageInput) offset() int {
 	return int(min((min(p.Page, most)-1)*int64(p.size()), most))
 }
 
-// Pagination says which part of a list an answer holds. With a cursor only
-// per_page and next_cursor are known.
-type Pagination struct {
-	CurrentPage *int64  `json:"current_page"`
-	PerPage     int     `json:"per_page"`
-	Total       *int    `json:"total" doc:"Items on all pages."`
-	LastPage    *int    `json:"last_page"`
-	From        *int    `json:"from" doc:"Number of the first item on this page, from 1; null when there is none."`
-	To          *int    `json:"to"`
-	NextCursor  *string `json:"next_cursor" doc:"Where the list goes on; null at its end."`
-}
-
 // pagination describes the page of n items out of total, and sets Link when
 // there is a next one. next is the cursor behind the page; more tells, in
 // cursor mode, that something follows.
-func (c *call) pagination(in *PageInput, n, total int, more bool, next func() string) Pagination {
-	p := Pagination{PerPage: in.size()}
+func (c *call) pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
+	p := wire.Pagination{PerPage: in.size()}
 	byCursor := in.Cursor != ""
 	if !byCursor {
 		more = n > 0 && in.offset()+n < total

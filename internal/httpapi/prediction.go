@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Predictor tells what is known of a device's future.
@@ -19,9 +20,9 @@ type Predictor interface {
 // DevicePrediction is what the predictor knows of a device.
 type DevicePrediction struct {
 	predict.Report
-	WouldChange string                      `json:"what_would_change_it" doc:"What would change the verdict."`
-	Prediction  maybe[rimewatch.Prediction] `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
-	Feedback    FeedbackCounts              `json:"feedback" doc:"What people said of this device's predictions."`
+	WouldChange string                           `json:"what_would_change_it" doc:"What would change the verdict."`
+	Prediction  wire.Maybe[rimewatch.Prediction] `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
+	Feedback    FeedbackCounts                   `json:"feedback" doc:"What people said of this device's predictions."`
 }
 
 // FeedbackCounts counts verdicts on predictions.
@@ -47,14 +48,9 @@ func (a *API) devicePrediction(ctx context.Context, in *SerialInput) (Prediction
 	}
 	report, n := a.cfg.Predictor.Prediction(v.ID)
 	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
-	out.Prediction.value = predictionJSON(report.Prediction)
+	out.Prediction.Value = phrase.Prediction(report.Prediction)
 	out.WouldChange = phrase.WouldChangeVerdict(report.State, report.Prediction)
 	return PredictionData{out}, nil
-}
-
-// predictionJSON is a prediction in answers, nil when there is none.
-func predictionJSON(p *rimewatch.Prediction) *rimewatch.Prediction {
-	return phrase.Prediction(p)
 }
 
 // FeedbackBody is a person's verdict on a prediction.

@@ -50,36 +50,6 @@ func asError(err error) *rimewatch.Error {
 	return e
 }
 
-// failure is the body of an error response.
-type failure struct {
-	Success bool          `json:"success" doc:"Always false."`
-	Data    emptyObject   `json:"data"`
-	Error   failureDetail `json:"error"`
-}
-
-// emptyObject is the data of an answer that has none.
-type emptyObject struct{}
-
-type failureDetail struct {
-	Code      rimewatch.Code      `json:"code" doc:"What kind of failure this is. Programs decide by it; a code is never renamed."`
-	Message   string              `json:"message" doc:"For people. It may change."`
-	Fields    map[string][]string `json:"fields" doc:"For each wrong field what is wrong with it. Empty when no field is to blame."`
-	RequestID string              `json:"request_id" doc:"The same as the header X-Request-Id."`
-}
-
-// appendFailure writes the error envelope.
-func appendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
-	b = append(b, `{"success":false,"data":{},"error":{"code":"`...)
-	b = append(b, e.Code...)
-	b = append(b, `","message":`...)
-	b = wire.AppendString(b, e.Message)
-	b = append(b, `,"fields":`...)
-	b = wire.AppendFields(b, e.Fields)
-	b = append(b, `,"request_id":`...)
-	b = wire.AppendString(b, requestID)
-	return append(b, "}}\n"...)
-}
-
 // setFailureHeaders sets what belongs to an error beside its body.
 func setFailureHeaders(h http.Header, e *rimewatch.Error) {
 	h.Set("Content-Type", "application/json")
@@ -107,5 +77,5 @@ func retryAfter(d time.Duration) string {
 func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
 	setFailureHeaders(w.Header(), e)
 	w.WriteHeader(statusOf[e.Code])
-	_, _ = w.Write(appendFailure(nil, e, requestID))
+	_, _ = w.Write(wire.AppendFailure(nil, e, requestID))
 }

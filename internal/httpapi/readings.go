@@ -27,8 +27,8 @@ type ReadingInput struct {
 
 // StoredReading is the data of the answer to one reading.
 type StoredReading struct {
-	Reading   readingJSON `json:"reading"`
-	Duplicate bool        `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
+	Reading   wire.DeviceReading `json:"reading"`
+	Duplicate bool               `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
 }
 
 // ReadingBatch is the body of a batch.
@@ -68,8 +68,8 @@ type LatestReading struct {
 
 // LatestReadings is the data of the answer with the newest readings.
 type LatestReadings struct {
-	Readings   []LatestReading `json:"readings"`
-	Pagination *Pagination     `json:"pagination,omitempty" doc:"Only when a paging parameter was given."`
+	Readings   []LatestReading  `json:"readings"`
+	Pagination *wire.Pagination `json:"pagination,omitempty" doc:"Only when a paging parameter was given."`
 }
 
 // LatestInput are the parameters of the newest readings.

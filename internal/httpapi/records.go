@@ -37,7 +37,7 @@ type Excursion struct {
 
 func (a *API) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
 	out := Excursion{
-		ID: orNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
+		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
 		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause,
 	}
 	until := e.To
@@ -144,7 +144,7 @@ type CorrectiveAction struct {
 
 func (a *API) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
 	out := CorrectiveAction{
-		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: orNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
+		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
 	if v, ok := a.cfg.Fleet.DeviceByID(x.DeviceID); ok {

@@ -33,13 +33,13 @@ type TemperatureLogData struct {
 
 // TemperatureLog is what devices measured over a period, for inspectors.
 type TemperatureLog struct {
-	Workspace   string           `json:"workspace"`
-	Site        maybe[SiteRef]   `json:"site" doc:"null when devices of any site were asked for."`
-	Period      ReportPeriod     `json:"period"`
-	GeneratedAt rimewatch.Time   `json:"generated_at" nullable:"false"`
-	Version     string           `json:"version" doc:"Of the service."`
-	Devices     []ReportedDevice `json:"devices"`
-	Integrity   ReportIntegrity  `json:"integrity"`
+	Workspace   string                   `json:"workspace"`
+	Site        wire.Maybe[wire.SiteRef] `json:"site" doc:"null when devices of any site were asked for."`
+	Period      ReportPeriod             `json:"period"`
+	GeneratedAt rimewatch.Time           `json:"generated_at" nullable:"false"`
+	Version     string                   `json:"version" doc:"Of the service."`
+	Devices     []ReportedDevice         `json:"devices"`
+	Integrity   ReportIntegrity          `json:"integrity"`
 }
 
 // ReportPeriod is [from, to).
@@ -57,27 +57,27 @@ type ReportIntegrity struct {
 
 // ReportedDevice is one device's part of a temperature log.
 type ReportedDevice struct {
-	Serial            string                  `json:"serial"`
-	Name              string                  `json:"name"`
-	EquipmentType     string                  `json:"equipment_type"`
-	Site              maybe[SiteRef]          `json:"site"`
-	Limits            rimewatch.Limits        `json:"limits" doc:"In force when the log was made."`
-	Min               *float64                `json:"min" doc:"°C, of the period; null without readings."`
-	Mean              *float64                `json:"mean" doc:"°C, weighted by time."`
-	Max               *float64                `json:"max" doc:"°C"`
-	MeanKinetic       *float64                `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
-	OutOfRangeS       int64                   `json:"out_of_range_s" doc:"s beyond a limit, however short."`
-	InRange           *float64                `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
-	Coverage          float64                 `json:"coverage" doc:"0–100, share of the period for which there are readings."`
-	IntervalS         float64                 `json:"interval_s" doc:"s between readings; 0 without any."`
-	Readings          int64                   `json:"readings"`
-	Implausible       int64                   `json:"implausible" doc:"Values left out because no probe can have measured them."`
-	FromAggregates    bool                    `json:"from_aggregates" doc:"Some days rest on hourly aggregates: their readings have expired."`
-	Days              []ReportedDay           `json:"days"`
-	Excursions        []ReportedExcursion     `json:"excursions"`
-	CorrectiveActions []CorrectiveAction      `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
-	Calibration       maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
-	Calibrations      []Calibration           `json:"calibrations" doc:"Performed before the end of the period, newest first."`
+	Serial            string                            `json:"serial"`
+	Name              string                            `json:"name"`
+	EquipmentType     string                            `json:"equipment_type"`
+	Site              wire.Maybe[wire.SiteRef]          `json:"site"`
+	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was made."`
+	Min               *float64                          `json:"min" doc:"°C, of the period; null without readings."`
+	Mean              *float64                          `json:"mean" doc:"°C, weighted by time."`
+	Max               *float64                          `json:"max" doc:"°C"`
+	MeanKinetic       *float64                          `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
+	OutOfRangeS       int64                             `json:"out_of_range_s" doc:"s beyond a limit, however short."`
+	InRange           *float64                          `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
+	Coverage          float64                           `json:"coverage" doc:"0–100, share of the period for which there are readings."`
+	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
+	Readings          int64                             `json:"readings"`
+	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days rest on hourly aggregates: their readings have expired."`
+	Days              []ReportedDay                     `json:"days"`
+	Excursions        []ReportedExcursion               `json:"excursions"`
+	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
+	Calibration       wire.Maybe[wire.CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Calibrations      []Calibration                     `json:"calibrations" doc:"Performed before the end of the period, newest first."`
 }
 
 // ReportedDay sums one local day up.
@@ -423,7 +423,7 @@ func (a *API) readLog(ctx context.Context, r *report.Report, d *report.Device) (
 func (a *API) reportJSON(q *reportQuery) TemperatureLog {
 	r := &q.report
 	out := TemperatureLog{
-		Workspace: r.Workspace, Site: siteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
+		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
 		Devices: make([]ReportedDevice, len(r.Devices)), Integrity: ReportIntegrity{r.Integrity.ChainOK, r.Integrity.LastHash},
 	}
 	for i := range r.Devices {
@@ -435,7 +435,7 @@ func (a *API) reportJSON(q *reportQuery) TemperatureLog {
 func (a *API) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
 	t := &d.Totals
 	out := ReportedDevice{
-		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: siteRef(site), Limits: d.Limits,
+		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
 		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
 		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
 		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
@@ -453,7 +453,7 @@ func (a *API) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 		e := &d.Excursions[i]
 		x := a.excursionJSON(&e.Excursion, now)
 		out.Excursions[i] = ReportedExcursion{
-			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, orNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
+			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
 		}
 	}
 	for i := range d.Calibrations {

@@ -66,25 +66,6 @@ var rigStart = rimewatch.TimeOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 func (r *rig) now() rimewatch.Time     { return rimewatch.Time(r.clock.Load()) }
 func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
 
-type rigHealth struct{ *ingest.Service }
-
-func (h rigHealth) Summary(_ context.Context, id int64) (Summary, error) {
-	return Summary(h.Service.Summary(id)), nil
-}
-
-func (h rigHealth) DeviceCompliance(id int64) Compliance {
-	return ComplianceOf(h.Service.DeviceCompliance(id))
-}
-
-func (h rigHealth) DeviceHealth(id int64) (float64, []Driver) {
-	score, drivers := h.Service.DeviceHealth(id)
-	var out []Driver
-	for _, d := range drivers {
-		out = append(out, Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: d.Component})
-	}
-	return score, out
-}
-
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
@@ -105,7 +86,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Cleanup(r.ingest.Stop)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	cfg := Config{
-		Auth: r.accounts, Accounts: r.accounts, Writer: r.ingest, Health: rigHealth{r.ingest}, Predictor: r.ingest,
+		Auth: r.accounts, Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
 		Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, Now: r.now, Log: logger, CursorKey: [32]byte{1, 2, 3}, Version: "test",
 	}
 	for _, f := range change {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 type routeStore interface {
@@ -106,17 +107,17 @@ func listed[T any](list []T) []T {
 
 // Route says who is told of which alerts, and when.
 type Route struct {
-	ID        int64             `json:"id"`
-	Name      string            `json:"name"`
-	Enabled   bool              `json:"enabled"`
-	Match     MatchJSON         `json:"match"`
-	Steps     []RouteStep       `json:"steps"`
-	RepeatS   int               `json:"repeat_s" doc:"s between reminders while the alert is active and not acknowledged; 0 = none."`
-	Recovery  bool              `json:"recovery" doc:"Those who were told are told when it is over."`
-	Quiet     maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until they are over; critical alerts do not."`
-	DigestAt  *string           `json:"digest_at" doc:"Time of the local day at which warnings are told together; null = at once." example:"07:30"`
-	CreatedAt rimewatch.Time    `json:"created_at" nullable:"false"`
-	UpdatedAt rimewatch.Time    `json:"updated_at" nullable:"false"`
+	ID        int64                  `json:"id"`
+	Name      string                 `json:"name"`
+	Enabled   bool                   `json:"enabled"`
+	Match     MatchJSON              `json:"match"`
+	Steps     []RouteStep            `json:"steps"`
+	RepeatS   int                    `json:"repeat_s" doc:"s between reminders while the alert is active and not acknowledged; 0 = none."`
+	Recovery  bool                   `json:"recovery" doc:"Those who were told are told when it is over."`
+	Quiet     wire.Maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until they are over; critical alerts do not."`
+	DigestAt  *string                `json:"digest_at" doc:"Time of the local day at which warnings are told together; null = at once." example:"07:30"`
+	CreatedAt rimewatch.Time         `json:"created_at" nullable:"false"`
+	UpdatedAt rimewatch.Time         `json:"updated_at" nullable:"false"`
 }
 
 // RouteStep is an escalation level.
@@ -150,10 +151,10 @@ func routeJSON(r *rimewatch.Route, serials map[int64]string) Route {
 		out.Steps[i] = RouteStep(s)
 	}
 	if r.Quiet != nil {
-		out.Quiet.value = &QuietHours{clockText(r.Quiet.From), clockText(r.Quiet.To)}
+		out.Quiet.Value = &QuietHours{clockText(r.Quiet.From), clockText(r.Quiet.To)}
 	}
 	if r.DigestAt != nil {
-		out.DigestAt = orNull(clockText(*r.DigestAt))
+		out.DigestAt = wire.OrNull(clockText(*r.DigestAt))
 	}
 	return out
 }

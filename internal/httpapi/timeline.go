@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // AlertTransition is one line of an alert's timeline.
@@ -38,7 +39,7 @@ func (a *API) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimelin
 	}
 	out := AlertTimeline{make([]AlertTransition, len(list))}
 	for i, t := range list {
-		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, orNull(t.Actor), orNull(t.Note), phrase.Then(&t)}
+		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, wire.OrNull(t.Actor), wire.OrNull(t.Note), phrase.Then(&t)}
 	}
 	return out, nil
 }

@@ -19,16 +19,13 @@ func (wireTime) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true, Examples: []any{"2026-11-20T19:47:12.000Z"}}
 }
 
-// maybe is an object or null.
-type maybe[T any] struct{ value *T }
+// orNull describes wire.Maybe.
+type orNull[T any] struct{}
 
 // Schema implements huma.SchemaProvider.
-func (maybe[T]) Schema(r huma.Registry) *huma.Schema {
+func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
-
-// MarshalJSON implements json.Marshaler.
-func (m maybe[T]) MarshalJSON() ([]byte, error) { return json.Marshal(m.value) }
 
 // optional is a member of a body that changes something: it may be absent, null
 // (back to the default) or a value.
@@ -39,14 +36,10 @@ type optional[T any] struct {
 
 // Schema implements huma.SchemaProvider.
 func (optional[T]) Schema(r huma.Registry) *huma.Schema {
-	t := reflect.TypeFor[T]()
-	switch {
-	case t == reflect.TypeFor[rimewatch.Time]():
-		return wireTime{}.Schema(r)
-	case t.Kind() == reflect.Struct:
-		return maybe[T]{}.Schema(r)
+	if t := reflect.TypeFor[T](); t.Kind() == reflect.Struct {
+		return orNull[T]{}.Schema(r)
 	}
-	s := *huma.SchemaFromType(r, t)
+	s := *r.Schema(reflect.TypeFor[T](), false, "")
 	s.Nullable = true
 	return &s
 }
@@ -80,8 +73,8 @@ func (o *optional[T]) setPointer(dst **T) {
 	}
 }
 
-// labels are free pairs of text.
-type labels map[string]string
+// labels describes wire.Labels.
+type labels struct{}
 
 // The limits of labels, notes and the other texts of a device, in characters.
 const (
@@ -100,21 +93,21 @@ func (labels) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// readingJSON writes a reading of a device in the form of Reading.
-type readingJSON struct {
-	deviceID int64
-	serial   string
-	reading  rimewatch.Reading
-}
-
-// Schema implements huma.SchemaProvider.
-func (readingJSON) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[Reading](), true, "")
-}
-
-// MarshalJSON implements json.Marshaler.
-func (j readingJSON) MarshalJSON() ([]byte, error) {
-	return wire.AppendReading(nil, j.deviceID, j.serial, &j.reading), nil
+// describeShapes tells the registry how the shapes of package wire are written,
+// which knows nothing of descriptions.
+func describeShapes(r huma.Registry) {
+	alias := func(shape, description reflect.Type) { r.RegisterTypeAlias(shape, description) }
+	alias(reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]())
+	alias(reflect.TypeFor[wire.Labels](), reflect.TypeFor[labels]())
+	alias(reflect.TypeFor[wire.DeviceReading](), reflect.TypeFor[Reading]())
+	maybe[wire.SiteRef](r)
+	maybe[wire.DeviceReading](r)
+	maybe[wire.CalibrationState](r)
+	maybe[wire.MaintenanceState](r)
+	maybe[rimewatch.Prediction](r)
+	maybe[rimewatch.Feedback](r)
+	maybe[DeliveryRoute](r)
+	maybe[QuietHours](r)
 }
 
 // Reading describes a stored reading in answers.
@@ -126,16 +119,7 @@ type Reading struct {
 	SensorFaults []string       `json:"sensor_faults" doc:"Measurements whose sensor reported that it is broken; they are null."`
 }
 
-// SiteRef is a site as it stands in devices and alerts.
-type SiteRef struct {
-	ID       int64  `json:"id"`
-	Name     string `json:"name"`
-	TimeZone string `json:"timezone" doc:"IANA name."`
-}
-
-func siteRef(s *rimewatch.Site) maybe[SiteRef] {
-	if s == nil {
-		return maybe[SiteRef]{}
-	}
-	return maybe[SiteRef]{&SiteRef{s.ID, s.Name, s.TimeZone}}
+// maybe describes wire.Maybe[T].
+func maybe[T any](r huma.Registry) {
+	r.RegisterTypeAlias(reflect.TypeFor[wire.Maybe[T]](), reflect.TypeFor[orNull[T]]())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 type tokenAdmin interface {
@@ -242,7 +243,7 @@ type Token struct {
 }
 
 func tokenJSON(t *rimewatch.Token, maker string) Token {
-	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), orNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
+	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), wire.OrNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
 }
 
 // TokenList are the tokens of a workspace.

@@ -4,6 +4,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // totals are a workspace's counts, kept up with every commit, and its health,
@@ -14,24 +15,16 @@ type totals struct {
 	fleet             health.Fleet
 }
 
-// Summary is the health of a workspace's fleet at a moment.
-type Summary struct {
-	TotalDevices, OnlineDevices, OfflineDevices      int
-	ActiveAlerts, CriticalAlerts, WarningAlerts      int
-	HealthScore, TemperatureCompliance, DataCoverage float64
-	StrictCompliance                                 float64
-	ComputedAt                                       rimewatch.Time
-}
-
-// Summary is O(1): everything is kept up with the commits.
-func (s *Service) Summary(workspaceID int64) Summary {
+// Summary returns the health of a workspace's fleet now. It is O(1): everything
+// is kept up with the commits.
+func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	t := s.totals[workspaceID]
 	if t == nil {
 		t = &totals{}
 	}
-	return Summary{
+	return wire.HealthSummary{
 		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
 		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning,
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),

@@ -2,7 +2,6 @@ package notify
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"maps"
 	"slices"
@@ -50,9 +49,8 @@ type Sender interface {
 // Config of a Service.
 type Config struct {
 	Store     Store
-	Senders   map[rimewatch.ChannelKind]Sender                    // a kind without one cannot be used
-	AlertJSON func(*rimewatch.AlertView) (json.RawMessage, error) // an alert as the REST API gives it
-	PublicURL string                                              // how people reach the service, "" = unknown
+	Senders   map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
+	PublicURL string                           // how people reach the service, "" = unknown
 	Now       func() time.Time
 	Logger    *slog.Logger
 	// PerChannel bounds the messages under way to one channel. Default 4.

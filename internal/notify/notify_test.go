@@ -399,7 +399,7 @@ func TestStuck(t *testing.T) {
 // it, and a receiver's odd words are stored as a line.
 func TestHugeAndOdd(t *testing.T) {
 	bubble(t, func(r *rig) {
-		r.alertJSON = `{"note":"` + strings.Repeat("x", 70_000) + `"}`
+		r.note = strings.Repeat("x", 70_000)
 		r.posts.answer = func(context.Context, string, int) error {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "550 no\r\n550 such\x00 user\xff%s", strings.Repeat("ö", 1000))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 const (
@@ -365,7 +366,7 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 	if len(wanted) == 0 {
 		return nil
 	}
-	alertJSON, err := b.s.cfg.AlertJSON(v)
+	alertJSON, err := wire.AppendJSON(nil, wire.NewAlert(v))
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package notify_test
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,7 @@ type rig struct {
 	device    int64
 	posts     *posts
 	began     time.Time
-	alertJSON string
+	note      string // of the alerts that follow
 }
 
 // posts is a sender that does what a test says, and keeps what it was given.
@@ -83,7 +82,7 @@ func bubble(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, dir: dir, began: time.Now(), alertJSON: "{}"}
+		r := &rig{T: t, dir: dir, began: time.Now()}
 		r.posts = &posts{began: r.began, count: make(map[string]int)}
 		r.open()
 		defer func() {
@@ -120,7 +119,6 @@ func (r *rig) open() {
 	r.store = s
 	r.service = notify.New(notify.Config{
 		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: time.Now,
-		AlertJSON: func(*rimewatch.AlertView) (json.RawMessage, error) { return json.RawMessage(r.alertJSON), nil },
 	})
 }
 
@@ -156,7 +154,7 @@ func (r *rig) alert(kind rimewatch.AlertType, severity rimewatch.Severity) *rime
 	r.Helper()
 	value := 8.2
 	a := &rimewatch.Alert{WorkspaceID: r.workspace, DeviceID: r.device, Status: rimewatch.AlertActive, Severity: severity, Type: kind,
-		Metric: "product_zone_temp", Value: &value, Unit: "°C", ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1}
+		Metric: "product_zone_temp", Value: &value, Unit: "°C", ConditionStartedAt: r.now(), TriggeredAt: r.now(), LastEvaluatedAt: r.now(), Occurrences: 1, Note: r.note}
 	r.change(a, rimewatch.TransitionOpened)
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // queue is what was published and not dispatched yet.
@@ -176,7 +177,7 @@ func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
 			return // its end is among the events to come
 		}
 	}
-	body, err := h.cfg.Objects.Device([]byte(`{"device":`), &v)
+	body, err := wire.AppendJSON([]byte(`{"device":`), wire.NewDeviceItem(&v))
 	if err != nil {
 		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
 		return
@@ -192,7 +193,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert)
 	var body []byte
 	if err == nil {
-		body, err = h.cfg.Objects.Alert([]byte(`{"alert":`), &v)
+		body, err = wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v))
 	}
 	if err != nil {
 		h.log.Error("encode an event", "alert", e.Alert.ID, "err", err)

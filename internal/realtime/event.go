@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // channel is one of the kinds of news that can be subscribed to.
@@ -149,13 +150,13 @@ func appendHead(b []byte, epoch string, seq uint64, c channel, name string, at r
 }
 
 // appendReading writes the frame of a reading.
-func appendReading(b []byte, o Objects, epoch string, r *reading) []byte {
+func appendReading(b []byte, epoch string, r *reading) []byte {
 	start := len(b)
 	b = beginFrame(b)
 	b = appendHead(b, epoch, r.seq, readings, "reading.created", r.at)
 	b = append(b, `{"reading":`...)
 	shown := r.value
 	shown.Correct(r.device.offsets)
-	b = o.Reading(b, r.device.id, r.device.serial, &shown)
+	b = wire.AppendReading(b, r.device.id, r.device.serial, &shown)
 	return endFrame(append(b, "}}"...), start)
 }

@@ -12,18 +12,10 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-// objects are the real ones.
-type objects struct{ httpapi.Objects }
-
-func (o objects) Summary(b []byte, s *ingest.Summary) ([]byte, error) {
-	summary := httpapi.Summary(*s)
-	return o.Objects.Summary(b, &summary)
-}
 
 // fleet is a store of as many devices as are asked for: number n is D-n, at
 // site n mod 3, a walk-in freezer when even; those from 1,000 on belong to
@@ -47,7 +39,7 @@ type ground struct {
 	*Hub
 	t       *testing.T
 	mu      sync.Mutex
-	summary ingest.Summary
+	summary wire.HealthSummary
 	invalid map[int64]error // by token
 	all     []*peer
 }
@@ -55,8 +47,8 @@ type ground struct {
 func newGround(t *testing.T) *ground {
 	g := &ground{t: t, invalid: make(map[int64]error)}
 	g.Hub = New(Config{
-		Objects: objects{}, Store: fleet{},
-		Summary: func(int64) ingest.Summary {
+		Store: fleet{},
+		Summary: func(int64) wire.HealthSummary {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			return g.summary

@@ -12,20 +12,8 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-// Objects writes things as the REST API answers them, and checks what clients
-// send by the same rules.
-type Objects interface {
-	Reading(b []byte, deviceID int64, serial string, r *rimewatch.Reading) []byte
-	Device(b []byte, v *rimewatch.DeviceView) ([]byte, error)
-	Alert(b []byte, v *rimewatch.AlertView) ([]byte, error)
-	Summary(b []byte, s *ingest.Summary) ([]byte, error)
-	Text(b []byte, s string) []byte
-	Fields(b []byte, fields map[string][]string) []byte
-	Check(text []byte) error
-}
 
 // Store is what the hub asks of a store.
 type Store interface {
@@ -33,11 +21,10 @@ type Store interface {
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
 }
 
-// Config of a Hub. Objects, Store, Summary and Valid are needed.
+// Config of a Hub. Store, Summary and Valid are needed.
 type Config struct {
-	Objects Objects
 	Store   Store
-	Summary func(workspaceID int64) ingest.Summary
+	Summary func(workspaceID int64) wire.HealthSummary
 	// Valid tells whether a principal still stands: CodeUnauthenticated when its
 	// token or session has ended, CodeForbidden when it may something else now.
 	Valid func(ctx context.Context, p account.Principal, now rimewatch.Time) error

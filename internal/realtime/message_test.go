@@ -248,7 +248,7 @@ func TestNewestOf(t *testing.T) {
 // TestQueueIsBounded: a dispatcher that does not run costs no more than the
 // newest reading of each device, and no alert is lost.
 func TestQueueIsBounded(t *testing.T) {
-	h := New(Config{Objects: objects{}, Store: fleet{}})
+	h := New(Config{Store: fleet{}})
 	h.live.Store(1)
 	part := make([]store.Input, 1000)
 	for n := range 1000 {
@@ -275,7 +275,7 @@ func TestQueueIsBounded(t *testing.T) {
 func BenchmarkPublish(b *testing.B) {
 	for name, rooms := range map[string]int32{"nobody": 0, "somebody": 1} {
 		b.Run(name, func(b *testing.B) {
-			h := New(Config{Objects: objects{}, Store: fleet{}})
+			h := New(Config{Store: fleet{}})
 			h.live.Store(rooms)
 			part := make([]store.Input, 1000)
 			for i := range part {
@@ -298,7 +298,7 @@ func BenchmarkAppendReading(b *testing.B) {
 	}}
 	var buf []byte
 	for b.Loop() {
-		buf = appendReading(buf[:0], objects{}, "k3v0d1pqzz", r)
+		buf = appendReading(buf[:0], "k3v0d1pqzz", r)
 	}
 	if !json.Valid(buf[header:]) {
 		b.Error("not JSON")

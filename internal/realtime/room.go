@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // replayWindow is how long what happened is kept for those who come back.
@@ -30,7 +30,7 @@ type room struct {
 	flushedAt time.Time
 	pause     time.Duration // before the next flush
 
-	lastSummary ingest.Summary // as last sent, without its time
+	lastSummary wire.HealthSummary // as last sent, without its time
 }
 
 func newRoom(id int64, h *Hub) *room {
@@ -233,7 +233,7 @@ func (r *room) deliver(list []reading) (n int) {
 	}
 	b := &batch{readings: list, ends: make([]int32, len(list))}
 	for i := range list {
-		b.frames = appendReading(b.frames, r.hub.cfg.Objects, r.past.epoch, &list[i])
+		b.frames = appendReading(b.frames, r.past.epoch, &list[i])
 		if i == 0 {
 			b.frames = slices.Grow(b.frames, len(b.frames)*(len(list)-1)*9/8)
 		}
@@ -281,7 +281,7 @@ func (r *room) summarize(now rimewatch.Time) {
 	if same {
 		return
 	}
-	body, err := r.hub.cfg.Objects.Summary([]byte(`{"summary":`), &s)
+	body, err := wire.AppendJSON([]byte(`{"summary":`), &s)
 	if err != nil {
 		r.hub.log.Error("encode the summary", "workspace", r.id, "err", err)
 		return

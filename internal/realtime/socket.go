@@ -11,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // conn is a connection as the hub sees it.
@@ -333,7 +334,7 @@ func (r *room) append(b []byte, it *item) []byte {
 	case it.event != nil:
 		return append(b, it.event.frame...)
 	case it.reading != nil:
-		return appendReading(b, r.hub.cfg.Objects, r.past.epoch, it.reading)
+		return appendReading(b, r.past.epoch, it.reading)
 	case it.batch == nil:
 		return append(b, it.frame...)
 	case it.picks == nil:
@@ -409,15 +410,14 @@ func (b *budget) take(now time.Time) bool {
 // failure is the message that something a client asked for was not done. id is
 // nil when it is not known.
 func (s *socket) failure(id *int64, e *rimewatch.Error) {
-	o := s.room.hub.cfg.Objects
 	b := beginFrame(make([]byte, 0, 192))
 	b = append(b, `{"op":"error","id":`...)
 	b = appendIDOrNull(b, id)
 	b = append(b, `,"error":{"code":"`...)
 	b = append(b, e.Code...)
 	b = append(b, `","message":`...)
-	b = o.Text(b, e.Message)
+	b = wire.AppendString(b, e.Message)
 	b = append(b, `,"fields":`...)
-	b = o.Fields(b, e.Fields)
+	b = wire.AppendFields(b, e.Fields)
 	s.send(item{frame: endFrame(append(b, "}}"...), 0), seq: s.room.newestSeq()})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // The bounds of what a client may ask for.
@@ -80,7 +81,7 @@ func (s *socket) receive(text []byte, now time.Time) {
 		s.shut(closeTooMany)
 		return
 	}
-	if err := s.room.hub.cfg.Objects.Check(text); err != nil {
+	if err := wire.CheckBody(text); err != nil {
 		s.failure(nil, asError(err))
 		return
 	}

@@ -51,6 +51,18 @@ func Scan(data []byte, value func(s *Scanner) bool) error {
 // CheckJSON reports what keeps data from being one strict JSON value.
 func CheckJSON(data []byte) error { return Scan(data, (*Scanner).Value) }
 
+// CheckBody reports what keeps a text from being one strict JSON document:
+// CodeInvalidJSON.
+func CheckBody(text []byte) error {
+	if Blank(text) {
+		return InvalidJSON("it is empty")
+	}
+	if err := CheckJSON(text); err != nil {
+		return InvalidJSON("%v", err)
+	}
+	return nil
+}
+
 // Next returns the first byte of the value that comes next, 0 at the end.
 func (s *Scanner) Next() byte {
 	s.space()

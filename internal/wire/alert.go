@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
+)
+
+// Alert is an alert in answers.
+type Alert struct {
+	ID                 int64                       `json:"id"`
+	Status             rimewatch.AlertStatus       `json:"status" enum:"active,resolved"`
+	Severity           rimewatch.Severity          `json:"severity" enum:"warning,critical"`
+	Type               rimewatch.AlertType         `json:"type" doc:"An open set: new types may appear." example:"high_temperature"`
+	DeviceID           *int64                      `json:"device_id" doc:"null for the alert of a site, as all about the device is."`
+	DeviceSerial       *string                     `json:"device_serial"`
+	DeviceName         *string                     `json:"device_name"`
+	EquipmentType      *string                     `json:"equipment_type"`
+	Site               Maybe[SiteRef]              `json:"site"`
+	Title              string                      `json:"title"`
+	Message            string                      `json:"message"`
+	Metric             *string                     `json:"metric" doc:"Measurement or derived measure; null when the alert rests on none."`
+	Value              *float64                    `json:"value" doc:"Newest value of the metric."`
+	PeakValue          *float64                    `json:"peak_value" doc:"Worst value since the condition began."`
+	Threshold          *float64                    `json:"threshold" doc:"The limit that was passed."`
+	Unit               *string                     `json:"unit"`
+	ConditionStartedAt rimewatch.Time              `json:"condition_started_at"`
+	TriggeredAt        rimewatch.Time              `json:"triggered_at" nullable:"false"`
+	LastEvaluatedAt    rimewatch.Time              `json:"last_evaluated_at"`
+	AcknowledgedAt     rimewatch.Time              `json:"acknowledged_at"`
+	AcknowledgedBy     *string                     `json:"acknowledged_by"`
+	AckExpiresAt       rimewatch.Time              `json:"acknowledgement_expires_at"`
+	ResolvedAt         rimewatch.Time              `json:"resolved_at"`
+	ResolvedBy         *string                     `json:"resolved_by"`
+	Resolution         *string                     `json:"resolution" enum:"auto,manual,superseded,null" doc:"null while the alert is active."`
+	Note               *string                     `json:"note"`
+	Occurrences        int                         `json:"occurrences" doc:"How often the condition came back on this alert."`
+	Flapping           bool                        `json:"flapping"`
+	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
+	Prediction         Maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
+	Feedback           Maybe[rimewatch.Feedback]   `json:"feedback" doc:"What a person said of the prediction; null when nobody has."`
+}
+
+// OrNull returns nil for the empty value.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// NewAlert returns an alert as it stands in answers.
+func NewAlert(v *rimewatch.AlertView) Alert {
+	out := Alert{
+		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
+		DeviceID: OrNull(v.DeviceID), DeviceSerial: OrNull(v.DeviceSerial), DeviceName: OrNull(v.DeviceName), EquipmentType: OrNull(v.EquipmentType), Site: NewSiteRef(v.Site),
+		Title: phrase.Title(&v.Alert), Message: phrase.Message(&v.Alert), Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
+		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
+		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: OrNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
+		ResolvedAt: v.ResolvedAt, ResolvedBy: OrNull(v.ResolvedBy), Resolution: OrNull(string(v.Resolution)), Note: OrNull(v.Note),
+		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: OrNull(v.SuppressedBy),
+	}
+	out.Prediction.Value, out.Feedback.Value = phrase.Prediction(v.Prediction), v.Feedback
+	return out
+}

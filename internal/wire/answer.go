@@ -1,0 +1,46 @@
+package wire
+
+import "github.com/rimewatch/rimewatch"
+
+// Pagination says which part of a list an answer holds. With a cursor only
+// per_page and next_cursor are known.
+type Pagination struct {
+	CurrentPage *int64  `json:"current_page"`
+	PerPage     int     `json:"per_page"`
+	Total       *int    `json:"total" doc:"Items on all pages."`
+	LastPage    *int    `json:"last_page"`
+	From        *int    `json:"from" doc:"Number of the first item on this page, from 1; null when there is none."`
+	To          *int    `json:"to"`
+	NextCursor  *string `json:"next_cursor" doc:"Where the list goes on; null at its end."`
+}
+
+// Failure is the body of an error response.
+type Failure struct {
+	Success bool          `json:"success" doc:"Always false."`
+	Data    EmptyObject   `json:"data"`
+	Error   FailureDetail `json:"error"`
+}
+
+// EmptyObject is the data of an answer that has none.
+type EmptyObject struct{}
+
+// FailureDetail says what went wrong.
+type FailureDetail struct {
+	Code      rimewatch.Code      `json:"code" doc:"What kind of failure this is. Programs decide by it; a code is never renamed."`
+	Message   string              `json:"message" doc:"For people. It may change."`
+	Fields    map[string][]string `json:"fields" doc:"For each wrong field what is wrong with it. Empty when no field is to blame."`
+	RequestID string              `json:"request_id" doc:"The same as the header X-Request-Id."`
+}
+
+// AppendFailure appends the body of an error response, a Failure.
+func AppendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
+	b = append(b, `{"success":false,"data":{},"error":{"code":"`...)
+	b = append(b, e.Code...)
+	b = append(b, `","message":`...)
+	b = AppendString(b, e.Message)
+	b = append(b, `,"fields":`...)
+	b = AppendFields(b, e.Fields)
+	b = append(b, `,"request_id":`...)
+	b = AppendString(b, requestID)
+	return append(b, "}}\n"...)
+}

@@ -1,0 +1,136 @@
+package wire
+
+import "github.com/rimewatch/rimewatch"
+
+// DeviceItem is a device as it stands in lists.
+type DeviceItem struct {
+	ID            int64            `json:"id"`
+	Serial        string           `json:"serial"`
+	Name          string           `json:"name"`
+	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or any other text: the set is open."`
+	Status        rimewatch.Status `json:"status" enum:"online,offline"`
+	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C; null before the first."`
+	Site          Maybe[SiteRef]   `json:"site"`
+	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
+	ActiveAlerts  int              `json:"active_alerts"`
+	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
+}
+
+// DeviceDetail is everything about a device.
+type DeviceDetail struct {
+	DeviceItem
+	Labels             Labels                  `json:"labels"`
+	Manufacturer       string                  `json:"manufacturer"`
+	Model              string                  `json:"model"`
+	FirmwareVersion    string                  `json:"firmware_version"`
+	Notes              string                  `json:"notes"`
+	InstalledAt        rimewatch.Time          `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time          `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
+	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
+	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
+	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
+	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
+	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
+	Health             DeviceHealth            `json:"health"`
+	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
+	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
+	Maintenance        Maybe[MaintenanceState] `json:"maintenance" doc:"The window that it is in; null when it is in none."`
+	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
+	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
+}
+
+// DeviceHealth is a device's health score.
+type DeviceHealth struct {
+	Score   float64  `json:"score" doc:"0–100"`
+	Drivers []Driver `json:"drivers" doc:"What takes points away, worst first."`
+	Compliance
+}
+
+// Compliance is how much of the covered time of the last 24 h a device was in
+// its limits, in percent to one decimal.
+type Compliance struct {
+	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, excursions shorter than the alarm delay forgiven; null without limits or readings."`
+	StrictCompliance      *float64 `json:"strict_compliance" doc:"The same without forgiveness."`
+	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; null without limits."`
+}
+
+// Driver is one thing that lowers a device's health score.
+type Driver struct {
+	Component  string  `json:"component"`
+	Weight     float64 `json:"weight" doc:"Share of the component in the score, 0–1."`
+	Severity   float64 `json:"severity" doc:"How bad it is, 0–1."`
+	PointsLost float64 `json:"points_lost"`
+	Text       string  `json:"text" doc:"For people."`
+}
+
+// NewDeviceItem returns a device as it stands in lists.
+func NewDeviceItem(v *rimewatch.DeviceView) DeviceItem {
+	item := DeviceItem{
+		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
+		Site: NewSiteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
+		Limits: v.LimitsInForce(),
+	}
+	if item.Status == "" {
+		item.Status = rimewatch.Offline // never seen
+	}
+	if v.CurrentTempAt != 0 {
+		temp := v.CurrentTemp
+		item.CurrentTemp = &temp
+	}
+	return item
+}
+
+// CalibrationState is what a device's calibrations come to.
+type CalibrationState struct {
+	DueAt   rimewatch.Time `json:"due_at" nullable:"false" doc:"When the first of the device's calibrated probes is due."`
+	Overdue bool           `json:"overdue"`
+}
+
+// DeviceOffset is a correction of one measurement from a moment on.
+type DeviceOffset struct {
+	Field string         `json:"field"`
+	From  rimewatch.Time `json:"from" nullable:"false"`
+	Add   float64        `json:"add" doc:"In the unit of the field. Readings in answers have it added already."`
+}
+
+// MaintenanceState is the window that a device is in.
+type MaintenanceState struct {
+	ID     int64          `json:"id"`
+	EndsAt rimewatch.Time `json:"ends_at" nullable:"false"`
+	Reason string         `json:"reason"`
+}
+
+// HealthSummary is the data of the health summary.
+type HealthSummary struct {
+	TotalDevices          int            `json:"total_devices"`
+	OnlineDevices         int            `json:"online_devices"`
+	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth; 100 when there are none."`
+	ActiveAlerts          int            `json:"active_alerts"`
+	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h; 100 when nothing is covered."`
+	OfflineDevices        int            `json:"offline_devices"`
+	CriticalAlerts        int            `json:"critical_alerts"`
+	WarningAlerts         int            `json:"warning_alerts"`
+	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
+	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
+	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
+}
+
+// SiteRef is a site as it stands in devices and alerts.
+type SiteRef struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	TimeZone string `json:"timezone" doc:"IANA name."`
+}
+
+// NewSiteRef returns a site as it stands in devices and alerts.
+func NewSiteRef(s *rimewatch.Site) Maybe[SiteRef] {
+	if s == nil {
+		return Maybe[SiteRef]{}
+	}
+	return Maybe[SiteRef]{&SiteRef{s.ID, s.Name, s.TimeZone}}
+}
+
+// Labels are free pairs of text.
+type Labels map[string]string
