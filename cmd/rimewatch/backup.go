@@ -120,8 +120,8 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
-	if newest := sqlite.SchemaVersion(); in.SchemaVersion > newest {
-		return fmt.Errorf("%s is from a newer version of Rimewatch (schema %d, this one knows %d)", c.File, in.SchemaVersion, newest)
+	if err := sqlite.CheckVersion(in.SchemaVersion); err != nil {
+		return fmt.Errorf("check %s: %w", c.File, err)
 	}
 	if err := os.MkdirAll(c.Data, 0o750); err != nil {
 		return err

@@ -156,15 +156,11 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 		what = fmt.Sprintf("every page is sound (%.1f s)", time.Since(start).Seconds())
 	}
 	d.add("store", fine, "%s, %s", bytesText(in.Stats.FileBytes), what)
-	switch newest := sqlite.SchemaVersion(); {
-	case in.SchemaVersion > newest:
-		d.add("schema", wrong, "version %d, this program knows %d: it is from a newer Rimewatch", in.SchemaVersion, newest)
+	if err := sqlite.CheckVersion(in.SchemaVersion); err != nil {
+		d.add("schema", wrong, "%v", err)
 		return
-	case in.SchemaVersion < newest:
-		d.add("schema", fine, "version %d; the next server brings it to %d", in.SchemaVersion, newest)
-	default:
-		d.add("schema", fine, "version %d", in.SchemaVersion)
 	}
+	d.add("schema", fine, "version %d", in.SchemaVersion)
 	if wal := in.Stats.WALBytes; wal > largeWAL {
 		d.add("write-ahead log", warning, "%s: something holds it open, or the disk is too slow", bytesText(wal))
 	} else {

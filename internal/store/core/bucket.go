@@ -85,6 +85,10 @@ func addChunk(v Chunks, b *chunk.Buckets, deviceID int64, sp Span, scratch *chun
 	if err != nil {
 		return err
 	}
+	data, ok := cutSum(data)
+	if !ok {
+		return fmt.Errorf("summary of chunk %d is damaged: checksum", sp.ID)
+	}
 	summary, _, err := chunk.DecodeSummary(data)
 	if err != nil {
 		return fmt.Errorf("chunk %d: %w", sp.ID, err)
@@ -136,11 +140,15 @@ func appendRollup(dst []byte, rs []rimewatch.Reading) []byte {
 
 // addRollups takes in the hours whose raw readings have expired.
 func addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
-	return v.Rollups(q.DeviceID, q.From, q.To, func(data []byte) error {
+	return v.Rollups(q.DeviceID, q.From, q.To, func(id int64, data []byte) error {
+		data, ok := cutSum(data)
+		if !ok {
+			return fmt.Errorf("rollup %d is damaged: checksum", id)
+		}
 		for len(data) > 0 {
 			hour, n, err := chunk.DecodeSummary(data)
 			if err != nil {
-				return fmt.Errorf("rollup of device %d: %w", q.DeviceID, err)
+				return fmt.Errorf("rollup %d: %w", id, err)
 			}
 			data = data[n:]
 			// An hour counts where it begins: it cannot be cut any more.

@@ -45,7 +45,7 @@ func encodeChunks(rs []rimewatch.Reading, over bool) []Chunk {
 		summary := chunk.Summarize(rs[:n])
 		out = append(out, Chunk{
 			From: rs[0].At, To: rs[n-1].At, N: n, Young: !over && n < grown,
-			Summary: summary.Append(nil),
+			Summary: withSum(summary.Append(nil)),
 			Data:    chunk.Encode(nil, rs[:n]),
 		})
 		rs = rs[n:]

@@ -351,8 +351,6 @@ func (c *commit) retract(err error) {
 
 const logVersion = 1
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // decodeLog calls f for every input of a packed commit. The rows of readings
 // are given as encoded, too.
 func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error) error {

@@ -66,7 +66,7 @@ type Chunks interface {
 	Data(s Span) ([]byte, error)
 	Summary(deviceID int64, s Span) ([]byte, error)
 	// Rollups calls yield for a device's rollups that touch [from, to).
-	Rollups(deviceID int64, from, to rimewatch.Time, yield func(data []byte) error) error
+	Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, data []byte) error) error
 }
 
 // Last says how far things are.
@@ -79,7 +79,7 @@ type Last struct {
 // Checkpoint is a device's streaming state and live values after commit Seq.
 type Checkpoint struct {
 	store.Checkpoint
-	Latest        []byte // the newest reading, encoded as in the log; empty before the first
+	Latest        []byte // the newest reading, encoded as in the log, with a checksum
 	CurrentTemp   float64
 	CurrentTempAt rimewatch.Time
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
@@ -56,17 +57,19 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 	if s.closed.Load() {
 		return ErrClosed()
 	}
+	var lost []*device
 	err := s.disk.Checkpoints(ctx, func(c *Checkpoint) error {
 		d := s.fleet.byID[c.DeviceID]
 		if d == nil {
 			return nil
 		}
-		if err := restoreLatest(c, d); err != nil {
-			return fmt.Errorf("checkpoint of device %d: %w", c.DeviceID, err)
+		state, whole := cutSum(c.State)
+		if !whole || restoreLatest(c, d) != nil {
+			// It is derived: the log may hold enough to build it again, and the rest
+			// is learnt anew. No device may keep the others down.
+			state, lost = nil, append(lost, d)
 		}
-		state := c.Checkpoint
-		state.State = bytes.Clone(c.State)
-		return checkpoint(state)
+		return checkpoint(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: bytes.Clone(state)})
 	})
 	if err != nil {
 		return err
@@ -74,13 +77,26 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 	if err := s.replayLog(ctx, entry); err != nil {
 		return err
 	}
+	for _, d := range lost {
+		err := s.Readings(ctx, store.HistoryQuery{DeviceID: d.row.id, To: rimewatch.MaxTime + 1, Descending: true, Limit: 1}, func(r *rimewatch.Reading) error {
+			d.newest(r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	s.startSealer()
 	return nil
 }
 
 func restoreLatest(c *Checkpoint, d *device) error {
-	if len(c.Latest) > 0 {
-		if _, err := chunk.DecodeReading(c.Latest, &d.live.Latest, 0); err != nil {
+	latest, ok := cutSum(c.Latest)
+	if !ok {
+		return errors.New("checksum")
+	}
+	if len(latest) > 0 {
+		if _, err := chunk.DecodeReading(latest, &d.live.Latest, 0); err != nil {
 			return err
 		}
 	}
@@ -134,13 +150,14 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 	s.mu.RLock()
 	for i := range states {
 		c := &list[i]
-		c.Checkpoint, c.Latest = states[i], []byte{}
+		c.Checkpoint = states[i]
 		if d := s.fleet.byID[c.DeviceID]; d != nil {
 			c.CurrentTemp, c.CurrentTempAt = d.live.CurrentTemp, d.live.CurrentTempAt
 			if d.live.Latest.At != 0 {
-				c.Latest = chunk.AppendReading(c.Latest, &d.live.Latest, 0)
+				c.Latest = chunk.AppendReading(nil, &d.live.Latest, 0)
 			}
 		}
+		c.Latest, c.State = withSum(c.Latest), withSum(c.State)
 	}
 	s.mu.RUnlock()
 	if err := s.disk.SaveCheckpoints(ctx, list); err != nil {

@@ -73,7 +73,7 @@ func (s *Core) expireRaw(ctx context.Context, workspaceID int64, before rimewatc
 			r := &rollups[i]
 			if r.DeviceSpan = list[i]; len(rs) > 0 {
 				r.From, r.To = rs[0].At/rimewatch.Hour*rimewatch.Hour, rs[len(rs)-1].At
-				r.Data = appendRollup(nil, rs)
+				r.Data = withSum(appendRollup(nil, rs))
 			}
 		}
 		return nil

@@ -280,9 +280,9 @@ func (c chunks) Summary(deviceID int64, sp core.Span) (summary []byte, err error
 }
 
 // Rollups implements core.Chunks.
-func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(data []byte) error) error {
-	return sqlitex.Execute(c.conn, "SELECT data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
+func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, data []byte) error) error {
+	return sqlitex.Execute(c.conn, "SELECT id, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
 		Args:       []any{deviceID, int64(from), int64(to)},
-		ResultFunc: func(stmt *sqlite.Stmt) error { return yield(column(stmt, 0, nil)) },
+		ResultFunc: func(stmt *sqlite.Stmt) error { return yield(stmt.ColumnInt64(0), column(stmt, 1, nil)) },
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/core"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitemigration"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -55,11 +54,22 @@ func (d *disk) open(ctx context.Context) error {
 		return err
 	}
 	d.writer = conn
+	if err := sqlitex.ExecuteTransient(conn, "PRAGMA busy_timeout = 10000", nil); err != nil {
+		return err
+	}
+	fresh, err := examine(conn)
+	if err != nil {
+		return err
+	}
 	if err := prepareWriter(conn); err != nil {
 		return err
 	}
-	if err := migrate(ctx, conn); err != nil {
-		return err
+	// A file that has its schema is not written to: a server must come up on a
+	// full disk, too, and answer reads.
+	if fresh {
+		if err := create(conn); err != nil {
+			return err
+		}
 	}
 	d.pool, err = sqlitex.NewPool(d.cfg.Path, sqlitex.PoolOptions{
 		Flags:       sqlite.OpenReadWrite,
@@ -95,21 +105,51 @@ func (d *disk) open(ctx context.Context) error {
 	return nil
 }
 
-// migrate brings the schema up to date. A file that is up to date is not
-// written to: a server must come up on a full disk, too, and answer reads.
-func migrate(ctx context.Context, conn *sqlite.Conn) error {
+// examine looks at a file before anything writes to it and reports whether it is
+// fresh. One of another program or of another version is refused.
+func examine(conn *sqlite.Conn) (fresh bool, err error) {
+	tables, err := queryInt(conn, "SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return false, err
+	}
 	id, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil {
-		return err
+		return false, err
 	}
 	version, err := queryInt(conn, "PRAGMA user_version")
+	switch {
+	case err != nil:
+		return false, err
+	case tables == 0 && id == 0 && version == 0:
+		return true, nil
+	case id != applicationID:
+		return false, ErrNotAStore
+	}
+	return false, CheckVersion(int(version))
+}
+
+// create gives a fresh file its schema.
+func create(conn *sqlite.Conn) (err error) {
+	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
 		return err
 	}
-	if id == applicationID && version == int64(len(migrations)) {
-		return nil
+	defer end(&err)
+	if fresh, err := examine(conn); err != nil || !fresh { // another process was quicker
+		return err
 	}
-	return sqlitemigration.Migrate(ctx, conn, schema())
+	if err := sqlitex.ExecuteScript(conn, schema, nil); err != nil {
+		return err
+	}
+	for _, q := range []string{
+		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion),
+	} {
+		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepareWriter sets the writer up. FULL syncs the write-ahead log at every
@@ -126,7 +166,6 @@ func prepareWriter(conn *sqlite.Conn) error {
 		}
 	}
 	for _, q := range []string{
-		"PRAGMA busy_timeout = 10000",
 		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
 		"PRAGMA foreign_keys = ON",

@@ -1,13 +1,17 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 func TestInspect(t *testing.T) {
@@ -30,7 +34,7 @@ func TestInspect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if in.SchemaVersion != SchemaVersion() || in.Workspaces != 1 || in.Users != 0 || in.AliveAt != 1234567 || in.Stats.FileBytes+in.Stats.WALBytes == 0 {
+		if CheckVersion(in.SchemaVersion) != nil || in.Workspaces != 1 || in.Users != 0 || in.AliveAt != 1234567 || in.Stats.FileBytes+in.Stats.WALBytes == 0 {
 			t.Errorf("%+v", in)
 		}
 	}
@@ -39,6 +43,41 @@ func TestInspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	look()
+}
+
+// A store of another version, or a file of another program, is refused before
+// anything writes to it.
+func TestOpenRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, change, want string
+	}{
+		{"newer", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1), "newer version of Rimewatch"},
+		{"older", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion-1), "older version of Rimewatch"},
+		{"another program's", "PRAGMA application_id = 1", ErrNotAStore.Error()},
+		{"a database of nobody", "PRAGMA application_id = 0", ErrNotAStore.Error()},
+	} {
+		path := filepath.Join(t.TempDir(), FileName)
+		s, err := Open(t.Context(), Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(sqlitex.ExecuteTransient(s.disk.writer, c.change, nil), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, controlOnly := range []bool{false, true} {
+			if _, err := Open(t.Context(), Config{Path: path, ControlOnly: controlOnly}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: the file was written to, %v", c.name, err)
+		}
+	}
 }
 
 func TestInspectRefuses(t *testing.T) {

@@ -1,13 +1,14 @@
 package sqlite
 
-import "zombiezen.com/go/sqlite/sqlitemigration"
-
 // applicationID marks the file as ours ("RIMW").
 const applicationID = 0x52494d57
 
-// migrations are applied in order, each in a transaction, and never edited
-// after a release. Times are milliseconds since the epoch, UTC.
-var migrations = []string{`
+// schemaVersion is the file's user_version. It grows with every change of the
+// schema or of what its blobs hold: a store of another version is refused.
+const schemaVersion = 2
+
+// schema is what a fresh file gets. Times are milliseconds since the epoch, UTC.
+const schema = `
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
@@ -139,7 +140,7 @@ CREATE TABLE alert (
 	triggered_at INTEGER NOT NULL,
 	acknowledged_at INTEGER NOT NULL,
 	resolved_at INTEGER NOT NULL,
-	body TEXT NOT NULL -- the rest of the alert as JSON
+	body TEXT NOT NULL -- the rest of the alert as JSON: the facts that its sentences are made of
 ) STRICT;
 CREATE INDEX alert_by_time ON alert(workspace_id, triggered_at, id);
 CREATE INDEX alert_active_by_time ON alert(workspace_id, triggered_at, id) WHERE status = 'active';
@@ -248,13 +249,14 @@ END;
 
 CREATE TABLE commit_log (
 	seq INTEGER PRIMARY KEY,
-	data BLOB NOT NULL
+	shard INTEGER NOT NULL DEFAULT 0, -- of the workspaces whose inputs it holds; one file has one
+	data BLOB NOT NULL -- with a version and a checksum of its own
 ) STRICT;
 
 CREATE TABLE checkpoint (
 	device_id INTEGER PRIMARY KEY,
 	seq INTEGER NOT NULL,
-	latest BLOB NOT NULL, -- newest reading, encoded as in the log; empty before the first
+	latest BLOB NOT NULL, -- newest reading, encoded as in the log, if any; a checksum
 	current_temp REAL NOT NULL,
 	current_temp_at INTEGER NOT NULL,
 	state BLOB NOT NULL
@@ -367,8 +369,4 @@ CREATE TABLE calibration (
 	body TEXT NOT NULL -- the rest as JSON
 ) STRICT;
 CREATE INDEX calibration_by_device ON calibration(device_id, performed_at);
-`}
-
-func schema() sqlitemigration.Schema {
-	return sqlitemigration.Schema{AppID: applicationID, Migrations: migrations}
-}
+`
