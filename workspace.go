@@ -89,6 +89,14 @@ type User struct {
 	UpdatedAt    Time
 }
 
+// Label names a person in the audit trail: "Olga <olga@example.com>".
+func (u *User) Label() string {
+	if u.Name == "" {
+		return u.Email
+	}
+	return u.Name + " <" + u.Email + ">"
+}
+
 // Member is a user's place in a workspace.
 type Member struct {
 	WorkspaceID int64

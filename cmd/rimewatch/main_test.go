@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -69,6 +70,8 @@ func TestRunExitCodes(t *testing.T) {
 		{"serve --nothing", exitUsage, "unknown flag --nothing (rimewatch serve --help tells more)"},
 		{"fly", exitUsage, "unexpected argument fly (rimewatch --help tells more)"},
 		{"token list --data " + dir + " --workspace W", exitFailed, "there is no store in " + dir},
+		{"token create --data " + dir + " --workspace W --name x", exitFailed, "there is no store in " + dir + "; --create makes one"},
+		{"user add --data " + dir + " --workspace W x@example.com", exitFailed, "there is no store in " + dir + "; --create makes one"},
 		{"token create --data " + dir + " --workspace W --name x --expires soon", exitUsage, `--expires "soon": want a span such as 90d or 12h`},
 	} {
 		var out, errOut bytes.Buffer
@@ -80,6 +83,9 @@ func TestRunExitCodes(t *testing.T) {
 		if code != tt.code || errOut.String() != want {
 			t.Errorf("%s: %d, %q, want %q", tt.args, code, errOut.String(), want)
 		}
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+		t.Errorf("commands that failed have made %v, %v", made, err)
 	}
 }
 

@@ -31,6 +31,18 @@ func (f *dataFlag) mustExist() error {
 	return err
 }
 
+// mustExistUnless is mustExist where the operator has not said that a store may
+// be made: in a wrong directory that would be a second one, unnoticed.
+func (f *dataFlag) mustExistUnless(create bool) error {
+	if create {
+		return nil
+	}
+	if err := f.mustExist(); err != nil {
+		return fmt.Errorf("%w; --create makes one", err)
+	}
+	return nil
+}
+
 // accounts opens the accounts of the store, also beside a running server, and
 // lets work do its work on them in the name of the command line.
 func (f *dataFlag) accounts(ctx context.Context, work func(context.Context, *account.Service, rimewatch.Time) error) (err error) {

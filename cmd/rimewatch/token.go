@@ -26,7 +26,7 @@ type tokenCmd struct {
 type tokenCreateCmd struct {
 	dataFlag
 	workspaceFlag
-	Create  bool   `help:"Make the workspace if it does not exist."`
+	Create  bool   `help:"Make the workspace, and the store, if they do not exist."`
 	Name    string `required:"" placeholder:"LABEL" help:"What the token is for."`
 	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, ingest (devices that report), read, or single scopes separated by commas."`
 	Expires string `placeholder:"SPAN" help:"How long it is valid, such as 90d or 12h. Default: until it is revoked."`
@@ -50,6 +50,9 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s streams) error {
 		if valid, err = parseSpan(c.Expires); err != nil {
 			return usagef("--expires %q: want a span such as 90d or 12h", c.Expires)
 		}
+	}
+	if err := c.mustExistUnless(c.Create); err != nil {
+		return err
 	}
 	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		p, err := c.operator(ctx, a, c.Create, now)

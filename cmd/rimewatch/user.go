@@ -41,7 +41,7 @@ type userAddCmd struct {
 	dataFlag
 	workspaceFlag
 	passwordFlag
-	Create   bool   `help:"Make the workspace if it does not exist."`
+	Create   bool   `help:"Make the workspace, and the store, if they do not exist."`
 	Email    string `arg:"" help:"E-mail address to sign in with."`
 	FullName string `name:"name" placeholder:"NAME" help:"The person's name."`
 	Role     string `default:"viewer" enum:"viewer,technician,admin,owner" help:"viewer, technician, admin or owner."`
@@ -49,6 +49,9 @@ type userAddCmd struct {
 
 // Run adds the person. A password that was made up is printed alone.
 func (c *userAddCmd) Run(ctx context.Context, s streams) error {
+	if err := c.mustExistUnless(c.Create); err != nil {
+		return err
+	}
 	password, err := c.read(s)
 	if err != nil {
 		return err

@@ -66,6 +66,7 @@ type fixture struct {
 	*Service
 	ctx   context.Context
 	store *counted
+	audit store.Audit
 	path  string
 	ws    rimewatch.Workspace
 	op    Principal // the operator in ws
@@ -73,7 +74,7 @@ type fixture struct {
 	revoked []int64 // what OnRevoke heard
 }
 
-func openStore(t testing.TB, path string) store.Control {
+func openStore(t testing.TB, path string) store.Store {
 	t.Helper()
 	s, err := sqlite.Open(context.Background(), sqlite.Config{Path: path, ControlOnly: true})
 	if err != nil {
@@ -90,7 +91,8 @@ func openStore(t testing.TB, path string) store.Control {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), sqlite.FileName)
-	f := &fixture{TB: t, ctx: context.Background(), path: path, store: &counted{Store: openStore(t, path)}}
+	st := openStore(t, path)
+	f := &fixture{TB: t, ctx: context.Background(), path: path, store: &counted{Store: st}, audit: st}
 	f.Service = New(Config{Store: f.store, Password: cheap, OnRevoke: func(id int64) { f.revoked = append(f.revoked, id) }})
 	var err error
 	f.ws, err = f.FindWorkspace(f.ctx, "Bakery", true, t0)

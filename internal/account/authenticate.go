@@ -114,14 +114,14 @@ func (c *tokenCache) remove(e *tokenEntry) bool {
 // is malformed, unknown, expired or revoked; whatever the store fails with when
 // it cannot be asked. See the package comment for what is remembered and for
 // how long. A token that was seen before costs no allocation.
-func (s *Service) Authenticate(ctx context.Context, plain string, now rimewatch.Time) (Principal, error) {
+func (s *tokens) Authenticate(ctx context.Context, plain string, now rimewatch.Time) (Principal, error) {
 	if len(plain) != rimewatch.TokenLen {
 		return Principal{}, errUnauthenticated()
 	}
 	var b [rimewatch.TokenLen]byte // []byte(plain) would be allocated
 	copy(b[:], plain)
 	hash := sha256.Sum256(b[:]) // as rimewatch.HashToken
-	e := s.tokens.find(&hash)
+	e := s.cache.find(&hash)
 	if e == nil {
 		if !rimewatch.ValidToken(plain) {
 			return Principal{}, errUnauthenticated()
@@ -143,7 +143,7 @@ func (s *Service) Authenticate(ctx context.Context, plain string, now rimewatch.
 }
 
 // admit looks a token up that is not in the cache.
-func (s *Service) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (*tokenEntry, error) {
+func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (*tokenEntry, error) {
 	t, err := s.store.TokenByHash(ctx, hash)
 	if err != nil {
 		return nil, notFoundIs(err, errUnauthenticated)
@@ -159,12 +159,12 @@ func (s *Service) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) 
 	e.checkedAt.Store(int64(now))
 	e.usedAt.Store(int64(t.LastUsedAt))
 	e.written.Store(int64(t.LastUsedAt))
-	return s.tokens.add(e), nil
+	return s.cache.add(e), nil
 }
 
 // recheck asks the store whether a cached token is still valid. One request
 // asks; while the entry is not older than tokenStale the others do not wait.
-func (s *Service) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time) error {
+func (s *tokens) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time) error {
 	if !e.checking.TryLock() {
 		if e.fresh(now, tokenStale) {
 			return nil
@@ -180,7 +180,7 @@ func (s *Service) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time
 		return err
 	}
 	if err != nil || t.RevokedAt != 0 {
-		if s.tokens.remove(e) {
+		if s.cache.remove(e) {
 			s.onRevoke(e.principal.TokenID)
 		}
 		return errUnauthenticated()
@@ -197,7 +197,7 @@ func (s *Service) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time
 func (s *Service) Valid(ctx context.Context, p Principal, now rimewatch.Time) error {
 	switch {
 	case p.TokenID != 0:
-		e := s.tokens.byTokenID(p.TokenID)
+		e := s.tokens.cache.byTokenID(p.TokenID)
 		if e == nil || e.expired(now) {
 			return errUnauthenticated()
 		}
@@ -232,8 +232,8 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 }
 
 // flushTokens writes last uses and forgets tokens that are not used any more.
-func (s *Service) flushTokens(ctx context.Context, now rimewatch.Time) error {
-	c := &s.tokens
+func (s *tokens) flushTokens(ctx context.Context, now rimewatch.Time) error {
+	c := &s.cache
 	c.mu.Lock()
 	uses := c.uses
 	c.uses = make(map[int64]rimewatch.Time)

@@ -188,9 +188,9 @@ func TestForgetsUnusedTokens(t *testing.T) {
 	_, err := f.Authenticate(f.ctx, plain, t0)
 	f.ok(err)
 	f.ok(f.Flush(f.ctx, t0+tokenForget)) // writes the use first
-	same(t, len(f.tokens.byHash), 1)
+	same(t, len(f.tokens.cache.byHash), 1)
 	f.ok(f.Flush(f.ctx, t0+tokenForget))
-	same(t, len(f.tokens.byHash)+len(f.tokens.byID)+len(f.tokens.uses), 0)
+	same(t, len(f.tokens.cache.byHash)+len(f.tokens.cache.byID)+len(f.tokens.cache.uses), 0)
 	_, err = f.Authenticate(f.ctx, plain, t0+tokenForget)
 	f.ok(err)
 }
@@ -377,4 +377,4 @@ func BenchmarkAuthenticate(b *testing.B) {
 	})
 }
 
-var _ Store = store.Control(nil)
+var _ Store = store.Store(nil)

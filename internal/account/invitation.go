@@ -146,7 +146,7 @@ func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, n
 		return SignedIn{}, err
 	}
 	u := newUser(v.Email, r.Name, now)
-	if err := gather(checkPassword("password", r.Password), u.Check()); err != nil {
+	if err := gather(checkPassword("password", r.Password, u.Email, u.Name), u.Check()); err != nil {
 		return SignedIn{}, err
 	}
 	if u.PasswordHash, err = s.hasher.hash(ctx, s.rand, r.Password); err != nil {

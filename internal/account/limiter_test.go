@@ -2,6 +2,8 @@ package account
 
 import (
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,7 +71,7 @@ func TestFailureLimiterModel(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(rt, "n") {
 			now += rimewatch.Time(rapid.IntRange(0, 20_000).Draw(rt, "ms"))
 			who := rapid.IntRange(1, 5).Draw(rt, "who")
-			addr := netip.AddrFrom4([4]byte{10, 0, 0, byte(who)})
+			addr := netip.AddrFrom4([4]byte{10, 0, byte(who), 1})
 			m := model[who]
 			if len(m) > 0 && now >= m[0]+rimewatch.Minute {
 				m = nil
@@ -94,20 +96,75 @@ func TestFailureLimiterModel(t *testing.T) {
 
 func TestFailureLimiterMemory(t *testing.T) {
 	l := NewFailureLimiter(2)
-	l.max = 100
+	l.count.max = 100
 	victim := netip.MustParseAddr("192.0.2.1")
 	l.Fail(victim, t0)
 	l.Fail(victim, t0)
-	for i := range 100 {
-		l.Fail(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), t0)
+	for i := range 98 {
+		l.Fail(netip.AddrFrom4([4]byte{10, byte(i), 0, 1}), t0)
 	}
 	if l.Blocked(victim, t0) == 0 {
 		t.Fatal("a hundred others make the limiter forget")
 	}
 	for i := range 10_000 {
 		l.Fail(netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)}), t0)
-		if n := len(l.young) + len(l.old); n > 200 {
+		if n := len(l.count.young) + len(l.count.old); n > 200 {
 			t.Fatalf("%d addresses are kept", n)
+		}
+	}
+}
+
+// However many tries come at once, no more fail than are allowed, and successes
+// cost nothing.
+func TestFailureLimiterAtOnce(t *testing.T) {
+	l := NewFailureLimiter(20)
+	addr := netip.MustParseAddr("192.0.2.1")
+	var wg sync.WaitGroup
+	var began atomic.Int32
+	for range 100 {
+		wg.Go(func() {
+			if l.Fail(addr, t0) == 0 {
+				began.Add(1) // and the work has not ended before all others began
+			}
+		})
+	}
+	wg.Wait()
+	same(t, began.Load(), 20)
+	l.Forgive(addr, t0)
+	same(t, l.Fail(addr, t0), 0)
+	same(t, l.Fail(addr, t0), time.Minute)
+	for range 100 {
+		other := netip.MustParseAddr("192.0.2.2")
+		same(t, l.Fail(other, t0), 0)
+		l.Forgive(other, t0)
+	}
+}
+
+// A network has a few times what one address has, not its addresses times.
+func TestFailureLimiterNetworks(t *testing.T) {
+	for _, c := range []struct {
+		first    string
+		step     byte // which byte of the address counts up
+		failures int
+	}{
+		{"10.0.0.0", 3, 5},
+		{"2001:db8:0:100::", 7, 3},  // the /64s of a /56
+		{"2001:db8:0:100::", 6, 5},  // the /56s of a /48
+		{"2001:db8:0:100::", 5, 50}, // other networks
+		{"10.0.0.0", 2, 50},
+	} {
+		l := NewFailureLimiter(1)
+		b := netip.MustParseAddr(c.first).AsSlice()
+		failed := 0
+		for range 50 {
+			addr, _ := netip.AddrFromSlice(b)
+			if l.Fail(addr, t0) == 0 {
+				failed++
+			}
+			b[c.step]++
+		}
+		if failed != c.failures {
+			t.Errorf("%s, byte %d: %d failures, want %d", c.first, c.step, failed, c.failures)
 		}
 	}
 }

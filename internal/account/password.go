@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/ccojocar/zxcvbn-go"
 	"golang.org/x/crypto/argon2"
 
 	"github.com/rimewatch/rimewatch"
@@ -37,9 +40,13 @@ const (
 const (
 	saltLen = 16
 	keyLen  = 32
-	// hashSlots is how many hashes run at once, hashWaiting how many more wait.
-	hashSlots   = 2
+	// hashSlots is how many hashes run at once. Strangers get all but one of them,
+	// so that a flood of guesses does not keep out those who are known.
+	hashSlots = 2
+	// hashWaiting is how many wait in each lane, and sameWaiting how many of them
+	// may be about one account.
 	hashWaiting = 32
+	sameWaiting = 2
 )
 
 // The most that a stored hash may ask for, lest a bad row exhaust the machine.
@@ -48,59 +55,110 @@ const (
 	maxPasses    = 16
 )
 
+// lane is who waits for a hash with whom.
+type lane uint8
+
+const (
+	known    lane = iota // somebody with a link or a session, or at an address that the account was used from
+	stranger             // anybody else
+)
+
 // hasher hashes and verifies passwords within bounded memory.
 type hasher struct {
-	params PasswordParams
-	slots  chan struct{} // held while hashing
-	queue  chan struct{} // held while hashing or waiting for it
-	nobody string        // a hash that no password has, for unknown people
+	params    PasswordParams
+	slots     chan struct{} // held while hashing
+	strangers chan struct{} // held by strangers, too
+	nobody    string        // a hash that no password has, for unknown people
+
+	mu      sync.Mutex
+	waiting [2]int         // by lane, those who hash included
+	about   map[string]int // of the strangers, by account
 }
 
 func newHasher(p PasswordParams) *hasher {
 	if p == (PasswordParams{}) {
 		p = DefaultPasswordParams
 	}
-	h := &hasher{params: p, slots: make(chan struct{}, hashSlots), queue: make(chan struct{}, hashSlots+hashWaiting)}
+	h := &hasher{params: p, slots: make(chan struct{}, hashSlots), strangers: make(chan struct{}, hashSlots-1), about: make(map[string]int)}
 	h.nobody = encodeHash(p, make([]byte, saltLen), make([]byte, keyLen))
 	return h
 }
 
-func (h *hasher) acquire(ctx context.Context) error {
-	select {
-	case h.queue <- struct{}{}:
-	default:
-		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many people sign in at this moment.", RetryAfter: 2 * time.Second}
+// enter takes a place in a lane, about an account ("" = none): false when there
+// is none.
+func (h *hasher) enter(l lane, account string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiting[l] >= hashSlots+hashWaiting || l == stranger && h.about[account] >= sameWaiting {
+		return false
 	}
-	select {
-	case h.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		<-h.queue
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was given up.")
+	h.waiting[l]++
+	if l == stranger {
+		h.about[account]++
+	}
+	return true
+}
+
+func (h *hasher) leave(l lane, account string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting[l]--
+	if l == stranger {
+		if h.about[account]--; h.about[account] == 0 {
+			delete(h.about, account)
+		}
 	}
 }
 
-func (h *hasher) release() { <-h.slots; <-h.queue }
+// acquire waits for a slot, which release gives back.
+func (h *hasher) acquire(ctx context.Context, l lane, account string) (release func(), err error) {
+	if !h.enter(l, account) {
+		return nil, &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many people are signing in; retry in a moment.", RetryAfter: 2 * time.Second}
+	}
+	// A stranger first takes one of the strangers' slots, then one of all.
+	var held []chan struct{}
+	release = func() {
+		for _, slot := range held {
+			<-slot
+		}
+		h.leave(l, account)
+	}
+	need := []chan struct{}{h.strangers, h.slots}
+	if l == known {
+		need = need[1:]
+	}
+	for _, slot := range need {
+		select {
+		case slot <- struct{}{}:
+			held = append(held, slot)
+		case <-ctx.Done():
+			release()
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
+		}
+	}
+	return release, nil
+}
 
-// hash gives the PHC string of a password with a new salt.
+// hash returns the PHC string of a password with a new salt.
 func (h *hasher) hash(ctx context.Context, random io.Reader, password string) (string, error) {
 	var salt [saltLen]byte
 	if _, err := io.ReadFull(random, salt[:]); err != nil {
 		return "", fmt.Errorf("random bytes: %w", err)
 	}
-	if err := h.acquire(ctx); err != nil {
+	release, err := h.acquire(ctx, known, "")
+	if err != nil {
 		return "", err
 	}
-	defer h.release()
+	defer release()
 	p := h.params
 	return encodeHash(p, salt[:], argon2.IDKey([]byte(password), salt[:], p.Passes, p.MemoryKiB, p.Threads, keyLen)), nil
 }
 
-// verify tells whether password has the hash. An empty hash (a person without
+// verify reports whether password has the hash. An empty hash (a person without
 // a password, or none at all) costs the same work and never matches.
-func (h *hasher) verify(ctx context.Context, encoded, password string) (bool, error) {
-	known := encoded != ""
-	if !known {
+func (h *hasher) verify(ctx context.Context, l lane, account, encoded, password string) (bool, error) {
+	exists := encoded != ""
+	if !exists {
 		encoded = h.nobody
 	}
 	p, salt, key, err := decodeHash(encoded)
@@ -108,14 +166,15 @@ func (h *hasher) verify(ctx context.Context, encoded, password string) (bool, er
 		return false, err
 	}
 	if len(password) > MaxPasswordLen {
-		known, password = false, "" // as much work, whatever was sent
+		exists, password = false, "" // as much work, whatever was sent
 	}
-	if err := h.acquire(ctx); err != nil {
+	release, err := h.acquire(ctx, l, account)
+	if err != nil {
 		return false, err
 	}
-	defer h.release()
+	defer release()
 	got := argon2.IDKey([]byte(password), salt, p.Passes, p.MemoryKiB, p.Threads, uint32(len(key)))
-	return subtle.ConstantTimeCompare(got, key) == 1 && known, nil
+	return subtle.ConstantTimeCompare(got, key) == 1 && exists, nil
 }
 
 // outdated tells whether a hash was made with other parameters than today's.
@@ -157,14 +216,32 @@ func decodeHash(encoded string) (p PasswordParams, salt, key []byte, err error) 
 	return p, salt, key, nil
 }
 
-// checkPassword tells whether a person may choose this password:
-// CodeValidationFailed on field.
-func checkPassword(field, password string) error {
+// weakScore is the score of zxcvbn, 0 to 4, up to which a password is refused:
+// those that are found within about two million guesses, among them the most
+// common ones, their usual variants, and what follows from the person's own
+// name and address.
+const weakScore = 0
+
+// judgedLen is how many bytes of a password are judged: judging costs time that
+// grows fast with the length.
+const judgedLen = 40
+
+// checkPassword reports why a person may not choose this password:
+// CodeValidationFailed on field. about is what is known of the person.
+func checkPassword(field, password string, about ...string) error {
 	if e := rimewatch.CheckText(nil, field, password, MaxPasswordLen); e != nil {
 		return e
 	}
 	if utf8.RuneCountInString(password) < MinPasswordLen {
 		return rimewatch.Invalid(field, "must have at least %d characters", MinPasswordLen)
+	}
+	var hints []string
+	for _, a := range append(about, "rimewatch") {
+		hints = append(hints, strings.ToLower(a))
+		hints = append(hints, strings.FieldsFunc(strings.ToLower(a), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
+	}
+	if zxcvbn.PasswordStrength(clip(password, judgedLen), hints).Score <= weakScore {
+		return rimewatch.Invalid(field, "is too easy to guess: it is common, or made of your name, a pattern or repetitions")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ func TestDefaultPasswordParams(t *testing.T) {
 		t.Fatalf("the hash %s has other parameters than OWASP's", encoded)
 	}
 	for password, want := range map[string]bool{"correct horse battery": true, "correct horse batterY": false, "": false} {
-		if ok, err := h.verify(t.Context(), encoded, password); err != nil || ok != want {
+		if ok, err := h.verify(t.Context(), stranger, "x", encoded, password); err != nil || ok != want {
 			t.Errorf("%q: %v, %v", password, ok, err)
 		}
 	}
@@ -35,7 +36,7 @@ func TestDefaultPasswordParams(t *testing.T) {
 func TestForeignHash(t *testing.T) {
 	h := newHasher(cheap)
 	const encoded = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	ok, err := h.verify(t.Context(), encoded, "password")
+	ok, err := h.verify(t.Context(), stranger, "x", encoded, "password")
 	if err != nil || !ok {
 		t.Fatalf("a hash of the reference implementation: %v, %v", ok, err)
 	}
@@ -56,10 +57,10 @@ func TestPasswords(t *testing.T) {
 		if err != nil || again == encoded {
 			rt.Fatalf("two hashes of one password are the same: %v", err)
 		}
-		if ok, err := h.verify(t.Context(), encoded, password); err != nil || ok != (len(password) <= MaxPasswordLen) {
+		if ok, err := h.verify(t.Context(), stranger, "x", encoded, password); err != nil || ok != (len(password) <= MaxPasswordLen) {
 			rt.Fatalf("the password: %v, %v", ok, err)
 		}
-		if ok, err := h.verify(t.Context(), encoded, other); err != nil || ok && other != password {
+		if ok, err := h.verify(t.Context(), stranger, "x", encoded, other); err != nil || ok && other != password {
 			rt.Fatalf("another password: %v, %v", ok, err)
 		}
 		if h.outdated(encoded) {
@@ -72,7 +73,7 @@ func TestPasswords(t *testing.T) {
 func TestNoHash(t *testing.T) {
 	h := newHasher(cheap)
 	for _, password := range []string{"", "x", strings.Repeat("x", 1<<20)} {
-		if ok, err := h.verify(t.Context(), "", password); err != nil || ok {
+		if ok, err := h.verify(t.Context(), stranger, "x", "", password); err != nil || ok {
 			t.Errorf("%.10q: %v, %v", password, ok, err)
 		}
 	}
@@ -104,47 +105,70 @@ func TestBadHashes(t *testing.T) {
 		"no key":        "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$",
 		"short key":     "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAA",
 	} {
-		if ok, err := h.verify(t.Context(), encoded, "x"); ok || err == nil {
+		if ok, err := h.verify(t.Context(), stranger, "x", encoded, "x"); ok || err == nil {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 	}
 }
 
-// At most hashSlots hashes run, hashWaiting wait, and the rest is refused.
+// In each lane so many wait and the rest is refused; strangers leave a slot to
+// those who are known, and crowd nobody out by one account.
 func TestHashingIsBounded(t *testing.T) {
 	h := newHasher(cheap)
 	ctx, giveUp := context.WithCancel(t.Context())
-	for range hashSlots {
-		if err := h.acquire(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var wg sync.WaitGroup
 	var gaveUp atomic.Int32
-	for range hashWaiting {
+	wait := func(l lane, account string) {
 		wg.Go(func() {
-			if rimewatch.CodeOf(h.acquire(ctx)) == rimewatch.CodeUnavailable {
+			release, err := h.acquire(ctx, l, account)
+			if err != nil {
 				gaveUp.Add(1)
+				return
 			}
+			<-ctx.Done()
+			release()
 		})
 	}
-	for len(h.queue) < cap(h.queue) { // until all wait
+	waiting := func(l lane) int {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.waiting[l]
+	}
+	fill := func(l lane, n int) {
+		for i := range n {
+			wait(l, fmt.Sprint(i/sameWaiting))
+		}
+		for waiting(l) < n {
+			runtime.Gosched()
+		}
+	}
+	fill(stranger, 2*sameWaiting)
+	if _, err := h.acquire(ctx, stranger, "0"); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		t.Errorf("one account has more than %d places: %v", sameWaiting, err)
+	}
+	for i := range hashSlots + hashWaiting - 2*sameWaiting {
+		wait(stranger, fmt.Sprint("s", i))
+	}
+	for waiting(stranger) < hashSlots+hashWaiting {
 		runtime.Gosched()
 	}
-	_, err := h.hash(t.Context(), rand.Reader, "x")
-	if rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
-		t.Fatalf("one too many: %v", err)
+	if _, err := h.verify(ctx, stranger, "other", "", "x"); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		t.Errorf("one stranger too many: %v", err)
+	}
+	if _, err := h.verify(ctx, known, "", "", "x"); err != nil {
+		t.Errorf("strangers keep out who is known: %v", err)
+	}
+	fill(known, hashSlots+hashWaiting)
+	if _, err := h.hash(ctx, rand.Reader, "x"); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		t.Errorf("one too many: %v", err)
 	}
 	giveUp()
 	wg.Wait()
-	if gaveUp.Load() != hashWaiting {
-		t.Fatalf("%d gave up, want %d", gaveUp.Load(), hashWaiting)
+	if _, err := h.hash(t.Context(), rand.Reader, "x"); err != nil || len(h.slots)+len(h.strangers)+waiting(known)+waiting(stranger)+len(h.about) != 0 {
+		t.Fatalf("afterwards: %v, %+v", err, h)
 	}
-	for range hashSlots {
-		h.release()
-	}
-	if _, err := h.hash(t.Context(), rand.Reader, "x"); err != nil || len(h.queue)+len(h.slots) != 0 {
-		t.Fatalf("afterwards: %v, %d in the queue", err, len(h.queue))
+	if n := gaveUp.Load(); n != 2*(hashSlots+hashWaiting)-hashSlots {
+		t.Errorf("%d gave up", n)
 	}
 }
 
@@ -153,17 +177,35 @@ func TestCheckPassword(t *testing.T) {
 		password string
 		ok       bool
 	}{
-		{"0123456789", true},
-		{"012345678", false},
-		{"ßßßßßßßßßß", true},
-		{"ßßßßßßßßß", false}, // 18 bytes, but 9 characters
-		{strings.Repeat("x", MaxPasswordLen), true},
-		{strings.Repeat("x", MaxPasswordLen+1), false},
-		{"0123456789\x00", false},
-		{"0123456789\xff", false},
-		{"          ", true},
+		{"correct horse battery", true},
+		{"Xk9$mQ2vLp", true},
+		{"Xk9$mQ2vL", false},
+		{"ßüöäßéèçñø", true},
+		{"ßüöäßéèçñ", false}, // 18 bytes, but 9 characters
+		{"correct horse battery" + strings.Repeat("x", MaxPasswordLen-21), true},
+		{"correct horse battery" + strings.Repeat("x", MaxPasswordLen-20), false},
+		{"correct horse\x00", false},
+		{"correct horse\xff", false},
+		// Common ones, and what people make of them.
+		{"1234567890", false},
+		{"password123", false},
+		{"P@ssw0rd123", false},
+		{"qwertyuiop", false},
+		{"iloveyou12", false},
+		{"football123", false},
+		{"princess123", false},
+		{"1q2w3e4r5t", false},
+		{"abcdefghij", false},
+		{"aaaaaaaaaaaa", false},
+		{"          ", false},
+		{"Summer2026!", false},
+		{"rimewatch2026", false},
+		// What follows from the person.
+		{"olga.petrova@example.com", false},
+		{"petrova1985", false},
+		{strings.Repeat("Xk9$", 64), true}, // judged in bounded time
 	} {
-		if err := checkPassword("password", c.password); (err == nil) != c.ok {
+		if err := checkPassword("password", c.password, "olga.petrova@example.com", "Olga Petrova"); (err == nil) != c.ok {
 			t.Errorf("%q: %v", c.password, err)
 		}
 	}

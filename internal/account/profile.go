@@ -97,14 +97,14 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 	if err := p.RequirePerson(); err != nil {
 		return SignedIn{}, err
 	}
-	if err := checkPassword("password", password); err != nil {
-		return SignedIn{}, err
-	}
 	u, err := s.store.User(ctx, p.UserID)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	ok, err := s.hasher.verify(ctx, u.PasswordHash, current)
+	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
+		return SignedIn{}, err
+	}
+	ok, err := s.hasher.verify(ctx, known, "", u.PasswordHash, current)
 	if err != nil {
 		return SignedIn{}, err
 	}

@@ -28,15 +28,20 @@ func (s *Service) newResetLink(ctx context.Context, userID int64, now rimewatch.
 // sessions of the person. A link works once: CodeNotFound; CodeValidationFailed
 // with the field password.
 func (s *Service) ResetByLink(ctx context.Context, secret, password string, now rimewatch.Time) error {
-	if err := checkPassword("password", password); err != nil {
-		return err
-	}
 	hash, ok := hashSecret(secret)
 	if !ok {
 		return errLink()
 	}
-	if _, err := s.store.PasswordLink(ctx, hash, now); err != nil { // before the work of hashing
+	l, err := s.store.PasswordLink(ctx, hash, now) // before the work of hashing
+	if err != nil {
 		return notFoundIs(err, errLink)
+	}
+	u, err := s.store.User(ctx, l.UserID)
+	if err != nil {
+		return err
+	}
+	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
+		return err
 	}
 	passwordHash, err := s.hasher.hash(ctx, s.rand, password)
 	if err != nil {

@@ -40,6 +40,7 @@ type userStore interface {
 	User(ctx context.Context, id int64) (rimewatch.User, error)
 	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
 	UserCount(ctx context.Context) (int, error)
+	AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error
 	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
 	CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error
 	PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.PasswordLink, error)
@@ -107,19 +108,21 @@ type Config struct {
 // Service is safe for concurrent use. It owns no goroutine but the one in which
 // Run is called.
 type Service struct {
-	store    Store
-	hasher   *hasher
-	onRevoke func(int64)
-	rand     io.Reader
-	log      *slog.Logger
-	tokens   tokenCache
+	settings
+	tokens
+	store  Store
+	hasher *hasher
+	rand   io.Reader
+	log    *slog.Logger
 
 	touchMu sync.Mutex
 	touched map[int64]sessionTouch // uses of sessions that Flush writes
 
+	signIns signIns
+
 	setupDone atomic.Bool // a user exists; there is no way back
 	setupMu   sync.Mutex
-	setup     setupGuard
+	setup     string // the one-time code while no user exists
 	flushMu   sync.Mutex
 	prunedAt  rimewatch.Time // under flushMu
 }
@@ -136,14 +139,16 @@ func New(cfg Config) *Service {
 		cfg.OnRevoke = func(int64) {}
 	}
 	s := &Service{
+		settings: settings{cfg.Store},
+		tokens:   tokens{store: cfg.Store, rand: cfg.Rand, onRevoke: cfg.OnRevoke},
 		store:    cfg.Store,
 		hasher:   newHasher(cfg.Password),
-		onRevoke: cfg.OnRevoke,
 		rand:     cfg.Rand,
 		log:      cfg.Logger,
 		touched:  make(map[int64]sessionTouch),
 	}
-	s.tokens.init()
+	s.tokens.cache.init()
+	s.signIns.init()
 	return s
 }
 

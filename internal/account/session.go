@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -31,12 +30,6 @@ type Client struct {
 	Address   string // IP address
 }
 
-// Credentials are what a person signs in with.
-type Credentials struct {
-	Email, Password string
-	Client          Client
-}
-
 // SignedIn is a new session. Secret is the value of its cookie and is not
 // stored; EndsAt is the latest moment at which it can still be valid.
 type SignedIn struct {
@@ -48,44 +41,6 @@ type SignedIn struct {
 
 func errUnauthenticated() error {
 	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The request is not authenticated.")
-}
-
-func errCredentials() error {
-	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The e-mail address or the password is wrong.")
-}
-
-// SignIn checks a password and makes a session. CodeUnauthenticated when the
-// address or the password is wrong, which takes the same work; CodeUnavailable
-// when too many people sign in at once. The caller limits failures per address (FailureLimiter).
-func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time) (SignedIn, error) {
-	u, err := s.store.UserByEmail(ctx, normalEmail(c.Email))
-	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
-		return SignedIn{}, err
-	}
-	ok, err := s.hasher.verify(ctx, u.PasswordHash, c.Password)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if !ok {
-		return SignedIn{}, errCredentials()
-	}
-	in, err := s.startSession(ctx, &u, 0, c.Client, now)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	// The password may have been changed while it was being checked; then this
-	// session must not outlive that.
-	fresh, err := s.store.User(ctx, u.ID)
-	if err == nil && fresh.PasswordHash != u.PasswordHash {
-		err = errCredentials()
-	}
-	if err != nil {
-		return SignedIn{}, errors.Join(err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))
-	}
-	if s.hasher.outdated(u.PasswordHash) {
-		s.rehash(ctx, &u, c.Password, now)
-	}
-	return in, nil
 }
 
 // rehash stores the password under today's parameters. A failure only means

@@ -12,18 +12,12 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// setupTries is how many wrong codes are heard per minute. The code has 80
-// bits: this is for the log's sake as much as for safety.
-const setupTries = 10
+// setupBytes is the size of the one-time code. Nobody guesses 80 bits, however
+// often he is heard: a limit for everybody together would only let strangers
+// lock the owner out. The caller limits failures per address.
+const setupBytes = 10
 
-// setupGuard holds the one-time code while no user exists.
-type setupGuard struct {
-	code   string
-	window rimewatch.Time // start of the minute in which failures are counted
-	failed int
-}
-
-// SetupCode gives the one-time code that the set-up page asks for, as long as
+// SetupCode returns the one-time code that the set-up page asks for, as long as
 // no user exists; the app logs it at start. The code lives as long as the
 // process.
 func (s *Service) SetupCode(ctx context.Context) (code string, needed bool, err error) {
@@ -40,15 +34,15 @@ func (s *Service) SetupCode(ctx context.Context) (code string, needed bool, err 
 	}
 	s.setupMu.Lock()
 	defer s.setupMu.Unlock()
-	if s.setup.code == "" {
-		var b [10]byte
+	if s.setup == "" {
+		var b [setupBytes]byte
 		if _, err := io.ReadFull(s.rand, b[:]); err != nil {
 			return "", false, fmt.Errorf("random bytes: %w", err)
 		}
 		c := base32.StdEncoding.EncodeToString(b[:]) // 16 characters of A–Z and 2–7
-		s.setup.code = c[:4] + "-" + c[4:8] + "-" + c[8:12] + "-" + c[12:]
+		s.setup = c[:4] + "-" + c[4:8] + "-" + c[8:12] + "-" + c[12:]
 	}
-	return s.setup.code, true, nil
+	return s.setup, true, nil
 }
 
 // SetupRequest is what the set-up page asks for.
@@ -64,8 +58,7 @@ type SetupRequest struct {
 
 // Setup makes the first user, owner of the workspace, and signs in.
 // CodeConflict once any user exists; CodeForbidden with the field code when
-// that is wrong and CodeRateLimited after 10 wrong ones in a minute;
-// CodeValidationFailed with the fields of the request.
+// that is wrong; CodeValidationFailed with the fields of the request.
 func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time) (SignedIn, error) {
 	code, needed, err := s.SetupCode(ctx)
 	if err != nil {
@@ -74,8 +67,8 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 	if !needed {
 		return SignedIn{}, errSetUp()
 	}
-	if err := s.checkCode(code, r.Code, now); err != nil {
-		return SignedIn{}, err
+	if subtle.ConstantTimeCompare([]byte(plainCode(code)), []byte(plainCode(r.Code))) != 1 {
+		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeForbidden, "The set-up code is wrong.").With("code", "is not the one in the server's log")
 	}
 	u, _, err := s.createOwner(ctx, r, now)
 	if err != nil {
@@ -87,25 +80,6 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 
 func errSetUp() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "The service is set up already.")
-}
-
-func (s *Service) checkCode(want, got string, now rimewatch.Time) error {
-	s.setupMu.Lock()
-	defer s.setupMu.Unlock()
-	g := &s.setup
-	if now-g.window >= rimewatch.Minute || now < g.window {
-		g.window, g.failed = now, 0
-	}
-	if g.failed >= setupTries {
-		e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many wrong codes.")
-		e.RetryAfter = (g.window + rimewatch.Minute).Sub(now)
-		return e
-	}
-	if subtle.ConstantTimeCompare([]byte(plainCode(want)), []byte(plainCode(got))) == 1 {
-		return nil
-	}
-	g.failed++
-	return rimewatch.Errorf(rimewatch.CodeForbidden, "The set-up code is wrong.").With("code", "is not the one in the server's log")
 }
 
 // plainCode is a code without what people add or change when they type it.
@@ -133,7 +107,7 @@ func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch
 	if r.TimeZone != "" {
 		w.TimeZone = r.TimeZone
 	}
-	if err := gather(workspaceField(w.Check()), timeZone(w.TimeZone), u.Check(), checkPassword("password", r.Password)); err != nil {
+	if err := gather(workspaceField(w.Check()), timeZone(w.TimeZone), u.Check(), checkPassword("password", r.Password, u.Email, u.Name, w.Name)); err != nil {
 		return u, w, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)

@@ -14,6 +14,14 @@ import (
 // and 6 characters, which leaves 154 unknown bits.
 const tokenPrefixLen = 9
 
+// tokens is the part of a Service that keeps API tokens.
+type tokens struct {
+	store    Store
+	rand     io.Reader
+	onRevoke func(int64)
+	cache    tokenCache
+}
+
 // TokenRequest describes a token to be made.
 type TokenRequest struct {
 	Name      string
@@ -24,7 +32,7 @@ type TokenRequest struct {
 // CreateToken makes an API token for the principal's workspace. plain is the
 // token itself: it is given out here and never again. Needs the role admin.
 // CodeValidationFailed with the fields name, scopes, expires_at.
-func (s *Service) CreateToken(ctx context.Context, p Principal, r TokenRequest, now rimewatch.Time) (t rimewatch.Token, plain string, err error) {
+func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, now rimewatch.Time) (t rimewatch.Token, plain string, err error) {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return t, "", err
 	}
@@ -50,7 +58,7 @@ func (s *Service) CreateToken(ctx context.Context, p Principal, r TokenRequest, 
 	return t, plain, nil
 }
 
-func (s *Service) newToken() (string, error) {
+func (s *tokens) newToken() (string, error) {
 	var buf [64]byte
 	var failed error
 	next := len(buf)
@@ -69,7 +77,7 @@ func (s *Service) newToken() (string, error) {
 
 // Tokens lists the workspace's tokens that were not revoked, by id; last uses
 // are as new as this process knows. Needs the role admin.
-func (s *Service) Tokens(ctx context.Context, p Principal) ([]store.TokenView, error) {
+func (s *tokens) Tokens(ctx context.Context, p Principal) ([]store.TokenView, error) {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return nil, err
 	}
@@ -79,7 +87,7 @@ func (s *Service) Tokens(ctx context.Context, p Principal) ([]store.TokenView, e
 	}
 	list = slices.DeleteFunc(list, func(t store.TokenView) bool { return t.RevokedAt != 0 })
 	for i := range list {
-		list[i].LastUsedAt = max(list[i].LastUsedAt, s.tokens.usedAt(list[i].ID))
+		list[i].LastUsedAt = max(list[i].LastUsedAt, s.cache.usedAt(list[i].ID))
 	}
 	return list, nil
 }
@@ -87,7 +95,7 @@ func (s *Service) Tokens(ctx context.Context, p Principal) ([]store.TokenView, e
 // RevokeToken ends a token of the principal's workspace: at once in this
 // process, within a second in others. Needs the role admin; CodeNotFound.
 // Revoking twice is no error.
-func (s *Service) RevokeToken(ctx context.Context, p Principal, id int64, now rimewatch.Time) error {
+func (s *tokens) RevokeToken(ctx context.Context, p Principal, id int64, now rimewatch.Time) error {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return err
 	}
@@ -99,9 +107,9 @@ func (s *Service) RevokeToken(ctx context.Context, p Principal, id int64, now ri
 }
 
 // dropToken forgets a token that was revoked and says so to those who use it.
-func (s *Service) dropToken(id int64) {
-	if e := s.tokens.byTokenID(id); e != nil {
-		s.tokens.remove(e)
+func (s *tokens) dropToken(id int64) {
+	if e := s.cache.byTokenID(id); e != nil {
+		s.cache.remove(e)
 	}
 	s.onRevoke(id)
 }

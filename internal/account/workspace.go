@@ -7,6 +7,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+// settings are the part of a Service that keeps a workspace's settings and
+// sites.
+type settings struct{ store Store }
+
 // The longest retention that can be set, in days.
 const maxRetentionDays = 36500
 
@@ -23,7 +27,7 @@ type WorkspacePatch struct {
 }
 
 // Workspace gives the principal's workspace.
-func (s *Service) Workspace(ctx context.Context, p Principal) (rimewatch.Workspace, error) {
+func (s *settings) Workspace(ctx context.Context, p Principal) (rimewatch.Workspace, error) {
 	return s.store.Workspace(ctx, p.WorkspaceID)
 }
 
@@ -32,7 +36,7 @@ func (s *Service) Workspace(ctx context.Context, p Principal) (rimewatch.Workspa
 // CodeValidationFailed with the fields name, timezone, raw_days, rollup_days and
 // limits.<type>.<limit>, also where a safety limit would be loosened without
 // confirmation.
-func (s *Service) UpdateWorkspace(ctx context.Context, p Principal, patch WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
+func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return rimewatch.Workspace{}, err
 	}
@@ -116,7 +120,7 @@ type SitePatch struct {
 }
 
 // Sites lists the workspace's sites by id. Needs the scope devices:read.
-func (s *Service) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, error) {
+func (s *settings) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, error) {
 	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return nil, err
 	}
@@ -125,7 +129,7 @@ func (s *Service) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, err
 
 // Site finds a site of the workspace: CodeNotFound. Needs the scope
 // devices:read.
-func (s *Service) Site(ctx context.Context, p Principal, id int64) (rimewatch.Site, error) {
+func (s *settings) Site(ctx context.Context, p Principal, id int64) (rimewatch.Site, error) {
 	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return rimewatch.Site{}, err
 	}
@@ -134,7 +138,7 @@ func (s *Service) Site(ctx context.Context, p Principal, id int64) (rimewatch.Si
 
 // CreateSite makes a site. Needs the scope devices:write. CodeValidationFailed
 // with the fields name, timezone, address.
-func (s *Service) CreateSite(ctx context.Context, p Principal, r SiteRequest, now rimewatch.Time) (rimewatch.Site, error) {
+func (s *settings) CreateSite(ctx context.Context, p Principal, r SiteRequest, now rimewatch.Time) (rimewatch.Site, error) {
 	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return rimewatch.Site{}, err
 	}
@@ -160,7 +164,7 @@ func (s *Service) CreateSite(ctx context.Context, p Principal, r SiteRequest, no
 
 // UpdateSite changes a site of the workspace: CodeNotFound, or
 // CodeValidationFailed as CreateSite. Needs the scope devices:write.
-func (s *Service) UpdateSite(ctx context.Context, p Principal, id int64, patch SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
+func (s *settings) UpdateSite(ctx context.Context, p Principal, id int64, patch SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
 	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return rimewatch.Site{}, err
 	}
@@ -186,7 +190,7 @@ func (s *Service) UpdateSite(ctx context.Context, p Principal, id int64, patch S
 
 // DeleteSite removes a site; its devices stay, without a site. CodeNotFound.
 // Needs the scope devices:write.
-func (s *Service) DeleteSite(ctx context.Context, p Principal, id int64) error {
+func (s *settings) DeleteSite(ctx context.Context, p Principal, id int64) error {
 	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return err
 	}

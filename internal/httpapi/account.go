@@ -65,7 +65,7 @@ func (a *API) setupState(ctx context.Context, _ *NoInput) (SetupState, error) {
 	}
 	c := callOf(ctx)
 	state := SetupState{Needed: needed}
-	if cookie, err := c.r.Cookie(sessionCookie); err == nil {
+	if cookie, err := c.r.Cookie(a.sessionCookie(c.r)); err == nil {
 		_, err := a.cfg.Auth.AuthenticateSession(ctx, cookie.Value, c.now)
 		state.SignedIn = err == nil
 	}
@@ -90,9 +90,13 @@ type SetupInput struct {
 func (a *API) setUp(ctx context.Context, in *SetupInput) (UserData, error) {
 	c := callOf(ctx)
 	b := &in.Body
-	s, err := a.cfg.Accounts.Setup(ctx, account.SetupRequest{
-		Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
-	}, c.now)
+	var s account.SignedIn
+	err := a.guess(c, func() (err error) {
+		s, err = a.cfg.Accounts.Setup(ctx, account.SetupRequest{
+			Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
+		}, c.now)
+		return err
+	})
 	if err != nil {
 		return UserData{}, err
 	}
@@ -116,8 +120,10 @@ type SignInInput struct {
 // could go on guessing and be told of the one that fits.
 func (a *API) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
 	c := callOf(ctx)
-	s, err := a.guess(c, func() (account.SignedIn, error) {
-		return a.cfg.Accounts.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Client: a.client(c)}, c.now)
+	var s account.SignedIn
+	err := a.guess(c, func() (err error) {
+		s, err = a.cfg.Accounts.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Client: a.client(c)}, c.now)
+		return err
 	})
 	if err != nil {
 		return UserData{}, err
@@ -126,18 +132,29 @@ func (a *API) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
 	return UserData{userJSON(&s.User)}, nil
 }
 
-// guess runs something that checks a secret, under the limit of failures.
-func (a *API) guess(c *call, try func() (account.SignedIn, error)) (account.SignedIn, error) {
+// guess runs something that checks a secret, under the limit of failures. A try
+// counts before its outcome is known: otherwise as many as come at once would
+// all be heard.
+func (a *API) guess(c *call, try func() error) error {
 	addr := a.clientAddr(c.r)
-	if wait := a.authFailures.Blocked(addr, c.now); wait > 0 {
-		return account.SignedIn{}, errTooManyFailures(wait)
+	if wait := a.authFailures.Fail(addr, c.now); wait > 0 {
+		return errTooManyFailures(wait)
 	}
-	s, err := try()
-	switch rimewatch.CodeOf(err) {
+	err := try()
+	if !wrongSecret(err) {
+		a.authFailures.Forgive(addr, c.now)
+	}
+	return err
+}
+
+// wrongSecret reports whether an error says that a secret was wrong.
+func wrongSecret(err error) bool {
+	switch e := asError(err); rimewatch.CodeOf(err) {
 	case rimewatch.CodeUnauthenticated, rimewatch.CodeNotFound:
-		a.authFailures.Fail(addr, c.now)
+		return true
+	default:
+		return err != nil && (e.Fields["current_password"] != nil || e.Fields["code"] != nil)
 	}
-	return s, err
 }
 
 // client is what a session remembers of the browser.
@@ -152,7 +169,7 @@ func (a *API) setSession(c *call, s account.SignedIn) {
 
 func (a *API) setCookie(c *call, value string, ends time.Time) {
 	cookie := &http.Cookie{
-		Name: sessionCookie, Value: value, Path: "/", Expires: ends,
+		Name: a.sessionCookie(c.r), Value: value, Path: "/", Expires: ends,
 		HttpOnly: true, Secure: a.onTLS(c.r), SameSite: http.SameSiteLaxMode,
 	}
 	if value == "" {
@@ -262,15 +279,12 @@ type PasswordInput struct {
 
 func (a *API) changePassword(ctx context.Context, in *PasswordInput) (UserData, error) {
 	c := callOf(ctx)
-	addr := a.clientAddr(c.r)
-	if wait := a.authFailures.Blocked(addr, c.now); wait > 0 {
-		return UserData{}, errTooManyFailures(wait)
-	}
-	s, err := a.cfg.Accounts.ChangePassword(ctx, c.principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.now)
+	var s account.SignedIn
+	err := a.guess(c, func() (err error) {
+		s, err = a.cfg.Accounts.ChangePassword(ctx, c.principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.now)
+		return err
+	})
 	if err != nil {
-		if e := asError(err); e.Fields["current_password"] != nil {
-			a.authFailures.Fail(addr, c.now)
-		}
 		return UserData{}, err
 	}
 	a.setSession(c, s)

@@ -1,9 +1,13 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +17,7 @@ import (
 func cookieOf(t *testing.T, a answer) *http.Cookie {
 	t.Helper()
 	all := (&http.Response{Header: a.header}).Cookies()
-	if len(all) != 1 || all[0].Name != sessionCookie {
+	if len(all) != 1 || !strings.HasSuffix(all[0].Name, sessionCookie) {
 		t.Fatalf("cookies %v in %d %s", all, a.status, a.body)
 	}
 	return all[0]
@@ -86,10 +90,103 @@ func TestSecureCookies(t *testing.T) {
 		if tt.header != "" {
 			q = q.with("X-Forwarded-Proto", tt.header)
 		}
-		if c := cookieOf(t, r.do(q)); c.Secure != tt.secure {
-			t.Errorf("%s: secure %v", name, c.Secure)
+		a := r.do(q)
+		c := cookieOf(t, a)
+		if c.Secure != tt.secure || strings.HasPrefix(c.Name, "__Host-") != tt.secure || c.Path != "/" || c.Domain != "" {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if got := a.header.Get("Strict-Transport-Security"); (got == "max-age=31536000") != tt.secure || !tt.secure && got != "" {
+			t.Errorf("%s: Strict-Transport-Security %q", name, got)
+		}
+		if got := a.header.Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
+			t.Errorf("%s: Cross-Origin-Opener-Policy %q", name, got)
+		}
+		me := get("/v1/me", "").with("Cookie", c.Name+"="+c.Value).with("X-Forwarded-Proto", tt.header)
+		if a := r.do(me); a.status != 200 {
+			t.Errorf("%s: the session does not work: %s", name, a.body)
+		}
+		if tt.secure { // what another host of the domain could have set is not believed
+			if a := r.do(me.with("Cookie", sessionCookie+"="+c.Value)); a.status != 401 {
+				t.Errorf("%s: a cookie without the prefix works", name)
+			}
 		}
 	}
+}
+
+// However many guesses come at once, no more are heard than may fail in a
+// minute.
+func TestGuessesAtOnce(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.AuthRateLimit = 20 })
+	var wg sync.WaitGroup
+	var heard, refused atomic.Int32
+	for i := range 60 {
+		wg.Go(func() {
+			body := fmt.Sprintf(`{"email":"p%d@example.com","password":"a wrong one"}`, i)
+			hr := httptest.NewRequest(http.MethodPost, "/api/v1/auth/sign-in", strings.NewReader(body))
+			hr.Header.Set("Content-Type", typeJSON)
+			rec := httptest.NewRecorder()
+			r.api.ServeHTTP(rec, hr)
+			switch rec.Code {
+			case http.StatusUnauthorized:
+				heard.Add(1)
+			case http.StatusTooManyRequests:
+				refused.Add(1)
+			default:
+				t.Errorf("%d %s", rec.Code, rec.Body)
+			}
+		})
+	}
+	wg.Wait()
+	if heard.Load() != 20 || refused.Load() != 40 {
+		t.Errorf("%d guesses were heard and %d refused, want 20 and 40", heard.Load(), refused.Load())
+	}
+}
+
+// Wrong set-up codes count per address: nobody locks out whoever has the code.
+func TestWrongSetupCodes(t *testing.T) {
+	r := emptyRig(t, func(c *Config) {
+		c.AuthRateLimit, c.TrustedProxies = 20, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+	})
+	code, _, err := r.accounts.SetupCode(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	setUp := func(code, from string) answer {
+		return r.do(post("/v1/setup", "", `{"code":"`+code+`","workspace":"W","email":"olga@example.com","password":"`+ownerPassword+`"}`).with("X-Forwarded-For", from))
+	}
+	for i := range 25 {
+		want := http.StatusForbidden
+		if i >= 20 {
+			want = http.StatusTooManyRequests
+		}
+		if a := setUp("AAAA", "203.0.113.9"); a.status != want {
+			t.Fatalf("wrong code %d: %d", i, a.status)
+		}
+	}
+	if a := setUp(code, "198.51.100.1"); a.status != http.StatusCreated {
+		t.Errorf("the owner: %d %s", a.status, a.body)
+	}
+}
+
+// Common passwords are refused where one is chosen.
+func TestCommonPasswords(t *testing.T) {
+	r := newRig(t)
+	r.run(t, []scenario{
+		{name: "a common one", req: r.browser(post("/v1/me/password", "", `{"current_password":"`+ownerPassword+`","password":"password123"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"password"}},
+		{name: "one's own address", req: r.browser(post("/v1/me/password", "", `{"current_password":"`+ownerPassword+`","password":"olga@example.com"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"password"}},
+	})
+}
+
+// The audit trail shows every sign-in and refusal.
+func TestSignInsInTheTrail(t *testing.T) {
+	r := newRig(t)
+	for _, password := range []string{"a wrong one", ownerPassword} {
+		r.do(post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"`+password+`"}`))
+	}
+	r.run(t, []scenario{{name: "both", req: r.browser(get("/v1/audit?action=user.", "")), status: 200, want: map[string]any{
+		"data.entries.0.action": "user.signed_in", "data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.detail.address": "192.0.2.1",
+		"data.entries.1.action": "user.sign_in_refused", "data.entries.1.detail.address": "192.0.2.1", "data.entries.1.detail.wrong": "password",
+	}}})
 }
 
 func TestWorkspaceSettings(t *testing.T) {

@@ -218,10 +218,7 @@ func (a *API) auditActor(ctx context.Context, p account.Principal) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if u.Name == "" {
-		return u.Email, nil
-	}
-	return u.Name + " <" + u.Email + ">", nil
+	return u.Label(), nil
 }
 
 // AlertCountsInput narrows the counts.

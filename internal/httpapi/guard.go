@@ -10,8 +10,19 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// sessionCookie holds the secret of a signed-in browser.
-const sessionCookie = "rimewatch_session"
+// sessionCookie holds the secret of a signed-in browser. On TLS it has a prefix
+// by which browsers take it from this very host alone, over TLS.
+const (
+	sessionCookie    = "rimewatch_session"
+	tlsSessionCookie = "__Host-" + sessionCookie
+)
+
+func (a *API) sessionCookie(r *http.Request) string {
+	if a.onTLS(r) {
+		return tlsSessionCookie
+	}
+	return sessionCookie
+}
 
 // admit checks a request in the order that the contract fixes: authentication,
 // scope, rate, content type, size, JSON, fields. Existence is for the handler.
@@ -47,7 +58,7 @@ func (a *API) authenticate(r *http.Request, now rimewatch.Time) (account.Princip
 	if sent := r.Header["Authorization"]; len(sent) > 0 {
 		return a.bearer(r, sent, now)
 	}
-	cookie, err := r.Cookie(sessionCookie)
+	cookie, err := r.Cookie(a.sessionCookie(r))
 	if err != nil {
 		return account.Principal{}, errUnauthenticated()
 	}

@@ -108,10 +108,10 @@ type Invited struct {
 func (a *API) lookUpInvitation(ctx context.Context, in *InvitationSecretInput) (Invited, error) {
 	c := callOf(ctx)
 	var out Invited
-	_, err := a.guess(c, func() (account.SignedIn, error) {
+	err := a.guess(c, func() error {
 		v, err := a.cfg.Accounts.Invitation(ctx, in.Body.Secret, c.now)
 		out = Invited{v.Email, v.WorkspaceName, v.Role, wire.OrNull(v.InvitedByName), v.ExpiresAt}
-		return account.SignedIn{}, err
+		return err
 	})
 	return out, err
 }
@@ -132,8 +132,10 @@ type InvitationAcceptInput struct {
 func (a *API) acceptInvitation(ctx context.Context, in *InvitationAcceptInput) (UserData, error) {
 	c := callOf(ctx)
 	b := &in.Body
-	s, err := a.guess(c, func() (account.SignedIn, error) {
-		return a.cfg.Accounts.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.now)
+	var s account.SignedIn
+	err := a.guess(c, func() (err error) {
+		s, err = a.cfg.Accounts.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.now)
+		return err
 	})
 	if err != nil {
 		return UserData{}, err
@@ -144,11 +146,10 @@ func (a *API) acceptInvitation(ctx context.Context, in *InvitationAcceptInput) (
 
 func (a *API) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (Done, error) {
 	c := callOf(ctx)
-	_, err := a.guess(c, func() (account.SignedIn, error) {
+	return Done{}, a.guess(c, func() error {
 		_, err := a.cfg.Accounts.Accept(ctx, c.principal, in.Body.Secret, c.now)
-		return account.SignedIn{}, err
+		return err
 	})
-	return Done{}, err
 }
 
 func (a *API) invitationRoutes() []route {

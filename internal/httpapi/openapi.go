@@ -62,7 +62,7 @@ func newDocument(version, publicURL string) *huma.OpenAPI {
 			Schemas: registry,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"token":   {Type: "http", Scheme: "bearer", Description: "An API token (`rw_…`), made in the account settings or by `rimewatch token create`."},
-				"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "A signed-in browser. Writes from other sites are refused."},
+				"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "A signed-in browser; over TLS the name begins with `__Host-`. Writes from other sites are refused."},
 			},
 			Responses: map[string]*huma.Response{},
 		},

@@ -66,7 +66,16 @@ var rigStart = rimewatch.TimeOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 func (r *rig) now() rimewatch.Time     { return rimewatch.Time(r.clock.Load()) }
 func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
 
+// newRig is a rig with people and tokens.
 func newRig(t testing.TB, change ...func(*Config)) *rig {
+	t.Helper()
+	r := emptyRig(t, change...)
+	r.people(t.Context())
+	return r
+}
+
+// emptyRig is a rig that nobody has set up.
+func emptyRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
 	r.clock.Store(int64(rigStart))
@@ -98,7 +107,6 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {
 		t.Fatal(err)
 	}
-	r.people(ctx)
 	return r
 }
 

@@ -107,4 +107,10 @@ func (q request) with(name, value string) request {
 }
 
 // browser is a request with the owner's session instead of a token.
-func (r *rig) browser(q request) request { return q.with("Cookie", sessionCookie+"="+r.owner) }
+func (r *rig) browser(q request) request {
+	name := sessionCookie
+	if r.api.secure {
+		name = tlsSessionCookie
+	}
+	return q.with("Cookie", name+"="+r.owner)
+}

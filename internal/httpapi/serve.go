@@ -42,6 +42,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w}
 	c.w = rec
 	securityHeaders(rec.Header(), c.id)
+	if a.onTLS(r) {
+		rec.Header()["Strict-Transport-Security"] = oneYear
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			a.panicked(c, rec, v)
@@ -65,6 +68,7 @@ func securityHeaders(h http.Header, id string) {
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = sameOrigin
 	h["X-Frame-Options"] = deny
+	h["Cross-Origin-Opener-Policy"] = sameOrigin
 }
 
 // Header values that every answer shares; they are never changed.
@@ -72,6 +76,7 @@ var (
 	noSniff    = []string{"nosniff"}
 	sameOrigin = []string{"same-origin"}
 	deny       = []string{"DENY"}
+	oneYear    = []string{"max-age=31536000"} // without subdomains, which are not ours
 )
 
 // ours tells whether a path belongs to the API rather than to the web UI.

@@ -15,11 +15,14 @@ import (
 // method of this package that changes something of a workspace writes, in the
 // same transaction, who did it (see WithActor); Effects.Audit are those of a
 // commit. What concerns a person is told to every workspace that the person is a
-// member of. Sessions leave no entries.
+// member of. Sessions leave no entries by themselves.
 type Audit interface {
 	// AuditEntries lists newest first. subject and action narrow by prefix, "" =
 	// all; Page.After gives those with a smaller id.
 	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p Page) (list []rimewatch.AuditEntry, total int, err error)
+	// AuditUser adds, to every workspace that a person is a member of, an entry
+	// about what changes nothing, such as a sign-in.
+	AuditUser(ctx context.Context, userID int64, action string, detail Fields) error
 	// VerifyAudit walks the chain and gives the id of the first entry that does not
 	// fit, 0 = all do. It reads the whole trail.
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)

@@ -86,6 +86,11 @@ func (t Records) AuditEntries(ctx context.Context, workspaceID int64, action, su
 	return list, total, err
 }
 
+// AuditUser implements store.Audit.
+func (t Records) AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error {
+	return t.write(ctx, func(conn Conn) error { return t.auditUser(ctx, conn, userID, action, detail) })
+}
+
 // VerifyAudit implements store.Audit.
 func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
 	var prev [32]byte

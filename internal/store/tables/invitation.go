@@ -134,7 +134,7 @@ func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 	if err := u.Check(); err != nil {
 		return m, err
 	}
-	ctx = store.WithActorElse(ctx, person(u))
+	ctx = store.WithActorElse(ctx, u.Label())
 	known := u.ID
 	err = t.write(ctx, func(conn Conn) error {
 		v, err := findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))

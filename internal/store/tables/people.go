@@ -25,14 +25,6 @@ func findUser(conn Conn, where string, arg any) (u rimewatch.User, err error) {
 	return u, err
 }
 
-// person is how the audit trail names a user.
-func person(u *rimewatch.User) string {
-	if u.Name == "" {
-		return u.Email
-	}
-	return u.Name + " <" + u.Email + ">"
-}
-
 func userFields(u *rimewatch.User) store.Fields {
 	return store.Fields{"email": u.Email, "name": u.Name, "units": u.Units, "theme": u.Theme}
 }
@@ -127,7 +119,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 	if err := u.Check(); err != nil {
 		return err
 	}
-	ctx = store.WithActorElse(ctx, person(u))
+	ctx = store.WithActorElse(ctx, u.Label())
 	return t.write(ctx, func(conn Conn) error {
 		n, err := countUsers(conn)
 		if err != nil {
@@ -230,7 +222,7 @@ func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 		if err != nil {
 			return err
 		}
-		return t.setPassword(store.WithActorElse(ctx, person(&u)), conn, l.UserID, passwordHash, now)
+		return t.setPassword(store.WithActorElse(ctx, u.Label()), conn, l.UserID, passwordHash, now)
 	})
 }
 
