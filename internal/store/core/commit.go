@@ -349,7 +349,8 @@ func (c *commit) retract(err error) {
 	}
 }
 
-const logVersion = 1
+// logVersion is of an entry of the log and of the rows in it.
+const logVersion = 2
 
 // decodeLog calls f for every input of a packed commit. The rows of readings
 // are given as encoded, too.
@@ -359,7 +360,7 @@ func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error)
 		return damaged("checksum")
 	}
 	if data[4] != logVersion {
-		return damaged("unknown version")
+		return fmt.Errorf("commit %d has version %d, this program knows %d: it is from another version of Rimewatch", seq, data[4], logVersion)
 	}
 	now, n := binary.Varint(data[5:])
 	if n <= 0 {

@@ -96,7 +96,10 @@ func restoreLatest(c *Checkpoint, d *device) error {
 		return errors.New("checksum")
 	}
 	if len(latest) > 0 {
-		if _, err := chunk.DecodeReading(latest, &d.live.Latest, 0); err != nil {
+		if v := latest[0]; v != logVersion {
+			return fmt.Errorf("its newest reading has version %d, this program knows %d", v, logVersion)
+		}
+		if _, err := chunk.DecodeReading(latest[1:], &d.live.Latest, 0); err != nil {
 			return err
 		}
 	}
@@ -154,7 +157,7 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 		if d := s.fleet.byID[c.DeviceID]; d != nil {
 			c.CurrentTemp, c.CurrentTempAt = d.live.CurrentTemp, d.live.CurrentTempAt
 			if d.live.Latest.At != 0 {
-				c.Latest = chunk.AppendReading(nil, &d.live.Latest, 0)
+				c.Latest = chunk.AppendReading([]byte{logVersion}, &d.live.Latest, 0)
 			}
 		}
 		c.Latest, c.State = withSum(c.Latest), withSum(c.State)

@@ -256,7 +256,7 @@ CREATE TABLE commit_log (
 CREATE TABLE checkpoint (
 	device_id INTEGER PRIMARY KEY,
 	seq INTEGER NOT NULL,
-	latest BLOB NOT NULL, -- newest reading, encoded as in the log, if any; a checksum
+	latest BLOB NOT NULL, -- version of the log and newest reading, encoded as there, if any; a checksum
 	current_temp REAL NOT NULL,
 	current_temp_at INTEGER NOT NULL,
 	state BLOB NOT NULL
