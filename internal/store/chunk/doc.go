@@ -8,12 +8,12 @@
 // millisecond. Numbers are kept as an integer and a power of ten wherever that
 // gives the very same float64 back (m/10^e with |m| ≤ 2^53 and e ≤ 17 is
 // correctly rounded by IEEE division), and as their 8 bytes otherwise. A row
-// names no length and no checksum: the log frames its rows.
+// names no length, no version and no checksum: the log frames its rows.
 //
 // # Chunks
 //
 // Encode packs the readings of one device into columns: the time, the arrival,
-// the masks, the extras and the eight measurements each by itself, so that one
+// the sets of fields, the observations and every measurement by itself, so that one
 // field is read without touching the others. A column of equal values is one
 // value. Any other is cut into blocks of blockLen integers, a measurement being
 // an integer with one decimal scale per block; the few values of a block that
@@ -37,18 +37,28 @@
 // before it. Decoding checks it and stays within the bounds of its input and
 // of MaxReadings whatever the bytes are.
 //
+// # New measurements
+//
+// Fields, observations and columns are named by numbers that never change, and
+// sets of them are uvarints, written as the difference from the core measurements:
+// a device that sends just those pays nothing for the others. So a measurement
+// that is added leaves everything readable that was written before. One that this
+// program has no name for, because a later one added it, is kept through sealing
+// and merging like the others; what does not fit its sets, and versions and
+// columns that it does not know, are refused as such, not as damage.
+//
 // # What a chunk does not keep
 //
 // ReceivedAt is kept to the second: it comes back as RoundReceived(At,
 // ReceivedAt), less than 1 s early and never before At if it was not. It is an
 // attribute of the answer to a write, which reports it
 // exactly, and in history a hint how late a reading came; its milliseconds are
-// noise that would cost a byte a reading. Values of absent measurements, and
-// counters that were not sent, come back as 0.
+// noise that would cost a byte a reading. Values of absent core measurements come
+// back as 0.
 //
 // # Buckets
 //
-// A Summary goes beside each chunk: count, minimum, maximum and sum of every
+// A Summary, which starts with a version, goes beside each chunk: count, minimum, maximum and sum of every
 // field. Buckets aggregates readings into steps aligned to UTC and takes whole
 // summaries for chunks that lie inside one step.
 package chunk
