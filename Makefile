@@ -26,7 +26,7 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	@touch $@
 
 # The client's types are made from the description that the server serves.
-web/src/api/schema.d.ts: web/node_modules/.package-lock.json $(shell find internal/httpapi -name '*.go' -not -name '*_test.go')
+web/src/api/schema.d.ts: web/node_modules/.package-lock.json field.go $(shell find internal/httpapi -name '*.go' -not -name '*_test.go')
 	$(GO) run ./cmd/rimewatch openapi > web/openapi.json
 	cd web && npm run --silent api
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { reach, slotted, strip } from './history';
 import { bandScale } from './scale';
+import { appended, seriesOf } from './series';
+import { measureOf, measures, value } from '../words/measure';
 
 describe('the scale of the band gauge', () => {
   test('the allowed range stands in the middle, whatever the value', () => {
@@ -39,5 +41,39 @@ describe('a day in slots', () => {
     expect(cells[45]).toBe('critical');
     expect(cells[46]).toBe('warning');
     expect(cells[44]).toBeNull();
+  });
+});
+
+describe('what charts draw', () => {
+  const at = (minute: number) => new Date(Date.parse('2026-11-20T20:00:00Z') + minute * 60_000).toISOString();
+  const head = { device_id: 1, device_serial: 'A', from: at(0), to: at(60) };
+  const reading = (minute: number, energy: number | null) => ({ recorded_at: at(minute), received_at: at(minute), sensor_faults: [], power: 1000 + minute, ...(energy == null ? {} : { energy }) });
+
+  test('of a counter, what it counted since the reading before, live readings too', () => {
+    const s = seriesOf({ ...head, step: 'raw', readings: [reading(0, 10), reading(1, 10.5), reading(2, null), reading(3, 12), reading(4, 0.25)] });
+    expect(s.traces.energy.avg).toEqual([null, 0.5, null, 1.5, 0.25]);
+    expect(s.traces.power.avg).toEqual([1000, 1001, 1002, 1003, 1004]);
+    const more = appended(appended(s, reading(5, 1)), reading(6, 1.5));
+    expect(more.traces.energy.avg.slice(-2)).toEqual([0.75, 0.5]);
+    expect(s.traces.energy.avg).toHaveLength(5);
+  });
+  test('of a counter in steps, what it counted in each', () => {
+    const bucket = (minute: number, increase: number) => ({ at: at(minute), count: 15, energy: { min: 1, max: 2, increase }, power: { min: 1, avg: 2, max: 3 } });
+    const s = seriesOf({ ...head, step: '15m', buckets: [bucket(0, 0.5), { at: at(15), count: 0 }, bucket(30, 0)] });
+    expect(s.traces.energy).toEqual({ avg: [0.5, null, 0], min: null, max: null });
+    expect(s.traces.power).toEqual({ avg: [2, null, 2], min: [1, null, 1], max: [3, null, 3] });
+    // One live reading is not a step of 15 minutes.
+    expect(appended(s, reading(45, 3)).traces.energy.avg.at(-1)).toBeNull();
+  });
+  test('the core measurements come first, in the order of a technician', () => {
+    expect(measures.slice(0, 8).map((m) => m.field)).toEqual(['product_zone_temp', 'compressor_discharge_temp', 'compressor_suction_temp', 'ambient_temp', 'amp_draw', 'voltage', 'vibration_level', 'humidity']);
+    expect(measures.slice(8).every((m) => !m.core)).toBe(true);
+  });
+  test('units are those that people read', () => {
+    expect(value(18240.5, measureOf('energy')!, 'c')).toBe('18240.50\u202fkWh');
+    expect(value(5400, measureOf('run_seconds')!, 'c')).toBe('1.5\u202fh');
+    expect(value(45, measureOf('humidity')!, 'c')).toBe('45\u202f%');
+    expect(value(7, measureOf('start_count')!, 'c')).toBe('7');
+    expect(value(-20, measureOf('setpoint_temp')!, 'f')).toBe('\u22124.0\u202f°F');
   });
 });

@@ -1,14 +1,14 @@
 // A device's history in the columns that charts draw: a time axis and, for each
-// measurement, the mean and the range of what was measured. A gap is a null; it
-// is never drawn across.
+// measurement, the mean and the range of what was measured; for a counter, what
+// it counted in each step. A gap is a null; it is never drawn across.
 import type { Schemas } from '../api/client';
-import { measures, type Field } from '../words/measure';
+import { measures, type Field, type Measure } from '../words/measure';
 
 export type Column = (number | null)[];
 
 export interface Trace {
   avg: Column;
-  /** Null where the history is raw: then the mean is the value itself. */
+  /** Null where the history is raw, when the mean is the value itself, and of counters. */
   min: Column | null;
   max: Column | null;
 }
@@ -25,7 +25,11 @@ export interface Series {
   traces: Record<Field, Trace>;
   /** Times of defrosts as the device reported them, ms. */
   defrosts: Span[];
+  /** Where counters stood at the end of raw history. */
+  stood?: Stood;
 }
+
+type Stood = Partial<Record<Field, number>>;
 
 /** seriesOf makes columns of a history answer. */
 export function seriesOf(h: Schemas['HistoryData']): Series {
@@ -34,7 +38,7 @@ export function seriesOf(h: Schemas['HistoryData']): Series {
 
 function empty(step: string, ranged: boolean): Series {
   const traces = {} as Record<Field, Trace>;
-  for (const m of measures) traces[m.field] = { avg: [], min: ranged ? [] : null, max: ranged ? [] : null };
+  for (const m of measures) traces[m.field] = ranged && !m.counter ? { avg: [], min: [], max: [] } : { avg: [], min: null, max: null };
   return { step, t: [], traces, defrosts: [] };
 }
 
@@ -51,9 +55,9 @@ function ofBuckets(step: string, buckets: Schemas['HistoryBucket'][]): Series {
     for (const { field } of measures) {
       const a = b[field];
       const trace = s.traces[field];
-      trace.avg.push(a ? a.avg : null);
-      trace.min!.push(a ? a.min : null);
-      trace.max!.push(a ? a.max : null);
+      trace.avg.push(!a ? null : 'increase' in a ? a.increase : a.avg);
+      trace.min?.push(a ? a.min : null);
+      trace.max?.push(a ? a.max : null);
     }
   }
   return s;
@@ -67,18 +71,28 @@ function ofReadings(readings: Schemas['HistoryReading'][]): Series {
   const s = empty('raw', false);
   const times = readings.map((r) => Date.parse(r.recorded_at) / 1000);
   const gap = Math.max(shortestGap, gapAfter * usualInterval(times));
+  const stood: Stood = {};
   let defrost: Span | null = null;
   readings.forEach((r, i) => {
     const t = times[i]!;
     if (i > 0 && t - times[i - 1]! > gap) breakAt(s, times[i - 1]! + 1);
     s.t.push(t);
-    for (const { field } of measures) s.traces[field].avg.push(r[field] ?? null);
+    for (const m of measures) s.traces[m.field].avg.push(drawnOf(m, r[m.field] ?? null, stood));
     if (r.defrost_active) {
       if (!defrost) s.defrosts.push((defrost = { from: t * 1000, to: t * 1000 }));
       defrost.to = t * 1000;
     } else if (r.defrost_active === false) defrost = null;
   });
-  return s;
+  return { ...s, stood };
+}
+
+/** drawnOf is what a chart shows of a value: of a counter what it has counted
+ * since the reading before. One that is lower than before has begun again from 0. */
+function drawnOf(m: Measure, v: number | null, stood: Stood): number | null {
+  if (!m.counter || v == null) return v;
+  const before = stood[m.field];
+  stood[m.field] = v;
+  return before == null ? null : v >= before ? v - before : v;
 }
 
 /** breakAt adds a moment at which nothing is known. */
@@ -107,15 +121,18 @@ export function appended(s: Series, r: Partial<Record<Field, number | null>> & {
   if (last != null && t <= last) return s;
   const gap = Math.max(shortestGap, gapAfter * usualInterval(s.t.slice(-50)), stepSeconds(s.step) * 2);
   const out: Series = { ...s, t: [...s.t], traces: {} as Record<Field, Trace> };
+  if (s.stood) out.stood = { ...s.stood };
   for (const { field } of measures) {
     const old = s.traces[field];
     out.traces[field] = { avg: [...old.avg], min: old.min && [...old.min], max: old.max && [...old.max] };
   }
   if (last != null && t - last > gap) breakAt(out, last + 1);
   out.t.push(t);
-  for (const { field } of measures) {
-    const trace = out.traces[field];
-    const v = r[field] ?? null;
+  for (const m of measures) {
+    const trace = out.traces[m.field];
+    const sent = r[m.field] ?? null;
+    // One reading says nothing of what is counted in a whole step.
+    const v = !m.counter ? sent : out.stood ? drawnOf(m, sent, out.stood) : null;
     trace.avg.push(v);
     trace.min?.push(v);
     trace.max?.push(v);

@@ -1,36 +1,42 @@
-// The eight measurements, in the order in which a technician looks at them.
+// The measurements as people read them: the core ones in the order in which a
+// technician looks at them, then the optional ones.
+import { fields } from './fields';
 import { degree, humanised, number, toUnits, type Units } from './format';
 
-export type Field =
-  | 'product_zone_temp'
-  | 'compressor_discharge_temp'
-  | 'compressor_suction_temp'
-  | 'ambient_temp'
-  | 'amp_draw'
-  | 'voltage'
-  | 'vibration_level'
-  | 'humidity';
+export type Field = (typeof fields)[number]['field'];
 
 export interface Measure {
   field: Field;
   label: string;
   short: string;
-  unit: '°C' | '%' | 'V' | 'A' | 'mm/s';
+  /** The unit that people see; °C stands for theirs. */
+  unit: string;
   digits: number;
   /** The smallest span a chart shows: noise is not to look like a drama. */
   span: number;
+  /** Only counts up: charts show what was counted in each step. */
+  counter: boolean;
+  /** Answered even where it is absent. */
+  core: boolean;
+  /** By what the API's value is multiplied. */
+  scale: number;
 }
 
-export const measures: Measure[] = [
-  { field: 'product_zone_temp', label: 'Product zone', short: 'Product', unit: '°C', digits: 1, span: 4 },
-  { field: 'compressor_discharge_temp', label: 'Compressor discharge', short: 'Discharge', unit: '°C', digits: 1, span: 10 },
-  { field: 'compressor_suction_temp', label: 'Compressor suction', short: 'Suction', unit: '°C', digits: 1, span: 6 },
-  { field: 'ambient_temp', label: 'Ambient', short: 'Ambient', unit: '°C', digits: 1, span: 4 },
-  { field: 'amp_draw', label: 'Current', short: 'Current', unit: 'A', digits: 1, span: 2 },
-  { field: 'voltage', label: 'Voltage', short: 'Voltage', unit: 'V', digits: 0, span: 20 },
-  { field: 'vibration_level', label: 'Vibration', short: 'Vibration', unit: 'mm/s', digits: 2, span: 1 },
-  { field: 'humidity', label: 'Humidity', short: 'Humidity', unit: '%', digits: 0, span: 10 },
-];
+// Units that people read otherwise than the API writes them.
+const shownAs: Record<string, { unit: string; scale: number; digits?: number }> = {
+  '%RH': { unit: '%', scale: 1 },
+  s: { unit: 'h', scale: 1 / 3600, digits: 1 },
+};
+
+const order: Field[] = ['product_zone_temp', 'compressor_discharge_temp', 'compressor_suction_temp', 'ambient_temp', 'amp_draw', 'voltage', 'vibration_level', 'humidity'];
+const place = (f: Field) => (order.includes(f) ? order.indexOf(f) : order.length);
+
+export const measures: Measure[] = fields
+  .map(({ kind, ...f }) => {
+    const as = shownAs[f.unit] ?? { unit: f.unit, scale: 1 };
+    return { ...f, unit: as.unit, scale: as.scale, digits: as.digits ?? f.digits, span: f.span * as.scale, counter: kind === 'counter' };
+  })
+  .sort((a, b) => place(a.field) - place(b.field));
 
 export function measureOf(field: string): Measure | undefined {
   return measures.find((m) => m.field === field);
@@ -60,9 +66,14 @@ export function unitOf(m: Measure, units: Units): string {
   return m.unit === '°C' ? degree(units) : m.unit;
 }
 
+/** scaled turns a value of the API into the unit that people see. */
+export function scaled(v: number, m: Measure, units: Units): number {
+  return m.unit === '°C' ? toUnits(v, units) : v * m.scale;
+}
+
 /** value writes a measurement with its unit. */
 export function value(v: number | null | undefined, m: Measure, units: Units): string {
   if (v == null) return '–';
-  const shown = m.unit === '°C' ? toUnits(v, units) : v;
-  return `${number(shown, m.digits)}\u202f${unitOf(m, units)}`;
+  const unit = unitOf(m, units);
+  return number(scaled(v, m, units), m.digits) + (unit && `\u202f${unit}`);
 }

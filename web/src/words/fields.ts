@@ -1,0 +1,23 @@
+// Code generated from field.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.
+
+/** fields are the measurements that a reading may hold, by their numbers. */
+export const fields = [
+  { field: 'product_zone_temp', label: 'Product zone', short: 'Product', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: true },
+  { field: 'compressor_discharge_temp', label: 'Compressor discharge', short: 'Discharge', unit: '°C', digits: 1, span: 10, kind: 'gauge', core: true },
+  { field: 'compressor_suction_temp', label: 'Compressor suction', short: 'Suction', unit: '°C', digits: 1, span: 6, kind: 'gauge', core: true },
+  { field: 'ambient_temp', label: 'Ambient', short: 'Ambient', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: true },
+  { field: 'humidity', label: 'Humidity', short: 'Humidity', unit: '%RH', digits: 0, span: 10, kind: 'gauge', core: true },
+  { field: 'voltage', label: 'Voltage', short: 'Voltage', unit: 'V', digits: 0, span: 20, kind: 'gauge', core: true },
+  { field: 'amp_draw', label: 'Current', short: 'Current', unit: 'A', digits: 1, span: 2, kind: 'gauge', core: true },
+  { field: 'vibration_level', label: 'Vibration', short: 'Vibration', unit: 'mm/s', digits: 2, span: 1, kind: 'gauge', core: true },
+  { field: 'setpoint_temp', label: 'Setpoint', short: 'Setpoint', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: false },
+  { field: 'evaporator_temp', label: 'Evaporator', short: 'Evaporator', unit: '°C', digits: 1, span: 6, kind: 'gauge', core: false },
+  { field: 'liquid_line_temp', label: 'Liquid line', short: 'Liquid', unit: '°C', digits: 1, span: 6, kind: 'gauge', core: false },
+  { field: 'suction_pressure', label: 'Suction pressure', short: 'Suction p.', unit: 'kPa', digits: 0, span: 100, kind: 'gauge', core: false },
+  { field: 'discharge_pressure', label: 'Discharge pressure', short: 'Discharge p.', unit: 'kPa', digits: 0, span: 200, kind: 'gauge', core: false },
+  { field: 'power', label: 'Power', short: 'Power', unit: 'W', digits: 0, span: 200, kind: 'gauge', core: false },
+  { field: 'energy', label: 'Energy', short: 'Energy', unit: 'kWh', digits: 2, span: 1, kind: 'counter', core: false },
+  { field: 'co2', label: 'CO₂', short: 'CO₂', unit: 'ppm', digits: 0, span: 200, kind: 'gauge', core: false },
+  { field: 'start_count', label: 'Compressor starts', short: 'Starts', unit: '', digits: 0, span: 2, kind: 'counter', core: false },
+  { field: 'run_seconds', label: 'Compressor run time', short: 'Run time', unit: 's', digits: 0, span: 60, kind: 'counter', core: false },
+] as const;
