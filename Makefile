@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet ui ui-test browser chromium screenshots fuzz bench evaluate pictures fleet kill9 clean
+.PHONY: all build run test vet lint ui ui-test browser chromium screenshots fuzz bench evaluate pictures fleet kill9 clean
 
 all: build
 
@@ -51,13 +51,17 @@ browser: build chromium ## the UI in a real browser, against the real binary
 # The database engine is translated C: checking its pointers takes a third of the time and tells nothing.
 UNCHECKED = -gcflags=modernc.org/...=-d=checkptr=0
 
-test: vet $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
+test: vet lint $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(UNCHECKED) -timeout 12m ./...
 
 vet:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+
+# The linters are a module of their own: their two hundred dependencies are not the product's.
+lint: ## every linter of .golangci.yml, and functions that nothing calls
+	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run ./...
+	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

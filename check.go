@@ -49,11 +49,11 @@ func OneLine(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) })
 }
 
-func checkName(e *Error, field, s string) *Error {
+func checkName(s string) *Error {
 	if strings.TrimSpace(s) == "" {
-		return complain(e, field, "must not be empty")
+		return Invalid("name", "must not be empty")
 	}
-	return checkLine(e, field, s)
+	return checkLine(nil, "name", s)
 }
 
 func checkLine(e *Error, field, s string) *Error {
@@ -77,7 +77,7 @@ func result(e *Error) error {
 // Check reports why w cannot be stored: CodeValidationFailed with the
 // fields name, timezone, raw_days, rollup_days, limits.<type>.….
 func (w *Workspace) Check() error {
-	e := checkName(nil, "name", w.Name)
+	e := checkName(w.Name)
 	e = checkTimeZone(e, w.TimeZone)
 	if w.RawDays < 1 {
 		e = complain(e, "raw_days", "must be at least 1")
@@ -111,7 +111,7 @@ func checkTimeZone(e *Error, s string) *Error {
 // Check reports why s cannot be stored: CodeValidationFailed with the fields
 // name, timezone, address.
 func (s *Site) Check() error {
-	e := checkName(nil, "name", s.Name)
+	e := checkName(s.Name)
 	e = checkTimeZone(e, s.TimeZone)
 	return result(CheckText(e, "address", s.Address, MaxAddressLen))
 }
@@ -153,7 +153,7 @@ func (m *Member) Check() error {
 // Check reports why t cannot be stored: CodeValidationFailed with the
 // fields name, scopes.
 func (t *Token) Check() error {
-	e := checkName(nil, "name", t.Name)
+	e := checkName(t.Name)
 	e = CheckText(e, "prefix", t.Prefix, TokenLen)
 	if t.Scopes == 0 || !ScopesFull.Has(t.Scopes) {
 		e = complain(e, "scopes", "must name at least one scope, and only known ones")

@@ -39,7 +39,7 @@ const (
 // Check reports why c cannot be stored: CodeValidationFailed with the
 // fields name, kind, to, url, secret, fallback_channel_id.
 func (c *Channel) Check() error {
-	e := checkName(nil, "name", c.Name)
+	e := checkName(c.Name)
 	e = CheckText(e, "url", c.URL, MaxURLLen)
 	switch c.Kind {
 	case ChannelEmail:
@@ -122,7 +122,7 @@ func checkSecret(e *Error, s string) *Error {
 // name, match.…, steps, repeat_s, quiet_hours, digest_at. That its channels exist
 // is for the store to know.
 func (r *Route) Check() error {
-	e := checkName(nil, "name", r.Name)
+	e := checkName(r.Name)
 	e = checkMatchers(e, &r.Match)
 	e = checkSteps(e, r.Steps)
 	if r.RepeatS != 0 && (r.RepeatS < minRepeatS || r.RepeatS > maxDelayS) {

@@ -32,7 +32,7 @@ type growth struct {
 // and the bare handler beside it. Who is not measured is paused, so that it
 // neither disturbs nor works off what it owes outside its own time.
 func benchGrowth(o *options) error {
-	var columns []string
+	columns := make([]string, 0, len(o.devices))
 	for _, n := range o.devices {
 		columns = append(columns, thousands(n))
 	}

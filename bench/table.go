@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -31,9 +32,11 @@ func (t *table) set(row, column, goal, format string, args ...any) {
 
 // write prints the table.
 func (t *table) write(w io.Writer) error {
-	lines := [][]string{append(append([]string{""}, t.columns...), "to reach")}
+	lines := make([][]string, 0, 1+len(t.rows))
+	lines = append(lines, slices.Concat([]string{""}, t.columns, []string{"to reach"}))
 	for _, r := range t.rows {
-		line := []string{r}
+		line := make([]string, 0, 2+len(t.columns))
+		line = append(line, r)
 		for _, c := range t.columns {
 			line = append(line, t.cells[[2]string{r, c}])
 		}

@@ -255,7 +255,10 @@ func TestDevicesFollowsCursors(t *testing.T) {
 		t.Error(d)
 	}
 	queries = nil
-	for range c.Devices(context.Background(), DeviceFilter{}) {
+	for _, err := range c.Devices(context.Background(), DeviceFilter{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if len(queries) != 1 {

@@ -196,6 +196,7 @@ func (s *streamer) connect(ctx context.Context) (lived bool, err error) {
 		header.Set("Authorization", "Bearer "+s.c.token)
 	}
 	path := "/api/v1/stream"
+	//nolint:bodyclose // that of a handshake needs no closing, says the library
 	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(s.c.root, "http")+path, &websocket.DialOptions{
 		HTTPClient: s.c.o.HTTP, HTTPHeader: header, Subprotocols: []string{"rimewatch.v1"},
 		OnPingReceived: func(context.Context, []byte) bool {

@@ -123,7 +123,7 @@ func (c *Client) Policy(ctx context.Context, slug string) (Policy, error) {
 // when it does. They are not tried again. No token is needed.
 func (c *Client) Alive(ctx context.Context) error { return c.probe(ctx, "/healthz") }
 
-// Ready: see Alive.
+// Ready reports whether the service takes requests; see Alive.
 func (c *Client) Ready(ctx context.Context) error { return c.probe(ctx, "/readyz") }
 
 func (c *Client) probe(ctx context.Context, path string) error {

@@ -107,7 +107,7 @@ func launch(dir, bin string, env, args []string) (p *process, url, token string,
 	case <-ready:
 		return p, url, token, nil
 	case err := <-p.done:
-		return nil, "", "", fmt.Errorf("the server ended: %v\n%s%s", err, p.out.String(), p.err.String())
+		return nil, "", "", fmt.Errorf("the server ended: %w\n%s%s", err, p.out.String(), p.err.String())
 	case <-time.After(patience):
 		p.kill()
 		return nil, "", "", fmt.Errorf("the server was not ready in time\n%s%s", p.out.String(), p.err.String())
@@ -117,7 +117,7 @@ func launch(dir, bin string, env, args []string) (p *process, url, token string,
 // kill ends the process as a power cut would, and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
-	<-p.done
+	<-p.done //nolint:errcheck // it was killed
 }
 
 // terminate asks the process to end and gives what it ended with.

@@ -47,7 +47,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	serve.Data, serve.Listen = c.Data, c.Listen
 	if c.Listen == "" {
-		serve.Listen = freeAddress(demoListen)
+		serve.Listen = freeAddress(ctx, demoListen)
 	}
 	news := &newsPrinter{w: s.out}
 	d, err := demo.Start(ctx, demo.Config{Serve: serve, Every: c.Every, Seed: c.Seed, Version: versionName(), Logger: logger, News: news.hear, GuardServices: true})
@@ -73,8 +73,8 @@ func defaultSettings() (config.Serve, error) {
 }
 
 // freeAddress is the address, or another port of its host when it is taken.
-func freeAddress(address string) string {
-	l, err := net.Listen("tcp", address)
+func freeAddress(ctx context.Context, address string) string {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
 		_ = l.Close()
 		return address

@@ -141,7 +141,7 @@ func readTable(in io.Reader) (header []string, records [][]string, comma rune, e
 	}
 	start, err := b.Peek(64 << 10)
 	if len(start) == 0 {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
 		}
 		return nil, nil, 0, err

@@ -58,10 +58,8 @@ type timeForm struct {
 }
 
 func timeForms(zone *time.Location) []timeForm {
-	forms := []timeForm{
-		{"Unix seconds", unixTime(1000, 1e8, 1e11)},
-		{"Unix milliseconds", unixTime(1, 1e11, 1e14)},
-	}
+	forms := make([]timeForm, 0, 2+len(timeLayouts))
+	forms = append(forms, timeForm{"Unix seconds", unixTime(1000, 1e8, 1e11)}, timeForm{"Unix milliseconds", unixTime(1, 1e11, 1e14)})
 	for _, layout := range timeLayouts {
 		forms = append(forms, timeForm{layout, func(s string) (rimewatch.Time, error) {
 			if s == "" {

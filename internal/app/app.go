@@ -181,7 +181,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.Notify.Start(ctx); err != nil {
 		return err
 	}
-	if a.listener, err = net.Listen("tcp", a.cfg.Listen); err != nil {
+	if a.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return err
 	}
 	hs := &http.Server{

@@ -61,7 +61,7 @@ func (a *API) finishStreamDocument() {
 		used[name] = ref("components/messages/" + name)
 	}
 	operation := func(action, summary string, names ...string) object {
-		var list []object
+		list := make([]object, 0, len(names))
 		for _, name := range names {
 			list = append(list, ref("channels/stream/messages/"+name))
 		}
@@ -168,7 +168,7 @@ func streamSchemas() object {
 		"severity":       object{"type": "string", "enum": []string{"warning", "critical"}},
 		"type":           object{"type": "string", "description": "Of alert."},
 	}
-	var variants []object
+	variants := make([]object, 0, len(streamChannels))
 	for _, c := range streamChannels {
 		filters := object{}
 		for _, name := range c.filters {

@@ -155,7 +155,7 @@ func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		part, err := parts.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil, rimewatch.Invalid("file", "is required")
 		}
 		if err != nil {
@@ -189,7 +189,7 @@ func (a *API) planImport(c *call, file []byte) ([]importPlan, error) {
 	var plans []importPlan
 	for {
 		cells, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if len(plans) == maxImportRows {

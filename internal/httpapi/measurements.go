@@ -97,11 +97,12 @@ type Counted struct {
 
 // measurementNames lists measurements for an enumeration.
 func measurementNames(set rimewatch.Fields) []any {
-	var names []any
-	for _, name := range set.Names() {
-		names = append(names, name)
+	names := set.Names()
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = name
 	}
-	return names
+	return values
 }
 
 // gauges are the measurements whose probes can be calibrated.

@@ -337,8 +337,7 @@ func (a *API) deleteRoute(ctx context.Context, in *IDInput) (Done, error) {
 
 func (a *API) routingRoutes() []route {
 	admin := person(rimewatch.RoleAdmin)
-	conflict := []rimewatch.Code{rimewatch.CodeConflict}
-	unknown := append(conflict, rimewatch.CodeUnknownDevice)
+	unknown := []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeUnknownDevice}
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/routes", id: "list-routes", tag: "Notifications", summary: "List routes", access: admin,

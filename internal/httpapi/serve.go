@@ -150,7 +150,7 @@ func (p *probeWriter) WriteHeader(status int)      { p.status = status }
 // panicked answers for a handler that panicked and logs it once. The server's
 // own way of giving up on a connection is let through.
 func (a *API) panicked(c *call, w *recorder, v any) {
-	if v == http.ErrAbortHandler {
+	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, which net/http compares itself
 		panic(v)
 	}
 	a.cfg.Log.Error("panic", "method", c.r.Method, "path", c.r.URL.Path, "request_id", c.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))

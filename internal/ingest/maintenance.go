@@ -56,7 +56,7 @@ func (m maintenance) of(workspaceID, siteID, deviceID int64) []window {
 }
 
 func spansOf(list []window) []health.Span {
-	var out []health.Span
+	out := make([]health.Span, 0, len(list))
 	for _, w := range list {
 		out = append(out, health.Span{From: rimewatch.Time(w[0]), To: rimewatch.Time(w[1])})
 	}

@@ -70,6 +70,7 @@ func (p *Published) alert(kind alert.Kind, row *rimewatch.Alert) {
 		name = AlertOpened
 	case alert.Resolved:
 		name = AlertResolved
+	default: // an update
 	}
 	p.Alerts = append(p.Alerts, AlertEvent{name, row})
 }

@@ -370,6 +370,7 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 		event = AlertOpened
 	case rimewatch.TransitionResolved:
 		event = AlertResolved
+	default: // an update
 	}
 	if kind != "" {
 		s.tell(kind, row, now, "", "")

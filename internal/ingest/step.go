@@ -27,6 +27,7 @@ func (s *Service) step(u *unit, state *engine.State, cfg **engine.Config, v *vit
 		e = engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(in.Payload)}
 	case store.InputFeedback:
 		e = decodeFeedback(in.Payload)
+	default: // time alone
 	}
 	return state.Step(*cfg, s.downtimes, &e, now, out)
 }

@@ -341,6 +341,7 @@ func (s *Service) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		s.excursion(st, &over)
 	case store.InputDevice:
 		g.events.Devices = append(g.events.Devices, DeviceEvent{Kind: DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
+	default: // its transitions say all
 	}
 	s.transitions(st, out, now)
 }

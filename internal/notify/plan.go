@@ -232,6 +232,7 @@ func byAlert(list []rimewatch.AlertTransition) (groups [][]rimewatch.AlertTransi
 		switch t.Kind {
 		case rimewatch.TransitionNoted, rimewatch.TransitionFeedback, rimewatch.TransitionCorrective, rimewatch.TransitionUpdated:
 			continue
+		default: // may change who is notified
 		}
 		i, ok := index[t.AlertID]
 		if !ok {

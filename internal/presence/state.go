@@ -9,8 +9,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// The silence after which a device is offline when nothing else is known, and
-// the least that is derived from an interval.
+// DefaultOfflineAfter is the silence after which a device is offline when nothing
+// else is known, and the least that is derived from an interval.
 const DefaultOfflineAfter = 180 * time.Second
 
 const (

@@ -48,7 +48,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, p account.Principal,
 	})
 	if err != nil {
 		h.leave(&p, addr)
-		return nil // Accept has answered
+		return nil //nolint:nilerr // Accept has answered
 	}
 	ws.SetReadLimit(maxMessage)
 	c.ws, c.lane = ws, tap.lane

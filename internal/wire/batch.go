@@ -173,7 +173,7 @@ func (b *Batch) item(data []byte, i int) (end int, e *rimewatch.Error) {
 	s := &b.scan
 	s.data, s.pos, s.depth = data, i, 2
 	var bad *rimewatch.Error
-	ok := true
+	var ok bool
 	if s.Next() == '{' {
 		bad, ok = strictReading(s, &b.Sent)
 	} else {

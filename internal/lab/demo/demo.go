@@ -60,7 +60,7 @@ type Trouble struct {
 // Sites and Devices are the size of the market.
 func (*Demo) Sites() int { return len(places) }
 
-// Devices: see Sites.
+// Devices returns the devices; see Sites.
 func (*Demo) Devices() int { return len(fixtures) }
 
 // Start brings a demo up with its past. When it returns, the service answers
@@ -84,7 +84,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.prepareData(); err != nil {
 		return nil, err
 	}
-	if d.shift, err = newShift(cfg.News); err != nil {
+	if d.shift, err = newShift(ctx, cfg.News); err != nil {
 		return nil, err
 	}
 	d.cfg.OutboundAllow = append(d.cfg.OutboundAllow, "127.0.0.0/8")

@@ -23,10 +23,10 @@ func TestFixtures(t *testing.T) {
 	serials, types, troubles := map[string]bool{}, map[string]bool{}, map[trouble]int{}
 	for i := range fixtures {
 		f := &fixtures[i]
-		serials[f.serial(1)], types[f.equipment] = true, true
+		serials[f.serial()], types[f.equipment] = true, true
 		troubles[f.trouble]++
-		if !rimewatch.ValidSerial(f.serial(1)) {
-			t.Errorf("%s: %s is no serial", f.name, f.serial(1))
+		if !rimewatch.ValidSerial(f.serial()) {
+			t.Errorf("%s: %s is no serial", f.name, f.serial())
 		}
 		if (f.trouble == healthy) != (f.trouble.story() == "") {
 			t.Errorf("%s: story %q", f.name, f.trouble.story())

@@ -34,7 +34,7 @@ func (d *Demo) moveIn(ctx context.Context, sites []int64) error {
 	_, offset := start.In(zone).Zone()
 	for i := range fixtures {
 		f := &fixtures[i]
-		r := &resident{fixture: f, serial: f.serial(1), since: start}
+		r := &resident{fixture: f, serial: f.serial(), since: start}
 		d.residents = append(d.residents, r)
 		if f.trouble != healthy {
 			d.Troubles = append(d.Troubles, Trouble{r.serial, f.name, places[f.place].name, f.trouble.story()})

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -83,8 +82,8 @@ var fixtures = [...]fixture{
 	{"Pharmacy refrigerator", "vaccine_refrigerator", "Medikalt", "VR-140", 1, powerLoss},
 }
 
-func (f *fixture) serial(number int) string {
-	return fmt.Sprintf("%s-%04d", simulate.SerialPrefix(f.equipment), number)
+func (f *fixture) serial() string {
+	return simulate.SerialPrefix(f.equipment) + "-0001"
 }
 
 // past is how much of a device's past is simulated.

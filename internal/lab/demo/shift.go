@@ -56,8 +56,8 @@ type heard struct {
 }
 
 // newShift opens the receivers. What they hear goes to news.
-func newShift(news func(News)) (*shift, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func newShift(ctx context.Context, news func(News)) (*shift, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

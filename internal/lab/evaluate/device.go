@@ -135,7 +135,7 @@ func eachReading(path string, do func(r *rimewatch.Reading) error) error {
 	}
 	for row := 1; ; row++ {
 		record, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
@@ -178,7 +178,7 @@ func parseReading(record []string, timeColumn int, fields []rimewatch.Field) (ri
 // parseLimits reads "MIN,MAX" in °C; nil keeps those of the equipment type.
 func parseLimits(s string) (*rimewatch.LimitOverrides, error) {
 	if s == "" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no overrides are none
 	}
 	low, high, ok := strings.Cut(s, ",")
 	lo, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)

@@ -54,7 +54,7 @@ func runSKAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.
 		return nil
 	}
 	s, e := scoreOutliers(pairs), scoreEpisodes(pairs)
-	c := scoreChanges(pairs, time.Minute, standardProfile)
+	c := scoreChanges(pairs, standardProfile)
 	always := scoreOutliers(withAlarm(pairs, func(int) bool { return true }))
 	clock, from, to := bestClock(pairs, 13.5)
 	fmt.Fprintf(stdout, `

@@ -85,7 +85,7 @@ func TestChanges(t *testing.T) {
 		{"after the end", at(300, 50, 200), at(300, 50, 261), changeScore{100 * (-0.11 + 2) / 4, 1, 1, 2}},
 		{"overlap: the right window begins where the left one ends", at(300, 50, 80), at(300, 50, 110), changeScore{100, 0, 0, 2}},
 	} {
-		got := scoreChanges([]pair{{times: seconds(300), truth: at(300), alarm: at(300), change: tc.change, indicated: tc.verdict}}, time.Minute, standardProfile)
+		got := scoreChanges([]pair{{times: seconds(300), truth: at(300), alarm: at(300), change: tc.change, indicated: tc.verdict}}, standardProfile)
 		if math.Abs(got.Standard-tc.want.Standard) > 1e-9 || got.Missed != tc.want.Missed || got.False != tc.want.False || got.Changes != tc.want.Changes {
 			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
 		}

@@ -91,9 +91,9 @@ func TestChangePointTricksScoreBelowTheDetector(t *testing.T) {
 				out[k].indicated[i] = indicate(i)
 			}
 		}
-		return scoreChanges(out, time.Minute, standardProfile).Standard
+		return scoreChanges(out, standardProfile).Standard
 	}
-	own := scoreChanges(pairs, time.Minute, standardProfile).Standard
+	own := scoreChanges(pairs, standardProfile).Standard
 	if own < 40 {
 		t.Errorf("the detector's change points score %.1f", own)
 	}

@@ -18,18 +18,21 @@ type changeScore struct {
 	Changes       int
 }
 
-// scoreChanges gives the NAB score with the window to the right of each change
-// point, as SKAB's scorer has it: the first indication in [change, change+width]
+// changeWindow is how long after a change point an indication counts.
+const changeWindow = time.Minute
+
+// scoreChanges returns the NAB score with the window to the right of each change
+// point, as SKAB's scorer has it: the first indication in [change, change+changeWindow]
 // counts, the earlier the more, every indication outside all windows counts
 // against. Windows that overlap begin where the former ends.
-func scoreChanges(pairs []pair, width time.Duration, w profile) changeScore {
+func scoreChanges(pairs []pair, w profile) changeScore {
 	var s changeScore
 	sum, null, perfect := 0.0, 0.0, 0.0
 	for _, p := range pairs {
 		var from, to []time.Time
 		for i, c := range p.change {
 			if c {
-				from, to = append(from, p.times[i]), append(to, p.times[i].Add(width))
+				from, to = append(from, p.times[i]), append(to, p.times[i].Add(changeWindow))
 			}
 		}
 		for i := 0; i+1 < len(from); i++ {

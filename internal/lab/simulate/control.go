@@ -172,6 +172,7 @@ func (u *Unit) stepDefrost(dt float64) {
 		if u.coil <= fanStart || c.phaseFor >= fanWait {
 			u.enter(cooling)
 		}
+	default:
 	}
 }
 

@@ -46,7 +46,7 @@ func (u *Unit) flow(evap float64, head satPoint) (mass, effect float64) {
 // what the coil boils and computes the cycle there. Pumped capacity grows and
 // boiled capacity falls with it, so there is one; the secant rule starts from
 // the last step's, which is near.
-func (u *Unit) runCycle(dt float64) {
+func (u *Unit) runCycle() {
 	c := &u.cy
 	f := u.fluid
 	head := f.at(c.cond)
@@ -78,13 +78,13 @@ func (u *Unit) runCycle(dt float64) {
 		}
 	}
 	c.evap = x1
-	u.compress(head, dt)
+	u.compress(head)
 }
 
 // compress computes capacity, power and temperatures at the evaporating
 // temperature found, and lets the condenser follow with a lag of 60 s, longer
 // where it gives its heat away more slowly.
-func (u *Unit) compress(head satPoint, dt float64) {
+func (u *Unit) compress(head satPoint) {
 	c := &u.cy
 	f := u.fluid
 	mass, effect := u.flow(c.evap, head)

@@ -200,7 +200,7 @@ func (p *Params) duty(ambient float64) float64 {
 	u.cy = cycleState{evap: mid - 8, cond: ambient + 10}
 	u.lag = newLags(60, 60)
 	for range 40 {
-		u.runCycle(60)
+		u.runCycle()
 		u.coil += 0.4 * (mid - u.cy.capacity/(0.9*p.AirUA) - u.coil)
 	}
 	ambient += p.AmbientK

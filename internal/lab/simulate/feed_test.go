@@ -53,7 +53,7 @@ func TestNetworkLosesAndDoubles(t *testing.T) {
 func TestOutage(t *testing.T) {
 	n := Network{OutagesADay: 1, OutageMean: 40 * time.Minute, Buffer: 30 * time.Minute, CatchUp: 10 * time.Minute}
 	a, b := arrivalsOf(t, n, 3, 12000), arrivalsOf(t, n, 4, 12000)
-	disorder, late, lost := 0, rimewatch.Time(0), 0
+	disorder, late := 0, rimewatch.Time(0)
 	silences := map[rimewatch.Time]bool{}
 	newest := a[0].At
 	for i := 1; i < len(a); i++ {
@@ -67,7 +67,7 @@ func TestOutage(t *testing.T) {
 		}
 	}
 	span := int((newest-a[0].At)/rimewatch.Minute) + 1
-	lost = span - len(a)
+	lost := span - len(a)
 	if disorder == 0 || lost < 20 || late > 40*rimewatch.Minute || len(silences) < 5 {
 		t.Errorf("%d out of order, %d lost, latest by %v, %d silences", disorder, lost, time.Duration(late)*time.Millisecond, len(silences))
 	}

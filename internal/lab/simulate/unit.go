@@ -224,7 +224,7 @@ func (u *Unit) advance(to, longest rimewatch.Time) {
 		u.doorOpen = min(1, max(0, float64(u.doorTill-u.t)/float64(step)))
 		u.stepControl(dt)
 		if u.ctl.running {
-			u.runCycle(dt)
+			u.runCycle()
 		} else {
 			u.restCycle()
 		}

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -29,7 +28,7 @@ func (c *Context) Of(v *rimewatch.AlertView, r Reason) *Message {
 	d := &m.Data
 	d.Level = r.Level
 	if len(c.Alert) > 0 {
-		d.Alert = json.RawMessage(c.Alert)
+		d.Alert = c.Alert
 	}
 	if v.DeviceID != 0 {
 		d.Device = &Device{v.DeviceID, v.DeviceSerial, v.DeviceName, v.EquipmentType}

@@ -116,6 +116,7 @@ func (p *planner) readTimeline() {
 			p.ackExpiredAt, p.episode = t.At, p.episode+1
 		case rimewatch.TransitionReleased:
 			p.mutedEndAt = max(p.mutedEndAt, t.At)
+		default: // changes nobody to be told
 		}
 	}
 	for i := range p.Rules.Silences {
@@ -149,6 +150,7 @@ func (p *planner) readMade() {
 		switch p.Made[i].Kind {
 		case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery:
 			p.made = append(p.made, p.Made[i])
+		default: // not of this alert alone
 		}
 	}
 }

@@ -71,6 +71,7 @@ func (w *world) happen(at rimewatch.Time, kind rimewatch.TransitionKind) {
 		a.SuppressedBy = 0
 	case rimewatch.TransitionResolved:
 		a.Status, a.ResolvedAt, a.Resolution = rimewatch.AlertResolved, at, rimewatch.ResolvedAuto
+	default: // it stays as it is
 	}
 	w.in.Timeline = append(w.in.Timeline, rimewatch.AlertTransition{AlertID: 1, Kind: kind, At: at, Severity: a.Severity})
 	w.look(at)

@@ -35,6 +35,7 @@ func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
 				start = t.At
 			}
 			matched = does
+		default: // the severity stays
 		}
 	}
 	return start

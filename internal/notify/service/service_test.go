@@ -113,7 +113,7 @@ func TestEveryServiceIsGuarded(t *testing.T) {
 	for name, url := range all {
 		t.Run(name, func(t *testing.T) {
 			if err := Check(url); err != nil {
-				t.Fatal(err, err.(*rimewatch.Error).Fields)
+				t.Fatalf("%+v", err)
 			}
 			rec := &recorder{}
 			through(t, rec)

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -98,8 +99,8 @@ func TestCheck(t *testing.T) {
 }
 
 func fields(err error) (names string) {
-	e, ok := err.(*rimewatch.Error)
-	if !ok {
+	var e *rimewatch.Error
+	if !errors.As(err, &e) {
 		return ""
 	}
 	for name := range e.Fields {

@@ -1,3 +1,5 @@
+// Package storetest is what every store must do, as a test that each engine
+// passes. A behaviour that is not here is not promised.
 package storetest
 
 import (

@@ -129,7 +129,7 @@ var scenes = []scene{
 }
 
 func alertPictures() []drawn {
-	var out []drawn
+	out := make([]drawn, 0, len(scenes))
 	for i := range scenes {
 		sc := &scenes[i]
 		name := sc.name

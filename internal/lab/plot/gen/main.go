@@ -192,8 +192,9 @@ func doorOpen() (*plot.Trace, error) {
 	}, nil
 }
 
+const days = 30 // of the picture of a fault that creeps in
+
 func condenserFouling() (*plot.Trace, error) {
-	const days = 30
 	begins := start + 6*rimewatch.Day
 	r, err := record("walkin_freezer", start, start+days*rimewatch.Day, simulate.Fault{
 		Name: "condenser_fouling", Severity: 0.95, Onset: begins, Profile: simulate.Linear, Ramp: 24 * 24 * time.Hour,
@@ -215,7 +216,7 @@ func condenserFouling() (*plot.Trace, error) {
 		}
 		return plot.Panel{Title: title, Height: height, Series: series}
 	}
-	zone := panel("Product zone, °C, daily mean", 90, plot.Series{Values: daily(r, days, r.field(rimewatch.ProductZoneTemp), always, mean)})
+	zone := panel("Product zone, °C, daily mean", 90, plot.Series{Values: daily(r, r.field(rimewatch.ProductZoneTemp), always, mean)})
 	zone.Limits = []plot.Limit{{Name: "limit", Value: -15}}
 	split := r.truth(func(t *simulate.Truth) float64 { return t.Condensing - t.Ambient })
 	return &plot.Trace{
@@ -223,17 +224,17 @@ func condenserFouling() (*plot.Trace, error) {
 		Shades: []plot.Shade{{Name: "condenser fouling, evenly from 0 to 71 % of its conductance", From: begins, To: start + days*rimewatch.Day, Color: "#fdf1ea"}},
 		Panels: []plot.Panel{
 			panel("Discharge and ambient, °C, daily median", 130,
-				plot.Series{Name: "discharge", Values: daily(r, days, r.field(rimewatch.CompressorDischargeTemp), running, median)},
-				plot.Series{Name: "ambient", Values: daily(r, days, r.field(rimewatch.AmbientTemp), running, median)}),
-			panel("Current, A, daily median", 80, plot.Series{Values: daily(r, days, r.field(rimewatch.AmpDraw), running, median)}),
-			panel("Condensing above ambient, K, daily median (hidden from the sensors)", 80, plot.Series{Values: daily(r, days, split, running, median)}),
+				plot.Series{Name: "discharge", Values: daily(r, r.field(rimewatch.CompressorDischargeTemp), running, median)},
+				plot.Series{Name: "ambient", Values: daily(r, r.field(rimewatch.AmbientTemp), running, median)}),
+			panel("Current, A, daily median", 80, plot.Series{Values: daily(r, r.field(rimewatch.AmpDraw), running, median)}),
+			panel("Condensing above ambient, K, daily median (hidden from the sensors)", 80, plot.Series{Values: daily(r, split, running, median)}),
 			zone,
 		},
 	}, nil
 }
 
 // daily reduces the values of each day that pass to one; NaN without any.
-func daily(r *recording, days int, values []float64, pass func(int) bool, reduce func([]float64) float64) []float64 {
+func daily(r *recording, values []float64, pass func(int) bool, reduce func([]float64) float64) []float64 {
 	byDay := make([][]float64, days)
 	for i, v := range values {
 		if d := int((r.times[i] - start) / rimewatch.Day); d < days && pass(i) {

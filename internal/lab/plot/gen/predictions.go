@@ -32,7 +32,7 @@ var stories = []story{
 }
 
 func predictionPictures() []drawn {
-	var out []drawn
+	out := make([]drawn, 0, len(stories))
 	for i := range stories {
 		out = append(out, drawn{"predict-" + stories[i].name, stories[i].draw})
 	}
