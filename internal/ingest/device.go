@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
@@ -31,8 +30,8 @@ func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial st
 // deviceOp is a change of a device on its way.
 type deviceOp struct {
 	store.DeviceOp
-	who    string                     // for the audit trail; "" = the device itself, which leaves no entry
-	before map[string]json.RawMessage // what it was, of a change
+	who    string       // for the audit trail; "" = the device itself, which leaves no entry
+	before store.Fields // what it was, of a change
 }
 
 func (s *Service) changeDevice(ctx context.Context, change store.DeviceOp) (rimewatch.DeviceView, error) {

@@ -20,7 +20,7 @@ const windowKept = 26 * rimewatch.Hour
 type maintenance map[int64][]rimewatch.MaintenanceWindow
 
 func (s *Service) readMaintenance(ctx context.Context) (maintenance, error) {
-	list, err := s.store.MaintenanceWindows(ctx, 0, s.clock()-windowKept)
+	list, err := s.store.AllMaintenanceWindows(ctx, s.clock()-windowKept)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (s *Service) replay(u *unit, e *store.Entry) {
 }
 
 func (s *Service) restoreAlerts(ctx context.Context) error {
-	err := s.store.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	err := s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		if a.SiteID != 0 {
 			row := *a
 			x := s.sites.at(a.WorkspaceID, a.SiteID)

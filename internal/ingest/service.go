@@ -17,14 +17,13 @@ import (
 // Store is what the write path asks of a store.
 type Store interface {
 	store.Log
-	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
-	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 	store.Maintenance
+	store.Everywhere
 }
 
 // Publisher hears of every commit, in order, after it is durable. It must

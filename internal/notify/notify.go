@@ -17,6 +17,7 @@ import (
 // Store is what notifications ask of a store.
 type Store interface {
 	store.Alerts
+	store.Everywhere
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
@@ -25,11 +26,9 @@ type Store interface {
 	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
 	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-	TransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
 	PlannedThrough(ctx context.Context) (int64, error)
 	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
 	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
-	PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error)
 	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)

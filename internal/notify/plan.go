@@ -101,7 +101,7 @@ func (s *Service) restore(ctx context.Context) (err error) {
 	if p.mark, err = s.store.PlannedThrough(ctx); err != nil {
 		return err
 	}
-	pending, err := s.store.PendingDeliveries(ctx, 1<<30)
+	pending, err := s.store.AllPendingDeliveries(ctx, 1<<30)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *Service) restore(ctx context.Context) (err error) {
 			p.setLook(d.WorkspaceID, d.AlertID, s.started) // it may have ended in between
 		}
 	}
-	return s.store.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	return s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		p.setActive(a)
 		p.setLook(a.WorkspaceID, a.ID, s.started)
 		return nil
@@ -206,7 +206,7 @@ func (s *Service) takeAsked() {
 func (s *Service) readTransitions(ctx context.Context) error {
 	p := &s.planner
 	for {
-		list, err := s.store.TransitionsAfter(ctx, p.mark, readSlice)
+		list, err := s.store.AllTransitionsAfter(ctx, p.mark, readSlice)
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -200,6 +200,7 @@ type Store interface {
 	Control
 	Audit
 	Records
+	Everywhere
 	// Secret gives the 32 random bytes of that name, making them at the first
 	// call: every node has the same.
 	Secret(ctx context.Context, name string) ([32]byte, error)

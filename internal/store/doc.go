@@ -25,6 +25,12 @@
 //
 // Missing things are rimewatch.Error with a not-found code, never a nil without
 // an error. Text compares by bytes, serials without case. Times are integer
-// milliseconds. Everything that is listed names its workspace: there is no
-// call that reaches across.
+// milliseconds.
+//
+// A call that lists or changes what belongs to a workspace names the workspace,
+// and sees no other. What reaches across is called All… and stands in Everywhere.
+// Workspaces, people and sessions belong to the whole store; who may ask for them
+// is decided above. History is asked for by the id of a device, DeviceByID
+// likewise: whoever asks has found the id in a workspace, or checks what comes
+// back.
 package store

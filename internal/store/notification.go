@@ -37,9 +37,6 @@ type Notifications interface {
 
 	// AlertTransitions is an alert's timeline, oldest first.
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-	// TransitionsAfter gives the transitions of all workspaces with a greater id,
-	// in order: the outbox of notifications.
-	TransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
 	// PlannedThrough is the id of the last transition whose deliveries are stored.
 	PlannedThrough(ctx context.Context) (int64, error)
 
@@ -52,9 +49,6 @@ type Notifications interface {
 	// health is not nil, what it says of the channel. To a channel that is gone
 	// nothing becomes pending: it is stored, and given back, as dropped.
 	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
-	// PendingDeliveries gives all that are to be sent, of every workspace, by
-	// NextAttemptAt.
-	PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 	// AlertDeliveries gives all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
@@ -84,8 +78,7 @@ type Maintenance interface {
 	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
 	UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error)
 	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-	// MaintenanceWindows lists those that end after the given moment. workspaceID
-	// 0 = of all workspaces.
+	// MaintenanceWindows lists those that end after the given moment.
 	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 }
 

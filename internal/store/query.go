@@ -40,9 +40,6 @@ type Fleet interface {
 	// EachDevice calls yield for every device of the workspace that has a
 	// reading, by id, in bounded memory. The view is only valid in the call.
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
-	// AllDevices calls yield for every existing device of every workspace, by
-	// id: what a node loads at its start.
-	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
 }
 
 // HistoryQuery asks for a device's readings in [From, To).
@@ -132,7 +129,21 @@ type Alerts interface {
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
 	// AlertCounts counts all retained alerts, or those triggered since.
 	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (AlertCounts, error)
-	// ActiveAlerts calls yield for every active alert of every workspace, by id:
-	// what a node loads at its start.
-	ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
+}
+
+// Everywhere are the calls that reach across workspaces: for what serves the
+// whole store, never for an answer to one workspace.
+type Everywhere interface {
+	// AllDevices calls yield for every existing device, by id: what a node loads at
+	// its start.
+	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
+	// AllActiveAlerts calls yield for every active alert, by id, likewise.
+	AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
+	// AllMaintenanceWindows lists the windows that end after a moment.
+	AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	// AllTransitionsAfter returns the transitions with a greater id, in order: the
+	// outbox of notifications.
+	AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
+	// AllPendingDeliveries returns what is to be sent, by NextAttemptAt.
+	AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 }

@@ -45,7 +45,7 @@ func (s *Core) loadAlerts(ctx context.Context) error {
 	if err := s.CountAlerts(ctx, 0, 0, s.counts.add); err != nil {
 		return err
 	}
-	return s.ActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	return s.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
 		if d := s.fleet.byID[a.DeviceID]; d != nil {
 			d.live.ActiveAlerts++

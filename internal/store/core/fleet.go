@@ -338,7 +338,7 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 	}
 }
 
-// AllDevices implements store.Fleet.
+// AllDevices implements store.Everywhere.
 func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
 	s.mu.RLock()
 	var list []*device

@@ -44,7 +44,7 @@ func (f *fixture) alerts() {
 		f.must(err)
 		f.equal(where+" active alerts", dev.ActiveAlerts, 2)
 		var active []int64
-		f.must(f.s.ActiveAlerts(f.ctx, func(x *rimewatch.Alert) error { active = append(active, x.ID); return nil }))
+		f.must(f.s.AllActiveAlerts(f.ctx, func(x *rimewatch.Alert) error { active = append(active, x.ID); return nil }))
 		f.equal(where+" active", active, []int64{a.ID, b.ID})
 	})
 	f.put(d, []store.AlertTouch{{AlertID: a.ID, Value: -3, Peak: -2, HasValue: true, Evaluated: t0 + 60}})

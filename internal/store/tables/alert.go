@@ -174,8 +174,8 @@ func (t Alerts) CountAlerts(ctx context.Context, workspaceID int64, since rimewa
 	})
 }
 
-// ActiveAlerts implements store.Alerts.
-func (t Alerts) ActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error {
+// AllActiveAlerts implements store.Everywhere.
+func (t Alerts) AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error {
 	var a rimewatch.Alert
 	return t.readLong(ctx, func(conn Conn) error {
 		return conn.Query(func(row Row) error {

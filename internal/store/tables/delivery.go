@@ -110,8 +110,8 @@ func (t Outbox) deliveries(ctx context.Context, where string, args ...any) (list
 	return list, err
 }
 
-// PendingDeliveries implements store.Notifications.
-func (t Outbox) PendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error) {
+// AllPendingDeliveries implements store.Everywhere.
+func (t Outbox) AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error) {
 	return t.deliveries(ctx, "status = 'pending' ORDER BY next_attempt_at, id LIMIT ?", limit)
 }
 

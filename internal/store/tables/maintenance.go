@@ -112,7 +112,16 @@ func (t Routing) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (
 // MaintenanceWindows implements store.Maintenance.
 func (t Routing) MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
-		list, err = maintenanceWindows(conn, "(? = 0 OR workspace_id = ?) AND ends_at > ? ORDER BY id", workspaceID, workspaceID, int64(endAfter))
+		list, err = maintenanceWindows(conn, "workspace_id = ? AND ends_at > ? ORDER BY id", workspaceID, int64(endAfter))
+		return err
+	})
+	return list, err
+}
+
+// AllMaintenanceWindows implements store.Everywhere.
+func (t Routing) AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		list, err = maintenanceWindows(conn, "ends_at > ? ORDER BY id", int64(endAfter))
 		return err
 	})
 	return list, err

@@ -78,8 +78,8 @@ func (t Outbox) AlertTransitions(ctx context.Context, workspaceID, alertID int64
 	return list, err
 }
 
-// TransitionsAfter implements store.Notifications.
-func (t Outbox) TransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
+// AllTransitionsAfter implements store.Everywhere.
+func (t Outbox) AllTransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		list, err = transitions(conn, "WHERE id > ? ORDER BY id LIMIT ?", id, limit)
 		return err
