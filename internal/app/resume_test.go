@@ -157,7 +157,7 @@ func TestNothingIsMissed(t *testing.T) {
 	var want []rimewatch.Time
 	var wantAlerts []string
 	random := rand.New(rand.NewPCG(1, 2))
-	device, _ := h.Store.DeviceID(h.workspace(), []byte("D-1"))
+	device := h.Store.Identify(h.workspace(), []byte("D-1")).ID
 	at := last - rounds*perRound
 	for round := range rounds {
 		for range perRound {

@@ -289,7 +289,7 @@ func TestStreamDeaf(t *testing.T) {
 		deaf[i].subscribe(1, "readings", "")
 		deaf[i].subscribe(2, "alerts", "")
 	}
-	device, _ := h.Store.DeviceID(h.workspace(), []byte("D-1"))
+	device := h.Store.Identify(h.workspace(), []byte("D-1")).ID
 	at := rimewatch.TimeOf(time.Now()) - rimewatch.Hour
 	var opened []int64
 	worst := time.Duration(0)

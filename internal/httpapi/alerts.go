@@ -44,11 +44,11 @@ func (a *API) alertFilter(c *call, in *AlertListInput) (f store.AlertFilter, non
 		f.Since, _ = rimewatch.ParseTime(in.Since)
 	}
 	if in.DeviceSerial != "" {
-		id, ok := a.cfg.Fleet.DeviceID(c.workspace(), []byte(in.DeviceSerial))
-		if !ok {
+		who := a.cfg.Fleet.Identify(c.workspace(), []byte(in.DeviceSerial))
+		if who == nil {
 			return f, true
 		}
-		f.DeviceID = id
+		f.DeviceID = who.ID
 	}
 	return f, false
 }

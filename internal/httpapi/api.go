@@ -73,7 +73,7 @@ type Health interface {
 type Fleet interface {
 	Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error)
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
-	DeviceID(workspaceID int64, serial []byte) (int64, bool)
+	Identify(workspaceID int64, serial []byte) *store.Identity
 	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error

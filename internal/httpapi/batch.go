@@ -108,15 +108,15 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	}
 	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
 	if !bytes.Equal(sent.Serial, b.lastSerial) {
-		id, ok := bc.fleet.DeviceID(bc.workspaceID, sent.Serial)
+		who := bc.fleet.Identify(bc.workspaceID, sent.Serial)
 		switch {
-		case !ok && !bc.settings.AutoRegister:
+		case who == nil && !bc.settings.AutoRegister:
 			return errUnknownDevice()
-		case !ok:
+		case who == nil:
 			b.pending = append(b.pending, pendingItem{in, place, string(sent.Serial)})
 			return nil
 		}
-		b.lastSerial, b.lastID = sent.Serial, id
+		b.lastSerial, b.lastID = sent.Serial, who.ID
 	}
 	in.DeviceID = b.lastID
 	b.inputs = append(b.inputs, in)
@@ -132,7 +132,7 @@ const registerAtOnce = 64
 // readings into the batch, in the order in which they came.
 func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch) *rimewatch.Error {
 	type result struct {
-		id  int64
+		who *store.Identity
 		err error
 	}
 	created := make(map[string]*result)
@@ -149,7 +149,7 @@ func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.id, r.err = g.autoRegister(ctx, bc.principal, serial)
+			r.who, r.err = g.autoRegister(ctx, bc.principal, serial)
 		})
 	}
 	wg.Wait()
@@ -159,7 +159,7 @@ func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch
 		if r.err != nil {
 			return asError(r.err)
 		}
-		item.input.DeviceID = r.id
+		item.input.DeviceID = r.who.ID
 		b.inputs = append(b.inputs, item.input)
 		b.index = append(b.index, item.index)
 	}

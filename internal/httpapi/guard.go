@@ -125,11 +125,11 @@ func (a *API) limit(c *call) *rimewatch.Error {
 		return nil
 	}
 	if c.route.perDevice {
-		id, ok := a.cfg.Fleet.DeviceID(c.workspace(), []byte(c.r.PathValue("serial")))
-		if !ok {
+		who := a.cfg.Fleet.Identify(c.workspace(), []byte(c.r.PathValue("serial")))
+		if who == nil {
 			return nil
 		}
-		return takeFrom(a.deviceLimit, id, c.now, c.w.Header())
+		return takeFrom(a.deviceLimit, who.ID, c.now, c.w.Header())
 	}
 	return takeFrom(a.tokenLimit, limitKey(&c.principal), c.now, c.w.Header())
 }

@@ -24,7 +24,6 @@ type Ingest struct {
 	history  History
 	settings *settingsCache
 	devices  *limiter
-	serials  serialCache
 }
 
 // Scratch is the memory of one call to Ingest, for reuse.
@@ -50,33 +49,32 @@ func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch
 	if what := outsideWindow(s.sent.At, now, settings.RawDays); what != "" {
 		return 0, rimewatch.Invalid("recorded_at", "%s", what)
 	}
-	id, ok := g.fleet.DeviceID(p.WorkspaceID, s.sent.Serial)
-	if !ok {
+	who := g.fleet.Identify(p.WorkspaceID, s.sent.Serial)
+	if who == nil {
 		if !settings.AutoRegister {
 			return 0, errUnknownDevice()
 		}
-		if id, failed = g.autoRegister(ctx, p, string(s.sent.Serial)); failed != nil {
+		if who, failed = g.autoRegister(ctx, p, string(s.sent.Serial)); failed != nil {
 			return 0, asError(failed)
 		}
 	}
-	left, wait := g.devices.take(id, now)
+	left, wait := g.devices.take(who.ID, now)
 	s.Left = left
 	if wait > 0 {
 		return 0, errRateLimited(wait)
 	}
 	in := &s.one[0]
-	*in = store.Input{DeviceID: id, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
+	*in = store.Input{DeviceID: who.ID, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
 	if failed = g.writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
 		return 0, asError(failed)
 	}
-	return g.answer(ctx, p.WorkspaceID, in, s)
+	return g.answer(ctx, who, in, s)
 }
 
-func (g *Ingest) answer(ctx context.Context, workspaceID int64, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
+func (g *Ingest) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
-		serial := g.serials.of(ctx, g.fleet, workspaceID, in.DeviceID, s.sent.Serial)
-		s.Out = appendStored(s.Out[:0], in.DeviceID, serial, &in.Reading, false)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false)
 		return http.StatusCreated, nil
 	case store.Duplicate:
 		// The first value is kept, so that is the one to show.
@@ -84,8 +82,7 @@ func (g *Ingest) answer(ctx context.Context, workspaceID int64, in *store.Input,
 		if failed != nil {
 			return 0, asError(failed)
 		}
-		serial := g.serials.of(ctx, g.fleet, workspaceID, in.DeviceID, s.sent.Serial)
-		s.Out = appendStored(s.Out[:0], in.DeviceID, serial, &stored, true)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true)
 		return http.StatusOK, nil
 	default:
 		return 0, errUnknownDevice() // deleted a moment ago
@@ -121,16 +118,19 @@ func errUnknownDevice() *rimewatch.Error {
 }
 
 // autoRegister creates the device of an unknown serial.
-func (g *Ingest) autoRegister(ctx context.Context, p *account.Principal, serial string) (int64, error) {
+func (g *Ingest) autoRegister(ctx context.Context, p *account.Principal, serial string) (*store.Identity, error) {
 	ctx = store.WithActor(ctx, tokenActor(p))
 	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
 	view, err := g.writer.CreateDevice(ctx, &d)
 	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
-		if id, ok := g.fleet.DeviceID(p.WorkspaceID, []byte(serial)); ok {
-			return id, nil // another reading of the device was quicker
+		if who := g.fleet.Identify(p.WorkspaceID, []byte(serial)); who != nil {
+			return who, nil // another reading of the device was quicker
 		}
 	}
-	return view.ID, err
+	if err != nil {
+		return nil, err
+	}
+	return store.IdentityOf(&view.Device), nil
 }
 
 // ingestRoutes serve Ingest over net/http, past router and huma.

@@ -75,11 +75,11 @@ func (a *API) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 	out := ExcursionList{Excursions: []Excursion{}}
 	device := int64(0)
 	if in.DeviceSerial != "" {
-		id, ok := a.cfg.Fleet.DeviceID(c.workspace(), []byte(in.DeviceSerial))
-		if !ok {
+		who := a.cfg.Fleet.Identify(c.workspace(), []byte(in.DeviceSerial))
+		if who == nil {
 			return out, nil
 		}
-		device = id
+		device = who.ID
 	}
 	list, err := a.excursions(ctx, c.workspace(), device, from, to)
 	if err != nil {

@@ -59,11 +59,11 @@ func (a *API) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers,
 func (a *API) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
 	workspace := callOf(ctx).workspace()
 	for _, serial := range serials {
-		id, ok := a.cfg.Fleet.DeviceID(workspace, []byte(serial))
-		if !ok {
+		who := a.cfg.Fleet.Identify(workspace, []byte(serial))
+		if who == nil {
 			return nil, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With(prefix+"device_serials", "%q is not known", serial)
 		}
-		deviceIDs = append(deviceIDs, id)
+		deviceIDs = append(deviceIDs, who.ID)
 	}
 	if len(siteIDs) == 0 {
 		return deviceIDs, nil

@@ -121,12 +121,12 @@ func (h *Hub) dispatch() {
 func (h *Hub) distribute(q *queue) {
 	var r *room
 	for i := range q.readings {
-		d := h.device(q.readings[i].device)
+		d := h.cfg.Store.Identity(q.readings[i].device)
 		if d == nil {
 			continue // it was deleted a moment ago
 		}
-		if r == nil || r.id != d.workspace {
-			if r = h.find(d.workspace); r == nil {
+		if r == nil || r.id != d.WorkspaceID {
+			if r = h.find(d.WorkspaceID); r == nil {
 				continue
 			}
 		}
@@ -140,30 +140,7 @@ func (h *Hub) distribute(q *queue) {
 	}
 }
 
-// maxKnown bounds the devices that are remembered.
-const maxKnown = 500_000
-
-// device gives what is known of a device, nil when it does not exist.
-func (h *Hub) device(id int64) *device {
-	if d := h.known[id]; d != nil {
-		return d
-	}
-	v, ok := h.cfg.Store.DeviceByID(id)
-	if !ok {
-		return nil
-	}
-	if len(h.known) >= maxKnown {
-		clear(h.known)
-	}
-	d := deviceOf(&v.Device)
-	h.known[id] = d
-	return d
-}
-
 func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
-	if e.Kind != ingest.DeviceOnline && e.Kind != ingest.DeviceOffline {
-		delete(h.known, e.DeviceID)
-	}
 	r := h.find(e.WorkspaceID)
 	if r == nil {
 		return
@@ -182,7 +159,7 @@ func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
 		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
 		return
 	}
-	r.emit(event{at: e.At, channel: devices, device: deviceOf(&v.Device)}, string(e.Kind), append(body, '}'))
+	r.emit(event{at: e.At, channel: devices, device: store.IdentityOf(&v.Device)}, string(e.Kind), append(body, '}'))
 }
 
 func (h *Hub) alertEvent(e *alertEvent) {
@@ -201,7 +178,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	}
 	r.emit(event{
 		at: e.at, channel: alerts, severity: v.Severity, kind: v.Type,
-		device: &device{id: v.DeviceID, workspace: v.WorkspaceID, key: rimewatch.SerialKey(v.DeviceSerial)},
+		device: &store.Identity{ID: v.DeviceID, WorkspaceID: v.WorkspaceID, Key: rimewatch.SerialKey(v.DeviceSerial)},
 	}, string(e.Kind), append(body, '}'))
 }
 

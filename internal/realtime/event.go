@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -36,26 +37,12 @@ func channelByName(name string) (channel, bool) {
 	return 0, false
 }
 
-// device is what filters and frames need to know of a device. It is never
-// changed: a device that changes gets another one.
-type device struct {
-	id, workspace int64
-	serial, key   string // as written, as compared
-	site          int64
-	equipment     string
-	offsets       []rimewatch.Offset
-}
-
-func deviceOf(d *rimewatch.Device) *device {
-	return &device{id: d.ID, workspace: d.WorkspaceID, serial: d.Serial, key: rimewatch.SerialKey(d.Serial), site: d.SiteID, equipment: d.EquipmentType, offsets: d.Offsets}
-}
-
 // reading is a reading.created event. It is encoded when it is sent, since most
 // are kept longer than their frame.
 type reading struct {
 	seq    uint64
 	at     rimewatch.Time // of the commit
-	device *device
+	device *store.Identity
 	value  rimewatch.Reading
 }
 
@@ -64,7 +51,7 @@ type event struct {
 	seq      uint64
 	at       rimewatch.Time
 	channel  channel
-	device   *device // nil where none is concerned
+	device   *store.Identity // nil where none is concerned
 	severity rimewatch.Severity
 	kind     rimewatch.AlertType
 	frame    []byte
@@ -156,7 +143,7 @@ func appendReading(b []byte, epoch string, r *reading) []byte {
 	b = appendHead(b, epoch, r.seq, readings, "reading.created", r.at)
 	b = append(b, `{"reading":`...)
 	shown := r.value
-	shown.Correct(r.device.offsets)
-	b = wire.AppendReading(b, r.device.id, r.device.serial, &shown)
+	shown.Correct(r.device.Offsets)
+	b = wire.AppendReading(b, r.device.ID, r.device.Serial, &shown)
 	return endFrame(append(b, "}}"...), start)
 }

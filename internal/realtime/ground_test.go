@@ -30,6 +30,14 @@ func (fleet) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	return v, id > 0
 }
 
+func (f fleet) Identity(id int64) *store.Identity {
+	v, ok := f.DeviceByID(id)
+	if !ok {
+		return nil
+	}
+	return store.IdentityOf(&v.Device)
+}
+
 func (fleet) ViewAlert(_ context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error) {
 	return rimewatch.AlertView{Alert: *a, DeviceSerial: fmt.Sprint("D-", a.DeviceID)}, nil
 }

@@ -12,12 +12,14 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Store is what the hub asks of a store.
 type Store interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
+	Identity(deviceID int64) *store.Identity
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
 }
 
@@ -47,7 +49,6 @@ type Hub struct {
 
 	queue   queue // between the writer and the dispatcher
 	scratch queue // of the dispatcher
-	known   map[int64]*device
 
 	mu        sync.Mutex
 	rooms     map[int64]*room
@@ -72,7 +73,7 @@ func New(cfg Config) *Hub {
 	}
 	h := &Hub{
 		cfg: cfg, log: cfg.Log,
-		known: make(map[int64]*device), rooms: make(map[int64]*room),
+		rooms:   make(map[int64]*room),
 		sockets: make(map[*socket]struct{}), perSource: make(map[any]int),
 		wake: make(chan struct{}, 1),
 	}

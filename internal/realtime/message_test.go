@@ -153,7 +153,7 @@ func TestPast(t *testing.T) {
 				list := make([]reading, rapid.SampledFrom([]int{1, 3, 5000}).Draw(t, "readings"))
 				for i := range list {
 					d := int64(i%7 + 1)
-					list[i] = reading{seq: p.next(readings), at: now, device: &device{id: d}, value: rimewatch.Reading{At: now + rimewatch.Time(i)}}
+					list[i] = reading{seq: p.next(readings), at: now, device: &store.Identity{ID: d}, value: rimewatch.Reading{At: now + rimewatch.Time(i)}}
 					all = append(all, happening{list[i].seq, readings, d, now, list[i].value.At})
 				}
 				p.keepReadings(list)
@@ -293,7 +293,7 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 func BenchmarkAppendReading(b *testing.B) {
-	r := &reading{seq: 1000, at: 1_800_000_000_000, device: &device{id: 7, serial: "WIF-0001"}, value: rimewatch.Reading{
+	r := &reading{seq: 1000, at: 1_800_000_000_000, device: &store.Identity{ID: 7, Serial: "WIF-0001"}, value: rimewatch.Reading{
 		At: 1_800_000_000_000, ReceivedAt: 1_800_000_000_004, Present: rimewatch.AllFields, Values: [rimewatch.NumCore]float64{-18.4, 85.2, -5.1, 24.8, 45, 230.4, 8.2, 2.1},
 	}}
 	var buf []byte

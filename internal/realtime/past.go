@@ -67,10 +67,10 @@ func (p *past) keepReadings(list []reading) {
 		p.dropBatch()
 	}
 	for i := range list {
-		x := p.newest[list[i].device.id]
+		x := p.newest[list[i].device.ID]
 		if x == nil {
 			x = new(reading)
-			p.newest[list[i].device.id] = x
+			p.newest[list[i].device.ID] = x
 		} else if x.value.At > list[i].value.At {
 			continue // a late one
 		}

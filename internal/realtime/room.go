@@ -216,13 +216,13 @@ func (r *room) send(now time.Time) {
 
 // coalesce keeps the newest reading of each device.
 func (r *room) coalesce() {
-	newest := make(map[*device]rimewatch.Time, len(r.gathered))
+	newest := make(map[int64]rimewatch.Time, len(r.gathered))
 	for i := range r.gathered {
 		x := &r.gathered[i]
-		newest[x.device] = max(newest[x.device], x.value.At)
+		newest[x.device.ID] = max(newest[x.device.ID], x.value.At)
 	}
 	before := len(r.gathered)
-	r.gathered = slices.DeleteFunc(r.gathered, func(x reading) bool { return newest[x.device] != x.value.At })
+	r.gathered = slices.DeleteFunc(r.gathered, func(x reading) bool { return newest[x.device.ID] != x.value.At })
 	r.hub.meter.coalesced(before - len(r.gathered))
 }
 

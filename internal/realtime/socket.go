@@ -222,8 +222,8 @@ func (s *socket) put(it item) {
 func (s *socket) compact() {
 	newest := make(map[int64]*reading)
 	note := func(x *reading) {
-		if old := newest[x.device.id]; old == nil || old.value.At <= x.value.At {
-			newest[x.device.id] = x
+		if old := newest[x.device.ID]; old == nil || old.value.At <= x.value.At {
+			newest[x.device.ID] = x
 		}
 	}
 	kept := make([]item, 0, len(s.queue))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -48,13 +49,13 @@ func (sub *subscription) open() bool {
 }
 
 // matches tells whether the subscription is for a device.
-func (sub *subscription) matches(d *device) bool {
+func (sub *subscription) matches(d *store.Identity) bool {
 	if sub.serials != nil {
-		if _, ok := sub.serials[d.key]; !ok {
+		if _, ok := sub.serials[d.Key]; !ok {
 			return false
 		}
 	}
-	return (sub.site == nil || *sub.site == d.site) && (sub.equipment == "" || sub.equipment == d.equipment)
+	return (sub.site == nil || *sub.site == d.SiteID) && (sub.equipment == "" || sub.equipment == d.EquipmentType)
 }
 
 // matchesEvent tells whether the subscription is for an event of its channel.

@@ -22,6 +22,23 @@ type DeviceFilter struct {
 	Query         string // name or serial contains, without case
 }
 
+// Identity is who a device is and where it stands. It is never changed: a device
+// that changes gets another one.
+type Identity struct {
+	ID, WorkspaceID, SiteID int64  // SiteID 0 = none
+	Serial, Key             string // as registered, as compared
+	Name, EquipmentType     string
+	Offsets                 []rimewatch.Offset // by From
+}
+
+// IdentityOf returns the identity of a device as it is.
+func IdentityOf(d *rimewatch.Device) *Identity {
+	return &Identity{
+		ID: d.ID, WorkspaceID: d.WorkspaceID, SiteID: d.SiteID, Serial: d.Serial, Key: rimewatch.SerialKey(d.Serial),
+		Name: d.Name, EquipmentType: d.EquipmentType, Offsets: d.Offsets,
+	}
+}
+
 // Fleet answers questions about devices.
 type Fleet interface {
 	// Devices lists by id, with live values as the device's offsets correct them,
@@ -32,8 +49,11 @@ type Fleet interface {
 	// DeviceByID finds one of any workspace by its id; false when there is none or
 	// it was deleted.
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
-	// DeviceID resolves a serial on the hot path; false when unknown.
-	DeviceID(workspaceID int64, serial []byte) (int64, bool)
+	// Identify finds a device by its serial on the hot path, nil = unknown.
+	Identify(workspaceID int64, serial []byte) *Identity
+	// Identity finds one of any workspace by its id; nil = there is none, or it was
+	// deleted.
+	Identity(deviceID int64) *Identity
 	// Serials names devices of the workspace, deleted ones too; unknown ids are
 	// left out.
 	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)

@@ -106,8 +106,8 @@ func (s *Core) complete(list []rimewatch.AlertView) {
 			}
 		}
 		if d := s.fleet.byID[v.DeviceID]; d != nil {
-			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.serial, d.row.name, d.row.equipmentType
-			v.Site = s.fleet.sites[d.row.siteID]
+			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.Serial, d.row.Name, d.row.EquipmentType
+			v.Site = s.fleet.sites[d.row.SiteID]
 		} else if v.SiteID != 0 {
 			v.Site = s.fleet.sites[v.SiteID]
 		}

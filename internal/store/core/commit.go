@@ -222,7 +222,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 		c.touched = append(c.touched, touch{device: d})
 	}
 	c.log = append(c.log, byte(store.InputReading))
-	c.log = binary.AppendUvarint(c.log, uint64(d.row.id))
+	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
 	d.head.stage(c.log[start:], r.At)

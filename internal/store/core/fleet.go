@@ -27,8 +27,7 @@ type roster struct {
 }
 
 type device struct {
-	row  row    // replaced as a whole
-	key  string // the serial as it is compared
+	row  row // replaced as a whole
 	live rimewatch.Live
 	head head
 	// touch is its place in the running commit.
@@ -40,10 +39,7 @@ type device struct {
 // row is a rimewatch.Device in less memory: most devices have none of the
 // details.
 type row struct {
-	id, workspaceID  int64
-	serial, name     string
-	equipmentType    string
-	siteID           int64
+	*store.Identity
 	intervalS        int32
 	offlineAfterS    int32
 	created, updated rimewatch.Time
@@ -53,7 +49,7 @@ type row struct {
 
 func rowOf(d *rimewatch.Device) row {
 	r := row{
-		id: d.ID, workspaceID: d.WorkspaceID, serial: d.Serial, name: d.Name, equipmentType: d.EquipmentType, siteID: d.SiteID,
+		Identity:  store.IdentityOf(d),
 		intervalS: int32(d.HeartbeatIntervalS), offlineAfterS: int32(d.OfflineAfterS),
 		created: d.CreatedAt, updated: d.UpdatedAt, deleted: d.DeletedAt,
 	}
@@ -65,14 +61,21 @@ func rowOf(d *rimewatch.Device) row {
 	return r
 }
 
+// setSite moves a device to another site, 0 = none.
+func (r *row) setSite(id int64) {
+	moved := *r.Identity
+	moved.SiteID = id
+	r.Identity = &moved
+}
+
 func (r *row) device() rimewatch.Device {
 	if r.whole != nil {
 		d := *r.whole
-		d.SiteID = r.siteID
+		d.SiteID = r.SiteID
 		return d
 	}
 	return rimewatch.Device{
-		ID: r.id, WorkspaceID: r.workspaceID, Serial: r.serial, Name: r.name, EquipmentType: r.equipmentType, SiteID: r.siteID,
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Serial: r.Serial, Name: r.Name, EquipmentType: r.EquipmentType, SiteID: r.SiteID,
 		HeartbeatIntervalS: int(r.intervalS), OfflineAfterS: int(r.offlineAfterS),
 		CreatedAt: r.created, UpdatedAt: r.updated, DeletedAt: r.deleted,
 	}
@@ -115,26 +118,25 @@ func (f *fleet) put(put *rimewatch.Device) {
 		i, _ := slices.BinarySearchFunc(r.list, put.ID, (*device).compareID)
 		r.list = slices.Insert(r.list, i, d)
 	} else {
-		delete(r.bySerial, d.key)
+		delete(r.bySerial, d.row.Key)
 	}
 	d.row = rowOf(put)
-	if known, ok := f.types[d.row.equipmentType]; ok { // one string a type, not one a device
-		d.row.equipmentType = known
+	if known, ok := f.types[d.row.EquipmentType]; ok { // one string a type, not one a device
+		d.row.EquipmentType = known
 	} else {
-		f.types[d.row.equipmentType] = d.row.equipmentType
+		f.types[d.row.EquipmentType] = d.row.EquipmentType
 	}
-	d.key = rimewatch.SerialKey(put.Serial)
-	r.bySerial[d.key] = d
+	r.bySerial[d.row.Key] = d
 }
 
-func (d *device) compareID(id int64) int { return cmp.Compare(d.row.id, id) }
+func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
 
 // remove takes a deleted device out. Its unsealed readings stay reachable by
 // id until they are sealed.
 func (f *fleet) remove(d *device) {
-	r := f.roster(d.row.workspaceID)
-	delete(r.bySerial, d.key)
-	i, ok := slices.BinarySearchFunc(r.list, d.row.id, (*device).compareID)
+	r := f.roster(d.row.WorkspaceID)
+	delete(r.bySerial, d.row.Key)
+	i, ok := slices.BinarySearchFunc(r.list, d.row.ID, (*device).compareID)
 	if ok {
 		r.list = slices.Delete(r.list, i, i+1)
 	}
@@ -149,10 +151,10 @@ func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 			v.CurrentTemp = rimewatch.Corrected(v.CurrentTemp, rimewatch.OffsetAt(v.Offsets, rimewatch.ProductZoneTemp, v.CurrentTempAt))
 		}
 	}
-	v.Site = f.sites[d.row.siteID]
-	if set := f.limits[d.row.workspaceID]; set != nil {
+	v.Site = f.sites[d.row.SiteID]
+	if set := f.limits[d.row.WorkspaceID]; set != nil {
 		w := rimewatch.Workspace{Limits: set}
-		v.WorkspaceLimits = w.LimitsOf(d.row.equipmentType)
+		v.WorkspaceLimits = w.LimitsOf(d.row.EquipmentType)
 	}
 }
 
@@ -160,13 +162,13 @@ func (d *device) matches(f *store.DeviceFilter, query string) bool {
 	if f.Status != "" && d.live.Status != f.Status {
 		return false
 	}
-	if f.EquipmentType != "" && d.row.equipmentType != f.EquipmentType {
+	if f.EquipmentType != "" && d.row.EquipmentType != f.EquipmentType {
 		return false
 	}
-	if f.SiteID != 0 && d.row.siteID != f.SiteID {
+	if f.SiteID != 0 && d.row.SiteID != f.SiteID {
 		return false
 	}
-	return query == "" || strings.Contains(d.key, query) || containsFold(d.row.name, query)
+	return query == "" || strings.Contains(d.row.Key, query) || containsFold(d.row.Name, query)
 }
 
 // containsFold tells whether s, in lower case, contains query, which is. Names
@@ -278,11 +280,11 @@ func (s *Core) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	return v, true
 }
 
-// DeviceID implements store.Fleet.
-func (s *Core) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
+// Identify implements store.Fleet.
+func (s *Core) Identify(workspaceID int64, serial []byte) *store.Identity {
 	var buf [rimewatch.MaxSerialLen]byte
 	if len(serial) > len(buf) {
-		return 0, false
+		return nil
 	}
 	for i, c := range serial {
 		buf[i] = lowerByte(c)
@@ -291,13 +293,23 @@ func (s *Core) DeviceID(workspaceID int64, serial []byte) (int64, bool) {
 	defer s.mu.RUnlock()
 	r := s.fleet.workspaces[workspaceID]
 	if r == nil {
-		return 0, false
+		return nil
 	}
 	d := r.bySerial[string(buf[:len(serial)])]
 	if d == nil {
-		return 0, false
+		return nil
 	}
-	return d.row.id, true
+	return d.row.Identity
+}
+
+// Identity implements store.Fleet.
+func (s *Core) Identity(deviceID int64) *store.Identity {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if d := s.fleet.byID[deviceID]; d != nil && d.row.deleted == 0 {
+		return d.row.Identity
+	}
+	return nil
 }
 
 // eachSlice is how many devices are copied under one hold of the lock.
@@ -312,7 +324,7 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 		s.mu.RLock()
 		if r := s.fleet.workspaces[workspaceID]; r != nil {
 			for _, d := range r.list[searchAfter(r.list, after):] {
-				after = d.row.id
+				after = d.row.ID
 				if d.live.Latest.At == 0 {
 					continue
 				}
@@ -346,7 +358,7 @@ func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error
 		list = append(list, r.list...)
 	}
 	s.mu.RUnlock()
-	slices.SortFunc(list, func(a, b *device) int { return cmp.Compare(a.row.id, b.row.id) })
+	slices.SortFunc(list, func(a, b *device) int { return cmp.Compare(a.row.ID, b.row.ID) })
 	for _, d := range list {
 		s.mu.RLock()
 		row := d.row.device()

@@ -201,11 +201,11 @@ func (s *Core) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
 	}
 	err = s.disk.LookUp(func(v Chunks) error {
 		if d.sealedTo == 0 {
-			if d.sealedTo, err = v.NewestSealed(d.row.id); err != nil || at > d.sealedTo {
+			if d.sealedTo, err = v.NewestSealed(d.row.ID); err != nil || at > d.sealedTo {
 				return err
 			}
 		}
-		list, err := v.Spans(d.row.id, at, at+1, false, -1)
+		list, err := v.Spans(d.row.ID, at, at+1, false, -1)
 		if err != nil {
 			return err
 		}

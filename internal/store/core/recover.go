@@ -78,7 +78,7 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 		return err
 	}
 	for _, d := range lost {
-		err := s.Readings(ctx, store.HistoryQuery{DeviceID: d.row.id, To: rimewatch.MaxTime + 1, Descending: true, Limit: 1}, func(r *rimewatch.Reading) error {
+		err := s.Readings(ctx, store.HistoryQuery{DeviceID: d.row.ID, To: rimewatch.MaxTime + 1, Descending: true, Limit: 1}, func(r *rimewatch.Reading) error {
 			d.newest(r)
 			return nil
 		})
@@ -128,7 +128,7 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 					return nil // deleted since
 				}
 				// Deleted since, too, but its history is kept.
-				d = &device{row: row{id: e.Input.DeviceID, deleted: e.Now}}
+				d = &device{row: row{Identity: &store.Identity{ID: e.Input.DeviceID}, deleted: e.Now}}
 				s.fleet.byID[e.Input.DeviceID] = d
 			}
 			if encoded != nil && at > sealed[e.Input.DeviceID] {

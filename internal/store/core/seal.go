@@ -206,7 +206,7 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	s.mu.Lock()
 	for i, d := range devices {
 		slice[i] = sealing{device: d, rows: d.head.beginSeal()}
-		list[i] = Sealed{DeviceID: d.row.id, Mark: store.Seq(s.seq)}
+		list[i] = Sealed{DeviceID: d.row.ID, Mark: store.Seq(s.seq)}
 	}
 	s.mu.Unlock()
 	for i := range slice {
@@ -239,13 +239,13 @@ func (s *Core) finishSeal(d *device, chunks []Chunk) {
 			d.sealedTo = max(d.sealedTo, chunks[i].To)
 		}
 		if chunks[i].Young {
-			s.seal.young[d.row.id]++
+			s.seal.young[d.row.ID]++
 		}
 	}
 	if d.head.n > 0 {
 		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow})
 	} else if d.row.deleted != 0 {
-		delete(s.fleet.byID, d.row.id)
+		delete(s.fleet.byID, d.row.ID)
 	}
 }
 

@@ -18,8 +18,8 @@ func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID
 	s.mu.Lock()
 	if r := s.fleet.workspaces[workspaceID]; r != nil && deleted != 0 {
 		for _, d := range r.list {
-			if d.row.siteID == deleted {
-				d.row.siteID = 0
+			if d.row.SiteID == deleted {
+				d.row.setSite(0)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (c *control) maintenance() {
 		c.ok(err)
 		c.same(list, want)
 	}
-	all, err := c.s.MaintenanceWindows(c.ctx, 0, t0+10)
+	all, err := c.s.AllMaintenanceWindows(c.ctx, t0+10)
 	c.ok(err)
 	c.same(all, []rimewatch.MaintenanceWindow{y, foreign})
 	for _, id := range []int64{foreign.ID, foreign.ID + 1, 0} {
