@@ -89,12 +89,8 @@ func (t Time) String() string {
 
 // Append appends RFC 3339 UTC with milliseconds to b.
 func (t Time) Append(b []byte) []byte {
-	days := int64(t) / int64(Day)
-	ms := int64(t) % int64(Day)
-	if ms < 0 {
-		days--
-		ms += int64(Day)
-	}
+	days := t.UTCDay()
+	ms := int64(t - StartOfUTCDay(days))
 	y, m, d := civil(days)
 	if y < 0 || y > 9999 {
 		return time.UnixMilli(int64(t)).UTC().AppendFormat(b, timeLayout)
@@ -124,6 +120,27 @@ func (t Time) Append(b []byte) []byte {
 func put2(w []byte, v int) {
 	w[0] = byte('0' + v/10)
 	w[1] = byte('0' + v%10)
+}
+
+// UTCDay returns the day of UTC that t lies in, counted from the epoch.
+func (t Time) UTCDay() int64 {
+	day := int64(t / Day)
+	if t%Day < 0 {
+		day--
+	}
+	return day
+}
+
+// StartOfUTCDay returns the first moment of a day that UTCDay returned.
+func StartOfUTCDay(day int64) Time { return Time(day) * Day }
+
+// DayTime returns the moment at which clocks in zone show the minute of the day
+// that is some days after the day of t there; minute 0 is the beginning of that
+// day. Days are counted by the calendar: they have 23 or 25 hours where clocks
+// change. A time of day that clocks skip or show twice is resolved as by time.Date.
+func (t Time) DayTime(days, minute int, zone *time.Location) Time {
+	y, m, d := t.Std().In(zone).Date()
+	return TimeOf(time.Date(y, m, d+days, 0, minute, 0, 0, zone))
 }
 
 // civil converts days since the epoch to a proleptic Gregorian date, after

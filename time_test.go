@@ -3,6 +3,7 @@ package rimewatch
 import (
 	"encoding/json"
 	"testing"
+	"time"
 )
 
 func TestParseTime(t *testing.T) {
@@ -61,5 +62,45 @@ func TestTimeJSON(t *testing.T) {
 	b, err := json.Marshal([]Time{0, 1795204032005})
 	if want := `[null,"2026-11-20T19:47:12.005Z"]`; err != nil || string(b) != want {
 		t.Errorf("written as %s, %v; want %s", b, err, want)
+	}
+}
+
+func TestUTCDay(t *testing.T) {
+	for at, want := range map[Time]int64{0: 0, Day - 1: 0, Day: 1, -1: -1, -Day: -1, -Day - 1: -2} {
+		if got := at.UTCDay(); got != want {
+			t.Errorf("%d lies in day %d, want %d", int64(at), got, want)
+		}
+	}
+	if got := StartOfUTCDay(-2); got != -2*Day {
+		t.Errorf("day −2 begins at %d", int64(got))
+	}
+}
+
+func TestDayTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(s string) Time {
+		x, err := ParseTime(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for _, c := range []struct {
+		from         string
+		days, minute int
+		want         string
+	}{
+		{"2026-03-28T12:00:00Z", 0, 0, "2026-03-27T23:00:00Z"},
+		{"2026-03-28T23:30:00Z", 0, 0, "2026-03-28T23:00:00Z"},  // it is the 29th there
+		{"2026-03-28T23:30:00Z", 1, 0, "2026-03-29T22:00:00Z"},  // 23 hours later
+		{"2026-10-24T22:00:00Z", 1, 0, "2026-10-25T23:00:00Z"},  // 25 hours later
+		{"2026-12-31T12:00:00Z", 1, 90, "2027-01-01T00:30:00Z"}, // 01:30 there
+	} {
+		if got := at(c.from).DayTime(c.days, c.minute, berlin); got != at(c.want) {
+			t.Errorf("%d days and %d min after the day of %s: %s, want %s", c.days, c.minute, c.from, got, c.want)
+		}
 	}
 }

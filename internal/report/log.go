@@ -62,10 +62,8 @@ type dayLog struct {
 func NewLog(zone *time.Location, from, to, now rimewatch.Time, limits rimewatch.Limits) *Log {
 	l := &Log{limits: limits, until: max(min(to, now), from)}
 	for at := from; at < l.until; {
-		t := at.Std().In(zone)
-		// Not 24 hours later: clocks change.
-		next := rimewatch.TimeOf(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, zone))
-		l.days = append(l.days, dayLog{date: t.Format(time.DateOnly), from: at, to: min(next, l.until)})
+		next := at.DayTime(1, 0, zone)
+		l.days = append(l.days, dayLog{date: at.Std().In(zone).Format(time.DateOnly), from: at, to: min(next, l.until)})
 		at = next
 	}
 	l.total = dayLog{from: from, to: l.until}

@@ -49,8 +49,7 @@ func quietEnd(q *rimewatch.QuietHours, t rimewatch.Time, zone *time.Location) ri
 // clock shows a minute of the day: one, two where it is set back over it, and
 // where it is set forward over it, the moment of that.
 func wall(minute int, t rimewatch.Time, days int, zone *time.Location) (list []rimewatch.Time) {
-	y, m, d := t.Std().In(zone).Date()
-	at := time.Date(y, m, d+days, 0, minute, 0, 0, zone)
+	at := t.DayTime(days, minute, zone).Std().In(zone)
 	for _, shift := range []time.Duration{-time.Hour, -30 * time.Minute, 0, 30 * time.Minute, time.Hour} {
 		if c := at.Add(shift); c.Hour()*60+c.Minute() == minute {
 			list = append(list, rimewatch.TimeOf(c))

@@ -37,9 +37,9 @@ func clusters(list []Span) [][]Span {
 func encodeChunks(rs []rimewatch.Reading, over bool) []Chunk {
 	var out []Chunk
 	for len(rs) > 0 {
-		day := rs[0].At / rimewatch.Day
+		day := rs[0].At.UTCDay()
 		n := 1
-		for n < len(rs) && n < chunkReadings && rs[n].At/rimewatch.Day == day {
+		for n < len(rs) && n < chunkReadings && rs[n].At.UTCDay() == day {
 			n++
 		}
 		summary := chunk.Summarize(rs[:n])

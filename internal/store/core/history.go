@@ -42,20 +42,20 @@ func nextSpans(v Chunks, q store.HistoryQuery) (list []Span, rest store.HistoryQ
 		rest.From, rest.To = 0, 0
 		return list, rest, nil
 	}
-	day := func(i int) rimewatch.Time { return list[i].To / rimewatch.Day }
+	day := func(i int) int64 { return list[i].To.UTCDay() }
 	last := day(len(list) - 1)
 	if day(0) == last { // one crowded day: all of it
-		if err := query(max(q.From, last*rimewatch.Day), min(q.To, (last+1)*rimewatch.Day), -1); err != nil {
+		if err := query(max(q.From, rimewatch.StartOfUTCDay(last)), min(q.To, rimewatch.StartOfUTCDay(last+1)), -1); err != nil {
 			return nil, q, err
 		}
 	} else {
-		list = slices.DeleteFunc(list, func(sp Span) bool { return sp.To/rimewatch.Day == last })
+		list = slices.DeleteFunc(list, func(sp Span) bool { return sp.To.UTCDay() == last })
 		last = day(len(list) - 1)
 	}
 	if q.Descending {
-		rest.To = last * rimewatch.Day
+		rest.To = rimewatch.StartOfUTCDay(last)
 	} else {
-		rest.From = (last + 1) * rimewatch.Day
+		rest.From = rimewatch.StartOfUTCDay(last + 1)
 	}
 	return list, rest, nil
 }

@@ -23,13 +23,13 @@ func (s *Core) compactDue(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	slices.Sort(due)
-	return s.compact(ctx, due, rimewatch.TimeOf(s.cfg.Now())/rimewatch.Day)
+	return s.compact(ctx, due, rimewatch.TimeOf(s.cfg.Now()).UTCDay())
 }
 
 // compact merges, day by day, the devices' young and overlapping chunks. Those
 // of a day before today become grown ones. Readers see either the old chunks or
 // the new.
-func (s *Core) compact(ctx context.Context, ids []int64, today rimewatch.Time) error {
+func (s *Core) compact(ctx context.Context, ids []int64, today int64) error {
 	var (
 		pending []Merge
 		bytes   int
@@ -80,15 +80,15 @@ func (s *Core) compact(ctx context.Context, ids []int64, today rimewatch.Time) e
 
 // planMerges decodes and encodes what is to be merged of one device and returns
 // the number of young chunks that will be left.
-func (s *Core) planMerges(ctx context.Context, deviceID int64, today rimewatch.Time) (merges []Merge, left int, err error) {
+func (s *Core) planMerges(ctx context.Context, deviceID int64, today int64) (merges []Merge, left int, err error) {
 	err = s.disk.View(ctx, func(v Chunks) error {
 		all, err := v.Spans(deviceID, 0, rimewatch.MaxTime+1, false, -1)
 		if err != nil {
 			return err
 		}
-		days := make(map[rimewatch.Time][]Span)
+		days := make(map[int64][]Span)
 		for _, sp := range all {
-			days[sp.From/rimewatch.Day] = append(days[sp.From/rimewatch.Day], sp)
+			days[sp.From.UTCDay()] = append(days[sp.From.UTCDay()], sp)
 		}
 		for day, list := range days {
 			young := 0

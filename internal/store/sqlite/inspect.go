@@ -85,7 +85,7 @@ func (in *Inspection) count(conn *sqlite.Conn, path string) error {
 		dst   *int64
 	}{
 		{"SELECT count(*) FROM workspace", &workspaces},
-		{"SELECT count(*) FROM user", &users},
+		{"SELECT count(*) FROM person", &users},
 		{"SELECT count(*) FROM token WHERE revoked_at = 0", &tokens},
 		{"SELECT count(*) FROM alert WHERE status = 'active'", &alerts},
 		{"SELECT count(*) FROM device WHERE deleted_at = 0", &devices},

@@ -43,7 +43,7 @@ CREATE TABLE site (
 ) STRICT;
 CREATE INDEX site_by_workspace ON site(workspace_id);
 
-CREATE TABLE user (
+CREATE TABLE person (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	email TEXT NOT NULL UNIQUE, -- lower case
 	name TEXT NOT NULL DEFAULT '',
@@ -55,7 +55,7 @@ CREATE TABLE user (
 ) STRICT;
 
 CREATE TABLE password_link (
-	user_id INTEGER PRIMARY KEY REFERENCES user(id),
+	user_id INTEGER PRIMARY KEY REFERENCES person(id),
 	hash BLOB NOT NULL UNIQUE,
 	created_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL
@@ -76,7 +76,7 @@ CREATE TABLE invitation (
 
 CREATE TABLE member (
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
-	user_id INTEGER NOT NULL REFERENCES user(id),
+	user_id INTEGER NOT NULL REFERENCES person(id),
 	role TEXT NOT NULL,
 	created_at INTEGER NOT NULL,
 	PRIMARY KEY (workspace_id, user_id)
@@ -86,7 +86,7 @@ CREATE INDEX member_by_user ON member(user_id);
 CREATE TABLE session (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	hash BLOB NOT NULL UNIQUE,
-	user_id INTEGER NOT NULL REFERENCES user(id),
+	user_id INTEGER NOT NULL REFERENCES person(id),
 	workspace_id INTEGER NOT NULL,
 	user_agent TEXT NOT NULL DEFAULT '',
 	address TEXT NOT NULL DEFAULT '',

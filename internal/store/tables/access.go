@@ -157,7 +157,7 @@ func (a Access) TokenByHash(ctx context.Context, hash [32]byte) (t rimewatch.Tok
 func (a Access) Tokens(ctx context.Context, workspaceID int64) (list []store.TokenView, err error) {
 	err = a.read(ctx, func(conn Conn) error {
 		return each(conn, "SELECT "+tokenColumns+`, coalesce(nullif(u.name, ''), u.email, '')
-			FROM token t LEFT JOIN user u ON u.id = t.created_by WHERE t.workspace_id = ? ORDER BY t.id`, func(row Row) {
+			FROM token t LEFT JOIN person u ON u.id = t.created_by WHERE t.workspace_id = ? ORDER BY t.id`, func(row Row) {
 			list = append(list, store.TokenView{Token: scanToken(row), CreatedByName: row.ColumnText(11)})
 		}, workspaceID)
 	})

@@ -14,7 +14,7 @@ func errInvitation() error {
 // invitationQuery selects invitations with the names that they are shown with.
 const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v.invited_by, v.created_at, v.expires_at,
 	w.name, coalesce(nullif(u.name, ''), u.email, '')
-	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN user u ON u.id = v.invited_by WHERE `
+	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN person u ON u.id = v.invited_by WHERE `
 
 func scanInvitation(row Row) store.InvitationView {
 	v := store.InvitationView{
@@ -40,7 +40,7 @@ func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		members, err := queryInt(conn, "SELECT count(*) FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? AND u.email = ?", v.WorkspaceID, v.Email)
+		members, err := queryInt(conn, "SELECT count(*) FROM member m JOIN person u ON u.id = m.user_id WHERE m.workspace_id = ? AND u.email = ?", v.WorkspaceID, v.Email)
 		if err != nil {
 			return err
 		}

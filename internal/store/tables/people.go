@@ -16,7 +16,7 @@ func errEmailTaken() error {
 const userColumns = "id, email, name, password_hash, units, theme, created_at, updated_at"
 
 func findUser(conn Conn, where string, arg any) (u rimewatch.User, err error) {
-	err = one(conn, errUser(), "SELECT "+userColumns+" FROM user WHERE "+where, func(row Row) {
+	err = one(conn, errUser(), "SELECT "+userColumns+" FROM person WHERE "+where, func(row Row) {
 		u = rimewatch.User{
 			ID: row.ColumnInt64(0), Email: row.ColumnText(1), Name: row.ColumnText(2), PasswordHash: row.ColumnText(3),
 			Units: row.ColumnText(4), Theme: row.ColumnText(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
@@ -32,7 +32,7 @@ func userFields(u *rimewatch.User) store.Fields {
 func insertUser(conn Conn, u *rimewatch.User) (err error) {
 	u.Email = rimewatch.TextKey(u.Email)
 	u.ID, err = insert(conn, errEmailTaken(),
-		"INSERT INTO user (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		"INSERT INTO person (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
 	return err
 }
@@ -60,7 +60,7 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		if err := u.Check(); err != nil {
 			return err
 		}
-		_, err = exec(conn, "UPDATE user SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
+		_, err = exec(conn, "UPDATE person SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
 			u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.UpdatedAt), id)
 		if err != nil {
 			return unique(err, errEmailTaken())
@@ -98,7 +98,7 @@ func (t People) UserByEmail(ctx context.Context, email string) (u rimewatch.User
 }
 
 func countUsers(conn Conn) (n int, err error) {
-	err = each(conn, "SELECT count(*) FROM user", func(row Row) { n = row.ColumnInt(0) })
+	err = each(conn, "SELECT count(*) FROM person", func(row Row) { n = row.ColumnInt(0) })
 	return n, err
 }
 
@@ -147,7 +147,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 
 // setPassword changes a password and ends what rested on the old one.
 func (t People) setPassword(ctx context.Context, conn Conn, userID int64, passwordHash string, now rimewatch.Time) error {
-	n, err := exec(conn, "UPDATE user SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
+	n, err := exec(conn, "UPDATE person SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
 	if err == nil && n == 0 {
 		return errUser()
 	}
@@ -318,7 +318,7 @@ func (t People) DeleteMember(ctx context.Context, workspaceID, userID int64, now
 func (t People) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name
-			FROM member m JOIN user u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(row Row) {
+			FROM member m JOIN person u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(row Row) {
 			list = append(list, store.MemberView{
 				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: row.ColumnInt64(0), Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2)},
 				Email:  row.ColumnText(3), Name: row.ColumnText(4),
