@@ -42,13 +42,13 @@ describe('the first day', () => {
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name').fill('Back room');
     await page.getByRole('radio', { name: /Full access/ }).check();
-    await page.getByRole('button', { name: 'Make token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const plain = (await page.getByTestId('plain-token').textContent()) ?? '';
     expect(plain).toMatch(/^rw_[0-9A-Za-z]{38}$/);
     expect(await page.getByTestId('snippet').textContent()).toContain(`${server.url}/api/v1/readings`);
-    await page.getByLabel('Serial of the device').fill('WIF-0001');
-    await page.getByRole('button', { name: 'Register it' }).click();
-    await page.getByRole('button', { name: 'Register it' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Device serial number').fill('WIF-0001');
+    await page.getByRole('button', { name: 'Register device' }).click();
+    await page.getByRole('button', { name: 'Register device' }).waitFor({ state: 'detached' });
     const waiting = page.getByTestId('first-reading');
     await expect.poll(() => waiting.textContent()).toContain('Waiting');
     await owner.fine('a new token');
@@ -76,7 +76,7 @@ describe('the first day', () => {
     await row.waitFor();
     expect(await row.textContent()).toContain('Back walk-in');
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
-    await page.getByText('takes care').waitFor();
+    await page.getByText('is dealing with this').waitFor();
     // Shown before the server has answered.
     await expect.poll(async () => (await api.send('GET', '/v1/alerts?type=high_temperature')).data.alerts[0].acknowledged_by).toBe('Ada');
     await owner.fine('an acknowledged alert');
@@ -84,7 +84,7 @@ describe('the first day', () => {
     await page.getByRole('button', { name: 'Resolve', exact: true }).click();
     await page.getByRole('dialog').getByLabel(/Note/).fill('Door was open');
     await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click();
-    await page.getByText('Nothing needs you').waitFor();
+    await page.getByText('Nothing needs your attention').waitFor();
     await expect.poll(async () => (await api.send('GET', '/v1/alerts/counts')).data.by_status).toEqual({ active: 0, resolved: 1 });
     await owner.quiet('the first day');
   });

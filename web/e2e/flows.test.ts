@@ -87,12 +87,12 @@ describe('notifications', () => {
     await button('Escalate to others', dialog()).click();
     await dialog().getByLabel('Channels').nth(1).selectOption({ label: 'Night shift' });
     await dialog().getByLabel('Then, after').fill('0');
-    await dialog().getByText(/has to come later/).waitFor();
+    await dialog().getByText(/must come later/).waitFor();
     expect(await button('Save', dialog()).isDisabled()).toBe(true);
     await dialog().getByLabel('Then, after').fill('20');
     await dialog().getByLabel(/Quiet hours/).check();
     await dialog().getByLabel('Quiet from').fill('21:30');
-    await dialog().getByLabel(/One message a day/).check();
+    await dialog().getByLabel(/one daily message/).check();
     await owner.fine('a route');
     await button('Save', dialog()).click();
     await closed();
@@ -118,7 +118,7 @@ describe('an alert', () => {
     const { silences } = await office.send('GET', '/v1/silences');
     expect(silences[0].match).toMatchObject({ types: ['high_temperature'], device_serials: ['WIF-1'] });
     await button('End now').click();
-    await page.getByText('Nothing is silenced').waitFor();
+    await page.getByText('No silences').waitFor();
   });
 
   it('gets its corrective action', async () => {
@@ -127,7 +127,7 @@ describe('an alert', () => {
     await dialog().getByLabel('What was done').fill('Moved the goods to walk-in 2');
     expect(await button('Record', dialog()).isDisabled()).toBe(true);
     await dialog().getByLabel('Cause').fill('The door stood open');
-    await dialog().getByLabel('The product').selectOption('release');
+    await dialog().getByLabel('Product', { exact: true }).selectOption('release');
     await dialog().getByLabel('Verified by').fill('Ada');
     await owner.refused('POST', '/api/v1/alerts/1/corrective-action', 422, () => button('Record', dialog()).click());
     await dialog().getByText(/another person/i).last().waitFor();
@@ -169,7 +169,7 @@ describe('the fleet', () => {
     await page.getByText(/In maintenance until .*Cleaning the condenser/).waitFor();
     await page.goto('/settings/quiet');
     await button('End now').click();
-    await page.getByText('No work is planned').waitFor();
+    await page.getByText('No maintenance planned').waitFor();
   });
 
   it('loosens the limits of a type only on purpose', async () => {
@@ -177,14 +177,14 @@ describe('the fleet', () => {
     await button('Change the limits of Walk-in freezer').click();
     await dialog().getByLabel('Highest').fill('-12');
     await owner.refused('PATCH', '/api/v1/workspace', 422, () => button('Save', dialog()).click());
-    await dialog().getByText(/keeps goods safe/).waitFor();
+    await dialog().getByText(/food-safety limit/).waitFor();
     await owner.fine('limits that are loosened');
-    await dialog().getByLabel('I mean it').check();
+    await dialog().getByLabel('I am sure').check();
     await button('Save', dialog()).click();
     await closed();
     expect((await office.send('GET', '/v1/workspace')).workspace.limits).toMatchObject({ walkin_freezer: { temp_max: -12 } });
     await button('Change the limits of Walk-in freezer').click();
-    await button('Back to standard', dialog()).click();
+    await button('Reset to defaults', dialog()).click();
     await closed();
     expect((await office.send('GET', '/v1/workspace')).workspace.limits).toEqual({});
   });
@@ -192,10 +192,10 @@ describe('the fleet', () => {
   it('has its probes calibrated', async () => {
     await page.goto('/devices/WIF-1');
     await button('Record a calibration').click();
-    await dialog().getByLabel('The reference showed').fill('-19.4');
-    await dialog().getByLabel('The device showed').fill('−19,1');
+    await dialog().getByLabel('Reference reading').fill('-19.4');
+    await dialog().getByLabel('Device reading').fill('−19,1');
     await dialog().getByText('+0.30').waitFor();
-    await dialog().getByLabel(/Correct its readings/).check();
+    await dialog().getByLabel(/Correct readings/).check();
     await owner.fine('a calibration');
     await button('Record', dialog()).click();
     await closed();
@@ -252,7 +252,7 @@ describe('people', () => {
     await button('Sign out all others').click();
     await button('Sign out', dialog().last()).click();
     await closed();
-    await expect.poll(() => page.getByText('This one').count()).toBe(1);
+    await expect.poll(() => page.getByText('This browser').count()).toBe(1);
     await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // its live connection was closed
     await elsewhere.leave();
   });
@@ -262,7 +262,7 @@ describe('the audit log', () => {
   it('is read page by page, and by area', async () => {
     for (let i = 0; i < 55; i++) await api.send('PATCH', '/v1/devices/WIF-1', { notes: `Note ${i}` });
     await page.goto('/settings/audit');
-    await page.getByText('The chain is whole').waitFor();
+    await page.getByText('The chain is intact').waitFor();
     expect(await button('Newer').isDisabled()).toBe(true);
     await button('Older').click();
     await page.getByText(/^Page 2/).waitFor();

@@ -52,7 +52,7 @@ const pages: [string, RegExp][] = [
   ['/alerts/1', /Timeline/],
   ['/reports', /Temperature log/],
   ['/account', /Password/],
-  ['/account/sessions', /This one/],
+  ['/account/sessions', /This browser/],
   ['/account/tokens', /Full access/],
   ['/settings/devices', /HOT-1/],
   ['/settings/sites', /Europe\/Berlin/],
@@ -60,10 +60,10 @@ const pages: [string, RegExp][] = [
   ['/settings/notifications', /Routes/],
   ['/settings/quiet', /until/],
   ['/settings/general', /Retention/],
-  ['/settings/audit', /The chain is whole/],
+  ['/settings/audit', /The chain is intact/],
   ['/policies', /Privacy/],
   ['/wall', /attention/],
-  ['/nowhere', /no such page/],
+  ['/nowhere', /Page not found/],
 ];
 
 describe.each([
@@ -100,7 +100,7 @@ describe('roles', () => {
     await v.page.getByText('Timeline').waitFor();
     expect(await v.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
     await v.page.goto('/settings/members');
-    await v.page.getByText('Not for your role').waitFor();
+    await v.page.getByText('You do not have access').waitFor();
     await v.page.goto('/account/tokens');
     await v.page.getByRole('heading', { name: 'Profile' }).waitFor();
     expect(await v.page.getByText('New token').count()).toBe(0);
@@ -111,7 +111,7 @@ describe('roles', () => {
     const v = await as('technician');
     await v.page.goto('/alerts/1');
     await v.page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
-    await v.page.getByText('takes care').waitFor();
+    await v.page.getByText('is dealing with this').waitFor();
     await expect.poll(async () => (await api.send('GET', '/v1/alerts/1')).data.alert.acknowledged_by).toBe('technician');
     await v.page.goto('/settings/devices');
     await v.page.getByRole('button', { name: 'Add device' }).waitFor();

@@ -26,7 +26,7 @@ function press(name, at = 0) {
 
 async function makeToken(tab) {
   await tab.getByLabel('Name').fill('Gateway in the back room');
-  await tab.getByRole('button', { name: 'Make token' }).click();
+  await tab.getByRole('button', { name: 'Create token' }).click();
   await tab.getByTestId('plain-token').waitFor();
 }
 
@@ -37,9 +37,9 @@ async function importFile(tab) {
   await tab.getByRole('table').waitFor();
 }
 
-/** furnish gives the demo what its settings are about: people, places, channels, routes, quiet times. */
+/** furnish returns the demo what its settings are about: people, places, channels, routes, quiet times. */
 async function furnish(s) {
-  await s.ask('POST', '/v1/members', { email: 'maria.fernanda.gonzalez-rodriguez@old-town-market.example', name: 'María Fernanda González Rodríguez', role: 'technician' });
+  await s.ask('POST', '/v1/members', { email: 'maria.fernanda.gonzalez-rodriguez@old-town-market.example', role: 'technician' });
   await s.ask('POST', '/v1/members', { email: 'ben@market.example', role: 'viewer' });
   const { channel: mail } = await s.ask('POST', '/v1/channels', { kind: 'webhook', name: 'Night shift', url: 'https://127.0.0.1:2/night' });
   const { channel: hook } = await s.ask('POST', '/v1/channels', { kind: 'webhook', name: 'Ticket system of the refrigeration contractor, second floor', url: 'https://127.0.0.1:1/hooks/rimewatch' });
@@ -55,6 +55,12 @@ async function furnish(s) {
   await s.ask('POST', '/v1/maintenance-windows', { starts_at: hours(20), ends_at: hours(24), reason: 'The grid operator changes the transformer' });
 }
 
+/** unacknowledged is the address of an alert that the people of the demo have not acknowledged meanwhile. */
+async function unacknowledged(s) {
+  const { alerts } = await s.ask('GET', '/v1/alerts?acknowledged=false');
+  return `/alerts/${alerts[0].id}`;
+}
+
 const demoPages = [
   { name: 'sign-in', path: '/sign-in', anonymous: true },
   { name: 'policies', path: '/policies/privacy', anonymous: true },
@@ -66,7 +72,7 @@ const demoPages = [
   { name: 'alerts', path: '/alerts' },
   { name: 'alerts-all', path: '/alerts?status=all' },
   { name: 'alert', path: '/alerts/1' },
-  { name: 'alert-acknowledge', path: '/alerts/1', act: press('Acknowledge for a while, with a note') },
+  { name: 'alert-acknowledge', path: unacknowledged, act: press('Acknowledge with a note or for a set time') },
   { name: 'alert-resolve', path: '/alerts/1', act: press('Resolve') },
   { name: 'alert-note', path: '/alerts/1', act: press('Note') },
   { name: 'alert-silence', path: '/alerts/1', act: press('Silence') },
@@ -205,7 +211,7 @@ async function shoot(s, pages) {
         };
         tab.on('console', (m) => m.type() === 'error' && complain(m.text()));
         tab.on('pageerror', (e) => complain(e.message));
-        await tab.goto(s.url + page.path, { waitUntil: 'load' });
+        await tab.goto(s.url + (typeof page.path === 'string' ? page.path : await page.path(s)), { waitUntil: 'load' });
         await tab.waitForFunction(() => document.querySelector('main') && !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
         await page.act?.(tab);
         await settled(tab);

@@ -39,7 +39,7 @@ class Session {
     applyTheme(me.user.theme);
   }
 
-  /** may tells whether the person's role is at least this one. */
+  /** may reports whether the person's role is at least this one. */
   may(role: Role): boolean {
     return this.me !== null && rank.indexOf(this.me.role) >= rank.indexOf(role);
   }

@@ -31,7 +31,7 @@ export function slotted(buckets: { at: string; product_zone_temp?: { min: number
   return { from, slots: out };
 }
 
-/** strip gives each cell of a history strip the worst condition of its time;
+/** strip returns each cell of a history strip the worst condition of its time;
  * null is a gap. */
 export function strip(day: Day, alerts: Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'>[], cells = 48): (Condition | null)[] {
   const per = day.slots.length / cells;
@@ -72,7 +72,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 const atOnce = 4;
 
-/** dayOf gives the last 24 h of a device. What was asked for within a minute is
+/** dayOf returns the last 24 h of a device. What was asked for within a minute is
  * not asked for again, and only a few questions run at once, so that scrolling
  * through a large fleet stays light. */
 export async function dayOf(serial: string, now: number, signal?: AbortSignal): Promise<Day> {

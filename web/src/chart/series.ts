@@ -144,7 +144,7 @@ function stepSeconds(step: string): number {
   return { '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '1d': 86_400 }[step] ?? 0;
 }
 
-/** hasAny tells whether anything was measured. */
+/** hasAny reports whether anything was measured. */
 export function hasAny(c: Column): boolean {
   return c.some((v) => v != null);
 }

@@ -366,7 +366,7 @@ function since(s: Snapshot): number {
   return s.lastSeenAt ?? Infinity;
 }
 
-/** stale tells whether a device's value is too old to be taken for the present one. */
+/** stale reports whether a device's value is too old to be taken for the present one. */
 export function stale(s: Snapshot): boolean {
   return s.device.status === 'offline' || (s.tempAt != null && clock.now - s.tempAt > 10 * 60_000);
 }

@@ -14,7 +14,7 @@ export class Form {
   fields = $state.raw<Record<string, string[]>>({});
   private readonly placed = new Set<string>();
 
-  /** send runs the call once at a time; it tells whether it worked, and says `done` then. */
+  /** send runs the call once at a time; it reports whether it worked, and says `done` then. */
   async send(call: () => Promise<unknown>, done?: string): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -32,13 +32,13 @@ export class Form {
     }
   }
 
-  /** of gives what is wrong with a field, for the place where it is shown. */
+  /** of returns what is wrong with a field, for the place where it is shown. */
   of(field: string): string[] | undefined {
     this.placed.add(field);
     return this.fields[field];
   }
 
-  /** under gives what is wrong with the parts of a field, such as steps[1].channel_ids. */
+  /** under returns what is wrong with the parts of a field, such as steps[1].channel_ids. */
   under(field: string): [string, string[]][] {
     this.placed.add(field);
     return Object.entries(this.fields).filter(([name]) => whole(name) === field);

@@ -18,7 +18,7 @@ export const conditions: Record<Condition, Words> = {
   ok: { word: 'OK', icon: 'ok', rank: 4 },
 };
 
-/** worse gives the worse of two conditions. */
+/** worse returns the worse of two conditions. */
 export function worse(a: Condition, b: Condition): Condition {
   return conditions[a].rank <= conditions[b].rank ? a : b;
 }

@@ -44,8 +44,11 @@ export function measureOf(field: string): Measure | undefined {
 
 // What the predictor looks at beside them.
 const derived: Record<string, { label: string; unit: string; digits: number }> = {
-  compressor_duty: { label: 'Share of time running', unit: '%', digits: 0 },
-  start_vibration: { label: 'Vibration at the start', unit: 'mm/s', digits: 2 },
+  compressor_duty: { label: 'Run time', unit: '%', digits: 0 },
+  failed_starts: { label: 'Failed starts', unit: '1/d', digits: 0 },
+  runs_without_result: { label: 'Runs cut short', unit: '', digits: 0 },
+  defrost_rise: { label: 'Warming during defrost', unit: 'K', digits: 1 },
+  start_vibration: { label: 'Vibration after starts', unit: 'mm/s', digits: 2 },
 };
 
 /** metricLabel names whatever an alert or prediction is about. */

@@ -73,19 +73,19 @@ describe('sentences', () => {
   test.each<[string, Partial<Subject>, string]>([
     ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34 min. Limit −15\u202f°C.'],
     ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
-    ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not for long enough to alert.'],
+    ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not long enough to alert.'],
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
-    ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'Silent for 1 h; the last temperature is from then.'],
+    ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1 h; the temperature shown is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null }, '−8.2\u202f°C. No limits are set.'],
-    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', device_name: 'Back (x) walk-in', title: 'Back (x) walk-in (walk-in freezer) compressor vibrates' })] }, 'Compressor vibrates for 34 min.'],
+    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34 min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
 
   const none = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };
   test.each([
     [none, 'No devices yet.'],
-    [{ ...none, ok: 1 }, 'The one device is all right.'],
-    [{ ...none, ok: 48 }, 'All 48 devices are all right.'],
+    [{ ...none, ok: 1 }, 'Everything is fine (1 device).'],
+    [{ ...none, ok: 48 }, 'Everything is fine (48 devices).'],
     [{ ...none, ok: 46, critical: 1, offline: 1 }, '2 of 48 need attention.'],
     [{ ...none, ok: 46, predicted: 1 }, '1 of 47 needs attention.'],
     [{ ...none, offline: 12 }, 'All 12 devices are offline.'],

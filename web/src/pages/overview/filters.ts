@@ -15,7 +15,7 @@ export function matches(s: Snapshot, f: Filters): boolean {
   return inPlace(s, f);
 }
 
-/** inPlace tells whether a device matches all filters but the state. */
+/** inPlace reports whether a device matches all filters but the state. */
 export function inPlace(s: Snapshot, f: Filters): boolean {
   const d = s.device;
   if (f.site && String(d.site?.id ?? 0) !== f.site) return false;
