@@ -8,7 +8,7 @@ export CGO_ENABLED = 0
 
 all: build
 
-# The web UI is built when npm is there. Without it the binary carries a page
+# The web UI is built if npm is available. Otherwise the binary contains a page
 # that says how to get the UI.
 NPM  := $(shell command -v npm 2>/dev/null)
 DIST  = internal/webui/dist/index.html
@@ -25,7 +25,7 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
-# The client's types are made from the description that the server serves.
+# The UI's types are generated from the server's OpenAPI description.
 web/src/api/schema.d.ts: web/node_modules/.package-lock.json field.go $(shell find internal/httpapi -name '*.go' -not -name '*_test.go')
 	$(GO) run ./cmd/rimewatch openapi > web/openapi.json
 	cd web && npm run --silent api
@@ -39,7 +39,7 @@ ui-test: ui ## the UI's types and units
 screenshots: build ## every page in every size and theme, into screenshots/
 	cd web && npm run --silent screenshots
 
-# Debian's chromium is installed when there is none and we may.
+# Installs Debian's chromium if there is none and we are allowed to.
 chromium:
 	@command -v chromium >/dev/null || { echo 'installing chromium'; apt-get install -y -qq chromium >/dev/null 2>&1 || \
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
@@ -48,7 +48,7 @@ chromium:
 browser: build chromium ## the UI in a real browser, against the real binary
 	cd web && npm run --silent browser
 
-# The database engine is translated C: checking its pointers takes a third of the time and tells nothing.
+# The database engine is translated C: checking its pointers takes a third of the time and finds nothing.
 UNCHECKED = -gcflags=modernc.org/...=-d=checkptr=0
 
 test: vet lint $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
@@ -84,10 +84,10 @@ evaluate: build ## measure the predictor and write docs/prediction.md
 	done
 	./bin/rimewatch evaluate --format simulator --seeds 12 --years 120 --workers 2 --doc docs/prediction.md
 
-pictures: ## the pictures in docs/img, from the simulator and the engine
+pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(GO) run ./internal/lab/plot/gen
 
-fleet: ## a thousand device-months of healthy units, that nobody is to be woken by
+fleet: ## a thousand device-months of healthy units, which must not raise critical alerts
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200
 
 kill9: ## a hundred rounds of kill -9 under load

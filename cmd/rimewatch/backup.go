@@ -16,7 +16,7 @@ import (
 type backupCmd struct {
 	dataFlag
 	Force bool   `help:"Replace FILE if it exists."`
-	File  string `arg:"" help:"Where the copy goes."`
+	File  string `arg:"" help:"File to write the copy to."`
 }
 
 // Help is shown by backup --help.
@@ -65,7 +65,7 @@ func mayWrite(path string, force bool) error {
 	case err != nil:
 		return err
 	case !force:
-		return fmt.Errorf("%s exists already; --force replaces it", path)
+		return fmt.Errorf("%s already exists; use --force to replace it", path)
 	}
 	return nil
 }
@@ -105,8 +105,8 @@ func syncDir(dir string) error {
 
 type restoreCmd struct {
 	dataFlag
-	Force bool   `help:"Replace the store that is in the directory."`
-	File  string `arg:"" help:"The backup."`
+	Force bool   `help:"Replace the store in the directory."`
+	File  string `arg:"" help:"Backup file."`
 }
 
 // Help is shown by restore --help.

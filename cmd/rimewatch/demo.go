@@ -16,10 +16,10 @@ import (
 )
 
 type demoCmd struct {
-	Listen string        `placeholder:"ADDR" help:"Address to listen on. Default: 127.0.0.1:8080, or a free port when that is taken."`
-	Data   string        `placeholder:"DIR" env:"RIMEWATCH_DEMO_DATA" help:"Empty directory to keep the demo in. Default: a temporary one that is removed at the end."`
-	Every  time.Duration `default:"5s" placeholder:"D" help:"Time between two readings of a device, 1s to 60s."`
-	Seed   uint64        `default:"1" placeholder:"N" help:"Of everything random about the devices."`
+	Listen string        `placeholder:"ADDR" help:"Address to listen on. Default: 127.0.0.1:8080, or a free port if that is in use."`
+	Data   string        `placeholder:"DIR" env:"RIMEWATCH_DEMO_DATA" help:"Empty directory for the demo's data. Default: a temporary one that is removed on exit."`
+	Every  time.Duration `default:"5s" placeholder:"D" help:"Interval between a device's readings, 1s to 60s."`
+	Seed   uint64        `default:"1" placeholder:"N" help:"Random seed for the devices."`
 }
 
 // Help is shown by demo --help.
@@ -87,14 +87,14 @@ func freeAddress(ctx context.Context, address string) string {
 
 const banner = `
   Rimewatch is running a demo: %s
-  %d sites, %d refrigerators, %s readings of their past. Ready in %.1f s.
+  %d sites, %d refrigerators, %s past readings. Ready in %.1f s.
 
     Web         %s
     E-mail      %s
     Password    %s
     API token   %s
 
-  Have a look at
+  Worth a look
 
 %s
   Try
@@ -102,7 +102,7 @@ const banner = `
     curl -s -H "Authorization: Bearer %s" \
       %s/api/v1/alerts
 
-  Ctrl-C ends it.%s
+  Press Ctrl-C to stop.%s
 
 `
 
@@ -111,9 +111,9 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 	for _, t := range d.Troubles {
 		troubles += fmt.Sprintf("    %-9s   %s, %s: %s\n", t.Serial, t.Name, t.Site, t.Story)
 	}
-	end := " Nothing of it is left then."
+	end := " The demo's data will be removed."
 	if data != "" {
-		end = " rimewatch serve --data " + data + " shows it again."
+		end = " To start it again: rimewatch serve --data " + data
 	}
 	_, err := fmt.Fprintf(w, banner, "Demo Market", d.Sites(), d.Devices(), grouped(d.Readings), took.Seconds(),
 		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, end)

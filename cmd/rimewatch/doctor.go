@@ -18,7 +18,7 @@ import (
 type doctorCmd struct {
 	dataFlag
 	JSON  bool `help:"Print JSON."`
-	Quick bool `help:"Leave out the check of every page, which takes long on large files."`
+	Quick bool `help:"Skip the check of every page, which takes long for large files."`
 }
 
 // Help is shown by doctor --help.

@@ -7,15 +7,15 @@ import (
 )
 
 type evaluateCmd struct {
-	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders of them; none for the simulator."`
-	Format    string   `required:"" enum:"skab,nab,ims,device,simulator" help:"What the data are: skab, nab, ims, device or simulator."`
-	Out       string   `placeholder:"DIR" help:"Folder for verdicts.csv or events.csv. Made if it is missing."`
+	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders; none for the simulator."`
+	Format    string   `required:"" enum:"skab,nab,ims,device,simulator" help:"Kind of data: skab, nab, ims, device or simulator."`
+	Out       string   `placeholder:"DIR" help:"Folder for verdicts.csv or events.csv. Created if missing."`
 	Equipment string   `placeholder:"TYPE" help:"Equipment type of the recorded units, for device."`
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
 	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
-	Seeds     int      `default:"8" help:"Simulated units a fault and type."`
-	Years     float64  `default:"100" help:"Simulated device-years of healthy units."`
-	Workers   int      `default:"1" help:"Simulations at a time."`
+	Seeds     int      `default:"8" help:"Simulated units per fault and type."`
+	Years     float64  `default:"100" help:"Device-years of healthy units to simulate."`
+	Workers   int      `default:"1" help:"Number of parallel simulations."`
 }
 
 // Run measures the predictor.

@@ -71,7 +71,7 @@ func (f *fleet) register(ctx context.Context, c *simulateCmd, p *progress) error
 	for batch := range slices.Chunk(missing, registerBatch) {
 		result, err := f.api.ImportDevices(ctx, c.importFile(batch), false)
 		if rimewatch.CodeOf(err) == rimewatch.CodeForbidden {
-			return fmt.Errorf("%s of %s are missing and the token may not create devices", grouped(len(missing)), grouped(c.Devices))
+			return fmt.Errorf("%s of %s are missing, and the token does not permit creating devices", grouped(len(missing)), grouped(c.Devices))
 		}
 		if err != nil {
 			return err

@@ -15,8 +15,8 @@ import (
 )
 
 type limitsCmd struct {
-	Get limitsGetCmd `cmd:"" help:"Show limits in force and where they come from."`
-	Set limitsSetCmd `cmd:"" help:"Set limits: name=value, or name=default to take one back."`
+	Get limitsGetCmd `cmd:"" help:"Show the limits in force and where they come from."`
+	Set limitsSetCmd `cmd:"" help:"Set limits: name=value, or name=default to reset one."`
 }
 
 // limitsTarget is whose limits are meant: a type's in a workspace of the data
@@ -25,15 +25,15 @@ type limitsTarget struct {
 	dataFlag
 	Workspace string `placeholder:"NAME" help:"Name of the workspace."`
 	Type      string `placeholder:"TYPE" help:"Type of equipment, such as walkin_freezer."`
-	Device    string `placeholder:"SERIAL" help:"A device instead of a type. Needs a server and a token for it."`
-	URL       string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the server is."`
-	Token     string `placeholder:"TOKEN" help:"API token. Better given as RIMEWATCH_TOKEN, where ps does not show it."`
+	Device    string `placeholder:"SERIAL" help:"A device instead of a type. Needs a running server and a token."`
+	URL       string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"URL of the server."`
+	Token     string `placeholder:"TOKEN" help:"API token. Prefer RIMEWATCH_TOKEN, which ps does not show."`
 }
 
 func (t *limitsTarget) check() error {
 	switch {
 	case t.Device != "" && t.Type != "":
-		return usagef("--type and --device exclude each other")
+		return usagef("--type and --device cannot be used together")
 	case t.Device == "" && t.Workspace == "":
 		return usagef("missing --workspace=NAME or --device=SERIAL")
 	case t.Device != "" && t.Token == "":
@@ -98,7 +98,7 @@ func (t *limitsTarget) print(out io.Writer, w *rimewatch.Workspace) error {
 		}
 	}
 	if len(rows) == 0 {
-		return usagef("--type %q is no known equipment type", t.Type)
+		return usagef("--type %q is not a known equipment type", t.Type)
 	}
 	return printLimits(out, rows)
 }
@@ -128,8 +128,8 @@ func degrees(v *float64) string {
 
 type limitsSetCmd struct {
 	limitsTarget
-	ConfirmLoosening bool     `help:"Loosen a safety limit on purpose."`
-	Limits           []string `arg:"" name:"limit=value" help:"Such as temp_max=-16 delay_s=1800. Temperatures in °C."`
+	ConfirmLoosening bool     `help:"Confirm that a safety limit is to be relaxed."`
+	Limits           []string `arg:"" name:"limit=value" help:"For example temp_max=-16 delay_s=1800. Temperatures are in °C."`
 }
 
 // Help is shown by limits set --help.
@@ -175,7 +175,7 @@ func (c *limitsSetCmd) setDevice(ctx context.Context, out io.Writer, changes []l
 	var o rimewatch.LimitOverrides
 	for _, change := range changes {
 		if change.value == nil {
-			return usagef("%s=default is for types: take all of a device's own limits away through the API", change.name)
+			return usagef("%s=default works for types only: reset a device's limits through the API", change.name)
 		}
 		change.apply(&o)
 	}
@@ -213,7 +213,7 @@ func parseLimits(words []string) ([]limitChange, error) {
 			c.value = &v
 		}
 		if c.apply = limitSetter(name, c.value); c.apply == nil {
-			return nil, usagef("%q is no limit; limits get shows their names", name)
+			return nil, usagef("%q is not a limit; 'rimewatch limits get' shows their names", name)
 		}
 		if strings.HasSuffix(name, "_s") && c.value != nil && *c.value != math.Trunc(*c.value) {
 			return nil, usagef("%s: %q is not a whole number of seconds", name, text)

@@ -20,21 +20,21 @@ import (
 // of its name, RIMEWATCH_ in front, in capitals.
 type commands struct {
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the server."`
-	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market in it, to look around."`
-	Simulate simulateCmd `cmd:"" group:"feed" help:"Let a simulated fleet report to a server."`
+	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market, to look around."`
+	Simulate simulateCmd `cmd:"" group:"feed" help:"Send readings of a simulated fleet to a server."`
 	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
-	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated machines."`
-	Token    tokenCmd    `cmd:"" group:"keep" help:"Make, list and revoke API tokens."`
-	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set the limits of types of equipment and of devices."`
+	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated data."`
+	Token    tokenCmd    `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
+	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
 	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
-	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, also beside a running server."`
-	Restore  restoreCmd  `cmd:"" group:"keep" help:"Put a backup in place."`
-	Doctor   doctorCmd   `cmd:"" group:"keep" help:"Examine a data directory and its machine."`
+	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
+	Restore  restoreCmd  `cmd:"" group:"keep" help:"Restore a backup."`
+	Doctor   doctorCmd   `cmd:"" group:"keep" help:"Check a data directory and the machine it is on."`
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" group:"about" help:"Print the description of the REST API (OpenAPI 3.1, JSON)."`
 	Version  versionCmd  `cmd:"" group:"about" help:"Print the version."`
 }
 
-const description = `Rimewatch watches refrigerators: it stores their readings, knows when one is too warm, silent or about to fail, and says so.
+const description = `Rimewatch monitors refrigeration: it stores readings and alerts you when a unit is too warm, silent or about to fail.
 
 Every flag can also be set in the environment: --rate-limit is RIMEWATCH_RATE_LIMIT.`
 
@@ -66,7 +66,7 @@ func run(args []string, s streams) int {
 	}
 	k, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(s.err, "rimewatch: %s (%s --help tells more)\n", oneLine(err), usageCommand(err))
+		fmt.Fprintf(s.err, "rimewatch: %s (see %s --help)\n", oneLine(err), usageCommand(err))
 		return exitUsage
 	}
 	k.BindTo(ctx, (*context.Context)(nil))

@@ -67,12 +67,12 @@ func TestRunExitCodes(t *testing.T) {
 		err  string
 	}{
 		{"version", 0, ""},
-		{"serve --nothing", exitUsage, "unknown flag --nothing (rimewatch serve --help tells more)"},
-		{"fly", exitUsage, "unexpected argument fly (rimewatch --help tells more)"},
+		{"serve --nothing", exitUsage, "unknown flag --nothing (see rimewatch serve --help)"},
+		{"fly", exitUsage, "unexpected argument fly (see rimewatch --help)"},
 		{"token list --data " + dir + " --workspace W", exitFailed, "there is no store in " + dir},
-		{"token create --data " + dir + " --workspace W --name x", exitFailed, "there is no store in " + dir + "; --create makes one"},
-		{"user add --data " + dir + " --workspace W x@example.com", exitFailed, "there is no store in " + dir + "; --create makes one"},
-		{"token create --data " + dir + " --workspace W --name x --expires soon", exitUsage, `--expires "soon": want a span such as 90d or 12h`},
+		{"token create --data " + dir + " --workspace W --name x", exitFailed, "there is no store in " + dir + "; use --create to create it"},
+		{"user add --data " + dir + " --workspace W x@example.com", exitFailed, "there is no store in " + dir + "; use --create to create it"},
+		{"token create --data " + dir + " --workspace W --name x --expires soon", exitUsage, `--expires "soon": want a duration such as 90d or 12h`},
 	} {
 		var out, errOut bytes.Buffer
 		code := run(strings.Fields(tt.args), streams{strings.NewReader(""), &out, &errOut})

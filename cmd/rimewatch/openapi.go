@@ -8,7 +8,7 @@ import (
 )
 
 type openapiCmd struct {
-	PublicURL string `placeholder:"URL" help:"Address of the service to put into the description."`
+	PublicURL string `placeholder:"URL" help:"Server address to put into the description."`
 }
 
 // Run prints the description that a server of this version serves.

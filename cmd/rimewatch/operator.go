@@ -17,7 +17,7 @@ import (
 
 // dataFlag names the data directory.
 type dataFlag struct {
-	Data string `default:"./data" placeholder:"DIR" help:"Directory of the store."`
+	Data string `default:"./data" placeholder:"DIR" help:"Data directory."`
 }
 
 func (f *dataFlag) file() string { return filepath.Join(f.Data, sqlite.FileName) }
@@ -38,7 +38,7 @@ func (f *dataFlag) mustExistUnless(create bool) error {
 		return nil
 	}
 	if err := f.mustExist(); err != nil {
-		return fmt.Errorf("%w; --create makes one", err)
+		return fmt.Errorf("%w; use --create to create it", err)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ type workspaceFlag struct {
 func (f *workspaceFlag) operator(ctx context.Context, a *account.Service, create bool, now rimewatch.Time) (account.Principal, error) {
 	w, err := a.FindWorkspace(ctx, f.Workspace, create, now)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		return account.Principal{}, fmt.Errorf("there is no workspace %q; --create makes it", f.Workspace)
+		return account.Principal{}, fmt.Errorf("there is no workspace %q; use --create to create it", f.Workspace)
 	}
 	return account.Operator(w.ID), err
 }

@@ -69,7 +69,7 @@ func readRecording(in io.Reader, o recordingOptions) (*recording, error) {
 	}
 	format, parse := sniffTime(texts, o.Zone)
 	if parse == nil {
-		return nil, fmt.Errorf("column %q holds no times in a form that is known; the first is %q", header[timeColumn], firstText(texts))
+		return nil, fmt.Errorf("column %q contains no times in a known format; the first value is %q", header[timeColumn], firstText(texts))
 	}
 	rec := &recording{format: format}
 	for i, r := range records {
@@ -81,7 +81,7 @@ func readRecording(in io.Reader, o recordingOptions) (*recording, error) {
 		rec.rows = append(rec.rows, x)
 	}
 	if len(rec.rows) == 0 {
-		return nil, fmt.Errorf("no row holds a time and a measurement: %s", strings.Join(rec.complaints, "; "))
+		return nil, fmt.Errorf("no row contains a time and a measurement: %s", strings.Join(rec.complaints, "; "))
 	}
 	slices.SortStableFunc(rec.rows, func(a, b row) int { return cmp.Compare(a.at, b.at) })
 	return rec, nil
@@ -94,7 +94,7 @@ func (rec *recording) complain(line int, err error) {
 	}
 }
 
-var errNoMeasurement = errors.New("it holds no measurement")
+var errNoMeasurement = errors.New("it contains no measurement")
 
 func readRow(cells []string, at string, parse func(string) (rimewatch.Time, error), columns []column) (x row, err error) {
 	if x.at, err = parse(at); err != nil {
@@ -207,7 +207,7 @@ func (o *recordingOptions) timeColumn(header []string, records [][]string) (int,
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("no column holds times; name one of %s with --time-column", quoted(header))
+	return 0, fmt.Errorf("no column contains times; name one of %s with --time-column", quoted(header))
 }
 
 func quoted(names []string) string {
@@ -229,7 +229,7 @@ func (o *recordingOptions) columns(header []string, decimalComma bool) ([]column
 			}
 		}
 		if len(mapped) == 0 {
-			return nil, fmt.Errorf("no column is named like a measurement; map some of %s with --map", quoted(header))
+			return nil, fmt.Errorf("no column has the name of a measurement; map some of %s with --map", quoted(header))
 		}
 	}
 	var columns []column

@@ -136,7 +136,7 @@ func TestReadRecording(t *testing.T) {
 		},
 		{
 			name: "ways of writing nothing", file: "time,voltage,humidity\n2026-02-28 12:00:00,NaN, n/a \n2026-02-28 12:00:00,-,1\n",
-			want: []row{{noon, m{Humidity: v(1)}}}, skipped: 1, complaint: "row 2: it holds no measurement",
+			want: []row{{noon, m{Humidity: v(1)}}}, skipped: 1, complaint: "row 2: it contains no measurement",
 		},
 		{
 			name: "decimal commas", file: "time;voltage;humidity\n2026-02-28 12:00:00;230,5;1.5\n",
@@ -149,7 +149,7 @@ func TestReadRecording(t *testing.T) {
 		},
 		{
 			name: "short rows and no time", file: "voltage,time\n1\n2,2026-02-28 12:00:00\n3,soon\n",
-			want: []row{{noon, m{Voltage: v(2)}}}, skipped: 2, complaint: "row 2: it holds no time",
+			want: []row{{noon, m{Voltage: v(2)}}}, skipped: 2, complaint: "row 2: it contains no time",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,13 +182,13 @@ func TestReadRecordingRefuses(t *testing.T) {
 	}{
 		"nothing":      {"", "the file is empty", recordingOptions{}},
 		"header only":  {"time,voltage\n", "there is no row after the header", recordingOptions{}},
-		"no times":     {"voltage,humidity\n1,2\n", "no column holds times", recordingOptions{}},
-		"odd times":    {"time,humidity\nsoon,2\n", `the first is "soon"`, recordingOptions{}},
+		"no times":     {"voltage,humidity\n1,2\n", "no column contains times", recordingOptions{}},
+		"odd times":    {"time,humidity\nsoon,2\n", `the first value is "soon"`, recordingOptions{}},
 		"no column":    {"time,humidity\n2026-02-28 12:00:00,2\n", `there is no column "x"`, recordingOptions{TimeColumn: "x"}},
-		"no value":     {"time,humidity\n2026-02-28 12:00:00,\n", "no row holds a time and a measurement", recordingOptions{}},
+		"no value":     {"time,humidity\n2026-02-28 12:00:00,\n", "no row contains a time and a measurement", recordingOptions{}},
 		"open quote":   {"time,humidity\n\"2026-02-28 12:00:00,1\n", "", recordingOptions{}},
 		"infinite":     {"time,humidity\n2026-02-28 12:00:00,1e999\n", "is not a number", recordingOptions{}},
-		"out of range": {"time,humidity\n0001-02-28 12:00:00,1\n", "in a form that is known", recordingOptions{}},
+		"out of range": {"time,humidity\n0001-02-28 12:00:00,1\n", "in a known format", recordingOptions{}},
 	} {
 		tt.o.Zone = time.UTC
 		if _, err := readRecording(strings.NewReader(tt.file), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -16,13 +16,13 @@ import (
 
 // remoteFlags name a server and the token for it.
 type remoteFlags struct {
-	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the server is."`
-	Token string `required:"" placeholder:"TOKEN" help:"API token. Better given as RIMEWATCH_TOKEN, where ps does not show it."`
+	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"URL of the server."`
+	Token string `required:"" placeholder:"TOKEN" help:"API token. Prefer RIMEWATCH_TOKEN, which ps does not show."`
 }
 
 func (f *remoteFlags) connect() (*client.Client, error) {
 	if !rimewatch.ValidToken(f.Token) {
-		return nil, usagef("--token is not a token of Rimewatch: it is mistyped or cut off")
+		return nil, usagef("--token is not a valid Rimewatch token: it is mistyped or incomplete")
 	}
 	c, err := client.New(f.URL, f.Token, &client.Options{UserAgent: "rimewatch-cli/" + versionName(), Encoding: client.Gzip()})
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 type replayCmd struct {
 	remoteFlags
 	File       string            `arg:"" help:"CSV file with a header line; - is standard input."`
-	Serial     string            `required:"" placeholder:"SERIAL" help:"Device that the data are of. Created when it is missing and the token may do that."`
-	Map        map[string]string `mapsep:"," placeholder:"FIELD=COLUMN,…" help:"Which column holds which measurement. Default: columns that are named like measurements."`
-	TimeColumn string            `placeholder:"COLUMN" help:"Column with the time. Default: the first that holds times."`
-	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times that name none, such as Europe/Berlin."`
+	Serial     string            `required:"" placeholder:"SERIAL" help:"Device the data belong to. Created if missing, when the token permits it."`
+	Map        map[string]string `mapsep:"," placeholder:"FIELD=COLUMN,…" help:"Which column holds which measurement. Default: by the names of the columns."`
+	TimeColumn string            `placeholder:"COLUMN" help:"Column with the time. Default: the first one that contains times."`
+	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times without one, such as Europe/Berlin."`
 	Unit       string            `default:"C" enum:"C,F" help:"Unit of the temperatures in the file, C or F."`
-	Speed      string            `default:"max" placeholder:"60x" help:"How much faster than it was recorded: 1x, 60x, or max."`
-	KeepTimes  bool              `help:"Keep the times as they are. Otherwise all move alike so that the last is now."`
-	Type       string            `name:"equipment-type" default:"other" placeholder:"TYPE" help:"Equipment type of a device that is created."`
+	Speed      string            `default:"max" placeholder:"60x" help:"Speed relative to the recording: 1x, 60x, or max."`
+	KeepTimes  bool              `help:"Keep the recorded times. By default they are shifted so that the last one is now."`
+	Type       string            `name:"equipment-type" default:"other" placeholder:"TYPE" help:"Equipment type, if the device is created."`
 }
 
 // Help is shown by replay --help.
@@ -208,7 +208,7 @@ func (r *replay) post(ctx context.Context, rows []row) error {
 	for i := range result.Results {
 		x := &result.Results[i]
 		if x.Code == rimewatch.CodeUnknownDevice {
-			return fmt.Errorf("there is no device %s and the token may not create it", r.serial)
+			return fmt.Errorf("there is no device %s, and the token does not permit creating it", r.serial)
 		}
 		r.rejected[reasonOf(x)]++
 	}
@@ -228,7 +228,7 @@ func reasonOf(x *client.BatchRejected) string {
 func (r *replay) report(w io.Writer) error {
 	rec := r.rec
 	took := time.Since(r.started)
-	fmt.Fprintf(w, "%s of %s in %s (%.0f rows/s): %s stored, %s there already\n", plural(r.sent, "row"), grouped(len(rec.rows)),
+	fmt.Fprintf(w, "%s of %s in %s (%.0f rows/s): %s stored, %s already there\n", plural(r.sent, "row"), grouped(len(rec.rows)),
 		short(took), float64(r.sent)/took.Seconds(), grouped(r.accepted), grouped(r.duplicates))
 	first, last := rec.rows[0].at, rec.rows[len(rec.rows)-1].at
 	fmt.Fprintf(w, "recorded %s to %s (%s)", first, last, rec.format)

@@ -14,14 +14,14 @@ import (
 
 type simulateCmd struct {
 	remoteFlags
-	Devices     int           `default:"10" placeholder:"N" help:"How many."`
-	Interval    time.Duration `default:"60s" placeholder:"D" help:"Time between two readings of a device."`
-	Duration    time.Duration `placeholder:"D" help:"How long. Default: until Ctrl-C."`
-	Fault       []string      `placeholder:"NAME" sep:"none" help:"What is wrong with a device; again for the next device. Such as door, leak:0.6 or fouling:0.8:21d."`
-	Equipment   []string      `placeholder:"TYPE" help:"Types of the devices, in turn. Default: the five that the model was fitted to."`
-	Prefix      string        `placeholder:"TEXT" help:"Put before the serials, to keep fleets apart."`
-	Seed        uint64        `default:"1" placeholder:"N" help:"Of everything random. The same seed gives the same fleet."`
-	Concurrency int           `default:"64" placeholder:"N" help:"Requests under way at once, at most."`
+	Devices     int           `default:"10" placeholder:"N" help:"Number of devices."`
+	Interval    time.Duration `default:"60s" placeholder:"D" help:"Interval between a device's readings."`
+	Duration    time.Duration `placeholder:"D" help:"How long to run. Default: until Ctrl-C."`
+	Fault       []string      `placeholder:"NAME" sep:"none" help:"Fault of a device, such as door, leak:0.6 or fouling:0.8:21d. Repeat the flag for further devices."`
+	Equipment   []string      `placeholder:"TYPE" help:"Equipment types, assigned in turn. Default: the five that the model was fitted to."`
+	Prefix      string        `placeholder:"TEXT" help:"Prefix of the serial numbers, to tell fleets apart."`
+	Seed        uint64        `default:"1" placeholder:"N" help:"Random seed. The same seed produces the same fleet."`
+	Concurrency int           `default:"64" placeholder:"N" help:"Maximum number of parallel requests."`
 }
 
 // Help is shown by simulate --help.
@@ -169,7 +169,7 @@ func (f *fleet) report(w io.Writer) error {
 	fmt.Fprintf(w, "acknowledged in p50 %s, p99 %s, max %s; %.1f readings/s over %s\n",
 		short(f.acks.quantile(0.5)), short(f.acks.quantile(0.99)), short(f.acks.max()), float64(readings)/took.Seconds(), took.Round(100*time.Millisecond))
 	if n := f.skipped.Load(); n > 0 {
-		fmt.Fprintf(w, "%s left out, because the device's last report was still under way\n", plural(int(n), "report"))
+		fmt.Fprintf(w, "%s skipped, because the device's previous report was still in progress\n", plural(int(n), "report"))
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -35,7 +35,7 @@ var timeLayouts = []string{
 	"2006-01-02",
 }
 
-var errNoTime = errors.New("it holds no time")
+var errNoTime = errors.New("it contains no time")
 
 // sniffTime finds the form of the times in a column: the one that all of the
 // first rows have, or, where several fit (is 3/4 in March or in April?), the
@@ -67,7 +67,7 @@ func timeForms(zone *time.Location) []timeForm {
 			}
 			t, err := time.ParseInLocation(layout, s, zone)
 			if err != nil {
-				return 0, fmt.Errorf("%q is not a time like %s", s, layout)
+				return 0, fmt.Errorf("%q is not a time in the form %s", s, layout)
 			}
 			return checkedTime(rimewatch.Time(t.UnixMilli()), s)
 		}})

@@ -18,18 +18,18 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a token and print it, alone, on standard output."`
+	Create tokenCreateCmd `cmd:"" help:"Create a token and print only the token."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens of a workspace."`
-	Revoke tokenRevokeCmd `cmd:"" help:"End a token, by its number or its first characters."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token, by its number or its first characters."`
 }
 
 type tokenCreateCmd struct {
 	dataFlag
 	workspaceFlag
-	Create  bool   `help:"Make the workspace, and the store, if they do not exist."`
+	Create  bool   `help:"Create the workspace, and the store, if they do not exist."`
 	Name    string `required:"" placeholder:"LABEL" help:"What the token is for."`
 	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, ingest (devices that report), read, or single scopes separated by commas."`
-	Expires string `placeholder:"SPAN" help:"How long it is valid, such as 90d or 12h. Default: until it is revoked."`
+	Expires string `placeholder:"SPAN" help:"Validity, such as 90d or 12h. Default: until revoked."`
 }
 
 // Help is shown by token create --help.
@@ -48,7 +48,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s streams) error {
 	var valid time.Duration
 	if c.Expires != "" {
 		if valid, err = parseSpan(c.Expires); err != nil {
-			return usagef("--expires %q: want a span such as 90d or 12h", c.Expires)
+			return usagef("--expires %q: want a duration such as 90d or 12h", c.Expires)
 		}
 	}
 	if err := c.mustExistUnless(c.Create); err != nil {
@@ -105,7 +105,7 @@ func (f *workspaceFlag) tokens(ctx context.Context, a *account.Service, now rime
 
 func printTokens(w io.Writer, list []store.TokenView, now rimewatch.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tNAME\tTOKEN\tSCOPES\tMADE BY\tCREATED\tLAST USED\tEXPIRES")
+	fmt.Fprintln(t, "ID\tNAME\tTOKEN\tSCOPES\tCREATED BY\tCREATED\tLAST USED\tEXPIRES")
 	for i := range list {
 		v := &list[i]
 		by := v.CreatedByName
@@ -208,13 +208,13 @@ func findToken(list []store.TokenView, what string) (*store.TokenView, error) {
 			}
 		case strings.HasPrefix(v.Prefix, what) || strings.HasPrefix(what, v.Prefix):
 			if found != nil {
-				return nil, fmt.Errorf("more than one token begins with %s: give its number", what)
+				return nil, fmt.Errorf("more than one token begins with %s: use its number", what)
 			}
 			found = v
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("there is no such token in the workspace; token list shows them")
+		return nil, fmt.Errorf("there is no such token in the workspace; 'rimewatch token list' shows them")
 	}
 	return found, nil
 }
@@ -228,7 +228,7 @@ func parseSpan(s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err == nil && (d <= 0 || d > 100*365*24*time.Hour/unit) {
-		err = fmt.Errorf("%q is not a positive span", s)
+		err = fmt.Errorf("%q is not a positive duration", s)
 	}
 	return d * unit, err
 }

@@ -13,12 +13,12 @@ import (
 )
 
 type userCmd struct {
-	Add           userAddCmd   `cmd:"" help:"Add a person to a workspace."`
-	ResetPassword userResetCmd `cmd:"" help:"Give a person a new password and end their sessions."`
+	Add           userAddCmd   `cmd:"" help:"Add a user to a workspace."`
+	ResetPassword userResetCmd `cmd:"" help:"Set a new password for a user and end their sessions."`
 }
 
 type passwordFlag struct {
-	PasswordStdin bool `help:"Read the password from standard input. Otherwise one is made up and printed."`
+	PasswordStdin bool `help:"Read the password from standard input. By default one is generated and printed."`
 }
 
 // read gives the password from standard input, or "" when one is to be made up.
@@ -41,9 +41,9 @@ type userAddCmd struct {
 	dataFlag
 	workspaceFlag
 	passwordFlag
-	Create   bool   `help:"Make the workspace, and the store, if they do not exist."`
+	Create   bool   `help:"Create the workspace, and the store, if they do not exist."`
 	Email    string `arg:"" help:"E-mail address to sign in with."`
-	FullName string `name:"name" placeholder:"NAME" help:"The person's name."`
+	FullName string `name:"name" placeholder:"NAME" help:"Name of the user."`
 	Role     string `default:"viewer" enum:"viewer,technician,admin,owner" help:"viewer, technician, admin or owner."`
 }
 
@@ -84,7 +84,7 @@ func printPassword(s streams, show bool, password string) error {
 type userResetCmd struct {
 	dataFlag
 	passwordFlag
-	Email string `arg:"" help:"E-mail address of the person."`
+	Email string `arg:"" help:"E-mail address of the user."`
 }
 
 // Run sets the password.

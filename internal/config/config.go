@@ -17,37 +17,37 @@ import (
 // Serve are the settings of a server. Each flag has an environment variable of
 // the same name, RIMEWATCH_ in front, in capitals.
 type Serve struct {
-	Data   string `group:"store" default:"./data" env:"RIMEWATCH_DATA" placeholder:"DIR" help:"Directory of the store. Made if it is missing."`
+	Data   string `group:"store" default:"./data" env:"RIMEWATCH_DATA" placeholder:"DIR" help:"Data directory. Created if missing."`
 	Listen string `group:"network" default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
 
-	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"How people reach the service, when a proxy stands before it."`
-	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."`
+	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
+	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
 	TLSCert      string   `group:"network" env:"RIMEWATCH_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Certificate chain, PEM. Serves HTTPS."`
 	TLSKey       string   `group:"network" env:"RIMEWATCH_TLS_KEY" name:"tls-key" placeholder:"FILE" help:"Key of the certificate, PEM."`
 
-	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests a minute per token, ingest left out. 0 = no limit."`
-	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications a minute per address. 0 = no limit."`
+	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests per minute and token, not counting readings and heartbeats. 0 = no limit."`
+	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications per minute and address. 0 = no limit."`
 
-	StreamLimit  int    `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"WebSockets of one token or person at a time; ten times as many of one address. 0 = no limit."`
-	SMTPHost     string `group:"notifications" env:"RIMEWATCH_SMTP_HOST" name:"smtp-host" placeholder:"HOST" help:"Mail server that takes the service's e-mail. Without it there are no e-mail channels."`
+	StreamLimit  int    `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"Simultaneous WebSockets per token or user; ten times as many per address. 0 = no limit."`
+	SMTPHost     string `group:"notifications" env:"RIMEWATCH_SMTP_HOST" name:"smtp-host" placeholder:"HOST" help:"Mail server. Leave empty to disable e-mail channels."`
 	SMTPPort     int    `group:"notifications" default:"587" env:"RIMEWATCH_SMTP_PORT" name:"smtp-port" placeholder:"PORT" help:"Port of the mail server."`
-	SMTPUser     string `group:"notifications" env:"RIMEWATCH_SMTP_USER" name:"smtp-user" placeholder:"NAME" help:"Name at the mail server. Without it nobody signs in."`
-	SMTPPassword string `group:"notifications" env:"RIMEWATCH_SMTP_PASSWORD" name:"smtp-password" placeholder:"SECRET" help:"Password at the mail server. Better given by the environment: other users of the machine see flags."`
-	SMTPFrom     string `group:"notifications" env:"RIMEWATCH_SMTP_FROM" name:"smtp-from" placeholder:"ADDR" help:"Sender of e-mail, such as alerts@example.com or \"Rimewatch <alerts@example.com>\"."`
-	SMTPTLS      string `group:"notifications" default:"starttls" enum:"starttls,tls,none" env:"RIMEWATCH_SMTP_TLS" name:"smtp-tls" placeholder:"HOW" help:"Encryption towards the mail server: starttls, tls (from the first byte, usually port 465) or none."`
+	SMTPUser     string `group:"notifications" env:"RIMEWATCH_SMTP_USER" name:"smtp-user" placeholder:"NAME" help:"User name at the mail server. Leave empty to disable SMTP authentication."`
+	SMTPPassword string `group:"notifications" env:"RIMEWATCH_SMTP_PASSWORD" name:"smtp-password" placeholder:"SECRET" help:"Password at the mail server. Prefer the environment variable: other users of the machine can see flags."`
+	SMTPFrom     string `group:"notifications" env:"RIMEWATCH_SMTP_FROM" name:"smtp-from" placeholder:"ADDR" help:"Sender address, such as alerts@example.com or \"Rimewatch <alerts@example.com>\"."`
+	SMTPTLS      string `group:"notifications" default:"starttls" enum:"starttls,tls,none" env:"RIMEWATCH_SMTP_TLS" name:"smtp-tls" placeholder:"HOW" help:"Encryption of the connection to the mail server: starttls, tls (usually port 465) or none."`
 
-	OutboundAllow    []string      `group:"notifications" env:"RIMEWATCH_OUTBOUND_ALLOW" placeholder:"CIDR" help:"Private networks or addresses that webhooks and services may be in. Loopback, private and link-local ones are refused otherwise."`
-	WatchdogURL      string        `group:"notifications" env:"RIMEWATCH_WATCHDOG_URL" placeholder:"URL" help:"Outside watchdog that is called while all is well: it can tell when this service is silent."`
-	WatchdogInterval time.Duration `group:"notifications" default:"1m" env:"RIMEWATCH_WATCHDOG_INTERVAL" placeholder:"D" help:"How often the watchdog is called, 10s to 1h."`
+	OutboundAllow    []string      `group:"notifications" env:"RIMEWATCH_OUTBOUND_ALLOW" placeholder:"CIDR" help:"Private networks or addresses that webhooks and services may use. By default loopback, private and link-local addresses are refused."`
+	WatchdogURL      string        `group:"notifications" env:"RIMEWATCH_WATCHDOG_URL" placeholder:"URL" help:"URL of an external watchdog, called as long as everything works. It can notify you when the calls stop."`
+	WatchdogInterval time.Duration `group:"notifications" default:"1m" env:"RIMEWATCH_WATCHDOG_INTERVAL" placeholder:"D" help:"Interval between watchdog calls, 10s to 1h."`
 
-	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics from other than loopback. Without it only loopback may."`
-	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Markdown files that replace the shipped policies."`
+	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics. Leave empty to allow loopback only."`
+	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies."`
 
-	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, MiB."`
+	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
-	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take at a stop."`
-	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error."`
-	LogFormat   string        `group:"log" default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" placeholder:"FORM" help:"Form of the log: text or json."`
+	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take during shutdown."`
+	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
+	LogFormat   string        `group:"log" default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" placeholder:"FORM" help:"Log format: text or json."`
 }
 
 // Validate tells what does not fit together.

@@ -235,3 +235,19 @@ func TestPredictionIsCopied(t *testing.T) {
 		t.Error("no evidence must be an empty list")
 	}
 }
+
+// TestQuantities: values are written as people say them.
+func TestQuantities(t *testing.T) {
+	for _, tc := range []struct {
+		v          float64
+		unit, want string
+	}{
+		{-8.249, "°C", "−8.2 °C"}, {-0.04, "°C", "0 °C"}, {5, "°C", "5 °C"}, {2.346, "mm/s", "2.35 mm/s"}, {40, "s", "40 s"}, {180, "s", "3 min"}, {7500, "s", "2 h 5 min"},
+		{2.5, "min", "2.5 min"}, {101, "min", "1 h 41 min"}, {190000, "s", "2 d 4 h"}, {229.61, "V", "229.6 V"}, {8.04, "K", "8 °C"}, {9, "1/h", "9"}, {78, "%RH", "78 % RH"},
+	} {
+		a := &rimewatch.Alert{Type: rimewatch.LowVoltage, Value: &tc.v, Unit: tc.unit}
+		if got := phrase.Message(a); !strings.HasPrefix(got, "The supply is at "+tc.want+" (limit –)") {
+			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)
+		}
+	}
+}

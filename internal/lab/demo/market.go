@@ -49,7 +49,7 @@ func (t trouble) story() string {
 	case fouling:
 		return "its condenser has been fouling for two weeks"
 	case doorOpen:
-		return "its door was left open; somebody will close it in ten minutes"
+		return "its door was left open; someone will close it in ten minutes"
 	case powerLoss:
 		return "has been without power for hours; it comes back in three minutes"
 	case brownOut:

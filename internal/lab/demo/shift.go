@@ -143,7 +143,7 @@ func (d *Demo) act(ctx context.Context) {
 		note        string
 	}{
 		{nightShift, d.serialOf(powerLoss), rimewatch.PowerLoss, 20 * time.Second, "Breaker has tripped, the electrician is on the way. Vaccines moved to the spare unit."},
-		{manager, d.serialOf(doorOpen), rimewatch.HighTemperature, 30 * time.Second, "Calling the hall: somebody has to close that door."},
+		{manager, d.serialOf(doorOpen), rimewatch.HighTemperature, 30 * time.Second, "Calling the hall: someone has to close that door."},
 	}
 	due := make(chan int, len(plans))
 	alerts := make([]int64, len(plans))

@@ -78,8 +78,8 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 	lasted := span(v.ResolvedAt.Sub(began(v)))
 	switch v.Resolution {
 	case rimewatch.ResolvedManual:
-		d.Subject = fmt.Sprintf("[resolved] %s: resolved by %s after %s", who(v), orSomebody(v.ResolvedBy), lasted)
-		d.Text = fmt.Sprintf("%s resolved the alert “%s”.", orSomebody(v.ResolvedBy), phrase.Title(&v.Alert))
+		d.Subject = fmt.Sprintf("[resolved] %s: resolved by %s after %s", who(v), orSomeone(v.ResolvedBy), lasted)
+		d.Text = fmt.Sprintf("%s resolved the alert “%s”.", orSomeone(v.ResolvedBy), phrase.Title(&v.Alert))
 		if v.Note != "" {
 			d.Text += " Note: " + v.Note
 		}
@@ -132,9 +132,9 @@ func (d *Data) fact(label, value string) {
 	}
 }
 
-func orSomebody(name string) string {
+func orSomeone(name string) string {
 	if name == "" {
-		return "Somebody"
+		return "Someone"
 	}
 	return name
 }

@@ -3,9 +3,9 @@
 /** fields are the measurements that a reading may hold, by their numbers. */
 export const fields = [
   { field: 'product_zone_temp', label: 'Product zone', short: 'Product', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: true },
-  { field: 'compressor_discharge_temp', label: 'Compressor discharge', short: 'Discharge', unit: '°C', digits: 1, span: 10, kind: 'gauge', core: true },
-  { field: 'compressor_suction_temp', label: 'Compressor suction', short: 'Suction', unit: '°C', digits: 1, span: 6, kind: 'gauge', core: true },
-  { field: 'ambient_temp', label: 'Ambient', short: 'Ambient', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: true },
+  { field: 'compressor_discharge_temp', label: 'Discharge temperature', short: 'Discharge', unit: '°C', digits: 1, span: 10, kind: 'gauge', core: true },
+  { field: 'compressor_suction_temp', label: 'Suction temperature', short: 'Suction', unit: '°C', digits: 1, span: 6, kind: 'gauge', core: true },
+  { field: 'ambient_temp', label: 'Ambient temperature', short: 'Ambient', unit: '°C', digits: 1, span: 4, kind: 'gauge', core: true },
   { field: 'humidity', label: 'Humidity', short: 'Humidity', unit: '%RH', digits: 0, span: 10, kind: 'gauge', core: true },
   { field: 'voltage', label: 'Voltage', short: 'Voltage', unit: 'V', digits: 0, span: 20, kind: 'gauge', core: true },
   { field: 'amp_draw', label: 'Current', short: 'Current', unit: 'A', digits: 1, span: 2, kind: 'gauge', core: true },
