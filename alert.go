@@ -78,6 +78,17 @@ const (
 	ResolvedSuperseded Resolution = "superseded" // its device was deleted or replaced
 )
 
+// Relearning is why what is normal for a unit is learned again.
+type Relearning string
+
+// The reasons for learning again; "" is none.
+const (
+	RelearnMaintenance Relearning = "maintenance" // a maintenance window has ended
+	RelearnFixed       Relearning = "fixed"       // somebody reported that a predicted fault was repaired
+	RelearnFalseAlarm  Relearning = "false_alarm" // somebody reported that a prediction was wrong
+	RelearnSilence     Relearning = "silence"     // nothing was heard of the unit for two weeks
+)
+
 // Alert is one condition of one device from its opening to its end. There is at
 // most one active alert per device and type; its severity rises and falls on
 // the same id.
@@ -106,9 +117,10 @@ type Alert struct {
 	Note               string
 	Occurrences        int // how often the condition came back on this alert
 	Flapping           bool
-	OutOf              int      // of SiteOffline: the devices that Value is a part of
-	HoldH              *float64 // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
-	SuppressedBy       int64    // id of the alert that explains this one, 0 = none
+	OutOf              int        // of SiteOffline: the devices that Value is a part of
+	HoldH              *float64   // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
+	Relearning         Relearning // of a superseded one: why what is normal for its unit is learned again
+	SuppressedBy       int64      // id of the alert that explains this one, 0 = none
 	Prediction         *Prediction
 	Feedback           *Feedback // what a person said of the prediction, nil when nobody has
 }

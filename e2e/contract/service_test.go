@@ -24,7 +24,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -195,7 +195,7 @@ func newRecorder() *recorder {
 }
 
 // Publish implements ingest.Publisher.
-func (r *recorder) Publish(p *ingest.Published) {
+func (r *recorder) Publish(p *publish.Commit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, part := range p.Parts {

@@ -4,19 +4,18 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // Config is what one device is judged by. It may be shared between devices and
 // must not change while it is; give a device another Config instead and call
 // Tick. The zero value judges presence alone.
 type Config struct {
-	Equipment      *rimewatch.Equipment // nil is treated as a type without habits
-	Limits         rimewatch.Limits     // product temperature limits in force
-	Rules          Rules                // beyond product temperature and presence, which are always judged
-	Thresholds     *Thresholds          // of Rules; nil = DefaultThresholds
-	NominalVoltage float64              // V; 0 = learn it
-	RatedAmps      float64              // A, the compressor's rated-load current; 0 = use what the unit has learnt
-	HumidityInZone bool                 // the humidity sensor hangs in the zone, not at the condenser
+	unit.Config
+	Limits     rimewatch.Limits // product temperature limits in force
+	Rules      Rules            // beyond product temperature and presence, which are always judged
+	Thresholds *Thresholds      // of Rules; nil = DefaultThresholds
+	RatedAmps  float64          // A, the compressor's rated-load current; 0 = use what the unit has learnt
 }
 
 // Presence is what the service knows of a device's signs of life.
@@ -79,9 +78,9 @@ type Transition struct {
 	HoldHours          float64 // of power_loss: h until the zone leaves its range, 0 when it has
 	HasHold            bool    // HoldHours is known
 
-	// Of the predictor's alerts only, which no rule of this package makes.
-	Prediction *rimewatch.Prediction
-	Resolution rimewatch.Resolution // of a Resolved one: "" is auto
+	Prediction *rimewatch.Prediction // of the predictor's alerts only, which no rule of this package makes
+	Resolution rimewatch.Resolution  // of a Resolved one: "" is auto
+	Relearning rimewatch.Relearning  // of a superseded one: why the unit is learnt anew, "" where it is not
 }
 
 // Active is an active alert as the engine knows it, for reads between

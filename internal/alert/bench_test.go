@@ -37,7 +37,7 @@ func benchmark(b *testing.B, rules Rules) {
 	rs := freezerDay()
 	p := Presence{Online: true, OfflineAfter: 3 * time.Minute}
 	b.ReportAllocs()
-	var s State
+	var s machine
 	var out []Transition
 	shift := rimewatch.Time(0)
 	b.ResetTimer()
@@ -67,7 +67,7 @@ func BenchmarkObserveAll(b *testing.B) { benchmark(b, AllRules) }
 func BenchmarkDeadline(b *testing.B) {
 	c := configOf("walkin_freezer")
 	c.Rules = AllRules
-	var s State
+	var s machine
 	p := Presence{Online: true, OfflineAfter: 3 * time.Minute}
 	for _, r := range freezerDay() {
 		p.LastSeen = r.At

@@ -101,7 +101,7 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 }
 
 // agree holds the state's own list of active alerts against the witness's.
-func (w witness) agree(t *rapid.T, s *State) {
+func (w witness) agree(t *rapid.T, s *machine) {
 	got := witness{}
 	for a := range s.Active {
 		got[a.Type] = a.Severity
@@ -122,10 +122,10 @@ func TestAnythingGoes(t *testing.T) {
 		c.level = [rimewatch.NumCore]float64{-20, 85, -3, 24, 50, 230, 15, 0.9}
 		c.v = c.level
 		slug := rapid.SampledFrom([]string{"walkin_freezer", "walkin_cooler", "vaccine_refrigerator", "condensing_unit", "other"}).Draw(t, "type")
-		u := newUnit(t, configOf(slug))
+		u := newDevice(t, configOf(slug))
 		u.c.Rules = AllRules
-		twin, seen := State{}, witness{}
-		call := func(f func(s *State, out []Transition) []Transition) {
+		twin, seen := machine{}, witness{}
+		call := func(f func(s *machine, out []Transition) []Transition) {
 			before := len(u.log)
 			u.log = f(&u.s, u.log)
 			again := f(&twin, nil)
@@ -137,7 +137,7 @@ func TestAnythingGoes(t *testing.T) {
 			}
 		}
 		tick := func() {
-			call(func(s *State, out []Transition) []Transition { return s.Tick(u.c, u.p, u.now, out) })
+			call(func(s *machine, out []Transition) []Transition { return s.Tick(u.c, u.p, u.now, out) })
 		}
 		end := epoch + 4*rimewatch.Day
 		for u.now < end {
@@ -158,7 +158,7 @@ func TestAnythingGoes(t *testing.T) {
 				}
 				tick()
 				if d := u.s.Deadline(u.c, u.p); d != 0 && d <= u.now {
-					t.Fatalf("the timer stands still at %s now %s alive %v hold %v rules %b active %b live %b stale %v", short(d), short(u.now), u.s.aliveUntil, u.s.holdUntil, u.s.pool.rules, u.s.active, u.s.live, u.s.staleDue(u.c, &u.p, &defaultThresholds)-epoch)
+					t.Fatalf("the timer stands still at %s now %s alive %v hold %v rules %b active %b live %b", short(d), short(u.now), u.s.aliveUntil, u.s.holdUntil, u.s.pool.rules, u.s.active, u.s.live)
 				}
 			}
 			u.now = next
@@ -171,7 +171,7 @@ func TestAnythingGoes(t *testing.T) {
 				if !bytes.Equal(b, twin.AppendBinary(nil)) {
 					t.Fatal("equal states have unequal bytes")
 				}
-				twin = State{}
+				twin = machine{}
 				if err := twin.UnmarshalBinary(b); err != nil {
 					t.Fatal(err)
 				}
@@ -187,10 +187,10 @@ func TestAnythingGoes(t *testing.T) {
 }
 
 // live lets one thing happen to the unit.
-func live(u *unit, c *chaos, call func(func(*State, []Transition) []Transition), tick func()) {
+func live(u *device, c *chaos, call func(func(*machine, []Transition) []Transition), tick func()) {
 	observe := func(rs ...rimewatch.Reading) {
 		u.seen()
-		call(func(s *State, out []Transition) []Transition { return s.ObserveAll(u.c, u.p, rs, u.now, out) })
+		call(func(s *machine, out []Transition) []Transition { return s.ObserveAll(u.c, u.p, rs, u.now, out) })
 	}
 	switch c.IntN(60) {
 	case 0: // lost on the way
@@ -213,7 +213,7 @@ func live(u *unit, c *chaos, call func(func(*State, []Transition) []Transition),
 		typ := ruleSpecs[c.IntN(int(numRules))].typ
 		for a := range u.s.Active {
 			if a.Type == typ && c.IntN(2) == 0 {
-				call(func(s *State, out []Transition) []Transition {
+				call(func(s *machine, out []Transition) []Transition {
 					s.Resolved(typ, u.now)
 					// The service tells its own people; here it is a transition too.
 					return append(out, Transition{Kind: Resolved, Type: typ, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
@@ -238,12 +238,12 @@ func live(u *unit, c *chaos, call func(func(*State, []Transition) []Transition),
 // TestUnmarshalRefuses what is not a state: other versions, cut and damaged
 // bytes do not panic and leave the state alone.
 func TestUnmarshalRefuses(t *testing.T) {
-	u := newUnit(t, configOf("walkin_freezer"))
+	u := newDevice(t, configOf("walkin_freezer"))
 	u.c.Rules = AllRules
 	u.run(known + `
 		72h..72h20m z=-10 v=190`)
 	good := u.s.AppendBinary(nil)
-	var s State
+	var s machine
 	if err := s.UnmarshalBinary(good); err != nil || s != u.s {
 		t.Fatalf("a round trip fails: %v", err)
 	}
@@ -261,7 +261,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := bytes.Clone(good)
 		b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "bits"))
-		var s State
+		var s machine
 		if s.UnmarshalBinary(b) == nil {
 			// What is read must be usable, whatever it means.
 			s.Tick(u.c, u.p, u.now, nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // epoch is minute 0 of every script.
@@ -18,12 +19,61 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// A unit is one device with the part of the service that drives its State: a
+// A machine is a unit and the rules that judge it, as the engine drives them.
+type machine struct {
+	State
+	unit unit.State
+}
+
+func (m *machine) Observe(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
+	return m.ObserveAll(c, p, []rimewatch.Reading{*r}, now, out)
+}
+
+// ObserveAll takes readings that arrive together.
+func (m *machine) ObserveAll(c *Config, p Presence, rs []rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
+	var o unit.Observation
+	for i := range rs {
+		out = m.Arrived(c, p, &m.unit, now, out)
+		m.unit.Observe(&c.Config, &rs[i], now, m.Hold(), &o)
+		out = m.Judge(c, p, &m.unit, &o, now, i == len(rs)-1, out)
+	}
+	return out
+}
+
+func (m *machine) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition) []Transition {
+	return m.State.Tick(c, p, &m.unit, now, out)
+}
+
+func (m *machine) Deadline(c *Config, p Presence) rimewatch.Time {
+	return m.State.Deadline(c, p, &m.unit)
+}
+
+func (m *machine) Active(yield func(Active) bool) { m.State.Active(&m.unit)(yield) }
+
+func (m *machine) AppendBinary(b []byte) []byte { return m.State.AppendBinary(m.unit.AppendBinary(b)) }
+
+func (m *machine) UnmarshalBinary(b []byte) error {
+	var fresh machine
+	rest, err := fresh.unit.DecodeBinary(b)
+	if err == nil {
+		rest, err = fresh.State.DecodeBinary(rest)
+	}
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return errState
+	}
+	*m = fresh
+	return nil
+}
+
+// A device is one machine with the part of the service that drives its State: a
 // clock that stops at every deadline, presence, and a memory of transitions.
-type unit struct {
+type device struct {
 	t      failer
 	c      *Config
-	s      State
+	s      machine
 	p      Presence
 	now    rimewatch.Time
 	silent bool // no heartbeats between the steps
@@ -38,12 +88,12 @@ type unit struct {
 	on, of int // cycle: minutes of run in a cycle, 0 = as values say
 }
 
-func newUnit(t failer, c *Config) *unit {
-	return &unit{t: t, c: c, now: epoch, p: Presence{Online: true, OfflineAfter: 3 * time.Minute, LastSeen: epoch}}
+func newDevice(t failer, c *Config) *device {
+	return &device{t: t, c: c, now: epoch, p: Presence{Online: true, OfflineAfter: 3 * time.Minute, LastSeen: epoch}}
 }
 
 // advance moves the clock, stopping wherever a timer of the service would.
-func (u *unit) advance(to rimewatch.Time) {
+func (u *device) advance(to rimewatch.Time) {
 	for range 10000 {
 		if !u.silent && u.p.Online {
 			u.p.LastSeen = max(u.p.LastSeen, min(u.now, to))
@@ -75,16 +125,16 @@ func (u *unit) advance(to rimewatch.Time) {
 }
 
 // seen is any sign of life now.
-func (u *unit) seen() {
+func (u *device) seen() {
 	u.p.Online, u.p.OfflineSince, u.p.LastSeen = true, 0, u.now
 	u.p.Announced, u.p.NeverSeen = false, false
 }
 
-func (u *unit) observe(rs ...rimewatch.Reading) {
+func (u *device) observe(rs ...rimewatch.Reading) {
 	u.seen()
 	if u.reload {
 		b := u.s.AppendBinary(nil)
-		u.s = State{}
+		u.s = machine{}
 		if err := u.s.UnmarshalBinary(b); err != nil {
 			u.t.Fatal(err)
 		}
@@ -114,7 +164,7 @@ func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
 //	                  steps before; "on" and "off" set what a running or a
 //	                  standing compressor shows, "cycle=9/17" alternates them,
 //	                  "v=" leaves a field out, "v!" breaks its sensor
-func (u *unit) run(script string) {
+func (u *device) run(script string) {
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
 		if len(w) == 0 {
@@ -148,7 +198,7 @@ func (u *unit) run(script string) {
 	}
 }
 
-func (u *unit) edit(what, value string) {
+func (u *device) edit(what, value string) {
 	c := *u.c
 	v := u.number(value)
 	switch what {
@@ -164,7 +214,7 @@ func (u *unit) edit(what, value string) {
 	u.c = &c
 }
 
-func (u *unit) readings(w []string) []rimewatch.Reading {
+func (u *device) readings(w []string) []rimewatch.Reading {
 	var values, times []string
 	values = w
 	for i := range w {
@@ -183,7 +233,7 @@ func (u *unit) readings(w []string) []rimewatch.Reading {
 	return rs
 }
 
-func (u *unit) number(s string) float64 {
+func (u *device) number(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		u.t.Fatal(err)
@@ -191,7 +241,7 @@ func (u *unit) number(s string) float64 {
 	return v
 }
 
-func (u *unit) moment(s string) rimewatch.Time {
+func (u *device) moment(s string) rimewatch.Time {
 	d, err := time.ParseDuration(s)
 	if err != nil {
 		u.t.Fatal(err)
@@ -244,7 +294,7 @@ var (
 )
 
 // minutes sends a reading a minute in [from, to).
-func (u *unit) minutes(from, to rimewatch.Time, words []string) {
+func (u *device) minutes(from, to rimewatch.Time, words []string) {
 	if u.values == nil {
 		u.values = map[string]float64{"z": -20, "a": 24, "h": 50, "v": 230}
 		u.set(standing...)
@@ -296,7 +346,7 @@ func (u *unit) minutes(from, to rimewatch.Time, words []string) {
 	}
 }
 
-func (u *unit) set(words ...string) {
+func (u *device) set(words ...string) {
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")
 		switch {
@@ -314,7 +364,7 @@ func (u *unit) set(words ...string) {
 
 // cycle makes the compressor run for the first part of every cycle. The zone
 // follows a little, as a thermostat lets it.
-func (u *unit) cycle(r *rimewatch.Reading) {
+func (u *device) cycle(r *rimewatch.Reading) {
 	if u.of == 0 {
 		return
 	}
@@ -335,7 +385,7 @@ func (u *unit) cycle(r *rimewatch.Reading) {
 	}
 }
 
-func (u *unit) numberOf(words []string, key string) float64 {
+func (u *device) numberOf(words []string, key string) float64 {
 	for _, w := range words {
 		if k, v, _ := strings.Cut(w, "="); k == key {
 			return u.number(v)

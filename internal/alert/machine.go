@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // startsEase is how long no start may fail before failing starts are a warning
@@ -12,7 +13,8 @@ const startsEase = 6 * hour
 
 // bounds gives what rule i judges by. Bounds without a limit mean that it is
 // not judged, for want of a configuration or of something still to be learnt.
-func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
+func (s *State) bounds(x *pass, i rule) bounds {
+	c, th := x.c, x.th
 	if !c.judges(i) {
 		return bounds{}
 	}
@@ -20,27 +22,27 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 	case ruleHigh, ruleLow:
 		return s.zoneBounds(c, i == ruleLow)
 	case ruleOffline:
-		return offlineBounds(p)
+		return offlineBounds(&x.p)
 	case ruleStale:
-		after := s.staleAfter(p, th)
+		after := x.staleAfter()
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
 	case ruleFault:
 		return bounds{hasWarn: true, warnDelay: th.Fault, clear: th.Fault}
 	case ruleVibration:
-		return s.vibrationBounds(th)
+		return x.vibrationBounds()
 	case ruleStarts:
 		// What is critical shows in the second measure alone.
 		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
-		return s.run.cyclingBounds(th)
+		return x.cyclingBounds()
 	case ruleSuction:
-		return s.suctionBounds(th)
+		return x.suctionBounds()
 	case ruleHot, ruleCold, ruleHumid:
-		return s.surroundingBounds(c, th, i)
+		return x.surroundingBounds(i)
 	case ruleRecovery:
-		return s.recoveryBounds(c, th)
+		return x.recoveryBounds()
 	default:
-		l, scale := s.limit(c, th, i)
+		l, scale := x.limit(i)
 		if l == nil {
 			return bounds{}
 		}
@@ -54,14 +56,15 @@ func (s *State) bounds(c *Config, p *Presence, th *Thresholds, i rule) bounds {
 
 // limit gives the limit of a rule whose bounds are a limit times a scale; nil
 // for others and where it does not apply.
-func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float64) {
+func (x *pass) limit(i rule) (l *Limit, scale float64) {
+	c, th := x.c, x.th
 	switch i {
 	case rulePower:
-		return &th.PowerLoss, s.nominalVoltage(c)
+		return &th.PowerLoss, x.u.NominalVoltage(&c.Config)
 	case ruleLowVolts:
-		return &th.LowVoltage, s.nominalVoltage(c)
+		return &th.LowVoltage, x.u.NominalVoltage(&c.Config)
 	case ruleHighVolts:
-		return &th.HighVoltage, s.nominalVoltage(c)
+		return &th.HighVoltage, x.u.NominalVoltage(&c.Config)
 	case ruleHumid, ruleDry:
 		return humidityLimit(c, th, i == ruleDry), 1
 	case ruleHot:
@@ -78,9 +81,9 @@ func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float6
 		}
 		return &th.LowSuction, 1
 	case ruleAmps:
-		return &th.Amps, s.ratedAmps(c)
+		return &th.Amps, x.ratedAmps()
 	case ruleLowAmps:
-		return &th.LowAmps, s.usualAmps()
+		return &th.LowAmps, x.u.UsualAmps()
 	case ruleRunTime:
 		return &th.RunTime, 1
 	case ruleDoor:
@@ -92,20 +95,21 @@ func (s *State) limit(c *Config, th *Thresholds, i rule) (l *Limit, scale float6
 
 // passes tells whether v may be beyond a limit of rule i: a cheap test for the
 // usual case that it is not.
-func (s *State) passes(x *pass, i rule, v float64) bool {
+func (x *pass) passes(i rule, v float64) bool {
 	if !x.c.judges(i) {
 		return false
 	}
 	if i == ruleSuction {
 		return v > x.th.Suction.Warn
 	}
-	l, scale := s.limit(x.c, x.th, i)
+	l, scale := x.limit(i)
 	return l == nil || l.passed(v, scale, ruleSpecs[i].low)
 }
 
 // secondBounds are those of a rule's second measure. It shares the delays of
 // the first.
-func (s *State) secondBounds(th *Thresholds, i rule) bounds {
+func (x *pass) secondBounds(i rule) bounds {
+	th := x.th
 	switch i {
 	case ruleDischarge:
 		return th.DischargeDeviation.bounds(1, false)
@@ -116,7 +120,7 @@ func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 	case ruleAmps:
 		return th.AmpsDeviation.bounds(1, false)
 	case ruleCycling:
-		return s.runBounds(th)
+		return x.runBounds()
 	case ruleRunTime:
 		return th.RunTimeDeviation.bounds(1, false)
 	case ruleStarts:
@@ -127,7 +131,7 @@ func (s *State) secondBounds(th *Thresholds, i rule) bounds {
 }
 
 // passesSecond is passes for the second measure.
-func (s *State) passesSecond(x *pass, i rule, v float64) bool {
+func (x *pass) passesSecond(i rule, v float64) bool {
 	th := x.th
 	switch i {
 	case ruleDischarge:
@@ -168,60 +172,77 @@ func (l *Limit) passed(v, scale float64, low bool) bool {
 
 // recoveryBounds are multiples of what this unit needs, and never less than
 // what its type is given.
-func (s *State) recoveryBounds(c *Config, th *Thresholds) bounds {
-	if s.melt.learnt < learntHumps || c.Equipment == nil {
+func (x *pass) recoveryBounds() bounds {
+	usual, ok := x.u.UsualRecovery()
+	if !ok || x.c.Equipment == nil {
 		return bounds{}
 	}
-	usual := float64(s.melt.usual)
-	given := float64(c.Equipment.Defrost.MaxMin + c.Equipment.Defrost.RecoverMin)
+	given := float64(x.c.Equipment.Defrost.MaxMin + x.c.Equipment.Defrost.RecoverMin)
 	// The next defrost tells whether it is over.
-	return bounds{warn: max(usual*th.Recovery, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
+	return bounds{warn: max(usual*x.th.Recovery, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
 }
 
 // suctionBounds widen the limit for a unit whose suction line is always warm,
 // as that of small cabinets is, up to what is critical for all. Until the unit
 // is known, only that counts.
-func (s *State) suctionBounds(th *Thresholds) bounds {
-	b := th.Suction.bounds(1, false)
-	if !s.base.ready() {
+func (x *pass) suctionBounds() bounds {
+	b := x.th.Suction.bounds(1, false)
+	usual, known := x.u.UsualSuction(x.u.Last(rimewatch.AmbientTemp))
+	if !known {
 		b.warn = b.crit
 		return b // without deviations either
 	}
-	usual := s.base.expected(channelSuction, s.last[rimewatch.AmbientTemp].float())
 	b.warn = max(b.warn, min(usual+5, b.crit))
 	b.clearSecond = deviationClear
 	return b
 }
 
-func (s *State) vibrationBounds(th *Thresholds) bounds {
-	b := th.Vibration.bounds(1, false)
-	if s.base.ready() {
-		usual := float64(s.base.y[channelVibration])
-		b.warn = max(b.warn, usual*th.VibrationRatio[0])
-		b.crit = max(b.crit, usual*th.VibrationRatio[1])
-	}
+func (x *pass) vibrationBounds() bounds {
+	b, usual := x.th.Vibration.bounds(1, false), x.u.UsualVibration()
+	b.warn = max(b.warn, usual*x.th.VibrationRatio[0])
+	b.crit = max(b.crit, usual*x.th.VibrationRatio[1])
 	return b
 }
 
 // ratedAmps is the rated-load current as configured, or what stands for it once
 // the unit is known: its usual current and a quarter, which is about the 95th
 // percentile of its current and a tenth.
-func (s *State) ratedAmps(c *Config) float64 {
-	if c.RatedAmps > 0 {
-		return c.RatedAmps
+func (x *pass) ratedAmps() float64 {
+	if x.c.RatedAmps > 0 {
+		return x.c.RatedAmps
 	}
-	return 1.25 * s.usualAmps()
+	return 1.25 * x.u.UsualAmps()
 }
 
-// usualAmps is the unit's own current while running, 0 until it is known.
-func (s *State) usualAmps() float64 {
-	if !s.base.ready() {
-		return 0
+// cyclingBounds widen the limit on starts for a unit that always starts often,
+// up to what is critical for all.
+func (x *pass) cyclingBounds() bounds {
+	b := x.th.Starts.bounds(1, false)
+	starts, run := x.u.UsualCycle()
+	if run == 0 {
+		b.warn = b.crit
+		return b
 	}
-	return float64(s.base.y[channelAmps])
+	b.warn = max(b.warn, min(1.5*starts, b.crit))
+	return b
 }
 
-// freezes tells whether the unit is a freezer.
+// runBounds widen the limit on the length of runs likewise, down to half. A run
+// seen in samples may have been longer by half an interval.
+func (x *pass) runBounds() bounds {
+	b := x.th.RunLength.bounds(1, true)
+	_, usual := x.u.UsualCycle()
+	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
+	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
+	if !x.u.SelfCounted() {
+		half := float64(x.u.Interval()) / float64(2*minute)
+		b.warn -= half
+		b.crit -= half
+	}
+	return b
+}
+
+// freezes reports whether the unit is a freezer.
 func (c *Config) freezes() bool {
 	e := c.Equipment
 	return e != nil && e.Setpoint != nil && *e.Setpoint < -10
@@ -229,10 +250,10 @@ func (c *Config) freezes() bool {
 
 // either judges rule i by two measures: the worse one counts.
 func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 bool) {
-	if s.pool.track(i) == nil && !(have && s.passes(x, i, v)) && !(have2 && s.passesSecond(x, i, v2)) {
+	if s.pool.track(i) == nil && !(have && x.passes(i, v)) && !(have2 && x.passesSecond(i, v2)) {
 		return
 	}
-	b := s.bounds(x.c, &x.p, x.th, i)
+	b := s.bounds(x, i)
 	if !b.judged() {
 		return
 	}
@@ -241,7 +262,7 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 		m.z, m.cz = b.zones(v)
 	}
 	if have2 {
-		b2 := s.secondBounds(x.th, i)
+		b2 := x.secondBounds(i)
 		if z, cz := b2.zones(v2); z > m.z || cz > m.cz || !have {
 			m = sample{v: v2, low: b2.low, second: true, z: max(z, m.z), cz: max(cz, m.cz)}
 		}
@@ -254,126 +275,179 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 	s.judge(x, i, &b, m)
 }
 
+// deviationClear is the run time for which a deviation must be gone: two
+// windows or so, since each of them speaks for its time of day.
+const deviationClear = 6 * hour
+
 // judgeMachine judges what is measured of a running compressor.
-func (s *State) judgeMachine(x *pass, r *rimewatch.Reading, valid rimewatch.Fields) {
-	warm := s.warm(x.e)
-	if !warm && s.run.known && !s.slow() {
+func (s *State) judgeMachine(x *pass) {
+	u, warm := x.u, x.o.Warm
+	if !warm && u.RunningKnown() && !u.Slow() {
 		return
 	}
-	relative := warm && x.c.Rules&RuleRelative != 0 && s.base.ready()
-	dev := &s.win.dev
-	discharge, suction := r.Values[rimewatch.CompressorDischargeTemp], r.Values[rimewatch.CompressorSuctionTemp]
-	hasDischarge, hasSuction := valid.Has(rimewatch.CompressorDischargeTemp), valid.Has(rimewatch.CompressorSuctionTemp)
+	relative := warm && x.relative()
+	discharge, hasDischarge := x.value(rimewatch.CompressorDischargeTemp)
 	if hasDischarge {
-		s.either(x, ruleDischarge, discharge, true, float64(dev[channelDischarge]), relative)
+		s.either(x, ruleDischarge, discharge, true, u.Agreed(unit.Discharge), relative)
 	}
-	if valid.Has(rimewatch.AmpDraw) && (warm || (x.c.RatedAmps > 0 && !s.slow())) {
+	if v, ok := x.value(rimewatch.AmpDraw); ok && (warm || (x.c.RatedAmps > 0 && !u.Slow())) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
-		s.either(x, ruleAmps, r.Values[rimewatch.AmpDraw], true, float64(dev[channelAmps]), relative && s.active&supply == 0)
+		s.either(x, ruleAmps, v, true, u.Agreed(unit.Amps), relative && s.active&supply == 0)
 	}
-	if v := r.Values[rimewatch.VibrationLevel]; valid.Has(rimewatch.VibrationLevel) && !s.slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
-		s.level(x, ruleVibration, r.Values[rimewatch.VibrationLevel])
+	if v, ok := x.value(rimewatch.VibrationLevel); ok && !u.Slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
+		s.level(x, ruleVibration, v)
 	}
 	if !warm {
 		return
 	}
-	long := s.run.since.time()+2*warmUp <= x.e // the pipes have settled
-	if hasSuction {
-		s.either(x, ruleSuction, suction, true, float64(dev[channelSuction]), relative)
-		zone := r.Values[rimewatch.ProductZoneTemp]
-		s.either(x, ruleLowSuction, suction-zone, long && valid.Has(rimewatch.ProductZoneTemp), float64(dev[channelSuction]), relative)
+	settled := u.Settled(x.e)
+	if suction, ok := x.value(rimewatch.CompressorSuctionTemp); ok {
+		s.either(x, ruleSuction, suction, true, u.Agreed(unit.Suction), relative)
+		zone, hasZone := x.value(rimewatch.ProductZoneTemp)
+		s.either(x, ruleLowSuction, suction-zone, settled && hasZone, u.Agreed(unit.Suction), relative)
 	}
-	if hasDischarge && long && valid.Has(rimewatch.AmbientTemp) {
-		s.level(x, ruleLowDischarge, discharge-r.Values[rimewatch.AmbientTemp])
+	if ambient, ok := x.value(rimewatch.AmbientTemp); ok && hasDischarge && settled {
+		s.level(x, ruleLowDischarge, discharge-ambient)
 	}
 }
 
+// relative reports whether the unit is judged by its own baseline.
+func (x *pass) relative() bool { return x.c.Rules&RuleRelative != 0 && x.u.Known() }
+
 // judgeCycles judges starts, runs and recoveries.
 func (s *State) judgeCycles(x *pass) {
-	w := &s.run
-	if x.c.Rules&RuleCycling != 0 && s.countsStarts() {
-		starts := w.startsPerHour()
-		if float64(starts) > x.th.Starts.Warn || w.runsBelow(x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
-			median, ok := w.medianRun()
-			s.either(x, ruleCycling, float64(starts), true, median, ok)
+	u := x.u
+	if x.c.Rules&RuleCycling != 0 && u.CountsStarts() {
+		starts := float64(u.StartsPerHour())
+		if starts > x.th.Starts.Warn || u.RunsBelow(x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
+			median, ok := u.MedianRun()
+			s.either(x, ruleCycling, starts, true, median, ok)
 		}
 	}
-	if x.c.Rules&RuleStarts != 0 && (w.failed != [12]uint8{} || s.pool.track(ruleStarts) != nil) {
-		day, recent := w.failures(x.e)
-		s.either(x, ruleStarts, float64(day), true, float64(recent), true)
+	if x.c.Rules&RuleStarts != 0 && (u.HasFailedStarts() || s.pool.track(ruleStarts) != nil) {
+		s.either(x, ruleStarts, float64(u.FailedStarts(24)), true, float64(u.FailedStarts(2)), true)
+	}
+	if x.o.WindowEnded {
+		s.judgeRunTime(x)
 	}
 	s.judgeRecovery(x)
 }
 
-// measure tells by which measure rule i is seen at present, and its newest
+// judgeRunTime opens excessive_run_time when six hours end: a warning for a day
+// of it, or for much more than the unit usually needs; critical for six hours
+// without a pause that do not keep the zone cold.
+func (s *State) judgeRunTime(x *pass) {
+	if x.c.Rules&RuleRunTime == 0 {
+		return
+	}
+	day, ok := x.u.RunShare(unit.WindowsADay)
+	if now, known := x.u.RunShare(1); known && now > x.th.RunTime.Crit && x.warmZone() {
+		b := s.bounds(x, ruleRunTime)
+		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
+		return
+	}
+	// Below the critical line whatever the share: that takes a warm zone too.
+	s.either(x, ruleRunTime, min(day, x.th.RunTime.Crit), ok, x.u.Agreed(unit.Duty), x.relative())
+}
+
+// warmZone reports whether the zone has been well above its setpoint for hours.
+func (x *pass) warmZone() bool {
+	e := x.c.Equipment
+	zone, ok := x.u.UsualZone()
+	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+x.th.RunTimeZoneK
+}
+
+// judgeRecovery opens slow_recovery while the compressor needs a multiple of
+// what it usually does to pull the zone down after a recognised defrost. Beyond
+// its limit the zone has an alert of its own.
+func (s *State) judgeRecovery(x *pass) {
+	if _, known := x.u.UsualRecovery(); x.c.Rules&RuleRecovery == 0 || !known {
+		return
+	}
+	v, recovers := x.u.Recovery()
+	if !recovers || !x.u.Running() || s.beyond(ruleHigh) || s.isActive(ruleHigh) {
+		v = 0
+	}
+	if v > 0 || s.pool.track(ruleRecovery) != nil {
+		s.level(x, ruleRecovery, v)
+	}
+}
+
+// judgeDoor suspects an open door. It never concerns the product: the limits of
+// its temperature have alerts of their own.
+func (s *State) judgeDoor(x *pass) {
+	if x.c.Rules&RuleDoor == 0 || x.u.ZoneAt() == 0 {
+		return
+	}
+	if v := x.u.DoorMinutes(); v > 0 || s.pool.track(ruleDoor) != nil {
+		s.level(x, ruleDoor, v)
+	}
+}
+
+// measure returns the measure by which rule i is seen at present, and its newest
 // value.
-func (s *State) measure(i rule, t *track) (metric, unit string, v float64, ok bool) {
+func (s *State) measure(u *unit.State, i rule, t *track) (metric, unitName string, v float64, ok bool) {
 	spec := &ruleSpecs[i]
 	if t.is(bitSecond) {
-		return spec.second, spec.secondUnit, s.secondValue(i), true
+		return spec.second, spec.secondUnit, secondValue(u, i), true
 	}
-	last := func(f rimewatch.Field) float64 { return s.last[f].float() }
 	switch i {
 	case ruleFault:
-		return s.brokenSensor(t), "", 0, false
+		return brokenSensor(u, t), "", 0, false
 	case ruleOffline, ruleStale:
 		return spec.metric, spec.unit, 0, false
 	case ruleLowSuction:
-		v = (s.last[rimewatch.CompressorSuctionTemp] - s.last[rimewatch.ProductZoneTemp]).float()
+		v = round(u.Last(rimewatch.CompressorSuctionTemp) - u.Last(rimewatch.ProductZoneTemp))
 	case ruleLowDischarge:
-		v = (s.last[rimewatch.CompressorDischargeTemp] - s.last[rimewatch.AmbientTemp]).float()
+		v = round(u.Last(rimewatch.CompressorDischargeTemp) - u.Last(rimewatch.AmbientTemp))
 	case ruleCycling:
-		v = float64(s.run.startsPerHour())
+		v = float64(u.StartsPerHour())
 	case ruleStarts:
-		day, _ := s.run.failures(s.at)
-		v = float64(day)
+		v = float64(u.FailedStarts(24))
 	case ruleRunTime:
-		n := len(s.win.shares)
+		n := unit.WindowsADay
 		if t.czone() == zoneBeyond {
 			n = 1
 		}
-		v, _ = s.win.runShare(n)
+		v, _ = u.RunShare(n)
 		v = round(v)
 	case ruleRecovery:
-		if s.melt.hump {
-			v = float64(s.at-s.melt.since.time()) / float64(minute)
-		}
+		v = u.Hump()
 	case ruleDoor:
-		v = s.doorMinutes()
+		v = u.DoorMinutes()
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
-		v = last(f)
+		v = u.Last(f)
 	}
 	return spec.metric, spec.unit, v, true
 }
 
-func (s *State) secondValue(i rule) float64 {
+func secondValue(u *unit.State, i rule) float64 {
 	switch i {
 	case ruleDischarge:
-		return round(float64(s.win.dev[channelDischarge]))
+		return round(u.Agreed(unit.Discharge))
 	case ruleSuction, ruleLowSuction:
-		return round(float64(s.win.dev[channelSuction]))
+		return round(u.Agreed(unit.Suction))
 	case ruleAmps:
-		return round(float64(s.win.dev[channelAmps]))
+		return round(u.Agreed(unit.Amps))
 	case ruleRunTime:
-		return round(float64(s.win.dev[channelShare]))
+		return round(u.Agreed(unit.Duty))
 	case ruleCycling:
-		v, _ := s.run.medianRun()
+		v, _ := u.MedianRun()
 		return round(v)
 	case ruleStarts:
-		_, recent := s.run.failures(s.at)
-		return float64(recent)
+		return float64(u.FailedStarts(2))
 	default:
 		return 0
 	}
 }
 
-func round(v float64) float64 { return fix(v).float() }
+func round(v float64) float64 { return unit.FixedOf(v).Float() }
 
 // brokenSensor names the first sensor that is broken, or was until just now.
-func (s *State) brokenSensor(t *track) string {
-	set := s.Broken()
+func brokenSensor(u *unit.State, t *track) string {
+	set := u.Broken()
 	if set == 0 {
 		set = rimewatch.Fields(t.peak)
 	}

@@ -1,12 +1,20 @@
 package alert
 
 import (
-	"math"
 	"slices"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// The definitions of six hours that count: of how many warm readings, and for how
+// long the zone may be warm before that is its new usual.
+const (
+	windowSamples = 12
+	humpLimit     = 6 * hour
+	windowLen     = 6 * hour
 )
 
 // A trace is everything that a simulated unit sent and what was true of it. The
@@ -20,6 +28,7 @@ type trace struct {
 	onset    rimewatch.Time
 	interval rimewatch.Time
 	warm     []bool // running long enough to be judged
+	alike    []bool // and not much longer than the usual run of a unit whose runs are short
 	humped   []bool // warm from a defrost, a door or a fault
 }
 
@@ -58,12 +67,18 @@ func (tr *trace) findWarm() {
 		}
 	}
 	slices.Sort(runs)
-	after := max(2*minute, min(5*minute, runs[len(runs)/2]*6/10))
+	usual := runs[len(runs)/2]
+	after, longest := max(2*minute, min(5*minute, usual*6/10)), never
+	if usual*45/100 < 5*minute {
+		longest = usual * 13 / 10
+	}
 	for i := range tr.rs {
 		if now := &tr.truth[i]; i == 0 || now.Running != tr.truth[i-1].Running {
 			began = tr.rs[i].At
 		}
-		tr.warm = append(tr.warm, tr.truth[i].Running && !tr.truth[i].Defrosting && tr.rs[i].At-began >= after)
+		ran := tr.rs[i].At - began
+		tr.warm = append(tr.warm, tr.truth[i].Running && !tr.truth[i].Defrosting && ran >= after)
+		tr.alike = append(tr.alike, tr.warm[i] && ran <= longest)
 	}
 }
 
@@ -135,7 +150,7 @@ func (tr *trace) zone(low bool) span {
 	l := &tr.e.Limits
 	const f = rimewatch.ProductZoneTemp
 	if low {
-		b := (&State{}).zoneBounds(&Config{Equipment: tr.e, Limits: *l}, true)
+		b := (&State{}).zoneBounds(&Config{Config: unit.Config{Equipment: tr.e}, Limits: *l}, true)
 		at := tr.beyond(f, b.warnDelay, func(v float64) bool { return v < *l.TempMin })
 		if l.CriticalMin != nil {
 			at = min(at, tr.beyond(f, b.critDelay, func(v float64) bool { return v < *l.CriticalMin }))
@@ -343,123 +358,6 @@ func (tr *trace) ran(f rimewatch.Field, delay rimewatch.Time, limit float64, loo
 		}
 	}
 	return never
-}
-
-// deviates brackets when two windows of six hours in a row lay off what the
-// unit had shown before, by a least-squares line over ambient temperature: from
-// two thirds of the limit, by one and a half of it.
-func (tr *trace) deviates(f rimewatch.Field, limit float64, relative bool, delay rimewatch.Time) span {
-	type mean struct{ x, y, n float64 }
-	windows := make(map[rimewatch.Time]*mean)
-	var order []rimewatch.Time
-	for i := range tr.rs {
-		k := tr.rs[i].At / windowLen
-		if windows[k] == nil {
-			windows[k] = &mean{}
-			order = append(order, k)
-		}
-		if w := windows[k]; tr.warm[i] && !tr.humped[i] {
-			w.x += tr.rs[i].Values[rimewatch.AmbientTemp]
-			w.y += tr.rs[i].Values[f]
-			w.n++
-		}
-	}
-	var sx, sy, sxx, sxy, n float64
-	for _, k := range order {
-		if w := windows[k]; (k+1)*windowLen <= tr.onset && w.n > 0 {
-			x, y := w.x/w.n, w.y/w.n
-			sx, sy, sxx, sxy, n = sx+x, sy+y, sxx+x*x, sxy+x*y, n+1
-		}
-	}
-	slope := (sxy - sx*sy/n) / (sxx - sx*sx/n)
-	off := func(w *mean) float64 {
-		d := w.y/w.n - (sy/n + slope*(w.x/w.n-sx/n))
-		if relative {
-			d *= 100 / (sy / n)
-		}
-		return d * math.Copysign(1, limit)
-	}
-	first := func(limit float64) rimewatch.Time {
-		before := false
-		for _, k := range order {
-			w := windows[k]
-			if w.n < windowSamples {
-				continue
-			}
-			is := off(w) > math.Abs(limit)
-			if end := (k + 1) * windowLen; is && before && end > tr.onset {
-				return end
-			}
-			before = is
-		}
-		return never
-	}
-	return span{first(limit / 1.5), tr.runFrom(first(limit*1.5), delay)}
-}
-
-// runFrom is when the compressor has run warmly for a time from a moment on.
-func (tr *trace) runFrom(from, d rimewatch.Time) rimewatch.Time {
-	ran, counting := rimewatch.Time(0), false
-	for i := range tr.rs {
-		if !tr.warm[i] || tr.rs[i].At < from {
-			continue
-		}
-		if counting && tr.warm[i-1] {
-			ran += tr.rs[i].At - tr.rs[i-1].At
-		}
-		counting = true
-		if ran >= d {
-			return tr.rs[i].At
-		}
-	}
-	return never
-}
-
-// runTime brackets when the compressor had run for much more of the time than
-// before, in two windows in a row.
-func (tr *trace) runTime() span {
-	shares := make(map[rimewatch.Time][3]float64) // running, all, judged
-	var order []rimewatch.Time
-	for i := range tr.rs {
-		k := tr.rs[i].At / windowLen
-		w, ok := shares[k]
-		if !ok {
-			order = append(order, k)
-		}
-		if !tr.truth[i].Defrosting {
-			w[1]++
-			if tr.truth[i].Running {
-				w[0]++
-			}
-			if tr.warm[i] && !tr.humped[i] {
-				w[2]++
-			}
-		}
-		shares[k] = w
-	}
-	usual, n := 0.0, 0.0
-	for _, k := range order {
-		if w := shares[k]; (k+1)*windowLen <= tr.onset {
-			usual, n = usual+100*w[0]/w[1], n+1
-		}
-	}
-	usual /= n
-	first := func(limit float64) rimewatch.Time {
-		before := false
-		for _, k := range order {
-			w := shares[k]
-			if w[2] < windowSamples {
-				continue
-			}
-			is := 100*w[0]/w[1]-usual > limit
-			if end := (k + 1) * windowLen; is && before && end > tr.onset {
-				return end
-			}
-			before = is
-		}
-		return never
-	}
-	return span{first(20 / 1.6), first(20 * 1.6)}
 }
 
 // superheat brackets the suction line against the zone's temperature.

@@ -90,7 +90,7 @@ func (p *pool) tidy(i rule, active bool, e rimewatch.Time) {
 	if t == nil || active || !t.idle() {
 		return
 	}
-	if last := t.start.time(); last == 0 || e-last > flapWindow {
+	if last := t.start.Time(); last == 0 || e-last > flapWindow {
 		p.release(i)
 	}
 }

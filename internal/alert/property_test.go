@@ -173,7 +173,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		if o.hasCrit = limit != nil; o.hasCrit {
 			o.crit = *limit
 		}
-		u := newUnit(t, c)
+		u := newDevice(t, c)
 		typ := map[bool]rimewatch.AlertType{false: rimewatch.HighTemperature, true: rimewatch.LowTemperature}[low]
 		end := epoch + 21*rimewatch.Day
 		v := o.warn
@@ -218,7 +218,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 // each silence.
 func TestOfflineByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		u := newUnit(t, configOf("walkin_cooler"))
+		u := newDevice(t, configOf("walkin_cooler"))
 		u.p.OfflineAfter = time.Duration(rapid.IntRange(10, 3600).Draw(t, "offline_after")) * time.Second
 		after := u.p.OfflineAfter
 		var want []string

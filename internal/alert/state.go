@@ -1,33 +1,24 @@
 package alert
 
 import (
+	"iter"
+
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // State is the memory of the rules for one device. The zero value is a device
-// of which nothing is known. It holds no pointers: copying it is copying its
-// bytes, so that a caller evaluates on a copy and keeps it after the commit.
+// without alerts. It holds no pointers: a copy is a snapshot, so that a caller
+// judges on a copy and keeps it after the commit.
 type State struct {
-	newest     rimewatch.Time // newest recorded_at seen; what is not after it is late
-	at         rimewatch.Time // its event time
-	zoneAt     rimewatch.Time // event time of the newest product-zone temperature, 0 = none yet
 	seenAt     rimewatch.Time // arrival of the newest reading
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
-	last       [rimewatch.NumCore]fixed
-	gap        float32 // s between readings, a slow mean
-	active     uint32  // set of rules with an active alert
-	live       uint32  // set of rules whose newest value was recent when it arrived
-	gone       bool    // offline as far as the state was told
-	broken     rimewatch.Fields
-	sensor     sensorState
-	run        runState
-	melt       meltState
-	door       doorState
-	win        window
-	base       baseline
-	volts      nominal
-	damp       usualHumidity
+	active     uint32         // set of rules with an active alert
+	live       uint32         // set of rules whose newest value was recent when it arrived
+	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
+	gone       bool           // offline as far as the state was told
+	graced     bool           // the warning of the present excursion waits for a defrost
 	pool       pool
 }
 
@@ -37,118 +28,110 @@ func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
 type pass struct {
 	c       *Config
 	p       Presence
+	u       *unit.State
+	o       *unit.Observation // nil unless a reading is judged
 	th      *Thresholds
 	e       rimewatch.Time // event time to which the clocks run
 	now     rimewatch.Time
 	recent  bool // the reading was recent when it arrived
 	mayOpen bool // it is the last one of a backlog and recent
-	out     []Transition
+	out     *[]Transition
 }
 
-func newPass(c *Config, p Presence, now rimewatch.Time, out []Transition) pass {
+func newPass(c *Config, p Presence, u *unit.State, now rimewatch.Time, out *[]Transition) pass {
 	th := c.Thresholds
 	if th == nil {
 		th = &defaultThresholds
 	}
-	return pass{c: c, p: p, th: th, e: now, now: now, recent: true, mayOpen: true, out: out}
+	return pass{c: c, p: p, u: u, th: th, e: now, now: now, recent: true, mayOpen: true, out: out}
 }
 
-// Observe takes one reading that was newly stored. now is its arrival. What
-// fell due before it arrived happens first; then, unless the reading is late,
-// it is judged at its event time. What is due by the wall clock alone is left
-// to Tick, so that readings that arrive together may all be observed before.
-func (s *State) Observe(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
-	return s.ObserveNext(c, p, r, now, true, out)
+// value returns a measurement that counts.
+func (x *pass) value(f rimewatch.Field) (float64, bool) {
+	return x.o.Reading.Values[f], x.o.Valid.Has(f)
 }
 
-// ObserveAll takes the readings of one device that arrived together, in order
-// of recorded_at. Unlike with single calls, only the last of them can open or
-// escalate an alert: a backlog alerts for what still holds at its end.
-func (s *State) ObserveAll(c *Config, p Presence, rs []rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
-	for i := range rs {
-		out = s.ObserveNext(c, p, &rs[i], now, i == len(rs)-1, out)
+// Arrived notes that a reading arrives at now: what fell due before it happens
+// first. It comes before the unit observes the reading.
+func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
+	if now <= s.seenAt {
+		return out
+	}
+	x := newPass(c, p, u, now, &out)
+	s.fire(&x)
+	s.seen(&p, now)
+	s.seenAt = now
+	s.judgePresence(&x, true)
+	return out
+}
+
+// Judge judges what the unit has observed in a reading that arrived at now, at
+// its event time. last marks the device's last one of those that arrived
+// together: only that can open or escalate an alert, so that a backlog alerts
+// for what still holds at its end. What is due by the wall clock alone is left
+// to Tick.
+func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation, now rimewatch.Time, last bool, out []Transition) []Transition {
+	if o.Late {
+		return out
+	}
+	x := newPass(c, p, u, now, &out)
+	x.o, x.e = o, o.At
+	x.recent = p.OfflineAfter == 0 || now.Sub(o.Reading.At) < p.OfflineAfter
+	x.mayOpen = last && x.recent
+	if o.Relearnt {
+		s.relearn(&x, rimewatch.RelearnSilence)
+	}
+	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
+		s.judgeZone(&x, v)
+	}
+	if c.Rules != 0 {
+		s.pause(&x)
+		s.judgeSensors(&x)
+		s.judgeSupply(&x)
+		s.tellHold(&x)
+		s.judgeMachine(&x)
+		s.judgeCycles(&x)
+		s.judgeDoor(&x)
+		s.judgeSurroundings(&x)
 	}
 	return out
 }
 
-// ObserveNext is ObserveAll for a caller whose readings of one device arrive
-// one by one among those of others: last marks the device's last one of those
-// that arrived together.
-func (s *State) ObserveNext(c *Config, p Presence, r *rimewatch.Reading, now rimewatch.Time, last bool, out []Transition) []Transition {
-	x := newPass(c, p, now, out)
-	if now > s.seenAt {
-		s.fire(&x)
-		s.seen(&p, now)
-		s.seenAt = now
-		s.judgePresence(&x, true)
-	}
-	if r.At <= s.newest {
-		return x.out
-	}
-	s.newest = r.At
-	// A clock that runs ahead, by at most the five minutes that are accepted,
-	// is judged by arrival: nothing can have begun in the future.
-	x.e = min(r.At, now)
-	x.recent = p.OfflineAfter == 0 || now.Sub(r.At) < p.OfflineAfter
-	x.mayOpen = last && x.recent
-	s.judgeReading(&x, r)
-	return x.out
-}
-
-// judgeReading runs the rules over a reading that is not late.
-func (s *State) judgeReading(x *pass, r *rimewatch.Reading) {
-	gap := rimewatch.Time(0)
-	if s.at != 0 {
-		gap = x.e - s.at
-	}
-	valid := s.inspect(x, r)
-	if x.c.Rules != 0 {
-		s.learnGap(gap)
-		s.run.roll(s.at, x.e)
-		s.followRun(x, r, valid, gap)
-		s.followDefrost(x, r, valid, gap)
-		s.followWindow(x, r, valid, gap)
-	}
-	s.at = x.e
-	for f := range rimewatch.NumCore {
-		if valid.Has(f) {
-			s.last[f] = fix(r.Values[f])
-		}
-	}
-	if valid.Has(rimewatch.ProductZoneTemp) {
-		s.zoneAt = x.e
-		s.judgeZone(x, r.Values[rimewatch.ProductZoneTemp])
-	}
-	if x.c.Rules != 0 {
-		s.judgeSensors(x)
-		s.judgeSupply(x, r, valid)
-		s.tellHold(x, gap)
-		s.judgeMachine(x, r, valid)
-		s.judgeCycles(x)
-		s.judgeDoor(x, r, valid)
-		s.judgeSurroundings(x, r, valid, gap)
-	}
-}
-
-// learnGap follows the usual time between readings. An outage counts as three
-// usual gaps at most, a lasting change of rate is followed within some readings.
-func (s *State) learnGap(gap rimewatch.Time) {
-	g := float32(gap) / 1000
+// pause stops the clocks of the running rules while nothing they judge is
+// measured: their delays count run time.
+func (s *State) pause(x *pass) {
+	judged := x.o.Warm || x.u.Slow() || !x.u.RunningKnown()
 	switch {
-	case g <= 0:
-	case s.gap == 0:
-		s.gap = g
-	default:
-		s.gap += 0.1 * (min(g, 3*s.gap) - s.gap)
+	case !judged && !s.paused.Set():
+		s.paused = unit.StampOf(x.e)
+	case judged && s.paused.Set():
+		d := x.e - s.paused.Time()
+		for set := s.pool.rules; set != 0; set &= set - 1 {
+			if i := lowest(set); ruleSpecs[i].running {
+				s.pool.track(i).shift(d)
+			}
+		}
+		s.paused = unit.Stamp{}
 	}
+}
+
+// Hold says what the unit must not learn while the alerts that are open are.
+func (s *State) Hold() (h unit.Hold) {
+	if s.isActive(ruleCycling) {
+		h |= unit.HoldCycles
+	}
+	if s.isActive(ruleLowSuction) {
+		h |= unit.HoldDoor // ice, not a door
+	}
+	return h
 }
 
 // Tick does what is due at now: delays and clear times that have run down while
 // the device is online, going offline and its escalation. It takes note of a
 // changed presence or configuration. Calling it more often changes nothing; a
 // call with every heartbeat keeps the signs of life exact.
-func (s *State) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition) []Transition {
-	x := newPass(c, p, now, out)
+func (s *State) Tick(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
+	x := newPass(c, p, u, now, &out)
 	if p.Online {
 		s.seen(&p, now)
 	} else {
@@ -163,7 +146,7 @@ func (s *State) Tick(c *Config, p Presence, now rimewatch.Time, out []Transition
 	s.reconsider(&x)
 	s.judgePresence(&x, p.Online)
 	s.fire(&x)
-	return x.out
+	return out
 }
 
 // seen notes that the device is online at now.
@@ -185,7 +168,7 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 
 // fire applies what is due by the wall clock.
 func (s *State) fire(x *pass) {
-	if due := s.staleDue(x.c, &x.p, x.th); due <= x.now && due < s.aliveUntil {
+	if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
 		s.openStale(x)
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
@@ -194,8 +177,8 @@ func (s *State) fire(x *pass) {
 		if !s.isActive(i) && t.idle() {
 			continue
 		}
-		b := s.bounds(x.c, &x.p, x.th, i)
-		due, ok := s.timer(i, t, &b)
+		b := s.bounds(x, i)
+		due, ok := s.timer(x, i, t, &b)
 		if ok && due <= x.now && (i == ruleOffline || due < s.aliveUntil) {
 			s.apply(x, i, &b, x.now, true)
 		}
@@ -205,7 +188,7 @@ func (s *State) fire(x *pass) {
 // timer is when rule i changes by the wall clock, while the device is alive.
 // Beside the product temperature the next reading is awaited while it is not
 // overdue: one odd sample must not become an alert before the next can tell.
-func (s *State) timer(i rule, t *track, b *bounds) (rimewatch.Time, bool) {
+func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 {
 		return 0, false
@@ -213,25 +196,22 @@ func (s *State) timer(i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	if i == ruleOffline || !b.judged() {
 		return due, true
 	}
-	if s.live&(1<<i) == 0 || (ruleSpecs[i].running && s.run.paused != (stamp{})) {
+	if s.live&(1<<i) == 0 || (ruleSpecs[i].running && s.paused.Set()) {
 		return 0, false
 	}
 	if i > ruleOffline {
-		due = max(due, s.at+rimewatch.Time(1500*s.gap))
+		due = max(due, x.u.At()+x.u.Interval()*3/2)
 	}
 	return max(due, s.holdUntil), true
 }
 
 // Deadline is when Tick must be called next, 0 when no time is set. It may lie
 // in the past: then Tick is due now. Call it after every other method.
-func (s *State) Deadline(c *Config, p Presence) rimewatch.Time {
-	th := c.Thresholds
-	if th == nil {
-		th = &defaultThresholds
-	}
+func (s *State) Deadline(c *Config, p Presence, u *unit.State) rimewatch.Time {
+	x := newPass(c, p, u, 0, nil)
 	first := never
 	if p.Online {
-		first = s.staleDue(c, &p, th)
+		first = s.staleDue(&x)
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		i := lowest(set)
@@ -239,8 +219,8 @@ func (s *State) Deadline(c *Config, p Presence) rimewatch.Time {
 		if (!s.isActive(i) && t.idle()) || (!p.Online && i != ruleOffline) {
 			continue
 		}
-		b := s.bounds(c, &p, th, i)
-		if due, ok := s.timer(i, t, &b); ok {
+		b := s.bounds(&x, i)
+		if due, ok := s.timer(&x, i, t, &b); ok {
 			first = min(first, max(due, 1))
 		}
 	}
@@ -266,21 +246,21 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	} else {
 		s.live &^= 1 << i
 	}
-	before, was := len(x.out), t.occurrences()
+	before, was := len(*x.out), t.occurrences()
 	t.take(m, b, x.e, s.isActive(i))
 	s.apply(x, i, b, x.e, x.mayOpen)
-	if t.occurrences() > was && len(x.out) == before && s.isActive(i) && x.recent {
-		x.out = append(x.out, s.transition(x, i, b, Updated))
+	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent {
+		*x.out = append(*x.out, s.transition(x, i, b, Updated))
 	}
 	s.pool.tidy(i, s.isActive(i), x.e)
 }
 
 // level judges rule i by one value of its metric.
 func (s *State) level(x *pass, i rule, v float64) {
-	if s.pool.track(i) == nil && !s.passes(x, i, v) {
+	if s.pool.track(i) == nil && !x.passes(i, v) {
 		return
 	}
-	b := s.bounds(x.c, &x.p, x.th, i)
+	b := s.bounds(x, i)
 	if !b.judged() {
 		return
 	}
@@ -306,7 +286,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	case Deescalated:
 		t.put(bitCritical, false)
 	}
-	x.out = append(x.out, s.transition(x, i, b, kind))
+	*x.out = append(*x.out, s.transition(x, i, b, kind))
 	if kind == Resolved {
 		s.active &^= 1 << i
 		t.close(x.now)
@@ -328,28 +308,33 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 }
 
 // Active yields the active alerts in a fixed order.
-func (s *State) Active(yield func(Active) bool) {
-	for set := s.active; set != 0; set &= set - 1 {
-		i := lowest(set)
-		t := s.pool.track(i)
-		a := Active{
-			Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.time(),
-			Flapping: t.is(bitFlapping), Occurrences: t.occurrences(), EvaluatedAt: s.at,
-		}
-		switch i {
-		case ruleHigh, ruleLow:
-			a.EvaluatedAt = s.zoneAt
-		case ruleOffline:
-			a.EvaluatedAt = s.seenAt
-		}
-		a.Metric, a.Unit, a.Value, a.HasValue = s.measure(i, t)
-		if a.HasValue {
-			a.Peak = t.peak.float()
-		}
-		if !yield(a) {
-			return
+func (s *State) Active(u *unit.State) iter.Seq[Active] {
+	return func(yield func(Active) bool) {
+		for set := s.active; set != 0; set &= set - 1 {
+			if !yield(s.describe(u, lowest(set))) {
+				return
+			}
 		}
 	}
+}
+
+func (s *State) describe(u *unit.State, i rule) Active {
+	t := s.pool.track(i)
+	a := Active{
+		Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.Time(),
+		Flapping: t.is(bitFlapping), Occurrences: t.occurrences(), EvaluatedAt: u.At(),
+	}
+	switch i {
+	case ruleHigh, ruleLow:
+		a.EvaluatedAt = u.ZoneAt()
+	case ruleOffline:
+		a.EvaluatedAt = s.seenAt
+	}
+	a.Metric, a.Unit, a.Value, a.HasValue = s.measure(u, i, t)
+	if a.HasValue {
+		a.Peak = t.peak.Float()
+	}
+	return a
 }
 
 func severity(critical bool) rimewatch.Severity {
@@ -364,20 +349,20 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 	t := s.pool.track(i)
 	tr := Transition{
 		Kind: kind, Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), At: x.now,
-		ConditionStartedAt: t.start.time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
+		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
-	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(i, t)
-	tr.Peak = t.peak.float()
+	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(x.u, i, t)
+	tr.Peak = t.peak.Float()
 	if i == rulePower && kind != Resolved {
-		tr.HoldHours, tr.HasHold = s.holdHours(x.c)
+		tr.HoldHours, tr.HasHold = x.holdHours()
 	}
 	switch i {
 	case ruleOffline:
 		// The limit had already passed in silence when the device went offline.
-		tr.Value, tr.HasValue = b.warn+x.now.Sub(t.start.time()).Seconds(), true
+		tr.Value, tr.HasValue = b.warn+x.now.Sub(t.start.Time()).Seconds(), true
 		tr.Peak = tr.Value
 	case ruleStale:
-		tr.Value, tr.HasValue = x.now.Sub(t.start.time()).Seconds(), true
+		tr.Value, tr.HasValue = x.now.Sub(t.start.Time()).Seconds(), true
 		tr.Peak = tr.Value
 	}
 	if !tr.HasValue {
@@ -385,7 +370,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		return tr
 	}
 	if t.is(bitSecond) {
-		*b = s.secondBounds(x.th, i)
+		*b = x.secondBounds(i)
 	}
 	switch {
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):

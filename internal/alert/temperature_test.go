@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 func configOf(slug string) *Config {
 	e, _ := rimewatch.EquipmentBySlug(slug)
-	return &Config{Equipment: e, Limits: e.Limits}
+	return &Config{Config: unit.Config{Equipment: e}, Limits: e.Limits}
 }
 
 // The freezer's range is −30…−15 °C with 60 min of delay, critical above
@@ -315,7 +316,7 @@ func TestTemperatureAndOffline(t *testing.T) {
 		for _, tc := range table {
 			for _, reload := range []bool{false, true} {
 				t.Run(tc.name, func(t *testing.T) {
-					u := newUnit(t, configOf(tc.equipment))
+					u := newDevice(t, configOf(tc.equipment))
 					u.reload = reload
 					u.run(tc.script)
 					if diff := cmp.Diff(lines(tc.want), summary(u.log)); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // The times that hold for every rule.
@@ -15,28 +16,6 @@ const (
 	flapLimit      = 3        // the opening after this many such returns is latched
 	maxOccurrences = 31
 )
-
-// stamp is a Time in 48 bits, so that the state stays small.
-type stamp [3]uint16
-
-func stampOf(t rimewatch.Time) stamp {
-	return stamp{uint16(t), uint16(t >> 16), uint16(t >> 32)}
-}
-
-func (s stamp) time() rimewatch.Time {
-	return rimewatch.Time(s[0]) | rimewatch.Time(s[1])<<16 | rimewatch.Time(s[2])<<32
-}
-
-// fixed is a measurement in units of 10⁻⁴: exact for every decimal a sensor
-// sends, in half the room of a float64.
-type fixed int32
-
-func fix(v float64) fixed {
-	v = math.Round(v * 1e4)
-	return fixed(max(math.MinInt32, min(math.MaxInt32, v)))
-}
-
-func (f fixed) float() float64 { return float64(f) / 1e4 }
 
 // zone is where a value lies relative to one limit, worst last.
 type zone uint16
@@ -52,10 +31,10 @@ const (
 // A track follows one condition of one device through pending, active and
 // clearing. Everything in it is event time, but start after a resolve.
 type track struct {
-	peak  fixed
-	mark  stamp // when the value entered its zone relative to the warning limit
-	cmark stamp // … relative to the critical limit
-	start stamp // active: start of the condition; else when the last alert resolved
+	peak  unit.Fixed
+	mark  unit.Stamp // when the value entered its zone relative to the warning limit
+	cmark unit.Stamp // … relative to the critical limit
+	start unit.Stamp // active: start of the condition; else when the last alert resolved
 	bits  uint16
 }
 
@@ -154,7 +133,7 @@ func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
 		t.put(bitByTime, true)
 	}
 	t.enter(m.z, m.cz, e, active)
-	f := fix(m.v)
+	f := unit.FixedOf(m.v)
 	switch {
 	case m.second != t.is(bitSecond):
 		// An active alert keeps the measure it opened with until only the
@@ -164,7 +143,7 @@ func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
 		}
 		t.put(bitSecond, m.second)
 		t.peak = f
-	case !active && m.z == zoneBeyond && t.mark.time() == e:
+	case !active && m.z == zoneBeyond && t.mark.Time() == e:
 		t.peak = f
 	case m.low:
 		t.peak = min(t.peak, f)
@@ -181,7 +160,7 @@ func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
 	}
 	if was != z {
 		t.setPart(zoneShift, 3, uint16(z))
-		t.mark = stampOf(e)
+		t.mark = unit.StampOf(e)
 		if active && z == zoneBeyond && (was == zoneClear || was == zoneReturning) {
 			t.setPart(occShift, maxOccurrences, uint16(min(t.occurrences()+1, maxOccurrences)))
 		}
@@ -191,7 +170,7 @@ func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
 	}
 	if t.czone() != cz {
 		t.setPart(czoneShift, 3, uint16(cz))
-		t.cmark = stampOf(e)
+		t.cmark = unit.StampOf(e)
 	}
 }
 
@@ -214,12 +193,12 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 	due, kind := never, Kind(0)
 	switch {
 	case t.zone() == zoneClear:
-		due, kind = t.mark.time()+t.clearTime(b), Resolved
+		due, kind = t.mark.Time()+t.clearTime(b), Resolved
 	case !t.is(bitCritical) && crit != never:
 		due, kind = crit, Escalated
 	}
 	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
-		if eased := t.cmark.time() + max(b.clear, b.ease); eased < due && t.lastingDue(b) > eased {
+		if eased := t.cmark.Time() + max(b.clear, b.ease); eased < due && t.lastingDue(b) > eased {
 			due, kind = eased, Deescalated
 		}
 	}
@@ -242,9 +221,9 @@ func (t *track) warningDue(b *bounds) rimewatch.Time {
 	if !b.hasWarn || t.zone() != zoneBeyond {
 		return never
 	}
-	due := t.mark.time() + b.warnDelay
+	due := t.mark.Time() + b.warnDelay
 	if t.is(bitMuted) {
-		due = max(due, t.start.time()+reopenWarning)
+		due = max(due, t.start.Time()+reopenWarning)
 	}
 	return due
 }
@@ -252,11 +231,11 @@ func (t *track) warningDue(b *bounds) rimewatch.Time {
 func (t *track) criticalDue(b *bounds) rimewatch.Time {
 	due := never
 	if b.hasCrit && t.czone() == zoneBeyond {
-		due = t.cmark.time() + b.critDelay
+		due = t.cmark.Time() + b.critDelay
 	}
 	due = min(due, t.lastingDue(b))
 	if due != never && t.is(bitMuted) {
-		due = max(due, t.start.time()+reopenCritical)
+		due = max(due, t.start.Time()+reopenCritical)
 	}
 	return due
 }
@@ -266,14 +245,14 @@ func (t *track) lastingDue(b *bounds) rimewatch.Time {
 	if !b.hasWarn || b.longDelay <= 0 || t.zone() != zoneBeyond {
 		return never
 	}
-	return t.mark.time() + b.longDelay
+	return t.mark.Time() + b.longDelay
 }
 
 // open starts an alert at x, the moment to which the clocks have run.
 func (t *track) open(b *bounds, x rimewatch.Time) {
-	start := t.mark.time()
+	start := t.mark.Time()
 	flaps := 0
-	if last := t.start.time(); last != 0 && !t.is(bitMuted) && start-last < flapWindow {
+	if last := t.start.Time(); last != 0 && !t.is(bitMuted) && start-last < flapWindow {
 		flaps = min(t.flaps()+1, flapLimit)
 	}
 	critical := t.criticalDue(b) <= x
@@ -283,19 +262,19 @@ func (t *track) open(b *bounds, x rimewatch.Time) {
 	t.put(bitFlapping, flaps >= flapLimit)
 	t.setPart(flapShift, 3, uint16(flaps))
 	t.setPart(occShift, maxOccurrences, 1)
-	t.start = stampOf(start)
+	t.start = unit.StampOf(start)
 }
 
 // close ends the alert and keeps what a next one needs to know.
 func (t *track) close(now rimewatch.Time) {
 	t.bits &= zoneBits | 3<<flapShift
-	t.start = stampOf(now)
+	t.start = unit.StampOf(now)
 }
 
 // shift moves running clocks by the time for which they stood still.
 func (t *track) shift(d rimewatch.Time) {
-	t.mark = stampOf(t.mark.time() + d)
-	t.cmark = stampOf(t.cmark.time() + d)
+	t.mark = unit.StampOf(t.mark.Time() + d)
+	t.cmark = unit.StampOf(t.cmark.Time() + d)
 }
 
 // idle tells whether the track holds nothing but the memory of an alert.

@@ -40,7 +40,7 @@ func (s *State) zoneBounds(c *Config, low bool) bounds {
 		if e.TCS {
 			b.longDelay = tcsCritical
 		}
-		if !low && s.melt.graced {
+		if !low && s.graced {
 			b.warnDelay = max(b.warnDelay, minutes(e.Defrost.MaxMin+e.Defrost.RecoverMin))
 		}
 	}
@@ -58,7 +58,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
 		if s.pool.track(i) == nil && x.c.within(i == ruleLow, v) {
 			if i == ruleHigh {
-				s.melt.graced = false
+				s.graced = false
 			}
 			continue
 		}
@@ -70,7 +70,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 		switch {
 		case i == ruleHigh && s.graceWarning(x, z):
 			b = s.zoneBounds(x.c, false)
-		case i == ruleLow && z == zoneClear && s.melting(x):
+		case i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(&x.c.Config, x.e):
 			// The warmth of a defrost is no end of the cold.
 			z, cz = zoneBand, zoneBand
 		}
@@ -91,10 +91,10 @@ func (c *Config) within(low bool, v float64) bool {
 // reconsider judges the newest temperature by limits that may have changed. A
 // condition that the edit made begins with the edit.
 func (s *State) reconsider(x *pass) {
-	if s.zoneAt == 0 {
+	if x.u.ZoneAt() == 0 {
 		return
 	}
-	v := s.last[rimewatch.ProductZoneTemp].float()
+	v := x.u.Last(rimewatch.ProductZoneTemp)
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
 		b := s.zoneBounds(x.c, i == ruleLow)
 		m := sample{v: v, low: b.low}
@@ -151,4 +151,29 @@ func (s *State) judgePresence(x *pass, online bool) {
 	b := offlineBounds(p)
 	s.apply(x, ruleOffline, &b, x.now, true)
 	s.pool.tidy(ruleOffline, s.isActive(ruleOffline), x.now)
+}
+
+// graceWarning decides, when the zone leaves its range, whether a defrost is
+// the reason; then the warning, never the critical alert, waits until defrost
+// and recovery must be over. It reports a change.
+func (s *State) graceWarning(x *pass, z zone) bool {
+	was := s.graced
+	switch e := x.c.Equipment; {
+	case z != zoneBeyond || e == nil || x.c.Rules&RuleDefrost == 0 || e.Defrost.Kind == rimewatch.DefrostNone:
+		s.graced = false
+	case x.u.Declared():
+		s.graced = true
+	case !s.beyond(ruleHigh): // it has just left
+		s.graced = x.u.DefrostExpected(&x.c.Config, x.e)
+	}
+	return s.graced != was
+}
+
+// Graced reports whether the warning of an excursion waits for a defrost.
+func (s *State) Graced() bool { return s.graced }
+
+// beyond reports whether the condition of rule i holds at present.
+func (s *State) beyond(i rule) bool {
+	t := s.pool.track(i)
+	return t != nil && t.zone() == zoneBeyond
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
+	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // notifications puts together what tells people of alerts.
@@ -51,7 +51,7 @@ func (a *App) notifications() error {
 type waker struct{ wake func() }
 
 // Publish implements ingest.Publisher.
-func (w waker) Publish(p *ingest.Published) {
+func (w waker) Publish(p *publish.Commit) {
 	if len(p.Alerts) > 0 {
 		w.wake()
 	}

@@ -1,12 +1,15 @@
 package app
 
-import "github.com/rimewatch/rimewatch/internal/ingest"
+import (
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
+)
 
 // both publishes to two.
 type both struct{ first, second ingest.Publisher }
 
 // Publish implements ingest.Publisher.
-func (b both) Publish(p *ingest.Published) {
+func (b both) Publish(p *publish.Commit) {
 	b.first.Publish(p)
 	b.second.Publish(p)
 }

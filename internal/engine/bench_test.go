@@ -37,13 +37,13 @@ func BenchmarkReading(b *testing.B) {
 	rs := freezerDay()
 	b.ReportAllocs()
 	var s engine.State
-	in := engine.Input{Kind: engine.Reading, Last: true}
+	var r rimewatch.Reading
+	in := engine.Input{Kind: engine.Reading, Last: true, Reading: &r}
 	var out []alert.Transition
 	i, shift := 0, rimewatch.Time(0)
 	for b.Loop() {
-		r := rs[i]
+		r = rs[i]
 		r.At += shift
-		in.Reading = &r
 		out, _ = s.Step(&cfg, nil, &in, r.At+300, out[:0])
 		s.Deadline(&cfg, nil)
 		if i++; i == len(rs) {

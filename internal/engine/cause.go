@@ -12,16 +12,16 @@ func (s *State) hint(r *rimewatch.Reading) {
 	if open, sent := r.Flags.Bool(rimewatch.DoorOpen); sent && open {
 		h |= health.HintDoor
 	}
-	if s.Alert.Melting() {
+	if s.Unit.Defrosting() || s.Alert.Graced() {
 		h |= health.HintDefrost
 	}
-	if s.Alert.Broken().Has(rimewatch.ProductZoneTemp) {
+	if s.Unit.Broken().Has(rimewatch.ProductZoneTemp) {
 		h |= health.HintSensor
 	}
-	for a := range s.Alert.Active {
+	for a := range s.Alert.Active(&s.Unit) {
 		h |= hintOf(a.Type)
 	}
-	if p, ok := s.Predict.Standing(); ok {
+	if p, ok := s.Predict.Standing(&s.Unit); ok {
 		h |= hintOf(p.Type)
 	}
 	s.Health.Hint(h)

@@ -1,38 +1,33 @@
 package engine
 
 import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // Config is what a device is judged by. It may be shared between devices and is
 // never changed: a device is given another one.
 type Config struct {
-	Alert    alert.Config
+	Alert    alert.Config // and what is known of the unit
 	Health   health.Config
 	Presence presence.Config
-	Predict  predict.Config
 
 	Offsets          []rimewatch.Offset // correct readings before they are judged
 	CalibrationDueAt rimewatch.Time     // 0 = its probes were never calibrated
 }
 
-// ConfigOf gives a device's configuration.
+// ConfigOf returns a device's configuration.
 func ConfigOf(d *rimewatch.Device) Config {
 	e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
 	limits := d.LimitsInForce()
 	return Config{
-		Alert:    alert.Config{Equipment: e, Limits: limits, Rules: alert.DefaultRules},
+		Alert:    alert.Config{Config: unit.Config{Equipment: e}, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
-		Predict:  predict.Config{Equipment: e},
 		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
 }
@@ -42,6 +37,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 // commit.
 type State struct {
 	Presence presence.State
+	Unit     unit.State
 	Alert    alert.State
 	Health   health.State
 	Predict  predict.State
@@ -62,23 +58,27 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 	if v, has := r.Value(rimewatch.ProductZoneTemp); has && rimewatch.ProductZoneTemp.Plausible(v) {
 		over, _ = s.Health.Observe(&c.Health, r)
 	}
-	out = s.Alert.ObserveNext(&c.Alert, s.view(c), r, now, last, out)
+	view := s.view(c)
+	out = s.Alert.Arrived(&c.Alert, view, &s.Unit, now, out)
+	var o unit.Observation
+	s.Unit.Observe(&c.Alert.Config, r, now, s.Alert.Hold()|s.Predict.Hold(), &o)
+	out = s.Alert.Judge(&c.Alert, view, &s.Unit, &o, now, last, out)
 	if r.At >= s.Health.Newest() { // a late one says nothing about what runs
 		s.hint(r)
 	}
-	return s.foresee(c, r, now, out), over
+	return appendPredictions(out, s.Predict.Observe(&s.Unit, &o, now, nil), now), over
 }
 
 // tick does what the passing of time brings.
 func (s *State) tick(c *Config, down []presence.Downtime, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	s.Presence.Tick(c.Presence, down, now)
-	return s.endMaintenance(c, now, s.Alert.Tick(&c.Alert, s.view(c), now, out))
+	return s.endMaintenance(c, now, s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out))
 }
 
 // Deadline is when a Tick is due, 0 = never.
 func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
 	at := s.Presence.Deadline(c.Presence, down)
-	if due := s.Alert.Deadline(&c.Alert, s.view(c)); due != 0 && (at == 0 || due < at) {
+	if due := s.Alert.Deadline(&c.Alert, s.view(c), &s.Unit); due != 0 && (at == 0 || due < at) {
 		at = due
 	}
 	if end := s.maintenanceEnd(c); end != 0 && (at == 0 || end < at) {
@@ -102,48 +102,6 @@ func (s *State) view(c *Config) alert.Presence {
 	return p
 }
 
-const stateVersion = 3
-
-// AppendBinary appends the state for a checkpoint.
-func (s *State) AppendBinary(b []byte) []byte {
-	b = append(b, stateVersion)
-	b = s.Presence.AppendBinary(b)
-	b = s.Health.AppendBinary(b)
-	b = s.Predict.AppendBinary(b)
-	b = s.Verdicts.appendBinary(b)
-	b = binary.AppendVarint(b, int64(s.Maintained))
-	return s.Alert.AppendBinary(b)
-}
-
-// UnmarshalBinary reads what AppendBinary wrote.
-func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) == 0 || b[0] != stateVersion {
-		return errors.New("engine: unknown version of state")
-	}
-	rest, err := s.Presence.DecodeBinary(b[1:])
-	if err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	if rest, err = s.Health.DecodeBinary(rest); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	if rest, err = s.Predict.DecodeBinary(rest); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	if rest, err = s.Verdicts.decodeBinary(rest); err != nil {
-		return err
-	}
-	at, n := binary.Varint(rest)
-	if n <= 0 {
-		return errors.New("engine: damaged state")
-	}
-	s.Maintained, rest = rimewatch.Time(at), rest[n:]
-	if err := s.Alert.UnmarshalBinary(rest); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	return nil
-}
-
 // Circumstances are what the health score rests on beside the State's memory:
 // presence and the active alerts.
 func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstances {
@@ -151,7 +109,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 	if due := cfg.CalibrationDueAt; due != 0 && due < now {
 		c.Severity[health.Calibration] = 1
 	}
-	for a := range s.Alert.Active {
+	for a := range s.Alert.Active(&s.Unit) {
 		severity := 0.5
 		if a.Severity == rimewatch.Critical {
 			severity, c.OpenCritical = 1, true
@@ -162,7 +120,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 			c.Severity[k] = max(c.Severity[k], severity)
 		}
 	}
-	s.foretell(&c)
+	s.addPrediction(&c)
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
 )
 
 // Verdicts counts what people said of a device's predictions, in the order of
@@ -15,13 +16,20 @@ type Verdicts [len(rimewatch.Verdicts)]uint16
 
 // judged takes note of a person's verdict on the prediction of a type; was is
 // the one that it replaces, "" when it is the first. A verdict that ends an open
-// prediction makes the predictor learn the device anew.
-func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.Verdict, now rimewatch.Time) {
+// prediction makes the device be learnt anew; the prediction itself is the
+// person's to end.
+func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.Verdict, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	s.Verdicts.count(was, -1)
 	s.Verdicts.count(verdict, 1)
-	if p, ok := s.Predict.Standing(); ok && p.Type == t && Ends(verdict) {
-		s.Predict.Rebaseline(&c.Predict, now, nil)
+	p, ok := s.Predict.Standing(&s.Unit)
+	if !ok || p.Type != t || !Ends(verdict) {
+		return out
 	}
+	s.Predict.Relearn(&s.Unit, now, nil)
+	if verdict == rimewatch.Fixed {
+		return s.relearn(c, rimewatch.RelearnFixed, now, out)
+	}
+	return s.relearn(c, rimewatch.RelearnFalseAlarm, now, out)
 }
 
 // Ends reports whether a verdict ends the prediction that it is about.
@@ -44,7 +52,7 @@ func (f *Verdicts) decodeBinary(b []byte) (rest []byte, err error) {
 	for i := range f {
 		v, n := binary.Uvarint(b)
 		if n <= 0 || v > math.MaxUint16 {
-			return nil, errors.New("engine: damaged feedback")
+			return nil, errors.New("damaged verdicts")
 		}
 		f[i], b = uint16(v), b[n:]
 	}

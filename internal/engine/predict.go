@@ -7,21 +7,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/predict"
 )
 
-// foresee lets the predictor see a reading. What it says of its one alert comes
-// among the transitions of the rules.
-func (s *State) foresee(c *Config, r *rimewatch.Reading, now rimewatch.Time, out []alert.Transition) []alert.Transition {
-	return said(s.Predict.Observe(&c.Predict, r, now, nil), now, out)
-}
-
-// Rebaseline makes the predictor learn the device anew, after maintenance or a
-// prediction that was wrong. It resolves a prediction that is open.
-func (s *State) Rebaseline(c *Config, now rimewatch.Time, out []alert.Transition) []alert.Transition {
-	return said(s.Predict.Rebaseline(&c.Predict, now, nil), now, out)
-}
-
 // resolved takes note that a person has resolved the alert of a type.
 func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
-	if p, ok := s.Predict.Standing(); ok && p.Type == t {
+	if p, ok := s.Predict.Standing(&s.Unit); ok && p.Type == t {
 		s.Predict.Dismiss(now)
 		return
 	}
@@ -30,12 +18,12 @@ func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
 
 // Knows reports whether an alert of the type is active as far as the state knows.
 func (s *State) Knows(t rimewatch.AlertType) bool {
-	for a := range s.Alert.Active {
+	for a := range s.Alert.Active(&s.Unit) {
 		if a.Type == t {
 			return true
 		}
 	}
-	p, ok := s.Predict.Standing()
+	p, ok := s.Predict.Standing(&s.Unit)
 	return ok && p.Type == t
 }
 
@@ -45,8 +33,8 @@ var kinds = [...]alert.Kind{
 	predict.Opened: alert.Opened, predict.Updated: alert.Updated, predict.Escalated: alert.Escalated, predict.Resolved: alert.Resolved,
 }
 
-// said appends the predictor's transitions.
-func said(list []predict.Transition, now rimewatch.Time, out []alert.Transition) []alert.Transition {
+// appendPredictions appends what the predictor says of its one alert.
+func appendPredictions(out []alert.Transition, list []predict.Transition, now rimewatch.Time) []alert.Transition {
 	for i := range list {
 		t := &list[i]
 		out = append(out, alert.Transition{
@@ -58,9 +46,9 @@ func said(list []predict.Transition, now rimewatch.Time, out []alert.Transition)
 	return out
 }
 
-// foretell adds the predictor's alert to the circumstances of the score.
-func (s *State) foretell(c *health.Circumstances) {
-	p, ok := s.Predict.Standing()
+// addPrediction adds the predictor's alert to the circumstances of the score.
+func (s *State) addPrediction(c *health.Circumstances) {
+	p, ok := s.Predict.Standing(&s.Unit)
 	if !ok {
 		return
 	}

@@ -43,11 +43,11 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		return s.reading(c, in.Reading, now, in.Last, out)
 	case Heartbeat:
 		s.Presence.Heartbeat(now, in.Shutdown)
-		out = s.Alert.Tick(&c.Alert, s.view(c), now, out)
+		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
 	case Resolve:
 		s.resolved(in.Alert, now)
 	case Feedback:
-		s.judged(c, in.Alert, in.Verdict, in.Was, now)
+		out = s.judged(c, in.Alert, in.Verdict, in.Was, now, out)
 	}
 	return out, over
 }

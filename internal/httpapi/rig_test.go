@@ -19,6 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
@@ -284,7 +285,7 @@ func newEventRecorder() *eventRecorder {
 }
 
 // Publish implements ingest.Publisher.
-func (e *eventRecorder) Publish(p *ingest.Published) {
+func (e *eventRecorder) Publish(p *publish.Commit) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, part := range p.Parts {

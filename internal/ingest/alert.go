@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -120,11 +121,11 @@ func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
 			s.auditAlert(op, &row, now)
 			if op.does == rimewatch.TransitionFeedback {
 				s.noteVerdict(op, was)
-				if kind == AlertResolved {
+				if kind == publish.AlertResolved {
 					s.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
 				}
 			}
-			s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{kind, &row})
+			s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
 			return
 		}
 	}
@@ -173,10 +174,10 @@ func (s *Service) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, 
 	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
 	s.putAlert(shared, alerts, i, &row)
 	s.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
-func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {
+func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
 	if op.note != "" {
 		a.Note = op.note
 	}
@@ -185,15 +186,15 @@ func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) EventKind {
 		return op.judge(a, now)
 	case rimewatch.TransitionResolved:
 		a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
-		return AlertResolved
+		return publish.AlertResolved
 	case rimewatch.TransitionAcknowledged:
 		span := rimewatch.Time(op.expires.Milliseconds())
 		if span == 0 {
 			span = alert.AcknowledgedFor(a.Severity)
 		}
 		a.AcknowledgedAt, a.AcknowledgedBy, a.AckExpiresAt = now, op.by, now+span
-		return AlertAcknowledged
+		return publish.AlertAcknowledged
 	default:
-		return AlertUpdated
+		return publish.AlertUpdated
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // Common mode: when at least siteLeast devices of a site, and at least half of
@@ -115,7 +116,7 @@ func (s *Service) applyShared(w *shared, now rimewatch.Time) int {
 	}
 	s.putAlert(w.unit.alerts, &st.alerts, i, &row)
 	s.tell(kind, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 	return 1
 }
 

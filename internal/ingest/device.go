@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -62,18 +63,18 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		s.auditDevice(op, now)
 	}
 	events := &s.group.events
-	kind := DeviceUpdated
+	kind := publish.DeviceUpdated
 	u := s.units[d.ID]
 	switch {
 	case op.Create != nil:
-		kind = DeviceCreated
+		kind = publish.DeviceCreated
 		u = s.group.added(d)
 	case u == nil:
 		u = s.group.added(d) // created in this very group
 	}
 	st := s.stage(u)
 	if op.Delete {
-		kind = DeviceDeleted
+		kind = publish.DeviceDeleted
 		if over, lasted := st.state.Health.Finish(now); lasted {
 			s.excursion(st, &over)
 		}
@@ -92,7 +93,7 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		out, _ := st.state.Step(st.cfg, s.downtimes, &engine.Input{Kind: engine.Tick}, now, s.group.scratch[:0])
 		s.transitions(st, out, now)
 	}
-	event := DeviceEvent{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
+	event := publish.Device{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
 	if op.Delete {
 		event.Device = d
 	}
@@ -116,7 +117,7 @@ func (s *Service) supersede(st *staged, i int, now rimewatch.Time) {
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
 	s.tell(rimewatch.TransitionResolved, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertResolved, &row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
 }
 
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares

@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -59,13 +60,13 @@ func decodeFeedback(payload []byte) engine.Input {
 }
 
 // judge writes the verdict into the alert, and ends one that is open.
-func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) EventKind {
+func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
 	a.Feedback = &rimewatch.Feedback{Verdict: op.verdict, Note: op.note, By: op.by, At: now}
 	if a.Status != rimewatch.AlertActive || !engine.Ends(op.verdict) {
-		return AlertUpdated
+		return publish.AlertUpdated
 	}
 	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
-	return AlertResolved
+	return publish.AlertResolved
 }
 
 // judgedLate writes feedback on an alert that is over.
@@ -83,7 +84,7 @@ func (s *Service) judgedLate(op *alertOp, now rimewatch.Time) {
 	}
 	op.judge(&row, now)
 	if i >= 0 {
-		s.group.events.replace((*alerts)[i], &row)
+		s.group.events.Replace((*alerts)[i], &row)
 		(*alerts)[i] = &row
 	} else {
 		*alerts = append(*alerts, &row)
@@ -91,7 +92,7 @@ func (s *Service) judgedLate(op *alertOp, now rimewatch.Time) {
 	s.tell(op.does, &row, now, op.by, op.note)
 	s.auditAlert(op, &row, now)
 	s.noteVerdict(op, was)
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // noteVerdict counts a verdict once the group is durable.
@@ -117,15 +118,13 @@ func (s *Service) Prediction(deviceID int64) (_ predict.Report, verdicts [len(ri
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	u := s.units[deviceID]
-	if u == nil {
-		var unknown predict.State
-		cfg := engine.ConfigOf(&rimewatch.Device{})
-		return unknown.Report(&cfg.Predict), verdicts
-	}
 	var scratch engine.State
-	state := u.read(&scratch)
+	state := &scratch
+	if u != nil {
+		state = u.read(&scratch)
+	}
 	for i, n := range state.Verdicts {
 		verdicts[i] = int(n)
 	}
-	return state.Predict.Report(&u.cfg.Predict), verdicts
+	return state.Predict.Report(&state.Unit), verdicts
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
@@ -79,7 +80,7 @@ func (r *rig) crash() {
 	r.open()
 }
 
-func (r *rig) Publish(p *ingest.Published) {
+func (r *rig) Publish(p *publish.Commit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, part := range p.Parts {

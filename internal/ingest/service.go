@@ -11,6 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -29,7 +30,7 @@ type Store interface {
 // Publisher hears of every commit, in order, after it is durable. It must
 // return at once and keep nothing of what it is given.
 type Publisher interface {
-	Publish(*Published)
+	Publish(*publish.Commit)
 }
 
 // Config of a Service. The zero value of everything but Store is good.
@@ -79,7 +80,7 @@ func (c *Config) defaults() {
 
 type nobody struct{}
 
-func (nobody) Publish(*Published) {}
+func (nobody) Publish(*publish.Commit) {}
 
 const (
 	queueRequests = 16_384

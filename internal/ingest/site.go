@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -364,18 +365,18 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 	row.OutOf = v.devices
 	i := len(staged.alerts) - 1
 	s.putAlert(staged.site.alerts, &staged.alerts, i, row)
-	event := AlertUpdated
+	news := publish.AlertUpdated
 	switch kind {
 	case rimewatch.TransitionOpened:
-		event = AlertOpened
+		news = publish.AlertOpened
 	case rimewatch.TransitionResolved:
-		event = AlertResolved
+		news = publish.AlertResolved
 	default: // an update
 	}
 	if kind != "" {
 		s.tell(kind, row, now, "", "")
 	}
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{event, row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: news, Alert: row})
 }
 
 // explain marks a device's silence as explained by an alert, nil = as its own
@@ -419,7 +420,7 @@ func (s *Service) suppress(st *staged, i int, by *rimewatch.Alert, now rimewatch
 	}
 	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
 	s.tell(kind, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, AlertEvent{AlertUpdated, &row})
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // committedSites makes the group's changes of sites known.

@@ -237,6 +237,7 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 	}
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
+		row.Relearning = t.Relearning
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {
@@ -245,7 +246,7 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 	}
 	s.putAlert(st.unit.alerts, &st.alerts, i, row)
 	s.tell(timelineKinds[t.Kind], row, now, "", "")
-	s.group.events.alert(t.Kind, row)
+	s.group.events.Alerts = append(s.group.events.Alerts, alertEvent(t.Kind, row))
 }
 
 // putAlert places a changed row among the staged alerts of a unit or site, whose
@@ -274,5 +275,5 @@ func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Al
 	}
 	// The row changes for the second time in this group.
 	effects.Alerts[slices.Index(effects.Alerts, old)] = row
-	s.group.events.replace(old, row)
+	s.group.events.Replace(old, row)
 }

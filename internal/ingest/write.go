@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -101,7 +102,7 @@ type group struct {
 	requests []*request
 	staged   []staged
 	sites    []stagedSite
-	events   Published
+	events   publish.Commit
 	scratch  []alert.Transition
 	result   store.Effects
 	readings int
@@ -125,7 +126,7 @@ func (g *group) reset() {
 	clear(g.store.Parts)
 	clear(g.store.Devices)
 	g.store.Parts, g.store.Devices = g.store.Parts[:0], g.store.Devices[:0]
-	g.events.reset()
+	g.events.Reset()
 	g.verdicts = [len(rimewatch.Verdicts)]int{}
 	clear(g.result.Alerts)
 	clear(g.result.Transitions)
@@ -340,7 +341,7 @@ func (s *Service) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		g.readings++
 		s.excursion(st, &over)
 	case store.InputDevice:
-		g.events.Devices = append(g.events.Devices, DeviceEvent{Kind: DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
+		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
 	default: // its transitions say all
 	}
 	s.transitions(st, out, now)
@@ -365,7 +366,7 @@ func (s *Service) conclude(now rimewatch.Time) {
 		p := &st.state.Presence
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: st.unit.id, Presence: st.presence()})
 		if p.Online != st.was {
-			g.events.presence(st.unit, p.Online, now)
+			g.events.Devices = append(g.events.Devices, presenceEvent(st.unit, p.Online, now))
 		}
 		g.result.Touched = appendTouched(g.result.Touched, st.state, st.alerts)
 	}
@@ -386,10 +387,10 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 			}
 		}
 	}
-	for a := range state.Alert.Active {
+	for a := range state.Alert.Active(&state.Unit) {
 		note(a.Type, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
 	}
-	if p, ok := state.Predict.Standing(); ok {
+	if p, ok := state.Predict.Standing(&state.Unit); ok {
 		note(p.Type, store.AlertTouch{Evaluated: p.EvaluatedAt})
 	}
 	return touched

@@ -170,6 +170,20 @@ const sitePartly = "Some of its %o devices are reporting again after %t. The oth
 // unknown is for a type that this version does not know.
 var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "Something is not as usual.", over: "It is back to normal."}
 
+const relearningEnding = "Learning what is normal again"
+
+// relearning says why an alert has ended that was based on what was normal for
+// its unit.
+func relearning(why rimewatch.Relearning) string {
+	because := map[rimewatch.Relearning]string{
+		rimewatch.RelearnMaintenance: "The maintenance is over",
+		rimewatch.RelearnFixed:       "A repair was reported",
+		rimewatch.RelearnFalseAlarm:  "A prediction was reported as a false alarm",
+		rimewatch.RelearnSilence:     "The unit had not reported for two weeks",
+	}[why]
+	return or(because, "Something has changed") + ", so what is normal for this unit is being learned again. This alert was based on what was normal before."
+}
+
 const noLongerCritical = "It is no longer critical."
 
 const flappingNote = "It keeps coming and going, so it stays open until it has been quiet for an hour."

@@ -70,6 +70,9 @@ func Headline(a *rimewatch.Alert, now rimewatch.Time) string {
 
 // Ending is the headline of an alert that is over: "Voltage back to normal".
 func Ending(a *rimewatch.Alert) string {
+	if a.Relearning != "" {
+		return relearningEnding
+	}
 	if a.Prediction != nil {
 		return predictionEnding
 	}
@@ -85,6 +88,8 @@ func Message(a *rimewatch.Alert) string {
 	e := entryOf(a)
 	switch {
 	case a.Status != rimewatch.AlertResolved:
+	case a.Relearning != "":
+		return relearning(a.Relearning)
 	case a.Resolution != rimewatch.ResolvedAuto: // by a person, or its device is gone: the condition may still hold
 		return fill(e.what, a)
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:

@@ -138,10 +138,12 @@ func predictionMessage(a *rimewatch.Alert) string {
 			}
 		}
 		return join(lead, observations(p.Evidence), Cause(p)+".", Risk(p)+".", after, RecommendedAction(p))
+	case a.Relearning != "":
+		lead = relearning(a.Relearning)
 	case a.Resolution == rimewatch.ResolvedSuperseded:
 		lead = "Another fault fits better by now: see the alert that has replaced this one."
 	default:
-		lead = "The readings are back to what is normal for this unit, or it is learning a new normal."
+		lead = "The readings are back to what is normal for this unit."
 	}
 	return join(lead, "Before: "+observations(p.Evidence), Cause(p)+".")
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // Kind is what a transition does to an alert.
@@ -75,21 +76,21 @@ const (
 )
 
 // judge decides at the end of a window.
-func (s *State) judge(c *Config, at rimewatch.Time, out []Transition) []Transition {
-	s.hist.add(&s.chans)
-	strong, weak := s.departures()
-	f := s.findings()
+func (s *State) judge(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
+	s.hist.add(u)
+	strong, weak := s.departures(u)
+	f := s.findings(u)
 	d := diagnose(&f)
 	a := &s.alarm
 	if a.active() {
-		return s.follow(c, at, strong || weak, &d, &f, out)
+		return s.follow(u, at, strong || weak, &d, &f, out)
 	}
 	a.pending = count(a.pending, strong)
 	a.weak = count(a.weak, weak)
 	if !(a.pending >= needPending || a.weak >= needWeak) || d.score < needFit || faults[d.first].alert == "" {
 		return out
 	}
-	return s.open(c, at, &d, &f, false, out)
+	return s.open(u, at, &d, &f, false, out)
 }
 
 func count(n uint8, yes bool) uint8 {
@@ -101,25 +102,23 @@ func count(n uint8, yes bool) uint8 {
 
 // decisive are the channels whose departure alone may open an alert. Duty and
 // zone follow people as well as faults.
-var decisive = [...]int{chDischarge, chSuction, chAmps, chVibration}
+var decisive = [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.Vibration}
 
 // departures tells whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
-func (s *State) departures() (strong, weak bool) {
+func (s *State) departures(u *unit.State) (strong, weak bool) {
 	for _, c := range decisive {
-		d := &s.chans[c]
-		now, slow := float64(d.last[0]), float64(d.slow)
-		sure := math.Abs(d.score(now, 1))
-		if math.Abs(now) >= floors[c] && sure >= needScore {
+		now, _, slow := u.Departure(c)
+		floor, sure := c.Floor(), math.Abs(u.Certainty(c, now, 1))
+		if math.Abs(now) >= floor && sure >= needScore {
 			strong = true
 		}
 		// What has been far beyond its floor for long needs less certainty: a unit
 		// that was drifting while it was learnt is never known well.
-		if far := min(math.Abs(now), math.Abs(slow)) / floors[c]; far >= farShare && now*slow > 0 && sure >= needScore/far {
+		if far := min(math.Abs(now), math.Abs(slow)) / floor; far >= farShare && now*slow > 0 && sure >= needScore/far {
 			strong = true
 		}
-		// The exponential mean rests on about (2 − r)/r windows.
-		if math.Abs(slow) >= weakShare*floors[c] && now*slow > 0 && math.Abs(d.score(slow, (2-slowRate)/slowRate)) >= needScore {
+		if math.Abs(slow) >= weakShare*floor && now*slow > 0 && math.Abs(u.Certainty(c, slow, unit.SlowWindows)) >= needScore {
 			weak = true
 		}
 	}
@@ -128,53 +127,46 @@ func (s *State) departures() (strong, weak bool) {
 
 // findings are the features now: the mean of the two newest windows, or the
 // slow mean where that is what departs.
-func (s *State) findings() findings {
+func (s *State) findings(u *unit.State) findings {
 	var f findings
 	step, sudden, most := 0.0, 0.0, 0.0
-	for c := range numChannels {
-		d := &s.chans[c]
-		if d.n < 4 {
+	for c := range unit.NumChannels {
+		if !u.Scored(c) {
 			continue
 		}
-		f[c] = float64(d.last[0]+d.last[1]) / 2
-		if c == chDuty {
-			f[c] = float64(d.slow)
+		now, before, slow := u.Departure(c)
+		f[c] = (now + before) / 2
+		if c == unit.Duty {
+			f[c] = slow
 		}
-		if share := math.Abs(f[c]) / floors[c]; c < trendChannels && share > most {
+		if share := math.Abs(f[c]) / c.Floor(); c < trendChannels && share > most {
 			step, sudden, most = s.hist.step(c), ramp((f[c]-s.hist.back(c, 2))/f[c], 0.8, 1), share
 		}
 	}
-	if o := &s.op; o.runs >= 20 && o.zone < o.cutOut {
-		// Colder than the thermostat lets it become.
-		f[chZone] = min(f[chZone], float64(o.zone-o.cutOut))
-	}
+	// Colder than the thermostat lets it become.
+	f[unit.Zone] = min(f[unit.Zone], -u.BelowCutOut())
 	f[ftStep], f[ftSudden] = step, sudden
-	f[ftVolts] = float64(s.volts)
-	s.events(&f)
+	f[ftVolts] = u.Supply()
+	s.events(u, &f)
 	return f
 }
 
 // events adds what is counted.
-func (s *State) events(f *findings) {
-	o := &s.op
-	f[ftTrips] = float64(recent(o.at, 45*rimewatch.Minute, o.trips[:]))
-	f[ftFailed] = float64(recent(o.at, rimewatch.Day, o.failed[:]))
+func (s *State) events(u *unit.State, f *findings) {
+	f[ftTrips] = float64(u.Trips(tripSpan))
+	f[ftFailed] = float64(u.FailedStarts(24))
 	f[ftTripAmp] = float64(s.quick.tripAmp)
-	if usual := s.melt.mean(); s.melt.n >= 4 && usual > 0.5 && s.meltN >= uint8(len(s.melts)) {
-		rise := 0.0
-		for _, m := range s.melts {
-			rise += float64(m) / float64(len(s.melts))
-		}
-		f[ftMelt] = max(0, min(1, 1-rise/usual))
+	if usual, now, ok := u.DefrostRise(); ok && usual > 0.5 {
+		f[ftMelt] = max(0, min(1, 1-now/usual))
 	}
 }
 
 // open opens an alert for a diagnosis.
-func (s *State) open(c *Config, at rimewatch.Time, d *diagnosis, f *findings, byEvent bool, out []Transition) []Transition {
+func (s *State) open(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings, byEvent bool, out []Transition) []Transition {
 	s.alarm = alarm{opened: at, renewed: at, since: s.departedSince(at, byEvent), byEvent: byEvent}
-	s.take(d, f, at)
+	s.take(u, d, f, at)
 	s.alarm.critical = s.grave()
-	return append(out, s.transition(c, Opened, at, f))
+	return append(out, s.transition(u, Opened, at, f))
 }
 
 // departedSince goes back through the windows to where the departure began.
@@ -186,22 +178,22 @@ func (s *State) departedSince(at rimewatch.Time, byEvent bool) rimewatch.Time {
 	for _, c := range decisive {
 		for back := range int(s.hist.n) {
 			v := s.hist.back(c, back)
-			if math.Abs(v) < 0.4*floors[c] || v*s.hist.back(c, 0) < 0 {
+			if math.Abs(v) < 0.4*c.Floor() || v*s.hist.back(c, 0) < 0 {
 				break
 			}
 			first = max(first, back+1)
 		}
 	}
-	return at - rimewatch.Time(max(1, first))*windowLen
+	return at - rimewatch.Time(max(1, first))*unit.WindowLength
 }
 
 // take notes a diagnosis and what follows from it.
-func (s *State) take(d *diagnosis, f *findings, at rimewatch.Time) {
+func (s *State) take(u *unit.State, d *diagnosis, f *findings, at rimewatch.Time) {
 	a := &s.alarm
 	a.fault, a.second, a.score = d.first, d.second, float32(d.score)
 	spec := &faults[a.fault]
-	ends := s.endsOf(spec)
-	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since)/windowLen))
+	ends := s.endsOf(u, spec)
+	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since)/unit.WindowLength))
 	progress := 0.3
 	for _, e := range ends {
 		progress = max(progress, f[e.channel]/e.at)
@@ -219,16 +211,16 @@ func (s *State) take(d *diagnosis, f *findings, at rimewatch.Time) {
 // endsOf are the limits of a fault for this unit. Bearings end at vibration zone
 // D of ISO 10816-1 class I, 4.5 mm/s, or at four times the usual where a unit
 // always shook harder.
-func (s *State) endsOf(spec *fault) []limit {
+func (s *State) endsOf(u *unit.State, spec *fault) []limit {
 	if spec != &faults[fiBearing] {
 		return spec.ends
 	}
-	usual := float64(s.model.coef[chVibration][0]) / 100
-	return []limit{{chVibration, max(100*(math.Log(4.5)-usual), 100*math.Log(4))}}
+	usual := u.Expected(unit.Vibration, unit.AtAmbient(0)) / 100
+	return []limit{{unit.Vibration, max(100*(math.Log(4.5)-usual), 100*math.Log(4))}}
 }
 
 // follow keeps an open alert up to date, or ends it.
-func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
+func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
 	a := &s.alarm
 	if a.byEvent && at-a.renewed < eventHold {
 		a.supported = a.supported || supported
@@ -236,7 +228,7 @@ func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosi
 	}
 	if !supported {
 		if a.calm++; a.calm >= calmWindows {
-			return s.resolve(c, at, rimewatch.ResolvedAuto, out)
+			return s.resolve(u, at, rimewatch.ResolvedAuto, out)
 		}
 		return out
 	}
@@ -251,20 +243,20 @@ func (s *State) follow(c *Config, at rimewatch.Time, supported bool, d *diagnosi
 		if a.other < 2 {
 			return out
 		}
-		out = s.resolve(c, at, rimewatch.ResolvedSuperseded, out)
+		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
 		s.alarm = alarm{opened: at, since: before.since, renewed: at}
-		s.take(d, f, at)
+		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
-		return append(out, s.transition(c, Opened, at, f))
+		return append(out, s.transition(u, Opened, at, f))
 	}
 	a.other = 0
-	s.take(d, f, at)
+	s.take(u, d, f, at)
 	a.critical = a.critical || s.grave()
 	switch {
 	case a.critical && !severity:
-		return append(out, s.transition(c, Escalated, at, f))
+		return append(out, s.transition(u, Escalated, at, f))
 	case a.fault != before.fault || changed(float64(a.risk), float64(before.risk), 0.1) || a.hasLead != before.hasLead:
-		return append(out, s.transition(c, Updated, at, f))
+		return append(out, s.transition(u, Updated, at, f))
 	}
 	a.risk = before.risk // so that small steps add up to a change
 	return out
@@ -279,9 +271,9 @@ func (s *State) grave() bool {
 	return a.risk >= 0.75 || a.hasLead && a.lead.h < 48 || a.byEvent && faults[a.fault].within <= 6
 }
 
-func (s *State) resolve(c *Config, at rimewatch.Time, how rimewatch.Resolution, out []Transition) []Transition {
-	f := s.findings()
-	t := s.transition(c, Resolved, at, &f)
+func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resolution, out []Transition) []Transition {
+	f := s.findings(u)
+	t := s.transition(u, Resolved, at, &f)
 	t.Resolution = how
 	if s.alarm.sudden && !s.alarm.supported {
 		// No window ever bore it out: whatever it was, it is not to cry again soon.
@@ -291,10 +283,10 @@ func (s *State) resolve(c *Config, at rimewatch.Time, how rimewatch.Resolution, 
 	return append(out, t)
 }
 
-// Rebaseline makes the unit learn anew after maintenance or a wrong alert, and
-// resolves what is open.
-func (s *State) Rebaseline(c *Config, at rimewatch.Time, out []Transition) []Transition {
-	out = s.relearn(c, at, out)
+// Relearn forgets what was found by a baseline that is learnt anew, and ends
+// what is open as superseded.
+func (s *State) Relearn(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
+	out = s.forget(u, at, out)
 	s.told = fiNone
 	return out
 }
@@ -307,13 +299,13 @@ type Standing struct {
 	EvaluatedAt rimewatch.Time // event time of the newest reading
 }
 
-// Standing gives the open alert at little cost; ok is false when the caller knows
+// Standing returns the open alert at little cost; ok is false when the caller knows
 // of none.
-func (s *State) Standing() (st Standing, ok bool) {
+func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
 	if s.told == fiNone {
 		return st, false
 	}
-	st = Standing{Type: faults[s.told].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: s.op.at}
+	st = Standing{Type: faults[s.told].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: u.At()}
 	if a := &s.alarm; faults[a.fault].alert == st.Type {
 		st.Confidence = float64(max(0, min(1, a.score)))
 		if a.critical {
@@ -334,13 +326,11 @@ func (s *State) Dismiss(at rimewatch.Time) {
 // just resolved.
 const dismissMute = rimewatch.Hour / 2
 
-// relearn forgets what is usual but not what goes on.
-func (s *State) relearn(c *Config, at rimewatch.Time, out []Transition) []Transition {
+// forget starts anew, and ends what is open as superseded.
+func (s *State) forget(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
 	if s.alarm.active() {
-		out = s.resolve(c, at, rimewatch.ResolvedAuto, out)
+		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
 	}
-	op := s.op
-	op.trips, op.failed, op.tripN, op.failN, op.runs = [6]rimewatch.Time{}, [4]rimewatch.Time{}, 0, 0, 0
-	*s = State{op: op, told: s.told}
+	*s = State{told: s.told}
 	return out
 }

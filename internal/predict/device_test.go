@@ -11,20 +11,60 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 var testStart = rimewatch.TimeOf(time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC))
 
 const testOnset = 10 * rimewatch.Day
 
-func testConfig(equipment string) *Config {
+func testConfig(equipment string) *unit.Config {
 	e, _ := rimewatch.EquipmentBySlug(equipment)
-	return &Config{Equipment: e}
+	return &unit.Config{Equipment: e}
+}
+
+// A device is a unit and the predictor that judges it, as the engine drives them.
+type device struct {
+	State
+	unit unit.State
+}
+
+func (d *device) Observe(c *unit.Config, r *rimewatch.Reading, now rimewatch.Time, out []Transition) []Transition {
+	var o unit.Observation
+	d.unit.Observe(c, r, now, d.Hold(), &o)
+	return d.State.Observe(&d.unit, &o, now, out)
+}
+
+func (d *device) Relearn(at rimewatch.Time, out []Transition) []Transition {
+	d.unit.Relearn(rimewatch.RelearnMaintenance, at)
+	return d.State.Relearn(&d.unit, at, out)
+}
+
+func (d *device) Standing() (Standing, bool) { return d.State.Standing(&d.unit) }
+
+func (d *device) Report() Report { return d.State.Report(&d.unit) }
+
+func (d *device) AppendBinary(b []byte) []byte { return d.State.AppendBinary(d.unit.AppendBinary(b)) }
+
+func (d *device) UnmarshalBinary(b []byte) error {
+	var fresh device
+	rest, err := fresh.unit.DecodeBinary(b)
+	if err == nil {
+		rest, err = fresh.State.DecodeBinary(rest)
+	}
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return errState
+	}
+	*d = fresh
+	return nil
 }
 
 // play simulates a unit, with a fault from testOnset on, and gives every
 // transition. The spec is one of simulate.ParseFault, "" = healthy.
-func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *State, change func(r *rimewatch.Reading) bool) []Transition {
+func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *device, change func(r *rimewatch.Reading) bool) []Transition {
 	t.Helper()
 	cfg := simulate.Config{Equipment: equipment, Seed: seed, Start: testStart, Step: 10 * time.Second}
 	if spec != "" {
@@ -80,7 +120,7 @@ func TestFaultsAreFoundAndNamed(t *testing.T) {
 	} {
 		t.Run(tc.equipment+" "+tc.spec, func(t *testing.T) {
 			t.Parallel()
-			var s State
+			var s device
 			out := play(t, tc.equipment, 5, tc.spec, tc.days, &s, nil)
 			got := firstOpened(out)
 			if got == nil {
@@ -112,11 +152,11 @@ func TestHealthyUnitsAreSilent(t *testing.T) {
 		t.Run(equipment, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(3) {
-				var s State
+				var s device
 				for _, tr := range play(t, equipment, 70+seed, "", 60, &s, nil) {
 					t.Errorf("seed %d: %v %s %s: %+v", seed, tr.Kind, tr.Type, tr.Prediction.Fault, tr.Prediction.Evidence)
 				}
-				if r := s.Report(testConfig(equipment)); r.State != "watching" || len(r.Baselines) != numChannels || r.Risk > 0.25 {
+				if r := s.Report(); r.State != "watching" || len(r.Baselines) != int(unit.NumChannels) || r.Risk > 0.25 {
 					t.Errorf("seed %d: %+v", seed, r)
 				}
 			}
@@ -127,7 +167,7 @@ func TestHealthyUnitsAreSilent(t *testing.T) {
 // A sensor that drifts is no failing machine.
 func TestSensorDriftIsNoPrediction(t *testing.T) {
 	for _, field := range []string{"compressor_discharge_temp", "product_zone_temp", "ambient_temp"} {
-		var s State
+		var s device
 		if out := play(t, "walkin_cooler", 3, "sensor_drift:10d:"+field, 22, &s, nil); len(out) > 0 {
 			t.Errorf("%s: %s %s", field, out[0].Kind, out[0].Prediction.Fault)
 		}
@@ -135,10 +175,9 @@ func TestSensorDriftIsNoPrediction(t *testing.T) {
 }
 
 func TestStillLearning(t *testing.T) {
-	var s State
-	c := testConfig("walkin_freezer")
+	var s device
 	play(t, "walkin_freezer", 1, "", 2, &s, nil)
-	r := s.Report(c)
+	r := s.Report()
 	if r.State != "learning" || r.LearnedHours < 24 || r.LearnedHours >= r.NeededHours || r.LeadTimeH != nil || len(r.Candidates) != 0 {
 		t.Errorf("after two days: %+v", r)
 	}
@@ -148,10 +187,10 @@ func TestStillLearning(t *testing.T) {
 }
 
 func TestStateSurvivesBytes(t *testing.T) {
-	var s State
+	var s device
 	n := 0
 	c := testConfig("walkin_freezer")
-	var whole, restored State
+	var whole, restored device
 	var a, b []Transition
 	play(t, "walkin_freezer", 5, "leak:0.95:21d", 24, &s, func(r *rimewatch.Reading) bool {
 		n++
@@ -161,7 +200,7 @@ func TestStateSurvivesBytes(t *testing.T) {
 			if len(bytes) > 1536 {
 				t.Fatalf("state of %d bytes", len(bytes))
 			}
-			restored = State{}
+			restored = device{}
 			if err := restored.UnmarshalBinary(bytes); err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +223,7 @@ func TestStateSurvivesBytes(t *testing.T) {
 }
 
 func TestStateRefusesRubbish(t *testing.T) {
-	var s State
+	var s device
 	play(t, "walkin_cooler", 1, "", 1, &s, nil)
 	good := s.AppendBinary(nil)
 	for name, b := range map[string][]byte{
@@ -202,12 +241,12 @@ func TestStateRefusesRubbish(t *testing.T) {
 
 func TestOldReadingsTeachAndAnnounceNothing(t *testing.T) {
 	c := testConfig("walkin_freezer")
-	var fresh, imported State
+	var fresh, imported device
 	want := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &fresh, nil)
 	now := testStart + 26*rimewatch.Day
 	var out []Transition
 	var last rimewatch.Reading
-	var warm State
+	var warm device
 	play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &warm, func(r *rimewatch.Reading) bool {
 		out = imported.Observe(c, r, now, out)
 		last = *r
@@ -225,18 +264,17 @@ func TestOldReadingsTeachAndAnnounceNothing(t *testing.T) {
 	}
 }
 
-func TestRebaseline(t *testing.T) {
-	var s State
-	c := testConfig("display_case_open")
+func TestRelearn(t *testing.T) {
+	var s device
 	play(t, "display_case_open", 5, "bearing:1:21d", 20, &s, nil)
 	if _, ok := s.Standing(); !ok {
 		t.Fatal("no alert to end")
 	}
-	out := s.Rebaseline(c, testStart+20*rimewatch.Day, nil)
+	out := s.Relearn(testStart+20*rimewatch.Day, nil)
 	if len(out) != 1 || out[0].Kind != Resolved || out[0].Type != rimewatch.CompressorFailurePredicted {
 		t.Errorf("%+v", out)
 	}
-	if _, ok := s.Standing(); ok || s.Report(c).State != "learning" {
+	if _, ok := s.Standing(); ok || s.Report().State != "learning" {
 		t.Error("it goes on as before")
 	}
 }
@@ -249,7 +287,7 @@ func TestMissingFields(t *testing.T) {
 		"zone, amps":   {rimewatch.ProductZoneTemp, rimewatch.AmpDraw},
 		"no vibration": {rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp, rimewatch.AmpDraw, rimewatch.Voltage},
 	} {
-		var s State
+		var s device
 		out := play(t, "walkin_cooler", 8, "", 40, &s, func(r *rimewatch.Reading) bool {
 			kept := rimewatch.Reading{At: r.At}
 			for _, f := range fields {
@@ -317,7 +355,7 @@ func TestCrudeInstallationsAreSilent(t *testing.T) {
 		},
 	} {
 		for _, equipment := range []string{"reach_in_cooler", "walkin_freezer"} {
-			var s State
+			var s device
 			for _, tr := range play(t, equipment, 21, "", 45, &s, change) {
 				if tr.Kind == Opened {
 					t.Errorf("%s, %s: %s %s at day %.1f", name, equipment, tr.Type, tr.Prediction.Fault, float64(tr.At-testStart)/float64(rimewatch.Day))
@@ -329,7 +367,7 @@ func TestCrudeInstallationsAreSilent(t *testing.T) {
 
 func TestSlowAndBrokenSampling(t *testing.T) {
 	n := 0
-	var s State
+	var s device
 	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, func(r *rimewatch.Reading) bool {
 		n++
 		return n%5 == 0 && n%1440 > 60 // one reading in five minutes, an hour's outage a day
@@ -340,7 +378,7 @@ func TestSlowAndBrokenSampling(t *testing.T) {
 }
 
 func TestAmountsInText(t *testing.T) {
-	var s State
+	var s device
 	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, nil)
 	p := phrase.Prediction(firstOpened(out).Prediction)
 	all := ""
@@ -366,7 +404,7 @@ func TestEveryFaultHasWords(t *testing.T) {
 			t.Errorf("%s has no words", faults[i].name)
 		}
 	}
-	for ch := range numChannels {
+	for ch := range unit.NumChannels {
 		if !phrase.Known(channelText[ch].metric) {
 			t.Errorf("%s has no name", channelText[ch].metric)
 		}
@@ -380,11 +418,11 @@ func BenchmarkObserve(b *testing.B) {
 	}
 	readings := u.History(testStart + 20*rimewatch.Day)
 	c := testConfig("walkin_freezer")
-	var s State
+	var s device
 	i := 0
 	for b.Loop() {
 		if i == len(readings) {
-			i, s = 0, State{}
+			i, s = 0, device{}
 		}
 		s.Observe(c, &readings[i], readings[i].At, nil)
 		i++

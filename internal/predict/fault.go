@@ -4,19 +4,20 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // feature is what a diagnosis looks at: the channels first, then what is counted.
 type feature uint8
 
 const (
-	ftVolts   = numChannels + iota // %, supply against nominal
-	ftTrips                        // stops without result in 45 min
-	ftFailed                       // failed starts in 24 h
-	ftTripAmp                      // %, current at the end of such runs against steady running
-	ftMelt                         // how much of the usual rise of the zone in a defrost is missing, 0–1
-	ftStep                         // how much of the departure came within the last day, 0–1
-	ftSudden                       // whether it came within minutes or one window, 0–1
+	ftVolts   = feature(unit.NumChannels) + iota // %, supply against nominal
+	ftTrips                                      // stops without result in 45 min
+	ftFailed                                     // failed starts in 24 h
+	ftTripAmp                                    // %, current at the end of such runs against steady running
+	ftMelt                                       // how much of the usual rise of the zone in a defrost is missing, 0–1
+	ftStep                                       // how much of the departure came within the last day, 0–1
+	ftSudden                                     // whether it came within minutes or one window, 0–1
 	numFeatures
 )
 
@@ -60,7 +61,7 @@ type fault struct {
 // limit is a departure at which a fault has developed so far that the unit
 // cannot hold its temperature or its protectors stop it.
 type limit struct {
-	channel int
+	channel unit.Channel
 	at      float64
 }
 
@@ -100,83 +101,83 @@ const (
 var faults = [numFaults]fault{
 	fiUndercharge: {name: "refrigerant_undercharge", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 240,
 		clues: []clue{
-			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
-			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
-			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
+			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
+			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
+			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4},
 		},
-		ends: []limit{{chDischarge, 16}, {chAmps, -12}}},
+		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
 		clues: []clue{
-			{feature: chDischarge, warn: 1, crit: 3.5, weight: .35}, {feature: chSuction, warn: .4, crit: 1.6, weight: .4},
-			{feature: chVibration, warn: 6, crit: 12, weight: .1, absent: true}, {feature: chAmps, warn: 1, crit: 3, weight: -.5},
-			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: chVibration, warn: 8, crit: 16, weight: -.4},
+			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
+			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
+			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4},
 		},
-		ends: []limit{{chDischarge, 16}, {chAmps, -12}}},
+		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
-			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
-			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
-			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
-			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: chZone, warn: 1, crit: 2.5, weight: -.3},
+			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
+			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
 			{feature: ftSudden, warn: .5, crit: 1, weight: -.2},
 		},
-		ends: []limit{{chDischarge, 14}, {chAmps, 10}}},
+		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
-			{feature: chDischarge, warn: 1, crit: 3.5, weight: .4}, {feature: chAmps, warn: .8, crit: 3, weight: .4},
-			{feature: chSuction, warn: 1, crit: 2, weight: .05, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: -.4},
-			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
-			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: chDischarge, warn: 9, crit: 13, weight: -.3},
-			{feature: chZone, warn: 1, crit: 2.5, weight: -.3},
+			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
+			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .05, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: feature(unit.Discharge), warn: 9, crit: 13, weight: -.3},
+			{feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
 		},
-		ends: []limit{{chDischarge, 14}, {chAmps, 10}}},
+		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
-			{feature: chDischarge, warn: 1.5, crit: 4, weight: .25}, {feature: chDischarge, warn: 4.2, crit: 7.2, weight: .2}, {feature: chAmps, warn: 1, crit: 3, weight: .3},
-			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
-			{feature: chSuction, warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
+			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
+			{feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
-		ends: []limit{{chDischarge, 14}}},
+		ends: []limit{{unit.Discharge, 14}}},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
 		clues: []clue{
-			{feature: chDischarge, warn: .8, crit: 3, weight: .45}, {feature: chVibration, warn: 4, crit: 10, weight: .35},
-			{feature: chAmps, warn: -.4, crit: -1.6, weight: .2}, {feature: chAmps, warn: .8, crit: 2.5, weight: -.5},
-			{feature: chSuction, warn: -.8, crit: -2, weight: -.4}, {feature: chSuction, warn: 1.5, crit: 3, weight: -.3},
+			{feature: feature(unit.Discharge), warn: .8, crit: 3, weight: .45}, {feature: feature(unit.Vibration), warn: 4, crit: 10, weight: .35},
+			{feature: feature(unit.Amps), warn: -.4, crit: -1.6, weight: .2}, {feature: feature(unit.Amps), warn: .8, crit: 2.5, weight: -.5},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3},
 		},
-		ends: []limit{{chDischarge, 28}, {chAmps, -12}}},
+		ends: []limit{{unit.Discharge, 28}, {unit.Amps, -12}}},
 	fiBearing: {name: "bearing_wear", alert: rimewatch.CompressorFailurePredicted, within: 240,
 		clues: []clue{
-			{feature: chVibration, warn: 8, crit: 20, weight: .7}, {feature: chDischarge, warn: 1.5, crit: 4, weight: .2, absent: true},
-			{feature: chSuction, warn: 1, crit: 3, weight: .1, absent: true}, {feature: chDischarge, warn: 2.5, crit: 6, weight: -.4},
-			{feature: chDischarge, warn: -3, crit: -8, weight: -.5}, {feature: chAmps, warn: -1, crit: -3, weight: -.2},
+			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: .7}, {feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .2, absent: true},
+			{feature: feature(unit.Suction), warn: 1, crit: 3, weight: .1, absent: true}, {feature: feature(unit.Discharge), warn: 2.5, crit: 6, weight: -.4},
+			{feature: feature(unit.Discharge), warn: -3, crit: -8, weight: -.5}, {feature: feature(unit.Amps), warn: -1, crit: -3, weight: -.2},
 		}},
 	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{
-			{feature: chDischarge, warn: -3, crit: -9, weight: .4}, {feature: chSuction, warn: -1.5, crit: -5, weight: .35},
-			{feature: chBurst, warn: 15, crit: 60, weight: .25}, {feature: chAmps, warn: -5, crit: -12, weight: -.3},
+			{feature: feature(unit.Discharge), warn: -3, crit: -9, weight: .4}, {feature: feature(unit.Suction), warn: -1.5, crit: -5, weight: .35},
+			{feature: feature(unit.Burst), warn: 15, crit: 60, weight: .25}, {feature: feature(unit.Amps), warn: -5, crit: -12, weight: -.3},
 		},
-		ends: []limit{{chDischarge, -35}}},
+		ends: []limit{{unit.Discharge, -35}}},
 	fiIcing: {name: "evaporator_icing", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
 		clues: []clue{
-			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
-			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
-			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
+			{feature: feature(unit.Suction), warn: -.6, crit: -2.2, weight: .4}, {feature: feature(unit.Amps), warn: -1.5, crit: -6, weight: .4},
+			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
+			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
+			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
-		ends: []limit{{chSuction, -7}, {chAmps, -20}}},
+		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
 		clues: []clue{
-			{feature: chSuction, warn: -.6, crit: -2.2, weight: .4}, {feature: chAmps, warn: -1.5, crit: -6, weight: .4},
-			{feature: chVibration, warn: 8, crit: 20, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.5},
-			{feature: chDuty, warn: 3, crit: 10, weight: .1}, {feature: chDuty, warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
+			{feature: feature(unit.Suction), warn: -.6, crit: -2.2, weight: .4}, {feature: feature(unit.Amps), warn: -1.5, crit: -6, weight: .4},
+			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
+			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
+			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 		},
-		ends: []limit{{chSuction, -7}, {chAmps, -20}}},
+		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
 		clues: []clue{
-			{feature: chSuction, warn: -1, crit: -4, weight: .35}, {feature: chAmps, warn: -3, crit: -10, weight: .35},
-			{feature: ftSudden, warn: 0, crit: 1, weight: .3}, {feature: chVibration, warn: 10, crit: 25, weight: -.4},
-			{feature: chZone, warn: -.4, crit: -1, weight: -.4}, {feature: chDischarge, warn: -8, crit: -14, weight: -.3},
+			{feature: feature(unit.Suction), warn: -1, crit: -4, weight: .35}, {feature: feature(unit.Amps), warn: -3, crit: -10, weight: .35},
+			{feature: ftSudden, warn: 0, crit: 1, weight: .3}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
+			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.3},
 		}},
 	fiStart: {name: "start_component_failure", alert: rimewatch.CompressorFailurePredicted, family: familyStart, within: 72,
 		clues: []clue{{feature: ftFailed, warn: 0, crit: 2, weight: 1}}},
@@ -187,13 +188,13 @@ var faults = [numFaults]fault{
 		}},
 	fiGasket: {name: "gasket_leak",
 		clues: []clue{
-			{feature: chDuty, warn: 8, crit: 16, weight: .6}, {feature: chDischarge, warn: 2, crit: 4, weight: .1, absent: true},
-			{feature: chAmps, warn: 2, crit: 5, weight: .1, absent: true}, {feature: chVibration, warn: 8, crit: 20, weight: .1, absent: true},
-			{feature: chSuction, warn: 1, crit: 2, weight: .1, absent: true},
+			{feature: feature(unit.Duty), warn: 8, crit: 16, weight: .6}, {feature: feature(unit.Discharge), warn: 2, crit: 4, weight: .1, absent: true},
+			{feature: feature(unit.Amps), warn: 2, crit: 5, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: .1, absent: true},
+			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true},
 		}},
 	fiSag: {name: "voltage_sag", clues: []clue{{feature: ftVolts, warn: -4, crit: -8, weight: 1}}},
 	fiStuckOn: {name: "thermostat_stuck_on", clues: []clue{
-		{feature: chZone, warn: -1.5, crit: -4, weight: .6}, {feature: chDuty, warn: 10, crit: 30, weight: .4}}},
+		{feature: feature(unit.Zone), warn: -1.5, crit: -4, weight: .6}, {feature: feature(unit.Duty), warn: 10, crit: 30, weight: .4}}},
 	fiSensor: {name: "sensor_drift"}, // see alone
 }
 
@@ -247,12 +248,12 @@ func fit(i uint8, f *findings) float64 {
 // alone tells how surely only one of the thermal and electrical channels moved.
 func alone(f *findings) float64 {
 	best := 0.0
-	linked := [...]int{chDischarge, chSuction, chAmps}
+	linked := [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps}
 	for _, c := range linked {
-		s := ramp(math.Abs(f[c])/floors[c], .4, .8)
-		for _, other := range [...]int{chDischarge, chSuction, chAmps, chVibration} {
+		s := ramp(math.Abs(f[c])/c.Floor(), .4, .8)
+		for _, other := range [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.Vibration} {
 			if other != c {
-				s *= 1 - ramp(math.Abs(f[other])/floors[other], .1, .25)
+				s *= 1 - ramp(math.Abs(f[other])/other.Floor(), .1, .25)
 			}
 		}
 		s *= 1 - ramp(math.Abs(f[ftVolts]), 3, 6)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // history keeps the newest windows of the channels that carry trends: ten days.
@@ -15,14 +16,15 @@ type history struct {
 }
 
 const (
-	trendChannels = chVibration + 1 // the first channels
+	trendChannels = unit.Vibration + 1 // the first channels
 	historyLen    = 40
 	historyUnit   = 100
 )
 
-func (h *history) add(chans *[numChannels]drift) {
+func (h *history) add(u *unit.State) {
 	for c := range trendChannels {
-		v := math.Round(float64(chans[c].last[0]) / floors[c] * historyUnit)
+		now, _, _ := u.Departure(c)
+		v := math.Round(now / c.Floor() * historyUnit)
 		h.values[c][h.next] = int16(max(-32000, min(32000, v)))
 	}
 	h.next = (h.next + 1) % historyLen
@@ -30,18 +32,18 @@ func (h *history) add(chans *[numChannels]drift) {
 }
 
 // back is the value of a channel some windows ago, 0 being the newest.
-func (h *history) back(c, windows int) float64 {
+func (h *history) back(c unit.Channel, windows int) float64 {
 	if windows >= int(h.n) {
 		return 0
 	}
 	i := (int(h.next) + 2*historyLen - 1 - windows) % historyLen
-	return float64(h.values[c][i]) / historyUnit * floors[c]
+	return float64(h.values[c][i]) / historyUnit * c.Floor()
 }
 
 // step is how much of a channel's departure came within the last day, 0–1.
-func (h *history) step(c int) float64 {
+func (h *history) step(c unit.Channel) float64 {
 	now := (h.back(c, 0) + h.back(c, 1)) / 2
-	then := (h.back(c, dayWindow+1) + h.back(c, dayWindow+2)) / 2
+	then := (h.back(c, unit.WindowsADay+1) + h.back(c, unit.WindowsADay+2)) / 2
 	if now == 0 {
 		return 0
 	}
@@ -60,7 +62,7 @@ type trend struct {
 const leastTrend = 3 * rimewatch.Day
 
 // fit draws the Theil–Sen line through the newest windows of a channel.
-func (h *history) fit(c, windows int) trend {
+func (h *history) fit(c unit.Channel, windows int) trend {
 	n := min(windows, int(h.n))
 	if n < 3 {
 		return trend{}
@@ -72,23 +74,23 @@ func (h *history) fit(c, windows int) trend {
 	}
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			slopes = append(slopes, (y[j]-y[i])/float64(j-i)*float64(dayWindow))
+			slopes = append(slopes, (y[j]-y[i])/float64(j-i)*float64(unit.WindowsADay))
 		}
 	}
 	slices.Sort(slopes)
 	at := func(q float64) float64 { return slopes[int(q*float64(len(slopes)-1))] }
-	t := trend{slope: at(.5), lo: at(.16), hi: at(.84), days: float64(n) / float64(dayWindow)}
+	t := trend{slope: at(.5), lo: at(.16), hi: at(.84), days: float64(n) / float64(unit.WindowsADay)}
 	level := make([]float64, n)
 	for i := range n {
-		level[i] = y[i] - t.slope*float64(i)/float64(dayWindow)
+		level[i] = y[i] - t.slope*float64(i)/float64(unit.WindowsADay)
 	}
 	slices.Sort(level)
 	base := level[n/2]
-	t.now = base + t.slope*float64(n-1)/float64(dayWindow)
+	t.now = base + t.slope*float64(n-1)/float64(unit.WindowsADay)
 	m, ss, sr := meanOf(y), 0.0, 0.0
 	for i := range n {
 		ss += (y[i] - m) * (y[i] - m)
-		e := y[i] - base - t.slope*float64(i)/float64(dayWindow)
+		e := y[i] - base - t.slope*float64(i)/float64(unit.WindowsADay)
 		sr += e * e
 	}
 	if ss > 0 {
@@ -98,7 +100,7 @@ func (h *history) fit(c, windows int) trend {
 }
 
 // lead is the time until a fault ends the unit's work, in h.
-type lead struct{ h, lo, hi float64 }
+type lead struct{ h, lo, hi float32 }
 
 // openEnd is how many times the lead its upper bound is at most; there it means
 // that the trend may as well peter out.
@@ -108,8 +110,8 @@ const openEnd = 10
 // false when no channel has a trend: less than three days, less than half of the
 // variance, or not towards the limit.
 func (h *history) leadTime(ends []limit, windows int) (best lead, ok bool) {
-	windows = max(windows, int(leastTrend/windowLen))
-	if int(h.n) < int(leastTrend/windowLen) {
+	windows = max(windows, int(leastTrend/unit.WindowLength))
+	if int(h.n) < int(leastTrend/unit.WindowLength) {
 		return best, false
 	}
 	for _, e := range ends {
@@ -119,18 +121,26 @@ func (h *history) leadTime(ends []limit, windows int) (best lead, ok bool) {
 			continue
 		}
 		togo := max(0, (e.at-t.now)*side)
-		l := lead{h: 24 * togo / (t.slope * side)}
-		fast, slow := t.hi*side, t.lo*side
+		speed, fast, slow := t.slope*side, t.hi*side, t.lo*side
 		if side < 0 {
 			fast, slow = slow, fast
 		}
-		l.lo = 24 * togo / fast
-		if l.hi = 24 * togo / max(slow, 1e-9); slow <= 0 || l.hi > openEnd*l.h {
-			l.hi = openEnd * l.h
+		h := 24 * togo / speed
+		l := lead{float32(h), float32(24 * togo / fast), float32(openEnd * h)}
+		if slow > 0 {
+			l.hi = min(l.hi, float32(24*togo/slow))
 		}
 		if !ok || l.h < best.h {
 			best, ok = l, true
 		}
 	}
 	return best, ok && best.h < 24*60
+}
+
+func meanOf(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s / float64(len(x))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // quick watches for what cannot wait for the end of a window.
@@ -34,7 +35,7 @@ func (m *norm) add(v float64) {
 // minutes after a start: 0, 1, 2, or more.
 const (
 	earlySteps    = 4
-	earlyChannels = chAmps + 1
+	earlyChannels = unit.Amps + 1
 )
 
 // A departure is sudden at this many floors, and the noise, in one channel and at half of one in
@@ -48,112 +49,72 @@ const (
 
 // earlyTrust is the share of a departure soon after a start that counts: the
 // pipes are still warm from the run before, more so when the rhythm has changed.
-var earlyTrust = [earlyChannels]float64{chDischarge: 0.8, chSuction: 0.8, chAmps: 1}
+var earlyTrust = [earlyChannels]float64{unit.Discharge: 0.8, unit.Suction: 0.8, unit.Amps: 1}
 
 // zoneDoubt is how much of a departure per K of unusual zone temperature may
 // come from a slope that was learnt close to the setpoint only.
-var zoneDoubt = [trendChannels]float64{chDischarge: 1.5, chSuction: 0.8, chAmps: 2}
+var zoneDoubt = [trendChannels]float64{unit.Discharge: 1.5, unit.Suction: 0.8, unit.Amps: 2}
 
 // quickLook judges a reading by itself.
-func (s *State) quickLook(c *Config, r *rimewatch.Reading, cy *cycle, out []Transition) []Transition {
-	if cy.failed && recent(r.At, 3*rimewatch.Hour, s.op.failed[:]) >= 2 {
-		return s.openByEvent(c, r.At, fiStart, fiContactor, out)
+func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) []Transition {
+	if o.FailedStart && u.FailedStarts(3) >= 2 {
+		return s.openByEvent(u, o.At, fiStart, fiContactor, out)
 	}
-	if cy.tripped {
-		return s.tripped(c, r, out)
+	if o.Tripped {
+		return s.tripped(u, o, out)
 	}
-	if s.op.phase != Running && (s.op.phase != Recovering || s.op.thawed || s.learning()) || !s.ready() {
+	if !u.Comparable() || !u.Ready() {
 		return out
 	}
-	ran := float32(r.At-s.op.started) / float32(rimewatch.Minute)
-	if ran > s.longest() {
+	ran := float64(o.At-u.RunStarted()) / float64(rimewatch.Minute)
+	if ran > u.Longest() {
 		return out
 	}
-	y, have := s.residuals(r)
+	y, have := u.Departures(o)
 	if ran < 0.5 {
-		have &^= 1 << chVibration // the start itself shakes
+		have &^= 1 << unit.Vibration // the start itself shakes
 	}
-	if ran < s.gate {
+	if ran < u.Gate() {
 		early := &s.quick.early[min(earlySteps-1, int(ran+0.5))]
 		for ch := range earlyChannels {
-			if !have.has(ch) {
+			if !have.Has(ch) {
 				continue
 			}
-			if e := &early[ch]; s.learning() {
+			if e := &early[ch]; u.Learning() {
 				e.add(y[ch])
 			} else if e.n < 20 {
 				have &^= 1 << ch
 			} else {
 				y[ch] -= float64(e.mean)
-				y[ch] *= earlyTrust[ch] * min(1, floors[ch]/(2*math.Sqrt(float64(e.vari))+1e-9))
+				y[ch] *= earlyTrust[ch] * min(1, ch.Floor()/(2*math.Sqrt(float64(e.vari))+1e-9))
 			}
 		}
 	}
-	if s.learning() {
+	if u.Learning() {
 		return out
 	}
-	return s.sudden(c, r, y, have, out)
-}
-
-// conditions are the covariates of a single reading.
-func (s *State) conditions(r *rimewatch.Reading) (x [numCov]float64) {
-	if v, ok := r.Value(rimewatch.AmbientTemp); ok {
-		x[covAmbient] = v - refAmbient
-	}
-	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok {
-		// What is far from the usual is outside of what was learnt.
-		x[covZone] = max(-3, min(3, v-float64(s.zoneRef)))
-	}
-	if v, ok := r.Value(rimewatch.Voltage); ok && s.op.nominal > 0 {
-		x[covVolts] = max(-20, min(20, 100*(v/float64(s.op.nominal)-1)))
-	}
-	return x
-}
-
-// offZone is how far the zone is from where it usually is, K.
-func (s *State) offZone() float64 {
-	return math.Abs(float64(s.op.zone - (s.op.cutIn+s.op.cutOut)/2))
-}
-
-// residuals are the departures of a single reading in steady running.
-func (s *State) residuals(r *rimewatch.Reading) (y [trendChannels]float64, have channelSet) {
-	x := s.conditions(r)
-	take := func(ch int, f rimewatch.Field, log bool) {
-		v, ok := r.Value(f)
-		if !ok || log && v <= 0 {
-			return
-		}
-		if log {
-			v = 100 * math.Log(v)
-		}
-		y[ch], have = v-s.model.expect(ch, x), have.with(ch)
-	}
-	take(chDischarge, rimewatch.CompressorDischargeTemp, false)
-	take(chSuction, rimewatch.CompressorSuctionTemp, false)
-	take(chAmps, rimewatch.AmpDraw, true)
-	take(chVibration, rimewatch.VibrationLevel, true)
-	return y, have
+	return s.sudden(u, o, y, have, out)
 }
 
 // sudden follows single readings for a departure so large that minutes suffice.
-func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64, have channelSet, out []Transition) []Transition {
+func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]float64, have unit.Channels, out []Transition) []Transition {
 	q := &s.quick
 	far, near := 0, 0
-	off := s.offZone()
+	off := u.OffZone()
 	for ch := range trendChannels {
-		if !have.has(ch) {
+		if !have.Has(ch) {
 			continue
 		}
-		q.mean[ch] += 0.3 * (float32(max(-20*floors[ch], min(20*floors[ch], y[ch]))) - q.mean[ch])
-		if ch == chVibration {
+		q.mean[ch] += 0.3 * (float32(max(-20*ch.Floor(), min(20*ch.Floor(), y[ch]))) - q.mean[ch])
+		if ch == unit.Vibration {
 			continue
 		}
 		size := math.Abs(float64(q.mean[ch]))
-		noise := 4*math.Sqrt(float64(s.chans[ch].spread)) + zoneDoubt[ch]*off
-		if size > suddenFloors*floors[ch]+noise {
+		noise := 4*u.Scatter(ch) + zoneDoubt[ch]*off
+		if size > suddenFloors*ch.Floor()+noise {
 			far++
 		}
-		if size > 0.5*floors[ch]+noise {
+		if size > 0.5*ch.Floor()+noise {
 			near++
 		}
 	}
@@ -162,35 +123,35 @@ func (s *State) sudden(c *Config, r *rimewatch.Reading, y [trendChannels]float64
 		return out
 	}
 	if q.from == 0 {
-		q.from = r.At
+		q.from = o.At
 	}
 	q.n = min(q.n+1, 200)
-	if r.At-s.op.started >= rimewatch.Time(s.gate*float32(rimewatch.Minute)) {
+	if o.At-u.RunStarted() >= rimewatch.Time(u.Gate()*float64(rimewatch.Minute)) {
 		q.steady = min(q.steady+1, 200)
 	}
-	if q.n < suddenReadings || r.At-q.from < suddenFor || s.alarm.active() || r.At < q.muted {
+	if q.n < suddenReadings || o.At-q.from < suddenFor || s.alarm.active() || o.At < q.muted {
 		return out
 	}
-	if s.op.started <= q.from && (s.op.phase == Recovering || q.steady < 3) {
+	if u.RunStarted() <= q.from && (u.Phase() == unit.Recovering || q.steady < 3) {
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
-	f := s.instant()
+	f := s.instant(u)
 	d := diagnose(&f)
 	if d.score < needFit || faults[d.first].alert == "" {
 		return out
 	}
-	if frosty := math.Max(-f[chSuction]/floors[chSuction], -f[chAmps]/floors[chAmps]); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
+	if frosty := max(-f[unit.Suction]/unit.Suction.Floor(), -f[unit.Amps]/unit.Amps.Floor()); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
 		return out // a delivery leaves that much frost until the next defrost
 	}
-	out = s.open(c, r.At, &d, &f, true, out)
+	out = s.open(u, o.At, &d, &f, true, out)
 	s.alarm.sudden = true
 	return out
 }
 
 // instant are the findings of the last minutes; the step is measured against
 // the windows before.
-func (s *State) instant() findings {
-	f := s.findings()
+func (s *State) instant(u *unit.State) findings {
+	f := s.findings(u)
 	most := 0.0
 	for ch := range trendChannels {
 		now, then := float64(s.quick.mean[ch]), s.hist.back(ch, 1)
@@ -198,7 +159,7 @@ func (s *State) instant() findings {
 			then = last
 		}
 		f[ch] = now
-		if share := math.Abs(now) / floors[ch]; share > most && now != 0 {
+		if share := math.Abs(now) / ch.Floor(); share > most && now != 0 {
 			most = share
 			f[ftStep] = max(0, min(1, (now-then)/now))
 			f[ftSudden] = ramp(f[ftStep], 0.6, 0.9)
@@ -210,50 +171,50 @@ func (s *State) instant() findings {
 // tripped is called when a run has ended without result. Three of them within
 // 45 minutes are no accident: what the current was at their end tells high head
 // from low suction from an open contact.
-func (s *State) tripped(c *Config, r *rimewatch.Reading, out []Transition) []Transition {
-	o, q := &s.op, &s.quick
-	if s.ready() && o.endAmps > 0 {
-		e := 100*math.Log(float64(o.endAmps)) - s.model.expect(chAmps, s.conditions(r))
-		e -= math.Copysign(min(math.Abs(e), s.offZone()), e)
-		if recent(r.At, 2*rimewatch.Hour, o.trips[:]) <= 1 {
+func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []Transition {
+	q := &s.quick
+	if amps := u.EndAmps(); u.Ready() && amps > 0 {
+		e := 100*math.Log(amps) - u.Expected(unit.Amps, u.Conditions(o))
+		e -= math.Copysign(min(math.Abs(e), u.OffZone()), e)
+		if u.Trips(2*rimewatch.Hour) <= 1 {
 			q.tripAmp = float32(e) // the first of a series
 		}
 		q.tripAmp += 0.5 * (float32(e) - q.tripAmp)
 	}
-	need := 3
+	need, trips := 3, u.Trips(tripSpan)
 	if q.tripAmp > 4 {
 		need = 2
 	}
-	if recent(r.At, 45*rimewatch.Minute, o.trips[:]) < need {
+	if trips < need || u.Sags(o) { // a low supply explains it, and has its own alert
 		return out
-	}
-	if v, ok := r.Value(rimewatch.Voltage); ok && v < 0.93*float64(o.nominal) {
-		return out // the supply explains it, and has its own alert
 	}
 	// Before the last half day, lest the fault itself counts as its forerunner.
-	drifted := func(ch int, share float64) bool { return s.hist.back(ch, 2)/floors[ch]*share > 0.5 }
+	drifted := func(ch unit.Channel, share float64) bool { return s.hist.back(ch, 2)/ch.Floor()*share > 0.5 }
 	switch {
-	case q.tripAmp > 3 && (drifted(chDischarge, 1) || drifted(chAmps, 1)):
-		return s.openByEvent(c, r.At, fiFouling, fiCondenserFan, out)
+	case q.tripAmp > 3 && (drifted(unit.Discharge, 1) || drifted(unit.Amps, 1)):
+		return s.openByEvent(u, o.At, fiFouling, fiCondenserFan, out)
 	case q.tripAmp > 3:
-		return s.openByEvent(c, r.At, fiCondenserFan, fiFouling, out)
-	case q.tripAmp < -6 && drifted(chSuction, -1):
-		return s.openByEvent(c, r.At, fiIcing, fiEvaporatorFan, out)
-	case q.tripAmp < -6 && drifted(chSuction, 1):
-		return s.openByEvent(c, r.At, fiUndercharge, fiRestriction, out)
+		return s.openByEvent(u, o.At, fiCondenserFan, fiFouling, out)
+	case q.tripAmp < -6 && drifted(unit.Suction, -1):
+		return s.openByEvent(u, o.At, fiIcing, fiEvaporatorFan, out)
+	case q.tripAmp < -6 && drifted(unit.Suction, 1):
+		return s.openByEvent(u, o.At, fiUndercharge, fiRestriction, out)
 	case q.tripAmp < -6:
-		return s.openByEvent(c, r.At, fiEvaporatorFan, fiIcing, out)
+		return s.openByEvent(u, o.At, fiEvaporatorFan, fiIcing, out)
 	}
-	if recent(r.At, 45*rimewatch.Minute, o.trips[:]) < 5 {
+	if trips < 5 {
 		return out
 	}
-	return s.openByEvent(c, r.At, fiContactor, fiStart, out)
+	return s.openByEvent(u, o.At, fiContactor, fiStart, out)
 }
 
+// tripSpan is within how long runs without result are no accident.
+const tripSpan = 45 * rimewatch.Minute
+
 // openByEvent opens an alert that rests on counted events, or renews it.
-func (s *State) openByEvent(c *Config, at rimewatch.Time, first, second uint8, out []Transition) []Transition {
+func (s *State) openByEvent(u *unit.State, at rimewatch.Time, first, second uint8, out []Transition) []Transition {
 	a := &s.alarm
-	f := s.findings()
+	f := s.findings(u)
 	d := diagnosis{first: first, second: second, score: 0.8, next: 0.5}
 	if a.active() {
 		a.renewed = at
@@ -266,9 +227,9 @@ func (s *State) openByEvent(c *Config, at rimewatch.Time, first, second uint8, o
 			d = diagnosis{first: a.fault, second: first, score: float64(a.score)}
 		}
 		a.byEvent = true
-		s.take(&d, &f, at)
+		s.take(u, &d, &f, at)
 		a.critical = true
-		return append(out, s.transition(c, Escalated, at, &f))
+		return append(out, s.transition(u, Escalated, at, &f))
 	}
-	return s.open(c, at, &d, &f, true, out)
+	return s.open(u, at, &d, &f, true, out)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // Report is what the predictor knows of a device, for people.
@@ -53,54 +54,54 @@ type Baseline struct {
 }
 
 // Report describes the state. It changes nothing.
-func (s *State) Report(c *Config) Report {
-	f := s.findings()
+func (s *State) Report(u *unit.State) Report {
+	f := s.findings(u)
+	since, _ := u.LearningSince()
 	r := Report{
-		State: "watching", Phase: s.op.phase.String(), LearningSince: s.born, Model: Model,
-		LearnedHours: int(s.hours), NeededHours: learnHours, LearnedCycles: int(s.op.runs),
+		State: "watching", Phase: u.Phase().String(), LearningSince: since, Model: Model,
+		LearnedHours: u.LearntHours(), NeededHours: unit.LearnHours, LearnedCycles: u.Runs(),
 		Candidates: []Candidate{}, Drivers: []Departure{}, Baselines: []Baseline{},
 	}
 	switch {
 	case s.alarm.active():
 		r.State, r.Risk = "alarmed", round(float64(s.alarm.risk), 2)
-		r.Prediction = s.prediction(s.op.at, &f)
+		r.Prediction = s.prediction(u, u.At(), &f)
 		if s.alarm.hasLead {
-			h := round(s.alarm.lead.h, 1)
+			h := round(float64(s.alarm.lead.h), 1)
 			r.LeadTimeH = &h
 		}
-	case s.learning():
+	case u.Learning():
 		r.State = "learning"
 	}
-	s.describe(&r, &f)
+	s.describe(u, &r, &f)
 	return r
 }
 
-func (s *State) describe(r *Report, f *findings) {
-	if !s.ready() {
+func (s *State) describe(u *unit.State, r *Report, f *findings) {
+	if !u.Ready() {
 		return
 	}
 	most := 0.0
-	for ch := range numChannels {
-		d := &s.chans[ch]
-		if s.model.coef[ch] == [numCoef]float32{} {
+	for ch := range unit.NumChannels {
+		usual, ok := u.Usual(ch)
+		if !ok {
 			continue
 		}
-		observed, expected := s.absolute(ch, f[ch], float64(s.ambient))
-		_, level := s.absolute(ch, 0, 0)
+		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
 		r.Baselines = append(r.Baselines, Baseline{
-			Metric: channelText[ch].metric, Unit: channelText[ch].unit, Level: round(level, 2),
-			PerKelvin: round(float64(s.model.coef[ch][1+covAmbient]), 2), Scatter: round(math.Sqrt(float64(d.spread)), 2),
-			DriftUnit: residualUnit(ch), Windows: int(d.n),
+			Metric: channelText[ch].metric, Unit: channelText[ch].unit, Level: round(usual.Level, 2),
+			PerKelvin: round(usual.PerKelvin, 2), Scatter: round(usual.Scatter, 2),
+			DriftUnit: residualUnit(ch), Windows: usual.Windows,
 		})
 		r.Drivers = append(r.Drivers, Departure{
-			Metric: channelText[ch].metric, Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: floors[ch],
-			Certainty: round(math.Abs(d.score(f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
+			Metric: channelText[ch].metric, Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: ch.Floor(),
+			Certainty: round(math.Abs(u.Certainty(ch, f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
 		})
 		if ch < trendChannels {
-			most = max(most, math.Abs(f[ch])/floors[ch])
+			most = max(most, math.Abs(f[ch])/ch.Floor())
 		}
 	}
-	if s.learning() || most < 0.5 && !s.alarm.active() {
+	if u.Learning() || most < 0.5 && !s.alarm.active() {
 		return
 	}
 	d := diagnose(f)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -15,7 +15,7 @@ import (
 type queue struct {
 	mu        sync.Mutex
 	readings  []queued
-	devices   []ingest.DeviceEvent
+	devices   []publish.Device
 	alerts    []alertEvent
 	compactAt int // readings that are too many
 }
@@ -28,7 +28,7 @@ type queued struct {
 }
 
 type alertEvent struct {
-	ingest.AlertEvent
+	publish.Alert
 	at rimewatch.Time
 }
 
@@ -38,7 +38,7 @@ const queueKept = 1 << 16
 // Publish implements ingest.Publisher. Readings wait in a queue; where more
 // wait than the dispatcher can be behind for any good reason, only the newest of
 // each device is kept.
-func (h *Hub) Publish(p *ingest.Published) {
+func (h *Hub) Publish(p *publish.Commit) {
 	if h.live.Load() == 0 {
 		return
 	}
@@ -140,7 +140,7 @@ func (h *Hub) distribute(q *queue) {
 	}
 }
 
-func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
+func (h *Hub) deviceEvent(e *publish.Device) {
 	r := h.find(e.WorkspaceID)
 	if r == nil {
 		return
@@ -163,17 +163,17 @@ func (h *Hub) deviceEvent(e *ingest.DeviceEvent) {
 }
 
 func (h *Hub) alertEvent(e *alertEvent) {
-	r := h.find(e.Alert.WorkspaceID)
+	r := h.find(e.Alert.Alert.WorkspaceID)
 	if r == nil {
 		return
 	}
-	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert)
+	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert.Alert)
 	var body []byte
 	if err == nil {
 		body, err = wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v))
 	}
 	if err != nil {
-		h.log.Error("encode an event", "alert", e.Alert.ID, "err", err)
+		h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)
 		return
 	}
 	r.emit(event{

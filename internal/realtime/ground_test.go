@@ -12,7 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -241,13 +241,13 @@ func (g *ground) readings(devices ...int64) {
 	for i, id := range devices {
 		part[i] = store.Input{Kind: store.InputReading, DeviceID: id, Reading: rimewatch.Reading{At: now, ReceivedAt: now, Present: 1}}
 	}
-	g.Publish(&ingest.Published{Now: now, Parts: [][]store.Input{part}})
+	g.Publish(&publish.Commit{Now: now, Parts: [][]store.Input{part}})
 	clear(part) // it belongs to the writer
 }
 
 func (g *ground) alert(id, device int64, severity rimewatch.Severity) {
-	g.Publish(&ingest.Published{Now: rimewatch.TimeOf(time.Now()), Alerts: []ingest.AlertEvent{{
-		Kind: ingest.AlertOpened, Alert: &rimewatch.Alert{ID: id, WorkspaceID: 1, DeviceID: device, Severity: severity, Type: rimewatch.HighTemperature},
+	g.Publish(&publish.Commit{Now: rimewatch.TimeOf(time.Now()), Alerts: []publish.Alert{{
+		Kind: publish.AlertOpened, Alert: &rimewatch.Alert{ID: id, WorkspaceID: 1, DeviceID: device, Severity: severity, Type: rimewatch.HighTemperature},
 	}}})
 }
 

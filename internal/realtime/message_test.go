@@ -15,7 +15,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -255,7 +255,7 @@ func TestQueueIsBounded(t *testing.T) {
 		for i := range part {
 			part[i] = store.Input{Kind: store.InputReading, DeviceID: int64(i%100 + 1), Reading: rimewatch.Reading{At: rimewatch.Time(n*1000 + i + 1)}}
 		}
-		h.Publish(&ingest.Published{Parts: [][]store.Input{part}, Alerts: []ingest.AlertEvent{{}}})
+		h.Publish(&publish.Commit{Parts: [][]store.Input{part}, Alerts: []publish.Alert{{}}})
 	}
 	if n := len(h.queue.readings); n > 2*queueKept {
 		t.Errorf("%d readings wait", n)
@@ -281,7 +281,7 @@ func BenchmarkPublish(b *testing.B) {
 			for i := range part {
 				part[i] = store.Input{Kind: store.InputReading, DeviceID: int64(i + 1)}
 			}
-			p := &ingest.Published{Parts: [][]store.Input{part}}
+			p := &publish.Commit{Parts: [][]store.Input{part}}
 			b.ReportAllocs()
 			for b.Loop() {
 				h.Publish(p)

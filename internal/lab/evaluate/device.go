@@ -95,7 +95,7 @@ func playFile(equipment string, limits *rimewatch.LimitOverrides, src source, w 
 	if err != nil {
 		return err
 	}
-	report := judge.state.Predict.Report(&judge.cfg.Predict)
+	report := judge.state.Predict.Report(&judge.state.Unit)
 	fmt.Fprintf(stdout, "%s: %d readings over %.1f days, %d alerts opened, %d of them predictions; predictor %s, %d of %d hours of steady running learnt\n",
 		src.name, rows, last.Sub(first).Hours()/24, opened, predicted, report.State, report.LearnedHours, report.NeededHours)
 	return nil

@@ -2,7 +2,7 @@
 //
 // Public machine data carry labels but are not refrigerators. The formats skab,
 // nab and ims read them in the layout in which they are published and run
-// predict.Detector over every file, with the one predict.DefaultTuning, row by
+// detector.Detector over every file, with the one detector.DefaultTuning, row by
 // row: a verdict never depends on later rows. Only the length of learning comes
 // from the format: 400 rows for skab, 15 % of the file for nab and ims. The
 // labels are read for scoring alone.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/lab/detector"
 )
 
 // Options say what to evaluate. Format, Out and, but for the simulator, Paths
@@ -124,8 +124,8 @@ type judged struct {
 
 // judge runs the detector over a table. The alarm names the channel that had
 // the greatest shift so far in it.
-func judge(t *table, learn int, directions []predict.Direction) judged {
-	d := predict.NewDetector(predict.DefaultTuning(), learn, directions...)
+func judge(t *table, learn int, directions []detector.Direction) judged {
+	d := detector.New(detector.DefaultTuning(), learn, directions...)
 	n := len(t.rows)
 	j := judged{score: make([]float64, n), alarm: make([]bool, n), changepoint: make([]bool, n), named: make([]int, n)}
 	named, greatest := -1, 0.0
@@ -134,7 +134,7 @@ func judge(t *table, learn int, directions []predict.Direction) judged {
 		j.score[i], j.alarm[i], j.changepoint[i] = v.Score, v.Alarm, v.Changepoint
 		if !v.Alarm {
 			named, greatest = -1, 0
-		} else if score, effect, _ := d.Channel(v.Leader); abs(effect) > greatest && abs(score) >= predict.DefaultTuning().Threshold {
+		} else if score, effect, _ := d.Channel(v.Leader); abs(effect) > greatest && abs(score) >= detector.DefaultTuning().Threshold {
 			named, greatest = v.Leader, abs(effect)
 		}
 		j.named[i] = named
@@ -145,4 +145,4 @@ func judge(t *table, learn int, directions []predict.Direction) judged {
 func abs(v float64) float64 { return max(v, -v) }
 
 // either is the direction of channels of which nothing is known.
-func either(n int) []predict.Direction { return make([]predict.Direction, n) }
+func either(n int) []detector.Direction { return make([]detector.Direction, n) }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/lab/detector"
 )
 
 // skabLearn is the number of rows that SKAB sets apart for learning.
@@ -172,7 +172,7 @@ func runIMS(ctx context.Context, sources []source, w *verdictWriter, stdout io.W
 		}
 		directions := either(len(t.channels))
 		for k := range directions {
-			directions[k] = predict.Upwards
+			directions[k] = detector.Upwards
 		}
 		j := judge(t, int(probation*float64(len(t.rows))), directions)
 		last := t.times[len(t.times)-1]

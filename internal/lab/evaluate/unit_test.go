@@ -36,7 +36,7 @@ func recordUnit(t *testing.T, path, fault string, days int) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("time," + strings.Join(rimewatch.AllFields.Names(), ",") + ",remark\n")
+	b.WriteString("time," + strings.Join(rimewatch.CoreFields.Names(), ",") + ",remark\n")
 	for i := 0; u.NextAt() < start+rimewatch.Time(days)*rimewatch.Day; i++ {
 		r := u.Next()
 		if i%400 < 3 || i%9000 > 8650 {

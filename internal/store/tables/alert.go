@@ -28,6 +28,7 @@ type alertBody struct {
 	Flapping           bool                  `json:"flapping,omitempty"`
 	OutOf              int                   `json:"out_of,omitempty"`
 	HoldH              *float64              `json:"hold_h,omitempty"`
+	Relearning         rimewatch.Relearning  `json:"relearning,omitempty"`
 	SuppressedBy       int64                 `json:"suppressed_by,omitempty"`
 	Prediction         *rimewatch.Prediction `json:"prediction,omitempty"`
 	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
@@ -35,14 +36,14 @@ type alertBody struct {
 
 func bodyOf(a *rimewatch.Alert) *alertBody {
 	return &alertBody{a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
-		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback}
+		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.OutOf, a.HoldH, a.Relearning, a.SuppressedBy, a.Prediction, a.Feedback}
 }
 
 func (b *alertBody) into(a *rimewatch.Alert) {
 	a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
 	a.ConditionStartedAt, a.LastEvaluatedAt, a.AcknowledgedBy, a.AckExpiresAt = b.ConditionStartedAt, b.LastEvaluatedAt, b.AcknowledgedBy, b.AckExpiresAt
 	a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping = b.ResolvedBy, b.Resolution, b.Note, b.Occurrences, b.Flapping
-	a.OutOf, a.HoldH, a.SuppressedBy, a.Prediction, a.Feedback = b.OutOf, b.HoldH, b.SuppressedBy, b.Prediction, b.Feedback
+	a.OutOf, a.HoldH, a.Relearning, a.SuppressedBy, a.Prediction, a.Feedback = b.OutOf, b.HoldH, b.Relearning, b.SuppressedBy, b.Prediction, b.Feedback
 }
 
 const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id"

@@ -1,6 +1,27 @@
-package predict
+// Package detector finds lasting shifts in the channels of any machine. It knows
+// nothing of refrigeration and is not run by the service: it shows on public data
+// what the statistic that the predictor shares with it, unit.NormalScore, is
+// worth.
+//
+// Its statistic is a t value of the mean over a window against what healthy
+// windows showed, with two additions. The scale contains a share of the plain
+// scatter of a sample, so that a shift must be large as well as certain. And the
+// degrees of freedom are the independent samples behind the baseline, that is
+// samples divided by their integrated autocorrelation time: a channel that
+// wandered slowly through its learning has shown few independent values, its
+// range is not known yet, and it is believed accordingly little. No channel is
+// named, weighted or left out by hand.
+//
+// While a machine is healthy its baseline follows it slowly and the knowledge of
+// it grows; while a channel is suspicious nothing is learnt from it. An alarm
+// ends when the channels that raised it are back.
+package detector
 
-import "math"
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
 
 // Tuning are the constants of a Detector. One set serves every machine.
 type Tuning struct {
@@ -61,9 +82,9 @@ type Verdict struct {
 	Leader      int     // channel with the greatest shift, -1 while learning
 }
 
-// NewDetector makes a detector for channels judged in the given directions
+// New returns a detector for channels judged in the given directions
 // that learns from the first samples.
-func NewDetector(t Tuning, learn int, directions ...Direction) *Detector {
+func New(t Tuning, learn int, directions ...Direction) *Detector {
 	d := &Detector{tuning: t, learning: learn, length: learn, channels: make([]channel, len(directions))}
 	for k := range d.channels {
 		d.channels[k] = channel{direction: directions[k], samples: make([]float64, 0, learn), ring: make([]float64, t.Window)}
@@ -103,7 +124,7 @@ func (d *Detector) Observe(row []float64) Verdict {
 	return v
 }
 
-// Channel tells the signed score and the signed shift of one channel after the
+// Channel returns the signed score and the signed shift of one channel after the
 // newest sample, and whether it is a cause of the running alarm.
 func (d *Detector) Channel(k int) (score, effect float64, cause bool) {
 	c := &d.channels[k]
@@ -151,7 +172,7 @@ func (c *channel) judge(t *Tuning) {
 		return
 	}
 	c.effect = shift
-	c.score = normalScore(shift, known-1) * (known - 1) / (known - 1 + t.Doubt)
+	c.score = unit.NormalScore(shift, known-1) * (known - 1) / (known - 1 + t.Doubt)
 }
 
 // follow lets the baseline take in one healthy sample with the given time

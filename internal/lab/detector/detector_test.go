@@ -1,4 +1,4 @@
-package predict
+package detector
 
 import (
 	"math"
@@ -19,14 +19,14 @@ func machine(seed uint64) func() []float64 {
 	}
 }
 
-func newTestDetector(learn int) *Detector {
-	return NewDetector(DefaultTuning(), learn, EitherWay, EitherWay, EitherWay, EitherWay)
+func newTest(learn int) *Detector {
+	return New(DefaultTuning(), learn, EitherWay, EitherWay, EitherWay, EitherWay)
 }
 
 func TestDetectorIsSilentOnHealthyMachines(t *testing.T) {
 	alarms, rows := 0, 0
 	for seed := range uint64(20) {
-		d, next := newTestDetector(400), machine(seed)
+		d, next := newTest(400), machine(seed)
 		was := false
 		for range 3000 {
 			v := d.Observe(next())
@@ -48,7 +48,7 @@ func TestDetectorFindsAShiftWhereverItComes(t *testing.T) {
 		onset := rapid.IntRange(420, 2000).Draw(rt, "onset")
 		channel := rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "channel")
 		scale := []float64{1, 0.001, 0, 0.6}[channel] * rapid.SampledFrom([]float64{-4, 4}).Draw(rt, "size")
-		d, next := newTestDetector(400), machine(seed)
+		d, next := newTest(400), machine(seed)
 		begun, ended := -1, -1
 		for i := range onset + 400 {
 			row := next()
@@ -79,7 +79,7 @@ func TestDetectorFindsAShiftWhereverItComes(t *testing.T) {
 // out before it, the same fault is found the same number of rows later.
 func TestDetectorHasNoClock(t *testing.T) {
 	begun := func(healthy int) int {
-		d, next := newTestDetector(400), machine(5)
+		d, next := newTest(400), machine(5)
 		for range 400 + healthy {
 			if v := d.Observe(next()); v.Alarm {
 				t.Fatal("alarm on healthy rows")
@@ -104,7 +104,7 @@ func TestDetectorHasNoClock(t *testing.T) {
 func TestDetectorDoubtsAChannelThatOnlyWandered(t *testing.T) {
 	score := func(smooth float64) float64 {
 		r := rand.New(rand.NewPCG(3, 3))
-		d := NewDetector(DefaultTuning(), 400, EitherWay)
+		d := New(DefaultTuning(), 400, EitherWay)
 		x := 0.0
 		scale := math.Sqrt(1 - smooth*smooth)
 		for range 400 {
@@ -123,7 +123,7 @@ func TestDetectorDoubtsAChannelThatOnlyWandered(t *testing.T) {
 }
 
 func TestDetectorSurvivesMissingValues(t *testing.T) {
-	d, next := newTestDetector(400), machine(9)
+	d, next := newTest(400), machine(9)
 	for i := range 1500 {
 		row := next()
 		if i%3 == 0 {
@@ -153,7 +153,7 @@ func TestDirection(t *testing.T) {
 		want      bool
 	}{{Upwards, 5, true}, {Upwards, -5, false}, {EitherWay, -5, true}} {
 		r := rand.New(rand.NewPCG(4, 4))
-		d := NewDetector(DefaultTuning(), 400, tc.direction)
+		d := New(DefaultTuning(), 400, tc.direction)
 		var v Verdict
 		for range 400 {
 			d.Observe([]float64{r.NormFloat64()})
@@ -163,15 +163,6 @@ func TestDirection(t *testing.T) {
 		}
 		if v.Alarm != tc.want {
 			t.Errorf("direction %d, shift %v: alarm %v", tc.direction, tc.shift, v.Alarm)
-		}
-	}
-}
-
-func TestNormalScore(t *testing.T) {
-	// Two-sided probabilities: t(5) = 4.032 and t(30) = 2.750 are 0.01 as is z = 2.576.
-	for _, tc := range []struct{ t, nu, want float64 }{{4.032, 5, 2.576}, {2.750, 30, 2.576}, {-2.750, 30, -2.576}, {1.96, 1e6, 1.96}} {
-		if got := normalScore(tc.t, tc.nu); math.Abs(got-tc.want) > 0.02 {
-			t.Errorf("normalScore(%v, %v) = %v, want %v", tc.t, tc.nu, got, tc.want)
 		}
 	}
 }
@@ -194,7 +185,7 @@ func TestAutocorrelationTime(t *testing.T) {
 }
 
 func BenchmarkDetector(b *testing.B) {
-	d, next := newTestDetector(400), machine(1)
+	d, next := newTest(400), machine(1)
 	rows := make([][]float64, 1000)
 	for i := range rows {
 		rows[i] = next()

@@ -6,13 +6,13 @@ import (
 )
 
 // endMaintenance does what the end of a maintenance window brings: whoever
-// worked on the unit has left another one, so that the predictor learns it anew.
+// worked on the unit has left another one.
 func (s *State) endMaintenance(c *Config, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	for _, w := range c.Health.Excluded {
 		if w.To > s.Maintained && w.To <= now {
 			s.Maintained = w.To
 			if s.Presence.LastSeen != 0 {
-				out = s.Rebaseline(c, now, out)
+				out = s.relearn(c, rimewatch.RelearnMaintenance, now, out)
 			}
 		}
 	}
@@ -27,4 +27,17 @@ func (s *State) maintenanceEnd(c *Config) rimewatch.Time {
 		}
 	}
 	return 0
+}
+
+// relearn makes the unit, the rules and the predictor learn the device anew.
+// Alerts that rest on what was usual before end as superseded, and say so.
+func (s *State) relearn(c *Config, why rimewatch.Relearning, now rimewatch.Time, out []alert.Transition) []alert.Transition {
+	from := len(out)
+	out = s.Alert.Relearn(&c.Alert, s.view(c), &s.Unit, now, out)
+	out = appendPredictions(out, s.Predict.Relearn(&s.Unit, now, nil), now)
+	s.Unit.Relearn(why, now)
+	for i := range out[from:] {
+		out[from+i].Relearning = why
+	}
+	return out
 }

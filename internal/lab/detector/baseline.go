@@ -1,4 +1,4 @@
-package predict
+package detector
 
 import (
 	"math"
@@ -52,7 +52,7 @@ func learnBaseline(samples []float64, window int) baseline {
 	return b
 }
 
-// robustScale gives the median and half the distance between the 16 % and 84 %
+// robustScale returns the median and half the distance between the 16 % and 84 %
 // quantiles, which is the standard deviation of a normal sample. Where most
 // samples are equal, as with coarsely quantised sensors, a third of the plain
 // deviation takes its place.
@@ -96,16 +96,6 @@ func autocorrelationTime(x []float64, v float64) float64 {
 
 // independent is how many independent samples the baseline rests on.
 func (b *baseline) independent() float64 { return b.n / b.tau }
-
-// normalScore turns a t value with nu degrees of freedom into the standard
-// normal deviate of about the same probability (D. L. Wallace, "Bounds on
-// normal approximations to Student's and the chi-square distributions", 1959).
-// It keeps growing where the probability itself underflows.
-func normalScore(t, nu float64) float64 {
-	nu = max(nu, 1)
-	z := (8*nu + 1) / (8*nu + 3) * math.Sqrt(nu*math.Log1p(t*t/nu))
-	return math.Copysign(z, t)
-}
 
 func meanOf(x []float64) float64 {
 	s := 0.0

@@ -1,0 +1,48 @@
+package alert
+
+import (
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// Relearn ends, as superseded, the alerts that rest on what is usual for the unit
+// u, which is about to be learnt anew. It comes before the unit forgets.
+func (s *State) Relearn(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
+	x := newPass(c, p, u, now, &out)
+	s.relearn(&x, "")
+	return out
+}
+
+func (s *State) relearn(x *pass, why rimewatch.Relearning) {
+	for set := s.pool.rules; set != 0; set &= set - 1 {
+		i := lowest(set)
+		if !s.ownBaseline(x, i) {
+			continue
+		}
+		if s.isActive(i) {
+			b := s.bounds(x, i)
+			t := s.transition(x, i, &b, Resolved)
+			t.Resolution, t.Relearning = rimewatch.ResolvedSuperseded, why
+			*x.out = append(*x.out, t)
+			s.active &^= 1 << i
+		}
+		s.pool.release(i)
+	}
+}
+
+// ownBaseline reports whether the condition of rule i is judged by the unit's own
+// baseline at present.
+func (s *State) ownBaseline(x *pass, i rule) bool {
+	switch i {
+	case ruleLowAmps, ruleRecovery, ruleCycling:
+		return true
+	case ruleAmps:
+		return x.c.RatedAmps == 0
+	case ruleVibration:
+		return x.u.UsualVibration()*x.th.VibrationRatio[0] > x.th.Vibration.Warn
+	default:
+		return s.pool.track(i).is(bitSecond) && strings.HasSuffix(ruleSpecs[i].second, DeviationSuffix)
+	}
+}

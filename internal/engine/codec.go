@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// stateVersion starts every encoded State. A State of another version is
+// refused: its device is then learnt anew.
+const stateVersion = 4
+
+// AppendBinary appends the state for a checkpoint.
+func (s *State) AppendBinary(b []byte) []byte {
+	b = append(b, stateVersion)
+	b = s.Presence.AppendBinary(b)
+	b = s.Health.AppendBinary(b)
+	b = s.Unit.AppendBinary(b)
+	b = s.Alert.AppendBinary(b)
+	b = s.Predict.AppendBinary(b)
+	b = s.Verdicts.appendBinary(b)
+	return binary.AppendVarint(b, int64(s.Maintained))
+}
+
+// UnmarshalBinary reads what AppendBinary wrote.
+func (s *State) UnmarshalBinary(b []byte) error {
+	if len(b) == 0 || b[0] != stateVersion {
+		return errors.New("engine: unknown version of state")
+	}
+	rest, err := b[1:], error(nil)
+	for _, decode := range [...]func([]byte) ([]byte, error){
+		s.Presence.DecodeBinary, s.Health.DecodeBinary, s.Unit.DecodeBinary, s.Alert.DecodeBinary, s.Predict.DecodeBinary, s.Verdicts.decodeBinary,
+	} {
+		if rest, err = decode(rest); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+	}
+	at, n := binary.Varint(rest)
+	if n <= 0 || n != len(rest) {
+		return errors.New("engine: damaged state")
+	}
+	s.Maintained = rimewatch.Time(at)
+	return nil
+}

@@ -1,0 +1,68 @@
+// Package publish holds what a commit of the write path means to those who
+// listen: the stream and the notifications.
+package publish
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Kind names what happened, as on the stream.
+type Kind string
+
+// The events.
+const (
+	DeviceCreated     Kind = "device.created"
+	DeviceUpdated     Kind = "device.updated"
+	DeviceDeleted     Kind = "device.deleted"
+	DeviceOnline      Kind = "device.online"
+	DeviceOffline     Kind = "device.offline"
+	AlertOpened       Kind = "alert.opened"
+	AlertUpdated      Kind = "alert.updated"
+	AlertAcknowledged Kind = "alert.acknowledged"
+	AlertResolved     Kind = "alert.resolved"
+)
+
+// Device is news of a device.
+type Device struct {
+	Kind        Kind
+	WorkspaceID int64
+	DeviceID    int64
+	At          rimewatch.Time
+	// Device is what a deleted device was; nil for the other events, whose
+	// device can be looked up. It is never changed afterwards.
+	Device *rimewatch.Device
+}
+
+// Alert is news of an alert. The alert is never changed afterwards.
+type Alert struct {
+	Kind  Kind
+	Alert *rimewatch.Alert
+}
+
+// Commit is one commit as listeners hear of it: the readings whose outcome is
+// Accepted are new (reading.created). Its slices are only valid in the call.
+type Commit struct {
+	Seq     store.Seq
+	Now     rimewatch.Time
+	Parts   [][]store.Input
+	Devices []Device
+	Alerts  []Alert
+}
+
+// Reset empties the commit and keeps its room.
+func (c *Commit) Reset() {
+	clear(c.Devices)
+	clear(c.Alerts)
+	*c = Commit{Devices: c.Devices[:0], Alerts: c.Alerts[:0]}
+}
+
+// Replace makes earlier events carry the final row of an alert: there is only
+// one row to be seen.
+func (c *Commit) Replace(old, row *rimewatch.Alert) {
+	for i := range c.Alerts {
+		if c.Alerts[i].Alert == old {
+			c.Alerts[i].Alert = row
+		}
+	}
+}

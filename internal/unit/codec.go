@@ -1,0 +1,157 @@
+package unit
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// stateVersion starts every encoded State. A State of another version is
+// refused: its device is then learnt anew.
+const stateVersion = 1
+
+var errState = errors.New("unit: not an encoded state of this version")
+
+// AppendBinary appends the state for a checkpoint. Equal states give equal
+// bytes.
+func (s *State) AppendBinary(b []byte) []byte {
+	c := Writer(append(b, stateVersion))
+	own := *s // the codec writes what it reads
+	own.code(&c)
+	b, _ = c.Done()
+	return b
+}
+
+// DecodeBinary reads what AppendBinary wrote and returns the rest of b. After an
+// error s is as it was.
+func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
+	if len(b) == 0 || b[0] != stateVersion {
+		return nil, errState
+	}
+	c := Reader(b[1:])
+	var fresh State
+	fresh.code(&c)
+	rest, ok := c.Done()
+	if !ok || int(fresh.why) >= len(reasons) || fresh.running.source > fromFlag || fresh.running.spike > otherLoad ||
+		fresh.phases.phase > NoPower || fresh.phases.from > NoPower {
+		return nil, errState
+	}
+	*s = fresh
+	return rest, nil
+}
+
+func (s *State) code(c *Codec) {
+	c.Times(&s.newest, &s.at, &s.zoneAt, &s.born)
+	for i := range s.last {
+		c.Fixeds(&s.last[i])
+	}
+	c.Floats(&s.gap)
+	broken := uint32(s.broken)
+	c.Words(&broken)
+	s.broken = rimewatch.Fields(broken)
+	c.Check(uint32(s.broken) == broken && bits.Len32(broken) <= int(rimewatch.NumCore))
+	c.Bytes(&s.why)
+	c.Stamps(&s.stuck.same)
+	c.Shorts(&s.stuck.still)
+	c.Bytes(&s.stuck.runs)
+	s.running.code(c)
+	s.cycles.code(c)
+	s.phases.code(c)
+	s.defrost.code(c)
+	c.Stamps(&s.door.since)
+	c.Fixeds(&s.door.top)
+	c.Floats(&s.supply.mean, &s.supply.nominal, &s.humidity.mean, &s.humidity.spread, &s.humidity.hours)
+	c.Bytes(&s.supply.n)
+	c.Bools(&s.stuck.stuck, &s.door.told)
+	c.Grid(hour, &s.hourEnd, &s.winEnd)
+	h := &s.hour
+	for _, t := range [...]*tally{&h.discharge, &h.suction, &h.logAmps, &h.logVib, &h.runZone, &h.ambient, &h.volts, &h.zone, &h.burst} {
+		t.code(c)
+	}
+	c.Floats(&h.runMin, &h.coolMin, &h.top)
+	s.window.code(c)
+	for i := range s.shares {
+		c.Bytes(&s.shares[i])
+	}
+	s.model.code(c)
+	for i := range s.drifts {
+		d := &s.drifts[i]
+		c.Floats(&d.last[0], &d.last[1], &d.slow, &d.spread, &d.lag)
+		c.Shorts(&d.n)
+		c.Bytes(&d.filled)
+	}
+}
+
+func (w *running) code(c *Codec) {
+	c.Floats(&w.hi, &w.lo, &w.prev, &w.spikeAmps)
+	c.Stamps(&w.since, &w.lastOn, &w.spikedAt)
+	c.Fixeds(&w.stopZone)
+	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike))
+	c.Bools(&w.known, &w.on, &w.dated)
+}
+
+func (w *cycles) code(c *Codec) {
+	for i := range w.lens {
+		c.Shorts(&w.lens[i])
+	}
+	for i := range w.starts {
+		c.Bytes(&w.starts[i], &w.failed[i])
+	}
+	c.Floats(&w.usualStart, &w.usualRun)
+	c.Words(&w.startCount, &w.runSeconds)
+	c.Bools(&w.counted)
+}
+
+func (p *phases) code(c *Codec) {
+	c.Stamps(&p.since, &p.started)
+	for i := range p.trips {
+		c.Stamps(&p.trips[i])
+	}
+	c.Floats(&p.zone, &p.cutIn, &p.cutOut, &p.newOut, &p.runMin, &p.offMin, &p.beganAt, &p.endAmps, &p.stoodAt, &p.warmest, &p.usualSum)
+	for i := range p.rises {
+		c.Floats(&p.rises[i])
+	}
+	c.Shorts(&p.runs, &p.usualN)
+	c.Bytes(&p.shifted, &p.tripN, &p.riseN, (*uint8)(&p.phase), (*uint8)(&p.from))
+	c.Check(int(p.tripN) < len(p.trips))
+}
+
+func (m *defrost) code(c *Codec) {
+	for i := range m.habit {
+		c.Bytes(&m.habit[i])
+	}
+	c.Floats(&m.mean, &m.usual)
+	c.Stamps(&m.since, &m.ended)
+	c.Bytes(&m.learnt)
+	c.Bools(&m.hump, &m.known, &m.hit, &m.declared, &m.told)
+}
+
+func (t *tally) code(c *Codec) {
+	c.Floats(&t.sum)
+	c.Shorts(&t.n)
+}
+
+func (w *window) code(c *Codec) {
+	c.Words(&w.on, &w.all)
+	c.Shorts(&w.starts)
+	for i := range w.residuals {
+		w.residuals[i].code(c)
+	}
+}
+
+func (m *model) code(c *Codec) {
+	for _, set := range [...]*moments{&m.steady, &m.all} {
+		c.Floats(&set.n)
+		for i := range set.xx {
+			c.Floats(&set.xx[i])
+		}
+	}
+	for ch := range NumChannels {
+		for i := range numCoef {
+			c.Floats(&m.xy[ch][i], &m.coef[ch][i])
+		}
+	}
+	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.volts, &m.ambient)
+	c.Shorts(&m.hours)
+}

@@ -1,0 +1,28 @@
+// Package unit learns what a refrigeration unit does, once for the rules and the
+// predictor: State.Observe takes each reading, (state, reading) → Observation, and
+// the State tells what is usual for this unit. It is pure: no clock, no randomness,
+// equal readings give equal states.
+//
+//   - sensor.go decides which measurements count: sentinels, implausible values, a
+//     frozen zone sensor and values that contradict each other do not;
+//   - running.go decides whether the compressor runs: by its own flag, else the
+//     current between two learnt levels, else vibration, else the discharge line
+//     above ambient. A failed start is a current above 2.5 times the running level
+//     that no run follows; one that lasts is another load, such as a heater;
+//   - cycles.go counts starts, failed starts and run lengths. Starts need a reading a
+//     minute, or the device's own counter;
+//   - phase.go follows the thermostat: where runs usually begin and end, runs without
+//     result, and whether the unit runs, rests, defrosts or recovers;
+//   - defrost.go knows defrosts: declared by the device, a standstill although the
+//     zone is warm, or a hump of the zone's temperature in a half hour of the day in
+//     which there was one on two of the last days. Humps in more than two half hours
+//     per defrost are doors;
+//   - door.go suspects an open door, supply.go learns the usual voltage and humidity;
+//   - hour.go gathers steady running into hours, model.go regresses the hours on
+//     ambient, zone and supply, with a prior for the kind of unit, and drift.go keeps
+//     how far windows of six hours depart from that.
+//
+// A healthy unit's baseline follows it slowly. What departs by more than a floor is
+// not learnt, nor is anything while an alert says that it is not normal (Hold).
+// Relearn forgets what is usual: after maintenance, a repair, or a wrong prediction.
+package unit

@@ -1,0 +1,291 @@
+package unit
+
+import "math"
+
+// window gathers what six hours say beside their hours.
+type window struct {
+	on, all   uint32             // ms running and known
+	starts    uint16             // of the compressor
+	residuals [NumChannels]tally // of the hours, departures from the baseline
+}
+
+// drift is how far a channel has departed from its baseline.
+type drift struct {
+	last   [2]float32 // residuals of the newest windows, newest first
+	slow   float32    // exponential mean over about a day and a half
+	spread float32    // variance of the residuals of healthy windows
+	lag    float32    // their lagged covariance
+	n      uint16     // healthy windows behind spread
+	filled uint8      // how many of last are there
+}
+
+// Learning takes this many hours of steady running at least; a first model
+// exists earlier, and what is typical of runs is settled between.
+const (
+	readyHours = 24
+	gateHours  = 48
+	LearnHours = 120
+)
+
+// The time constants with which a healthy unit's baseline follows it once it is
+// learnt, in hours and windows.
+const (
+	memoryHours   = 60 * 24
+	memoryWindows = 120
+)
+
+const slowRate = 0.25
+
+// floors are the departures below which nothing is a finding, in the units of
+// the channels. A developed fault is several times as large.
+var floors = [NumChannels]float64{3, 1.5, 5, 15, 12, 1, 80}
+
+// Floor is the least departure of the channel that counts.
+func (c Channel) Floor() float64 { return floors[c] }
+
+// gatherShare adds a reading to the share of running time.
+func (s *State) gatherShare(o *Observation) {
+	if !s.running.known || s.defrost.declared {
+		return
+	}
+	held := uint32(min(o.Gap, max(2*s.Interval(), minute), 15*minute))
+	s.window.all += held
+	if s.running.on {
+		s.window.on += held
+	}
+}
+
+// endHour learns from the hour that is over, and concludes the six hours when
+// they are.
+func (s *State) endHour(c *Config, hold Hold, o *Observation) {
+	if s.hourEnd != 0 {
+		s.learnHour(hold)
+		if s.at >= s.winEnd || s.hourEnd >= s.winEnd {
+			if s.winEnd != 0 {
+				s.endWindow(c, hold)
+				o.WindowEnded = true
+			}
+			s.winEnd = s.hourEnd - s.hourEnd%WindowLength + WindowLength
+		}
+	}
+	s.hourEnd = o.At - o.At%hour + hour
+}
+
+func (s *State) learnHour(hold Hold) {
+	m := &s.model
+	x, y, have := s.hour.sample(&m.zoneRef)
+	if s.hour.volts.n > 0 {
+		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
+	}
+	if s.hour.ambient.n > 0 {
+		m.ambient += 0.1 * (float32(x[covAmbient]) - m.ambient)
+	}
+	s.hour = hourly{top: s.hour.top}
+	if have == 0 {
+		return
+	}
+	if s.Ready() {
+		for ch := range NumChannels {
+			if have.Has(ch) {
+				s.window.residuals[ch].add(y[ch] - m.expect(ch, x))
+			}
+		}
+	}
+	if !s.learns(hold) {
+		return
+	}
+	if !s.odd(&x, &y, have) {
+		m.add(x, y, have, memoryHours)
+	}
+	if have.Has(Discharge) || have.Has(Amps) {
+		m.hours = min(m.hours+1, 60000)
+	}
+}
+
+// odd reports whether an hour is so far from what was learnt up to now that it
+// is not to be learnt: a fault may set in while a unit is still being learnt.
+func (b *baseline) odd(x *Conditions, y *[NumChannels]float64, have Channels) bool {
+	if !b.Known() {
+		return false
+	}
+	for ch := range NumChannels {
+		if whileRunning.Has(ch) && have.Has(ch) && math.Abs(y[ch]-b.model.expect(ch, *x)) > oddFloors*floors[ch] {
+			return true
+		}
+	}
+	return false
+}
+
+const oddFloors = 2
+
+// endWindow takes the departures of six hours, and learns from them if they are
+// healthy.
+func (s *State) endWindow(c *Config, hold Hold) {
+	w := &s.window
+	share := uint8(0)
+	if w.all > uint32(WindowLength)/2 {
+		share = uint8(100*uint64(w.on)/uint64(w.all)) + 1
+		if hold&HoldCycles == 0 && s.CountsStarts() {
+			s.learnCycles(w.starts, float32(w.all)/float32(hour), 1/8.0)
+		}
+	}
+	for ch := range NumChannels {
+		t, d := &w.residuals[ch], &s.drifts[ch]
+		if t.n < least {
+			continue
+		}
+		d.last[1], d.last[0] = d.last[0], float32(t.mean())
+		d.filled = min(d.filled+1, 2)
+		d.slow += slowRate * (d.last[0] - d.slow)
+	}
+	*w = window{}
+	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
+	if s.learns(hold) {
+		if s.Known() {
+			for ch := range NumChannels {
+				s.drifts[ch].learn()
+			}
+		}
+		s.model.solve(c.prior())
+	}
+}
+
+func (d *drift) learn() {
+	if d.filled < 2 {
+		return
+	}
+	d.n = min(d.n+1, memoryWindows)
+	w := 1 / float32(d.n)
+	d.spread += w * (d.last[0]*d.last[0] - d.spread)
+	d.lag += w * (d.last[0]*d.last[1] - d.lag)
+}
+
+// learns reports whether what is seen may be learnt: not while the unit is under
+// suspicion.
+func (b *baseline) learns(hold Hold) bool {
+	return b.Learning() || hold&HoldBaseline == 0 && !b.suspicious()
+}
+
+func (b *baseline) suspicious() bool {
+	for ch := range NumChannels {
+		if ch == Zone || ch == Duty {
+			continue
+		}
+		if d := &b.drifts[ch]; math.Abs(float64(d.slow)) > 0.4*floors[ch] || math.Abs(float64(d.last[0])) > 0.8*floors[ch] {
+			return true
+		}
+	}
+	return false
+}
+
+// Ready reports whether the baseline can already be compared with.
+func (b *baseline) Ready() bool { return b.model.hours >= readyHours }
+
+// Known reports whether the unit was learnt for two days of running: its own
+// usual may widen or make limits.
+func (b *baseline) Known() bool { return b.model.hours >= gateHours }
+
+// Learning reports whether the unit is not known well enough to be judged by
+// its own history alone.
+func (b *baseline) Learning() bool { return b.model.hours < LearnHours }
+
+// LearntHours is how many hours with steady running were learnt from.
+func (b *baseline) LearntHours() int { return int(b.model.hours) }
+
+// Departure is how far a channel has been from the usual in six hours: in the
+// newest of them, in those before, and on an average of about a day and a half.
+func (b *baseline) Departure(ch Channel) (now, before, slow float64) {
+	d := &b.drifts[ch]
+	return float64(d.last[0]), float64(d.last[1]), float64(d.slow)
+}
+
+// Agreed is the part of a channel's departure that the two newest windows agree
+// on, in K, % or points; 0 while there are none.
+func (b *baseline) Agreed(ch Channel) float64 {
+	d := &b.drifts[ch]
+	now, before := float64(d.last[0]), float64(d.last[1])
+	if d.filled < 2 || now*before <= 0 {
+		return 0
+	}
+	v := math.Copysign(min(math.Abs(now), math.Abs(before)), now)
+	if ch == Amps || ch == Vibration || ch == Burst {
+		return 100 * math.Expm1(v/100)
+	}
+	return v
+}
+
+// Scored reports whether a channel's departures can be weighed.
+func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 }
+
+// Scatter is the standard deviation of a channel's departures in six healthy
+// hours.
+func (b *baseline) Scatter(ch Channel) float64 { return math.Sqrt(float64(b.drifts[ch].spread)) }
+
+// SlowWindows is about how many windows the slow average of Departure rests on.
+const SlowWindows = (2 - slowRate) / slowRate
+
+// Certainty is how surely a mean of n windows departs from the baseline, in
+// standard normal deviates discounted by how little is known.
+func (b *baseline) Certainty(ch Channel, departure, n float64) float64 {
+	d := &b.drifts[ch]
+	if d.n < 4 || d.spread <= 0 {
+		return 0
+	}
+	rho := math.Max(0, math.Min(0.9, float64(d.lag/d.spread)))
+	tau := (1 + rho) / (1 - rho)
+	known := float64(d.n) / tau
+	if known <= 2 {
+		return 0
+	}
+	scale := math.Sqrt(float64(d.spread) * (math.Min(1, tau/n) + 1/known))
+	return NormalScore(departure/scale, known-1) * (known - 1) / (known - 1 + 5)
+}
+
+// NormalScore turns a t value with nu degrees of freedom into the standard
+// normal deviate of about the same probability (D. L. Wallace, "Bounds on
+// normal approximations to Student's and the chi-square distributions", 1959).
+// It keeps growing where the probability itself underflows.
+func NormalScore(t, nu float64) float64 {
+	nu = max(nu, 1)
+	z := (8*nu + 1) / (8*nu + 3) * math.Sqrt(nu*math.Log1p(t*t/nu))
+	return math.Copysign(z, t)
+}
+
+// RunShare is the share of running time in %, over the last n windows, at most
+// four, of which most are known.
+func (b *baseline) RunShare(n int) (float64, bool) {
+	sum, known := 0, 0
+	for _, v := range b.shares[:n] {
+		if v > 0 {
+			sum += int(v) - 1
+			known++
+		}
+	}
+	if 2*known <= n {
+		return 0, false
+	}
+	return float64(sum) / float64(known), true
+}
+
+// UsualAmps is the unit's own current while running, A, 0 until it is known.
+func (b *baseline) UsualAmps() float64 { return b.usual(Amps) }
+
+// UsualVibration is the unit's own vibration while running, mm/s, 0 until it is
+// known.
+func (b *baseline) UsualVibration() float64 { return b.usual(Vibration) }
+
+func (b *baseline) usual(ch Channel) float64 {
+	if !b.Known() || b.model.coef[ch] == [numCoef]float32{} {
+		return 0
+	}
+	return math.Exp(float64(b.model.xy[ch][0]) / 100)
+}
+
+// UsualSuction is what the suction line usually shows at an ambient temperature,
+// °C; ok is false until it is known.
+func (b *baseline) UsualSuction(ambient float64) (v float64, ok bool) {
+	if !b.Known() || b.model.coef[Suction] == [numCoef]float32{} {
+		return 0, false
+	}
+	return b.model.expect(Suction, AtAmbient(ambient-RefAmbient)), true
+}

@@ -1,0 +1,263 @@
+package unit
+
+import (
+	"github.com/rimewatch/rimewatch"
+)
+
+const (
+	warmUp      = 5 * minute // of a run, before anything of the compressor is judged
+	shortWarm   = 2 * minute // the same of a unit whose usual runs are short
+	countedGap  = 75.0       // s: readings slower than once a minute do not show every start
+	followedGap = 330.0      // s: slower than once in five minutes they do not show every run
+	spikeRatio  = 2.5        // times the running level: a starting or locked motor
+	spikeLasts  = minute     // a protector opens within seconds: what lasts longer is another load, such as a defrost heater
+	spikeAgain  = 45 * second
+	forgetAfter = 12 * hour // without a run the running level may be another one
+)
+
+// running is whether the compressor runs, learnt from a signal that has two
+// levels, one while running and one while standing.
+type running struct {
+	hi, lo    float32 // the signal while running and while standing
+	prev      float32 // its newest value
+	spikeAmps float32 // A of the newest start that was seen at its peak or failed
+	since     Stamp   // start of the present run or stop
+	lastOn    Stamp   // newest reading that showed it running
+	spikedAt  Stamp   // the present spike began
+	stopZone  Fixed   // °C of the zone when the compressor stopped
+	source    source
+	spike     spike
+	known, on bool
+	dated     bool // since is the true moment
+}
+
+// source is the signal that running is read from; a better one replaces a worse.
+type source uint8
+
+const (
+	noSource source = iota
+	fromHeat        // discharge line above ambient, slow: no starts are counted
+	fromVibration
+	fromAmps
+	fromFlag // the device says so
+)
+
+// spike is what a current far above that of running has been taken for so far.
+type spike uint8
+
+const (
+	noSpike spike = iota
+	oneStart
+	failedStart // and another attempt
+	otherLoad
+)
+
+// floors are the least difference of levels that means running.
+var levelFloors = [...]float32{fromHeat: 12, fromVibration: 0.1, fromAmps: 0.15, fromFlag: 0.15}
+
+// separate reports whether running and standing can be told apart.
+func (w *running) separate() bool {
+	return w.hi-w.lo > levelFloors[w.source] && (w.source == fromHeat || w.hi > 1.6*w.lo)
+}
+
+func (w *running) threshold(share float32) float32 { return w.lo + share*(w.hi-w.lo) }
+
+// learn follows the two levels. A rise counts when two values in a row show it,
+// so that the current of a start does not pass for that of a run.
+func (w *running) learn(v float32) {
+	if w.hi == 0 && w.lo == 0 {
+		w.hi, w.lo, w.prev = v, v, v
+		return
+	}
+	if both := min(v, w.prev); both > w.hi {
+		w.hi += 0.5 * (both - w.hi)
+	}
+	if v < w.lo {
+		w.lo += 0.5 * (v - w.lo)
+	}
+	w.prev = v
+}
+
+// decide reports whether the compressor runs at level v; ok is false while the
+// two levels cannot be told apart.
+func (w *running) decide(v float32) (on, ok bool) {
+	if !w.separate() {
+		return false, false
+	}
+	on = w.on && w.known
+	switch {
+	case v > w.threshold(0.5):
+		on = true
+	case v < w.threshold(0.35):
+		on = false
+	}
+	w.follow(v, on)
+	return on, true
+}
+
+// follow lets the levels move with the unit: ambient, charge, wear.
+func (w *running) follow(v float32, on bool) {
+	if on {
+		w.hi += 0.005 * (min(v, 1.5*w.hi) - w.hi)
+	} else {
+		w.lo += 0.01 * (v - w.lo)
+	}
+}
+
+// followRun decides whether the compressor runs and counts its starts.
+func (s *State) followRun(o *Observation) {
+	w := &s.running
+	if s.blind(o.Gap) {
+		w.known, w.dated = false, false // what happened meanwhile is not known
+	}
+	on, ok := s.readRun(o)
+	if !ok {
+		w.known = false
+	} else if !w.known || on != w.on {
+		s.turn(o.At, on)
+	}
+	if s.Running() {
+		w.lastOn = StampOf(o.At)
+	}
+	s.readCounters(o)
+	o.Warm = s.warm(o.At)
+}
+
+// readRun returns the running state that a reading shows.
+func (s *State) readRun(o *Observation) (on, ok bool) {
+	w, r := &s.running, o.Reading
+	amps, hasAmps := float32(r.Values[rimewatch.AmpDraw]), o.Valid.Has(rimewatch.AmpDraw)
+	if flag, sent := r.Flags.Bool(rimewatch.CompressorOn); sent {
+		s.use(fromFlag)
+		if hasAmps && !s.followSpike(o, amps) {
+			w.learn(amps)
+			w.follow(amps, flag)
+		}
+		return flag, true
+	}
+	src, v := noSource, float32(0)
+	switch {
+	case hasAmps:
+		src, v = fromAmps, amps
+	case o.Valid.Has(rimewatch.VibrationLevel):
+		src, v = fromVibration, float32(r.Values[rimewatch.VibrationLevel])
+	case o.Valid.Has(rimewatch.CompressorDischargeTemp) && o.Valid.Has(rimewatch.AmbientTemp):
+		src, v = fromHeat, float32(max(0.01, r.Values[rimewatch.CompressorDischargeTemp]-r.Values[rimewatch.AmbientTemp]))
+	}
+	if src < w.source || src == noSource {
+		return false, false // its usual source is silent
+	}
+	s.use(src)
+	if src == fromAmps && s.followSpike(o, v) {
+		return w.on, w.known
+	}
+	if w.lastOn.Set() && o.At-w.lastOn.Time() > forgetAfter {
+		w.hi, w.lastOn = w.lo, StampOf(o.At)
+	}
+	w.learn(v)
+	return w.decide(v)
+}
+
+// use makes src the signal that running is read from.
+func (s *State) use(src source) {
+	w := &s.running
+	if src == w.source {
+		return
+	}
+	if src != fromFlag || w.source != fromAmps {
+		w.hi, w.lo = 0, 0
+	}
+	w.source = src
+}
+
+// followSpike notes a current that only a starting or locked motor draws, and
+// reports whether v is one. When no run follows, the start has failed.
+func (s *State) followSpike(o *Observation, amps float32) bool {
+	w := &s.running
+	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
+		switch lasted := o.At - w.spikedAt.Time(); {
+		case w.spike == noSpike:
+			w.spike, w.spikedAt = oneStart, StampOf(o.At)
+		case lasted > spikeLasts:
+			if w.spike == failedStart {
+				s.cycles.unfail(o.At)
+			}
+			w.spike = otherLoad
+		case w.spike == oneStart && lasted >= spikeAgain:
+			s.failStart(o) // the one before did not start either
+			w.spike = failedStart
+		}
+		w.spikeAmps = amps
+		return true
+	}
+	was := w.spike
+	w.spike = noSpike
+	if was != noSpike && was != otherLoad && amps < w.hi*0.5 && !s.Slow() {
+		s.failStart(o)
+	}
+	return false
+}
+
+func (s *State) failStart(o *Observation) {
+	s.cycles.fail(o.At)
+	o.FailedStart = true
+}
+
+// turn notes that the compressor has started or stopped.
+func (s *State) turn(at rimewatch.Time, on bool) {
+	w := &s.running
+	seen := w.known // the change itself was seen, not found after a gap
+	if seen && on {
+		if s.stuck.runs < 255 {
+			s.stuck.runs++
+		}
+		if !s.cycles.counted {
+			s.addStarts(at, 1)
+		}
+	}
+	if seen && !on && w.dated && !s.cycles.counted && w.source != fromHeat {
+		s.cycles.addRun(int64((at - w.since.Time()) / second))
+	}
+	w.known, w.on, w.dated = true, on, seen
+	w.since = StampOf(at)
+	w.stopZone = s.last[rimewatch.ProductZoneTemp]
+}
+
+// Running reports whether the compressor is known to run.
+func (w *running) Running() bool { return w.known && w.on }
+
+// RunningKnown reports whether it is known that the compressor runs or stands.
+func (w *running) RunningKnown() bool { return w.known }
+
+// RunningSince is the start of the present run or stop, as far as it is known.
+func (w *running) RunningSince() rimewatch.Time { return w.since.Time() }
+
+// Slow reports whether readings come too seldom to know how long the compressor
+// has been running: two in a row may belong to two runs.
+func (s *State) Slow() bool { return s.gap > followedGap }
+
+// warm reports whether what is measured of the compressor at e counts: it has run
+// for five minutes, or for more than half of the unit's usual run, outside a
+// declared defrost.
+func (s *State) warm(e rimewatch.Time) bool {
+	return s.Running() && !s.Slow() && s.running.since.Time()+s.cycles.warmUp() <= e && !s.defrost.declared
+}
+
+// Settled reports whether the compressor has run for so long at e that the pipes
+// have taken on their temperatures.
+func (w *running) Settled(e rimewatch.Time) bool { return w.since.Time()+2*warmUp <= e }
+
+// holdKnown is how long the compressor must have stood still before the warming
+// tells how long the cold will last.
+const holdKnown = 10 * minute
+
+// Warming is by how much the zone has warmed up, K/h, since the compressor
+// stopped; ok is false while it runs, and in the first ten minutes of a stop.
+func (s *State) Warming() (slope float64, ok bool) {
+	w := &s.running
+	stopped := s.zoneAt - w.since.Time()
+	if !w.known || w.on || !w.dated || stopped < holdKnown {
+		return 0, false
+	}
+	return (s.last[rimewatch.ProductZoneTemp] - w.stopZone).Float() / (float64(stopped) / float64(hour)), true
+}

@@ -1,0 +1,108 @@
+package unit
+
+import (
+	"github.com/rimewatch/rimewatch"
+)
+
+const (
+	stuckFor  = hour // a zone sensor that shows one number this long …
+	stuckRuns = 2    // … while the compressor started this often is stuck,
+	stuckMore = 3    // unless it has stood still a third as long before: coarse and buffered probes do
+	// gasMargin is how much hotter the gas is behind a running compressor than
+	// before it, at least.
+	gasMargin    = 15.0
+	contradictIn = 10 * minute // of the run, when both pipes have warmed through
+)
+
+// stuck is what tells a frozen zone sensor from a steady zone.
+type stuck struct {
+	same  Stamp  // since when the zone temperature has not moved at all
+	still uint16 // min, the longest that it stood still before and moved again
+	runs  uint8  // compressor starts since then
+	stuck bool
+}
+
+// inspect finds which measurements of a reading count, and remembers which
+// sensors are broken. A sensor mends by sending a plausible value; one that
+// sends nothing stays what it was.
+func (s *State) inspect(c *Config, o *Observation) {
+	r := o.Reading
+	bad := r.Faults & rimewatch.CoreFields
+	for f := range rimewatch.NumCore {
+		if r.Present.Has(f) && !f.Plausible(r.Values[f]) {
+			bad = bad.With(f)
+		}
+	}
+	o.Sane = r.Present & rimewatch.CoreFields &^ bad
+	found := s.contradictions(c, o)
+	s.broken = (s.broken|bad)&^(o.Sane&^found) | found
+	o.Valid = o.Sane &^ found
+	if o.Sane.Has(rimewatch.ProductZoneTemp) {
+		s.followStuck(o)
+		if s.stuck.stuck {
+			o.Valid &^= 1 << rimewatch.ProductZoneTemp
+		}
+	}
+}
+
+// contradictions names sensors whose values cannot be true together: a running
+// compressor whose discharge line is no warmer than its suction line, and a
+// running compressor without voltage.
+func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
+	const gas = rimewatch.Fields(1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp)
+	const supply = rimewatch.Fields(1<<rimewatch.Voltage | 1<<rimewatch.AmpDraw)
+	found, v := rimewatch.Fields(0), &o.Reading.Values
+	if o.Sane&gas == gas {
+		const field = rimewatch.CompressorDischargeTemp
+		if s.Running() && !s.Slow() && s.running.since.Time()+contradictIn <= o.At {
+			if v[field] < v[rimewatch.CompressorSuctionTemp]+gasMargin {
+				found = found.With(field)
+			}
+		} else {
+			// The pipes of a stopped compressor say nothing about it.
+			found |= s.broken & (1 << field)
+		}
+	}
+	if o.Sane&supply == supply && s.running.known &&
+		v[rimewatch.Voltage] < 0.5*s.NominalVoltage(c) && float32(v[rimewatch.AmpDraw]) > s.running.threshold(0.5) {
+		found = found.With(rimewatch.Voltage)
+	}
+	return found
+}
+
+// followStuck finds a zone sensor that has frozen at one number. Half an hour
+// on the same tenth of a degree happens; not while the compressor cycles.
+func (s *State) followStuck(o *Observation) {
+	w, v := &s.stuck, o.Reading.Values[rimewatch.ProductZoneTemp]
+	if !w.stuck && s.blind(o.Gap) {
+		w.same, w.runs = StampOf(o.At), 0
+	}
+	if s.zoneAt == 0 || FixedOf(v) != s.last[rimewatch.ProductZoneTemp] {
+		if stood := (o.At - w.same.Time()) / minute; w.same.Set() && !w.stuck {
+			w.still = max(w.still, uint16(min(stood, 24*60)))
+		}
+		w.same, w.runs, w.stuck = StampOf(o.At), 0, false
+		return
+	}
+	if w.runs >= stuckRuns && o.At-w.same.Time() >= max(stuckFor, stuckMore*minutes(int(w.still))) {
+		w.stuck = true
+	}
+}
+
+// Broken are the sensors that do not count at present.
+func (s *State) Broken() rimewatch.Fields {
+	if s.stuck.stuck {
+		return s.broken.With(rimewatch.ProductZoneTemp)
+	}
+	return s.broken
+}
+
+// Fresh is when the device last sent what is awaited of it: its zone
+// temperature when it ever sent one, otherwise anything. A broken zone sensor
+// is another matter.
+func (s *State) Fresh() rimewatch.Time {
+	if s.zoneAt == 0 || s.Broken().Has(rimewatch.ProductZoneTemp) {
+		return s.at
+	}
+	return s.zoneAt
+}

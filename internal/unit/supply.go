@@ -1,0 +1,106 @@
+package unit
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// nominalVoltages are those of the supplies of the world.
+var nominalVoltages = [...]float64{100, 110, 115, 120, 200, 208, 220, 230, 240, 277, 380, 400, 415, 440, 460, 480}
+
+const (
+	voltageSamples = 60     // readings from which the nominal voltage is learnt
+	noSupply       = 30     // V: below it nothing is supplied
+	voltageRate    = 0.0005 // a reading, with which the usual voltage settles afterwards
+)
+
+// supply is what the mains usually give.
+type supply struct {
+	mean    float32 // V, what is usual here
+	nominal float32 // V, what it is meant to be; 0 until learnt
+	n       uint8
+}
+
+func (u *supply) learn(v float64, learning bool) {
+	if v < noSupply || (u.n > 0 && v < 0.5*float64(u.mean)) {
+		return
+	}
+	if u.n >= voltageSamples {
+		if learning {
+			u.mean += voltageRate * (float32(v) - u.mean)
+		}
+		return
+	}
+	u.n++
+	u.mean += (float32(v) - u.mean) / float32(u.n)
+	if u.n < voltageSamples {
+		return
+	}
+	best := nominalVoltages[0]
+	for _, c := range nominalVoltages {
+		if math.Abs(c-float64(u.mean)) < math.Abs(best-float64(u.mean)) {
+			best = c
+		}
+	}
+	u.nominal = float32(best)
+}
+
+// NominalVoltage is that of the configuration or the one learnt, V; 0 = unknown.
+func (s *State) NominalVoltage(c *Config) float64 {
+	if c.NominalVoltage > 0 {
+		return c.NominalVoltage
+	}
+	return float64(s.supply.nominal)
+}
+
+// off returns how far a voltage is from what is usual here, %; ok is false before
+// the first.
+func (u *supply) off(v float64) (percent float64, ok bool) {
+	if u.mean == 0 {
+		return 0, false
+	}
+	return max(-20, min(20, 100*(v/float64(u.mean)-1))), true
+}
+
+// Sags reports whether the supply of a reading is so far below the usual that it
+// explains why runs end early.
+func (s *State) Sags(o *Observation) bool {
+	v, ok := o.Value(rimewatch.Voltage)
+	return ok && v < 0.93*float64(s.supply.mean)
+}
+
+// humidity is what a place usually has: the air outdoors is damp every night,
+// that of a machine room is not.
+type humidity struct {
+	mean, spread float32 // %RH; spread is the mean absolute deviation
+	hours        float32 // behind it, up to humidMemory
+}
+
+const (
+	humidMemory = 14 * 24 // h that the usual humidity rests on
+	humidKnown  = 48      // h before it counts
+)
+
+// learn takes what held for a time; a gap counts as an hour at most.
+func (u *humidity) learn(v float64, held rimewatch.Time) {
+	h := min(float32(held)/float32(hour), 1)
+	if u.hours == 0 {
+		u.mean = float32(v)
+	}
+	u.hours = min(u.hours+h, humidMemory)
+	if u.hours <= 0 {
+		return
+	}
+	a := h / u.hours
+	d := float32(v) - u.mean
+	u.mean += a * d
+	d = float32(v) - u.mean
+	u.spread += a * (max(d, -d) - u.spread)
+}
+
+// UsualHumidity is mean and spread (the mean absolute deviation) of the humidity
+// of about two weeks, %RH; ok is false before two days.
+func (u *humidity) UsualHumidity() (mean, spread float64, ok bool) {
+	return float64(u.mean), float64(u.spread), u.hours >= humidKnown
+}

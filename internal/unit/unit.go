@@ -1,0 +1,213 @@
+package unit
+
+import (
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+const (
+	second = rimewatch.Second
+	minute = rimewatch.Minute
+	hour   = rimewatch.Hour
+)
+
+// Config is what is known of a device beforehand. It may be shared between
+// devices and is never changed.
+type Config struct {
+	Equipment      *rimewatch.Equipment // nil is treated as a type without habits
+	NominalVoltage float64              // V; 0 = learn it
+	HumidityInZone bool                 // the humidity sensor hangs in the zone, not at the condenser
+}
+
+// noHabit is that of a type that never defrosts.
+var noHabit = rimewatch.Defrost{Kind: rimewatch.DefrostNone}
+
+func (c *Config) habit() *rimewatch.Defrost {
+	if c.Equipment == nil {
+		return &noHabit
+	}
+	return &c.Equipment.Defrost
+}
+
+// State is what has been learnt of one device. The zero value is a device of
+// which nothing is known. It holds no pointers: a copy is a snapshot.
+type State struct {
+	newest rimewatch.Time // newest recorded_at seen; what is not after it is late
+	at     rimewatch.Time // its event time
+	zoneAt rimewatch.Time // event time of the newest product-zone temperature, 0 = none yet
+	born   rimewatch.Time // learning began
+	last   [rimewatch.NumCore]Fixed
+	gap    float32 // s between readings, a slow mean
+	broken rimewatch.Fields
+	why    uint8 // among reasons, for learning since born
+
+	stuck stuck
+	running
+	cycles
+	phases
+	defrost
+	door   door
+	supply supply
+	humidity
+	baseline
+
+	hourEnd rimewatch.Time // of the hour that is being gathered
+	winEnd  rimewatch.Time // of the six hours
+	hour    hourly
+	window  window
+}
+
+// baseline is what the unit's hours usually show, and how far they depart from
+// it.
+type baseline struct {
+	model  model
+	drifts [NumChannels]drift
+	shares [4]uint8 // % running of the last four windows + 1; 0 = unknown
+}
+
+// Observation is what one reading shows.
+type Observation struct {
+	Reading *rimewatch.Reading // corrected; not to be kept
+	At      rimewatch.Time     // event time: when it was measured, never after its arrival
+	Gap     rimewatch.Time     // since the reading before, 0 for the first
+	Valid   rimewatch.Fields   // measurements that count
+	Sane    rimewatch.Fields   // measurements that are plausible by themselves; Valid and those that contradict others
+	Warm    bool               // the compressor has run long enough to be judged
+	Late    bool               // not newer than the newest: nothing was learnt of it
+
+	Tripped     bool // a run ended without result
+	FailedStart bool
+	WindowEnded bool // six hours were concluded before this reading
+	Relearnt    bool // learning began anew before this reading: the silence was long
+}
+
+// Value returns a measurement; ok is false where it is absent or implausible by
+// itself.
+func (o *Observation) Value(f rimewatch.Field) (v float64, ok bool) {
+	return o.Reading.Values[f], o.Sane.Has(f)
+}
+
+// Hold says what must not be learnt at present, since open alerts speak against
+// its being normal.
+type Hold uint8
+
+// What can be held.
+const (
+	HoldBaseline Hold = 1 << iota // the unit is suspected to be failing
+	HoldCycles                    // it starts too often
+	HoldDoor                      // its warmth has another known cause than a door
+)
+
+// reasons are why a unit is learnt again, as numbers for the state; the first is
+// a unit of which nothing was known.
+var reasons = [...]rimewatch.Relearning{"", rimewatch.RelearnMaintenance, rimewatch.RelearnFixed, rimewatch.RelearnFalseAlarm, rimewatch.RelearnSilence}
+
+// silentFor is a silence after which a unit may have been serviced, moved or
+// replaced.
+const silentFor = 14 * rimewatch.Day
+
+// Observe takes a reading that arrived at now. One that is not newer than the
+// newest seen changes nothing.
+func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hold Hold, o *Observation) {
+	// A clock that runs ahead, by at most the five minutes that are accepted,
+	// counts by arrival: nothing can have begun in the future.
+	*o = Observation{Reading: r, At: min(r.At, now)}
+	if r.At <= s.newest {
+		o.Late = true
+		return
+	}
+	s.newest = r.At
+	if s.at != 0 {
+		o.Gap = max(0, o.At-s.at)
+		if o.Gap > silentFor {
+			s.Relearn(rimewatch.RelearnSilence, o.At)
+			o.Relearnt = true
+		}
+	}
+	if s.born == 0 {
+		s.born = o.At
+	}
+	if o.At >= s.hourEnd {
+		s.endHour(c, hold, o)
+	}
+	s.inspect(c, o)
+	s.learnGap(o.Gap)
+	s.cycles.roll(s.at, o.At)
+	s.followRun(o)
+	s.followDefrost(c, o)
+	s.followPhase(c, o)
+	s.gather(o)
+	s.at = o.At
+	for f := range rimewatch.NumCore {
+		if o.Valid.Has(f) {
+			s.last[f] = FixedOf(r.Values[f])
+		}
+	}
+	if o.Valid.Has(rimewatch.ProductZoneTemp) {
+		s.zoneAt = o.At
+	}
+	if o.Valid.Has(rimewatch.Voltage) {
+		s.supply.learn(r.Values[rimewatch.Voltage], s.Learning())
+	}
+	if o.Valid.Has(rimewatch.Humidity) {
+		s.humidity.learn(r.Values[rimewatch.Humidity], o.Gap)
+	}
+	s.followDoor(c, o, hold)
+}
+
+// learnGap follows the usual time between readings. An outage counts as three
+// usual gaps at most, a lasting change of rate is followed within some readings.
+func (s *State) learnGap(gap rimewatch.Time) {
+	g := float32(gap) / 1000
+	switch {
+	case g <= 0:
+	case s.gap == 0:
+		s.gap = g
+	default:
+		s.gap += 0.1 * (min(g, 3*s.gap) - s.gap)
+	}
+}
+
+// Relearn forgets what is normal for the unit, after a repair, a move or a
+// prediction that was wrong. What it measured last is kept, and what goes on.
+func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
+	reason := max(0, slices.Index(reasons[:], why))
+	*s = State{
+		newest: s.newest, at: s.at, zoneAt: s.zoneAt, born: at, why: uint8(reason), last: s.last, gap: s.gap, broken: s.broken,
+		stuck:   stuck{same: s.stuck.same, stuck: s.stuck.stuck},
+		cycles:  cycles{startCount: s.cycles.startCount, runSeconds: s.cycles.runSeconds, counted: s.cycles.counted},
+		defrost: defrost{mean: s.defrost.mean, declared: s.defrost.declared, told: s.defrost.told, ended: s.defrost.ended},
+		door:    door{since: s.door.since, told: s.door.told},
+	}
+	if !s.door.told {
+		s.door = door{}
+	}
+}
+
+// At is the event time of the newest reading, 0 before the first.
+func (s *State) At() rimewatch.Time { return s.at }
+
+// ZoneAt is the event time of the newest product-zone temperature, 0 before the
+// first.
+func (s *State) ZoneAt() rimewatch.Time { return s.zoneAt }
+
+// LearningSince is when learning began, 0 before the first reading, and why it
+// began again, "" when it has not.
+func (s *State) LearningSince() (rimewatch.Time, rimewatch.Relearning) {
+	return s.born, reasons[s.why]
+}
+
+// Last is the newest value of a measurement that counted, 0 before the first.
+func (s *State) Last(f rimewatch.Field) float64 { return s.last[f].Float() }
+
+// Interval is the usual time between readings, 0 before the second.
+func (s *State) Interval() rimewatch.Time { return rimewatch.Time(1000 * s.gap) }
+
+// blind reports whether a time without readings is too long to know what
+// happened in it.
+func (s *State) blind(gap rimewatch.Time) bool {
+	return gap > max(5*minute, rimewatch.Time(3000*s.gap))
+}
+
+func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
