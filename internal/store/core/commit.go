@@ -81,9 +81,11 @@ func (s *Core) begin(g *store.Group) (*commit, error) {
 	if n := len(s.staged); n > 0 {
 		last, now = s.staged[n-1].seq, s.staged[n-1].now
 	}
-	c := &commit{}
+	var c *commit
 	if n := len(s.spare); n > 0 {
 		c, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		c = new(commit)
 	}
 	g.Now = max(g.Now, now)
 	g.Seq = store.Seq(last + 1)

@@ -31,6 +31,7 @@ type disk struct {
 
 	writeMu sync.Mutex // one transaction at a time
 	writer  *sqlite.Conn
+	own     tables.Conn  // the writer's
 	maintMu sync.Mutex   // taken before writeMu
 	maint   *sqlite.Conn // of the background work; under maintMu
 	lookMu  sync.Mutex
@@ -40,7 +41,7 @@ type disk struct {
 // accountReaders is the number of connections in accounts.
 const accountReaders = 2
 
-func (d *disk) open(ctx context.Context) error {
+func (d *disk) open() error {
 	// The file holds secrets. SQLite gives its write-ahead log the same mode.
 	f, err := os.OpenFile(d.cfg.Path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -49,25 +50,25 @@ func (d *disk) open(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	conn, err := sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite)
+	c, err := sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
-	d.writer = conn
-	if err := sqlitex.ExecuteTransient(conn, "PRAGMA busy_timeout = 10000", nil); err != nil {
+	d.writer, d.own = c, conn{c, d}
+	if err := sqlitex.ExecuteTransient(c, "PRAGMA busy_timeout = 10000", nil); err != nil {
 		return err
 	}
-	fresh, err := examine(conn)
+	fresh, err := examine(c)
 	if err != nil {
 		return err
 	}
-	if err := prepareWriter(conn); err != nil {
+	if err := prepareWriter(c); err != nil {
 		return err
 	}
 	// A file that has its schema is not written to: a server must come up on a
 	// full disk, too, and answer reads.
 	if fresh {
-		if err := create(conn); err != nil {
+		if err := create(c); err != nil {
 			return err
 		}
 	}
@@ -99,10 +100,7 @@ func (d *disk) open(ctx context.Context) error {
 	if d.lookup, err = sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite); err != nil {
 		return err
 	}
-	if err := prepareReader(d.lookup); err != nil {
-		return err
-	}
-	return nil
+	return prepareReader(d.lookup)
 }
 
 // examine looks at a file before anything writes to it and reports whether it is
@@ -270,7 +268,7 @@ func (d *disk) ReadLong(ctx context.Context, f func(tables.Conn) error) error {
 
 // Write implements tables.DB.
 func (d *disk) Write(ctx context.Context, f func(tables.Conn) error) error {
-	return d.write(ctx, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+	return d.write(ctx, func(*sqlite.Conn) error { return f(d.own) })
 }
 
 // conn is a connection as package tables wants it.

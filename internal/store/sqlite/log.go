@@ -43,7 +43,7 @@ func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*sto
 				return err
 			}
 		}
-		return d.tables.Commit(conn{c, d}, ops, e)
+		return d.tables.Commit(d.own, ops, e)
 	})
 }
 
@@ -100,7 +100,7 @@ func (d *disk) TrimLog(ctx context.Context, floor, last store.Seq, at rimewatch.
 		if err := sqlitex.Execute(c, "DELETE FROM commit_log WHERE seq <= ?", &sqlitex.ExecOptions{Args: []any{upTo}}); err != nil {
 			return err
 		}
-		return d.tables.NoteLog(conn{c, d}, at, last)
+		return d.tables.NoteLog(d.own, at, last)
 	})
 	return upTo != 0, err
 }

@@ -94,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{disk: d, Core: core.New(core.Config{
 		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Quiet: cfg.quiet,
 	}, d, d.tables)}
-	err := d.open(ctx)
+	err := d.open()
 	if err == nil && !cfg.ControlOnly {
 		err = s.Load(ctx)
 	}
