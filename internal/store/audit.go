@@ -23,7 +23,7 @@ type Audit interface {
 	// AuditUser adds, to every workspace that a person is a member of, an entry
 	// about what changes nothing, such as a sign-in.
 	AuditUser(ctx context.Context, userID int64, action string, detail Fields) error
-	// VerifyAudit walks the chain and gives the id of the first entry that does not
+	// VerifyAudit walks the chain and returns the id of the first entry that does not
 	// fit, 0 = all do. It reads the whole trail.
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }
@@ -83,7 +83,7 @@ func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// ActorOf gives who makes changes; "service" when nobody was named.
+// ActorOf returns who makes changes; "service" when nobody was named.
 func ActorOf(ctx context.Context) string {
 	if a, ok := ctx.Value(actorKey{}).(string); ok && a != "" {
 		return a

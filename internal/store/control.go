@@ -201,7 +201,7 @@ type Store interface {
 	Audit
 	Records
 	Everywhere
-	// Secret gives the 32 random bytes of that name, making them at the first
+	// Secret returns the 32 random bytes of that name, making them at the first
 	// call: every node has the same.
 	Secret(ctx context.Context, name string) ([32]byte, error)
 	// Stats describes the store for metrics and doctor.

@@ -49,7 +49,7 @@ type Notifications interface {
 	// health is not nil, what it says of the channel. To a channel that is gone
 	// nothing becomes pending: it is stored, and given back, as dropped.
 	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
-	// AlertDeliveries gives all of an alert, oldest first; the planner's memory.
+	// AlertDeliveries returns all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
 	// gives those with a smaller id.
@@ -92,7 +92,7 @@ type Records interface {
 	// CreateCorrectiveAction sets ID and DeviceID; the alert must exist
 	// (CodeAlertNotFound). It is a line of the alert's timeline, too.
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
-	// CorrectiveActions gives those of an alert (alertID not 0) or of a device
+	// CorrectiveActions returns those of an alert (alertID not 0) or of a device
 	// (deviceID not 0) that were performed in [from, to), oldest first.
 	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
 

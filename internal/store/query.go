@@ -106,7 +106,7 @@ type BucketQuery struct {
 type History interface {
 	// Readings calls yield in order of time. Memory is bounded whatever the range.
 	Readings(ctx context.Context, q HistoryQuery, yield func(*rimewatch.Reading) error) error
-	// Buckets gives the buckets that hold readings, in order. Where raw
+	// Buckets returns the buckets that hold readings, in order. Where raw
 	// readings have expired and the step is whole hours, rollups answer.
 	Buckets(ctx context.Context, q BucketQuery) ([]Bucket, error)
 	// ReadingAt finds the reading of one moment: CodeNotFound.

@@ -66,7 +66,7 @@ func openChunk(v Chunks, sp Span) (*chunk.Chunk, error) {
 	return c, nil
 }
 
-// decodeCluster gives the readings of overlapping chunks, merged.
+// decodeCluster returns the readings of overlapping chunks, merged.
 func decodeCluster(v Chunks, cluster []Span) ([]rimewatch.Reading, error) {
 	sets := make([][]rimewatch.Reading, 0, len(cluster))
 	for _, sp := range cluster {

@@ -245,7 +245,7 @@ func (t *touch) take(r *rimewatch.Reading, size int) {
 	}
 }
 
-// stored tells whether a reading of that moment exists, staged ones included.
+// stored reports whether a reading of that moment exists, staged ones included.
 func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
 	if at > d.live.Latest.At && at > d.head.newest {
 		return false, nil

@@ -171,7 +171,7 @@ func (d *device) matches(f *store.DeviceFilter, query string) bool {
 	return query == "" || strings.Contains(d.row.Key, query) || containsFold(d.row.Name, query)
 }
 
-// containsFold tells whether s, in lower case, contains query, which is. Names
+// containsFold reports whether s, in lower case, contains query, which is. Names
 // in ASCII are not copied for it.
 func containsFold(s, query string) bool {
 	for i := range len(s) {

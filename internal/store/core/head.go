@@ -29,7 +29,7 @@ type head struct {
 	sealSeq  int64 // of the oldest reading behind them, 0 = none
 }
 
-// has tells whether the head holds a reading of that moment.
+// has reports whether the head holds a reading of that moment.
 func (h *head) has(at rimewatch.Time) bool {
 	if len(h.buf) == 0 || at > h.newest {
 		return false

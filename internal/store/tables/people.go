@@ -228,7 +228,7 @@ func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 
 func errMember() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.") }
 
-// findMember gives a membership and the number of the workspace's owners.
+// findMember returns a membership and the number of the workspace's owners.
 func findMember(conn Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
 	err = one(conn, errMember(), `SELECT role, created_at, (SELECT count(*) FROM member WHERE workspace_id = ? AND role = 'owner')
 		FROM member WHERE workspace_id = ? AND user_id = ?`, func(row Row) {

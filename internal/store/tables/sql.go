@@ -112,8 +112,7 @@ func columnBlob(row Row, col int) []byte {
 	return b
 }
 
-// setMeta and addMeta keep one of the numbers that concern the whole store; the
-// latter never makes it smaller.
+// setMeta keeps one of the numbers that concern the whole store.
 func setMeta(conn Conn, key string, v int64) error {
 	_, err := exec(conn, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, v)
 	return err

@@ -39,7 +39,7 @@ type Row interface {
 	ColumnName(i int) string
 }
 
-// DB gives connections. The functions may not keep them. Errors of the engine
+// DB lends connections. The functions may not keep them. Errors of the engine
 // come back as rimewatch.Error; others come back as they are.
 type DB interface {
 	// Read is for what is read for every request.
