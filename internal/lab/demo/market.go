@@ -102,6 +102,8 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		Faults: f.faults(now),
 		// Norvik's controllers also tell of defrosts, doors and starts.
 		Extras: f.manufacturer == "Norvik",
+		// Two units have gauges on the circuit and a meter.
+		Meters: f.trouble == fouling || f.equipment == "reach_in_cooler",
 	}
 }
 

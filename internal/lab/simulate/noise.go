@@ -26,6 +26,7 @@ const (
 	streamOutage
 	streamFleet
 	streamDeliveries
+	streamMeters
 )
 
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable

@@ -113,6 +113,7 @@ func (u *Unit) measure() rimewatch.Reading {
 		}
 	}
 	u.extras(&r)
+	u.meters(&r)
 	return r
 }
 

@@ -19,7 +19,8 @@ type Config struct {
 	Params       *Params        // nil draws them from Seed
 	Faults       []Fault
 	Events       []Event
-	Extras       bool // also send the optional observations and counters
+	Extras       bool // also send the optional observations and the compressor's counters
+	Meters       bool // also send the setpoint, what gauges on the circuit show, power and energy
 	ZoneHumidity bool // the humidity sensor hangs in the zone, not at the condenser
 }
 
@@ -77,6 +78,7 @@ type Unit struct {
 	ctl                     control
 	shell                   float64
 	feed, volts, amps       float64 // supply, supply at the unit, current
+	energy                  float64 // J taken since the first reading
 	probe                   float64 // °C that the thermostat sees
 	sense                   sensors
 }
@@ -133,6 +135,7 @@ func New(cfg Config) (*Unit, error) {
 	u.advance(cfg.Start, 10*rimewatch.Second)
 	u.step = rimewatch.Time(cfg.Step.Milliseconds())
 	u.ctl.starts, u.ctl.trips, u.ctl.runFor = 0, 0, 0
+	u.energy = 0
 	return u, nil
 }
 
@@ -229,6 +232,7 @@ func (u *Unit) advance(to, longest rimewatch.Time) {
 			u.restCycle()
 		}
 		u.stepSupply()
+		u.energy += u.watts() * dt
 		u.stepBox(dt)
 		u.stepSensors()
 		u.t += step
