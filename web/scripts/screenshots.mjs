@@ -68,6 +68,7 @@ const demoPages = [
   { name: 'overview-filtered', path: '/?q=zzz' },
   { name: 'device', path: '/devices/VAC-0001' },
   { name: 'device-week', path: '/devices/WIF-0001?range=7d' },
+  { name: 'device-meters', path: '/devices/WIF-0001?range=7d&also=suction_pressure,discharge_pressure,power,energy' },
   { name: 'device-edit', path: '/devices/WIF-0001', act: (tab) => tab.getByRole('button', { name: 'Edit' }).click() },
   { name: 'alerts', path: '/alerts' },
   { name: 'alerts-all', path: '/alerts?status=all' },
