@@ -73,7 +73,7 @@ func overrideValue[T any](dst *T, v *T) {
 // Check tells what is wrong with limits as a whole, nil when they are sound:
 // bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K.
 func (l *Limits) Check() *Error {
-	e := &Error{Code: CodeValidationFailed, Message: "The limits are not consistent."}
+	e := &Error{Code: CodeValidationFailed, Message: "The limits contradict each other."}
 	bound := func(name string, v *float64) {
 		if v != nil && (*v < -100 || *v > 200) {
 			e.With("limits."+name, "must be between -100 and 200")
@@ -149,7 +149,7 @@ func CheckLoosening(e *Equipment, path string, after, before, without *Limits) e
 			continue // it was that loose already
 		}
 		if failed == nil {
-			failed = &Error{Code: CodeValidationFailed, Message: "This would loosen a limit that keeps goods safe. Send confirm_loosening: true if that is meant."}
+			failed = &Error{Code: CodeValidationFailed, Message: "This relaxes a food-safety limit. Send confirm_loosening: true to confirm."}
 		}
 		failed.With(path+"."+name, "is looser than %s (%s): needs confirm_loosening", without.describe(name), e.Basis)
 	}

@@ -93,7 +93,7 @@ func (s *Service) WithdrawInvitation(ctx context.Context, p Principal, id int64)
 }
 
 func errInvitation() error {
-	return rimewatch.Errorf(rimewatch.CodeNotFound, "This invitation was used, withdrawn or renewed, or has expired.")
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "This invitation has been used, withdrawn or replaced, or has expired.")
 }
 
 // Invitation finds what the holder of a link is invited to: CodeNotFound when

@@ -113,7 +113,7 @@ func (h *hasher) leave(l lane, account string) {
 // acquire waits for a slot, which release gives back.
 func (h *hasher) acquire(ctx context.Context, l lane, account string) (release func(), err error) {
 	if !h.enter(l, account) {
-		return nil, &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many people are signing in; retry in a moment.", RetryAfter: 2 * time.Second}
+		return nil, &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many sign-ins at the moment; retry shortly.", RetryAfter: 2 * time.Second}
 	}
 	// A stranger first takes one of the strangers' slots, then one of all.
 	var held []chan struct{}

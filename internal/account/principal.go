@@ -34,7 +34,7 @@ func (p *Principal) Require(want rimewatch.Scopes) error {
 	if p.Scopes.Has(want) {
 		return nil
 	}
-	e := rimewatch.Errorf(rimewatch.CodeForbidden, "The scope for this is missing.")
+	e := rimewatch.Errorf(rimewatch.CodeForbidden, "The token lacks the scope for this.")
 	for _, n := range (want &^ p.Scopes).Names() {
 		e.With("scope", "%s", n)
 	}
@@ -45,13 +45,13 @@ func (p *Principal) Require(want rimewatch.Scopes) error {
 // CodeForbidden. A token never passes.
 func (p *Principal) RequireRole(want rimewatch.Role) error {
 	if !p.Session {
-		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires a signed-in user; API tokens cannot do it.")
 	}
 	if p.Role == "" {
 		return errNoMember()
 	}
 	if !p.Role.AtLeast(want) {
-		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs the role %s.", want)
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires the role %s.", want)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (p *Principal) RequireRole(want rimewatch.Role) error {
 // not: CodeForbidden. Tokens and the operator, who have no account, do not pass.
 func (p *Principal) RequirePerson() error {
 	if !p.Session || p.UserID == 0 {
-		return rimewatch.Errorf(rimewatch.CodeForbidden, "This needs a signed-in user; an API token cannot do it.")
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires a signed-in user; API tokens cannot do it.")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 const ResetLife = rimewatch.Hour
 
 func errLink() error {
-	return rimewatch.Errorf(rimewatch.CodeNotFound, "This link was used already or has expired.")
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "This link has already been used or has expired.")
 }
 
 // newResetLink makes a link secret with which a person sets a new password; an

@@ -79,7 +79,7 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 }
 
 func errSetUp() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "The service is set up already.")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "The service is already set up.")
 }
 
 // plainCode is a code without what people add or change when they type it.

@@ -361,7 +361,7 @@ func (a *API) switchWorkspace(ctx context.Context, in *SwitchInput) (Done, error
 
 func (a *API) accountRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/setup", id: "setup-state", tag: "Account", summary: "Tell whether the service is set up", access: public, bind: handle(a.setupState)},
+		{method: http.MethodGet, path: "/v1/setup", id: "setup-state", tag: "Account", summary: "Report whether the service is set up", access: public, bind: handle(a.setupState)},
 		{
 			method: http.MethodPost, path: "/v1/setup", id: "set-up", tag: "Account", summary: "Make the first user", access: public, body: jsonBody, status: http.StatusCreated,
 			also: []rimewatch.Code{rimewatch.CodeConflict}, description: "Works once, with the code that the server logs at its start. Signs in.", bind: handle(a.setUp),

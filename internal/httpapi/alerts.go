@@ -17,8 +17,8 @@ type AlertListInput struct {
 	PageInput
 	Status       string `query:"status" enum:"all,active,resolved" default:"active"`
 	Severity     string `query:"severity" enum:"warning,critical"`
-	Type         string `query:"type" maxLength:"64" doc:"An unknown type gives an empty list."`
-	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial gives an empty list."`
+	Type         string `query:"type" maxLength:"64" doc:"An unknown type returns an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial returns an empty list."`
 	Acknowledged string `query:"acknowledged" enum:"true,false"`
 	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
 }
@@ -129,7 +129,7 @@ func (a *API) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error)
 // AcknowledgeBody says how long an alert is taken care of.
 type AcknowledgeBody struct {
 	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
-	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement ends by itself. Default: 4 h, 1 h for a critical alert."`
+	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement expires. Default: 4 h, 1 h for a critical alert."`
 }
 
 // AcknowledgeInput carries an acknowledgement.
@@ -281,7 +281,7 @@ func (a *API) alertRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/alerts", id: "list-alerts", tag: "Alerts", summary: "List alerts", access: read, paged: true,
-			description: "Newest first by triggered_at, then id. Only active ones unless `status` says otherwise.", bind: handle(a.listAlerts),
+			description: "Newest first by triggered_at, then id. Only active ones, unless `status` is given.", bind: handle(a.listAlerts),
 		},
 		{
 			method: http.MethodGet, path: "/v1/alerts/counts", id: "count-alerts", tag: "Alerts", summary: "Count alerts by status and severity", access: read,
@@ -292,7 +292,7 @@ func (a *API) alertRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/alerts/{id}/acknowledge", id: "acknowledge-alert", tag: "Alerts", summary: "Acknowledge an alert", access: write,
-			body: optionalJSONBody, also: gone, description: "Says that someone takes care. The alert stays active.", bind: handle(a.acknowledgeAlert),
+			body: optionalJSONBody, also: gone, description: "Says that someone is dealing with it. The alert stays active.", bind: handle(a.acknowledgeAlert),
 		},
 		{
 			method: http.MethodPost, path: "/v1/alerts/{id}/resolve", id: "resolve-alert", tag: "Alerts", summary: "Resolve an alert", access: write,
@@ -305,7 +305,7 @@ func (a *API) alertRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/alerts/{id}/notes", id: "note-alert", tag: "Alerts", summary: "Write a note about an alert", access: write,
-			body: jsonBody, description: "It joins the timeline, also when the alert is over. While it is active, its newest note is shown with it.", bind: handle(a.noteAlert),
+			body: jsonBody, description: "The note is added to the timeline, also of a resolved alert. An active alert is shown with its newest note.", bind: handle(a.noteAlert),
 		},
 		{
 			method: http.MethodGet, path: "/v1/devices/health/summary", id: "health-summary", tag: "Health", summary: "Get the health of all devices",

@@ -173,7 +173,7 @@ func brokenBody(err error) *rimewatch.Error {
 	if !errors.As(err, &broken) {
 		return nil
 	}
-	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body did not arrive in full or in time.")
+	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body did not arrive completely or in time.")
 }
 
 func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
@@ -265,10 +265,10 @@ func (b *bulkSlots) take(ctx context.Context, workspaceID int64) (release func()
 			taken = append(taken, c)
 			continue
 		case <-timer.C:
-			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at the same time.")
+			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at once.")
 			e.RetryAfter = time.Second
 		case <-ctx.Done():
-			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was given up.")
+			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was cancelled.")
 		}
 		release()
 		return func() {}, e

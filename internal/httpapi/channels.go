@@ -98,13 +98,13 @@ func channelJSON(c *rimewatch.Channel) Channel {
 // ChannelList are the channels of a workspace.
 type ChannelList struct {
 	Channels []Channel `json:"channels"`
-	Warning  *string   `json:"warning" doc:"Set while nobody is told of alerts, or nobody knows whether they are."`
+	Warning  *string   `json:"warning" doc:"Set while no channel is known to work."`
 }
 
 // NotificationState tells whether a workspace is told of alerts.
 type NotificationState struct {
 	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
-	Warning         *string `json:"warning" doc:"Set while nobody is told of alerts, or nobody knows whether they are."`
+	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
 }
 
 // What people have to know of their channels.
@@ -156,7 +156,7 @@ type ChannelData struct {
 // NewChannel is the answer with a channel and its new secret.
 type NewChannel struct {
 	Channel Channel `json:"channel"`
-	Secret  *string `json:"secret,omitempty" doc:"With which a webhook's messages are signed. It is shown when it is set or made, and never again."`
+	Secret  *string `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
 }
 
 func (a *API) getChannel(ctx context.Context, in *IDInput) (ChannelData, error) {
@@ -177,8 +177,8 @@ type ChannelFields struct {
 	Enabled    optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
 	To         optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
 	URL        optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
-	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"With which a webhook's messages are signed, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Made when absent at the creation; null makes a new one."`
-	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is told when this one keeps failing. Default: any other that works."`
+	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
+	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
 }
 
 // apply changes c and gives the secret that is to be shown, if any.
@@ -311,12 +311,12 @@ func (a *API) channelRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/channels", id: "list-channels", tag: "Notifications", summary: "List channels", access: admin,
-			description: "The ways in which people are told of alerts.", bind: handle(a.listChannels),
+			description: "How people are notified of alerts.", bind: handle(a.listChannels),
 		},
 		{
 			method: http.MethodPost, path: "/v1/channels", id: "create-channel", tag: "Notifications", summary: "Make a channel", access: admin, body: jsonBody,
 			status: http.StatusCreated, also: conflict,
-			description: "Without any route every enabled channel is told of everything at once. URLs and secrets are credentials: they are never shown again.", bind: handle(a.createChannel),
+			description: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.", bind: handle(a.createChannel),
 		},
 		{method: http.MethodGet, path: "/v1/channels/{id}", id: "get-channel", tag: "Notifications", summary: "Get a channel", access: admin, bind: handle(a.getChannel)},
 		{
@@ -325,7 +325,7 @@ func (a *API) channelRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/v1/channels/{id}", id: "delete-channel", tag: "Notifications", summary: "Delete a channel", access: admin, also: conflict,
-			description: "409 while a route uses it. Messages that wait for it are dropped; what it was told stays in the log.", bind: handle(a.deleteChannel),
+			description: "409 while a route uses it. Messages still waiting for it are dropped; its log is kept.", bind: handle(a.deleteChannel),
 		},
 		{
 			method: http.MethodPost, path: "/v1/channels/{id}/test", id: "test-channel", tag: "Notifications", summary: "Send a test", access: admin,
@@ -333,7 +333,7 @@ func (a *API) channelRoutes() []route {
 			bind:        handle(a.testChannel),
 		},
 		{
-			method: http.MethodGet, path: "/v1/channels/{id}/deliveries", id: "list-channel-deliveries", tag: "Notifications", summary: "List what a channel was told", access: admin, paged: true,
+			method: http.MethodGet, path: "/v1/channels/{id}/deliveries", id: "list-channel-deliveries", tag: "Notifications", summary: "List the deliveries of a channel", access: admin, paged: true,
 			description: "Newest first.", bind: handle(a.listChannelDeliveries),
 		},
 	}

@@ -19,7 +19,7 @@ type deliveryStore interface {
 // Delivery is one message to one channel.
 type Delivery struct {
 	ID            int64                     `json:"id"`
-	Key           string                    `json:"key" doc:"Stable over retries, and the webhook-id of a webhook: receivers may drop doubles by it."`
+	Key           string                    `json:"key" doc:"Stable across retries, and the webhook-id of a webhook: receivers can deduplicate by it."`
 	AlertID       *int64                    `json:"alert_id" doc:"null for tests and digests."`
 	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback"`
 	Level         int                       `json:"level" doc:"Escalation level, from 0."`
@@ -180,13 +180,13 @@ func (a *API) resendDelivery(ctx context.Context, in *IDInput) (DeliveryData, er
 func (a *API) deliveryRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/v1/alerts/{id}/deliveries", id: "list-alert-deliveries", tag: "Notifications", summary: "List who was told of an alert",
+			method: http.MethodGet, path: "/v1/alerts/{id}/deliveries", id: "list-alert-deliveries", tag: "Notifications", summary: "List the deliveries of an alert",
 			access: scope(rimewatch.ScopeAlertsRead), description: "Oldest first.", bind: handle(a.listAlertDeliveries),
 		},
 		{
 			method: http.MethodPost, path: "/v1/deliveries/{id}/resend", id: "resend-delivery", tag: "Notifications", summary: "Send a message again",
 			access: person(rimewatch.RoleAdmin), also: []rimewatch.Code{rimewatch.CodeConflict},
-			description: "One that was not sent is tried again under its key; one that was sent becomes a new delivery. It does not wait for the outcome. 409 when the channel was deleted.", bind: handle(a.resendDelivery),
+			description: "A delivery that was never sent is retried under its key; one that was sent becomes a new delivery. Does not wait for the outcome. 409 when the channel was deleted.", bind: handle(a.resendDelivery),
 		},
 	}
 }

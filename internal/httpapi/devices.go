@@ -109,7 +109,7 @@ type DeviceData struct {
 type DeviceListInput struct {
 	PageInput
 	Status        string `query:"status" enum:"online,offline" doc:"Only devices in this state."`
-	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type gives an empty list."`
+	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type returns an empty list."`
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
 	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
 }
@@ -200,7 +200,7 @@ type DeviceFields struct {
 	FirmwareVersion    optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
 	Notes              optional[string]         `json:"notes,omitempty" maxLength:"4000"`
 	InstalledAt        optional[rimewatch.Time] `json:"installed_at,omitempty"`
-	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learnt."`
+	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
 	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
 	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
 	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`

@@ -74,7 +74,7 @@ func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
 	if safeMethod(r.Method) || a.crossOrigin.Check(r) == nil {
 		return nil
 	}
-	return rimewatch.Errorf(rimewatch.CodeForbidden, "A write from another site is refused.")
+	return rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin writes are not allowed.")
 }
 
 func safeMethod(m string) bool {

@@ -15,7 +15,7 @@ type HeartbeatBody struct {
 	BatteryPct         *float64        `json:"battery_pct,omitempty" nullable:"true" minimum:"0" maximum:"100"`
 	RSSIdBm            *float64        `json:"rssi_dbm,omitempty" nullable:"true" minimum:"-200" maximum:"50" doc:"dBm"`
 	UptimeS            *int64          `json:"uptime_s,omitempty" nullable:"true" minimum:"0" maximum:"9007199254740991" doc:"s"`
-	HeartbeatIntervalS *int            `json:"heartbeat_interval_s,omitempty" nullable:"true" minimum:"1" maximum:"604800" doc:"s until the next heartbeat at the latest. It goes before what the service has learnt."`
+	HeartbeatIntervalS *int            `json:"heartbeat_interval_s,omitempty" nullable:"true" minimum:"1" maximum:"604800" doc:"s until the next heartbeat at the latest. Takes precedence over what the service has learned."`
 }
 
 // HeartbeatInput carries a heartbeat.

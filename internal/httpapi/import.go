@@ -25,7 +25,7 @@ const maxImportRows = 10_000
 
 // ImportInput are the parameters of an import.
 type ImportInput struct {
-	DryRun           string `query:"dry_run" enum:"true,false" default:"false" doc:"Only tell what would happen."`
+	DryRun           string `query:"dry_run" enum:"true,false" default:"false" doc:"Only report what would happen."`
 	ConfirmLoosening string `query:"confirm_loosening" enum:"true,false" default:"false" doc:"Let rows loosen safety limits."`
 }
 

@@ -168,7 +168,7 @@ func (a *API) invitationRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/invitations/accept", id: "accept-invitation", tag: "Account", summary: "Accept an invitation with a new account", access: public, body: jsonBody,
 			also:        append([]rimewatch.Code{rimewatch.CodeConflict}, gone...),
-			description: "Makes an account for the invited address and signs in. 409 when the address has one: its holder signs in and joins.", bind: handle(a.acceptInvitation),
+			description: "Creates an account for the invited address and signs in. 409 if the address already has an account: its holder signs in and accepts.", bind: handle(a.acceptInvitation),
 		},
 		{
 			method: http.MethodPost, path: "/v1/me/invitations", id: "join-workspace", tag: "Account", summary: "Accept an invitation with your account", access: signedIn, body: jsonBody,

@@ -45,7 +45,7 @@ func (a *API) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintenance
 
 // MaintenanceListInput says which windows are wanted.
 type MaintenanceListInput struct {
-	Ended bool `query:"ended" default:"false" doc:"Those that are over, too."`
+	Ended bool `query:"ended" default:"false" doc:"Include those that have ended."`
 }
 
 // MaintenanceList are the maintenance windows of a workspace.
@@ -159,7 +159,7 @@ func (a *API) maintenanceRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/maintenance-windows", id: "create-maintenance-window", tag: tag, summary: "Plan work on devices", access: write, body: jsonBody,
 			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
-			description: "Inside the window alerts are recorded, but nobody is told, and the time counts neither for nor against compliance. " +
+			description: "During the window alerts are recorded but nobody is notified, and the time does not count towards compliance. " +
 				"At its end alerts that are still active are told, and predictions learn the devices anew. At most 500 that are not over, or were so within a week; 409 beyond.",
 			bind: handle(a.createMaintenance),
 		},

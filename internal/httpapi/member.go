@@ -97,7 +97,7 @@ func (a *API) memberRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: "/v1/members", id: "list-members", tag: "Workspace", summary: "List members and invitations", access: admin, bind: handle(a.listMembers)},
 		{
-			method: http.MethodPost, path: "/v1/members", id: "invite-member", tag: "Workspace", summary: "Invite somebody", access: admin, body: jsonBody, status: http.StatusCreated,
+			method: http.MethodPost, path: "/v1/members", id: "invite-member", tag: "Workspace", summary: "Invite a member", access: admin, body: jsonBody, status: http.StatusCreated,
 			description: "The holder of the address becomes a member when he accepts. The answer is the same whether the address has an account or not. Only an owner invites owners.",
 			also:        conflict, bind: handle(a.invite),
 		},
@@ -107,7 +107,7 @@ func (a *API) memberRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/v1/members/{id}", id: "remove-member", tag: "Workspace", summary: "Remove a member, or leave", access: person(rimewatch.RoleViewer),
-			description: "The id is the user's. Removing somebody else needs the role admin. The last owner cannot leave. The tokens and invitations that the member made end, too.",
+			description: "The id is the user's. Removing someone else requires the role admin. The last owner cannot leave. Tokens and invitations created by the member end too.",
 			also:        conflict, bind: handle(a.removeMember),
 		},
 	}

@@ -87,13 +87,13 @@ func (a *API) predictionRoutes() []route {
 		{
 			method: http.MethodGet, path: "/v1/devices/{serial}/prediction", id: "get-prediction", tag: "Devices", summary: "Get what is predicted for a device",
 			access:      scope(rimewatch.ScopeDevicesRead),
-			description: "How well the unit is known, how far it is from its own baselines, which faults fit, and what would change the verdict. A unit that is not known yet says so: `state` is `learning`.",
+			description: "How well the unit is known, how far it is from its own baselines, which faults match, and what would change the verdict. While the unit is not yet known, `state` is `learning`.",
 			bind:        handle(a.devicePrediction),
 		},
 		{
 			method: http.MethodPost, path: "/v1/alerts/{id}/feedback", id: "give-feedback", tag: "Alerts", summary: "Judge a prediction",
 			access: scope(rimewatch.ScopeAlertsWrite), body: jsonBody, also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
-			description: "Says whether a prediction was right, while it is open or afterwards. `false_alarm` and `fixed` resolve an open one, and the unit is learnt anew. A later verdict takes the place of an earlier one; verdicts are counted in the device's prediction.",
+			description: "Says whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
 			bind:        handle(a.giveFeedback),
 		},
 	}

@@ -42,10 +42,10 @@ const defaultRetryAfter = time.Second
 func asError(err error) *rimewatch.Error {
 	var e *rimewatch.Error
 	if !errors.As(err, &e) {
-		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Something went wrong on our side.")
+		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Internal error.")
 	}
 	if _, known := statusOf[e.Code]; !known || e.Code == rimewatch.CodeInternal {
-		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Something went wrong on our side.")
+		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Internal error.")
 	}
 	return e
 }

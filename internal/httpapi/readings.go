@@ -186,7 +186,7 @@ func (a *API) readingRoutes() []route {
 	return []route{
 		{
 			method: http.MethodPost, path: singlePath, id: "store-reading", tag: "Readings", summary: "Store a reading", access: write, body: jsonBody,
-			description: "Answers 201 only after the reading is on stable storage. The same device and recorded_at again gives 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
+			description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
 				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
 			status: http.StatusCreated, orOK: true, also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, bind: raw[ReadingInput, StoredReading](describedOnly),
 		},
@@ -199,7 +199,7 @@ func (a *API) readingRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/readings/latest", id: "latest-readings", tag: "Readings", summary: "Get the latest readings of all devices", access: read, paged: true,
-			description: "The newest reading by recorded_at of each device, by device id; devices without readings are left out. All devices at once, streamed, when no paging parameter is given.",
+			description: "The newest reading by recorded_at of each device, ordered by device id; devices without readings are left out. All devices, streamed, unless a paging parameter is given.",
 			bind:        raw[LatestInput, LatestReadings](a.latestReadings),
 		},
 		{

@@ -53,7 +53,7 @@ func (a *API) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursio
 
 // ExcursionsInput narrows the list of excursions.
 type ExcursionsInput struct {
-	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only of this device. An unknown serial gives an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only of this device. An unknown serial returns an empty list."`
 	From         string `query:"from" format:"date-time" doc:"Those that lasted after this. Default: 30 days before to."`
 	To           string `query:"to" format:"date-time" doc:"Those that began before this. Default: now."`
 }
@@ -133,7 +133,7 @@ type CorrectiveAction struct {
 	PerformedBy      string                `json:"performed_by"`
 	VerifiedBy       *string               `json:"verified_by" doc:"Another person; null = not verified."`
 	Cause            string                `json:"cause"`
-	Action           string                `json:"action" doc:"What was done at once."`
+	Action           string                `json:"action" doc:"Immediate action."`
 	PreventiveAction string                `json:"preventive_action" doc:"What keeps it from happening again."`
 	Disposition      rimewatch.Disposition `json:"disposition" enum:"release,hold,discard,none" doc:"What became of the product; none = no product was concerned."`
 	Product          string                `json:"product" doc:"What was concerned: lots and amounts."`
@@ -258,13 +258,13 @@ func (a *API) recordRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/excursions", id: "list-excursions", tag: "Records", summary: "List excursions", access: devices,
-			description: "Times for which a product zone was out of its limits for longer than the alarm delay, oldest first, those that last at the end. They are kept as long as hourly aggregates.",
+			description: "Periods in which a product zone was out of its limits for longer than the alarm delay, oldest first, ongoing ones last. They are kept as long as hourly aggregates.",
 			bind:        handle(a.listExcursions),
 		},
 		{
 			method: http.MethodPost, path: "/v1/alerts/{id}/corrective-action", id: "record-corrective-action", tag: "Records", summary: "Record what was done about an alert",
 			access: scope(rimewatch.ScopeAlertsWrite), body: jsonBody, status: http.StatusCreated,
-			description: "Records are only ever added, also to alerts that are over. Who verifies an action is another person than who performed it.", bind: handle(a.recordCorrectiveAction),
+			description: "Records cannot be changed, and can also be added to resolved alerts. An action must be verified by someone other than the person who performed it.", bind: handle(a.recordCorrectiveAction),
 		},
 		{
 			method: http.MethodGet, path: "/v1/alerts/{id}/corrective-actions", id: "list-corrective-actions", tag: "Records", summary: "List what was done about an alert",

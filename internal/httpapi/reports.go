@@ -23,7 +23,7 @@ type TemperatureLogInput struct {
 	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only this device."`
 	From         string `query:"from" maxLength:"40" doc:"Start, included: an RFC 3339 time, or a date, which begins at midnight of the log's time zone. Default: 30 days before to."`
 	To           string `query:"to" maxLength:"40" doc:"End, not included, in the same forms. Default: now."`
-	Format       string `query:"format" enum:"json,csv,pdf" doc:"Default: as Accept says, otherwise json."`
+	Format       string `query:"format" enum:"json,csv,pdf" doc:"Default: by the Accept header, otherwise json."`
 }
 
 // TemperatureLogData is the data of the answer with a temperature log.
@@ -61,7 +61,7 @@ type ReportedDevice struct {
 	Name              string                            `json:"name"`
 	EquipmentType     string                            `json:"equipment_type"`
 	Site              wire.Maybe[wire.SiteRef]          `json:"site"`
-	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was made."`
+	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was created."`
 	Min               *float64                          `json:"min" doc:"°C, of the period; null without readings."`
 	Mean              *float64                          `json:"mean" doc:"°C, weighted by time."`
 	Max               *float64                          `json:"max" doc:"°C"`
@@ -86,7 +86,7 @@ type ReportedDay struct {
 	Min         *float64 `json:"min" doc:"°C; null without readings."`
 	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
 	Max         *float64 `json:"max" doc:"°C"`
-	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates cannot tell."`
+	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
 	Coverage    float64  `json:"coverage" doc:"0–100"`
 	Readings    int64    `json:"readings"`
 }
@@ -149,7 +149,7 @@ func (a *API) makeReport(c *call, q *reportQuery) (*bytes.Buffer, error) {
 		case places <- struct{}{}:
 			defer func() { <-places }()
 		case <-c.r.Context().Done():
-			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, c.r.Context().Err(), "The request was given up.")
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, c.r.Context().Err(), "The request was cancelled.")
 		}
 	}
 	if err := a.fillReport(c, q); err != nil {

@@ -113,9 +113,9 @@ type Route struct {
 	Match     MatchJSON              `json:"match"`
 	Steps     []RouteStep            `json:"steps"`
 	RepeatS   int                    `json:"repeat_s" doc:"s between reminders while the alert is active and not acknowledged; 0 = none."`
-	Recovery  bool                   `json:"recovery" doc:"Those who were told are told when it is over."`
-	Quiet     wire.Maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until they are over; critical alerts do not."`
-	DigestAt  *string                `json:"digest_at" doc:"Time of the local day at which warnings are told together; null = at once." example:"07:30"`
+	Recovery  bool                   `json:"recovery" doc:"Whoever was notified is also notified when the alert is resolved."`
+	Quiet     wire.Maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until the quiet hours end; critical alerts do not."`
+	DigestAt  *string                `json:"digest_at" doc:"Local time of day at which warnings are sent together; null = immediately." example:"07:30"`
 	CreatedAt rimewatch.Time         `json:"created_at" nullable:"false"`
 	UpdatedAt rimewatch.Time         `json:"updated_at" nullable:"false"`
 }
@@ -217,7 +217,7 @@ type RouteFields struct {
 	RepeatS  optional[int]        `json:"repeat_s,omitempty" minimum:"0" maximum:"604800" doc:"0, or at least 60. Default: 0."`
 	Recovery optional[bool]       `json:"recovery,omitempty" doc:"Default: true."`
 	Quiet    optional[QuietHours] `json:"quiet_hours,omitempty" doc:"Default: none."`
-	DigestAt optional[string]     `json:"digest_at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 07:30" doc:"Default: at once."`
+	DigestAt optional[string]     `json:"digest_at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 07:30" doc:"Default: now."`
 }
 
 // apply changes r; match is what the fields' match resolves to.
@@ -341,7 +341,7 @@ func (a *API) routingRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/routes", id: "list-routes", tag: "Notifications", summary: "List routes", access: admin,
-			description: "Who is told of which alerts, and when. Every route that matches an alert applies. Without any route every enabled channel is told of everything at once.", bind: handle(a.listRoutes),
+			description: "Who is notified of which alerts, and when. Every route that matches an alert applies. Without any route, every enabled channel is notified of everything immediately.", bind: handle(a.listRoutes),
 		},
 		{
 			method: http.MethodPost, path: "/v1/routes", id: "create-route", tag: "Notifications", summary: "Make a route", access: admin, body: jsonBody,

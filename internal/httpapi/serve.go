@@ -115,7 +115,7 @@ func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
 		writeOptions(w, allow)
 	default:
 		w.Header().Set("Allow", allow)
-		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path takes %s.", allow), c.id)
+		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow), c.id)
 	}
 }
 
@@ -160,5 +160,5 @@ func (a *API) panicked(c *call, w *recorder, v any) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Length")
-	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Something went wrong on our side."), c.id)
+	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.id)
 }

@@ -33,7 +33,7 @@ func silenceJSON(s *rimewatch.Silence, serials map[int64]string, now rimewatch.T
 
 // SilenceListInput says which silences are wanted.
 type SilenceListInput struct {
-	Ended bool `query:"ended" default:"false" doc:"Those that are over, too, as far as they are kept."`
+	Ended bool `query:"ended" default:"false" doc:"Include those that have ended, as long as they are kept."`
 }
 
 // SilenceList are the silences of a workspace.
@@ -139,7 +139,7 @@ func (a *API) endSilence(ctx context.Context, in *IDInput) (SilenceData, error) 
 	c := callOf(ctx)
 	s, err := a.cfg.Notifications.UpdateSilence(ctx, c.workspace(), id, func(s *rimewatch.Silence) error {
 		if s.EndsAt <= c.now || s.EndsAt == s.StartsAt {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence is over already.")
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 		}
 		s.EndsAt = max(s.StartsAt, c.now)
 		return nil
@@ -160,7 +160,7 @@ func (a *API) silenceRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/silences", id: "create-silence", tag: "Notifications", summary: "Make a silence", access: write, body: jsonBody,
 			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
-			description: "Matching alerts are recorded, but nobody is told. Those that are still active at its end are told then. At most 500 that are not over, or were so within a week; 409 beyond.", bind: handle(a.createSilence),
+			description: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.", bind: handle(a.createSilence),
 		},
 		{method: http.MethodGet, path: "/v1/silences/{id}", id: "get-silence", tag: "Notifications", summary: "Get a silence", access: read, bind: handle(a.getSilence)},
 		{

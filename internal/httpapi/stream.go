@@ -69,7 +69,7 @@ func (b *ticketBox) put(p account.Principal, now rimewatch.Time) (StreamTicket, 
 		}
 	}
 	if len(b.byText) >= maxTickets {
-		return StreamTicket{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many tickets wait for their use.")
+		return StreamTicket{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many unused tickets.")
 	}
 	b.byText[text] = ticket{p, now + ticketLife}
 	return StreamTicket{text, now + ticketLife}, nil
@@ -109,7 +109,7 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 	}
 	p, e := a.authenticate(r, now)
 	if e == nil && isUpgrade(r.Header) && !a.ownOrigin(r) {
-		return account.Principal{}, rimewatch.Errorf(rimewatch.CodeForbidden, "A stream for another site's page is refused.")
+		return account.Principal{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin streams are not allowed.")
 	}
 	return p, e
 }
@@ -146,7 +146,7 @@ func hasWord(h http.Header, name, word string) bool {
 func (a *API) stream(c *call) error {
 	h := c.r.Header
 	if !isUpgrade(h) || h.Get("Sec-WebSocket-Version") != "13" {
-		return rimewatch.Errorf(rimewatch.CodeUpgradeRequired, "This path takes WebSockets of version 13.")
+		return rimewatch.Errorf(rimewatch.CodeUpgradeRequired, "This path accepts WebSockets of version 13.")
 	}
 	if key, err := base64.StdEncoding.DecodeString(h.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 || len(h.Values("Sec-WebSocket-Key")) > 1 {
 		return rimewatch.Invalid("Sec-WebSocket-Key", "must be 16 bytes in base64")

@@ -66,7 +66,7 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 }
 
 func errNotActive() error {
-	return rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is not active any more.")
+	return rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is no longer active.")
 }
 
 // alertsOf gives the active alerts of an alert's device or site.

@@ -20,7 +20,7 @@ func (s *Service) Calibrate(ctx context.Context, workspaceID int64, serial strin
 			return err
 		}
 		if len(d.Offsets) >= maxOffsets {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "The device has had %d offsets, which is all that one can have.", maxOffsets)
+			return rimewatch.Errorf(rimewatch.CodeConflict, "The device already has %d offsets, the maximum.", maxOffsets)
 		}
 		c.Apply(d)
 		return nil

@@ -47,7 +47,7 @@ func (op *alertOp) judges() ([]store.Input, error) {
 	}
 	b, err := json.Marshal(j)
 	if err != nil {
-		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be written.")
+		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be saved.")
 	}
 	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
 }

@@ -94,7 +94,7 @@ func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (ri
 	now := s.clock()
 	w, err := s.store.UpdateMaintenance(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
 		if w.EndsAt <= now || w.EndsAt == w.StartsAt {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window is over already.")
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window has already ended.")
 		}
 		w.EndsAt = max(now, w.StartsAt)
 		return nil

@@ -209,7 +209,7 @@ type request struct {
 // in any case: the writer still works with what the caller handed over.
 func (s *Service) send(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was given up.")
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
 	}
 	if err := s.enqueue(r); err != nil {
 		return err

@@ -257,7 +257,7 @@ func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m 
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = rimewatch.Wrap(rimewatch.CodeUnavailable, fmt.Errorf("panic: %v", p), "The message could not be handed over.")
+			err = rimewatch.Wrap(rimewatch.CodeUnavailable, fmt.Errorf("panic: %v", p), "The message could not be delivered.")
 		}
 	}()
 	return sender.Send(ctx, c, key, m)
@@ -353,7 +353,7 @@ func said(err error) string {
 	if e := errorOf(err); e != nil && e.Message != "" {
 		return e.Message
 	}
-	return "The message could not be handed over."
+	return "The message could not be delivered."
 }
 
 // clip makes a receiver's words a line that can be stored.

@@ -98,7 +98,7 @@ func (s *socket) receive(text []byte, now time.Time) {
 func asError(err error) *rimewatch.Error {
 	var e *rimewatch.Error
 	if !errors.As(err, &e) {
-		e = rimewatch.Errorf(rimewatch.CodeInternal, "Something went wrong on our side.")
+		e = rimewatch.Errorf(rimewatch.CodeInternal, "Internal error.")
 	}
 	return e
 }
@@ -119,10 +119,10 @@ func (s *socket) obey(m message) error {
 	}
 	used, n := s.room.has(s, *m.id)
 	if used {
-		return rimewatch.Errorf(rimewatch.CodeConflict, "There is a subscription with this id already.")
+		return rimewatch.Errorf(rimewatch.CodeConflict, "There is already a subscription with this id.")
 	}
 	if n >= maxSubscriptions {
-		return rimewatch.Errorf(rimewatch.CodeRateLimited, "A stream takes %d subscriptions.", maxSubscriptions)
+		return rimewatch.Errorf(rimewatch.CodeRateLimited, "A stream can have at most %d subscriptions.", maxSubscriptions)
 	}
 	s.room.subscribe(s, m.sub, m.since)
 	return nil

@@ -37,7 +37,7 @@ type Alert struct {
 	Flapping           bool                        `json:"flapping"`
 	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
 	Prediction         Maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
-	Feedback           Maybe[rimewatch.Feedback]   `json:"feedback" doc:"What a person said of the prediction; null when nobody has."`
+	Feedback           Maybe[rimewatch.Feedback]   `json:"feedback" doc:"Feedback on the prediction; null without any."`
 }
 
 // OrNull returns nil for the empty value.

@@ -29,9 +29,9 @@ type DeviceDetail struct {
 	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
 	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
 	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
-	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that said so."`
-	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that said so."`
-	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that said so."`
+	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
+	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
+	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`
 	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
 	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
@@ -44,7 +44,7 @@ type DeviceDetail struct {
 // DeviceHealth is a device's health score.
 type DeviceHealth struct {
 	Score   float64  `json:"score" doc:"0–100"`
-	Drivers []Driver `json:"drivers" doc:"What takes points away, worst first."`
+	Drivers []Driver `json:"drivers" doc:"What costs points, worst first."`
 	Compliance
 }
 

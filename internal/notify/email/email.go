@@ -62,7 +62,7 @@ func New(cfg Config) (*Sender, error) {
 	}
 	s := &Sender{cfg: cfg}
 	if _, err := s.client(); err != nil {
-		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The settings of the mail server are not usable.")
+		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The mail server settings are not valid.")
 	}
 	if err := mail.NewMsg().From(cfg.From); err != nil {
 		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The sender's address %q is not valid.", cfg.From)
@@ -223,7 +223,7 @@ func failure(err error) *rimewatch.Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server did not answer in time.")
 	default:
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server cannot be reached or broke off.")
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server cannot be reached or closed the connection.")
 	}
 }
 

@@ -36,15 +36,15 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &dns):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's name %s does not resolve.", dns.Name)
 	case errors.As(err, &cert), errors.As(err, &host), strings.Contains(err.Error(), plainAnswer):
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's certificate or TLS is not in order.")
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's TLS certificate is not valid.")
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
 	case errors.As(err, &op):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", op.Err)
 	case errors.Is(err, errTooLong):
-		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's answer is too long.")
+		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's response is too long.")
 	default:
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not take the message.")
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not accept the message.")
 	}
 }
 

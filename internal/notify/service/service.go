@@ -142,7 +142,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	select {
 	case s.running <- struct{}{}:
 	default:
-		return "", rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many messages to services are under way.")
+		return "", rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many messages to services are in progress.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, outbound.Timeout)
 	defer cancel()

@@ -135,7 +135,7 @@ func (c *commit) row() []byte {
 // Discard implements store.Staged.
 func (c *commit) Discard() {
 	s, alone := c.s, c.alone
-	c.retract(rimewatch.Errorf(rimewatch.CodeUnavailable, "A group before this one was not stored."))
+	c.retract(rimewatch.Errorf(rimewatch.CodeUnavailable, "A previous group was not stored."))
 	if alone {
 		s.exclusive.Unlock()
 	}
@@ -408,9 +408,9 @@ func (s *Core) waitForHead(ctx context.Context) error {
 		select {
 		case <-s.seal.progress():
 		case <-time.After(5 * time.Second):
-			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The store is behind.", RetryAfter: time.Second}
+			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The store is overloaded; retry later.", RetryAfter: time.Second}
 		case <-ctx.Done():
-			return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was given up.")
+			return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
 		case <-s.ctx.Done():
 			return ErrClosed()
 		}

@@ -36,7 +36,7 @@ func (c *commit) settle() {
 func settleOne(op *store.DeviceOp, row *rimewatch.Device, now rimewatch.Time) error {
 	switch {
 	case op.Create != nil && row != nil:
-		return rimewatch.Errorf(rimewatch.CodeSerialTaken, "The serial %s is taken.", op.Serial).With("serial", "is taken")
+		return rimewatch.Errorf(rimewatch.CodeSerialTaken, "The serial %s is already in use.", op.Serial).With("serial", "is taken")
 	case op.Create != nil:
 		op.Device = *op.Create
 		op.Device.CreatedAt, op.Device.UpdatedAt = now, now

@@ -163,7 +163,7 @@ func (s *Core) ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time)
 		return nil
 	})
 	if err == nil && !found {
-		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no reading of that moment.")
+		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no reading at that time.")
 	}
 	return out, err
 }

@@ -329,7 +329,7 @@ func storeError(err error, op string) error {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was given up.")
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
 	}
 	e := rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, err), "The store failed.")
 	switch sqlite.ErrCode(err).ToPrimary() {

@@ -12,7 +12,7 @@ import (
 func errChannel() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such channel.") }
 
 func errChannelTaken() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "Another channel has this name.").With("name", "is taken")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "This channel name is already in use.").With("name", "is taken")
 }
 
 const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures"
@@ -58,7 +58,7 @@ func roomFor(conn Conn, table string, workspaceID int64, most int) error {
 func roomForSpan(conn Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
 	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
 	if err == nil && n >= int64(most) {
-		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are not over, or were so within a week.", most)
+		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are active, planned or ended within the last week.", most)
 	}
 	return err
 }

@@ -45,9 +45,9 @@ func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error
 			return err
 		}
 		if members > 0 {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This person is a member already.").With("email", "is a member already")
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This user is already a member.").With("email", "is a member already")
 		}
-		invited := rimewatch.Errorf(rimewatch.CodeConflict, "This address is invited already.").With("email", "is invited already")
+		invited := rimewatch.Errorf(rimewatch.CodeConflict, "This address has already been invited.").With("email", "is invited already")
 		v.ID, err = insert(conn, invited, "INSERT INTO invitation (workspace_id, email, role, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			v.WorkspaceID, v.Email, string(v.Role), v.Hash[:], v.InvitedBy, int64(v.CreatedAt), int64(v.ExpiresAt))
 		if err != nil {

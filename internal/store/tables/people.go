@@ -10,7 +10,7 @@ import (
 func errUser() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such user.") }
 
 func errEmailTaken() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "Another user has this e-mail address.").With("email", "is taken")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "This e-mail address is already in use.").With("email", "is taken")
 }
 
 const userColumns = "id, email, name, password_hash, units, theme, created_at, updated_at"
@@ -126,7 +126,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 			return err
 		}
 		if n > 0 {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "There is a user already.")
+			return rimewatch.Errorf(rimewatch.CodeConflict, "There is already a user.")
 		}
 		old, err := findWorkspace(conn, "name_key = ?", rimewatch.TextKey(w.Name))
 		switch rimewatch.CodeOf(err) {
@@ -239,7 +239,7 @@ func findMember(conn Conn, workspaceID, userID int64) (m rimewatch.Member, owner
 }
 
 func errLastOwner() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must keep one owner.")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must have at least one owner.")
 }
 
 func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) error {

@@ -13,7 +13,7 @@ func errWorkspace() error {
 }
 
 func errNameTaken() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "Another workspace has this name.").With("name", "is taken")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace name is already in use.").With("name", "is taken")
 }
 
 const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits"

@@ -11,7 +11,7 @@ import (
 func errRoute() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such route.") }
 
 func errRouteTaken() error {
-	return rimewatch.Errorf(rimewatch.CodeConflict, "Another route has this name.").With("name", "is taken")
+	return rimewatch.Errorf(rimewatch.CodeConflict, "This route name is already in use.").With("name", "is taken")
 }
 
 func errSilence() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such silence.") }

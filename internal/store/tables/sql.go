@@ -52,7 +52,7 @@ func queryInt(conn Conn, query string, args ...any) (v int64, err error) {
 func exec(conn Conn, query string, args ...any) (int, error) {
 	n, err := conn.Exec(query, args...)
 	if errors.Is(err, ErrForeignKey) {
-		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this belongs to does not exist.")
+		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this refers to does not exist.")
 	}
 	return n, err
 }
@@ -61,7 +61,7 @@ func exec(conn Conn, query string, args ...any) (int, error) {
 func insert(conn Conn, taken error, query string, args ...any) (id int64, err error) {
 	id, err = queryInt(conn, query+" RETURNING id", args...)
 	if errors.Is(err, ErrForeignKey) {
-		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this belongs to does not exist.")
+		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this refers to does not exist.")
 	}
 	return id, unique(err, taken)
 }
