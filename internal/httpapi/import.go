@@ -155,7 +155,7 @@ func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // a form that is cut off wraps io.EOF, the end of a whole one is io.EOF itself
 			return nil, rimewatch.Invalid("file", "is required")
 		}
 		if err != nil {
