@@ -10,9 +10,11 @@ type Workspace struct {
 	RollupDays   int // days that hourly rollups are kept
 	// Limits are what the workspace overrides for all its devices of a type, by
 	// the slug of the type. The map is never changed: it is replaced.
-	Limits    map[string]LimitOverrides
-	CreatedAt Time
-	UpdatedAt Time
+	Limits map[string]LimitOverrides
+	// RequireSecondFactor shuts out members who sign in with a password alone.
+	RequireSecondFactor bool
+	CreatedAt           Time
+	UpdatedAt           Time
 }
 
 // LimitsOf gives the overrides for a type of equipment, nil when there are none.

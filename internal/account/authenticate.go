@@ -224,7 +224,9 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 	if err != nil {
 		return err
 	}
-	stands := func(m store.MembershipView) bool { return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role }
+	stands := func(m store.MembershipView) bool {
+		return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role && (p.strong || !m.RequireSecondFactor)
+	}
 	if !slices.ContainsFunc(all, stands) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in the workspace has changed.")
 	}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -39,7 +40,23 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	if err := s.store.CreateInvitation(ctx, &v); err != nil {
 		return store.Invitation{}, "", err
 	}
+	if secret, err = s.handOut(ctx, hash, secret, now); err != nil {
+		return store.Invitation{}, "", errors.Join(err, s.store.DeleteInvitation(ctx, p.WorkspaceID, v.ID))
+	}
 	return v, secret, nil
+}
+
+// handOut sends the link of an invitation where the service sends mail;
+// otherwise it returns the secret for the inviter.
+func (s *Service) handOut(ctx context.Context, hash [32]byte, secret string, now rimewatch.Time) (string, error) {
+	if !s.SendsMail() {
+		return secret, nil
+	}
+	v, err := s.store.Invitation(ctx, hash, now)
+	if err != nil {
+		return "", err
+	}
+	return "", s.mailInvitation(ctx, &v, secret)
 }
 
 // Invitations lists the invitations to the principal's workspace that nobody
@@ -80,7 +97,8 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 	if err != nil {
 		return v, "", err
 	}
-	return v, secret, nil
+	secret, err = s.handOut(ctx, hash, secret, now)
+	return v, secret, err
 }
 
 // WithdrawInvitation ends an invitation before it is accepted. Needs the role
@@ -159,5 +177,5 @@ func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, n
 	if err != nil {
 		return SignedIn{}, notFoundIs(err, errInvitation)
 	}
-	return s.startSession(ctx, &u, m.WorkspaceID, r.Client, now)
+	return s.startSession(ctx, &u, m.WorkspaceID, r.Client, false, now)
 }

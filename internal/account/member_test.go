@@ -114,3 +114,21 @@ func TestRemovedMembersTokens(t *testing.T) {
 	_, err = f.Authenticate(f.ctx, lines, t0+1)
 	f.ok(err)
 }
+
+func TestErase(t *testing.T) {
+	f := newFixture(t)
+	owner := f.as(rimewatch.RoleOwner)
+	f.code(f.Erase(f.ctx, owner, password, t0), rimewatch.CodeConflict)
+	admin := f.as(rimewatch.RoleAdmin)
+	_, plain, err := f.CreateToken(f.ctx, admin, TokenRequest{Name: "mine"}, t0)
+	f.ok(err)
+	_, err = f.Authenticate(f.ctx, plain, t0)
+	f.ok(err)
+	f.field(f.Erase(f.ctx, admin, "wrong", t0), rimewatch.CodeValidationFailed, "current_password")
+	f.code(f.Erase(f.ctx, f.op, password, t0), rimewatch.CodeForbidden)
+	f.ok(f.Erase(f.ctx, admin, password, t0))
+	_, err = f.Authenticate(f.ctx, plain, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	_, err = f.SignIn(f.ctx, Credentials{Email: "admin@example.com", Password: password}, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+}

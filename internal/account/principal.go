@@ -4,8 +4,8 @@ import "github.com/rimewatch/rimewatch"
 
 // Principal is who makes a request: a person with a session, an API token, or
 // the operator of the machine. A person who is no member of the workspace that
-// the session looks at has no workspace, no role and no scopes, and so may only
-// do what concerns the account.
+// the session looks at, or lacks the second factor that it requires, has no
+// workspace, no role and no scopes, and so may only do what concerns the account.
 type Principal struct {
 	WorkspaceID int64          // 0 for a person who is no member
 	UserID      int64          // 0 for tokens and the operator
@@ -14,6 +14,10 @@ type Principal struct {
 	Role        rimewatch.Role // "" for tokens, and for a person who is no member
 	Scopes      rimewatch.Scopes
 	Session     bool // a person or the operator, never a token
+	NeedsFactor bool // the workspace requires a second factor, and the session was begun without
+
+	strong   bool  // the session was begun with a second factor, or by a provider
+	lookedAt int64 // the workspace that the session looks at, a member of it or not
 }
 
 // Operator is the command line acting in a workspace: it may what an owner may.
@@ -21,7 +25,10 @@ func Operator(workspaceID int64) Principal {
 	return Principal{WorkspaceID: workspaceID, Role: rimewatch.RoleOwner, Scopes: rimewatch.RoleOwner.Scopes(), Session: true}
 }
 
-func errNoMember() error {
+func (p *Principal) errNoMember() error {
+	if p.NeedsFactor {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This workspace requires a second factor. Set one up in your account.").With("second_factor", "is required")
+	}
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "You are not a member of this workspace.")
 }
 
@@ -29,7 +36,7 @@ func errNoMember() error {
 // ones.
 func (p *Principal) Require(want rimewatch.Scopes) error {
 	if p.Session && p.Role == "" {
-		return errNoMember()
+		return p.errNoMember()
 	}
 	if p.Scopes.Has(want) {
 		return nil
@@ -48,7 +55,7 @@ func (p *Principal) RequireRole(want rimewatch.Role) error {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires a signed-in user; API tokens cannot do it.")
 	}
 	if p.Role == "" {
-		return errNoMember()
+		return p.errNoMember()
 	}
 	if !p.Role.AtLeast(want) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires the role %s.", want)

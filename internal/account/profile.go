@@ -94,27 +94,49 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 // nothing afterwards. CodeValidationFailed with the field current_password when
 // that is wrong, or password when the new one will not do.
 func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password string, client Client, now rimewatch.Time) (SignedIn, error) {
-	if err := p.RequirePerson(); err != nil {
-		return SignedIn{}, err
-	}
-	u, err := s.store.User(ctx, p.UserID)
+	u, err := s.confirmPassword(ctx, p, current)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
 		return SignedIn{}, err
 	}
-	ok, err := s.hasher.verify(ctx, known, "", u.PasswordHash, current)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if !ok {
-		return SignedIn{}, rimewatch.Invalid("current_password", "is wrong")
-	}
 	if err := s.setPassword(ctx, u.ID, password, now); err != nil {
 		return SignedIn{}, err
 	}
-	return s.startSession(ctx, &u, p.WorkspaceID, client, now)
+	return s.startSession(ctx, &u, p.lookedAt, client, p.strong, now)
+}
+
+// confirmPassword finds the signed-in person who gives the current password:
+// CodeValidationFailed with the field current_password when it is wrong.
+func (s *Service) confirmPassword(ctx context.Context, p Principal, current string) (rimewatch.User, error) {
+	if err := p.RequirePerson(); err != nil {
+		return rimewatch.User{}, err
+	}
+	u, err := s.store.User(ctx, p.UserID)
+	if err != nil {
+		return u, err
+	}
+	ok, err := s.hasher.verify(ctx, known, "", u.PasswordHash, current)
+	if err == nil && !ok {
+		err = rimewatch.Invalid("current_password", "is wrong")
+	}
+	return u, err
+}
+
+// Erase deletes the signed-in person's account; what was done with it stays in
+// the audit trails. CodeValidationFailed with the field current_password;
+// CodeConflict while a workspace has no other owner.
+func (s *Service) Erase(ctx context.Context, p Principal, password string, now rimewatch.Time) error {
+	u, err := s.confirmPassword(ctx, p, password)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.store.EraseUser(ctx, u.ID, now)
+	for _, id := range tokens {
+		s.dropToken(id)
+	}
+	return err
 }
 
 func (s *Service) setPassword(ctx context.Context, userID int64, password string, now rimewatch.Time) error {

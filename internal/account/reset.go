@@ -14,6 +14,59 @@ func errLink() error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "This link has already been used or has expired.")
 }
 
+// How often a link may be asked for: so many mails go to one address in the
+// window, and so many requests wait at most.
+const (
+	resetMails   = 3
+	resetWindow  = rimewatch.Hour
+	resetWaiting = 64
+)
+
+// resetRequest is a request for a link that Run works on.
+type resetRequest struct {
+	email string
+	now   rimewatch.Time
+}
+
+// RequestReset asks for a link for a forgotten password, which goes to the
+// address when it has an account. The answer and the time that it takes are the
+// same whether it has: the work is done by Run. CodeConflict where the service
+// sends no mail. The caller limits requests per address of origin.
+func (s *Service) RequestReset(email string, now rimewatch.Time) error {
+	if !s.SendsMail() {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "This service sends no e-mail. Its operator sets a new password with rimewatch user reset-password.")
+	}
+	select {
+	case s.resets <- resetRequest{clip(normalEmail(email), rimewatch.MaxEmailLen), now}:
+	default:
+		s.log.Warn("too many requests for new passwords wait: one was dropped")
+	}
+	return nil
+}
+
+// runResets works on requests for links until ctx ends.
+func (s *Service) runResets(ctx context.Context) {
+	sent := newFailureCount[string](resetWindow, signInKeys)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-s.resets:
+			if sent.wait(r.email, resetMails, r.now) > 0 {
+				continue
+			}
+			sent.add(r.email, 1, r.now)
+			u, err := s.store.UserByEmail(ctx, r.email)
+			if err == nil {
+				err = s.mailReset(ctx, &u, r.now)
+			}
+			if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+				s.log.Warn("mail a link for a new password", "error", err)
+			}
+		}
+	}
+}
+
 // newResetLink makes a link secret with which a person sets a new password; an
 // earlier one stops working.
 func (s *Service) newResetLink(ctx context.Context, userID int64, now rimewatch.Time) (string, error) {

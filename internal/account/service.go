@@ -40,6 +40,7 @@ type userStore interface {
 	User(ctx context.Context, id int64) (rimewatch.User, error)
 	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
 	UserCount(ctx context.Context) (int, error)
+	EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error)
 	AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error
 	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
 	CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error
@@ -61,6 +62,16 @@ type invitationStore interface {
 	Invitations(ctx context.Context, workspaceID int64) ([]store.InvitationView, error)
 	Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.InvitationView, error)
 	AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (rimewatch.Member, error)
+}
+
+type factorStore interface {
+	SecondFactor(ctx context.Context, userID int64) (store.SecondFactor, error)
+	BeginSecondFactor(ctx context.Context, userID int64, secret []byte) error
+	ConfirmSecondFactor(ctx context.Context, userID int64, step int64, codes [][32]byte, now rimewatch.Time) error
+	UseStep(ctx context.Context, userID, step int64) error
+	UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (left int, err error)
+	ReplaceRecoveryCodes(ctx context.Context, userID int64, codes [][32]byte) error
+	DeleteSecondFactor(ctx context.Context, userID int64) error
 }
 
 type sessionStore interface {
@@ -89,6 +100,7 @@ type Store interface {
 	userStore
 	memberStore
 	invitationStore
+	factorStore
 	sessionStore
 	tokenStore
 }
@@ -101,8 +113,13 @@ type Config struct {
 	// revoked by another process. It runs on the caller's goroutine and must not
 	// block. It may hear of a token more than once.
 	OnRevoke func(tokenID int64)
-	Rand     io.Reader    // default crypto/rand
-	Logger   *slog.Logger // what the background work could not do
+	// Mail sends a letter; nil = the service sends no mail. PublicURL is where
+	// the links in letters lead, without a slash at its end.
+	Mail      func(ctx context.Context, l Letter) error
+	PublicURL string
+
+	Rand   io.Reader    // default crypto/rand
+	Logger *slog.Logger // what the background work could not do
 }
 
 // Service is safe for concurrent use. It owns no goroutine but the one in which
@@ -110,6 +127,7 @@ type Config struct {
 type Service struct {
 	settings
 	tokens
+	ownSessions
 	store  Store
 	hasher *hasher
 	rand   io.Reader
@@ -117,6 +135,10 @@ type Service struct {
 
 	touchMu sync.Mutex
 	touched map[int64]sessionTouch // uses of sessions that Flush writes
+
+	mail      func(context.Context, Letter) error
+	publicURL string
+	resets    chan resetRequest
 
 	signIns signIns
 
@@ -139,13 +161,14 @@ func New(cfg Config) *Service {
 		cfg.OnRevoke = func(int64) {}
 	}
 	s := &Service{
-		settings: settings{cfg.Store},
-		tokens:   tokens{store: cfg.Store, rand: cfg.Rand, onRevoke: cfg.OnRevoke},
-		store:    cfg.Store,
-		hasher:   newHasher(cfg.Password),
-		rand:     cfg.Rand,
-		log:      cfg.Logger,
-		touched:  make(map[int64]sessionTouch),
+		settings: settings{cfg.Store}, ownSessions: ownSessions{cfg.Store},
+		tokens: tokens{store: cfg.Store, rand: cfg.Rand, onRevoke: cfg.OnRevoke},
+		store:  cfg.Store,
+		hasher: newHasher(cfg.Password),
+		rand:   cfg.Rand,
+		log:    cfg.Logger,
+		mail:   cfg.Mail, publicURL: cfg.PublicURL, resets: make(chan resetRequest, resetWaiting),
+		touched: make(map[int64]sessionTouch),
 	}
 	s.tokens.cache.init()
 	s.signIns.init()
@@ -158,9 +181,12 @@ const (
 	pruneEvery = rimewatch.Hour
 )
 
-// Run writes last uses and drops what has expired until ctx ends, then once
-// more. clock gives the present moment.
+// Run writes last uses, drops what has expired and sends links for forgotten
+// passwords until ctx ends, then writes once more. clock gives the present moment.
 func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
+	var resets sync.WaitGroup
+	defer resets.Wait()
+	resets.Go(func() { s.runResets(ctx) })
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {

@@ -63,7 +63,7 @@ func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string
 
 // startSession makes a session that looks at a workspace, at the user's first
 // one when workspaceID is 0.
-func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, now rimewatch.Time) (SignedIn, error) {
+func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, strong bool, now rimewatch.Time) (SignedIn, error) {
 	all, err := s.store.Memberships(ctx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
@@ -81,7 +81,7 @@ func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspace
 	row := store.Session{
 		Hash: hash, UserID: u.ID, WorkspaceID: workspaceID,
 		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
-		CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
+		Strong: strong, CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
 	}
 	if err := s.store.CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
@@ -101,9 +101,13 @@ func clip(text string, n int) string {
 // sessionPrincipal is who a session stands for: a member of the workspace that
 // it looks at, never of another one, or nobody's member.
 func sessionPrincipal(row *store.Session, all []store.MembershipView) Principal {
-	p := Principal{UserID: row.UserID, SessionID: row.ID, Session: true}
+	p := Principal{UserID: row.UserID, SessionID: row.ID, Session: true, strong: row.Strong, lookedAt: row.WorkspaceID}
 	for _, m := range all {
-		if m.WorkspaceID == row.WorkspaceID {
+		switch {
+		case m.WorkspaceID != row.WorkspaceID:
+		case m.RequireSecondFactor && !row.Strong:
+			p.NeedsFactor = true
+		default:
 			p.WorkspaceID, p.Role, p.Scopes = m.WorkspaceID, m.Role, m.Role.Scopes()
 		}
 	}
@@ -191,8 +195,11 @@ func (s *Service) flushSessions(ctx context.Context) error {
 	return failed
 }
 
+// ownSessions is the part of a Service by which people manage their sessions.
+type ownSessions struct{ store Store }
+
 // SignOut ends the principal's own session. Ending it twice is no error.
-func (s *Service) SignOut(ctx context.Context, p Principal) error {
+func (s *ownSessions) SignOut(ctx context.Context, p Principal) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
@@ -200,7 +207,7 @@ func (s *Service) SignOut(ctx context.Context, p Principal) error {
 }
 
 // Sessions lists the principal's own sessions.
-func (s *Service) Sessions(ctx context.Context, p Principal, now rimewatch.Time) ([]store.Session, error) {
+func (s *ownSessions) Sessions(ctx context.Context, p Principal, now rimewatch.Time) ([]store.Session, error) {
 	if err := p.RequirePerson(); err != nil {
 		return nil, err
 	}
@@ -208,7 +215,7 @@ func (s *Service) Sessions(ctx context.Context, p Principal, now rimewatch.Time)
 }
 
 // RevokeSession ends one of the principal's own sessions: CodeNotFound.
-func (s *Service) RevokeSession(ctx context.Context, p Principal, id int64) error {
+func (s *ownSessions) RevokeSession(ctx context.Context, p Principal, id int64) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
@@ -216,7 +223,7 @@ func (s *Service) RevokeSession(ctx context.Context, p Principal, id int64) erro
 }
 
 // RevokeOtherSessions ends all of the principal's sessions but this one.
-func (s *Service) RevokeOtherSessions(ctx context.Context, p Principal) error {
+func (s *ownSessions) RevokeOtherSessions(ctx context.Context, p Principal) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
@@ -225,7 +232,7 @@ func (s *Service) RevokeOtherSessions(ctx context.Context, p Principal) error {
 
 // SwitchWorkspace makes the principal's session look at another workspace of
 // its user: CodeNotFound when the user does not belong to it.
-func (s *Service) SwitchWorkspace(ctx context.Context, p Principal, workspaceID int64) error {
+func (s *ownSessions) SwitchWorkspace(ctx context.Context, p Principal, workspaceID int64) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}

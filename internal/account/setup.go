@@ -75,7 +75,7 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 		return SignedIn{}, err
 	}
 	s.setupDone.Store(true)
-	return s.startSession(ctx, &u, 0, r.Client, now)
+	return s.startSession(ctx, &u, 0, r.Client, false, now)
 }
 
 func errSetUp() error {

@@ -14,6 +14,7 @@ import (
 // Credentials are what a person signs in with.
 type Credentials struct {
 	Email, Password string
+	Code            string // of the second factor, or a recovery code; "" = none was sent
 	Client          Client
 }
 
@@ -30,6 +31,10 @@ const (
 	seenFor = 30 * rimewatch.Day
 	// refusalWindow is the time in which refusals of one account are counted.
 	refusalWindow = rimewatch.Hour
+	// codeTries is how many wrong codes of a second factor are heard in codeWindow.
+	// Only who has the password can use them up.
+	codeTries  = 10
+	codeWindow = 15 * rimewatch.Minute
 	// signInKeys bounds what is remembered of each kind.
 	signInKeys = 16_384
 )
@@ -43,12 +48,14 @@ type signIns struct {
 	guesses  failureCount[string] // by strangers, by e-mail address
 	seen     failureCount[origin] // successes
 	refusals failureCount[int64]  // by user
+	codes    failureCount[int64]  // wrong codes of a second factor, by user
 }
 
 func (g *signIns) init() {
 	g.guesses = newFailureCount[string](strangerWindow, signInKeys)
 	g.seen = newFailureCount[origin](seenFor, signInKeys)
 	g.refusals = newFailureCount[int64](refusalWindow, signInKeys)
+	g.codes = newFailureCount[int64](codeWindow, signInKeys)
 }
 
 // guess counts a stranger's guess before its outcome is known, and returns for
@@ -90,8 +97,27 @@ func (g *signIns) refused(userID int64, now rimewatch.Time) int {
 	return g.refusals.add(userID, 1, now).n
 }
 
+// tryCode counts a code before it is checked, and returns for how long no more
+// are heard.
+func (g *signIns) tryCode(userID int64, now rimewatch.Time) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if wait := g.codes.wait(userID, codeTries, now); wait > 0 {
+		return wait
+	}
+	g.codes.add(userID, 1, now)
+	return 0
+}
+
+func (g *signIns) forgiveCode(userID int64, now rimewatch.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.codes.add(userID, -1, now)
+}
+
 // SignIn checks a password and makes a session. CodeUnauthenticated when the
-// address or the password is wrong, which takes the same work; CodeUnavailable
+// address or the password is wrong, which takes the same work, and with the
+// field code when the second factor is wrong or missing (NeedsCode); CodeUnavailable
 // when too many people sign in at once; CodeRateLimited when the account was
 // guessed at too often from addresses that it was not used from: those who are
 // known go on. The caller limits failures per address (FailureLimiter).
@@ -100,7 +126,11 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	in, err := s.startSession(ctx, &u, 0, c.Client, now)
+	strong, err := s.checkCode(ctx, &u, &c, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	in, err := s.startSession(ctx, &u, 0, c.Client, strong, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -111,7 +141,11 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 		err = errCredentials()
 	}
 	if err == nil {
-		err = s.signedIn(ctx, &u, "password", c.Client, now)
+		how := "password"
+		if strong {
+			how = "password and second factor"
+		}
+		err = s.signedIn(ctx, &u, how, c.Client, now)
 	}
 	if err != nil {
 		return SignedIn{}, errors.Join(err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))

@@ -24,6 +24,8 @@ type WorkspacePatch struct {
 	// Limits change the overrides of a type of equipment in place.
 	Limits           map[string]func(*rimewatch.LimitOverrides)
 	ConfirmLoosening bool // safety limits may be loosened
+	// RequireSecondFactor needs the role owner, and that the owner has one.
+	RequireSecondFactor *bool
 }
 
 // Workspace gives the principal's workspace.
@@ -45,6 +47,14 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 			return rimewatch.Workspace{}, err
 		}
 	}
+	if patch.RequireSecondFactor != nil {
+		if err := p.RequireRole(rimewatch.RoleOwner); err != nil {
+			return rimewatch.Workspace{}, err
+		}
+		if *patch.RequireSecondFactor && p.UserID != 0 && !p.strong {
+			return rimewatch.Workspace{}, rimewatch.Invalid("require_second_factor", "would shut you out: set up your own second factor first")
+		}
+	}
 	return s.store.UpdateWorkspace(ctx, p.WorkspaceID, func(w *rimewatch.Workspace) error {
 		if patch.Name != nil {
 			w.Name = normalText(*patch.Name)
@@ -60,6 +70,9 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 		}
 		if patch.RollupDays != nil {
 			w.RollupDays = *patch.RollupDays
+		}
+		if patch.RequireSecondFactor != nil {
+			w.RequireSecondFactor = *patch.RequireSecondFactor
 		}
 		if w.RawDays > maxRetentionDays {
 			return rimewatch.Invalid("raw_days", "must be at most %d", maxRetentionDays)

@@ -330,7 +330,7 @@ func (s *State) describe(u *unit.State, i rule) Active {
 	case ruleOffline:
 		a.EvaluatedAt = s.seenAt
 	}
-	a.Metric, a.Value, a.HasValue = s.measure(u, i, t)
+	a.Metric, a.Unit, a.Value, a.HasValue = s.measure(u, i, t)
 	if a.HasValue {
 		a.Peak = t.peak.Float()
 	}
@@ -351,10 +351,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		Kind: kind, Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), At: x.now,
 		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
-	tr.Metric, tr.Value, tr.HasValue = s.measure(x.u, i, t)
-	if i != ruleFault { // its metric is a sensor, without a value
-		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
-	}
+	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(x.u, i, t)
 	tr.Peak = t.peak.Float()
 	if i == rulePower && kind != Resolved {
 		tr.HoldHours, tr.HasHold = x.holdHours()

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/notify"
+	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
@@ -64,6 +66,7 @@ type App struct {
 	Hub      *realtime.Hub
 	Notify   *notify.Service
 
+	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
 	server   server
 	listener net.Listener
@@ -121,7 +124,12 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 			return a.Accounts.Valid(ctx, p, now)
 		},
 	})
-	a.Accounts = account.New(account.Config{Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: cfg.Logger})
+	if a.mail, err = a.mailer(); err != nil {
+		return nil, err
+	}
+	a.Accounts = account.New(account.Config{
+		Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: cfg.Logger, Mail: a.letters(), PublicURL: strings.TrimSuffix(cfg.PublicURL, "/"),
+	})
 	if err := a.notifications(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
@@ -31,20 +32,38 @@ func (a *App) notifications() error {
 	if a.cfg.GuardServices {
 		service.Guard(a.guard)
 	}
-	if a.cfg.SMTPHost != "" {
-		senders[rimewatch.ChannelEmail], err = email.New(email.Config{
-			Host: a.cfg.SMTPHost, Port: a.cfg.SMTPPort, Security: email.Security(a.cfg.SMTPTLS),
-			Username: a.cfg.SMTPUser, Password: a.cfg.SMTPPassword, From: a.cfg.SMTPFrom,
-		})
-		if err != nil {
-			return err
-		}
+	if a.mail != nil {
+		senders[rimewatch.ChannelEmail] = a.mail
 	}
 	a.Notify = notify.New(notify.Config{
 		Store: a.Store, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
+}
+
+// mailer connects to the mail server's settings; nil without one.
+func (a *App) mailer() (*email.Sender, error) {
+	if a.cfg.SMTPHost == "" {
+		return nil, nil
+	}
+	return email.New(email.Config{
+		Host: a.cfg.SMTPHost, Port: a.cfg.SMTPPort, Security: email.Security(a.cfg.SMTPTLS),
+		Username: a.cfg.SMTPUser, Password: a.cfg.SMTPPassword, From: a.cfg.SMTPFrom,
+	})
+}
+
+// letters sends the accounts' letters; nil when the service does not. Links need
+// the public URL: what a request names as its host, its sender could have made up.
+func (a *App) letters() func(context.Context, account.Letter) error {
+	if a.mail == nil {
+		return nil
+	}
+	if a.cfg.PublicURL == "" {
+		a.log.Warn("without --public-url no links for invitations and forgotten passwords are mailed")
+		return nil
+	}
+	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }
 }
 
 // waker wakes notifications after commits that concern alerts.

@@ -16,6 +16,7 @@ type Accounts interface {
 	tokenAdmin
 	memberAdmin
 	inviter
+	secondFactors
 	siteAdmin
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
 }
@@ -56,6 +57,7 @@ type UserData struct {
 type SetupState struct {
 	Needed   bool `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
 	SignedIn bool `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
+	Mail     bool `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
 }
 
 func (a *API) setupState(ctx context.Context, _ *NoInput) (SetupState, error) {
@@ -64,7 +66,7 @@ func (a *API) setupState(ctx context.Context, _ *NoInput) (SetupState, error) {
 		return SetupState{}, err
 	}
 	c := callOf(ctx)
-	state := SetupState{Needed: needed}
+	state := SetupState{Needed: needed, Mail: a.cfg.Accounts.SendsMail()}
 	if cookie, err := c.r.Cookie(a.sessionCookie(c.r)); err == nil {
 		_, err := a.cfg.Auth.AuthenticateSession(ctx, cookie.Value, c.now)
 		state.SignedIn = err == nil
@@ -108,6 +110,7 @@ func (a *API) setUp(ctx context.Context, in *SetupInput) (UserData, error) {
 type SignInBody struct {
 	Email    string `json:"email" minLength:"1" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"256"`
+	Code     string `json:"code,omitempty" maxLength:"32" doc:"Of the authenticator app, or a recovery code. Needed when the account has a second factor: without it the answer is 401 with fields.code."`
 }
 
 // SignInInput carries credentials.
@@ -122,7 +125,7 @@ func (a *API) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
 	c := callOf(ctx)
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Client: a.client(c)}, c.now)
+		s, err = a.cfg.Accounts.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.now)
 		return err
 	})
 	if err != nil {
@@ -149,6 +152,9 @@ func (a *API) guess(c *call, try func() error) error {
 
 // wrongSecret reports whether an error says that a secret was wrong.
 func wrongSecret(err error) bool {
+	if account.NeedsCode(err) {
+		return false
+	}
 	switch e := asError(err); rimewatch.CodeOf(err) {
 	case rimewatch.CodeUnauthenticated, rimewatch.CodeNotFound:
 		return true

@@ -14,7 +14,7 @@ func (a *API) table() []route {
 	var all []route
 	for _, part := range [][]route{
 		a.deviceRoutes(), a.importRoutes(), a.readingRoutes(), a.alertRoutes(), a.predictionRoutes(), a.recordRoutes(), a.reportRoutes(), a.auditRoutes(), a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(),
-		a.workspaceRoutes(), a.memberRoutes(), a.invitationRoutes(), a.accountRoutes(), a.policyRoutes(), a.streamRoutes(),
+		a.workspaceRoutes(), a.memberRoutes(), a.invitationRoutes(), factorRoom{a}.routes(), a.accountRoutes(), a.policyRoutes(), a.streamRoutes(),
 	} {
 		all = append(all, part...)
 	}

@@ -33,13 +33,14 @@ type WorkspaceJSON struct {
 	TimeZone     string         `json:"timezone"`
 	RawDays      int            `json:"raw_days" doc:"Days for which readings are kept."`
 	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
+	SecondFactor bool           `json:"require_second_factor" doc:"Members sign in with a second factor. API tokens are not concerned."`
 	Limits       typeLimits     `json:"limits" doc:"What the workspace overrides for all its devices of a type, by the slug of the type."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
 }
 
 func workspaceJSON(w *rimewatch.Workspace) WorkspaceJSON {
-	return WorkspaceJSON{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.Limits, w.CreatedAt, w.UpdatedAt}
+	return WorkspaceJSON{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.CreatedAt, w.UpdatedAt}
 }
 
 // WorkspaceData is the data of answers about the workspace.
@@ -74,6 +75,7 @@ type WorkspaceBody struct {
 	RawDays          *int                             `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
 	RollupDays       *int                             `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
 	Limits           map[string]optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
+	SecondFactor     *bool                            `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
 	ConfirmLoosening bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
 }
 
@@ -81,7 +83,7 @@ type WorkspaceBody struct {
 func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	p := account.WorkspacePatch{
 		Name: b.Name, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
-		ConfirmLoosening: b.ConfirmLoosening,
+		ConfirmLoosening: b.ConfirmLoosening, RequireSecondFactor: b.SecondFactor,
 	}
 	for slug, limits := range b.Limits {
 		if p.Limits == nil {

@@ -33,6 +33,10 @@ type Control interface {
 	User(ctx context.Context, id int64) (rimewatch.User, error)
 	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
 	UserCount(ctx context.Context) (int, error)
+	// EraseUser deletes a person with all that only concerns the person, and ends
+	// memberships as DeleteMember does; the audit trails stay as they are. It
+	// refuses (CodeConflict) where the person is a workspace's only owner.
+	EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error)
 	// CreateFirstOwner makes, in one step, the first user and the owner of w: a
 	// workspace of that name is taken over, a missing one created. CodeConflict
 	// once any user exists, so that of two set-ups at once one wins.
@@ -67,6 +71,25 @@ type Control interface {
 	// invitation is for another address than u's. A member keeps the role that
 	// he has.
 	AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (rimewatch.Member, error)
+
+	// SecondFactor finds a person's second factor: CodeNotFound.
+	SecondFactor(ctx context.Context, userID int64) (SecondFactor, error)
+	// BeginSecondFactor keeps a secret that is not confirmed; it replaces another
+	// such one. CodeConflict when the person has a confirmed one.
+	BeginSecondFactor(ctx context.Context, userID int64, secret []byte) error
+	// ConfirmSecondFactor makes the secret count, with new recovery codes, from
+	// the time step on whose code was shown: CodeConflict when it does already.
+	ConfirmSecondFactor(ctx context.Context, userID int64, step int64, codes [][32]byte, now rimewatch.Time) error
+	// UseStep records that the code of a time step was used: CodeConflict when
+	// that code or a later one was used before.
+	UseStep(ctx context.Context, userID, step int64) error
+	// UseRecoveryCode spends a recovery code and returns how many are left:
+	// CodeNotFound.
+	UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (left int, err error)
+	// ReplaceRecoveryCodes replaces all recovery codes of a person.
+	ReplaceRecoveryCodes(ctx context.Context, userID int64, codes [][32]byte) error
+	// DeleteSecondFactor removes secret and recovery codes: CodeNotFound.
+	DeleteSecondFactor(ctx context.Context, userID int64) error
 
 	// PutMember that lowers a role also ends the invitations that the member
 	// made for the workspace.
@@ -113,6 +136,7 @@ type Session struct {
 	WorkspaceID int64 // the one the session looks at
 	UserAgent   string
 	Address     string
+	Strong      bool // signed in with a second factor, or by a provider
 	CreatedAt   rimewatch.Time
 	LastUsedAt  rimewatch.Time
 	ExpiresAt   rimewatch.Time
@@ -151,6 +175,16 @@ func (v *Invitation) Check() error {
 	return m.Check()
 }
 
+// SecondFactor is what a person's authenticator app shares with the service
+// (TOTP, RFC 6238).
+type SecondFactor struct {
+	UserID      int64
+	Secret      []byte
+	ConfirmedAt rimewatch.Time // 0 = not yet: it is not asked for
+	LastStep    int64          // newest time step whose code was used
+	Codes       int            // recovery codes that are left
+}
+
 // InvitationGrace is for how long an expired invitation is listed, so that it
 // can be renewed.
 const InvitationGrace = 30 * rimewatch.Day
@@ -180,7 +214,8 @@ type MemberView struct {
 // MembershipView is a user's place in a workspace with its name.
 type MembershipView struct {
 	rimewatch.Member
-	WorkspaceName string
+	WorkspaceName       string
+	RequireSecondFactor bool
 }
 
 // TokenView is a token with the name of its maker.

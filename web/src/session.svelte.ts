@@ -1,5 +1,5 @@
 // Who is signed in, and what they may do.
-import { api, ask, whenSignedOut, type Me } from './api/client';
+import { api, ask, whenSignedOut, type Failure, type Me } from './api/client';
 import { router } from './router.svelte';
 
 export type Role = Me['role'];
@@ -12,10 +12,13 @@ class Session {
   /** Whether the first question, who is there, has been answered. */
   known = $state(false);
   failed = $state.raw<Error | null>(null);
+  /** Why a signed-in person may do nothing in the workspace that the session looks at; '' otherwise. */
+  shutOut = $state<'' | 'membership' | 'second_factor'>('');
 
   /** start asks the server who is there. */
   async start() {
     this.failed = null;
+    this.shutOut = '';
     try {
       // Asked first what everybody may ask: a refusal of /v1/me would stand as an
       // error in the browser's console of everybody who is not signed in.
@@ -24,11 +27,13 @@ class Session {
       if (signed_in) this.adopt(await ask(api.GET('/v1/me')));
       else this.me = null;
     } catch (e) {
-      if ((e as { status?: number }).status !== 401) {
+      const { status, fields } = e as Partial<Failure>;
+      if (status === 403) this.shutOut = fields?.second_factor ? 'second_factor' : 'membership';
+      else if (status !== 401) {
         this.failed = e as Error;
         return;
       }
-      this.me = null; // the session ended between the two questions
+      this.me = null; // or the session ended between the two questions
     }
     this.known = true;
   }
@@ -36,6 +41,7 @@ class Session {
   adopt(me: Me) {
     this.me = me;
     this.needsSetup = false;
+    this.shutOut = '';
     applyTheme(me.user.theme);
   }
 
@@ -58,8 +64,10 @@ class Session {
     router.go('/sign-in');
   }
 
-  private ended() {
+  /** ended forgets who was signed in: the server has ended the session. */
+  ended() {
     this.me = null;
+    this.shutOut = '';
   }
 
   constructor() {

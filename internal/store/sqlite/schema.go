@@ -29,7 +29,8 @@ CREATE TABLE workspace (
 	rollup_days INTEGER NOT NULL,
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
-	limits TEXT NOT NULL DEFAULT '{}' -- overrides by equipment type as JSON
+	limits TEXT NOT NULL DEFAULT '{}', -- overrides by equipment type as JSON
+	require_second_factor INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE site (
@@ -61,6 +62,19 @@ CREATE TABLE password_link (
 	expires_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE second_factor (
+	user_id INTEGER PRIMARY KEY REFERENCES person(id),
+	secret BLOB NOT NULL,
+	confirmed_at INTEGER NOT NULL, -- 0 = not yet: it is not asked for
+	last_step INTEGER NOT NULL -- the newest time step whose code was used
+) STRICT;
+
+CREATE TABLE recovery_code (
+	user_id INTEGER NOT NULL REFERENCES person(id),
+	hash BLOB NOT NULL,
+	PRIMARY KEY (user_id, hash)
+) STRICT, WITHOUT ROWID;
+
 -- An offer of a membership to the holder of an address.
 CREATE TABLE invitation (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -90,6 +104,7 @@ CREATE TABLE session (
 	workspace_id INTEGER NOT NULL,
 	user_agent TEXT NOT NULL DEFAULT '',
 	address TEXT NOT NULL DEFAULT '',
+	strong INTEGER NOT NULL, -- signed in with a second factor or by a provider
 	created_at INTEGER NOT NULL,
 	last_used_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL

@@ -246,3 +246,52 @@ func (c *control) lastOwnerRace() {
 		}
 	}
 }
+
+func (c *control) erasedUser() {
+	a, b := c.workspace("a"), c.workspace("b")
+	u, v := c.user("u@example.com"), c.user("v@example.com")
+	c.member(a, u, rimewatch.RoleAdmin)
+	c.member(a, v, rimewatch.RoleOwner)
+	c.member(b, u, rimewatch.RoleOwner)
+	mine, kept := c.token(a, u.ID, "mine"), c.token(a, v.ID, "kept")
+	x, other := c.session(a, u, "x"), c.session(a, v, "other")
+	c.ok(c.s.BeginSecondFactor(c.ctx, u.ID, []byte("x")))
+	c.ok(c.s.ConfirmSecondFactor(c.ctx, u.ID, 1, [][32]byte{hashOf("1")}, t0))
+	c.ok(c.s.CreatePasswordLink(c.ctx, &store.PasswordLink{Hash: hashOf("link"), UserID: u.ID, CreatedAt: t0, ExpiresAt: t0 + 10}))
+	_, err := c.s.EraseUser(c.ctx, u.ID, t0+1) // the only owner of b
+	c.code(err, rimewatch.CodeConflict)
+	got, err := c.s.Session(c.ctx, x.Hash, t0) // and nothing has happened
+	c.ok(err)
+	c.same(got, x)
+	c.member(b, v, rimewatch.RoleOwner)
+	ended, err := c.s.EraseUser(c.ctx, u.ID, t0+1)
+	c.ok(err)
+	c.same(ended, []int64{mine.ID})
+	_, err = c.s.EraseUser(c.ctx, u.ID, t0+1)
+	c.code(err, rimewatch.CodeNotFound)
+	for _, gone := range []error{
+		func() error { _, err := c.s.User(c.ctx, u.ID); return err }(),
+		func() error { _, err := c.s.UserByEmail(c.ctx, u.Email); return err }(),
+		func() error { _, err := c.s.Session(c.ctx, x.Hash, t0); return err }(),
+		func() error { _, err := c.s.SecondFactor(c.ctx, u.ID); return err }(),
+		func() error { _, err := c.s.PasswordLink(c.ctx, hashOf("link"), t0); return err }(),
+	} {
+		c.code(gone, rimewatch.CodeNotFound)
+	}
+	t, err := c.s.TokenByHash(c.ctx, mine.Hash)
+	c.ok(err)
+	c.same(t.RevokedAt, t0+1)
+	t, err = c.s.TokenByHash(c.ctx, kept.Hash)
+	c.ok(err)
+	c.same(t, kept)
+	_, err = c.s.Session(c.ctx, other.Hash, t0)
+	c.ok(err)
+	list, err := c.s.Members(c.ctx, a.ID)
+	c.ok(err)
+	c.same(len(list), 1)
+	again := aUser("u@example.com") // the address is free
+	c.ok(c.s.CreateUser(c.ctx, &again))
+	broken, err := c.s.VerifyAudit(c.ctx, a.ID)
+	c.ok(err)
+	c.same(broken, int64(0))
+}

@@ -11,7 +11,7 @@ import (
 func (c *control) session(w rimewatch.Workspace, u rimewatch.User, secret string) store.Session {
 	c.Helper()
 	x := store.Session{
-		Hash: hashOf(secret), UserID: u.ID, WorkspaceID: w.ID, UserAgent: "Firefox", Address: "2001:db8::1",
+		Hash: hashOf(secret), UserID: u.ID, WorkspaceID: w.ID, UserAgent: "Firefox", Address: "2001:db8::1", Strong: secret == "x",
 		CreatedAt: t0, LastUsedAt: t0, ExpiresAt: t0 + 100,
 	}
 	c.ok(c.s.CreateSession(c.ctx, &x))

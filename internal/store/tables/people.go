@@ -285,28 +285,65 @@ func (t People) PutMember(ctx context.Context, m *rimewatch.Member) error {
 
 // DeleteMember implements store.Control.
 func (t People) DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
+	err = t.write(ctx, func(conn Conn) (err error) {
+		tokens, err = t.deleteMember(ctx, conn, workspaceID, userID, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tokens, nil
+}
+
+func (t People) deleteMember(ctx context.Context, conn Conn, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
+	m, owners, err := findMember(conn, workspaceID, userID)
+	if err != nil {
+		return nil, err
+	}
+	if m.Role == rimewatch.RoleOwner && owners == 1 {
+		return nil, errLastOwner()
+	}
+	u, err := findUser(conn, "id = ?", userID)
+	if err != nil {
+		return nil, err
+	}
+	if tokens, err = t.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
+		return nil, err
+	}
+	if err := t.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
+		return nil, err
+	}
+	if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
+		return nil, err
+	}
+	return tokens, t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
+}
+
+// EraseUser implements store.Control.
+func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error) {
 	err = t.write(ctx, func(conn Conn) error {
-		m, owners, err := findMember(conn, workspaceID, userID)
-		if err != nil {
+		if _, err := findUser(conn, "id = ?", userID); err != nil {
 			return err
 		}
-		if m.Role == rimewatch.RoleOwner && owners == 1 {
-			return errLastOwner()
+		var workspaces []int64
+		err := each(conn, "SELECT workspace_id FROM member WHERE user_id = ? ORDER BY workspace_id",
+			func(row Row) { workspaces = append(workspaces, row.ColumnInt64(0)) }, userID)
+		for _, id := range workspaces {
+			if err == nil {
+				var ended []int64
+				ended, err = t.deleteMember(ctx, conn, id, userID, now)
+				tokens = append(tokens, ended...)
+			}
 		}
-		u, err := findUser(conn, "id = ?", userID)
-		if err != nil {
-			return err
+		for _, table := range []string{"session", "password_link", "recovery_code", "second_factor"} {
+			if err == nil {
+				_, err = exec(conn, "DELETE FROM "+table+" WHERE user_id = ?", userID)
+			}
 		}
-		if tokens, err = t.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
-			return err
+		if err == nil {
+			_, err = exec(conn, "DELETE FROM person WHERE id = ?", userID)
 		}
-		if err := t.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
-			return err
-		}
-		if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
-			return err
-		}
-		return t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -331,11 +368,11 @@ func (t People) Members(ctx context.Context, workspaceID int64) (list []store.Me
 // Memberships implements store.Control.
 func (t People) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name
+		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name, w.require_second_factor
 			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(row Row) {
 			list = append(list, store.MembershipView{
 				Member:        rimewatch.Member{WorkspaceID: row.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2)},
-				WorkspaceName: row.ColumnText(3),
+				WorkspaceName: row.ColumnText(3), RequireSecondFactor: row.ColumnBool(4),
 			})
 		}, userID)
 	})

@@ -16,7 +16,7 @@ func errNameTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace name is already in use.").With("name", "is taken")
 }
 
-const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits"
+const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor"
 
 func scanWorkspace(row Row) rimewatch.Workspace {
 	var limits map[string]rimewatch.LimitOverrides
@@ -27,6 +27,7 @@ func scanWorkspace(row Row) rimewatch.Workspace {
 		Limits: limits,
 		ID:     row.ColumnInt64(0), Name: row.ColumnText(1), AutoRegister: row.ColumnBool(2), TimeZone: row.ColumnText(3),
 		RawDays: row.ColumnInt(4), RollupDays: row.ColumnInt(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
+		RequireSecondFactor: row.ColumnBool(9),
 	}
 }
 
@@ -59,13 +60,14 @@ type jsonText string
 func (t jsonText) MarshalJSON() ([]byte, error) { return []byte(t), nil }
 
 func workspaceFields(w *rimewatch.Workspace) store.Fields {
-	return store.Fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w))}
+	return store.Fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w)),
+		"require_second_factor": w.RequireSecondFactor}
 }
 
 func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) (err error) {
 	w.ID, err = insert(conn, errNameTaken(),
-		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w))
+		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w), w.RequireSecondFactor)
 	if err != nil {
 		return err
 	}
@@ -96,8 +98,8 @@ func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 			return err
 		}
 		_, err = exec(conn,
-			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ? WHERE id = ?",
-			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), id)
+			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ? WHERE id = ?",
+			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, id)
 		if err != nil {
 			return unique(err, errNameTaken())
 		}

@@ -1,0 +1,229 @@
+package account
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"strings"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// A code of an authenticator app: RFC 6238 as all of them speak it, six digits
+// that change every 30 s, SHA-1, and a secret of 160 bits (RFC 4226, section 4).
+const (
+	factorBytes  = 20
+	factorPeriod = 30 * rimewatch.Second
+	// factorSkew is by how many steps the clock of a phone may be wrong.
+	factorSkew = 1
+)
+
+// Recovery codes replace the app once each. With 80 bits nobody guesses one.
+const (
+	recoveryCodes = 10
+	recoveryBytes = 10
+)
+
+// Factor is the state of a person's second factor.
+type Factor struct {
+	Since rimewatch.Time // 0 = there is none
+	Codes int            // recovery codes that are left
+}
+
+// SecondFactor returns the state of the signed-in person's second factor.
+func (s *Service) SecondFactor(ctx context.Context, p Principal) (Factor, error) {
+	if err := p.RequirePerson(); err != nil {
+		return Factor{}, err
+	}
+	f, err := s.store.SecondFactor(ctx, p.UserID)
+	if err != nil {
+		return Factor{}, notFoundIs(err, func() error { return nil })
+	}
+	return Factor{f.ConfirmedAt, f.Codes}, nil
+}
+
+// FactorKey is what an authenticator app needs to know.
+type FactorKey struct {
+	Secret string // base32
+	URL    string // otpauth
+	QR     []byte // the URL as a QR code, PNG
+}
+
+// qrSize is the width of a QR code in pixels.
+const qrSize = 240
+
+// BeginSecondFactor makes a secret for the signed-in person's authenticator
+// app. It does not count before ConfirmSecondFactor. Needs the password:
+// CodeValidationFailed with the field current_password. CodeConflict when there
+// is a second factor already.
+func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password string) (FactorKey, error) {
+	u, err := s.confirmPassword(ctx, p, password)
+	if err != nil {
+		return FactorKey{}, err
+	}
+	secret := make([]byte, factorBytes)
+	if _, err := io.ReadFull(s.rand, secret); err != nil {
+		return FactorKey{}, fmt.Errorf("random bytes: %w", err)
+	}
+	key, err := totp.Generate(totp.GenerateOpts{Issuer: "Rimewatch", AccountName: u.Email, Secret: secret})
+	if err != nil {
+		return FactorKey{}, err
+	}
+	img, err := key.Image(qrSize, qrSize)
+	if err != nil {
+		return FactorKey{}, err
+	}
+	var qr bytes.Buffer
+	if err := png.Encode(&qr, img); err != nil {
+		return FactorKey{}, err
+	}
+	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, secret)
+}
+
+// ConfirmSecondFactor makes the secret count once the app shows the right code
+// for it, ends all sessions and starts a new one in place of this one. The
+// recovery codes are returned here and never again. CodeValidationFailed with
+// the field code; CodeNotFound before BeginSecondFactor; CodeConflict when there
+// is a second factor already.
+func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code string, client Client, now rimewatch.Time) (in SignedIn, recovery []string, err error) {
+	u, err := s.Person(ctx, p)
+	if err != nil {
+		return in, nil, err
+	}
+	f, err := s.store.SecondFactor(ctx, u.ID)
+	if err != nil {
+		return in, nil, err
+	}
+	step, ok := stepOf(f.Secret, code, now)
+	if !ok {
+		return in, nil, rimewatch.Invalid("code", "is not the one that the app should show now")
+	}
+	recovery, hashes, err := s.newRecoveryCodes()
+	if err != nil {
+		return in, nil, err
+	}
+	if err := s.store.ConfirmSecondFactor(ctx, u.ID, step, hashes, now); err != nil {
+		return in, nil, err
+	}
+	in, err = s.restartSessions(ctx, p, &u, client, true, now)
+	return in, recovery, err
+}
+
+// RemoveSecondFactor removes the signed-in person's second factor, ends all
+// sessions and starts a new one in place of this one. Needs the password, as
+// BeginSecondFactor. CodeNotFound.
+func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, password string, client Client, now rimewatch.Time) (SignedIn, error) {
+	u, err := s.confirmPassword(ctx, p, password)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.store.DeleteSecondFactor(ctx, u.ID); err != nil {
+		return SignedIn{}, err
+	}
+	return s.restartSessions(ctx, p, &u, client, false, now)
+}
+
+// RenewRecoveryCodes replaces all recovery codes of the signed-in person by new
+// ones, which are returned here and never again. Needs the password, as
+// BeginSecondFactor. CodeNotFound without a second factor.
+func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, password string) ([]string, error) {
+	u, err := s.confirmPassword(ctx, p, password)
+	if err != nil {
+		return nil, err
+	}
+	plain, hashes, err := s.newRecoveryCodes()
+	if err != nil {
+		return nil, err
+	}
+	return plain, s.store.ReplaceRecoveryCodes(ctx, u.ID, hashes)
+}
+
+// restartSessions ends all sessions of a person and starts one that looks at
+// the same workspace.
+func (s *Service) restartSessions(ctx context.Context, p Principal, u *rimewatch.User, client Client, strong bool, now rimewatch.Time) (SignedIn, error) {
+	if err := s.store.DeleteSessions(ctx, u.ID, 0); err != nil {
+		return SignedIn{}, err
+	}
+	return s.startSession(ctx, u, p.lookedAt, client, strong, now)
+}
+
+// stepOf finds the time step at whose turn an app with the secret shows code.
+func stepOf(secret []byte, code string, now rimewatch.Time) (step int64, ok bool) {
+	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
+	for d := int64(-factorSkew); d <= factorSkew; d++ {
+		at := int64(now/factorPeriod) + d
+		want, err := hotp.GenerateCodeCustom(text, uint64(at), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(plainCode(code))) == 1 {
+			step, ok = at, true
+		}
+	}
+	return step, ok
+}
+
+// newRecoveryCodes makes codes such as ABCD-EFGH-IJKL-MNOP and their hashes.
+func (s *Service) newRecoveryCodes() (plain []string, hashes [][32]byte, err error) {
+	for range recoveryCodes {
+		var b [recoveryBytes]byte
+		if _, err := io.ReadFull(s.rand, b[:]); err != nil {
+			return nil, nil, fmt.Errorf("random bytes: %w", err)
+		}
+		c := base32.StdEncoding.EncodeToString(b[:])
+		plain = append(plain, strings.Join([]string{c[:4], c[4:8], c[8:12], c[12:]}, "-"))
+		hashes = append(hashes, sha256.Sum256([]byte(c)))
+	}
+	return plain, hashes, nil
+}
+
+var errCodeNeeded = errors.New("a code is needed")
+
+// NeedsCode reports whether an error of SignIn says that address and password
+// are right and the code of the second factor is missing.
+func NeedsCode(err error) bool { return errors.Is(err, errCodeNeeded) }
+
+func errCode(cause error, what string) error {
+	return rimewatch.Wrap(rimewatch.CodeUnauthenticated, cause, "The code of the second factor %s.", what).With("code", "%s", what)
+}
+
+// checkCode checks the second factor of a person whose password is right, and
+// reports whether there is one.
+func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentials, now rimewatch.Time) (strong bool, err error) {
+	f, err := s.store.SecondFactor(ctx, u.ID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound || err == nil && f.ConfirmedAt == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if c.Code == "" {
+		return false, errCode(errCodeNeeded, "is needed")
+	}
+	if wait := s.signIns.tryCode(u.ID, now); wait > 0 {
+		return false, &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many wrong codes.", RetryAfter: wait}
+	}
+	if step, ok := stepOf(f.Secret, c.Code, now); ok {
+		err = s.store.UseStep(ctx, u.ID, step)
+	} else {
+		_, err = s.store.UseRecoveryCode(store.WithActor(ctx, u.Label()), u.ID, sha256.Sum256([]byte(plainCode(c.Code))))
+	}
+	switch rimewatch.CodeOf(err) {
+	case "":
+		s.signIns.forgiveCode(u.ID, now)
+		return true, nil
+	case rimewatch.CodeConflict, rimewatch.CodeNotFound: // used before; wrong
+		s.refuse(ctx, u.ID, "second factor", c.Client, now)
+		return false, errCode(nil, "is wrong or was used already")
+	default:
+		return false, err
+	}
+}
