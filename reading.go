@@ -61,29 +61,38 @@ type Reading struct {
 	Flags      Flags
 }
 
-// slot returns where in Optional the measurement is, or would be.
-func (r *Reading) slot(f Field) int {
-	return bits.OnesCount32(uint32(r.Present & (1<<f - 1) &^ CoreFields))
-}
-
 // Value returns one measurement; ok is false where it is absent.
 func (r *Reading) Value(f Field) (v float64, ok bool) {
-	if !r.Present.Has(f) {
-		return 0, false
-	}
 	if f < NumCore {
-		return r.Values[f], true
+		return r.Values[f], r.Present.Has(f)
 	}
-	return r.Optional[r.slot(f)], true
+	return r.optional(f)
 }
 
 // Set stores one measurement.
 func (r *Reading) Set(f Field, v float64) {
 	if f < NumCore {
 		r.Values[f] = v
-		r.Present = r.Present.With(f)
+		r.Present |= 1 << f
 		return
 	}
+	r.setOptional(f, v)
+}
+
+// slot returns where in Optional the measurement is, or would be.
+func (r *Reading) slot(f Field) int {
+	return bits.OnesCount32(uint32(r.Present & (1<<f - 1) &^ CoreFields))
+}
+
+func (r *Reading) optional(f Field) (v float64, ok bool) {
+	if !r.Present.Has(f) {
+		return 0, false
+	}
+	return r.Optional[r.slot(f)], true
+}
+
+// setOptional replaces Optional, which copies of the reading share.
+func (r *Reading) setOptional(f Field, v float64) {
 	at := r.slot(f)
 	if r.Present.Has(f) {
 		r.Optional = slices.Clone(r.Optional)

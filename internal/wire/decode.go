@@ -96,38 +96,48 @@ func fastValue(data []byte, i, key int, out *SentReading) (end int, ok bool) {
 	if i+4 <= len(data) && data[i] == 'n' && key != keySerial {
 		return i + 4, string(data[i:i+4]) == "null"
 	}
+	// Nearly all values are core measurements within their range.
+	if f := rimewatch.Field(key - keyFirstCore); f < rimewatch.NumCore {
+		v, end, ok := fastNumber(data, i)
+		if r := &fieldRanges[f]; ok && v >= r.min && v <= r.max {
+			out.Values[f] = v
+			out.Present |= 1 << f
+			return end, true
+		}
+		return end, ok && fastFault(f, v, out)
+	}
 	switch {
 	case key == keySerial:
 		return fastSerial(data, i, out)
 	case key == keyRecordedAt:
 		return fastTime(data, i, out)
-	case key < keyRecordedAt:
-		return fastMeasurement(data, i, rimewatch.Field(key-keyFirstCore), out)
 	case key >= keyFirstOptional:
-		return fastMeasurement(data, i, rimewatch.Field(key-keyFirstOptional)+rimewatch.NumCore, out)
+		return fastOptional(data, i, rimewatch.Field(key-keyFirstOptional)+rimewatch.NumCore, out)
 	default:
 		return fastBool(data, i, rimewatch.Flag(key-keyFirstFlag), out)
 	}
 }
 
-func fastMeasurement(data []byte, i int, f rimewatch.Field, out *SentReading) (end int, ok bool) {
+func fastOptional(data []byte, i int, f rimewatch.Field, out *SentReading) (end int, ok bool) {
 	v, end, ok := fastNumber(data, i)
-	if !ok {
-		return 0, false
-	}
 	r := &fieldRanges[f]
-	if r.whole && bytes.IndexByte(data[i:end], '.') >= 0 {
+	switch {
+	case !ok || r.whole && bytes.IndexByte(data[i:end], '.') >= 0:
 		return 0, false
-	}
-	if v >= r.min && v <= r.max {
+	case v >= r.min && v <= r.max:
 		out.Set(f, v)
 		return end, true
 	}
-	if r.whole || !rimewatch.Sentinel(f, v) {
-		return 0, false
+	return end, !r.whole && fastFault(f, v, out)
+}
+
+// fastFault notes a sensor that reports that it is broken.
+func fastFault(f rimewatch.Field, v float64, out *SentReading) bool {
+	if !rimewatch.Sentinel(f, v) {
+		return false
 	}
 	out.Faults |= 1 << f
-	return end, true
+	return true
 }
 
 // serialByte reports which bytes a serial may hold.
