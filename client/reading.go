@@ -208,7 +208,7 @@ func (c *Client) batch(ctx context.Context, call *call) (BatchResult, error) {
 	return fetch[BatchResult](ctx, c, call)
 }
 
-// timed tells whether all readings have a time of their own, so that the
+// timed reports whether all readings have a time of their own, so that the
 // service recognises them when they come again.
 func timed(readings []Reading) bool {
 	for i := range readings {
@@ -228,7 +228,7 @@ type LatestReading struct {
 	DeviceStatus  rimewatch.Status `json:"device_status"`
 }
 
-// Latest gives the newest reading of every device that has one. The answer is
+// Latest returns the newest reading of every device that has one. The answer is
 // read as it comes, so a large fleet takes no memory.
 func (c *Client) Latest(ctx context.Context) iter.Seq2[LatestReading, error] {
 	return func(yield func(LatestReading, error) bool) {
@@ -328,7 +328,7 @@ func historyPath(serial string) string { return devicePath(serial) + "/readings"
 // largestHistoryPage is what the service gives at most of raw history.
 const largestHistoryPage = 10_000
 
-// History gives a device's readings in order of time, however many.
+// History returns a device's readings in order of time, however many.
 func (c *Client) History(ctx context.Context, serial string, q HistoryQuery) iter.Seq2[StoredReading, error] {
 	return all(ctx, largestHistoryPage, func(ctx context.Context, p Page) ([]StoredReading, Pagination, error) {
 		v := q.values()
@@ -417,7 +417,7 @@ type Buckets struct {
 	Readings []StoredReading `json:"readings"`
 }
 
-// Buckets gives aggregates of a device's readings. step is 1m, 5m, 15m, 1h, 1d
+// Buckets returns aggregates of a device's readings. step is 1m, 5m, 15m, 1h, 1d
 // or auto, which keeps to maxPoints (0 = 1,000).
 func (c *Client) Buckets(ctx context.Context, serial string, q HistoryQuery, step string, maxPoints int) (Buckets, error) {
 	v := q.values()

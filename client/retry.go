@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// again tells whether a call that failed may be tried once more, and after
+// again reports whether a call that failed may be tried once more, and after
 // which wait. try counts from 0.
 func (o *Options) again(call *call, err error, try int) (wait time.Duration, ok bool) {
 	if try >= o.Retries || errors.Is(err, context.Canceled) {

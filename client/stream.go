@@ -125,7 +125,7 @@ type StreamTicket struct {
 	ExpiresAt rimewatch.Time `json:"expires_at"`
 }
 
-// CreateStreamTicket gives a ticket for the stream.
+// CreateStreamTicket returns a ticket for the stream.
 func (c *Client) CreateStreamTicket(ctx context.Context) (StreamTicket, error) {
 	return fetch[StreamTicket](ctx, c, &call{method: http.MethodPost, path: "/api/v1/stream/tickets", idempotent: true})
 }
@@ -133,7 +133,7 @@ func (c *Client) CreateStreamTicket(ctx context.Context) (StreamTicket, error) {
 // errLeft means that the consumer has had enough.
 var errLeft = errors.New("the loop was left")
 
-// final tells whether trying again would end the same way.
+// final reports whether trying again would end the same way.
 func final(err error) bool {
 	switch code := websocket.CloseStatus(err); code {
 	case closeUnauthenticated, closeForbidden:
@@ -184,7 +184,7 @@ func (s *streamer) check() error {
 	return nil
 }
 
-// connect opens a connection and listens until it ends. lived tells whether it
+// connect opens a connection and listens until it ends. lived reports whether it
 // came to be subscribed.
 func (s *streamer) connect(ctx context.Context) (lived bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -329,7 +329,7 @@ type recent struct {
 
 const recentIDs = 16_384
 
-// add notes an id and tells whether it is new.
+// add notes an id and reports whether it is new.
 func (r *recent) add(id string) bool {
 	if _, ok := r.young[id]; ok {
 		return false

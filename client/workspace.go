@@ -26,7 +26,7 @@ type Summary struct {
 	ComputedAt            rimewatch.Time `json:"computed_at"`
 }
 
-// Summary gives the health of all devices.
+// Summary returns the health of all devices.
 func (c *Client) Summary(ctx context.Context) (Summary, error) {
 	return fetch[Summary](ctx, c, get("/devices/health/summary", nil))
 }
@@ -110,7 +110,7 @@ func (c *Client) Policies(ctx context.Context) ([]Policy, error) {
 	return data.Policies, err
 }
 
-// Policy gives one document, such as "privacy": rimewatch.CodePolicyNotFound. No
+// Policy returns one document, such as "privacy": rimewatch.CodePolicyNotFound. No
 // token is needed.
 func (c *Client) Policy(ctx context.Context, slug string) (Policy, error) {
 	data, err := fetch[struct {
@@ -119,7 +119,7 @@ func (c *Client) Policy(ctx context.Context, slug string) (Policy, error) {
 	return data.Policy, err
 }
 
-// Alive tells whether the service runs, Ready whether it takes requests: nil
+// Alive reports whether the service runs, Ready whether it takes requests: nil
 // when it does. They are not tried again. No token is needed.
 func (c *Client) Alive(ctx context.Context) error { return c.probe(ctx, "/healthz") }
 
@@ -135,7 +135,7 @@ func (c *Client) probe(ctx context.Context, path string) error {
 	return nil
 }
 
-// OpenAPI gives the description of the API as the service serves it. No token
+// OpenAPI returns the description of the API as the service serves it. No token
 // is needed.
 func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
 	resp, err := c.do(ctx, &call{method: http.MethodGet, path: "/api/openapi.json", idempotent: true})

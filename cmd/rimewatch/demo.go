@@ -24,8 +24,8 @@ type demoCmd struct {
 
 // Help is shown by demo --help.
 func (demoCmd) Help() string {
-	return `Two sites and twelve refrigerators with a past of two days, then live. Four of them are in trouble, and two people
-are told: what reaches them and what they do is printed. It is an ordinary server: everything can be tried on it.`
+	return `Two sites and twelve refrigerators with two days of history, then live. Four of them are in trouble, and two people
+are notified: what they receive and what they do is printed. It is an ordinary server, so you can try everything.`
 }
 
 const demoListen = "127.0.0.1:8080"
@@ -35,7 +35,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	if c.Every < time.Second || c.Every > time.Minute {
 		return usagef("--every must be from 1s to 60s")
 	}
-	outliveReaders()
+	ignoreSIGPIPE()
 	start := time.Now()
 	logger, err := newLogger(s.err, "warn", "text")
 	if err != nil {
@@ -120,7 +120,7 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 	return err
 }
 
-// newsPrinter shows what people of the demo are told and what they do, once the
+// newsPrinter shows what the demo's people receive and what they do, once the
 // banner stands.
 type newsPrinter struct {
 	w    io.Writer

@@ -99,7 +99,7 @@ func (c *doctorCmd) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-// examineDirectory tells whether there is a store to look at.
+// examineDirectory reports whether there is a store to look at.
 func (c *doctorCmd) examineDirectory(d *diagnosis) bool {
 	info, err := os.Stat(c.Data)
 	switch {
@@ -135,7 +135,7 @@ func (c *doctorCmd) examineDirectory(d *diagnosis) bool {
 	return true
 }
 
-// tryWriting tells whether files can be made in a directory.
+// tryWriting reports whether files can be made in a directory.
 func tryWriting(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")
 	if err != nil {

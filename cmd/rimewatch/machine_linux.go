@@ -11,7 +11,7 @@ func freeBytes(dir string) (int64, error) {
 	return int64(st.Bavail) * st.Bsize, nil
 }
 
-// clockSynced tells whether the kernel knows its clock to be kept right.
+// clockSynced reports whether the kernel knows its clock to be kept right.
 func clockSynced() (bool, error) {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)

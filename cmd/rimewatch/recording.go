@@ -124,7 +124,7 @@ func cell(cells []string, i int) string {
 	return strings.TrimSpace(cells[i])
 }
 
-// absent tells whether a cell is one of the ways of writing nothing.
+// absent reports whether a cell is one of the ways of writing nothing.
 func absent(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "-", "na", "n/a", "nan", "null", "none", "nil", "?":
@@ -247,7 +247,7 @@ func (o *recordingOptions) columns(header []string, decimalComma bool) ([]column
 	return columns, nil
 }
 
-// setterOf gives what puts the text of a cell into a field of a reading; nil
+// setterOf returns what puts the text of a cell into a field of a reading; nil
 // when there is no such field.
 func setterOf(name string, fahrenheit, decimalComma bool) func(*client.Measurements, string) error {
 	if f, ok := rimewatch.FieldByName(name); ok {

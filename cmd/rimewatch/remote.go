@@ -67,7 +67,7 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// due tells whether it is time for the next line.
+// due reports whether it is time for the next line.
 func (p *progress) due() bool { return !time.Now().Before(p.next) }
 
 func (p *progress) show(format string, args ...any) {

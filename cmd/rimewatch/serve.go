@@ -30,7 +30,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
-	outliveReaders()
+	ignoreSIGPIPE()
 	logger, err := newLogger(s.err, c.LogLevel, c.LogFormat)
 	if err != nil {
 		return err
@@ -38,9 +38,9 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true})
 }
 
-// outliveReaders keeps a server alive when whoever reads what it prints goes
+// ignoreSIGPIPE keeps a server alive when whoever reads what it prints goes
 // away.
-func outliveReaders() { signal.Ignore(syscall.SIGPIPE) }
+func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
 
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var least slog.Level

@@ -21,7 +21,7 @@ type passwordFlag struct {
 	PasswordStdin bool `help:"Read the password from standard input. By default one is generated and printed."`
 }
 
-// read gives the password from standard input, or "" when one is to be made up.
+// read returns the password from standard input, or "" when one is to be made up.
 func (f *passwordFlag) read(s streams) (string, error) {
 	if !f.PasswordStdin {
 		return "", nil

@@ -31,7 +31,7 @@ type tokenEntry struct {
 	checking  sync.Mutex     // held by the one who asks the store
 }
 
-// fresh tells whether the entry was checked less than span ago. A clock that
+// fresh reports whether the entry was checked less than span ago. A clock that
 // went back a little is forgiven, one that went back a lot is not.
 func (e *tokenEntry) fresh(now, span rimewatch.Time) bool {
 	age := now - rimewatch.Time(e.checkedAt.Load())
@@ -94,7 +94,7 @@ func (c *tokenCache) add(e *tokenEntry) *tokenEntry {
 	return e
 }
 
-// remove forgets e and tells whether it was still there. A use that is not
+// remove forgets e and reports whether it was still there. A use that is not
 // written yet is kept for Flush.
 func (c *tokenCache) remove(e *tokenEntry) bool {
 	c.mu.Lock()

@@ -177,7 +177,7 @@ func (h *hasher) verify(ctx context.Context, l lane, account, encoded, password 
 	return subtle.ConstantTimeCompare(got, key) == 1 && exists, nil
 }
 
-// outdated tells whether a hash was made with other parameters than today's.
+// outdated reports whether a hash was made with other parameters than today's.
 func (h *hasher) outdated(encoded string) bool {
 	p, _, _, err := decodeHash(encoded)
 	return err == nil && p != h.params

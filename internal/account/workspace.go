@@ -28,7 +28,7 @@ type WorkspacePatch struct {
 	RequireSecondFactor *bool
 }
 
-// Workspace gives the principal's workspace.
+// Workspace returns the principal's workspace.
 func (s *settings) Workspace(ctx context.Context, p Principal) (rimewatch.Workspace, error) {
 	return s.store.Workspace(ctx, p.WorkspaceID)
 }

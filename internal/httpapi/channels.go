@@ -70,7 +70,7 @@ type Channel struct {
 	Enabled       bool                  `json:"enabled"`
 	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
 	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
-	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is told when this one keeps failing; null = any other that works."`
+	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
 	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
 	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
 	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
@@ -109,7 +109,7 @@ type NotificationState struct {
 
 // What people have to know of their channels.
 const (
-	warnNone    = "No channel works: nobody is told of alerts."
+	warnNone    = "No channel works: nobody is notified of alerts."
 	warnUntried = "No channel has been tried yet: send a test to see whether alerts arrive."
 )
 

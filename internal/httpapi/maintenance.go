@@ -160,7 +160,7 @@ func (a *API) maintenanceRoutes() []route {
 			method: http.MethodPost, path: "/v1/maintenance-windows", id: "create-maintenance-window", tag: tag, summary: "Plan work on devices", access: write, body: jsonBody,
 			status: http.StatusCreated, also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
 			description: "During the window alerts are recorded but nobody is notified, and the time does not count towards compliance. " +
-				"At its end alerts that are still active are told, and predictions learn the devices anew. At most 500 that are not over, or were so within a week; 409 beyond.",
+				"When it ends, alerts that are still active are sent, and predictions learn the devices again. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
 			bind: handle(a.createMaintenance),
 		},
 		{method: http.MethodGet, path: "/v1/maintenance-windows/{id}", id: "get-maintenance-window", tag: tag, summary: "Get a maintenance window", access: read, bind: handle(a.getMaintenance)},

@@ -74,7 +74,7 @@ func (s *Service) laneOf(workspaceID, channelID int64) *lane {
 	return l
 }
 
-// hand gives a stored delivery to its lane.
+// hand returns a stored delivery to its lane.
 func (s *Service) hand(d *rimewatch.Delivery) {
 	s.laneOf(d.WorkspaceID, d.ChannelID).push(&item{Delivery: d, since: d.CreatedAt})
 }
@@ -87,14 +87,14 @@ func (l *lane) push(it *item) {
 	}
 	l.items[it.ID] = it
 	l.wait(it)
-	l.stir()
+	l.signal()
 }
 
 // wait queues an item for its next attempt. l.mu is held.
 func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 
-// stir makes the lane's goroutine look at the queue. l.mu is held.
-func (l *lane) stir() {
+// signal makes the lane's goroutine look at the queue. l.mu is held.
+func (l *lane) signal() {
 	if l.running {
 		select {
 		case l.wake <- struct{}{}:
@@ -196,7 +196,7 @@ func (l *lane) send(it *item) {
 		it.again = false
 	}
 	if len(l.items) > 0 {
-		l.stir()
+		l.signal()
 	} else if l.running {
 		select {
 		case l.wake <- struct{}{}:
@@ -234,7 +234,7 @@ func (l *lane) attempt(ctx context.Context, it *item, once bool) {
 	l.note(it, &c, remark, err, once)
 }
 
-// messageOf gives the message of a delivery.
+// messageOf returns the message of a delivery.
 func (s *Service) messageOf(ctx context.Context, d *rimewatch.Delivery) (*message.Message, error) {
 	body := d.Body
 	if body == nil {
@@ -328,7 +328,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 	l.end(ctx, it, rimewatch.DeliveryDropped, overBefore)
 	l.mu.Lock()
 	delete(l.items, d.ID)
-	l.stir()
+	l.signal()
 	l.mu.Unlock()
 }
 
@@ -346,7 +346,7 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 	}
 }
 
-const overBefore = "The alert was over before it could be told."
+const overBefore = "The alert was resolved before this could be sent."
 
 // said is what people may see of an error.
 func said(err error) string {

@@ -114,7 +114,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop gives up what is under way (it is sent again after the next start) and
+// Stop returns up what is under way (it is sent again after the next start) and
 // returns when nothing runs any more.
 func (s *Service) Stop() {
 	s.mu.Lock()
@@ -165,7 +165,7 @@ type Figures struct {
 	Failing       int            // channels whose last attempt failed
 }
 
-// Figures gives the figures of the moment.
+// Figures returns the figures of the moment.
 func (s *Service) Figures() Figures {
 	s.mu.Lock()
 	f := s.figures
@@ -202,7 +202,7 @@ func (s *Service) count(d *rimewatch.Delivery, failed bool) {
 // stuck. It goes round every quarter of a minute even when there is nothing to do.
 const stuckAfter = rimewatch.Minute
 
-// Turning tells whether the planner goes round: CodeUnavailable when it is stuck.
+// Turning reports whether the planner goes round: CodeUnavailable when it is stuck.
 func (s *Service) Turning() error {
 	if since := s.now() - rimewatch.Time(s.turned.Load()); since > stuckAfter {
 		return rimewatch.Errorf(rimewatch.CodeUnavailable, "Notifications have not been planned for %d s.", since/rimewatch.Second)

@@ -245,7 +245,7 @@ func byAlert(list []rimewatch.AlertTransition) (groups [][]rimewatch.AlertTransi
 	return groups
 }
 
-// wholeTimeline gives transitions that are all an alert has had, nil when there
+// wholeTimeline returns transitions that are all an alert has had, nil when there
 // may be others, and deliveries, in the store. That spares a new alert, the one
 // that is in a hurry, two questions.
 func (s *Service) wholeTimeline(g []rimewatch.AlertTransition) []rimewatch.AlertTransition {

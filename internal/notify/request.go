@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Check tells whether a channel can be used: CodeValidationFailed. It connects to
+// Check reports whether a channel can be used: CodeValidationFailed. It connects to
 // nobody.
 func (s *Service) Check(c *rimewatch.Channel) error {
 	sender := s.cfg.Senders[c.Kind]
@@ -75,7 +75,7 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 	now := s.now()
 	switch d.Status {
 	case rimewatch.DeliveryPending:
-		s.laneOf(workspaceID, d.ChannelID).hurry(d.ID, now)
+		s.laneOf(workspaceID, d.ChannelID).retryNow(d.ID, now)
 		return d, nil
 	case rimewatch.DeliverySent:
 		first, _, _ := strings.Cut(d.Key, "/again/")
@@ -98,13 +98,13 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 	return answer, nil
 }
 
-// hurry makes a waiting delivery's next attempt now.
-func (l *lane) hurry(id int64, now rimewatch.Time) {
+// retryNow makes a waiting delivery's next attempt now.
+func (l *lane) retryNow(id int64, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if it := l.items[id]; it != nil && it.Due() != 0 {
 		it.NextAttemptAt = now
 		l.wait(it)
-		l.stir()
+		l.signal()
 	}
 }

@@ -57,7 +57,7 @@ func (p *posts) Send(ctx context.Context, c *rimewatch.Channel, key string, m *m
 	return "", answer(ctx, c.Name, n)
 }
 
-// said gives what was sent since it was last asked, in the order of the lines.
+// said returns what was sent since it was last asked, in the order of the lines.
 func (p *posts) said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

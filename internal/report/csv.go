@@ -34,7 +34,7 @@ func (r *Report) CSV(w io.Writer) error {
 	if err := c.Write(columns[:]); err != nil {
 		return err
 	}
-	integrity := "audit trail intact"
+	integrity := "audit log intact"
 	if !r.Integrity.ChainOK {
 		integrity = "AUDIT TRAIL BROKEN"
 	}

@@ -161,7 +161,7 @@ func (d *dayLog) hold(span rimewatch.Time, v float64, out bool) {
 	}
 }
 
-// Finish gives the days from since on, when the device began to exist, or from
+// Finish returns the days from since on, when the device began to exist, or from
 // its first reading where that is earlier.
 func (l *Log) Finish(since rimewatch.Time) ([]Day, Totals) {
 	if l.at != 0 {

@@ -29,7 +29,7 @@ func (p *page) device(d *Device) {
 	if d.Readings == 0 {
 		p.y += 3
 		p.pen(9.5, true, alarm)
-		p.paragraph(left, width, 5, "There are no product-zone temperatures for this period.")
+		p.paragraph(left, width, 5, "No product-zone temperatures in this period.")
 	} else {
 		p.chart(d)
 	}
@@ -67,7 +67,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 		fact{"Monitoring", interval(d.IntervalS, d.Readings), false},
 		fact{"Coverage", percent(d.Coverage), d.Coverage < poorCoverage})
 	if judged && d.InRange != nil {
-		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the covered time", false}, fact{"Out of range", span(d.OutOfRangeS), d.OutOfRangeS > 0})
+		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the time covered", false}, fact{"Out of range", span(d.OutOfRangeS), d.OutOfRangeS > 0})
 	}
 	due := fact{"Calibration", "none recorded", true}
 	if at := d.CalibrationDueAt(); at != 0 {
@@ -191,7 +191,7 @@ func (p *page) ticks(d *Device, x func(rimewatch.Time) float64, y float64) {
 	}
 }
 
-// scale gives round bounds around what was measured and the limits.
+// scale returns round bounds around what was measured and the limits.
 func scale(d *Device) (low, high, step float64) {
 	low, high = *d.Min, *d.Max
 	for _, l := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
@@ -321,10 +321,10 @@ func (p *page) excursions(d *Device) {
 		text := "None in this period."
 		if d.Limits.TempMin == nil && d.Limits.TempMax == nil {
 			p.pen(9, false, muted)
-			text = "The device has no limits, so none can be told."
+			text = "The device has no limits, so excursions cannot be determined."
 		} else if d.Readings == 0 {
 			p.pen(9, false, muted)
-			text = "Without readings none can be told."
+			text = "Without readings, excursions cannot be determined."
 		}
 		p.paragraph(left, width, 5, text)
 	}
@@ -344,7 +344,7 @@ func (p *page) excursions(d *Device) {
 func (p *page) excursion(e *Excursion) {
 	p.room(11)
 	p.fill(left, p.y+0.4, 0.9, 4.6, alarm)
-	until, side := "still lasts", "above"
+	until, side := "ongoing", "above"
 	if e.To != 0 {
 		until = "to " + p.r.moment(e.To)
 	}
@@ -354,7 +354,7 @@ func (p *page) excursion(e *Excursion) {
 	p.pen(9, true, ink)
 	p.paragraph(left+3, width-3, 5, fmt.Sprintf("%s %s · %s %s %s °C, peak %s °C",
 		p.r.moment(e.From), until, span(e.DurationS(p.r.GeneratedAt)), side, number(e.Limit, -1), number(e.Peak, 1)))
-	facts := fmt.Sprintf("Cause, as the readings suggest: %s · %s K·min beyond the limit", causes[e.Cause], number(e.DegreeMinutes, 0))
+	facts := fmt.Sprintf("Probable cause: %s · %s K·min beyond the limit", causes[e.Cause], number(e.DegreeMinutes, 0))
 	if e.AlertID != 0 {
 		facts += fmt.Sprintf(" · alert %d", e.AlertID)
 	}
@@ -366,7 +366,7 @@ func (p *page) excursion(e *Excursion) {
 	}
 	if len(e.Actions) == 0 {
 		p.pen(8.5, true, alarm)
-		p.paragraph(left+3, width-3, 4.3, "No corrective action is recorded.")
+		p.paragraph(left+3, width-3, 4.3, "No corrective action recorded.")
 	}
 	p.y += 2
 }
@@ -383,7 +383,7 @@ func (p *page) calibrations(d *Device) {
 	p.heading("Calibrations", 12)
 	if len(d.Calibrations) == 0 {
 		p.pen(9, true, alarm)
-		p.paragraph(left, width, 5, "None is recorded for this device.")
+		p.paragraph(left, width, 5, "None recorded for this device.")
 		return
 	}
 	var rows []tableRow
@@ -405,6 +405,6 @@ func (p *page) calibrations(d *Device) {
 	p.tableOf(calibrationColumns, rows, 8, 5)
 	if n := len(d.Calibrations) - shownCalibrations; n > 0 {
 		p.pen(8, false, muted)
-		p.paragraph(left, width, 4.2, fmt.Sprintf("%d older ones are not shown.", n))
+		p.paragraph(left, width, 4.2, fmt.Sprintf("%d older entries are not shown.", n))
 	}
 }

@@ -33,7 +33,7 @@ func (p *page) summary() {
 	p.heading("Devices", 20)
 	if len(r.Devices) == 0 {
 		p.pen(9.5, false, muted)
-		p.paragraph(left, width, 5, "No device belongs to this report.")
+		p.paragraph(left, width, 5, "There are no devices in this report.")
 	} else {
 		p.tableOf(summaryColumns, r.summaryRows(), 8.5, 6)
 	}
@@ -67,7 +67,7 @@ func (p *page) facts() {
 		{"Devices", fmt.Sprint(len(r.Devices)), false},
 		{"Excursions", withNote(excursions, open, "without a corrective action"), open > 0},
 		{"Calibrations", calibrations, overdue > 0},
-		{"Audit trail", integrityText(&r.Integrity), !r.Integrity.ChainOK},
+		{"Audit log", integrityText(&r.Integrity), !r.Integrity.ChainOK},
 	}
 	p.factGrid(list)
 }
@@ -91,7 +91,7 @@ func integrityText(i *Integrity) string {
 	case i.LastHash == "":
 		return "empty"
 	default:
-		return "unbroken, last hash " + i.LastHash[:min(len(i.LastHash), 16)]
+		return "intact, last hash " + i.LastHash[:min(len(i.LastHash), 16)]
 	}
 }
 
@@ -174,9 +174,9 @@ func (d *Device) typeName() string {
 	return d.Equipment.Label
 }
 
-const howToRead = "Temperatures are those of the product zone in °C, calibration offsets applied from the moment that each calibration names; what the probes sent is kept unchanged. " +
-	"Minimum and maximum are single readings, the mean is weighted by time. A reading stands for the time until the next one, for two intervals and two hours at most; the rest is missing from the coverage. " +
-	"Out of range is all time beyond a limit, however short. An excursion is a time beyond a limit for at least the alarm delay, such as a short defrost is not; its cause is what the readings suggest."
+const howToRead = "Temperatures are those of the product zone in °C, with calibration offsets applied from the time stated in each calibration; what the probes sent is kept unchanged. " +
+	"Minimum and maximum are single readings; the mean is weighted by time. A reading counts until the next one, for at most two intervals and two hours; the remaining time is not covered. " +
+	"Out of range is all time beyond a limit, however short. An excursion is a period beyond a limit for at least the alarm delay, so a short defrost is not one; its cause is what the readings suggest."
 
 func (p *page) notes() {
 	p.heading("How to read this log", 16)
@@ -203,15 +203,15 @@ func (p *page) signature() {
 	}
 	p.y += 9
 	p.pen(7.5, false, muted)
-	text := "Integrity: corrections of configuration, calibrations, corrective actions and what was done to alerts are entered in an audit trail in which each entry is chained to the one before it by SHA-256. "
+	text := "Integrity: changes of configuration, calibrations, corrective actions and actions on alerts are recorded in an audit log in which each entry is chained to the previous one by SHA-256. "
 	switch {
 	case !p.r.Integrity.ChainOK:
 		p.pen(7.5, true, alarm)
-		text += "WHEN THIS REPORT WAS MADE THE CHAIN WAS BROKEN: entries were changed or removed."
+		text += "WHEN THIS REPORT WAS CREATED THE CHAIN WAS BROKEN: entries were changed or removed."
 	case p.r.Integrity.LastHash == "":
-		text += "When this report was made it had no entries."
+		text += "When this report was created it had no entries."
 	default:
-		text += "When this report was made the chain was unbroken and ended in " + p.r.Integrity.LastHash + "."
+		text += "When this report was created the chain was intact and ended in " + p.r.Integrity.LastHash + "."
 	}
 	p.paragraph(left, width, 3.9, text)
 }

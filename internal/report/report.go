@@ -96,7 +96,7 @@ func alertOf(e *rimewatch.Excursion, alerts []rimewatch.AlertView) int64 {
 	return 0
 }
 
-// Overdue tells whether a calibration of the device is overdue at now.
+// Overdue reports whether a calibration of the device is overdue at now.
 func (d *Device) Overdue(now rimewatch.Time) bool {
 	due := d.CalibrationDueAt()
 	return due != 0 && due < now

@@ -116,7 +116,7 @@ func interval(s float64, readings int64) string {
 
 var causes = map[rimewatch.ExcursionCause]string{
 	rimewatch.CauseDefrost: "Defrost", rimewatch.CauseDoor: "Door open", rimewatch.CauseLoading: "Loading", rimewatch.CauseFault: "Equipment fault",
-	rimewatch.CausePower: "Power supply", rimewatch.CauseSensor: "Doubtful sensor", rimewatch.CauseUnknown: "Not known",
+	rimewatch.CausePower: "Power supply", rimewatch.CauseSensor: "Doubtful sensor", rimewatch.CauseUnknown: "Unknown",
 }
 
 var dispositions = map[rimewatch.Disposition]string{

@@ -55,7 +55,7 @@ func New() (*Handler, error) {
 	return h, err
 }
 
-// Built tells whether the UI is built in.
+// Built reports whether the UI is built in.
 func (h *Handler) Built() bool { return h.built }
 
 func load(from fs.FS, root string) (*Handler, error) {
@@ -133,7 +133,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.send(w, r)
 }
 
-// isPage tells whether a browser asks for a page, whose address the UI itself
+// isPage reports whether a browser asks for a page, whose address the UI itself
 // will understand, and not for a file that is not there.
 func isPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/assets/") && strings.Contains(r.Header.Get("Accept"), "text/html")

@@ -70,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 		cfg.Every = 5 * time.Second
 	}
 	if cfg.Every < time.Second || cfg.Every > time.Minute {
-		return nil, fmt.Errorf("the time between readings, %v, must be from 1 s to 60 s", cfg.Every)
+		return nil, fmt.Errorf("the interval between readings, %v, must be from 1 s to 60 s", cfg.Every)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -120,7 +120,7 @@ func (d *Demo) prepareData() (err error) {
 		return nil
 	}
 	if err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty; a demo starts afresh (rimewatch serve --data %s shows what is there)", d.cfg.Data, filepath.Clean(d.cfg.Data))
+		return fmt.Errorf("%s is not empty, but a demo needs an empty directory (rimewatch serve --data %s starts what is there)", d.cfg.Data, filepath.Clean(d.cfg.Data))
 	}
 	return err
 }

@@ -184,7 +184,7 @@ func (r *resident) live(ctx context.Context, c *client.Client, log *slog.Logger)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case over(err):
-			log.Info("a demo device reports no more", "serial", r.serial, "error", err)
+			log.Info("a demo device has stopped reporting", "serial", r.serial, "error", err)
 			return
 		default:
 			log.Warn("a demo device could not report", "serial", r.serial, "error", err)
@@ -193,7 +193,7 @@ func (r *resident) live(ctx context.Context, c *client.Client, log *slog.Logger)
 	}
 }
 
-// over tells whether somebody has deleted the device or revoked its token.
+// over reports whether somebody has deleted the device or revoked its token.
 func over(err error) bool {
 	switch rimewatch.CodeOf(err) {
 	case rimewatch.CodeUnknownDevice, rimewatch.CodeDeviceNotFound, rimewatch.CodeUnauthenticated:

@@ -19,7 +19,7 @@ import (
 // events.csv.
 func runDevice(ctx context.Context, o *Options, sources []source, stdout io.Writer) (err error) {
 	if _, ok := rimewatch.EquipmentBySlug(o.Equipment); !ok {
-		return rimewatch.Invalid("equipment", "%q is no equipment type", o.Equipment)
+		return rimewatch.Invalid("equipment", "%q is not a known equipment type", o.Equipment)
 	}
 	limits, err := parseLimits(o.Limits)
 	if err != nil {
@@ -96,7 +96,7 @@ func playFile(equipment string, limits *rimewatch.LimitOverrides, src source, w 
 		return err
 	}
 	report := judge.state.Predict.Report(&judge.state.Unit)
-	fmt.Fprintf(stdout, "%s: %d readings over %.1f days, %d alerts opened, %d of them predictions; predictor %s, %d of %d hours of steady running learnt\n",
+	fmt.Fprintf(stdout, "%s: %d readings over %.1f days, %d alerts opened, %d of them predictions; predictor %s, %d of %d hours of steady running learned\n",
 		src.name, rows, last.Sub(first).Hours()/24, opened, predicted, report.State, report.LearnedHours, report.NeededHours)
 	return nil
 }
@@ -164,7 +164,7 @@ func parseReading(record []string, timeColumn int, fields []rimewatch.Field) (ri
 		}
 		v, err := strconv.ParseFloat(cell, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return r, fmt.Errorf("%s: %q is no number", fields[i], cell)
+			return r, fmt.Errorf("%s: %q is not a number", fields[i], cell)
 		}
 		if info := fields[i].Info(); rimewatch.Sentinel(fields[i], v) || v < info.Min || v > info.Max {
 			r.Faults = r.Faults.With(fields[i])

@@ -108,7 +108,7 @@ func findSources(paths []string) ([]source, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, rimewatch.Invalid("path", "holds no CSV file")
+		return nil, rimewatch.Invalid("path", "contains no CSV file")
 	}
 	slices.SortFunc(found, func(a, b source) int { return strings.Compare(a.name, b.name) })
 	return found, nil

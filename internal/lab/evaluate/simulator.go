@@ -77,7 +77,7 @@ func runTrials(ctx context.Context, o *Options, trials []trial, equipment []stri
 	if years <= 0 {
 		years = 100
 	}
-	fmt.Fprintf(stdout, "Simulated units, seeds from %d, %d units a fault and type, a reading a minute, deliveries and doors; the fault sets in after 10–16 days.\n\n", FirstSeed, seeds)
+	fmt.Fprintf(stdout, "Simulated units, seeds from %d, %d units per fault and type, a reading per minute, with deliveries and door openings; the fault starts after 10–16 days.\n\n", FirstSeed, seeds)
 	fmt.Fprintln(stdout, "| fault | type | found | before its end | lead, median d | right first | in first two | after onset, median | 95 % within |")
 	fmt.Fprintln(stdout, "|---|---|---|---|---|---|---|---|---|")
 	early := 0
@@ -213,7 +213,7 @@ func productAlarm(e *event) bool {
 	return e.typ == rimewatch.HighTemperature || e.typ == rimewatch.LowTemperature
 }
 
-// usual tells whether the unit would have raised its product alarm anyway.
+// usual reports whether the unit would have raised its product alarm anyway.
 func usual(at rimewatch.Time, without []rimewatch.Time) bool {
 	for _, w := range without {
 		if max(at-w, w-at) < 6*rimewatch.Hour {

@@ -78,12 +78,12 @@ func parseTable(path string, header []string, records [][]string) (*table, error
 		}
 	}
 	if timeColumn < 0 || len(columns) == 0 {
-		return nil, fmt.Errorf("evaluate: %s: needs a column of time and one of values", path)
+		return nil, fmt.Errorf("evaluate: %s: needs a column with times and one with values", path)
 	}
 	for i, rec := range records {
 		at, ok := parseTime(strings.TrimSpace(rec[timeColumn]))
 		if !ok {
-			return nil, fmt.Errorf("evaluate: %s: row %d: %q is no time", path, i, rec[timeColumn])
+			return nil, fmt.Errorf("evaluate: %s: row %d: %q is not a time", path, i, rec[timeColumn])
 		}
 		row := make([]float64, len(columns))
 		for k, c := range columns {

@@ -33,7 +33,7 @@ func newUnitJudge(equipment string, limits *rimewatch.LimitOverrides) *unitJudge
 	return &unitJudge{cfg: engine.ConfigOf(device)}
 }
 
-// take gives the transitions that a reading brings, those of the time that
+// take returns the transitions that a reading brings, those of the time that
 // passed before it first.
 func (u *unitJudge) take(r *rimewatch.Reading, out []event) []event {
 	u.alerts = u.alerts[:0]

@@ -168,7 +168,7 @@ func FaultNames() []string {
 	return names
 }
 
-// FaultAliases gives the short names that ParseFault also takes.
+// FaultAliases returns the short names that ParseFault also takes.
 func FaultAliases(name string) []string {
 	if s := specOf(name); s != nil {
 		return slices.Clone(s.alias)

@@ -85,7 +85,7 @@ func newFluid(f fluid, a *ancillary) *fluid {
 	return &f
 }
 
-// at gives the saturated state at a temperature in °C, held inside the table.
+// at returns the saturated state at a temperature in °C, held inside the table.
 func (f *fluid) at(celsius float64) satPoint {
 	x := (min(max(celsius, tableMin), tableMax) - tableMin) / tableStep
 	i := int(x)

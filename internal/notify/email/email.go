@@ -108,7 +108,7 @@ func (s *Sender) Check(c *rimewatch.Channel) error {
 		}
 	}
 	if len(c.To) == 0 {
-		return rimewatch.Invalid("to", "needs an address")
+		return rimewatch.Invalid("to", "must contain an address")
 	}
 	return nil
 }

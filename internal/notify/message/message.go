@@ -97,7 +97,7 @@ func (c *Context) link(path string) string {
 
 func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }
 
-// Encode gives the JSON that is kept with a delivery.
+// Encode returns the JSON that is kept with a delivery.
 func (m *Message) Encode() ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err != nil {

@@ -65,7 +65,7 @@ func real(a netip.Addr) netip.Addr {
 	return a
 }
 
-// Allowed tells whether receivers may be at an address.
+// Allowed reports whether receivers may be at an address.
 func (g *Guard) Allowed(a netip.Addr) bool {
 	a = real(a)
 	for _, p := range g.allow {

@@ -75,7 +75,7 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 // Close ends idle connections.
 func (g *Guard) Close() { g.transport.CloseIdleConnections() }
 
-// Client gives an HTTP client whose connections are guarded. Answers other than
+// Client returns an HTTP client whose connections are guarded. Answers other than
 // 2xx are errors (StatusError), redirects among them.
 func (g *Guard) Client() *http.Client { return &http.Client{Transport: g.Transport()} }
 

@@ -12,7 +12,7 @@ func minuteOf(t rimewatch.Time, zone *time.Location) int {
 	return l.Hour()*60 + l.Minute()
 }
 
-// quiet tells whether it is quiet by the clock on the wall.
+// quiet reports whether it is quiet by the clock on the wall.
 func quiet(q *rimewatch.QuietHours, t rimewatch.Time, zone *time.Location) bool {
 	m := minuteOf(t, zone)
 	if q.From <= q.To {
@@ -45,7 +45,7 @@ func quietEnd(q *rimewatch.QuietHours, t rimewatch.Time, zone *time.Location) ri
 	return end
 }
 
-// wall gives the moments of the local day some days after that of t at which the
+// wall returns the moments of the local day some days after that of t at which the
 // clock shows a minute of the day: one, two where it is set back over it, and
 // where it is set forward over it, the moment of that.
 func wall(minute int, t rimewatch.Time, days int, zone *time.Location) (list []rimewatch.Time) {

@@ -11,7 +11,7 @@
 // alert's start. For a route that is narrowed by severity that is the moment at
 // which the severity began to match. Where level 0 was told late (quiet hours, a
 // silence) the later levels wait as much longer: people get the time that the
-// route gives them.
+// route returns them.
 //
 //   - A resolved alert: whoever was told is told so, once, if the route says so.
 //     What still waits to be sent is dropped.

@@ -195,7 +195,7 @@ func (p *planner) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, n
 	p.made = append(p.made, d)
 }
 
-// Matches tells whether matchers are about an alert.
+// Matches reports whether matchers are about an alert.
 func Matches(m *rimewatch.Matchers, v *rimewatch.AlertView) bool {
 	return oneOf(m.Severities, v.Severity) && oneOf(m.Types, v.Type) && oneOf(m.SiteIDs, siteOf(v)) &&
 		oneOf(m.EquipmentTypes, v.EquipmentType) && oneOf(m.DeviceIDs, v.DeviceID)

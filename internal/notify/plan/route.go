@@ -81,7 +81,7 @@ func (p *planner) firstTold(r *rimewatch.Route) rimewatch.Time {
 	return 0
 }
 
-// knows tells whether a channel has had a route's level, or, of level 0, has been
+// knows reports whether a channel has had a route's level, or, of level 0, has been
 // told by another route.
 func (p *planner) knows(r *rimewatch.Route, level int, channel int64) bool {
 	for i := range p.made {

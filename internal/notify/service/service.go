@@ -55,7 +55,7 @@ func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// telegramFailed gives what has gone wrong with a bot's messages since it was
+// telegramFailed returns what has gone wrong with a bot's messages since it was
 // last asked, nil = nothing.
 func (w *watched) telegramFailed(u *url.URL) error {
 	token, _ := u.User.Password()

@@ -64,7 +64,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	return "", resp.Body.Close()
 }
 
-// secretKey gives the bytes that sign.
+// secretKey returns the bytes that sign.
 func secretKey(secret string) ([]byte, error) {
 	key, ok := rimewatch.WebhookKey(secret)
 	if !ok {
@@ -73,7 +73,7 @@ func secretKey(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Sign gives the value of Webhook-Signature.
+// Sign returns the value of Webhook-Signature.
 func Sign(secret, id string, at time.Time, body []byte) (string, error) {
 	key, err := secretKey(secret)
 	if err != nil {

@@ -1,7 +1,7 @@
 // The WebSocket of the service: one connection, a subscription per channel, the
 // events handed to whoever listens. After a break it comes back with the last
 // event's id, so nothing is missed; where the server cannot tell what was
-// missed, listeners are told to ask again.
+// missed, listeners ask again.
 import { clock } from './clock.svelte';
 
 export type Channel = 'devices' | 'readings' | 'alerts' | 'summary';

@@ -101,7 +101,7 @@ func (st *story) judge(r *recording, onset rimewatch.Time) (marks []plot.Mark, e
 	return marks, end
 }
 
-// hourly gives the means of a field over the hours that begin at times.
+// hourly returns the means of a field over the hours that begin at times.
 func (r *recording) hourly(f rimewatch.Field, times []rimewatch.Time, running bool) []float64 {
 	out := make([]float64, len(times))
 	i := 0
