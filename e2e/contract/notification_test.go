@@ -48,7 +48,7 @@ func TestChannels(t *testing.T) {
 	as := func(cookie, method, path, body string) request {
 		return request{method: method, path: path, body: body, cookie: cookie}
 	}
-	const none = "No channel works: nobody is told of alerts."
+	const none = "No channel works: nobody is notified of alerts."
 	hook := fmt.Sprintf(`{"name":"Hook","kind":"webhook","url":"%s/T0/s3cret?key=hush"}`, receiver.URL)
 	var secret string
 	s.recite(t, []row{
