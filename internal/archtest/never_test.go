@@ -1,0 +1,93 @@
+package archtest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// nevers are what no chain of imports may lead to, however long, with the reason.
+// A path stands for itself and what is below it.
+var nevers = []struct {
+	why      string
+	from, to []string
+}{
+	{
+		"what decides knows neither where its inputs come from nor where its verdicts go",
+		[]string{"internal/unit", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/deadline", "internal/engine"},
+		[]string{"internal/store", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
+	},
+	{
+		"a store keeps and finds; it decides nothing and tells nobody",
+		[]string{"internal/store"},
+		[]string{"internal/engine", "internal/unit", "internal/alert", "internal/predict", "internal/health", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
+	},
+	{
+		"the write path is told of work and publishes what was committed; it knows no door",
+		[]string{"internal/ingest"},
+		[]string{"internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/report", "internal/app", "internal/store/sqlite", "internal/store/core", "internal/store/tables"},
+	},
+	{
+		"adapters meet in internal/app, and only it knows which store there is",
+		[]string{"internal/httpapi", "internal/realtime", "internal/notify", "internal/account"},
+		[]string{"internal/ingest", "internal/engine", "internal/app", "internal/store/sqlite", "internal/store/core", "internal/store/tables"},
+	},
+	{"one adapter does not know another", []string{"internal/httpapi"}, []string{"internal/realtime", "internal/notify"}},
+	{"one adapter does not know another", []string{"internal/realtime"}, []string{"internal/httpapi", "internal/notify"}},
+	{"one adapter does not know another", []string{"internal/notify"}, []string{"internal/httpapi", "internal/realtime", "internal/account"}},
+	{"a shape of the wire is the same whoever sends it", []string{"internal/wire", "internal/phrase"}, []string{"internal/store", "internal/httpapi", "internal/realtime", "internal/notify", "internal/engine"}},
+	{"a client is a program of somebody else", []string{"client"}, []string{"internal", "policies"}},
+	{
+		"what proves the product is no part of it",
+		[]string{"client", "internal/account", "internal/alert", "internal/app", "internal/config", "internal/engine", "internal/httpapi", "internal/ingest", "internal/notify", "internal/realtime", "internal/report", "internal/store", "internal/unit", "internal/wire"},
+		[]string{"internal/lab", "bench", "e2e"},
+	},
+}
+
+func TestNevers(t *testing.T) {
+	imports := map[string][]string{}
+	for _, s := range sources(t) {
+		if imports[s.dir] == nil {
+			imports[s.dir] = []string{}
+		}
+		for _, i := range s.imports {
+			if ours, found := strings.CutPrefix(i, module+"/"); found && !slices.Contains(imports[s.dir], ours) {
+				imports[s.dir] = append(imports[s.dir], ours)
+			}
+		}
+	}
+	for _, n := range nevers {
+		for _, root := range slices.Concat(n.from, n.to) {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(imports)), func(dir string) bool { return under(dir, []string{root}) }) {
+				t.Errorf("there is no package %s", root)
+			}
+		}
+		for dir := range imports {
+			if !under(dir, n.from) {
+				continue
+			}
+			if chain := leads(imports, dir, n.to, map[string]bool{}); chain != nil {
+				t.Errorf("%s: %s", strings.Join(chain, " → "), n.why)
+			}
+		}
+	}
+}
+
+// leads returns a chain of imports from dir to one of the packages, nil = there
+// is none.
+func leads(imports map[string][]string, dir string, to []string, seen map[string]bool) []string {
+	if seen[dir] {
+		return nil
+	}
+	seen[dir] = true
+	for _, i := range imports[dir] {
+		if under(i, to) {
+			return []string{dir, i}
+		}
+		if chain := leads(imports, i, to, seen); chain != nil {
+			return append([]string{dir}, chain...)
+		}
+	}
+	return nil
+}
