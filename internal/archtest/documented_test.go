@@ -8,24 +8,24 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// TestAlertTypesInUI: people can choose every alert type where they route and
-// silence alerts, and no other.
+// TestAlertTypesInUI: every alert type has its name in the UI, by which people
+// also choose it where they route and silence alerts, and no other has.
 func TestAlertTypesInUI(t *testing.T) {
-	text, err := os.ReadFile("../../web/src/pages/workspace/match.ts")
+	text, err := os.ReadFile("../../web/src/words/alert.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, ok := strings.Cut(string(text), "alertTypes: string[] = [")
-	list, _, closed := strings.Cut(list, "]")
+	_, list, ok := strings.Cut(string(text), "const types: Record<string, string> = {")
+	list, _, closed := strings.Cut(list, "}")
 	if !ok || !closed {
-		t.Fatal("there is no list of alert types")
+		t.Fatal("there are no names of alert types")
 	}
 	for _, typ := range rimewatch.AlertTypes() {
-		if n := strings.Count(list, "'"+string(typ)+"'"); n != 1 {
-			t.Errorf("%s is listed %d times", typ, n)
+		if n := strings.Count(list, "\n  "+string(typ)+": '"); n != 1 {
+			t.Errorf("%s is named %d times", typ, n)
 		}
 	}
-	if n := strings.Count(list, "'") / 2; n != len(rimewatch.AlertTypes()) {
-		t.Errorf("%d types are listed, there are %d", n, len(rimewatch.AlertTypes()))
+	if n := strings.Count(list, "\n  "); n != len(rimewatch.AlertTypes()) {
+		t.Errorf("%d types are named, there are %d", n, len(rimewatch.AlertTypes()))
 	}
 }

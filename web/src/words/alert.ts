@@ -34,6 +34,9 @@ const types: Record<string, string> = {
   evaporator_icing_suspected: 'Possible evaporator icing',
 };
 
+/** alertTypes are those that people choose from; the set is open. */
+export const alertTypes = Object.keys(types);
+
 /** typeName names a type of alert: "Too warm". */
 export function typeName(type: string): string {
   return types[type] ?? humanised(type);

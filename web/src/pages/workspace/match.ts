@@ -33,16 +33,6 @@ export function matchBody(m: Match): Schemas['AlertMatch'] {
   };
 }
 
-/** alertTypes are those that people choose from; the set is open. */
-export const alertTypes: string[] = [
-  'high_temperature', 'low_temperature', 'device_offline', 'site_offline', 'power_loss', 'sensor_fault', 'sensor_stale',
-  'compressor_failure_predicted', 'refrigerant_leak_suspected', 'condenser_fouling_suspected', 'evaporator_icing_suspected', 'door_open_suspected',
-  'compressor_start_failure', 'short_cycling', 'excessive_run_time', 'slow_recovery',
-  'high_discharge_temperature', 'low_discharge_temperature', 'high_suction_temperature', 'low_suction_temperature',
-  'high_amp_draw', 'low_amp_draw', 'high_voltage', 'low_voltage', 'high_vibration',
-  'high_humidity', 'low_humidity', 'high_ambient_temperature', 'low_ambient_temperature',
-];
-
 /** matchWords says what matches: "Critical · High temperature, Low temperature · Old Town". */
 export function matchWords(m: Schemas['MatchJSON'], site: (id: number) => string, equipment: (slug: string) => string, words: (slug: string) => string): string {
   const parts = [
