@@ -68,25 +68,25 @@ func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.Invitat
 	return s.store.Invitations(ctx, p.WorkspaceID)
 }
 
-// manageInvitation finds an invitation that p may renew or withdraw:
+// manageInvitation reports whether p may renew or withdraw an invitation:
 // CodeNotFound, CodeForbidden.
-func (s *Service) manageInvitation(ctx context.Context, p Principal, id int64) (store.InvitationView, error) {
+func (s *Service) manageInvitation(ctx context.Context, p Principal, id int64) error {
 	all, err := s.Invitations(ctx, p)
 	if err != nil {
-		return store.InvitationView{}, err
+		return err
 	}
 	for _, v := range all {
 		if v.ID == id {
-			return v, s.mayManage(p, v.Role)
+			return s.mayManage(p, v.Role)
 		}
 	}
-	return store.InvitationView{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
 }
 
 // RenewInvitation replaces the link of an invitation, with a new expiry; the
 // old link stops working. The rest is as with Invite. CodeNotFound.
 func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, now rimewatch.Time) (v store.Invitation, link string, err error) {
-	if _, err := s.manageInvitation(ctx, p, id); err != nil {
+	if err := s.manageInvitation(ctx, p, id); err != nil {
 		return v, "", err
 	}
 	secret, hash, err := s.newSecret()
@@ -104,7 +104,7 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 // WithdrawInvitation ends an invitation before it is accepted. Needs the role
 // admin, and owner for the invitation of an owner. CodeNotFound.
 func (s *Service) WithdrawInvitation(ctx context.Context, p Principal, id int64) error {
-	if _, err := s.manageInvitation(ctx, p, id); err != nil {
+	if err := s.manageInvitation(ctx, p, id); err != nil {
 		return err
 	}
 	return s.store.DeleteInvitation(ctx, p.WorkspaceID, id)
@@ -164,7 +164,7 @@ func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, n
 		return SignedIn{}, err
 	}
 	u := newUser(v.Email, r.Name, now)
-	if err := gather(checkPassword("password", r.Password, u.Email, u.Name), u.Check()); err != nil {
+	if err := gather(checkPassword(r.Password, u.Email, u.Name), u.Check()); err != nil {
 		return SignedIn{}, err
 	}
 	if u.PasswordHash, err = s.hasher.hash(ctx, s.rand, r.Password); err != nil {

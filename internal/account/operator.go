@@ -69,7 +69,7 @@ type UserRequest struct {
 func (s *Service) AddUser(ctx context.Context, workspaceID int64, r UserRequest, now rimewatch.Time) (rimewatch.User, error) {
 	u := newUser(r.Email, r.Name, now)
 	m := rimewatch.Member{WorkspaceID: workspaceID, Role: r.Role, CreatedAt: now}
-	if err := gather(m.Check(), checkPassword("password", r.Password, u.Email, u.Name), u.Check()); err != nil {
+	if err := gather(m.Check(), checkPassword(r.Password, u.Email, u.Name), u.Check()); err != nil {
 		return u, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)
@@ -100,7 +100,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, password string, now
 		}
 		password = secret[:20] // 120 bits
 	}
-	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
+	if err := checkPassword(password, u.Email, u.Name); err != nil {
 		return "", err
 	}
 	return password, s.setPassword(ctx, u.ID, password, now)

@@ -227,13 +227,13 @@ const weakScore = 0
 const judgedLen = 40
 
 // checkPassword reports why a person may not choose this password:
-// CodeValidationFailed on field. about is what is known of the person.
-func checkPassword(field, password string, about ...string) error {
-	if e := rimewatch.CheckText(nil, field, password, MaxPasswordLen); e != nil {
+// CodeValidationFailed on "password". about is what is known of the person.
+func checkPassword(password string, about ...string) error {
+	if e := rimewatch.CheckText(nil, "password", password, MaxPasswordLen); e != nil {
 		return e
 	}
 	if utf8.RuneCountInString(password) < MinPasswordLen {
-		return rimewatch.Invalid(field, "must have at least %d characters", MinPasswordLen)
+		return rimewatch.Invalid("password", "must have at least %d characters", MinPasswordLen)
 	}
 	var hints []string
 	for _, a := range append(about, "rimewatch") {
@@ -241,7 +241,7 @@ func checkPassword(field, password string, about ...string) error {
 		hints = append(hints, strings.FieldsFunc(strings.ToLower(a), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
 	}
 	if zxcvbn.PasswordStrength(clip(password, judgedLen), hints).Score <= weakScore {
-		return rimewatch.Invalid(field, "is too easy to guess: it is common, or made of your name, a pattern or repetitions")
+		return rimewatch.Invalid("password", "is too easy to guess: it is common, or made of your name, a pattern or repetitions")
 	}
 	return nil
 }

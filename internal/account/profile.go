@@ -98,7 +98,7 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
+	if err := checkPassword(password, u.Email, u.Name); err != nil {
 		return SignedIn{}, err
 	}
 	if err := s.setPassword(ctx, u.ID, password, now); err != nil {

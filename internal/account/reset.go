@@ -93,7 +93,7 @@ func (s *Service) ResetByLink(ctx context.Context, secret, password string, now 
 	if err != nil {
 		return err
 	}
-	if err := checkPassword("password", password, u.Email, u.Name); err != nil {
+	if err := checkPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
 	passwordHash, err := s.hasher.hash(ctx, s.rand, password)

@@ -285,6 +285,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		t.put(bitByTime, t.lastingDue(b) <= to)
 	case Deescalated:
 		t.put(bitCritical, false)
+	default: // closed below; an update changes no clock
 	}
 	*x.out = append(*x.out, s.transition(x, i, b, kind))
 	if kind == Resolved {
@@ -329,6 +330,7 @@ func (s *State) describe(u *unit.State, i rule) Active {
 		a.EvaluatedAt = u.ZoneAt()
 	case ruleOffline:
 		a.EvaluatedAt = s.seenAt
+	default: // judged with every reading
 	}
 	a.Metric, a.Unit, a.Value, a.HasValue = s.measure(u, i, t)
 	if a.HasValue {
@@ -364,6 +366,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 	case ruleStale:
 		tr.Value, tr.HasValue = x.now.Sub(t.start.Time()).Seconds(), true
 		tr.Peak = tr.Value
+	default: // their value is that of the newest reading
 	}
 	if !tr.HasValue {
 		tr.Peak = 0

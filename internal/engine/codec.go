@@ -29,10 +29,11 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] != stateVersion {
 		return errors.New("engine: unknown version of state")
 	}
-	rest, err := b[1:], error(nil)
+	rest := b[1:]
 	for _, decode := range [...]func([]byte) ([]byte, error){
 		s.Presence.DecodeBinary, s.Health.DecodeBinary, s.Unit.DecodeBinary, s.Alert.DecodeBinary, s.Predict.DecodeBinary, s.Verdicts.decodeBinary,
 	} {
+		var err error
 		if rest, err = decode(rest); err != nil {
 			return fmt.Errorf("engine: %w", err)
 		}

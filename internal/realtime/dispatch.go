@@ -168,9 +168,9 @@ func (h *Hub) alertEvent(e *alertEvent) {
 		return
 	}
 	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert.Alert)
-	var body []byte
+	body := []byte(`{"alert":`)
 	if err == nil {
-		body, err = wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v))
+		body, err = wire.AppendJSON(body, wire.NewAlert(&v))
 	}
 	if err != nil {
 		h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)

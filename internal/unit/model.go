@@ -287,8 +287,9 @@ func (b *baseline) Absolute(ch Channel, departure, ambient float64) (observed, e
 	switch ch {
 	case Amps, Vibration, Burst:
 		return math.Exp((e + departure) / 100), math.Exp(e / 100)
+	default:
+		return e + departure, e
 	}
-	return e + departure, e
 }
 
 // Supply is how far the supply has been from the usual in running, %, a mean of

@@ -64,15 +64,22 @@ type Tables struct {
 	Devices
 }
 
-// The rooms.
 type (
-	Places  struct{ *base } // workspaces, sites, and what concerns the whole store
-	People  struct{ *base } // users, members, invitations
-	Access  struct{ *base } // sessions and tokens
-	Routing struct{ *base } // channels, routes, silences, maintenance windows
-	Outbox  struct{ *base } // transitions and deliveries
-	Records struct{ *base } // excursions, corrective actions, calibrations, the audit trail
-	Alerts  struct{ *base }
+	// Places are the statements about workspaces, sites, and the store as a whole.
+	Places struct{ *base }
+	// People are those about users, members and invitations.
+	People struct{ *base }
+	// Access is about sessions and tokens.
+	Access struct{ *base }
+	// Routing is about channels, routes, silences and maintenance windows.
+	Routing struct{ *base }
+	// Outbox is about transitions and deliveries.
+	Outbox struct{ *base }
+	// Records are about excursions, corrective actions, calibrations and the audit trail.
+	Records struct{ *base }
+	// Alerts are the statements about alerts.
+	Alerts struct{ *base }
+	// Devices are those about devices.
 	Devices struct{ *base }
 )
 
