@@ -121,7 +121,7 @@ var causes = map[rimewatch.ExcursionCause]string{
 
 var dispositions = map[rimewatch.Disposition]string{
 	rimewatch.DispositionRelease: "product released", rimewatch.DispositionHold: "product on hold",
-	rimewatch.DispositionDiscard: "product discarded", rimewatch.DispositionNone: "no product concerned",
+	rimewatch.DispositionDiscard: "product discarded", rimewatch.DispositionNone: "no product affected",
 }
 
 var methods = map[string]string{
