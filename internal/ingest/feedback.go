@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -45,7 +44,7 @@ func (op *alertOp) judges() ([]store.Input, error) {
 	if a.Feedback != nil {
 		j.Was = a.Feedback.Verdict
 	}
-	b, err := json.Marshal(j)
+	b, err := encodePayload(j)
 	if err != nil {
 		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be saved.")
 	}
@@ -55,7 +54,7 @@ func (op *alertOp) judges() ([]store.Input, error) {
 // decodeFeedback reads logged feedback.
 func decodeFeedback(payload []byte) engine.Input {
 	var j judgement
-	_ = json.Unmarshal(payload, &j) // what judges wrote, under a checksum
+	decodePayload(payload, &j)
 	return engine.Input{Kind: engine.Feedback, Alert: j.Type, Verdict: j.Verdict, Was: j.Was}
 }
 

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -104,17 +103,15 @@ func encodeHeartbeat(hb *rimewatch.Heartbeat) []byte {
 	if !hb.Offline && hb.BatteryPct == nil && hb.RSSI == nil && hb.UptimeS == nil {
 		return nil
 	}
-	b, err := json.Marshal(heartbeat{hb.Offline, hb.BatteryPct, hb.RSSI, hb.UptimeS})
-	if err != nil { // numbers that JSON cannot write do not get past the API
+	b, err := encodePayload(heartbeat{hb.Offline, hb.BatteryPct, hb.RSSI, hb.UptimeS})
+	if err != nil {
 		return nil
 	}
 	return b
 }
 
 func decodeHeartbeat(b []byte) (hb heartbeat) {
-	if len(b) > 0 {
-		_ = json.Unmarshal(b, &hb) // what encodeHeartbeat wrote, under a checksum
-	}
+	decodePayload(b, &hb)
 	return hb
 }
 
@@ -147,9 +144,9 @@ func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
 }
 
 func (c *configuration) encode() []byte {
-	b, err := json.Marshal(c)
-	if err != nil { // limits that JSON cannot write do not get past the API
-		return []byte("{}")
+	b, err := encodePayload(c)
+	if err != nil {
+		return nil
 	}
 	return b
 }
@@ -173,7 +170,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 		return cfg
 	}
 	var parsed configuration
-	_ = json.Unmarshal(payload, &parsed) // what encodeConfig wrote, under a checksum
+	decodePayload(payload, &parsed)
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits, WorkspaceLimits: parsed.Workspace,
 		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
 	cfg.Health.Excluded = spansOf(parsed.Windows)
@@ -185,7 +182,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 // after gives the configuration that follows cfg by a logged change.
 func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 	var change configuration
-	_ = json.Unmarshal(payload, &change) // what encode wrote, under a checksum
+	decodePayload(payload, &change)
 	if !change.OnlyThat {
 		return c.get(payload)
 	}
@@ -195,7 +192,7 @@ func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 }
 
 func (c *configs) parsed(cfg *engine.Config) (out configuration) {
-	_ = json.Unmarshal([]byte(c.payload(cfg)), &out) // what encode wrote
+	decodePayload([]byte(c.payload(cfg)), &out)
 	return out
 }
 
