@@ -80,7 +80,6 @@ func (m *mailbox) missing(devices []string) (list []string) {
 // reading that was acknowledged and is too warm, people are told, and where they
 // are told twice it is under the same id.
 func TestKill9BeforeDelivery(t *testing.T) {
-	const burst = 16
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -100,46 +99,7 @@ func TestKill9BeforeDelivery(t *testing.T) {
 
 	var told []string
 	for round := range rounds(t) {
-		p, c := k.start(t)
-		var serials []string
-		for i := range burst {
-			serial := fmt.Sprintf("R%d-%d", round, i)
-			serials = append(serials, serial)
-			if _, err := c.CreateDevice(t.Context(), serial, client.DeviceFields{
-				Limits: &rimewatch.LimitOverrides{TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0)},
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		acknowledged := make(chan string, burst)
-		var posts sync.WaitGroup
-		for _, serial := range serials {
-			posts.Go(func() {
-				<-time.After(time.Duration(rand.IntN(60)) * time.Millisecond) // spread over the commits
-				warm := client.Reading{DeviceSerial: serial, Measurements: client.Measurements{ProductZoneTemp: client.Value(9.0)}}
-				if _, _, err := c.PostReading(context.Background(), warm); err == nil {
-					acknowledged <- serial
-				}
-			})
-		}
-		// Killed right after one of the commits: its messages are on their way at best.
-		for range 1 + rand.IntN(burst/2) {
-			select {
-			case serial := <-acknowledged:
-				told = append(told, serial)
-			case err := <-p.done:
-				t.Fatalf("the server ended by itself: %v\n%s", err, p.err.String())
-			}
-		}
-		p.kill()
-		posts.Wait()
-		close(acknowledged)
-		for serial := range acknowledged {
-			told = append(told, serial)
-		}
-		if strings.Contains(p.err.String(), "DATA RACE") || strings.Contains(p.err.String(), "panic") {
-			t.Fatal(p.err.String())
-		}
+		told = append(told, k.burst(t, round)...)
 	}
 	p, _ := k.start(t)
 	for deadline := time.Now().Add(patience); len(box.missing(told)) > 0; <-time.After(20 * time.Millisecond) {
@@ -182,4 +142,51 @@ func addWebhook(t *testing.T, dir, url, secret string) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// burst posts readings that are too warm, kills the server amid them and returns
+// the devices whose readings were acknowledged.
+func (k *killer) burst(t *testing.T, round int) (told []string) {
+	const burst = 16
+	p, c := k.start(t)
+	var serials []string
+	for i := range burst {
+		serial := fmt.Sprintf("R%d-%d", round, i)
+		serials = append(serials, serial)
+		if _, err := c.CreateDevice(t.Context(), serial, client.DeviceFields{
+			Limits: &rimewatch.LimitOverrides{TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acknowledged := make(chan string, burst)
+	var posts sync.WaitGroup
+	for _, serial := range serials {
+		posts.Go(func() {
+			<-time.After(time.Duration(rand.IntN(60)) * time.Millisecond) // spread over the commits
+			warm := client.Reading{DeviceSerial: serial, Measurements: client.Measurements{ProductZoneTemp: client.Value(9.0)}}
+			if _, _, err := c.PostReading(context.Background(), warm); err == nil {
+				acknowledged <- serial
+			}
+		})
+	}
+	// Killed right after one of the commits: its messages are on their way at best.
+	for range 1 + rand.IntN(burst/2) {
+		select {
+		case serial := <-acknowledged:
+			told = append(told, serial)
+		case err := <-p.done:
+			t.Fatalf("the server ended by itself: %v\n%s", err, p.err.String())
+		}
+	}
+	p.kill()
+	posts.Wait()
+	close(acknowledged)
+	for serial := range acknowledged {
+		told = append(told, serial)
+	}
+	if strings.Contains(p.err.String(), "DATA RACE") || strings.Contains(p.err.String(), "panic") {
+		t.Fatal(p.err.String())
+	}
+	return told
 }

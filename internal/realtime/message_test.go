@@ -132,18 +132,31 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// happening is an event in the model of TestPast.
+type happening struct {
+	seq    uint64
+	c      channel
+	device int64
+	at     rimewatch.Time
+	value  rimewatch.Time // when a reading was measured
+}
+
+// missedNewest returns the newest of each device, where it was missed.
+func missedNewest(newest map[int64]happening, after uint64) (want []uint64) {
+	for _, h := range newest {
+		if h.seq > after {
+			want = append(want, h.seq)
+		}
+	}
+	slices.Sort(want)
+	return want
+}
+
 // TestPast lets anything happen in a room, and time pass, and asks for what was
 // missed since any moment: when it is recovered, it is all of it.
 func TestPast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPast("e")
-		type happening struct {
-			seq    uint64
-			c      channel
-			device int64
-			at     rimewatch.Time
-			value  rimewatch.Time // when a reading was measured
-		}
 		var all []happening
 		now := rimewatch.Time(1_000_000)
 		sub := [...]*subscription{devices: {channel: devices}, readings: {channel: readings}, alerts: {channel: alerts}, summary: {channel: summary}}
@@ -204,13 +217,7 @@ func TestPast(t *testing.T) {
 				got = append(got, it.seq)
 			}
 			if c == readings && len(got) < len(want) {
-				want = nil // the newest of each device, where it was missed
-				for _, h := range newest {
-					if h.seq > after {
-						want = append(want, h.seq)
-					}
-				}
-				slices.Sort(want)
+				want = missedNewest(newest, after)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s after %d: %d came, want %d", channelNames[c], after, len(got), len(want))

@@ -32,15 +32,7 @@ func TestRetention(t *testing.T) {
 	}
 	short, long := add("short", 10, 30), add("long", 400, 1000)
 	start := rimewatch.TimeOf(now) - 60*rimewatch.Day
-	var rs []rimewatch.Reading
-	for i := range 60 * 24 * 2 {
-		r := rimewatch.Reading{At: start + rimewatch.Time(i)*30*rimewatch.Minute}
-		r.Set(rimewatch.ProductZoneTemp, float64(i%100)/10)
-		if i%3 == 0 {
-			r.Set(rimewatch.Humidity, 40)
-		}
-		rs = append(rs, r)
-	}
+	rs := twoMonths(start)
 	for _, id := range []int64{short, long} {
 		inputs := make([]store.Input, len(rs))
 		for i := range rs {
@@ -101,6 +93,19 @@ func TestRetention(t *testing.T) {
 	if d := cmp.Diff(after, hours(short)); d != "" {
 		t.Errorf("a second pass changed the hours:\n%s", d)
 	}
+}
+
+// twoMonths are readings of sixty days, every half hour.
+func twoMonths(start rimewatch.Time) (rs []rimewatch.Reading) {
+	for i := range 60 * 24 * 2 {
+		r := rimewatch.Reading{At: start + rimewatch.Time(i)*30*rimewatch.Minute}
+		r.Set(rimewatch.ProductZoneTemp, float64(i%100)/10)
+		if i%3 == 0 {
+			r.Set(rimewatch.Humidity, 40)
+		}
+		rs = append(rs, r)
+	}
+	return rs
 }
 
 // excursionRetention: they are kept for as long as rollups are.
