@@ -151,16 +151,13 @@ type Evidence struct {
 	Since    Time     `json:"since"`             // when the departure began
 	Cycles   int      `json:"cycles"`            // about how many compressor cycles ago that was
 	Ambient  *float64 `json:"ambient,omitempty"` // °C, for which Expected holds
-	Current  *float64 `json:"current,omitempty"` // of EvidenceFailedStarts in A, of EvidenceShortRuns in % against steady running
+	Current  *float64 `json:"current,omitempty"` // of FailedStartsPerDay in A, of RunsWithoutResult in % against steady running
 	OutOf    int      `json:"out_of,omitempty"`  // of EvidenceCommonMode: the devices that Observed is a part of
 	Text     string   `json:"text"`              // filled in when it is read
 }
 
 // What evidence is about when it is not a measure.
 const (
-	EvidenceFailedStarts = "failed_starts"
-	EvidenceShortRuns    = "runs_without_result"
-	EvidenceDefrostRise  = "defrost_rise"
 	EvidenceAlternatives = "alternatives" // faults that look the same
 	EvidenceRunnerUp     = "runner_up"
 	EvidenceTrend        = "trend"

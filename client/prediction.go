@@ -12,6 +12,7 @@ type DevicePrediction struct {
 	State             string                `json:"state"` // learning, watching or alarmed
 	Phase             string                `json:"phase"` // what the unit does
 	LearningSince     rimewatch.Time        `json:"learning_since"`
+	Relearning        rimewatch.Relearning  `json:"relearning"`    // why learning began again, "" for a new unit
 	LearnedHours      int                   `json:"learned_hours"` // with steady running
 	NeededHours       int                   `json:"needed_hours"`  // before it is judged by its own history
 	LearnedCycles     int                   `json:"learned_cycles"`

@@ -91,7 +91,6 @@ type Active struct {
 	ConditionStartedAt rimewatch.Time
 	EvaluatedAt        rimewatch.Time // event time of the newest reading that counted
 	Metric             string
-	Unit               string
 	Value              float64
 	Peak               float64
 	HasValue           bool

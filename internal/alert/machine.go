@@ -387,16 +387,16 @@ func (s *State) judgeDoor(x *pass) {
 
 // measure returns the measure by which rule i is seen at present, and its newest
 // value.
-func (s *State) measure(u *unit.State, i rule, t *track) (metric, unitName string, v float64, ok bool) {
+func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float64, ok bool) {
 	spec := &ruleSpecs[i]
 	if t.is(bitSecond) {
-		return spec.second, spec.secondUnit, secondValue(u, i), true
+		return spec.second, secondValue(u, i), true
 	}
 	switch i {
 	case ruleFault:
-		return brokenSensor(u, t), "", 0, false
+		return brokenSensor(u, t), 0, false
 	case ruleOffline, ruleStale:
-		return spec.metric, spec.unit, 0, false
+		return spec.metric, 0, false
 	case ruleLowSuction:
 		v = round(u.Last(rimewatch.CompressorSuctionTemp) - u.Last(rimewatch.ProductZoneTemp))
 	case ruleLowDischarge:
@@ -420,7 +420,7 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric, unitName strin
 		f, _ := rimewatch.FieldByName(spec.metric)
 		v = u.Last(f)
 	}
-	return spec.metric, spec.unit, v, true
+	return spec.metric, v, true
 }
 
 func secondValue(u *unit.State, i rule) float64 {

@@ -1,8 +1,6 @@
 package alert
 
 import (
-	"strings"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
@@ -35,6 +33,7 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 // ownBaseline reports whether the condition of rule i is judged by the unit's own
 // baseline at present.
 func (s *State) ownBaseline(x *pass, i rule) bool {
+	_, departs := rimewatch.CutDeviation(ruleSpecs[i].second)
 	switch i {
 	case ruleLowAmps, ruleRecovery, ruleCycling:
 		return true
@@ -43,6 +42,6 @@ func (s *State) ownBaseline(x *pass, i rule) bool {
 	case ruleVibration:
 		return x.u.UsualVibration()*x.th.VibrationRatio[0] > x.th.Vibration.Warn
 	default:
-		return s.pool.track(i).is(bitSecond) && strings.HasSuffix(ruleSpecs[i].second, DeviationSuffix)
+		return departs && s.pool.track(i).is(bitSecond)
 	}
 }

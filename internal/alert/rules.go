@@ -6,10 +6,6 @@ import "github.com/rimewatch/rimewatch"
 // device_offline are not among them: they are always judged.
 type Rules uint32
 
-// DeviationSuffix ends the metric of an alert that judges a measure by the unit's
-// own baseline: the value is then the departure from it.
-const DeviationSuffix = "_deviation"
-
 // The groups of rules.
 const (
 	RuleSensors   Rules = 1 << iota // sensor_fault, sensor_stale
@@ -69,39 +65,38 @@ const (
 // ruleSpec is what is fixed about a rule. second is the other measure by which
 // the same condition shows, "" when there is only one.
 type ruleSpec struct {
-	typ                rimewatch.AlertType
-	group              Rules // 0 = always judged
-	metric, unit       string
-	second, secondUnit string
-	running            bool // judged while the compressor runs, its clocks stand still otherwise
-	low                bool // the worst value is the lowest
+	typ            rimewatch.AlertType
+	group          Rules // 0 = always judged
+	metric, second string
+	running        bool // judged while the compressor runs, its clocks stand still otherwise
+	low            bool // the worst value is the lowest
 }
 
 var ruleSpecs = [numRules]ruleSpec{
-	ruleHigh:         {typ: rimewatch.HighTemperature, metric: "product_zone_temp", unit: "°C"},
-	ruleLow:          {typ: rimewatch.LowTemperature, metric: "product_zone_temp", unit: "°C", low: true},
-	ruleOffline:      {typ: rimewatch.DeviceOffline, metric: "silence", unit: "s"},
-	ruleStale:        {typ: rimewatch.SensorStale, group: RuleSensors, metric: "reading_age", unit: "s"},
+	ruleHigh:         {typ: rimewatch.HighTemperature, metric: "product_zone_temp"},
+	ruleLow:          {typ: rimewatch.LowTemperature, metric: "product_zone_temp", low: true},
+	ruleOffline:      {typ: rimewatch.DeviceOffline, metric: rimewatch.SilentTime},
+	ruleStale:        {typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge},
 	ruleFault:        {typ: rimewatch.SensorFault, group: RuleSensors},
-	rulePower:        {typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", unit: "V", low: true},
-	ruleLowVolts:     {typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", unit: "V", low: true},
-	ruleHighVolts:    {typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage", unit: "V"},
-	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", unit: "°C", second: "compressor_discharge_temp" + DeviationSuffix, secondUnit: "K", running: true},
-	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", second: "amp_draw" + DeviationSuffix, secondUnit: "%", running: true},
-	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", unit: "mm/s", running: true},
-	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: "starts_per_hour", unit: "1/h", second: "run_length", secondUnit: "min"},
-	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: "failed_starts_per_day", unit: "1/d", second: "failed_starts_per_hour", secondUnit: "1/h"},
-	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: "run_time_share", unit: "%", second: "run_time_share" + DeviationSuffix, secondUnit: "%"},
-	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: "recovery_time", unit: "min"},
-	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", unit: "°C", second: "compressor_suction_temp" + DeviationSuffix, secondUnit: "K", running: true},
-	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: "suction_above_zone", unit: "K", second: "compressor_suction_temp" + DeviationSuffix, secondUnit: "K", running: true, low: true},
-	ruleLowDischarge: {typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: "discharge_above_ambient", unit: "K", running: true, low: true},
-	ruleLowAmps:      {typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", unit: "A", low: true},
-	ruleHumid:        {typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH"},
-	ruleDry:          {typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", unit: "%RH", low: true},
-	ruleHot:          {typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C"},
-	ruleCold:         {typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", unit: "°C", low: true},
-	ruleDoor:         {typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: "door_open_time", unit: "min"},
+	rulePower:        {typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", low: true},
+	ruleLowVolts:     {typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", low: true},
+	ruleHighVolts:    {typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage"},
+	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", second: rimewatch.DeviationOf("compressor_discharge_temp"), running: true},
+	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", second: rimewatch.DeviationOf("amp_draw"), running: true},
+	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", running: true},
+	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: rimewatch.StartsPerHour, second: rimewatch.RunLength},
+	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: rimewatch.FailedStartsPerDay, second: rimewatch.FailedStartsPerHour},
+	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: rimewatch.RunTimeShare, second: rimewatch.DeviationOf(rimewatch.RunTimeShare)},
+	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: rimewatch.RecoveryTime},
+	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", second: rimewatch.DeviationOf("compressor_suction_temp"), running: true},
+	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: rimewatch.SuctionAboveZone, second: rimewatch.DeviationOf("compressor_suction_temp"), running: true, low: true},
+	ruleLowDischarge: {typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: rimewatch.DischargeAboveAmbient, running: true, low: true},
+	ruleLowAmps:      {typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", low: true},
+	ruleHumid:        {typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity"},
+	ruleDry:          {typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", low: true},
+	ruleHot:          {typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp"},
+	ruleCold:         {typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", low: true},
+	ruleDoor:         {typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime},
 }
 
 // ruleOf finds the rule of an alert type.

@@ -332,7 +332,7 @@ func (s *State) describe(u *unit.State, i rule) Active {
 		a.EvaluatedAt = s.seenAt
 	default: // judged with every reading
 	}
-	a.Metric, a.Unit, a.Value, a.HasValue = s.measure(u, i, t)
+	a.Metric, a.Value, a.HasValue = s.measure(u, i, t)
 	if a.HasValue {
 		a.Peak = t.peak.Float()
 	}
@@ -353,7 +353,10 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		Kind: kind, Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), At: x.now,
 		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
-	tr.Metric, tr.Unit, tr.Value, tr.HasValue = s.measure(x.u, i, t)
+	tr.Metric, tr.Value, tr.HasValue = s.measure(x.u, i, t)
+	if i != ruleFault { // its metric is a sensor, without a value
+		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
+	}
 	tr.Peak = t.peak.Float()
 	if i == rulePower && kind != Resolved {
 		tr.HoldHours, tr.HasHold = x.holdHours()

@@ -24,10 +24,10 @@ func TestEveryRuleHasWords(t *testing.T) {
 			t.Errorf("two rules open %s", spec.typ)
 		}
 		types = append(types, spec.typ)
-		if said(spec.typ, spec.metric, spec.unit) == said("unheard_of", "", "") {
+		if said(spec.typ, spec.metric, rimewatch.MeasureUnit(spec.metric)) == said("unheard_of", "", "") {
 			t.Errorf("%s has no words", spec.typ)
 		}
-		if spec.second != "" && said(spec.typ, spec.second, spec.unit) == said(spec.typ, spec.metric, spec.unit) {
+		if spec.second != "" && said(spec.typ, spec.second, rimewatch.MeasureUnit(spec.metric)) == said(spec.typ, spec.metric, rimewatch.MeasureUnit(spec.metric)) {
 			t.Errorf("%s has no words for %s", spec.typ, spec.second)
 		}
 	}

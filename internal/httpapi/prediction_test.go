@@ -39,7 +39,7 @@ func TestPredictions(t *testing.T) {
 		{
 			name: "nothing is known yet", req: get("/v1/devices/cold/prediction", r.read), status: 200,
 			want: map[string]any{
-				"data.prediction.state": "learning", "data.prediction.phase": "unknown", "data.prediction.learning_since": nil, "data.prediction.learned_hours": 0,
+				"data.prediction.state": "learning", "data.prediction.phase": "unknown", "data.prediction.learning_since": nil, "data.prediction.relearning": "", "data.prediction.learned_hours": 0,
 				"data.prediction.risk": 0, "data.prediction.prediction": nil, "data.prediction.candidates": []any{}, "data.prediction.drivers": []any{}, "data.prediction.feedback.fixed": 0,
 			},
 		},

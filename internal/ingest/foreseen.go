@@ -2,10 +2,8 @@ package ingest
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 )
 
 // Rules that judge a unit by its own baseline and the predictor look at the same
@@ -33,16 +31,14 @@ func (s *Service) foreseen(st *staged, now rimewatch.Time) {
 // byBaseline tells whether an active alert is about a departure from what the
 // unit itself usually shows.
 func byBaseline(a *rimewatch.Alert) bool {
-	return a.Prediction == nil && a.Status == rimewatch.AlertActive && strings.HasSuffix(a.Metric, alert.DeviationSuffix)
+	_, departs := rimewatch.CutDeviation(a.Metric)
+	return departs && a.Prediction == nil && a.Status == rimewatch.AlertActive
 }
 
 // explaining is the prediction that has an alert's measure in its evidence, nil =
 // none.
 func explaining(alerts []*rimewatch.Alert, a *rimewatch.Alert) *rimewatch.Alert {
-	measure := strings.TrimSuffix(a.Metric, alert.DeviationSuffix)
-	if measure == "run_time_share" {
-		measure = "compressor_duty" // the predictor's word
-	}
+	measure, _ := rimewatch.CutDeviation(a.Metric)
 	for _, p := range alerts {
 		if p.Prediction == nil {
 			continue

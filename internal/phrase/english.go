@@ -128,7 +128,7 @@ var conditions = map[key]entry{
 		what: "The compressor has been running %v of the time (limit %l).", over: "The compressor is running %v of the time again.",
 		do: "Check door seals, ice on the evaporator, the condenser and the charge.",
 	},
-	{rimewatch.ExcessiveRunTime, "run_time_share_deviation"}: {
+	{rimewatch.ExcessiveRunTime, rimewatch.DeviationOf(rimewatch.RunTimeShare)}: {
 		title: "Compressor running more than usual",
 		what:  "The compressor is running %n percentage points more than usual for this ambient temperature.", over: "The compressor is running its usual share of the time again.",
 	},
@@ -207,30 +207,20 @@ func hold(h *float64) string {
 	}
 }
 
-// measures are the names of measurements and derived measures inside a sentence.
-var measures = map[string]string{
-	"product_zone_temp":         "product zone",
-	"compressor_discharge_temp": "discharge temperature",
-	"compressor_suction_temp":   "suction temperature",
-	"ambient_temp":              "ambient temperature",
-	"humidity":                  "humidity",
-	"voltage":                   "voltage",
-	"amp_draw":                  "current",
-	"vibration_level":           "vibration",
-	"compressor_duty":           "share of time running",
-	"start_vibration":           "vibration after starts",
-}
-
-// Known reports whether the catalogue has a name for a measurement.
+// Known reports whether there is a name for a measure.
 func Known(metric string) bool {
-	_, known := measures[metric]
+	_, known := rimewatch.MeasureLabel(metric)
 	return known
 }
 
-// Measure names a measurement inside a sentence: "discharge temperature".
+// Measure names a measure inside a sentence: "discharge temperature".
 func Measure(metric string) string {
-	if name, known := measures[metric]; known {
-		return name
+	label, known := rimewatch.MeasureLabel(metric)
+	if !known {
+		return strings.ReplaceAll(metric, "_", " ")
 	}
-	return strings.ReplaceAll(metric, "_", " ")
+	if first, rest := label[:1], label[1:]; rest != strings.ToUpper(rest) { // not CO₂
+		return strings.ToLower(first) + rest
+	}
+	return label
 }

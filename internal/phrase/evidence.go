@@ -47,11 +47,11 @@ func Evidence(p *rimewatch.Prediction, e *rimewatch.Evidence) string {
 		return fmt.Sprintf("It could also be %s.", Fault(p.RunnerUp))
 	case rimewatch.EvidenceTrend:
 		return trend(p, e)
-	case rimewatch.EvidenceFailedStarts:
+	case rimewatch.FailedStartsPerDay:
 		return fmt.Sprintf("%s in 24 hours: each time about %s, then nothing.", counted(e.Observed, "failed start"), rimewatch.Quantity(value(e.Current), "A"))
-	case rimewatch.EvidenceShortRuns:
+	case rimewatch.RunsWithoutResult:
 		return fmt.Sprintf("%s in 45 minutes ended early while the product zone was still warm, with the current %s.", counted(e.Observed, "run"), against(value(e.Current), "%", "steady running"))
-	case rimewatch.EvidenceDefrostRise:
+	case rimewatch.DefrostRise:
 		return fmt.Sprintf("The product zone warms up by %s during a defrost instead of the usual %s.", difference(e.Observed, "K"), difference(e.Expected, "K"))
 	}
 	return departure(e)
@@ -83,7 +83,7 @@ func driftUnit(e *rimewatch.Evidence) string {
 	switch {
 	case e.Unit == "°C" || e.Unit == "K":
 		return "K"
-	case e.Metric == "compressor_duty":
+	case e.Metric == rimewatch.RunTimeShare:
 		return "percentage points"
 	default:
 		return "%"
@@ -114,9 +114,9 @@ func observations(list []rimewatch.Evidence) string {
 	for i := range list {
 		e := &list[i]
 		switch {
-		case e.Metric == rimewatch.EvidenceFailedStarts || e.Metric == rimewatch.EvidenceShortRuns:
+		case e.Metric == rimewatch.FailedStartsPerDay || e.Metric == rimewatch.RunsWithoutResult:
 			counts = Evidence(nil, e)
-		case Known(e.Metric) && len(moved) < 3:
+		case Known(e.Metric) && e.Metric != rimewatch.DefrostRise && len(moved) < 3:
 			moved = append(moved, fmt.Sprintf("%s %s (usually %s)", Measure(e.Metric), measured(e.Observed, e.Unit), measured(e.Expected, e.Unit)))
 			since = e.Since
 		}

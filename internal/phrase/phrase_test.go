@@ -163,17 +163,17 @@ func predictions() []*rimewatch.Prediction {
 		{Fault: "condenser_fouling", RunnerUp: "noncondensables_overcharge", Risk: 0.67, HorizonH: 190, LeadTimeH: &lead, LeadLowH: &low, LeadHighH: &high, Evidence: []rimewatch.Evidence{
 			{Metric: "compressor_discharge_temp", Observed: 79.34, Expected: 71.2, Unit: "°C", Since: since, Cycles: 41, Ambient: &ambient},
 			{Metric: "amp_draw", Observed: 7.42, Expected: 6.91, Unit: "A", Since: since, Cycles: 41, Ambient: &ambient},
-			{Metric: "compressor_duty", Observed: 71, Expected: 60, Unit: "%", Since: since, Cycles: 1, Ambient: &ambient},
+			{Metric: rimewatch.RunTimeShare, Observed: 71, Expected: 60, Unit: "%", Since: since, Cycles: 1, Ambient: &ambient},
 			{Metric: rimewatch.EvidenceAlternatives}, {Metric: rimewatch.EvidenceTrend, Observed: 5.7, Unit: "d"},
 			{Metric: rimewatch.EvidenceCommonMode, Observed: 3, OutOf: 5},
 		}},
 		{Fault: "defrost_failure", Risk: 0.3, HorizonH: 300, LeadTimeH: &low, LeadLowH: &low, Evidence: []rimewatch.Evidence{
 			{Metric: "compressor_suction_temp", Observed: -31.1, Expected: -28.4, Unit: "°C", Since: since, Cycles: 100, Ambient: &ambient},
-			{Metric: rimewatch.EvidenceDefrostRise, Observed: 1.3, Expected: 4.6, Unit: "K"}, {Metric: rimewatch.EvidenceTrend, Observed: 4.9, Unit: "d"},
+			{Metric: rimewatch.DefrostRise, Observed: 1.3, Expected: 4.6, Unit: "K"}, {Metric: rimewatch.EvidenceTrend, Observed: 4.9, Unit: "d"},
 		}},
-		{Fault: "start_component_failure", Risk: 0.5, HorizonH: 36, ByEvent: true, Evidence: []rimewatch.Evidence{{Metric: rimewatch.EvidenceFailedStarts, Observed: 4, Unit: "1/d", Current: &amps}}},
+		{Fault: "start_component_failure", Risk: 0.5, HorizonH: 36, ByEvent: true, Evidence: []rimewatch.Evidence{{Metric: rimewatch.FailedStartsPerDay, Observed: 4, Unit: "1/d", Current: &amps}}},
 		{Fault: "contactor_fault", RunnerUp: "start_component_failure", Risk: 0.5, HorizonH: 1, ByEvent: true, Evidence: []rimewatch.Evidence{
-			{Metric: rimewatch.EvidenceShortRuns, Observed: 3, Current: &change}, {Metric: rimewatch.EvidenceRunnerUp},
+			{Metric: rimewatch.RunsWithoutResult, Observed: 3, Current: &change}, {Metric: rimewatch.EvidenceRunnerUp},
 			{Metric: "vibration_level", Observed: 3.21, Expected: 1.6, Unit: "mm/s", Since: since, Cycles: 9},
 		}},
 		{Fault: "of_the_future", Risk: 0.5, HorizonH: 1, Evidence: []rimewatch.Evidence{{Metric: "something_new", Observed: 2, Expected: 1, Unit: "m", Since: since}}},

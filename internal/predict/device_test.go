@@ -405,8 +405,8 @@ func TestEveryFaultHasWords(t *testing.T) {
 		}
 	}
 	for ch := range unit.NumChannels {
-		if !phrase.Known(channelText[ch].metric) {
-			t.Errorf("%s has no name", channelText[ch].metric)
+		if !phrase.Known(channelMetric[ch]) {
+			t.Errorf("%s has no name", channelMetric[ch])
 		}
 	}
 }

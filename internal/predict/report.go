@@ -12,6 +12,7 @@ type Report struct {
 	State         string                `json:"state" enum:"learning,watching,alarmed"`
 	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
 	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
+	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were begun anew: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
 	LearnedHours  int                   `json:"learned_hours" doc:"Hours with steady running that the baselines rest on."`
 	NeededHours   int                   `json:"needed_hours" doc:"As many are needed before the unit is judged by its own history."`
 	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles learnt from."`
@@ -56,9 +57,9 @@ type Baseline struct {
 // Report describes the state. It changes nothing.
 func (s *State) Report(u *unit.State) Report {
 	f := s.findings(u)
-	since, _ := u.LearningSince()
+	since, why := u.LearningSince()
 	r := Report{
-		State: "watching", Phase: u.Phase().String(), LearningSince: since, Model: Model,
+		State: "watching", Phase: u.Phase().String(), LearningSince: since, Relearning: why, Model: Model,
 		LearnedHours: u.LearntHours(), NeededHours: unit.LearnHours, LearnedCycles: u.Runs(),
 		Candidates: []Candidate{}, Drivers: []Departure{}, Baselines: []Baseline{},
 	}
@@ -89,12 +90,12 @@ func (s *State) describe(u *unit.State, r *Report, f *findings) {
 		}
 		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
 		r.Baselines = append(r.Baselines, Baseline{
-			Metric: channelText[ch].metric, Unit: channelText[ch].unit, Level: round(usual.Level, 2),
+			Metric: channelMetric[ch], Unit: rimewatch.MeasureUnit(channelMetric[ch]), Level: round(usual.Level, 2),
 			PerKelvin: round(usual.PerKelvin, 2), Scatter: round(usual.Scatter, 2),
 			DriftUnit: residualUnit(ch), Windows: usual.Windows,
 		})
 		r.Drivers = append(r.Drivers, Departure{
-			Metric: channelText[ch].metric, Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: ch.Floor(),
+			Metric: channelMetric[ch], Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: ch.Floor(),
 			Certainty: round(math.Abs(u.Certainty(ch, f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
 		})
 		if ch < trendChannels {

@@ -12,15 +12,15 @@ import (
 // Model names the method and its version in every prediction.
 const Model = "rimewatch-drift-1"
 
-// channelText is what a channel is called, and its unit.
-var channelText = [unit.NumChannels]struct{ metric, unit string }{
-	unit.Discharge: {"compressor_discharge_temp", "°C"},
-	unit.Suction:   {"compressor_suction_temp", "°C"},
-	unit.Amps:      {"amp_draw", "A"},
-	unit.Vibration: {"vibration_level", "mm/s"},
-	unit.Duty:      {"compressor_duty", "%"},
-	unit.Zone:      {"product_zone_temp", "°C"},
-	unit.Burst:     {"start_vibration", "mm/s"},
+// channelMetric is what a channel is called to the outside.
+var channelMetric = [unit.NumChannels]string{
+	unit.Discharge: rimewatch.CompressorDischargeTemp.String(),
+	unit.Suction:   rimewatch.CompressorSuctionTemp.String(),
+	unit.Amps:      rimewatch.AmpDraw.String(),
+	unit.Vibration: rimewatch.VibrationLevel.String(),
+	unit.Duty:      rimewatch.RunTimeShare,
+	unit.Zone:      rimewatch.ProductZoneTemp.String(),
+	unit.Burst:     rimewatch.StartVibration,
 }
 
 // transition describes the alert as it stands.
@@ -35,7 +35,7 @@ func (s *State) transition(u *unit.State, kind Kind, at rimewatch.Time, f *findi
 	for ch := range unit.NumChannels {
 		if share := math.Abs(f[ch]) / ch.Floor(); share > most {
 			most = share
-			t.Metric, t.Unit, t.Value, t.Threshold = channelText[ch].metric, residualUnit(ch), round(f[ch], 2), math.Copysign(ch.Floor(), f[ch])
+			t.Metric, t.Unit, t.Value, t.Threshold = channelMetric[ch], residualUnit(ch), round(f[ch], 2), math.Copysign(ch.Floor(), f[ch])
 		}
 	}
 	return t
@@ -85,15 +85,15 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 	}
 	if f[ftFailed] > 0 {
 		amps := round(u.FailedStartAmps(), 1)
-		add(rimewatch.Evidence{Metric: rimewatch.EvidenceFailedStarts, Observed: round(f[ftFailed], 1), Unit: "1/d", Current: &amps})
+		add(rimewatch.Evidence{Metric: rimewatch.FailedStartsPerDay, Observed: round(f[ftFailed], 1), Unit: "1/d", Current: &amps})
 	}
 	if f[ftTrips] >= 2 {
 		change := round(f[ftTripAmp], 0)
-		add(rimewatch.Evidence{Metric: rimewatch.EvidenceShortRuns, Observed: round(f[ftTrips], 1), Current: &change})
+		add(rimewatch.Evidence{Metric: rimewatch.RunsWithoutResult, Observed: round(f[ftTrips], 1), Current: &change})
 	}
 	if f[ftMelt] > 0.3 {
 		usual, now, _ := u.DefrostRise()
-		add(rimewatch.Evidence{Metric: rimewatch.EvidenceDefrostRise, Observed: round(now, 1), Expected: round(usual, 1), Unit: "K"})
+		add(rimewatch.Evidence{Metric: rimewatch.DefrostRise, Observed: round(now, 1), Expected: round(usual, 1), Unit: "K"})
 	}
 	spec := &faults[s.alarm.fault]
 	if spec.family != 0 {
@@ -126,7 +126,7 @@ func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
 		ambient := round(unit.RefAmbient+u.Ambient(), 0)
 		list = append(list, rimewatch.Evidence{
-			Metric: channelText[ch].metric, Observed: round(observed, 2), Expected: round(expected, 2), Unit: channelText[ch].unit,
+			Metric: channelMetric[ch], Observed: round(observed, 2), Expected: round(expected, 2), Unit: rimewatch.MeasureUnit(channelMetric[ch]),
 			Since: s.alarm.since, Cycles: s.cyclesSince(u, at), Ambient: &ambient,
 		})
 	}

@@ -1,4 +1,4 @@
-// Code generated from field.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.
+// Code generated from field.go and derived.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.
 
 /** fields are the measurements that a reading may hold, by their numbers. */
 export const fields = [
@@ -20,4 +20,23 @@ export const fields = [
   { field: 'co2', label: 'CO₂', short: 'CO₂', unit: 'ppm', digits: 0, span: 200, kind: 'gauge', core: false },
   { field: 'start_count', label: 'Compressor starts', short: 'Starts', unit: '', digits: 0, span: 2, kind: 'counter', core: false },
   { field: 'run_seconds', label: 'Compressor run time', short: 'Run time', unit: 's', digits: 0, span: 60, kind: 'counter', core: false },
+] as const;
+
+/** derived are the measures that are made of measurements. */
+export const derived = [
+  { measure: 'run_time_share', label: 'Share of time running', unit: '%', digits: 0 },
+  { measure: 'start_vibration', label: 'Vibration after starts', unit: 'mm/s', digits: 2 },
+  { measure: 'starts_per_hour', label: 'Starts per hour', unit: '1/h', digits: 0 },
+  { measure: 'run_length', label: 'Length of a run', unit: 'min', digits: 0 },
+  { measure: 'failed_starts_per_day', label: 'Failed starts', unit: '1/d', digits: 0 },
+  { measure: 'failed_starts_per_hour', label: 'Failed starts in the last two hours', unit: '1/h', digits: 0 },
+  { measure: 'runs_without_result', label: 'Runs cut short', unit: '', digits: 0 },
+  { measure: 'defrost_rise', label: 'Warming during defrost', unit: 'K', digits: 1 },
+  { measure: 'recovery_time', label: 'Recovery from a defrost', unit: 'min', digits: 0 },
+  { measure: 'suction_above_zone', label: 'Suction line above the product zone', unit: 'K', digits: 1 },
+  { measure: 'discharge_above_ambient', label: 'Discharge line above ambient', unit: 'K', digits: 1 },
+  { measure: 'door_open_time', label: 'Door open', unit: 'min', digits: 0 },
+  { measure: 'silence', label: 'Silence', unit: 's', digits: 0 },
+  { measure: 'reading_age', label: 'Age of the newest measurement', unit: 's', digits: 0 },
+  { measure: 'silent_devices', label: 'Silent devices', unit: '', digits: 0 },
 ] as const;

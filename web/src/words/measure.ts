@@ -1,6 +1,6 @@
 // The measurements as people read them: the core ones in the order in which a
 // technician looks at them, then the optional ones.
-import { fields } from './fields';
+import { derived, fields } from './fields';
 import { degree, humanised, number, toUnits, type Units } from './format';
 
 export type Field = (typeof fields)[number]['field'];
@@ -42,25 +42,19 @@ export function measureOf(field: string): Measure | undefined {
   return measures.find((m) => m.field === field);
 }
 
-// What the predictor looks at beside them.
-const derived: Record<string, { label: string; unit: string; digits: number }> = {
-  compressor_duty: { label: 'Run time', unit: '%', digits: 0 },
-  failed_starts: { label: 'Failed starts', unit: '1/d', digits: 0 },
-  runs_without_result: { label: 'Runs cut short', unit: '', digits: 0 },
-  defrost_rise: { label: 'Warming during defrost', unit: 'K', digits: 1 },
-  start_vibration: { label: 'Vibration after starts', unit: 'mm/s', digits: 2 },
-};
+const derivedOf = (metric: string) => derived.find((d) => d.measure === metric);
 
 /** metricLabel names whatever an alert or prediction is about. */
 export function metricLabel(metric: string): string {
-  return measureOf(metric)?.label ?? derived[metric]?.label ?? humanised(metric);
+  const measure = metric.replace(/_deviation$/, '');
+  return measureOf(measure)?.label ?? derivedOf(measure)?.label ?? humanised(metric);
 }
 
 /** metricValue writes a value of whatever an alert or prediction is about. */
 export function metricValue(v: number, metric: string, units: Units, unit?: string): string {
   const m = measureOf(metric);
   if (m && (unit == null || unit === m.unit)) return value(v, m, units);
-  const d = derived[metric];
+  const d = derivedOf(metric);
   if (d && (unit == null || unit === d.unit)) return `${number(v, d.digits)}\u202f${d.unit}`;
   return `${number(v, Math.abs(v) < 10 ? 2 : 1)}${unit ? '\u202f' + unit : ''}`;
 }
