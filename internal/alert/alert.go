@@ -38,6 +38,8 @@ const (
 	Deescalated                 // critical → warning
 	Resolved                    // the condition is over
 	Updated                     // the same severity with more to say: the condition came back, or how long the cold will last is known
+	Inhibited                   // an open prediction says the same
+	Released                    // it does no longer
 )
 
 // String names the kind in lower case.
@@ -53,6 +55,10 @@ func (k Kind) String() string {
 		return "resolved"
 	case Updated:
 		return "updated"
+	case Inhibited:
+		return "inhibited"
+	case Released:
+		return "released"
 	default:
 		return "unknown"
 	}

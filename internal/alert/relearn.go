@@ -24,7 +24,7 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 			t := s.transition(x, i, &b, Resolved)
 			t.Resolution, t.Relearning = rimewatch.ResolvedSuperseded, why
 			*x.out = append(*x.out, t)
-			s.active &^= 1 << i
+			s.end(i)
 		}
 		s.pool.release(i)
 	}

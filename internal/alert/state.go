@@ -15,6 +15,7 @@ type State struct {
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
 	active     uint32         // set of rules with an active alert
+	inhibited  uint32         // set of rules whose alert an open prediction inhibits
 	live       uint32         // set of rules whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
 	gone       bool           // offline as far as the state was told
@@ -289,7 +290,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	}
 	*x.out = append(*x.out, s.transition(x, i, b, kind))
 	if kind == Resolved {
-		s.active &^= 1 << i
+		s.end(i)
 		t.close(x.now)
 	}
 }
@@ -302,10 +303,16 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 		return
 	}
 	tr := s.pool.track(i)
-	s.active &^= 1 << i
+	s.end(i)
 	holds := tr.zone() == zoneBeyond
 	tr.close(now)
 	tr.put(bitMuted, holds)
+}
+
+// end notes that the alert of rule i is over.
+func (s *State) end(i rule) {
+	s.active &^= 1 << i
+	s.inhibited &^= 1 << i
 }
 
 // Active yields the active alerts in a fixed order.

@@ -133,6 +133,11 @@ func TestVerdictRelearns(t *testing.T) {
 		if !ok || !slices.ContainsFunc(log, func(x alert.Transition) bool { return strings.HasSuffix(x.Metric, "_deviation") }) {
 			t.Fatalf("a prediction: %v, alerts %+v", ok, log)
 		}
+		if !slices.ContainsFunc(log, func(x alert.Transition) bool {
+			return x.Kind == alert.Inhibited && x.Type == rimewatch.HighDischargeTemperature
+		}) {
+			t.Errorf("the prediction inhibits no warning: %+v", log)
+		}
 		cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "reach_in_cooler"})
 		now := s.Unit.At() + rimewatch.Minute
 		out, _ := s.Step(&cfg, nil, &engine.Input{Kind: engine.Feedback, Alert: p.Type, Verdict: verdict}, now, nil)

@@ -36,11 +36,12 @@ type Input struct {
 // service's downtimes that are known at now, oldest first. over is the excursion
 // that a reading ended; its End is 0 when none did.
 func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+	from := len(out)
 	switch in.Kind {
 	case Tick:
 		out = s.tick(c, down, now, out)
 	case Reading:
-		return s.reading(c, in.Reading, now, in.Last, out)
+		out, over = s.reading(c, in.Reading, now, in.Last, out)
 	case Heartbeat:
 		s.Presence.Heartbeat(now, in.Shutdown)
 		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
@@ -49,5 +50,5 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 	case Feedback:
 		out = s.judged(c, in.Alert, in.Verdict, in.Was, now, out)
 	}
-	return out, over
+	return s.inhibit(c, now, out, from), over
 }

@@ -86,8 +86,8 @@ func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
 		st.name = d.Name
 		if st.siteID != d.SiteID {
 			st.siteID = d.SiteID
-			s.unshare(st, now)
-			s.setSuppressed(st, nil, now)
+			s.releasePredictions(st, now)
+			s.inhibitOffline(st, nil, now)
 		}
 		st.cfg = s.configs.get(s.encodeConfig(d))
 		out, _ := st.state.Step(st.cfg, s.downtimes, &engine.Input{Kind: engine.Tick}, now, s.group.scratch[:0])

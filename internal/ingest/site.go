@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -129,22 +130,22 @@ type verdict struct {
 	from              rimewatch.Time // of an outage to open
 	silent, devices   int
 	suppress, release []*unit
-	shared            []shared       // of predictions, when all else is settled
-	unacknowledge     bool           // the acknowledgement of its alert has ended
-	again             rimewatch.Time // when to judge again, 0 = at the next change
+	causes            []engine.CommonCause // of predictions, when all else is settled
+	unacknowledge     bool                 // the acknowledgement of its alert has ended
+	again             rimewatch.Time       // when to judge again, 0 = at the next change
 	name              string
 	applied           int
 }
 
 func (v *verdict) nothing() bool {
-	return !v.open && !v.resolve && !v.update && !v.escalate && !v.unacknowledge && len(v.suppress) == 0 && len(v.release) == 0 && len(v.shared) == 0
+	return !v.open && !v.resolve && !v.update && !v.escalate && !v.unacknowledge && len(v.suppress) == 0 && len(v.release) == 0 && len(v.causes) == 0
 }
 
 // judge says what is to be done. What concerns the devices' own alerts comes in
 // slices, and only when the site's own is settled.
 func (x *site) judge(now rimewatch.Time) verdict {
 	v := verdict{site: x}
-	explains := int64(0) // the alert that explains silence
+	inhibits := int64(0) // the alert that inhibits those about silence
 	var since rimewatch.Time
 	if len(x.alerts) == 0 {
 		if v.from, v.silent, v.devices, v.open = x.outage(); v.open && v.from <= x.told {
@@ -152,7 +153,7 @@ func (x *site) judge(now rimewatch.Time) verdict {
 		}
 	} else {
 		x.judgeAlert(&v, now)
-		explains, since = x.alerts[0].ID, x.alerts[0].ConditionStartedAt
+		inhibits, since = x.alerts[0].ID, x.alerts[0].ConditionStartedAt
 	}
 	if !v.nothing() {
 		return v
@@ -163,20 +164,20 @@ func (x *site) judge(now rimewatch.Time) verdict {
 		case len(v.release)+len(v.suppress) >= siteSlice:
 			return v
 		case row == nil:
-		case row.SuppressedBy != 0 && row.SuppressedBy != explains:
+		case row.SuppressedBy != 0 && row.SuppressedBy != inhibits:
 			v.release = append(v.release, u)
-		case row.SuppressedBy == 0 && explains != 0 && u.silent() && u.changedAt >= since:
+		case row.SuppressedBy == 0 && inhibits != 0 && u.silent() && u.changedAt >= since:
 			v.suppress = append(v.suppress, u)
 		}
 	}
 	if v.nothing() {
-		v.shared = x.shares()
+		v.causes = x.commonCauses()
 	}
 	return v
 }
 
 // judgeAlert says what becomes of a site's active alert. It turns critical with
-// the first of the devices that it explains.
+// the first of the devices that it inhibits.
 func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 	a := x.alerts[0]
 	var back []rimewatch.Time
@@ -340,14 +341,14 @@ func (s *Service) applySite(now rimewatch.Time) int {
 	}
 	for _, u := range v.suppress {
 		if len(staged.alerts) > 0 {
-			v.applied += s.explain(u, staged.alerts[0], now)
+			v.applied += s.inhibitSilence(u, staged.alerts[0], now)
 		}
 	}
 	for _, u := range v.release {
-		v.applied += s.explain(u, nil, now)
+		v.applied += s.inhibitSilence(u, nil, now)
 	}
-	for i := range v.shared {
-		v.applied += s.applyShared(&v.shared[i], now)
+	for i := range v.causes {
+		v.applied += s.applyCause(&v.causes[i], now)
 	}
 	return v.applied
 }
@@ -379,38 +380,38 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: news, Alert: row})
 }
 
-// explain marks a device's silence as explained by an alert, nil = as its own
+// inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
 // again.
-func (s *Service) explain(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
+func (s *Service) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
 	if u.deleted {
 		return 0
 	}
-	return s.setSuppressed(s.stage(u), by, now)
+	return s.inhibitOffline(s.stage(u), by, now)
 }
 
-// setSuppressed says what explains a device's silence, nil = nothing; it gives
+// inhibitOffline says what inhibits a device's silence, nil = nothing; it gives
 // how many alerts that changes.
-func (s *Service) setSuppressed(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
+func (s *Service) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.alerts {
-		if row.Type == rimewatch.DeviceOffline && !explainedBy(row, by) {
-			s.suppress(st, i, by, now)
+		if row.Type == rimewatch.DeviceOffline && !inhibitedBy(row, by) {
+			s.inhibit(st, i, by, now)
 			return 1
 		}
 	}
 	return 0
 }
 
-// explainedBy reports whether an alert says already what explains it, nil =
+// inhibitedBy reports whether an alert says already what inhibits it, nil =
 // nothing.
-func explainedBy(row, by *rimewatch.Alert) bool {
+func inhibitedBy(row, by *rimewatch.Alert) bool {
 	if by == nil {
 		return row.SuppressedBy == 0
 	}
 	return row.SuppressedBy == by.ID
 }
 
-// suppress says what explains the i-th alert of a device, nil = nothing any more.
-func (s *Service) suppress(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
+// inhibit says what inhibits the i-th alert of a device, nil = nothing any more.
+func (s *Service) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.SuppressedBy = 0
 	kind := rimewatch.TransitionReleased
@@ -473,8 +474,8 @@ func (s *Service) applySiteGone(id int64, now rimewatch.Time) {
 		st := s.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
-			s.setSuppressed(st, nil, now)
-			s.unshare(st, now)
+			s.inhibitOffline(st, nil, now)
+			s.releasePredictions(st, now)
 		}
 	}
 	if staged := s.stageSite(x); len(staged.alerts) > 0 {

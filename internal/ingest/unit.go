@@ -211,6 +211,10 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 			break
 		}
 	}
+	if t.Kind == alert.Inhibited || t.Kind == alert.Released {
+		s.inhibitWarning(st, i, t.Kind, now)
+		return
+	}
 	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Status: rimewatch.AlertActive, TriggeredAt: now}
 	if i >= 0 {
 		copied := *st.alerts[i]
@@ -238,12 +242,26 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {
-			keepShared(st.alerts[i], row)
+			keepCommonMode(st.alerts[i], row)
 		}
 	}
 	s.putAlert(st.unit.alerts, &st.alerts, i, row)
 	s.tell(timelineKinds[t.Kind], row, now, "", "")
 	s.group.events.Alerts = append(s.group.events.Alerts, alertEvent(t.Kind, row))
+}
+
+// inhibitWarning notes that the device's prediction inhibits its i-th alert, or
+// does no longer.
+func (s *Service) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
+	var by *rimewatch.Alert
+	for _, row := range st.alerts {
+		if row.Prediction != nil && kind == alert.Inhibited {
+			by = row
+		}
+	}
+	if i >= 0 && !inhibitedBy(st.alerts[i], by) {
+		s.inhibit(st, i, by, now)
+	}
 }
 
 // putAlert places a changed row among the staged alerts of a unit or site, whose

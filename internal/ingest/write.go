@@ -362,7 +362,6 @@ func (s *Service) conclude(now rimewatch.Time) {
 		if st.gone {
 			continue
 		}
-		s.foreseen(st, now)
 		p := &st.state.Presence
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: st.unit.id, Presence: st.presence()})
 		if p.Online != st.was {

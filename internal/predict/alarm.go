@@ -46,12 +46,13 @@ type alarm struct {
 	lead    lead           // h, 0 without
 	score   float32        // of the diagnosis
 	risk    float32
-	fault   uint8 // 0 = none active
-	second  uint8 // runner-up, 0 = none
-	calm    uint8 // windows without support in a row
-	other   uint8 // windows in a row in which a fault of another type fitted better
-	pending uint8 // windows in a row that would open it
-	weak    uint8 // windows in a row with a small but lasting departure
+	fault   uint8         // 0 = none active
+	departs unit.Channels // in its evidence as last told
+	second  uint8         // runner-up, 0 = none
+	calm    uint8         // windows without support in a row
+	other   uint8         // windows in a row in which a fault of another type fitted better
+	pending uint8         // windows in a row that would open it
+	weak    uint8         // windows in a row with a small but lasting departure
 	critical,
 	sudden, // opened by single readings alone
 	supported, // by windows since
@@ -296,6 +297,7 @@ type Standing struct {
 	Type        rimewatch.AlertType
 	Severity    rimewatch.Severity
 	Confidence  float64        // 0–1, how well the diagnosis fits
+	Departed    unit.Channels  // in its evidence as last told
 	EvaluatedAt rimewatch.Time // event time of the newest reading
 }
 
@@ -308,6 +310,7 @@ func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
 	st = Standing{Type: faults[s.told].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: u.At()}
 	if a := &s.alarm; faults[a.fault].alert == st.Type {
 		st.Confidence = float64(max(0, min(1, a.score)))
+		st.Departed = a.departs
 		if a.critical {
 			st.Severity = rimewatch.Critical
 		}

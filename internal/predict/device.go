@@ -98,7 +98,7 @@ func (s *State) Hold() unit.Hold {
 	return 0
 }
 
-const stateVersion = 2
+const stateVersion = 3
 
 var errState = errors.New("predict: not an encoded state of this version")
 
@@ -159,6 +159,6 @@ func (q *quick) code(c *unit.Codec) {
 func (a *alarm) code(c *unit.Codec) {
 	c.Times(&a.since, &a.opened, &a.renewed)
 	c.Floats(&a.lead.h, &a.lead.lo, &a.lead.hi, &a.score, &a.risk)
-	c.Bytes(&a.fault, &a.second, &a.calm, &a.other, &a.pending, &a.weak)
+	c.Bytes(&a.fault, (*uint8)(&a.departs), &a.second, &a.calm, &a.other, &a.pending, &a.weak)
 	c.Bools(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead)
 }

@@ -26,6 +26,7 @@ var channelMetric = [unit.NumChannels]string{
 // transition describes the alert as it stands.
 func (s *State) transition(u *unit.State, kind Kind, at rimewatch.Time, f *findings) Transition {
 	a := &s.alarm
+	a.departs = inEvidence(u, f)
 	spec := &faults[a.fault]
 	t := Transition{Kind: kind, Type: spec.alert, Severity: rimewatch.Warning, At: at, ConditionStartedAt: a.since, Prediction: s.prediction(u, at, f)}
 	if a.critical {
@@ -108,16 +109,24 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 	return list
 }
 
+// inEvidence are the channels that are far enough from their baseline to be told.
+func inEvidence(u *unit.State, f *findings) (set unit.Channels) {
+	for ch := range unit.NumChannels {
+		if u.Ready() && math.Abs(f[ch])/ch.Floor() >= 0.3 {
+			set = set.With(ch)
+		}
+	}
+	return set
+}
+
 // departed are the channels that are away from their baseline, most first.
 func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewatch.Evidence {
 	var list []rimewatch.Evidence
-	if !u.Ready() {
-		return list
-	}
 	share := func(ch unit.Channel) float64 { return math.Abs(f[ch]) / ch.Floor() }
 	var order []unit.Channel
+	set := inEvidence(u, f)
 	for ch := range unit.NumChannels {
-		if share(ch) >= 0.3 {
+		if set.Has(ch) {
 			order = append(order, ch)
 		}
 	}

@@ -1,0 +1,62 @@
+package alert
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// TestInhibit: a prediction inhibits the warnings about what stands in its
+// evidence, and nothing else; when it is over they stand for themselves.
+func TestInhibit(t *testing.T) {
+	const amps, gas = unit.Channels(1 << unit.Amps), unit.Channels(1 << unit.Discharge)
+	type step struct {
+		evidence unit.Channels
+		renewed  bool
+		want     string
+	}
+	for _, tc := range []struct {
+		name, script string
+		steps        []step
+	}{
+		{"by its baseline", "72h..96h cycle=9/17 i=17.3", []step{
+			{amps, false, "inhibited high_amp_draw warning"}, {amps, false, ""}, {amps | gas, true, "inhibited high_amp_draw warning"},
+			{gas, false, "released high_amp_draw warning"}, {gas, false, ""}, {amps, false, "inhibited high_amp_draw warning"}, {0, false, "released high_amp_draw warning"},
+		}},
+		{"another measure", "72h..96h cycle=9/17 i=17.3", []step{{gas, false, ""}, {0, true, ""}}},
+		{"past a fixed limit", "72h..72h30m on d=112", []step{{gas, false, ""}}},
+		{"critical", "72h..96h cycle=9/17 d=105", []step{{gas, false, ""}}},
+		{"became critical", "72h..88h cycle=9/17 d=105", []step{{gas, false, "inhibited high_discharge_temperature warning"}}},
+	} {
+		c := configOf("walkin_freezer")
+		c.Rules = AllRules
+		u := newDevice(t, c)
+		u.run(known + "\n" + tc.script)
+		if !u.s.Departs() {
+			t.Errorf("%s: nothing departs: %v", tc.name, summary(u.log))
+		}
+		for k, st := range tc.steps {
+			got := ""
+			for _, x := range u.s.Inhibit(c, u.p, &u.s.unit, st.evidence, st.renewed, u.now, nil) {
+				got += x.Kind.String() + " " + string(x.Type) + " " + string(x.Severity)
+			}
+			if diff := cmp.Diff(st.want, got); diff != "" {
+				t.Errorf("%s, step %d: %s", tc.name, k, diff)
+			}
+		}
+		if tc.name != "became critical" {
+			continue
+		}
+		u.run("88h..96h cycle=9/17")
+		if out := u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil); len(out) != 1 || out[0].Kind != Released || out[0].Severity != rimewatch.Critical {
+			t.Errorf("%s: %+v", tc.name, out)
+		}
+		u.s.Resolved(rimewatch.HighDischargeTemperature, u.now)
+		if u.s.inhibited != 0 || u.s.Departs() {
+			t.Error("what is over is inhibited")
+		}
+	}
+}

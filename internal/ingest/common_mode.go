@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/publish"
+)
+
+// commonCauses is what the predictions of a site's devices have to do with each
+// other.
+func (x *site) commonCauses() []engine.CommonCause {
+	heard := 0
+	var alerts []*rimewatch.Alert
+	for _, u := range x.units {
+		if u.online {
+			heard++
+		}
+		for _, a := range u.alerts {
+			if engine.Drifts(a) {
+				alerts = append(alerts, a)
+			}
+		}
+	}
+	return engine.CommonCauses(heard, alerts)
+}
+
+// applyCause writes a common cause into the alert, if that is still there, and
+// returns how many alerts that changes.
+func (s *Service) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
+	u := s.units[c.Alert.DeviceID]
+	if u == nil || u.deleted {
+		return 0
+	}
+	st := s.stage(u)
+	i := slices.IndexFunc(st.alerts, func(a *rimewatch.Alert) bool { return a.ID == c.Alert.ID })
+	if i < 0 || !engine.Drifts(st.alerts[i]) {
+		return 0
+	}
+	row := *st.alerts[i]
+	kind := rimewatch.TransitionUpdated
+	switch {
+	case c.Members > 0 && !engine.SaysCommonMode(&row):
+		addEvidence(&row, rimewatch.Evidence{
+			Metric: rimewatch.EvidenceCommonMode, Observed: float64(c.Members), Expected: 1, OutOf: c.Devices, Since: row.ConditionStartedAt,
+		})
+	case c.Members == 0 && c.InhibitedBy != row.SuppressedBy:
+		if kind = rimewatch.TransitionSuppressed; c.InhibitedBy == 0 {
+			kind = rimewatch.TransitionReleased
+		}
+		row.SuppressedBy = c.InhibitedBy
+	default:
+		return 0
+	}
+	s.putAlert(u.alerts, &st.alerts, i, &row)
+	s.tell(kind, &row, now, "", "")
+	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	return 1
+}
+
+// releasePredictions lets the predictions of a device that leaves its site stand
+// for themselves.
+func (s *Service) releasePredictions(st *staged, now rimewatch.Time) {
+	for _, a := range st.alerts {
+		if engine.Drifts(a) && a.SuppressedBy != 0 {
+			s.applyCause(&engine.CommonCause{Alert: a}, now)
+		}
+	}
+}
+
+// addEvidence adds to the evidence of a row's prediction, which others share.
+func addEvidence(row *rimewatch.Alert, e rimewatch.Evidence) {
+	p := *row.Prediction
+	p.Evidence = append(slices.Clone(p.Evidence), e)
+	row.Prediction = &p
+}
+
+// keepCommonMode carries what an alert says of the other devices over to its next
+// form.
+func keepCommonMode(was, row *rimewatch.Alert) {
+	if was.Prediction == nil || row.Prediction == nil || row.Prediction == was.Prediction || engine.SaysCommonMode(row) {
+		return
+	}
+	for _, e := range was.Prediction.Evidence {
+		if e.Metric == rimewatch.EvidenceCommonMode {
+			addEvidence(row, e)
+			return
+		}
+	}
+}
+
+// predictive is a sum that changes with the predictions among a device's alerts.
+func predictive(alerts []*rimewatch.Alert) (sum int64) {
+	for _, a := range alerts {
+		if a.Prediction != nil {
+			sum += a.ID<<8 + a.SuppressedBy
+		}
+	}
+	return sum
+}
