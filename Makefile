@@ -26,7 +26,7 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	@touch $@
 
 # The UI's types are generated from the server's OpenAPI description.
-web/src/api/schema.d.ts: web/node_modules/.package-lock.json field.go $(shell find internal/httpapi -name '*.go' -not -name '*_test.go')
+web/src/api/schema.d.ts: web/node_modules/.package-lock.json field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
 	$(GO) run ./cmd/rimewatch openapi > web/openapi.json
 	cd web && npm run --silent api
 

@@ -19,7 +19,7 @@ import (
 
 // patience is how long anything may take. The race detector is slow and the
 // machine may be busy.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // process is a running server, plain or with the demo in it.
 type process struct {
@@ -94,7 +94,7 @@ func launch(dir, bin string, env, args []string) (p *process, url, token string,
 			if m := demoToken.FindStringSubmatch(line); m != nil {
 				token = m[1]
 			}
-			if strings.Contains(line, "Ctrl-C ends it") {
+			if strings.Contains(line, "Press Ctrl-C to stop") {
 				once.Do(func() { url = seen; close(ready) })
 			}
 		})
