@@ -24,7 +24,6 @@ func TestSlowSenders(t *testing.T) {
 	n := s.tenant(t, "Alpha")
 	good := "Host: x\r\nAuthorization: Bearer " + n.full + "\r\nContent-Type: application/json\r\n"
 	bad := "Host: x\r\nAuthorization: Bearer rw_x\r\nContent-Type: application/json\r\n"
-	const most = 25 * time.Second
 	var wg sync.WaitGroup // not parallel subtests: those wait for each other
 	for name, c := range map[string]struct{ text, want string }{
 		"half a request line":             {"POST /api/v1/rea", ""},
@@ -45,10 +44,10 @@ func TestSlowSenders(t *testing.T) {
 		"a body that was promised, later": {"POST /api/v1/devices HTTP/1.1\r\n" + good + "Expect: 100-continue\r\nContent-Length: 50\r\n\r\n", "400"},
 	} {
 		wg.Go(func() {
-			got, open := s.raw(t, most, c.text)
+			got, open := s.raw(t, c.text)
 			got = strings.TrimPrefix(got, "HTTP/1.1 100 Continue\r\n\r\n")
 			if open {
-				t.Errorf("%s: still open after %v; so far %q", name, most, got)
+				t.Errorf("%s: still open after %v; so far %q", name, patience, got)
 				return
 			}
 			if c.want == "" && (got == "" || strings.HasPrefix(got, "HTTP/1.1 400 ") || strings.HasPrefix(got, "HTTP/1.1 408 ")) {
@@ -100,7 +99,7 @@ func TestStrangeRequests(t *testing.T) {
 		"an unknown expectation":     {post + "Expect: the-unexpected\r\nContent-Length: 36\r\n\r\n" + body, "417"},
 		"a body in chunks":           {post + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n" + body[:16] + "\r\n14\r\n" + body[16:] + "\r\n0\r\n\r\n", "201"},
 	} {
-		got, open := s.raw(t, 5*time.Second, c.text)
+		got, open := s.raw(t, c.text)
 		if open || !strings.HasPrefix(got, "HTTP/1.1 "+c.want+" ") {
 			t.Errorf("%s: %q, want %s", name, clip([]byte(got)), c.want)
 		}
@@ -141,7 +140,7 @@ func TestPipelining(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(c, all.String()); err != nil {
@@ -200,7 +199,8 @@ func TestStop(t *testing.T) {
 	if err := s.app.Stop(); err != nil {
 		t.Errorf("one slow client is no failure of the stop: %v", err)
 	}
-	if took := time.Since(began); took > 4*time.Second {
+	// Whoever waited for the clients would wait for their time-outs, 20 s and more.
+	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("it took %v, the drain period is 1 s", took)
 	}
 }

@@ -283,7 +283,7 @@ func TestSummary(t *testing.T) {
 	a := s.do(t, get)
 	// An open warning caps a device's score at 75, and the only device that was
 	// ever heard of is the fleet.
-	for end := time.Now().Add(time.Second); a.number(t, "data.health_score") > 75 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); a.number(t, "data.health_score") > 75 && time.Now().Before(end); {
 		a = s.do(t, get)
 	}
 	for path, want := range map[string]float64{"total_devices": 2, "online_devices": 1, "offline_devices": 1, "active_alerts": 1, "warning_alerts": 1, "critical_alerts": 0} {

@@ -123,7 +123,7 @@ func TestTold(t *testing.T) {
 		select {
 		case id := <-told:
 			return id
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("nobody was told")
 			return ""
 		}

@@ -61,11 +61,16 @@ func inside(dir string) option { return func(_ *service, c *app.Config) { c.Data
 // later sets its clock ahead.
 func later(d time.Duration) option { return func(s *service, _ *app.Config) { s.advance(d) } }
 
+// patience is how long anything may take that is not about time: the race
+// detector is slow and the machine may be busy. What does not happen at all
+// fails all the same.
+const patience = time.Minute
+
 // start runs a service of its own for a test. Rate limits are off unless the
 // test sets them.
 func start(t *testing.T, options ...option) *service {
 	t.Helper()
-	s := &service{begun: time.Now(), events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second}}
+	s := &service{begun: time.Now(), events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience}}
 	cfg := app.Config{
 		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, DrainPeriod: 5 * time.Second},
 		Now:   s.now, Publisher: s.events, Version: "contract",
@@ -214,13 +219,14 @@ func (r *recorder) Publish(p *publish.Commit) {
 	r.more.Broadcast()
 }
 
-// await waits until an event has been published, at most five seconds: the time
-// within which the contract wants timers to have fired.
+// await waits until an event has been published. That timers fire in time is
+// shown where the time is simulated, in internal/ingest: here it would depend on
+// how busy the machine is.
 func (r *recorder) await(t *testing.T, want event) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	end := time.Now().Add(5 * time.Second)
+	end := time.Now().Add(patience)
 	late := time.AfterFunc(time.Until(end), r.more.Broadcast)
 	defer late.Stop()
 	for {
@@ -230,7 +236,7 @@ func (r *recorder) await(t *testing.T, want event) {
 			}
 		}
 		if !time.Now().Before(end) {
-			t.Fatalf("no %v within 5 s, only %v", want, r.all)
+			t.Fatalf("no %v, only %v", want, r.all)
 		}
 		r.more.Wait()
 	}
@@ -257,8 +263,8 @@ func (r *recorder) count(kind string, device int64) int {
 }
 
 // raw sends bytes on a connection of its own and reads what comes until the
-// service closes it, or until the patience ends: then it is still open.
-func (s *service) raw(t *testing.T, patience time.Duration, text string) (got string, open bool) {
+// service closes it, or until patience ends: then it is still open.
+func (s *service) raw(t *testing.T, text string) (got string, open bool) {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
 	if err != nil {

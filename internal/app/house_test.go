@@ -30,6 +30,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 )
 
+// patience is how long anything may take that is not about time: the race
+// detector is slow and the machine may be busy. What does not happen at all
+// fails all the same.
+const patience = time.Minute
+
 // house is a running server with a workspace, an owner who is signed in, and
 // two devices.
 type house struct {
@@ -191,7 +196,7 @@ type stream struct {
 
 func (h *house) dial(header http.Header, query string) (*stream, *http.Response, error) {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 3*patience)
 	h.t.Cleanup(cancel)
 	c, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(h.URL(), "http")+"/api/v1/stream"+query, &websocket.DialOptions{
 		Subprotocols: []string{"rimewatch.v1"}, HTTPHeader: header, HTTPClient: h.http,

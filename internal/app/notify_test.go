@@ -70,7 +70,7 @@ func (r *receiver) next(t *testing.T) received {
 	select {
 	case m := <-r.got:
 		return m
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no message came")
 		return received{}
 	}
@@ -256,7 +256,7 @@ func TestDeadAndSlowReceivers(t *testing.T) {
 		t.Errorf("the good one got %s", m.body.Type)
 	}
 	// The slow one's is under way still; nothing is wanted of the dead one any more.
-	for deadline := time.Now().Add(20 * time.Second); s.Notify.Figures().Pending > 1; {
+	for deadline := time.Now().Add(patience); s.Notify.Figures().Pending > 1; {
 		if time.Now().After(deadline) {
 			t.Fatalf("figures %+v", s.Notify.Figures())
 		}
@@ -269,7 +269,7 @@ func TestDeadAndSlowReceivers(t *testing.T) {
 // delivered describes an alert's deliveries, once none of them waits any more.
 func (s *shop) delivered(alertID int64) []string {
 	s.Helper()
-	for deadline := time.Now().Add(20 * time.Second); s.Notify.Figures().Pending > 0; {
+	for deadline := time.Now().Add(patience); s.Notify.Figures().Pending > 0; {
 		if time.Now().After(deadline) {
 			s.Fatal("deliveries still wait")
 		}

@@ -56,7 +56,7 @@ func talk(t *testing.T, addr string, parts []string, answers int) []wireAnswer {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	for _, p := range parts {
 		if _, err := io.WriteString(conn, p); err != nil {
 			t.Fatal(err)

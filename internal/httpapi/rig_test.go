@@ -308,9 +308,9 @@ func (e *eventRecorder) Publish(p *publish.Commit) {
 func (e *eventRecorder) take(n int) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	late := time.AfterFunc(5*time.Second, e.more.Broadcast)
+	late := time.AfterFunc(time.Minute, e.more.Broadcast)
 	defer late.Stop()
-	for start := time.Now(); len(e.all) < n && time.Since(start) < 5*time.Second; {
+	for start := time.Now(); len(e.all) < n && time.Since(start) < time.Minute; {
 		e.more.Wait()
 	}
 	all := e.all
