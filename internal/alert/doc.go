@@ -1,9 +1,9 @@
-// Package alert is the rule engine: it turns the readings, the presence and the
-// clock of one device into transitions of alerts. It is pure. A State is a
-// value that the caller copies, advances with Observe, Tick and Resolved, and
-// keeps once the commit that carries the transitions is durable. Equal calls in
-// equal order give equal states: a Tick is an input like a reading, and belongs
-// into the log that is replayed after a restart.
+// Package alert is the rule engine: it turns what a unit has observed, the
+// presence and the clock of one device into transitions of alerts. It is pure. A
+// State is a value that the caller copies, advances with Arrived, Judge, Tick and
+// Resolved, and keeps once the commit that carries the transitions is durable.
+// Equal calls in equal order give equal states: a Tick is an input like a reading,
+// and belongs into the log that is replayed after a restart.
 //
 // # How the clocks run
 //
@@ -27,7 +27,7 @@
 //     its arrival.
 //   - A backlog moves the clocks in event time. It opens or escalates only by
 //     its last reading and only if that is younger than the offline time; hand
-//     readings that arrive together to ObserveAll or ObserveNext.
+//     readings that arrive together over in order, and mark the last.
 //   - An absent or implausible measurement is no evidence: what runs, runs on.
 //   - A person who resolves an alert whose condition holds is respected for
 //     30 min, or 5 min where it is critical.
@@ -41,10 +41,12 @@
 // adds the groups. "Running" means warm running: from the fifth minute of a run
 // on (from 60 % of the usual run of a unit with short runs), outside declared
 // defrosts; the clocks of these rules stand still in between, so their delays
-// count run time. "Own" is the unit's baseline: what its windows of six hours
-// have shown, as a line over ambient temperature, once two days are known; a
-// deviation counts when two windows in a row agree on it. Windows that deviate
-// are not learnt from.
+// count run time. "Own" is the unit's baseline at the same ambient temperature,
+// zone temperature and supply, once two days of running are known; a deviation
+// counts when two windows of six hours in a row agree on it. After maintenance, a
+// reported repair or a false alarm the unit is learnt anew (Relearn): alerts that
+// rest on the old baseline end as superseded. While a prediction is open, it
+// inhibits warnings about deviations that stand in its evidence.
 //
 //	type                        warning                          critical                        resolves after
 //	high_temperature            zone > temp_max, delay_s;        > critical_max,                 clear_s at ≤ temp_max − clear_delta
@@ -105,25 +107,8 @@
 // known (two days), only air that is critical anywhere is told, cold and damp
 // air as a warning.
 //
-// # How things are recognised
-//
-// Whether the compressor runs: its own flag, else the current between two learnt
-// levels, else vibration, else the discharge line above ambient. Starts need a
-// reading a minute, or the device's own counter; otherwise nothing is said of
-// them (Facts.StartsKnown). What is judged of a running compressor needs one in
-// five minutes; of slower loggers only the hot discharge line is. A failed start is a current above 2.5 times the
-// running level that is not followed by a run.
-//
-// A defrost: declared by the device, or a hump of the zone's temperature in a
-// half hour of the day in which it had one on two of the last days. Habits in
-// more than two half hours per defrost are doors, not defrosts. A defrost only
-// ever makes a warning wait; the critical limits see everything.
-//
-// A broken sensor: a sentinel, a value outside what the field can be on a
-// refrigerated unit, a zone that shows one number for an hour (and three times
-// as long as it ever did) while the compressor starts twice, a running compressor whose discharge line is less
-// than 15 K above its suction line, one that runs without voltage. Its values
-// are not judged as what they pretend to be.
+// What is recognised and learnt of the machine (running, starts, defrosts, broken
+// sensors, its baseline) is package unit's.
 //
 // # Memory
 //
