@@ -60,7 +60,7 @@ vet:
 
 # The linters are a module of their own: their two hundred dependencies are not the product's.
 lint: ## every linter of .golangci.yml, and functions that nothing calls
-	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run ./...
+	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run --allow-parallel-runners ./...
 	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
 
 FUZZTIME ?= 20s
