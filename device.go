@@ -1,7 +1,6 @@
 package rimewatch
 
 import (
-	"hash/fnv"
 	"strings"
 )
 
@@ -99,19 +98,3 @@ func ValidSerial(s string) bool {
 
 // SerialKey is the form in which serials are compared.
 func SerialKey(s string) string { return strings.ToLower(s) }
-
-// NumPartitions is the number of logical partitions, fixed for ever.
-const NumPartitions = 1024
-
-// Partition is the unit of order and of ownership of a device: FNV-1a over
-// workspace and device id, little-endian, modulo NumPartitions.
-func Partition(workspaceID, deviceID int64) int {
-	var b [16]byte
-	for i := range 8 {
-		b[i] = byte(workspaceID >> (8 * i))
-		b[8+i] = byte(deviceID >> (8 * i))
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(b[:])
-	return int(h.Sum64() % NumPartitions)
-}

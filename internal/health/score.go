@@ -51,23 +51,6 @@ const (
 	wholeNote  = 65535
 )
 
-// Severity places a value between normal (0), warning (0.5) and critical (1),
-// linear between them and bounded by 0 and 1. The three ascend or descend.
-func Severity(v, normal, warning, critical float64) float64 {
-	if critical < normal {
-		v, normal, warning, critical = -v, -normal, -warning, -critical
-	}
-	switch {
-	case v >= critical:
-		return 1
-	case v >= warning:
-		return 0.5 + 0.5*(v-warning)/(critical-warning)
-	case v > normal:
-		return 0.5 * (v - normal) / (warning - normal)
-	}
-	return 0
-}
-
 // Note remembers how severe a component but Calibration is, 0–1; higher is bounded by 1. What
 // is noted decays; a condition that lasts is noted again and again. The worst
 // note is remembered for 24 h: as all decay alike, it stays the worst one.

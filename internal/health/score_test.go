@@ -66,18 +66,6 @@ func TestExcursionsLowerTheScore(t *testing.T) {
 	}
 }
 
-func TestSeverity(t *testing.T) {
-	for _, tc := range []struct{ v, normal, warning, critical, want float64 }{
-		{0, 10, 20, 40, 0}, {10, 10, 20, 40, 0}, {15, 10, 20, 40, 0.25}, {20, 10, 20, 40, 0.5}, {30, 10, 20, 40, 0.75},
-		{40, 10, 20, 40, 1}, {99, 10, 20, 40, 1}, {230, 230, 207, 195.5, 0}, {207, 230, 207, 195.5, 0.5}, {100, 230, 207, 195.5, 1},
-		{201.25, 230, 207, 195.5, 0.75}, {5, 5, 5, 7, 0.5}, {4, 5, 5, 7, 0}, {7, 5, 7, 7, 1},
-	} {
-		if got := health.Severity(tc.v, tc.normal, tc.warning, tc.critical); math.Abs(got-tc.want) > 1e-12 {
-			t.Errorf("%+v: %v", tc, got)
-		}
-	}
-}
-
 func drawCircumstances(t *rapid.T, now rimewatch.Time) health.Circumstances {
 	c := health.Circumstances{
 		Now: now, OpenWarning: rapid.Bool().Draw(t, "warning"), OpenCritical: rapid.Bool().Draw(t, "critical"),
