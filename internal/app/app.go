@@ -124,7 +124,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 			return a.Accounts.Valid(ctx, p, now)
 		},
 	})
-	if a.mail, err = a.mailer(); err != nil {
+	if err = a.setMail(); err != nil {
 		return nil, err
 	}
 	a.Accounts = account.New(account.Config{

@@ -42,15 +42,16 @@ func (a *App) notifications() error {
 	return nil
 }
 
-// mailer connects to the mail server's settings; nil without one.
-func (a *App) mailer() (*email.Sender, error) {
+// setMail makes the sender of e-mail, where a mail server is configured.
+func (a *App) setMail() (err error) {
 	if a.cfg.SMTPHost == "" {
-		return nil, nil
+		return nil
 	}
-	return email.New(email.Config{
+	a.mail, err = email.New(email.Config{
 		Host: a.cfg.SMTPHost, Port: a.cfg.SMTPPort, Security: email.Security(a.cfg.SMTPTLS),
 		Username: a.cfg.SMTPUser, Password: a.cfg.SMTPPassword, From: a.cfg.SMTPFrom,
 	})
+	return err
 }
 
 // letters sends the accounts' letters; nil when the service does not. Links need

@@ -171,6 +171,7 @@ func (a factorRoom) reset(ctx context.Context, in *ResetInput) (Done, error) {
 func (f factorRoom) routes() []route {
 	const path = "/v1/me/second-factor"
 	conflict, gone := []rimewatch.Code{rimewatch.CodeConflict}, []rimewatch.Code{rimewatch.CodeNotFound}
+	either := []rimewatch.Code{rimewatch.CodeNotFound, rimewatch.CodeConflict}
 	return []route{
 		{method: http.MethodGet, path: path, id: "get-second-factor", tag: "Account", summary: "Get the state of your second factor", access: signedIn, bind: handle(f.state)},
 		{
@@ -179,7 +180,7 @@ func (f factorRoom) routes() []route {
 		},
 		{
 			method: http.MethodPost, path: path + "/confirm", id: "confirm-second-factor", tag: "Account", summary: "Confirm your second factor", access: signedIn, body: jsonBody,
-			also: append(gone, conflict...), description: "With the code that the app shows now. Ends all of your sessions and starts a new one for this browser.", bind: handle(f.confirm),
+			also: either, description: "With the code that the app shows now. Ends all of your sessions and starts a new one for this browser.", bind: handle(f.confirm),
 		},
 		{
 			method: http.MethodPost, path: path + "/recovery-codes", id: "renew-recovery-codes", tag: "Account", summary: "Replace your recovery codes", access: signedIn, body: jsonBody,

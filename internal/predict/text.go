@@ -121,7 +121,6 @@ func inEvidence(u *unit.State, f *findings) (set unit.Channels) {
 
 // departed are the channels that are away from their baseline, most first.
 func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewatch.Evidence {
-	var list []rimewatch.Evidence
 	share := func(ch unit.Channel) float64 { return math.Abs(f[ch]) / ch.Floor() }
 	var order []unit.Channel
 	set := inEvidence(u, f)
@@ -131,6 +130,7 @@ func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 		}
 	}
 	slices.SortStableFunc(order, func(a, b unit.Channel) int { return cmp.Compare(share(b), share(a)) })
+	list := make([]rimewatch.Evidence, 0, len(order))
 	for _, ch := range order {
 		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
 		ambient := round(unit.RefAmbient+u.Ambient(), 0)
