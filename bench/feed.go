@@ -183,7 +183,7 @@ var (
 	asNDJSON = batchForm{"application/x-ndjson", "", "\n", "\n"}
 )
 
-// bulk gives requests of as many readings, for the service.
+// bulk returns requests of as many readings, for the service.
 func (f *feed) bulk(form batchForm, size int, token string, next order) func(w, n int, buf []byte) []byte {
 	return func(w, _ int, buf []byte) []byte {
 		buf, at := openRequest(buf, "/api/v1/readings/batch", token, form.contentType)
@@ -200,12 +200,12 @@ func (f *feed) bulk(form batchForm, size int, token string, next order) func(w, 
 	}
 }
 
-// batches gives such requests as JSON.
+// batches returns such requests as JSON.
 func (f *feed) batches(size int, token string, next order) func(w, n int, buf []byte) []byte {
 	return f.bulk(asJSON, size, token, next)
 }
 
-// singles gives requests of one reading, for the service.
+// singles returns requests of one reading, for the service.
 func (f *feed) singles(token string, next order) func(w, n int, buf []byte) []byte {
 	return func(w, n int, buf []byte) []byte {
 		buf, at := openRequest(buf, "/api/v1/readings", token, "application/json")
@@ -222,7 +222,7 @@ func (f *feed) appendJSON(b []byte, w, n int, next order) []byte {
 	return append(append(append(b, '"'), f.json.get(fields)...), '}')
 }
 
-// lines gives requests of as many lines of InfluxDB's protocol, for
+// lines returns requests of as many lines of InfluxDB's protocol, for
 // VictoriaMetrics.
 func (f *feed) lines(size int, next order) func(w, n int, buf []byte) []byte {
 	return func(w, k int, buf []byte) []byte {

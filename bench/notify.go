@@ -127,7 +127,7 @@ func createHot(s *server, kind string, n int) error {
 	return err
 }
 
-// heat makes one device after the other too warm, and gives when each reading
+// heat makes one device after the other too warm, and returns when each reading
 // was acknowledged.
 func heat(s *server, n int) (map[string]time.Time, error) {
 	acked := make(map[string]time.Time, n)
@@ -173,7 +173,7 @@ func (b *box) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait gives how long after their readings the messages came.
+// wait returns how long after their readings the messages came.
 func (b *box) wait(acked map[string]time.Time, patience time.Duration) (lat result) {
 	missing := func() bool {
 		b.mu.Lock()

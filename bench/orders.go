@@ -89,7 +89,7 @@ func obey(ctx context.Context, a *app.App, order string) error {
 	return nil
 }
 
-// addWebhook gives the workspace a channel.
+// addWebhook creates a webhook channel in the workspace.
 func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
 	now := rimewatch.TimeOf(time.Now())
 	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, now)

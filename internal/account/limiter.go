@@ -129,6 +129,16 @@ func (c *failureCount[K]) wait(key K, limit int, now rimewatch.Time) time.Durati
 	return (f.since + c.window).Sub(now)
 }
 
+// try counts an attempt before its outcome is known, or returns for how long
+// the key has to wait and counts nothing.
+func (c *failureCount[K]) try(key K, limit int, now rimewatch.Time) time.Duration {
+	if wait := c.wait(key, limit, now); wait > 0 {
+		return wait
+	}
+	c.add(key, 1, now)
+	return 0
+}
+
 // get returns the failures of the key's present window.
 func (c *failureCount[K]) get(key K, now rimewatch.Time) failures {
 	f, ok := c.young[key]

@@ -63,11 +63,7 @@ func (g *signIns) init() {
 func (g *signIns) guess(email string, now rimewatch.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if wait := g.guesses.wait(email, strangerTries, now); wait > 0 {
-		return wait
-	}
-	g.guesses.add(email, 1, now)
-	return 0
+	return g.guesses.try(email, strangerTries, now)
 }
 
 // forgive takes a guess back that did not fail.
@@ -102,11 +98,7 @@ func (g *signIns) refused(userID int64, now rimewatch.Time) int {
 func (g *signIns) tryCode(userID int64, now rimewatch.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if wait := g.codes.wait(userID, codeTries, now); wait > 0 {
-		return wait
-	}
-	g.codes.add(userID, 1, now)
-	return 0
+	return g.codes.try(userID, codeTries, now)
 }
 
 func (g *signIns) forgiveCode(userID int64, now rimewatch.Time) {
