@@ -126,7 +126,8 @@ func newShop(t *testing.T) *shop {
 	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(w.ID), account.TokenRequest{Name: "t", Scopes: rimewatch.ScopesFull}, rimewatch.TimeOf(s.now.Now()))
 	s.must(err)
 	limit, none := 5.0, 0
-	_, err = s.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler",
+	// The clock is moved by minutes at once: a tick in between must not find the device silent.
+	_, err = s.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: "F-1", Name: "Back walk-in", EquipmentType: "walkin_cooler", OfflineAfterS: 7 * 86_400,
 		Limits: &rimewatch.LimitOverrides{TempMax: &limit, DelayS: &none, ClearS: &none}})
 	s.must(err)
 	s.api, err = client.New(s.URL(), token, nil)
