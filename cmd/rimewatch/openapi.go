@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 )
 
 type openapiCmd struct {
@@ -13,10 +14,10 @@ type openapiCmd struct {
 
 // Run prints the description that a server of this version serves.
 func (c *openapiCmd) Run(s streams) error {
-	api, err := httpapi.New(httpapi.Config{
+	api, err := v1.New(v1.Config{Config: httpapi.Config{
 		Version: versionName(), PublicURL: c.PublicURL,
 		Now: func() rimewatch.Time { return rimewatch.TimeOf(time.Now()) },
-	})
+	}})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
@@ -62,7 +63,7 @@ type App struct {
 	Store    *sqlite.Store
 	Accounts *account.Service
 	Ingest   *ingest.Service
-	API      *httpapi.API
+	API      *v1.API
 	Hub      *realtime.Hub
 	Notify   *notify.Service
 
@@ -141,7 +142,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	return a, nil
 }
 
-func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.API, error) {
+func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*v1.API, error) {
 	key, err := a.Store.Secret(ctx, "cursor")
 	if err != nil {
 		return nil, err
@@ -160,14 +161,15 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.registerMetrics(registry)
-	return httpapi.New(httpapi.Config{
-		Auth: a.Accounts, Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store, Streams: a.Hub,
-		Now: a.now, Log: a.log, CursorKey: key, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
-		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies,
-		PolicyDir: policies, Ready: a.ready, Fallback: ui,
-		Metrics:      promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		MetricsToken: a.cfg.MetricsToken, Registerer: registry,
+	return v1.New(v1.Config{
+		Config: httpapi.Config{
+			Auth: a.Accounts, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+			RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
+			Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
+		},
+		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
+		CursorKey: key, PolicyDir: policies,
 	})
 }
 
@@ -197,7 +199,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-	a.server = httpapi.NewServer(a.API, hs, idleTimeout)
+	a.server = v1.NewServer(a.API, hs, idleTimeout)
 	if a.cfg.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
 		if err != nil {

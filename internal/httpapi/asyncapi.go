@@ -53,7 +53,7 @@ func (a *API) finishStreamDocument() {
 		"unsubscribed": "A subscription has ended", "error": "Something that the client asked for was not done",
 		"deviceEvent": "News of a device", "readingEvent": "A new reading", "alertEvent": "News of an alert", "summaryEvent": "The health of the fleet has changed",
 	} {
-		messages[name] = object{"name": name, "title": title, "contentType": typeJSON, "payload": ref("components/schemas/" + upperFirst(name))}
+		messages[name] = object{"name": name, "title": title, "contentType": TypeJSON, "payload": ref("components/schemas/" + upperFirst(name))}
 	}
 	names := slices.Sorted(maps.Keys(messages))
 	used := object{}
@@ -70,8 +70,8 @@ func (a *API) finishStreamDocument() {
 	b, err := json.Marshal(object{
 		"asyncapi":           "3.0.0",
 		"info":               object{"title": "Rimewatch stream", "version": a.doc.Info.Version, "description": streamIntro, "license": a.doc.Info.License},
-		"defaultContentType": typeJSON,
-		"servers":            object{"this": streamServer(a.cfg.PublicURL)},
+		"defaultContentType": TypeJSON,
+		"servers":            object{"this": streamServer(a.Cfg.PublicURL)},
 		"channels": object{"stream": object{
 			"address": "/v1/stream", "title": "The stream", "messages": used,
 			"description": "A WebSocket with the subprotocol rimewatch.v1. Every message is a JSON object in a text frame.",

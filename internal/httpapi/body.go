@@ -19,23 +19,24 @@ import (
 
 // How large a body may be after decompression.
 const (
-	maxSingleBody = 1 << 20
+	MaxSingleBody = 1 << 20
 	maxBulkBody   = 16 << 20
 )
 
 // The content types that routes take.
 const (
-	typeJSON      = "application/json"
-	typeNDJSON    = "application/x-ndjson"
-	typeCSV       = "text/csv"
-	typeMultipart = "multipart/form-data"
+	TypeJSON      = "application/json"
+	TypeNDJSON    = "application/x-ndjson"
+	TypeCSV       = "text/csv"
+	TypeMultipart = "multipart/form-data"
+	TypePDF       = "application/pdf"
 )
 
-var errEmptyBody = wire.InvalidJSON("it is empty")
+var ErrEmptyBody = wire.InvalidJSON("it is empty")
 
-// contentType checks the Content-Type of a request against what the route
+// ContentType checks the Content-Type of a request against what the route
 // takes and gives the plain type.
-func contentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
+func ContentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
 	ct := h.Get("Content-Type")
 	if len(accepted) > 0 && ct == accepted[0] {
 		return ct, nil, nil
@@ -61,8 +62,8 @@ func contentType(h http.Header, accepted ...string) (string, map[string]string, 
 	return "", nil, unsupported()
 }
 
-// contentEncoding checks the Content-Encoding: "", gzip or zstd.
-func contentEncoding(h http.Header) (string, *rimewatch.Error) {
+// ContentEncoding checks the Content-Encoding: "", gzip or zstd.
+func ContentEncoding(h http.Header) (string, *rimewatch.Error) {
 	values := h["Content-Encoding"]
 	if len(values) == 0 {
 		return "", nil
@@ -84,10 +85,10 @@ func errTooLarge(limit int) *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The body must not be larger than %d bytes, after decompression.", limit)
 }
 
-// readBody reads and decompresses a whole body of at most limit bytes into buf,
+// ReadBody reads and decompresses a whole body of at most limit bytes into buf,
 // which it returns, grown where needed.
-func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]byte, *rimewatch.Error) {
-	encoding, e := contentEncoding(r.Header)
+func ReadBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]byte, *rimewatch.Error) {
+	encoding, e := ContentEncoding(r.Header)
 	if e != nil {
 		return buf, e
 	}
@@ -105,7 +106,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 	case "":
 		if n := int(r.ContentLength); n > cap(buf) {
 			// One more byte, so that the end is seen without growing again.
-			buf = make([]byte, 0, min(n, maxSingleBody)+1)
+			buf = make([]byte, 0, min(n, MaxSingleBody)+1)
 		}
 		return readAll(paced, buf, limit, nil)
 	case "gzip":
@@ -205,17 +206,17 @@ func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatc
 	}
 }
 
-// bulkBody reads a large body. Only so many of them are held at a time: the
+// BulkBody reads a large body. Only so many of them are held at a time: the
 // others wait a little and are then turned away. The caller calls release when
 // it is done with the body.
-func (a *API) bulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
+func (a *API) BulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
 	release = func() {}
-	if r.ContentLength < 0 || r.ContentLength > maxSingleBody || r.Header.Get("Content-Encoding") != "" {
+	if r.ContentLength < 0 || r.ContentLength > MaxSingleBody || r.Header.Get("Content-Encoding") != "" {
 		if release, e = a.bulk.take(r.Context(), workspaceID); e != nil {
 			return buf, release, e
 		}
 	}
-	body, e = readBody(w, r, buf, maxBulkBody)
+	body, e = ReadBody(w, r, buf, maxBulkBody)
 	return body, release, e
 }
 
@@ -249,7 +250,7 @@ func (b *bulkSlots) workspace(id int64) chan struct{} {
 	return c
 }
 
-// take waits a little for a slot. release is never nil.
+// Take waits a little for a slot. release is never nil.
 func (b *bulkSlots) take(ctx context.Context, workspaceID int64) (release func(), e *rimewatch.Error) {
 	var taken []chan struct{}
 	release = func() {

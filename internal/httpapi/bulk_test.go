@@ -25,7 +25,7 @@ func TestBodyOfNothing(t *testing.T) {
 		r := httptest.NewRequest("POST", "/", bytes.NewReader(bytes.Repeat(member.Bytes(), c.members)))
 		r.Header.Set("Content-Encoding", "gzip")
 		r.ContentLength = -1
-		body, e := readBody(httptest.NewRecorder(), r, nil, 64<<10)
+		body, e := ReadBody(httptest.NewRecorder(), r, nil, 64<<10)
 		var got rimewatch.Code
 		if e != nil {
 			got = e.Code

@@ -2,45 +2,48 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// call is one request on its way through the API.
-type call struct {
-	id        string
-	now       rimewatch.Time
-	route     *route
-	principal account.Principal // zero on public routes
-	query     url.Values        // the parameters that the route knows, checked
+// Call is one request on its way through the API.
+type Call struct {
+	ID        string
+	Now       rimewatch.Time
+	route     *Route
+	Principal account.Principal // zero on public routes
+	Query     url.Values        // the parameters that the route knows, checked
 	mediaType string            // of the body
 	body      []byte            // checked
-	w         http.ResponseWriter
-	r         *http.Request
+	W         http.ResponseWriter
+	R         *http.Request
 	streamed  time.Time // when a streamed answer last moved its deadlines
 }
 
 type callKey struct{}
 
-// callOf finds the call that a handler works on.
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+// CallOf finds the call that a handler works on.
+func CallOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
-// workspace is the one that the principal belongs to.
-func (c *call) workspace() int64 { return c.principal.WorkspaceID }
+// Workspace is the one that the principal belongs to.
+func (c *Call) Workspace() int64 { return c.Principal.WorkspaceID }
 
-// header sets a response header.
-func (c *call) header(name, value string) { c.w.Header().Set(name, value) }
+// Header sets a response header.
+func (c *Call) Header(name, value string) { c.W.Header().Set(name, value) }
 
-// clientAddr is the address that the request comes from. Behind a trusted proxy
+// ClientAddr is the address that the request comes from. Behind a trusted proxy
 // it is the last one in X-Forwarded-For that is not a trusted proxy itself: what
 // stands before that, anyone could have written.
-func (a *API) clientAddr(r *http.Request) netip.Addr {
+func (a *API) ClientAddr(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -64,7 +67,7 @@ func (a *API) clientAddr(r *http.Request) netip.Addr {
 }
 
 func (a *API) trusted(addr netip.Addr) bool {
-	for _, p := range a.cfg.TrustedProxies {
+	for _, p := range a.Cfg.TrustedProxies {
 		if p.Contains(addr) {
 			return true
 		}
@@ -72,11 +75,109 @@ func (a *API) trusted(addr netip.Addr) bool {
 	return false
 }
 
-// onTLS tells whether the browser speaks TLS, to us or to a trusted proxy.
-func (a *API) onTLS(r *http.Request) bool {
+// OnTLS tells whether the browser speaks TLS, to us or to a trusted proxy.
+func (a *API) OnTLS(r *http.Request) bool {
 	if a.secure || r.TLS != nil || r.Context().Value(overTLS{}) != nil {
 		return true
 	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && a.trusted(ap.Addr().Unmap()) && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+// overTLS marks the context of requests that came over our own TLS.
+type overTLS struct{}
+
+// OverTLS marks the context of requests that come over our own TLS, which
+// net/http does not see.
+func OverTLS(ctx context.Context) context.Context {
+	return context.WithValue(ctx, overTLS{}, true)
+}
+
+// Actor names who does something: a person by name or e-mail, a token by its
+// number, since its name may change.
+func (a *API) Actor(ctx context.Context, p account.Principal) (string, error) {
+	u, err := a.person(ctx, &p)
+	switch {
+	case err != nil || !p.Session:
+		return TokenActor(&p), err
+	case u.Name != "":
+		return u.Name, nil
+	default:
+		return u.Email, nil
+	}
+}
+
+func (a *API) person(ctx context.Context, p *account.Principal) (rimewatch.User, error) {
+	if !p.Session {
+		return rimewatch.User{}, nil
+	}
+	return a.Cfg.Auth.Person(ctx, *p)
+}
+
+func TokenActor(p *account.Principal) string {
+	return "token " + strconv.FormatInt(p.TokenID, 10)
+}
+
+// AuditActor is actor for the audit trail, where a name alone is not enough.
+func (a *API) AuditActor(ctx context.Context, p account.Principal) (string, error) {
+	u, err := a.person(ctx, &p)
+	if err != nil || !p.Session {
+		return TokenActor(&p), err
+	}
+	return u.Label(), nil
+}
+
+// Param returns a parameter, or the default when it was not sent.
+func (c *Call) Param(name, byDefault string) string {
+	if v := c.Query.Get(name); v != "" {
+		return v
+	}
+	return byDefault
+}
+
+// Number gives an integer parameter, which is checked already.
+func (c *Call) Number(name string, byDefault, most int64) int64 {
+	n, err := strconv.ParseInt(c.Query.Get(name), 10, 64)
+	if err != nil {
+		n = byDefault
+	}
+	return min(n, most)
+}
+
+// PageInput gives the paging parameters of a route that writes its own answer.
+func (c *Call) PageInput() PageInput {
+	return PageInput{Page: c.Number("page", 1, wire.MaxCount), PerPage: c.Number("per_page", 15, wire.MaxCount), Cursor: c.Query.Get("cursor")}
+}
+
+// errGone means that the client went away.
+var errGone = errors.New("client is gone")
+
+// Stream lets an answer take longer than the server allows for others, as long
+// as its reader keeps up: every piece has WriteTimeout.
+func (c *Call) Stream(piece []byte) error {
+	now := time.Now()
+	if now.Sub(c.streamed) > WriteTimeout/4 {
+		control := http.NewResponseController(c.W)
+		_ = control.SetReadDeadline(time.Time{}) // a late one would be taken for the client's death
+		_ = control.SetWriteDeadline(now.Add(WriteTimeout))
+		c.streamed = now
+	}
+	_, err := c.W.Write(piece)
+	if err != nil {
+		return errors.Join(errGone, err)
+	}
+	return nil
+}
+
+// BrokenStream ends an answer that failed on its way. When a part of it is out,
+// only breaking the connection tells the client that the rest is missing.
+func (a *API) BrokenStream(c *Call, err error) error {
+	rec, ok := c.W.(*Recorder)
+	if !ok || rec.status == 0 {
+		return err
+	}
+	if !errors.Is(err, errGone) && c.R.Context().Err() == nil {
+		a.Cfg.Log.Error("answer broke off", "path", c.R.URL.Path, "request_id", c.ID, "error", err)
+	}
+	panic(http.ErrAbortHandler)
 }

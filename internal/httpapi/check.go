@@ -17,11 +17,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// checker tells what is wrong with a request, by the same schemas that describe
+// Checker tells what is wrong with a request, by the same schemas that describe
 // it. huma has a validator too, but it takes mis-cased keys, ignores null where
 // null is not allowed, and rounds large numbers before it looks at them.
 type checker struct {
-	registry huma.Registry
+	Registry huma.Registry
 	patterns map[string]pattern
 }
 
@@ -33,7 +33,7 @@ type pattern struct {
 
 func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 	for s.Ref != "" {
-		s = c.registry.SchemaFromRef(s.Ref)
+		s = c.Registry.SchemaFromRef(s.Ref)
 	}
 	return s
 }
@@ -67,8 +67,8 @@ func (c *checker) prepare(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// body checks the JSON text of a body: its syntax and its fields in one walk.
-func (c *checker) body(s *huma.Schema, text []byte) *rimewatch.Error {
+// Body checks the JSON text of a body: its syntax and its fields in one walk.
+func (c *checker) Body(s *huma.Schema, text []byte) *rimewatch.Error {
 	var f wire.FieldErrors
 	object := false
 	err := wire.Scan(text, func(in *wire.Scanner) bool {
@@ -186,11 +186,11 @@ func (c *checker) object(s *huma.Schema, in *wire.Scanner, path string, f *wire.
 	return ok
 }
 
-// maxKeyLen is the extension that bounds the keys of a map.
-const maxKeyLen = "x-maxKeyLength"
+// MaxKeyLen is the extension that bounds the keys of a map.
+const MaxKeyLen = "x-maxKeyLength"
 
 func (c *checker) propertyName(s *huma.Schema, key []byte, path string, f *wire.FieldErrors) bool {
-	most, ok := s.Extensions[maxKeyLen].(int)
+	most, ok := s.Extensions[MaxKeyLen].(int)
 	switch n := utf8.RuneCount(key); {
 	case n == 0:
 		f.Add(path, "the key must not be empty")
@@ -279,21 +279,21 @@ func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	n, _ := strconv.ParseFloat(v, 64)
 	switch {
 	case s.Minimum != nil && s.Maximum != nil && (n < *s.Minimum || n > *s.Maximum):
-		f.Add(path, "must be between %s and %s", plain(*s.Minimum), plain(*s.Maximum))
+		f.Add(path, "must be between %s and %s", Plain(*s.Minimum), Plain(*s.Maximum))
 	case s.Minimum != nil && n < *s.Minimum:
-		f.Add(path, "must be at least %s", plain(*s.Minimum))
+		f.Add(path, "must be at least %s", Plain(*s.Minimum))
 	case s.Maximum != nil && n > *s.Maximum:
-		f.Add(path, "must be at most %s", plain(*s.Maximum))
+		f.Add(path, "must be at most %s", Plain(*s.Maximum))
 	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum:
-		f.Add(path, "must be more than %s", plain(*s.ExclusiveMinimum))
+		f.Add(path, "must be more than %s", Plain(*s.ExclusiveMinimum))
 	case math.IsInf(n, 0) || (s.Type == huma.TypeInteger && math.Abs(n) > wire.MaxCount):
 		f.Add(path, "is too large")
 	}
 }
 
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// query checks the parameters of a request and gives the values that the route
+// Query checks the parameters of a request and gives the values that the route
 // knows. Unknown ones are ignored. An integer too large for the machine becomes
 // the largest: "a larger one is clamped" knows no end.
 func (c *checker) query(params []*huma.Param, raw string) (url.Values, *rimewatch.Error) {

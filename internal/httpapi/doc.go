@@ -1,12 +1,14 @@
-// Package httpapi is the REST API: /api/v1 with its description and docs page,
-// and what watches the service (/healthz, /readyz, /metrics).
+// Package httpapi is the frame of the REST API: it takes requests to routes past
+// the checks that all of them share, describes the routes, and serves what
+// watches the service (/healthz, /readyz, /metrics). The resources are in
+// package v1.
 //
 // # One table
 //
-// table gives every route with its method, path, access, body and description.
-// The router, the checks, the OpenAPI document and the tests of authentication
-// are made from it. Handlers take checked input and return data or an error;
-// statusOf is the one place that turns an error's code into a status.
+// Every route is a row with its method, path, access, body and description. The
+// router, the checks, the OpenAPI document and the tests of authentication are
+// made from it. Handlers take checked input and return data or an error; statusOf
+// is the one place that turns an error's code into a status.
 //
 // # The order of checks
 //
@@ -24,12 +26,10 @@
 // Only then huma binds parameters and body to the handler's input type; it never
 // has a reason to answer by itself.
 //
-// # The hot path
+// # Direct routes
 //
-// POST /v1/readings and its batch go past the router and huma. Ingest, which
-// does the work, knows nothing of net/http, so that a leaner listener can use
-// it. The rate of single readings is limited per device, so it is checked once
-// the device is known.
+// POST /v1/readings and its batch go past the router and huma: their handlers do
+// the checks themselves.
 //
 // # Answers
 //

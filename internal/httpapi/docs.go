@@ -17,17 +17,17 @@ var docsTypes = map[string]string{
 	"docs.js":    "text/javascript; charset=utf-8",
 }
 
-func (a *API) docsPage(c *call) error { return c.docsFile("index.html") }
+func (a *API) docsPage(c *Call) error { return c.docsFile("index.html") }
 
-func (a *API) docsFile(c *call) error {
-	name := c.r.PathValue("file")
+func (a *API) docsFile(c *Call) error {
+	name := c.R.PathValue("file")
 	if name == "index.html" { // has one address
 		return errNoSuchPath()
 	}
 	return c.docsFile(name)
 }
 
-func (c *call) docsFile(name string) error {
+func (c *Call) docsFile(name string) error {
 	contentType, ok := docsTypes[name]
 	if !ok {
 		return errNoSuchPath()
@@ -36,7 +36,7 @@ func (c *call) docsFile(name string) error {
 	if err != nil {
 		return err
 	}
-	c.header("Content-Security-Policy", docsPolicy)
+	c.Header("Content-Security-Policy", docsPolicy)
 	c.cached(contentType, b, etagOf(b))
 	return nil
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// sessionCookie holds the secret of a signed-in browser. On TLS it has a prefix
+// SessionCookie holds the secret of a signed-in browser. On TLS it has a prefix
 // by which browsers take it from this very host alone, over TLS.
 const (
 	sessionCookie    = "rimewatch_session"
 	tlsSessionCookie = "__Host-" + sessionCookie
 )
 
-func (a *API) sessionCookie(r *http.Request) string {
-	if a.onTLS(r) {
+func (a *API) SessionCookie(r *http.Request) string {
+	if a.OnTLS(r) {
 		return tlsSessionCookie
 	}
 	return sessionCookie
@@ -26,20 +26,20 @@ func (a *API) sessionCookie(r *http.Request) string {
 
 // admit checks a request in the order that the contract fixes: authentication,
 // scope, rate, content type, size, JSON, fields. Existence is for the handler.
-func (a *API) admit(c *call) *rimewatch.Error {
+func (a *API) admit(c *Call) *rimewatch.Error {
 	var e *rimewatch.Error
 	switch {
-	case c.route.access.public:
-		e = a.checkOrigin(c.r)
+	case c.route.Access.Public:
+		e = a.checkOrigin(c.R)
 	case c.route.socket:
-		c.principal, e = a.authenticateSocket(c.r, c.now)
+		c.Principal, e = a.authenticateSocket(c.R, c.Now)
 	default:
-		c.principal, e = a.authenticate(c.r, c.now)
+		c.Principal, e = a.Authenticate(c.R, c.Now)
 	}
 	if e != nil {
 		return e
 	}
-	if e := c.route.access.check(&c.principal); e != nil {
+	if e := c.route.Access.check(&c.Principal); e != nil {
 		return e
 	}
 	if e := a.limit(c); e != nil {
@@ -51,20 +51,20 @@ func (a *API) admit(c *call) *rimewatch.Error {
 	return a.checkFields(c)
 }
 
-// authenticate finds the principal by the Authorization header or, failing
+// Authenticate finds the principal by the Authorization header or, failing
 // that, by the session cookie. A cookie is sent by the browser whoever made the
 // page, so it counts for writes only when the page is ours.
-func (a *API) authenticate(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
+func (a *API) Authenticate(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
 	if sent := r.Header["Authorization"]; len(sent) > 0 {
 		return a.bearer(r, sent, now)
 	}
-	cookie, err := r.Cookie(a.sessionCookie(r))
+	cookie, err := r.Cookie(a.SessionCookie(r))
 	if err != nil {
 		return account.Principal{}, errUnauthenticated()
 	}
-	p, err := a.cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
+	p, err := a.Cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
 	if err != nil {
-		return account.Principal{}, asError(err)
+		return account.Principal{}, AsError(err)
 	}
 	return p, a.checkOrigin(r)
 }
@@ -85,7 +85,7 @@ func errUnauthenticated() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The request is not authenticated.")
 }
 
-func errTooManyFailures(wait time.Duration) *rimewatch.Error {
+func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 	e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many failed authentications from this address.")
 	e.RetryAfter = wait
 	return e
@@ -94,23 +94,23 @@ func errTooManyFailures(wait time.Duration) *rimewatch.Error {
 // bearer authenticates by an API token. Failures are counted per address; a
 // valid token from the same address still works.
 func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
-	token, ok := bearerToken(sent)
+	token, ok := BearerToken(sent)
 	if ok {
-		p, err := a.cfg.Auth.Authenticate(r.Context(), token, now)
+		p, err := a.Cfg.Auth.Authenticate(r.Context(), token, now)
 		if err == nil {
 			return p, nil
 		}
-		if e := asError(err); e.Code != rimewatch.CodeUnauthenticated {
+		if e := AsError(err); e.Code != rimewatch.CodeUnauthenticated {
 			return account.Principal{}, e
 		}
 	}
-	if wait := a.authFailures.Fail(a.clientAddr(r), now); wait > 0 {
-		return account.Principal{}, errTooManyFailures(wait)
+	if wait := a.AuthFailures.Fail(a.ClientAddr(r), now); wait > 0 {
+		return account.Principal{}, ErrTooManyFailures(wait)
 	}
 	return account.Principal{}, errUnauthenticated()
 }
 
-func bearerToken(sent []string) (string, bool) {
+func BearerToken(sent []string) (string, bool) {
 	const scheme = "bearer "
 	if len(sent) != 1 || len(sent[0]) <= len(scheme) || !strings.EqualFold(sent[0][:len(scheme)], scheme) {
 		return "", false
@@ -120,18 +120,18 @@ func bearerToken(sent []string) (string, bool) {
 
 // limit counts the request against its token or person. Ingest counts against
 // the device instead.
-func (a *API) limit(c *call) *rimewatch.Error {
-	if c.route.access.public {
+func (a *API) limit(c *Call) *rimewatch.Error {
+	if c.route.Access.Public {
 		return nil
 	}
-	if c.route.perDevice {
-		who := a.cfg.Fleet.Identify(c.workspace(), []byte(c.r.PathValue("serial")))
+	if c.route.PerDevice {
+		who := a.Cfg.Identify(c.Workspace(), []byte(c.R.PathValue("serial")))
 		if who == nil {
 			return nil
 		}
-		return takeFrom(a.deviceLimit, who.ID, c.now, c.w.Header())
+		return takeFrom(a.DeviceLimit, who.ID, c.Now, c.W.Header())
 	}
-	return takeFrom(a.tokenLimit, limitKey(&c.principal), c.now, c.w.Header())
+	return takeFrom(a.tokenLimit, limitKey(&c.Principal), c.Now, c.W.Header())
 }
 
 // limitKey tells tokens and people apart.
@@ -142,54 +142,54 @@ func limitKey(p *account.Principal) int64 {
 	return p.TokenID
 }
 
-func takeFrom(l *limiter, key int64, now rimewatch.Time, h http.Header) *rimewatch.Error {
-	left, wait := l.take(key, now)
-	l.header(h, left)
+func takeFrom(l *Limiter, key int64, now rimewatch.Time, h http.Header) *rimewatch.Error {
+	left, wait := l.Take(key, now)
+	l.Header(h, left)
 	if wait > 0 {
-		return errRateLimited(wait)
+		return ErrRateLimited(wait)
 	}
 	return nil
 }
 
 // takeBody reads the body of a route that has one, and checks its type and size.
-func (a *API) takeBody(c *call) *rimewatch.Error {
-	b := &c.route.body
-	if len(b.types) == 0 || b.stream {
+func (a *API) takeBody(c *Call) *rimewatch.Error {
+	b := &c.route.Body
+	if len(b.Types) == 0 || b.Stream {
 		return nil
 	}
-	if c.r.ContentLength == 0 {
-		if b.optional {
+	if c.R.ContentLength == 0 {
+		if b.Optional {
 			return nil
 		}
-		return errEmptyBody
+		return ErrEmptyBody
 	}
-	mediaType, _, e := contentType(c.r.Header, b.types...)
+	mediaType, _, e := ContentType(c.R.Header, b.Types...)
 	if e != nil {
 		return e
 	}
 	c.mediaType = mediaType
-	c.body, e = readBody(c.w, c.r, nil, maxSingleBody)
+	c.body, e = ReadBody(c.W, c.R, nil, MaxSingleBody)
 	if e != nil {
 		return e
 	}
 	if wire.Blank(c.body) {
 		c.body = nil
-		if b.optional {
+		if b.Optional {
 			return nil
 		}
-		return errEmptyBody
+		return ErrEmptyBody
 	}
 	return nil
 }
 
 // checkFields checks query parameters, and the syntax and members of a JSON body.
-func (a *API) checkFields(c *call) *rimewatch.Error {
-	query, e := a.checker.query(c.route.op.Parameters, c.r.URL.RawQuery)
-	c.query = query
+func (a *API) checkFields(c *Call) *rimewatch.Error {
+	query, e := a.Checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
+	c.Query = query
 	if len(c.body) == 0 {
 		return e
 	}
-	return merge(e, a.checker.body(c.route.bodySchema, c.body))
+	return merge(e, a.Checker.Body(c.route.bodySchema, c.body))
 }
 
 // merge joins what is wrong in two places; a malformed document comes first.

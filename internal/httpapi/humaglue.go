@@ -20,21 +20,21 @@ type humaBase = huma.Context
 // humaContext shows huma a request that was already read and checked.
 type humaContext struct {
 	humaBase
-	c *call
+	c *Call
 }
 
 func newHumaContext(op *huma.Operation, w http.ResponseWriter, r *http.Request) huma.Context {
-	return humaContext{humago.NewContext(op, r, w), callOf(r.Context())}
+	return humaContext{humago.NewContext(op, r, w), CallOf(r.Context())}
 }
 
 // Query gives a checked parameter.
-func (h humaContext) Query(name string) string { return h.c.query.Get(name) }
+func (h humaContext) Query(name string) string { return h.c.Query.Get(name) }
 
 // Header hides the content type: the body is known to be JSON.
 func (h humaContext) Header(name string) string {
 	switch name {
 	case "Content-Type", "Accept":
-		return typeJSON
+		return TypeJSON
 	default:
 		return h.humaBase.Header(name)
 	}
@@ -60,10 +60,10 @@ func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
 		}
 		p = problem{err: refusal(own)}
 	}
-	c := callOf(ctx.Context())
+	c := CallOf(ctx.Context())
 	a.logFailure(c, p.err)
-	setFailureHeaders(c.w.Header(), p.err)
-	return rawJSON(wire.AppendFailure(nil, p.err, c.id)), nil
+	setFailureHeaders(c.W.Header(), p.err)
+	return rawJSON(wire.AppendFailure(nil, p.err, c.ID)), nil
 }
 
 // refusal gives what huma itself refuses the envelope, too. Our checks come
@@ -90,9 +90,9 @@ func marshalJSON(w io.Writer, v any) error {
 
 func newHuma(a *API, d huma.Adapter) huma.API {
 	return huma.NewAPI(huma.Config{
-		OpenAPI:       newDocument(a.cfg.Version, a.cfg.PublicURL),
-		Formats:       map[string]huma.Format{typeJSON: {Marshal: marshalJSON, Unmarshal: json.Unmarshal}},
-		DefaultFormat: typeJSON,
+		OpenAPI:       newDocument(a.Cfg.Version, a.Cfg.PublicURL, a.Cfg.Describe),
+		Formats:       map[string]huma.Format{TypeJSON: {Marshal: marshalJSON, Unmarshal: json.Unmarshal}},
+		DefaultFormat: TypeJSON,
 		Transformers:  []huma.Transformer{a.answerProblem},
 	}, d)
 }

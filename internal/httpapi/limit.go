@@ -9,15 +9,15 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// limiter is a token bucket per key, in the form of the generic cell rate
+// Limiter is a token bucket per key, in the form of the generic cell rate
 // algorithm: for each key the moment at which its bucket will be full again.
 // A key whose bucket is full needs no entry, so memory follows the number of
 // keys in use, not the number that exist.
-type limiter struct {
-	every  int64 // µs for one request; 0 = no limit
+type Limiter struct {
+	Every  int64 // µs for one request; 0 = no limit
 	burst  int64
-	policy []string // header value, shared
-	left   [][]string
+	Policy []string // header value, shared
+	Left   [][]string
 	shards [16]limiterShard
 }
 
@@ -30,17 +30,17 @@ type limiterShard struct {
 // minSweep is the smallest number of entries that is worth a sweep.
 const minSweep = 4096
 
-func newLimiter(perMinute, burst int, name string) *limiter {
-	l := &limiter{burst: int64(burst)}
+func NewLimiter(perMinute, burst int, name string) *Limiter {
+	l := &Limiter{burst: int64(burst)}
 	if perMinute <= 0 {
 		return l
 	}
-	l.every = int64(time.Minute/time.Microsecond) / int64(perMinute)
+	l.Every = int64(time.Minute/time.Microsecond) / int64(perMinute)
 	l.burst = int64(burst)
-	l.policy = []string{fmt.Sprintf("%q;q=%d;w=60", name, perMinute)}
-	l.left = make([][]string, burst+1)
-	for n := range l.left {
-		l.left[n] = []string{strconv.Quote(name) + ";r=" + strconv.Itoa(n)}
+	l.Policy = []string{fmt.Sprintf("%q;q=%d;w=60", name, perMinute)}
+	l.Left = make([][]string, burst+1)
+	for n := range l.Left {
+		l.Left[n] = []string{strconv.Quote(name) + ";r=" + strconv.Itoa(n)}
 	}
 	for i := range l.shards {
 		l.shards[i].full = make(map[int64]int64)
@@ -49,10 +49,10 @@ func newLimiter(perMinute, burst int, name string) *limiter {
 	return l
 }
 
-// take takes one request out of a key's bucket. It gives how many are left, or
+// Take takes one request out of a key's bucket. It gives how many are left, or
 // how long until there is one.
-func (l *limiter) take(key int64, now rimewatch.Time) (left int, wait time.Duration) {
-	if l.every == 0 {
+func (l *Limiter) Take(key int64, now rimewatch.Time) (left int, wait time.Duration) {
+	if l.Every == 0 {
 		return 0, 0
 	}
 	t := int64(now) * 1000
@@ -60,19 +60,19 @@ func (l *limiter) take(key int64, now rimewatch.Time) (left int, wait time.Durat
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	full := max(s.full[key], t)
-	if full-t > l.burst*l.every {
+	if full-t > l.burst*l.Every {
 		full = t // the clock was set back: what was taken before says nothing now
 	}
 	debt := full - t // µs of requests already taken
-	if limit := (l.burst - 1) * l.every; debt > limit {
+	if limit := (l.burst - 1) * l.Every; debt > limit {
 		return 0, time.Duration(debt-limit) * time.Microsecond
 	}
-	full += l.every
+	full += l.Every
 	if len(s.full) >= s.sweep {
 		s.drop(t)
 	}
 	s.full[key] = full
-	return int((l.burst*l.every - (full - t)) / l.every), 0
+	return int((l.burst*l.Every - (full - t)) / l.Every), 0
 }
 
 // drop forgets full buckets. The next sweep waits until there are twice as many
@@ -86,15 +86,15 @@ func (s *limiterShard) drop(t int64) {
 	s.sweep = max(minSweep, 2*len(s.full))
 }
 
-// header names the limit and what is left of it.
-func (l *limiter) header(h map[string][]string, left int) {
-	if l.every != 0 {
-		h["Ratelimit-Policy"] = l.policy
-		h["Ratelimit"] = l.left[left]
+// Header names the limit and what is left of it.
+func (l *Limiter) Header(h map[string][]string, left int) {
+	if l.Every != 0 {
+		h["Ratelimit-Policy"] = l.Policy
+		h["Ratelimit"] = l.Left[left]
 	}
 }
 
-func errRateLimited(wait time.Duration) *rimewatch.Error {
+func ErrRateLimited(wait time.Duration) *rimewatch.Error {
 	e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many requests.")
 	e.RetryAfter = wait
 	return e

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// meter counts and times requests by route.
+// Meter counts and times requests by route.
 type meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -29,26 +29,26 @@ func newMeter(r prometheus.Registerer) *meter {
 	return m
 }
 
-// observe records one request. Paths that no route has share one label, and so
+// Observe records one request. Paths that no route has share one label, and so
 // do methods that nobody knows: labels must not grow with what strangers send.
-func (m *meter) observe(rt *route, status int, took time.Duration) {
+func (m *meter) observe(rt *Route, status int, took time.Duration) {
 	name, label := "other", "other"
 	if rt != nil {
-		name, label = rt.path, rt.method
+		name, label = rt.Path, rt.Method
 	}
 	m.requests.WithLabelValues(label, name, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(label, name).Observe(took.Seconds())
 }
 
-// hotMeter is a route's part of the meter with its labels resolved.
-type hotMeter struct {
+// HotMeter is a route's part of the meter with its labels resolved.
+type HotMeter struct {
 	byStatus map[int]prometheus.Counter // complete from the start, so reads need no lock
 	seconds  prometheus.Observer
 }
 
-func (m *meter) hot(method, path string) hotMeter {
-	h := hotMeter{byStatus: make(map[int]prometheus.Counter), seconds: m.seconds.WithLabelValues(method, path)}
-	for _, status := range statusOf {
+func (m *meter) Hot(method, path string) HotMeter {
+	h := HotMeter{byStatus: make(map[int]prometheus.Counter), seconds: m.seconds.WithLabelValues(method, path)}
+	for _, status := range StatusOf {
 		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
 	}
 	for _, status := range []int{200, 201} {
@@ -57,7 +57,7 @@ func (m *meter) hot(method, path string) hotMeter {
 	return h
 }
 
-func (h *hotMeter) observe(status int, took time.Duration) {
+func (h *HotMeter) Observe(status int, took time.Duration) {
 	h.byStatus[status].Inc()
 	h.seconds.Observe(took.Seconds())
 }

@@ -33,12 +33,12 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Versions.** v1 only grows: new fields and endpoints may appear, nothing is renamed or removed. Clients ignore what they do not know.`
 
-func newDocument(version, publicURL string) *huma.OpenAPI {
+func newDocument(version, publicURL string, describe func(huma.Registry)) *huma.OpenAPI {
 	if version == "" {
 		version = "dev"
 	}
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	describeShapes(registry)
+	describe(registry)
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -70,24 +70,24 @@ func newDocument(version, publicURL string) *huma.OpenAPI {
 }
 
 // describe turns a row of the table into the operation that huma completes.
-func describe(rt *route) *huma.Operation {
+func describe(rt *Route) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: rt.id, Method: rt.method, Path: rt.path, DefaultStatus: rt.status,
-		Tags: []string{rt.tag}, Summary: rt.summary, Description: strings.TrimSpace(rt.description + "\n\n" + accessText(&rt.access)),
+		OperationID: rt.ID, Method: rt.Method, Path: rt.Path, DefaultStatus: rt.Status,
+		Tags: []string{rt.Tag}, Summary: rt.Summary, Description: strings.TrimSpace(rt.Description + "\n\n" + accessText(&rt.Access)),
 		SkipValidateParams: true, SkipValidateBody: true, MaxBodyBytes: maxBulkBody + 1,
 		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
 	}
 	if op.DefaultStatus == 0 {
 		op.DefaultStatus = http.StatusOK
 	}
-	if !rt.access.public {
+	if !rt.Access.Public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
-		if rt.access.role != "" || rt.access.own {
+		if rt.Access.Role != "" || rt.Access.Own {
 			op.Security = op.Security[1:]
 		}
 	}
 	for _, code := range failures(rt) {
-		status := statusOf[code]
+		status := StatusOf[code]
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
 	}
 	return op
@@ -95,34 +95,34 @@ func describe(rt *route) *huma.Operation {
 
 func accessText(x *access) string {
 	switch {
-	case x.public:
+	case x.Public:
 		return "Needs no token."
-	case x.role != "":
-		return "Needs a signed-in user with the role " + string(x.role) + "; an API token cannot do this."
-	case x.own:
+	case x.Role != "":
+		return "Needs a signed-in user with the role " + string(x.Role) + "; an API token cannot do this."
+	case x.Own:
 		return "Needs a signed-in user, a member of a workspace or not; an API token cannot do this."
-	case x.scopes == 0:
+	case x.Scopes == 0:
 		return "Needs a token or a signed-in user."
 	default:
-		return "Needs the scope `" + strings.Join(x.scopes.Names(), "`, `") + "`."
+		return "Needs the scope `" + strings.Join(x.Scopes.Names(), "`, `") + "`."
 	}
 }
 
 // failures lists the codes that a route may answer with.
-func failures(rt *route) []rimewatch.Code {
+func failures(rt *Route) []rimewatch.Code {
 	codes := []rimewatch.Code{rimewatch.CodeInternal, rimewatch.CodeUnavailable, rimewatch.CodeValidationFailed}
-	if !rt.access.public {
+	if !rt.Access.Public {
 		codes = append(codes, rimewatch.CodeUnauthenticated, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
-	} else if !safeMethod(rt.method) {
+	} else if !safeMethod(rt.Method) {
 		codes = append(codes, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
 	}
-	if len(rt.body.types) > 0 {
+	if len(rt.Body.Types) > 0 {
 		codes = append(codes, rimewatch.CodeInvalidJSON, rimewatch.CodePayloadTooLarge, rimewatch.CodeUnsupportedMedia)
 	}
-	if strings.Contains(rt.path, "{") {
+	if strings.Contains(rt.Path, "{") {
 		codes = append(codes, rimewatch.CodeNotFound)
 	}
-	return append(codes, rt.also...)
+	return append(codes, rt.Also...)
 }
 
 var notLetter = regexp.MustCompile(`[^A-Za-z]`)
@@ -142,7 +142,7 @@ func (a *API) finishDocument() {
 		a.doc.Components.Responses[responseName(status)] = &huma.Response{
 			Description: "`" + strings.Join(codes, "`, `") + "`",
 			Headers:     errorHeaders(status),
-			Content: map[string]*huma.MediaType{typeJSON: {Schema: errorSchema, Example: map[string]any{
+			Content: map[string]*huma.MediaType{TypeJSON: {Schema: errorSchema, Example: map[string]any{
 				"success": false, "data": map[string]any{},
 				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001"},
 			}}},
@@ -169,8 +169,8 @@ func (a *API) finishDocument() {
 }
 
 func allCodes() []any {
-	names := make([]string, 0, len(statusOf))
-	for code := range statusOf {
+	names := make([]string, 0, len(StatusOf))
+	for code := range StatusOf {
 		names = append(names, string(code))
 	}
 	slices.Sort(names)
@@ -183,7 +183,7 @@ func allCodes() []any {
 
 func codesByStatus() map[int][]string {
 	by := make(map[int][]string)
-	for code, status := range statusOf {
+	for code, status := range StatusOf {
 		by[status] = append(by[status], string(code))
 	}
 	for _, codes := range by {
@@ -204,7 +204,7 @@ func textHeader(description string) *huma.Param {
 }
 
 func errorHeaders(status int) map[string]*huma.Param {
-	h := map[string]*huma.Param{requestIDHeader: textHeader("Names the request.")}
+	h := map[string]*huma.Param{RequestIDHeader: textHeader("Names the request.")}
 	switch status {
 	case http.StatusUnauthorized:
 		h["WWW-Authenticate"] = textHeader("Bearer")
@@ -217,38 +217,38 @@ func errorHeaders(status int) map[string]*huma.Param {
 }
 
 // finishOperation adds the headers of success.
-func (a *API) finishOperation(rt *route) {
+func (a *API) finishOperation(rt *Route) {
 	ok := rt.op.Responses[strconv.Itoa(rt.op.DefaultStatus)]
 	if ok.Headers == nil {
 		ok.Headers = make(map[string]*huma.Param)
 	}
-	ok.Headers[requestIDHeader] = textHeader("Names the request.")
-	if rt.paged {
+	ok.Headers[RequestIDHeader] = textHeader("Names the request.")
+	if rt.Paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
 	}
-	if rt.csv {
-		ok.Content[typeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One header line, then a row each; RFC 4180."}}
+	if rt.CSV {
+		ok.Content[TypeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One header line, then a row each; RFC 4180."}}
 	}
 	if rt.socket {
 		ok.Content = nil
 	}
-	if rt.pdf {
-		ok.Content[typePDF] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	if rt.PDF {
+		ok.Content[TypePDF] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
 	describeBodies(rt)
-	if rt.orOK {
+	if rt.OrOK {
 		again := *ok
 		again.Description = http.StatusText(http.StatusOK)
 		rt.op.Responses["200"] = &again
 	}
-	if rt.body.optional && rt.op.RequestBody != nil {
+	if rt.Body.Optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
 	}
 }
 
 // describeBodies adds the forms of a body that huma does not derive from types.
-func describeBodies(rt *route) {
-	for _, kind := range rt.body.types {
+func describeBodies(rt *Route) {
+	for _, kind := range rt.Body.Types {
 		if rt.op.RequestBody == nil {
 			rt.op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 		}
@@ -256,7 +256,7 @@ func describeBodies(rt *route) {
 			continue
 		}
 		s := &huma.Schema{Type: huma.TypeString}
-		if kind == typeMultipart {
+		if kind == TypeMultipart {
 			s = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}, Required: []string{"file"}}
 		}
 		rt.op.RequestBody.Content[kind] = &huma.MediaType{Schema: s}
@@ -308,12 +308,12 @@ func settle(s *huma.Schema, request bool) {
 
 // init gives the checker the schemas of the description.
 func (c *checker) init(r huma.Registry) {
-	c.registry = r
+	c.Registry = r
 	c.patterns = make(map[string]pattern)
 }
 
 // prepareRoute compiles what a route's parameters and body need.
-func (c *checker) prepareRoute(rt *route) {
+func (c *checker) prepareRoute(rt *Route) {
 	seen := make(map[*huma.Schema]bool)
 	for _, p := range rt.op.Parameters {
 		c.prepare(p.Schema, seen)

@@ -17,27 +17,27 @@ type PageInput struct {
 	Cursor  string `query:"cursor" maxLength:"200" doc:"next_cursor of an earlier answer, for fleets too large to count pages. It goes before page. Keep the filters the same."`
 }
 
-// size is the number of items of a page.
-func (p *PageInput) size() int { return int(min(p.PerPage, maxPerPage)) }
+// Size is the number of items of a page.
+func (p *PageInput) Size() int { return int(min(p.PerPage, maxPerPage)) }
 
-// offset is the number of items before the page.
-func (p *PageInput) offset() int {
+// Offset is the number of items before the page.
+func (p *PageInput) Offset() int {
 	const most = 1 << 40 // far past every list, and far from overflow
-	return int(min((min(p.Page, most)-1)*int64(p.size()), most))
+	return int(min((min(p.Page, most)-1)*int64(p.Size()), most))
 }
 
-// pagination describes the page of n items out of total, and sets Link when
+// Pagination describes the page of n items out of total, and sets Link when
 // there is a next one. next is the cursor behind the page; more tells, in
 // cursor mode, that something follows.
-func (c *call) pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
-	p := wire.Pagination{PerPage: in.size()}
+func (c *Call) Pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
+	p := wire.Pagination{PerPage: in.Size()}
 	byCursor := in.Cursor != ""
 	if !byCursor {
-		more = n > 0 && in.offset()+n < total
+		more = n > 0 && in.Offset()+n < total
 		last := max(1, (total+p.PerPage-1)/p.PerPage)
 		p.CurrentPage, p.Total, p.LastPage = &in.Page, &total, &last
 		if n > 0 {
-			from, to := in.offset()+1, in.offset()+n
+			from, to := in.Offset()+1, in.Offset()+n
 			p.From, p.To = &from, &to
 		}
 	}
@@ -47,20 +47,20 @@ func (c *call) pagination(in *PageInput, n, total int, more bool, next func() st
 	cursor := next()
 	p.NextCursor = &cursor
 	if byCursor {
-		c.linkNext("cursor", cursor)
+		c.LinkNext("cursor", cursor)
 	} else {
-		c.linkNext("page", strconv.FormatInt(in.Page+1, 10))
+		c.LinkNext("page", strconv.FormatInt(in.Page+1, 10))
 	}
 	return p
 }
 
-// linkNext sets the Link header to this request with one parameter changed.
-func (c *call) linkNext(name, value string) {
-	query, err := url.ParseQuery(c.r.URL.RawQuery)
+// LinkNext sets the Link header to this request with one parameter changed.
+func (c *Call) LinkNext(name, value string) {
+	query, err := url.ParseQuery(c.R.URL.RawQuery)
 	if err != nil {
 		return
 	}
 	query.Set(name, value)
-	target := url.URL{Path: c.r.URL.Path, RawQuery: query.Encode()}
-	c.header("Link", "<"+target.String()+`>; rel="next"`)
+	target := url.URL{Path: c.R.URL.Path, RawQuery: query.Encode()}
+	c.Header("Link", "<"+target.String()+`>; rel="next"`)
 }

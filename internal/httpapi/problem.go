@@ -11,8 +11,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// statusOf maps every code to its HTTP status: the one place that does.
-var statusOf = map[rimewatch.Code]int{
+// StatusOf maps every code to its HTTP status: the one place that does.
+var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeInvalidJSON:      http.StatusBadRequest,
 	rimewatch.CodeUnauthenticated:  http.StatusUnauthorized,
 	rimewatch.CodeForbidden:        http.StatusForbidden,
@@ -37,14 +37,14 @@ var statusOf = map[rimewatch.Code]int{
 // defaultRetryAfter is told to clients where the failure names no time itself.
 const defaultRetryAfter = time.Second
 
-// asError gives what a caller may see of err. Whatever carries no code of its
+// AsError gives what a caller may see of err. Whatever carries no code of its
 // own is internal and says nothing about itself.
-func asError(err error) *rimewatch.Error {
+func AsError(err error) *rimewatch.Error {
 	var e *rimewatch.Error
 	if !errors.As(err, &e) {
 		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Internal error.")
 	}
-	if _, known := statusOf[e.Code]; !known || e.Code == rimewatch.CodeInternal {
+	if _, known := StatusOf[e.Code]; !known || e.Code == rimewatch.CodeInternal {
 		return rimewatch.Wrap(rimewatch.CodeInternal, err, "Internal error.")
 	}
 	return e
@@ -76,6 +76,10 @@ func retryAfter(d time.Duration) string {
 // writeFailure answers with an error.
 func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
 	setFailureHeaders(w.Header(), e)
-	w.WriteHeader(statusOf[e.Code])
+	w.WriteHeader(StatusOf[e.Code])
 	_, _ = w.Write(wire.AppendFailure(nil, e, requestID))
+}
+
+func ErrDeviceNotFound() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no device with this serial.")
 }

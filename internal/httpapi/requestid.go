@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-const requestIDHeader = "X-Request-Id"
+const RequestIDHeader = "X-Request-Id"
 
 // idSource names requests: a random start of the process and a counter. Names
 // are unique and cheap, not secret.
@@ -30,17 +30,17 @@ func newIDSource() *idSource {
 	return s
 }
 
-// of gives the request's name: what the client called it, when that is sane, or
+// Of gives the request's name: what the client called it, when that is sane, or
 // a new one.
-func (s *idSource) of(h http.Header) string {
-	if sent := h[requestIDHeader]; len(sent) == 1 && saneID(sent[0]) {
+func (s *idSource) Of(h http.Header) string {
+	if sent := h[RequestIDHeader]; len(sent) == 1 && SaneID(sent[0]) {
 		return sent[0]
 	}
-	return s.new()
+	return s.New()
 }
 
-// new names a request.
-func (s *idSource) new() string {
+// New names a request.
+func (s *idSource) New() string {
 	var b [16]byte
 	copy(b[:], s.prefix[:])
 	n := s.next.Add(1)
@@ -51,7 +51,7 @@ func (s *idSource) new() string {
 	return string(b[:])
 }
 
-func saneID(s string) bool {
+func SaneID(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false
 	}

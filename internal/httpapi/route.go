@@ -11,74 +11,75 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// route is one row of the route table. Everything else is made from it: the
+// Route is one row of the route table. Everything else is made from it: the
 // router, the checks, the description, and the tests of authentication.
-type route struct {
-	method, path string // the path without Prefix
-	id           string // operation id
-	tag          string
-	summary      string
-	description  string
-	access       access
-	body         bodyRule
-	status       int              // of success, 0 = 200
-	orOK         bool             // 200 is a success too
-	also         []rimewatch.Code // failures beyond those that access, body and path imply
-	csv          bool             // answers CSV to those who accept it
-	pdf          bool             // and PDF
-	perDevice    bool             // counts against the device, not the token
-	paged        bool             // answers carry pagination and Link
+type Route struct {
+	Method, Path string // the path without Prefix
+	ID           string // operation id
+	Tag          string
+	Summary      string
+	Description  string
+	Access       access
+	Body         BodyRule
+	Status       int              // of success, 0 = 200
+	OrOK         bool             // 200 is a success too
+	Also         []rimewatch.Code // failures beyond those that access, body and path imply
+	CSV          bool             // answers CSV to those who accept it
+	PDF          bool             // and PDF
+	PerDevice    bool             // counts against the device, not the token
+	Paged        bool             // answers carry pagination and Link
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
-	bind         binder
+	Bind         binder
+	Direct       http.HandlerFunc // goes past the router and the checks, which it does itself
 
 	op         *huma.Operation
 	bodySchema *huma.Schema
 	serve      http.Handler
 }
 
-// access says who may use a route.
+// Access says who may use a route.
 type access struct {
-	public bool
-	scopes rimewatch.Scopes // of a token or of a person's role
-	role   rimewatch.Role   // of a person; tokens never pass
-	own    bool             // a signed-in person, who need not be a member anywhere
+	Public bool
+	Scopes rimewatch.Scopes // of a token or of a person's role
+	Role   rimewatch.Role   // of a person; tokens never pass
+	Own    bool             // a signed-in person, who need not be a member anywhere
 }
 
 var (
-	public   = access{public: true}
-	signedIn = access{own: true}
+	Public   = access{Public: true}
+	SignedIn = access{Own: true}
 )
 
-func scope(s rimewatch.Scopes) access { return access{scopes: s} }
-func person(r rimewatch.Role) access  { return access{role: r} }
+func Scope(s rimewatch.Scopes) access { return access{Scopes: s} }
+func Person(r rimewatch.Role) access  { return access{Role: r} }
 
 func (x access) check(p *account.Principal) *rimewatch.Error {
 	var err error
 	switch {
-	case x.public:
-	case x.own:
+	case x.Public:
+	case x.Own:
 		err = p.RequirePerson()
-	case x.role != "":
-		err = p.RequireRole(x.role)
+	case x.Role != "":
+		err = p.RequireRole(x.Role)
 	default:
-		err = p.Require(x.scopes)
+		err = p.Require(x.Scopes)
 	}
 	if err != nil {
-		return asError(err)
+		return AsError(err)
 	}
 	return nil
 }
 
-// bodyRule says what a route takes as its body.
-type bodyRule struct {
-	types    []string
-	optional bool
-	stream   bool // the handler reads it
+// BodyRule says what a route takes as its body.
+type BodyRule struct {
+	Types    []string
+	Optional bool
+	Stream   bool // the handler reads it
 }
 
 var (
-	jsonBody         = bodyRule{types: []string{typeJSON}}
-	optionalJSONBody = bodyRule{types: []string{typeJSON}, optional: true}
+	JSONBody         = BodyRule{Types: []string{TypeJSON}}
+	OptionalJSONBody = BodyRule{Types: []string{TypeJSON}, Optional: true}
 )
 
 // envelope is the form of every JSON answer.
@@ -92,25 +93,25 @@ type reply[T any] struct {
 }
 
 // binder describes a route to huma and ties its handler to it.
-type binder func(a *API, api huma.API, rt *route)
+type binder func(a *API, api huma.API, rt *Route)
 
-// handle binds a handler that takes checked input and gives the data of the
+// Handle binds a handler that takes checked input and gives the data of the
 // answer.
-func handle[I, T any](fn func(ctx context.Context, in *I) (T, error)) binder {
-	return func(_ *API, api huma.API, rt *route) {
+func Handle[I, T any](fn func(ctx context.Context, in *I) (T, error)) binder {
+	return func(_ *API, api huma.API, rt *Route) {
 		huma.Register(api, *rt.op, func(ctx context.Context, in *I) (*reply[T], error) {
 			data, err := fn(ctx, in)
 			if err != nil {
-				return nil, problem{asError(err)}
+				return nil, problem{AsError(err)}
 			}
 			return &reply[T]{envelope[T]{true, data}}, nil
 		})
 	}
 }
 
-// raw binds a handler that writes the answer itself; I and T only describe it.
-func raw[I, T any](fn func(c *call) error) binder {
-	return func(a *API, api huma.API, rt *route) {
+// Raw binds a handler that writes the answer itself; I and T only describe it.
+func Raw[I, T any](fn func(c *Call) error) binder {
+	return func(a *API, api huma.API, rt *Route) {
 		huma.Register(api, *rt.op, func(context.Context, *I) (*reply[T], error) {
 			return nil, nil // never called: rt.serve is set
 		})
@@ -122,13 +123,13 @@ func raw[I, T any](fn func(c *call) error) binder {
 type problem struct{ err *rimewatch.Error }
 
 func (p problem) Error() string  { return p.err.Error() }
-func (p problem) GetStatus() int { return statusOf[p.err.Code] }
+func (p problem) GetStatus() int { return StatusOf[p.err.Code] }
 
 // adapter ties huma's operations to the router, with the API's own checks in
 // front of huma's binding.
 type adapter struct {
 	api  *API
-	next *route // the route that is being registered
+	next *Route // the route that is being registered
 }
 
 // Handle implements huma.Adapter.
@@ -136,7 +137,7 @@ func (d *adapter) Handle(op *huma.Operation, bound func(huma.Context)) {
 	rt := d.next
 	rt.op = op
 	if op.RequestBody != nil {
-		if m := op.RequestBody.Content[typeJSON]; m != nil {
+		if m := op.RequestBody.Content[TypeJSON]; m != nil {
 			rt.bodySchema = m.Schema
 		}
 	}
@@ -151,21 +152,24 @@ func (d *adapter) Handle(op *huma.Operation, bound func(huma.Context)) {
 func (d *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.api.mux.ServeHTTP(w, r) }
 
 // register builds the table, the router and the description.
-func (a *API) register() {
-	a.routes = a.table()
+func (a *API) register(routes []Route) {
+	a.routes = routes
 	d := &adapter{api: a}
 	api := newHuma(a, d)
 	a.doc = api.OpenAPI()
-	a.checker.init(a.doc.Components.Schemas)
+	a.Checker.init(a.doc.Components.Schemas)
 	for i := range a.routes {
 		rt := &a.routes[i]
 		d.next = rt
 		rt.op = describe(rt)
-		rt.bind(a, api, rt)
-		a.mux.Handle(rt.method+" "+Prefix+rt.path, a.through(rt))
+		rt.Bind(a, api, rt)
+		if rt.Direct != nil {
+			a.direct[Prefix+rt.Path] = rt.Direct
+		}
+		a.mux.Handle(rt.Method+" "+Prefix+rt.Path, a.through(rt))
 	}
 	for i := range a.routes {
-		a.checker.prepareRoute(&a.routes[i])
+		a.Checker.prepareRoute(&a.routes[i])
 	}
 	a.finishDocument()
 	a.finishStreamDocument()
@@ -173,46 +177,49 @@ func (a *API) register() {
 }
 
 // through takes a request to a route past the checks.
-func (a *API) through(rt *route) http.HandlerFunc {
+func (a *API) through(rt *Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := callOf(r.Context())
-		c.route, c.w, c.r = rt, w, r
+		c := CallOf(r.Context())
+		c.route, c.W, c.R = rt, w, r
 		if e := a.admit(c); e != nil {
-			a.fail(c, e)
+			a.Fail(c, e)
 			return
 		}
-		if !rt.access.public && !safeMethod(rt.method) {
-			who, err := a.auditActor(r.Context(), c.principal)
+		if !rt.Access.Public && !safeMethod(rt.Method) {
+			who, err := a.AuditActor(r.Context(), c.Principal)
 			if err != nil {
-				a.fail(c, asError(err))
+				a.Fail(c, AsError(err))
 				return
 			}
 			r = r.WithContext(store.WithActor(r.Context(), who))
-			c.r = r
+			c.R = r
 		}
 		rt.serve.ServeHTTP(w, r)
 	}
 }
 
 // rawHandler turns a handler that returns an error into one that answers it.
-func (a *API) rawHandler(fn func(c *call) error) http.HandlerFunc {
+func (a *API) rawHandler(fn func(c *Call) error) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
-		c := callOf(r.Context())
+		c := CallOf(r.Context())
 		if err := fn(c); err != nil {
-			a.fail(c, asError(err))
+			a.Fail(c, AsError(err))
 		}
 	}
 }
 
-// fail answers with an error, and logs it when it is ours.
-func (a *API) fail(c *call, e *rimewatch.Error) {
+// Fail answers with an error, and logs it when it is ours.
+func (a *API) Fail(c *Call, e *rimewatch.Error) {
 	a.logFailure(c, e)
-	writeFailure(c.w, e, c.id)
+	writeFailure(c.W, e, c.ID)
 }
 
 // logFailure logs what a caller is not told.
-func (a *API) logFailure(c *call, e *rimewatch.Error) {
+func (a *API) logFailure(c *Call, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal {
-		a.cfg.Log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "request_id", c.id, "error", e)
+		a.Cfg.Log.Error("request failed", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "error", e)
 	}
 }
+
+// NoInput is the input of routes that take none.
+type NoInput struct{}

@@ -12,20 +12,20 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// recorder remembers the status of an answer.
-type recorder struct {
+// Recorder remembers the status of an answer.
+type Recorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (w *recorder) WriteHeader(status int) {
+func (w *Recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *recorder) Write(b []byte) (int, error) {
+func (w *Recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -33,39 +33,39 @@ func (w *recorder) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the writer below.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *Recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // serve answers everything but the hot ingest routes.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	c := &call{id: a.ids.of(r.Header), now: a.cfg.Now(), r: r}
-	rec := &recorder{ResponseWriter: w}
-	c.w = rec
-	securityHeaders(rec.Header(), c.id)
-	if a.onTLS(r) {
+	c := &Call{ID: a.IDs.Of(r.Header), Now: a.Cfg.Now(), R: r}
+	rec := &Recorder{ResponseWriter: w}
+	c.W = rec
+	securityHeaders(rec.Header(), c.ID)
+	if a.OnTLS(r) {
 		rec.Header()["Strict-Transport-Security"] = oneYear
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			a.panicked(c, rec, v)
+			a.Panicked(c, rec, v)
 		}
-		a.meter.observe(c.route, rec.status, time.Since(start))
+		a.Meter.observe(c.route, rec.status, time.Since(start))
 	}()
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if a.ours(r.URL.Path) {
 		a.dispatch(c, rec, r)
 		return
 	}
-	if a.cfg.Fallback == nil {
-		writeFailure(rec, errNoSuchPath(), c.id)
+	if a.Cfg.Fallback == nil {
+		writeFailure(rec, errNoSuchPath(), c.ID)
 		return
 	}
-	a.cfg.Fallback.ServeHTTP(rec, r)
+	a.Cfg.Fallback.ServeHTTP(rec, r)
 }
 
 func securityHeaders(h http.Header, id string) {
-	h[requestIDHeader] = []string{id}
-	h["X-Content-Type-Options"] = noSniff
+	h[RequestIDHeader] = []string{id}
+	h["X-Content-Type-Options"] = NoSniff
 	h["Referrer-Policy"] = sameOrigin
 	h["X-Frame-Options"] = deny
 	h["Cross-Origin-Opener-Policy"] = sameOrigin
@@ -73,7 +73,7 @@ func securityHeaders(h http.Header, id string) {
 
 // Header values that every answer shares; they are never changed.
 var (
-	noSniff    = []string{"nosniff"}
+	NoSniff    = []string{"nosniff"}
 	sameOrigin = []string{"same-origin"}
 	deny       = []string{"DENY"}
 	oneYear    = []string{"max-age=31536000"} // without subdomains, which are not ours
@@ -93,9 +93,9 @@ func errNoSuchPath() *rimewatch.Error {
 // in plain text; that becomes an envelope here. A path that is not in its
 // shortest form is unknown rather than redirected: a client that builds a path
 // from a serial such as ".." must not end up somewhere else.
-func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
+func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
-		writeFailure(w, errUnclean(p), c.id)
+		writeFailure(w, errUnclean(p), c.ID)
 		return
 	}
 	router, pattern := a.mux.Handler(r)
@@ -110,12 +110,12 @@ func (a *API) dispatch(c *call, w http.ResponseWriter, r *http.Request) {
 	allow := probe.header.Get("Allow")
 	switch {
 	case probe.status != http.StatusMethodNotAllowed:
-		writeFailure(w, errNoSuchPath(), c.id)
+		writeFailure(w, errNoSuchPath(), c.ID)
 	case r.Method == http.MethodOptions:
 		writeOptions(w, allow)
 	default:
 		w.Header().Set("Allow", allow)
-		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow), c.id)
+		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow), c.ID)
 	}
 }
 
@@ -124,7 +124,7 @@ func errUnclean(p string) *rimewatch.Error {
 	rest, ok := strings.CutPrefix(p, Prefix+"/v1/devices/")
 	serial, _, _ := strings.Cut(rest, "/")
 	if ok && (serial == "." || serial == "..") {
-		return errDeviceNotFound()
+		return ErrDeviceNotFound()
 	}
 	return errNoSuchPath()
 }
@@ -133,7 +133,7 @@ func errUnclean(p string) *rimewatch.Error {
 // no other header is due.
 func writeOptions(w http.ResponseWriter, allow string) {
 	w.Header().Set("Allow", allow+", OPTIONS")
-	w.Header().Set("Content-Type", typeJSON)
+	w.Header().Set("Content-Type", TypeJSON)
 	_, _ = fmt.Fprintln(w, `{"success":true,"data":{}}`)
 }
 
@@ -147,18 +147,18 @@ func (p *probeWriter) Header() http.Header         { return p.header }
 func (p *probeWriter) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probeWriter) WriteHeader(status int)      { p.status = status }
 
-// panicked answers for a handler that panicked and logs it once. The server's
+// Panicked answers for a handler that panicked and logs it once. The server's
 // own way of giving up on a connection is let through.
-func (a *API) panicked(c *call, w *recorder, v any) {
+func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, which net/http compares itself
 		panic(v)
 	}
-	a.cfg.Log.Error("panic", "method", c.r.Method, "path", c.r.URL.Path, "request_id", c.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	a.Cfg.Log.Error("panic", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		// Part of an answer is out: breaking the connection is the only way left
 		// to say that the rest is missing.
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Length")
-	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.id)
+	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.ID)
 }

@@ -75,7 +75,7 @@ func (b *ticketBox) put(p account.Principal, now rimewatch.Time) (StreamTicket, 
 	return StreamTicket{text, now + ticketLife}, nil
 }
 
-// take gives whose ticket it is, once.
+// Take gives whose ticket it is, once.
 func (b *ticketBox) take(text string, now rimewatch.Time) (account.Principal, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,25 +89,25 @@ func (b *ticketBox) take(text string, now rimewatch.Time) (account.Principal, bo
 // any page and no other check stops them, so there the page must be ours.
 func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
 	if len(r.Header["Authorization"]) > 0 {
-		return a.authenticate(r, now)
+		return a.Authenticate(r, now)
 	}
 	if text := r.URL.Query().Get("ticket"); text != "" {
 		p, ok := a.tickets.take(text, now)
 		if !ok {
-			if wait := a.authFailures.Fail(a.clientAddr(r), now); wait > 0 {
-				return p, errTooManyFailures(wait)
+			if wait := a.AuthFailures.Fail(a.ClientAddr(r), now); wait > 0 {
+				return p, ErrTooManyFailures(wait)
 			}
 			return p, errUnauthenticated()
 		}
-		if err := a.cfg.Auth.Valid(r.Context(), p, now); err != nil {
-			if e := asError(err); e.Code != rimewatch.CodeForbidden {
+		if err := a.Cfg.Auth.Valid(r.Context(), p, now); err != nil {
+			if e := AsError(err); e.Code != rimewatch.CodeForbidden {
 				return account.Principal{}, e
 			}
 			return account.Principal{}, errUnauthenticated()
 		}
 		return p, nil
 	}
-	p, e := a.authenticate(r, now)
+	p, e := a.Authenticate(r, now)
 	if e == nil && isUpgrade(r.Header) && !a.ownOrigin(r) {
 		return account.Principal{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin streams are not allowed.")
 	}
@@ -123,7 +123,7 @@ func (a *API) ownOrigin(r *http.Request) bool {
 	if strings.EqualFold(u.Host, r.Host) {
 		return true
 	}
-	ours, err := url.Parse(a.cfg.PublicURL)
+	ours, err := url.Parse(a.Cfg.PublicURL)
 	return err == nil && strings.EqualFold(u.Host, ours.Host) && u.Scheme == ours.Scheme
 }
 
@@ -143,39 +143,39 @@ func hasWord(h http.Header, name, word string) bool {
 	return false
 }
 
-func (a *API) stream(c *call) error {
-	h := c.r.Header
+func (a *API) stream(c *Call) error {
+	h := c.R.Header
 	if !isUpgrade(h) || h.Get("Sec-WebSocket-Version") != "13" {
 		return rimewatch.Errorf(rimewatch.CodeUpgradeRequired, "This path accepts WebSockets of version 13.")
 	}
 	if key, err := base64.StdEncoding.DecodeString(h.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 || len(h.Values("Sec-WebSocket-Key")) > 1 {
 		return rimewatch.Invalid("Sec-WebSocket-Key", "must be 16 bytes in base64")
 	}
-	if a.cfg.Streams == nil {
+	if a.Cfg.Streams == nil {
 		return rimewatch.Errorf(rimewatch.CodeUnavailable, "There is no stream.")
 	}
-	return a.cfg.Streams.Serve(c.w, c.r, c.principal, a.clientAddr(c.r))
+	return a.Cfg.Streams.Serve(c.W, c.R, c.Principal, a.ClientAddr(c.R))
 }
 
 func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error) {
-	c := callOf(ctx)
-	return a.tickets.put(c.principal, c.now)
+	c := CallOf(ctx)
+	return a.tickets.put(c.Principal, c.Now)
 }
 
-func (a *API) streamRoutes() []route {
-	return []route{
+func (a *API) streamRoutes() []Route {
+	return []Route{
 		{
-			method: http.MethodGet, path: "/v1/stream", id: "stream", tag: "Real time", summary: "Open the stream", socket: true,
-			status: http.StatusSwitchingProtocols, also: []rimewatch.Code{rimewatch.CodeUpgradeRequired},
-			description: "A WebSocket with the subprotocol `rimewatch.v1`. What goes over it is described by AsyncAPI in `/api/asyncapi.json`. " +
+			Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Real time", Summary: "Open the stream", socket: true,
+			Status: http.StatusSwitchingProtocols, Also: []rimewatch.Code{rimewatch.CodeUpgradeRequired},
+			Description: "A WebSocket with the subprotocol `rimewatch.v1`. What goes over it is described by AsyncAPI in `/api/asyncapi.json`. " +
 				"Authentication: the Authorization header, a ticket, or the session cookie of one of our own pages. Each channel needs its scope.",
-			bind: raw[StreamInput, StreamTicket](a.stream),
+			Bind: Raw[StreamInput, StreamTicket](a.stream),
 		},
 		{
-			method: http.MethodPost, path: "/v1/stream/tickets", id: "create-stream-ticket", tag: "Real time", summary: "Get a ticket for the stream",
-			status:      http.StatusCreated,
-			description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks.",
-			bind:        handle(a.createTicket),
+			Method: http.MethodPost, Path: "/v1/stream/tickets", ID: "create-stream-ticket", Tag: "Real time", Summary: "Get a ticket for the stream",
+			Status:      http.StatusCreated,
+			Description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks.",
+			Bind:        Handle(a.createTicket),
 		},
 	}
 }

@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+func etagOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
+
+// cached answers with a document that rarely changes, or 304 when the client
+// has it.
+func (c *Call) cached(contentType string, body []byte, etag string) {
+	h := c.W.Header()
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", "public, max-age=300")
+	if etagMatches(c.R.Header.Values("If-None-Match"), etag) {
+		c.W.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", contentType)
+	_, _ = c.W.Write(body)
+}
+
+// etagMatches compares weakly, as RFC 9110 section 13.1.2 asks for.
+func etagMatches(sent []string, etag string) bool {
+	for part := range strings.SplitSeq(strings.Join(sent, ","), ",") {
+		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
+		if part == "*" || part == etag {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Call) CachedData(data any) error {
+	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
+	if err != nil {
+		return err
+	}
+	b = append(b, "}\n"...)
+	c.cached(TypeJSON, b, etagOf(b))
+	return nil
+}

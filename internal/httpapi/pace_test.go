@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// slowBody yields a byte at a time until its connection's deadline is set.
+type slowBody struct {
+	every   time.Duration
+	left    int
+	expired chan struct{}
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-time.After(b.every):
+		b.left--
+		return copy(p, " "), nil
+	case <-b.expired:
+		return 0, errors.New("i/o timeout")
+	}
+}
+
+type deadlineWriter struct {
+	http.ResponseWriter
+	body *slowBody
+	set  []time.Time
+}
+
+func (w *deadlineWriter) SetReadDeadline(t time.Time) error {
+	w.set = append(w.set, t)
+	if !t.IsZero() && t.Before(time.Now()) {
+		close(w.body.expired)
+	}
+	return nil
+}
+
+func (w *deadlineWriter) SetWriteDeadline(time.Time) error { return nil }
+
+func TestSlowSenders(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		every time.Duration
+		left  int
+		ok    bool
+	}{
+		{"a byte a second", time.Second, 100, false},
+		{"nothing at all", time.Hour, 1, false},
+		{"a little late", 5 * time.Second, 2, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				body := &slowBody{every: tt.every, left: tt.left, expired: make(chan struct{})}
+				w := &deadlineWriter{ResponseWriter: httptest.NewRecorder(), body: body}
+				start := time.Now()
+				hr := httptest.NewRequest("POST", "/", body)
+				hr.ContentLength = int64(tt.left)
+				src := &pacedReader{}
+				src.timer = time.AfterFunc(time.Hour, src.check)
+				src.begin(w, hr.Body, true)
+				_, e := readAll(src, nil, 1<<20, nil)
+				src.end()
+				if (e == nil) != tt.ok {
+					t.Errorf("%v", e)
+				}
+				if took := time.Since(start); took > bodyGrace+time.Second {
+					t.Errorf("took %v", took)
+				}
+				if last := w.set[len(w.set)-1]; !tt.ok && (e.Code != rimewatch.CodeInvalidJSON || !last.Before(start)) {
+					t.Errorf("%v, deadlines %v: that of a slow sender must stay", e, w.set)
+				} else if tt.ok && !last.IsZero() {
+					t.Errorf("deadlines %v: that of a prompt one must go", w.set)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package v1
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+// sample is a request to a route whose checks up to authentication and scope
+// it must pass.
+func sample(rt *httpapi.Route) request {
+	path := strings.NewReplacer("{serial}", "A", "{id}", "1", "{slug}", "privacy").Replace(rt.Path)
+	q := request{method: rt.Method, path: httpapi.Prefix + path}
+	if len(rt.Body.Types) > 0 && !rt.Body.Optional {
+		q.body = `{"x":1}`
+	}
+	return q
+}
+
+func TestEveryRouteAuthenticates(t *testing.T) {
+	r := newRig(t)
+	revoked := r.token(r.workspace.ID, rimewatch.ScopesFull)
+	list, err := r.accounts.Tokens(t.Context(), account.Operator(r.workspace.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.accounts.RevokeToken(t.Context(), account.Operator(r.workspace.ID), list[len(list)-1].ID, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	_, expired, err := r.accounts.CreateToken(t.Context(), account.Operator(r.workspace.ID), account.TokenRequest{Name: "x", ExpiresAt: r.now() + 1}, r.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.advance(time.Second)
+	bad := map[string]map[string]string{
+		"no token":      {},
+		"empty":         {"Authorization": ""},
+		"no scheme":     {"Authorization": r.full},
+		"basic":         {"Authorization": "Basic " + r.full},
+		"empty bearer":  {"Authorization": "Bearer "},
+		"malformed":     {"Authorization": "Bearer nonsense"},
+		"bad checksum":  {"Authorization": "Bearer " + r.full[:len(r.full)-1] + "!"},
+		"unknown":       {"Authorization": "Bearer " + rimewatch.NewToken(func() byte { return 7 })},
+		"revoked":       {"Authorization": "Bearer " + revoked},
+		"expired":       {"Authorization": "Bearer " + expired},
+		"bad cookie":    {"Cookie": "rimewatch_session=x"},
+		"foreign token": {"Authorization": "Bearer " + r.full + r.full},
+	}
+	var bodies []string
+	for i := range r.api.Routes() {
+		rt := &r.api.Routes()[i]
+		for name, header := range bad {
+			q := sample(rt)
+			q.header = header
+			a := r.do(q)
+			if rt.Access.Public {
+				if a.status == http.StatusUnauthorized && rt.ID != "sign-in" {
+					t.Errorf("%s with %s: %d", rt.ID, name, a.status)
+				}
+				continue
+			}
+			if a.status != http.StatusUnauthorized || a.code() != "unauthenticated" {
+				t.Errorf("%s with %s: %d %s", rt.ID, name, a.status, a.code())
+			}
+			bodies = append(bodies, strings.ReplaceAll(a.body, a.header.Get(httpapi.RequestIDHeader), ""))
+		}
+	}
+	for _, b := range bodies {
+		if b != bodies[0] {
+			t.Fatalf("the answers differ, which tells why:\n%s%s", b, bodies[0])
+		}
+	}
+}
+
+func TestEveryRouteChecksScopes(t *testing.T) {
+	r := newRig(t)
+	byScope := make(map[rimewatch.Scopes]string)
+	for _, name := range rimewatch.ScopesFull.Names() {
+		s, err := rimewatch.ParseScopes([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		byScope[s] = r.token(r.workspace.ID, s)
+	}
+	for i := range r.api.Routes() {
+		rt := &r.api.Routes()[i]
+		for s, token := range byScope {
+			q := sample(rt)
+			q.token = token
+			a := r.do(q)
+			want := !rt.Access.Public && (rt.Access.Role != "" || rt.Access.Own || !s.Has(rt.Access.Scopes))
+			if got := a.status == http.StatusForbidden; got != want && rt.ID != "set-up" {
+				t.Errorf("%s with %v: %d", rt.ID, s.Names(), a.status)
+			}
+			if want && rt.Access.Role == "" && !rt.Access.Own && fmt.Sprint(a.get("error.fields.scope")) != fmt.Sprint((rt.Access.Scopes&^s).Names()) {
+				t.Errorf("%s does not name the missing scope: %s", rt.ID, a.body)
+			}
+		}
+	}
+}
+
+// TestEveryRouteChecksRoles asks with people of every role.
+func TestEveryRouteChecksRoles(t *testing.T) {
+	r := newRig(t)
+	for _, role := range []rimewatch.Role{rimewatch.RoleViewer, rimewatch.RoleTechnician, rimewatch.RoleAdmin} {
+		email := string(role) + "@example.com"
+		if _, err := r.accounts.AddUser(t.Context(), r.workspace.ID, account.UserRequest{Email: email, Name: "P", Password: ownerPassword, Role: role}, r.now()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.api.Routes() {
+			rt := &r.api.Routes()[i]
+			// Leaving is open to everyone, removing others is not: see the accounts.
+			if rt.Access.Public || rt.ID == "sign-out" || rt.ID == "remove-member" {
+				continue
+			}
+			in, err := r.accounts.SignIn(t.Context(), account.Credentials{Email: email, Password: ownerPassword}, r.now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := sample(rt).with("Cookie", "rimewatch_session="+in.Secret)
+			q.path = strings.Replace(q.path, "/1", "/987654", 1)
+			a := r.do(q)
+			allowed := role.AtLeast(rt.Access.Role) && rt.Access.Role != "" || rt.Access.Role == "" && role.Scopes().Has(rt.Access.Scopes)
+			if got := a.status != http.StatusForbidden; got != allowed {
+				t.Errorf("%s as %s: %d %s", rt.ID, role, a.status, clip(a.body))
+			}
+		}
+	}
+}
+
+// TestOtherWorkspaces asks with a token of another workspace for everything
+// that has a name: it must look exactly like what does not exist.
+func TestOtherWorkspaces(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "other")
+	site, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "S", TimeZone: "UTC"}, r.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string]string{
+		"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`,
+		"record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
+		"record-calibration":       `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
+	}
+	n := 0
+	for i := range r.api.Routes() {
+		rt := &r.api.Routes()[i]
+		if !strings.Contains(rt.Path, "{") || rt.Access.Public || rt.Access.Own || rt.Access.Role != "" {
+			continue
+		}
+		n++
+		theirs, missing := sample(rt), sample(rt)
+		theirs.path = strings.Replace(theirs.path, "/sites/1", fmt.Sprintf("/sites/%d", site.ID), 1)
+		missing.path = strings.NewReplacer("/A", "/Zz", "/1", "/987654").Replace(missing.path)
+		for _, q := range []*request{&theirs, &missing} {
+			q.token = r.otherFull
+			if body := bodies[rt.ID]; body != "" {
+				q.body = body
+			}
+		}
+		x, y := r.do(theirs), r.do(missing)
+		if x.status != http.StatusNotFound || strings.ReplaceAll(x.body, x.header.Get(httpapi.RequestIDHeader), "") != strings.ReplaceAll(y.body, y.header.Get(httpapi.RequestIDHeader), "") {
+			t.Errorf("%s: %d %s%s", rt.ID, x.status, x.body, y.body)
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d routes were asked", n)
+	}
+}
+
+func TestBearerForms(t *testing.T) {
+	r := newRig(t)
+	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer   "} {
+		q := get("/v1/devices", "").with("Authorization", scheme+r.read)
+		if a := r.do(q); a.status != 200 {
+			t.Errorf("%q: %d", scheme, a.status)
+		}
+	}
+	// A bad token is not made good by a cookie.
+	q := r.browser(get("/v1/devices", "")).with("Authorization", "Bearer nonsense")
+	if a := r.do(q); a.status != 401 {
+		t.Errorf("bad token and good cookie: %d", a.status)
+	}
+	hr := httptest.NewRequest("GET", "/api/v1/devices", nil)
+	hr.Header["Authorization"] = []string{"Bearer " + r.read, "Bearer " + r.read}
+	rec := httptest.NewRecorder()
+	r.api.ServeHTTP(rec, hr)
+	if rec.Code != 401 {
+		t.Errorf("two headers: %d", rec.Code)
+	}
+}
+
+func TestTokenLimit(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.RateLimit, c.Writer = 6000, instantWriter{c.Writer} })
+	r.device("A", "other")
+	for range 1000 {
+		if a := r.do(get("/v1/alerts/counts", r.read)); a.status != 200 {
+			t.Fatal(a.body)
+		}
+	}
+	r.events.take(1)
+	r.run(t, []scenario{
+		{
+			name: "over the limit", req: get("/v1/devices", r.read), status: 429, code: rimewatch.CodeRateLimited,
+			header: map[string]string{"RateLimit": `"token";r=0`, "RateLimit-Policy": `"token";q=6000;w=60`, "Retry-After": "1"},
+		},
+		{name: "scope before rate", req: post("/v1/devices", r.read, `{}`), status: 403, code: rimewatch.CodeForbidden},
+		{name: "rate before content type", req: get("/v1/alerts", r.read).with("Content-Type", "x"), status: 429, code: rimewatch.CodeRateLimited},
+		{name: "another token", req: get("/v1/devices", r.full), status: 200, header: map[string]string{"RateLimit": `"token";r=999`, "Retry-After": ""}},
+		{name: "a person", req: r.browser(get("/v1/devices", "")), status: 200},
+		{name: "public ones have no limit", req: get("/v1/policies", r.read), status: 200, header: map[string]string{"RateLimit": ""}},
+		{name: "after 10 ms", req: get("/v1/devices", r.read), before: func(r *rig) { r.advance(10 * time.Millisecond) }, status: 200},
+		{name: "and no more", req: get("/v1/devices", r.read), status: 429, code: rimewatch.CodeRateLimited},
+	})
+	for range 1010 { // ingest has its own limit
+		if a := r.do(post("/v1/readings/batch", r.full, batchOf(reading("A", 1)))); a.status != 200 {
+			t.Fatal(a.body)
+		}
+	}
+}
+
+func TestFailedAuthentications(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.AuthRateLimit = 20 })
+	for i := range 20 {
+		if a := r.do(get("/v1/devices", "bad")); a.status != 401 {
+			t.Fatalf("%d: %d", i, a.status)
+		}
+	}
+	signIn := post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"`+ownerPassword+`"}`)
+	r.run(t, []scenario{
+		{name: "refused", req: get("/v1/devices", "bad"), status: 429, code: rimewatch.CodeRateLimited, header: map[string]string{"Retry-After": "60"}},
+		{name: "also for ingest", req: post("/v1/readings", "bad", nominalBody), status: 429, code: rimewatch.CodeRateLimited},
+		{name: "a valid token still works", req: get("/v1/devices", r.read), status: 200},
+		{name: "no guessing of passwords", req: signIn, status: 429, code: rimewatch.CodeRateLimited},
+		{name: "a bad token does not matter to the public", req: get("/v1/policies", "bad"), status: 200},
+		{name: "after a minute", req: signIn, before: func(r *rig) { r.advance(time.Minute) }, status: 200},
+	})
+}

@@ -1,0 +1,283 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// AlertListInput are the filters of the alert list.
+type AlertListInput struct {
+	httpapi.PageInput
+	Status       string `query:"status" enum:"all,active,resolved" default:"active"`
+	Severity     string `query:"severity" enum:"warning,critical"`
+	Type         string `query:"type" maxLength:"64" doc:"An unknown type returns an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial returns an empty list."`
+	Acknowledged string `query:"acknowledged" enum:"true,false"`
+	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
+}
+
+// AlertList is a page of alerts.
+type AlertList struct {
+	Alerts     []wire.Alert    `json:"alerts"`
+	Pagination wire.Pagination `json:"pagination"`
+}
+
+// alertFilter gives the store's form of the filters; none means that nothing can
+// pass them.
+func (a alerts) alertFilter(c *httpapi.Call, in *AlertListInput) (f store.AlertFilter, none bool) {
+	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type)}
+	if in.Status != "all" {
+		f.Status = rimewatch.AlertStatus(in.Status)
+	}
+	if in.Acknowledged != "" {
+		yes := in.Acknowledged == "true"
+		f.Acknowledged = &yes
+	}
+	if in.Since != "" {
+		f.Since, _ = rimewatch.ParseTime(in.Since)
+	}
+	if in.DeviceSerial != "" {
+		who := a.cfg.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
+		if who == nil {
+			return f, true
+		}
+		f.DeviceID = who.ID
+	}
+	return f, false
+}
+
+func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, error) {
+	c := httpapi.CallOf(ctx)
+	p := store.AlertPage{Offset: in.Offset(), Limit: in.Size()}
+	if in.Cursor != "" {
+		at, id, e := a.cursors.decode(cursorAlerts, c.Workspace(), in.Cursor)
+		if e != nil {
+			return AlertList{}, e
+		}
+		p = store.AlertPage{BeforeAt: rimewatch.Time(at), BeforeID: id, Limit: in.Size() + 1}
+	}
+	f, none := a.alertFilter(c, in)
+	var list []rimewatch.AlertView
+	total := 0
+	if !none {
+		var err error
+		if list, total, err = a.cfg.Alerts.Alerts(ctx, c.Workspace(), f, p); err != nil {
+			return AlertList{}, err
+		}
+	}
+	more := len(list) > in.Size()
+	if more {
+		list = list[:in.Size()]
+	}
+	out := AlertList{Alerts: make([]wire.Alert, len(list))}
+	for i := range list {
+		out.Alerts[i] = wire.NewAlert(&list[i])
+	}
+	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
+		last := &list[len(list)-1]
+		return a.cursors.encode(cursorAlerts, c.Workspace(), int64(last.TriggeredAt), last.ID)
+	})
+	return out, nil
+}
+
+// AlertIDInput names an alert in a path.
+type AlertIDInput struct {
+	ID string `path:"id" doc:"Integer id of the alert."`
+}
+
+// id gives the path's id; what cannot be one does not exist.
+func (in *AlertIDInput) id() (int64, error) {
+	return pathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
+}
+
+// pathID reads an id from a path, in its one form.
+func pathID(s string, notFound *rimewatch.Error) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
+		return 0, notFound
+	}
+	return id, nil
+}
+
+// AlertData is the data of answers about one alert.
+type AlertData struct {
+	Alert wire.Alert `json:"alert"`
+}
+
+func alertData(v rimewatch.AlertView, err error) (AlertData, error) {
+	if err != nil {
+		return AlertData{}, err
+	}
+	return AlertData{wire.NewAlert(&v)}, nil
+}
+
+func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), id))
+}
+
+// AcknowledgeBody says how long an alert is taken care of.
+type AcknowledgeBody struct {
+	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement expires. Default: 4 h, 1 h for a critical alert."`
+}
+
+// AcknowledgeInput carries an acknowledgement.
+type AcknowledgeInput struct {
+	AlertIDInput
+	Body *AcknowledgeBody
+}
+
+func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	var note string
+	var expires time.Duration
+	if b := in.Body; b != nil {
+		if b.Note != nil {
+			note = *b.Note
+		}
+		if b.ExpiresInS != nil {
+			expires = time.Duration(*b.ExpiresInS) * time.Second
+		}
+	}
+	by, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), id, by, note, expires))
+}
+
+// ResolveBody may say why an alert is over.
+type ResolveBody struct {
+	Note *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+}
+
+// ResolveInput carries a resolution.
+type ResolveInput struct {
+	AlertIDInput
+	Body *ResolveBody
+}
+
+func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	var note string
+	if in.Body != nil && in.Body.Note != nil {
+		note = *in.Body.Note
+	}
+	by, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), id, by, note))
+}
+
+// AlertCountsInput narrows the counts.
+type AlertCountsInput struct {
+	Since string `query:"since" format:"date-time" doc:"Only alerts triggered at or after this."`
+}
+
+// AlertCounts are the numbers of retained alerts.
+type AlertCounts struct {
+	Total               int               `json:"total"`
+	ByStatus            CountsByStatus    `json:"by_status"`
+	BySeverity          CountsBySeverity  `json:"by_severity" doc:"Active and resolved ones."`
+	ByStatusAndSeverity CountsByStatusAnd `json:"by_status_and_severity"`
+}
+
+// CountsByStatus counts alerts by status.
+type CountsByStatus struct {
+	Active   int `json:"active"`
+	Resolved int `json:"resolved"`
+}
+
+// CountsBySeverity counts alerts by severity.
+type CountsBySeverity struct {
+	Warning  int `json:"warning"`
+	Critical int `json:"critical"`
+}
+
+// CountsByStatusAnd counts alerts by status and severity.
+type CountsByStatusAnd struct {
+	Active   CountsBySeverity `json:"active"`
+	Resolved CountsBySeverity `json:"resolved"`
+}
+
+func (a alerts) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCounts, error) {
+	var since rimewatch.Time
+	if in.Since != "" {
+		since, _ = rimewatch.ParseTime(in.Since)
+	}
+	n, err := a.cfg.Alerts.AlertCounts(ctx, httpapi.CallOf(ctx).Workspace(), since)
+	if err != nil {
+		return AlertCounts{}, err
+	}
+	active := CountsBySeverity{n.ActiveWarning, n.ActiveCritical}
+	resolved := CountsBySeverity{n.ResolvedWarning, n.ResolvedCritical}
+	return AlertCounts{
+		Total:               active.Warning + active.Critical + resolved.Warning + resolved.Critical,
+		ByStatus:            CountsByStatus{active.Warning + active.Critical, resolved.Warning + resolved.Critical},
+		BySeverity:          CountsBySeverity{active.Warning + resolved.Warning, active.Critical + resolved.Critical},
+		ByStatusAndSeverity: CountsByStatusAnd{active, resolved},
+	}, nil
+}
+
+func (a alerts) healthSummary(ctx context.Context, _ *httpapi.NoInput) (wire.HealthSummary, error) {
+	return a.cfg.Health.Summary(httpapi.CallOf(ctx).Workspace()), nil
+}
+
+func (a alerts) alertRoutes() []httpapi.Route {
+	read, write := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeAlertsWrite)
+	gone := []rimewatch.Code{rimewatch.CodeAlertNotActive}
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/alerts", ID: "list-alerts", Tag: "Alerts", Summary: "List alerts", Access: read, Paged: true,
+			Description: "Newest first by triggered_at, then id. Only active ones, unless `status` is given.", Bind: httpapi.Handle(a.listAlerts),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/alerts/counts", ID: "count-alerts", Tag: "Alerts", Summary: "Count alerts by status and severity", Access: read,
+			Description: "All retained alerts, active and resolved.", Bind: httpapi.Handle(a.countAlerts),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/alerts/{id}", ID: "get-alert", Tag: "Alerts", Summary: "Get an alert", Access: read, Bind: httpapi.Handle(a.getAlert),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", ID: "acknowledge-alert", Tag: "Alerts", Summary: "Acknowledge an alert", Access: write,
+			Body: httpapi.OptionalJSONBody, Also: gone, Description: "Says that someone is dealing with it. The alert stays active.", Bind: httpapi.Handle(a.acknowledgeAlert),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/resolve", ID: "resolve-alert", Tag: "Alerts", Summary: "Resolve an alert", Access: write,
+			Body: httpapi.OptionalJSONBody, Also: gone,
+			Description: "When the condition still holds, a new alert opens: after 30 minutes for a warning, 5 minutes for a critical one.", Bind: httpapi.Handle(a.resolveAlert),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/timeline", ID: "get-alert-timeline", Tag: "Alerts", Summary: "Get all that happened to an alert", Access: read,
+			Description: "Oldest first.", Bind: httpapi.Handle(a.alertTimeline),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/notes", ID: "note-alert", Tag: "Alerts", Summary: "Write a note about an alert", Access: write,
+			Body: httpapi.JSONBody, Description: "The note is added to the timeline, also of a resolved alert. An active alert is shown with its newest note.", Bind: httpapi.Handle(a.noteAlert),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/devices/health/summary", ID: "health-summary", Tag: "Health", Summary: "Get the health of all devices",
+			Access: httpapi.Scope(rimewatch.ScopeDevicesRead), Bind: httpapi.Handle(a.healthSummary),
+		},
+	}
+}

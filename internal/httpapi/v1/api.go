@@ -1,0 +1,188 @@
+package v1
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Writer is the one write path of readings, heartbeats, devices and alerts.
+// Every call returns only after what it did is durable, and its views already
+// show it. CodeUnavailable means that nothing was stored and a retry is safe.
+type Writer interface {
+	// Submit stores readings. It sets each input's Outcome, the time of readings
+	// without one, and the time of receipt. It keeps no reference to inputs after
+	// it has returned nil.
+	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
+	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
+	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
+	UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
+	DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
+	// RefreshSettings makes the limits that workspaces have set those that their
+	// devices are judged by.
+	RefreshSettings(ctx context.Context) error
+	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
+	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
+	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	// Maintenance is the window that a device is in, if it is in one.
+	Maintenance(deviceID int64) (rimewatch.MaintenanceWindow, bool)
+	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
+	EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	// SiteDeleted hears of a site after its deletion is stored.
+	SiteDeleted(ctx context.Context, id int64) error
+}
+
+// Health answers questions about the health of a fleet and its devices.
+type Health interface {
+	Summary(workspaceID int64) wire.HealthSummary
+	// DeviceHealth returns a score of 0–100 and what takes points from it.
+	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
+	// DeviceCompliance returns the device's last 24 h.
+	DeviceCompliance(deviceID int64) health.Compliance
+	// OpenExcursions returns those that last: of one device, or of all (0).
+	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
+}
+
+// Fleet answers questions about devices.
+type Fleet interface {
+	Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error)
+	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	Identify(workspaceID int64, serial []byte) *store.Identity
+	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
+	DeviceByID(id int64) (rimewatch.DeviceView, bool)
+	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
+}
+
+// History answers questions about readings.
+type History interface {
+	Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error
+	Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error)
+	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
+}
+
+// Alerts answers questions about alerts.
+type Alerts interface {
+	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error)
+	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
+	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error)
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+}
+
+// Audit answers questions about the audit trail.
+type Audit interface {
+	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
+	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
+}
+
+// Maintenance answers questions about maintenance windows.
+type Maintenance interface {
+	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+}
+
+// Config of an API: everything but Notifier and PolicyDir is needed. Identify
+// and Describe of the frame are set from the rest.
+type Config struct {
+	httpapi.Config
+	Accounts      Accounts
+	Writer        Writer
+	Health        Health
+	Fleet         Fleet
+	History       History
+	Alerts        Alerts
+	Predictor     Predictor
+	Audit         Audit
+	Maintenance   Maintenance
+	Notifications Notifications
+	Notifier      Notifier // sends; nil = nothing is sent
+	Records       Records
+
+	// CursorKey keeps cursors from being forged. Nodes that share clients share
+	// the key; a new one makes old cursors invalid.
+	CursorKey [32]byte
+	PolicyDir fs.FS // documents that replace the shipped ones; nil = none
+}
+
+// API is version 1 of the API in its frame.
+type API struct {
+	*httpapi.API
+	ingest *ingestRoutes
+}
+
+// core is what the resources share.
+type core struct {
+	*httpapi.API
+	cfg       Config
+	settings  settingsCache
+	cursors   cursorCodec
+	policies  *policySet
+	sendLimit *httpapi.Limiter // messages sent by hand per workspace
+	reports   chan struct{}    // holds a place for each report in the making
+	reportOf  sync.Map         // the same of each workspace, chan struct{} by id
+}
+
+// New builds the API. It fails when a policy document or the public URL cannot
+// be read.
+func New(cfg Config) (*API, error) {
+	if cfg.Notifier == nil {
+		cfg.Notifier = noNotifier{}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	policies, err := loadPolicies(cfg.PolicyDir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Describe = describeShapes
+	cfg.Identify = func(workspaceID int64, serial []byte) *store.Identity { return cfg.Fleet.Identify(workspaceID, serial) }
+	c := &core{
+		cfg:       cfg,
+		cursors:   cursorCodec{key: cfg.CursorKey},
+		policies:  policies,
+		sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace"),
+		reports:   make(chan struct{}, reportsAtOnce),
+	}
+	c.settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
+		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})
+	}
+	v := &API{}
+	v.API, err = httpapi.New(cfg.Config, func(frame *httpapi.API) []httpapi.Route {
+		c.API = frame
+		v.ingest = newIngestRoutes(c)
+		return c.table(v.ingest)
+	})
+	return v, err
+}
+
+// table is the route table: everything about a route is said in its row.
+func (a *core) table(g *ingestRoutes) []httpapi.Route {
+	return slices.Concat(
+		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(g), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), records{a}.recordRoutes(), records{a}.reportRoutes(), alerts{a}.auditRoutes(), devices{a}.maintenanceRoutes(), notifications{a}.channelRoutes(), notifications{a}.routingRoutes(), notifications{a}.silenceRoutes(), notifications{a}.deliveryRoutes(),
+		workspaces{a}.workspaceRoutes(), people{a}.memberRoutes(), people{a}.invitationRoutes(), factors{people{a}}.routes(), people{a}.accountRoutes(), workspaces{a}.policyRoutes(),
+	)
+}
+
+// The resources. Each has its routes and what answers them; what several need
+// belongs to core.
+type (
+	devices       struct{ *core }
+	readings      struct{ *core }
+	alerts        struct{ *core }
+	records       struct{ *core }
+	notifications struct{ *core }
+	people        struct{ *core }
+	workspaces    struct{ *core }
+)

@@ -1,0 +1,95 @@
+package v1
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// AuditEntry is one line of the audit trail.
+type AuditEntry struct {
+	ID      int64          `json:"id"`
+	At      rimewatch.Time `json:"at" nullable:"false"`
+	Actor   string         `json:"actor" doc:"A person, a token by its number, or the command line." example:"Olga <olga@example.com>"`
+	Action  string         `json:"action" doc:"What was done, as subject.verb; an open set." example:"device.updated"`
+	Subject string         `json:"subject" doc:"What it was done to." example:"device 12"`
+	Detail  AuditDetail    `json:"detail" doc:"What changed. Never a secret."`
+	Hash    string         `json:"hash" doc:"SHA-256 over the hash of the entry before it and this entry, in hexadecimal."`
+}
+
+// AuditDetail holds whatever the action has to tell.
+type AuditDetail map[string]any
+
+// Schema implements huma.SchemaProvider.
+func (AuditDetail) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+func auditJSON(e *rimewatch.AuditEntry) (AuditEntry, error) {
+	out := AuditEntry{e.ID, e.At, e.Actor, e.Action, e.Subject, nil, hex.EncodeToString(e.Hash[:])}
+	err := json.Unmarshal([]byte(e.Detail), &out.Detail)
+	return out, err
+}
+
+// AuditInput narrows the audit trail.
+type AuditInput struct {
+	httpapi.PageInput
+	Action  string `query:"action" maxLength:"64" doc:"Only actions that begin so." example:"device."`
+	Subject string `query:"subject" maxLength:"64" doc:"Only subjects that begin so."`
+}
+
+// AuditList is a page of the audit trail.
+type AuditList struct {
+	Entries    []AuditEntry    `json:"entries"`
+	ChainOK    bool            `json:"chain_ok" doc:"Whether every entry of the whole trail fits the one before it. False: entries were changed or removed behind the service's back."`
+	Pagination wire.Pagination `json:"pagination"`
+}
+
+func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error) {
+	c := httpapi.CallOf(ctx)
+	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
+	if in.Cursor != "" {
+		after, _, e := a.cursors.decode(cursorAudit, c.Workspace(), in.Cursor)
+		if e != nil {
+			return AuditList{}, e
+		}
+		p = store.Page{After: after, Limit: in.Size() + 1}
+	}
+	list, total, err := a.cfg.Audit.AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, p)
+	if err != nil {
+		return AuditList{}, err
+	}
+	broken, err := a.cfg.Audit.VerifyAudit(ctx, c.Workspace())
+	if err != nil {
+		return AuditList{}, err
+	}
+	more := len(list) > in.Size()
+	if more {
+		list = list[:in.Size()]
+	}
+	out := AuditList{Entries: make([]AuditEntry, len(list)), ChainOK: broken == 0}
+	for i := range list {
+		if out.Entries[i], err = auditJSON(&list[i]); err != nil {
+			return AuditList{}, err
+		}
+	}
+	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
+		return a.cursors.encode(cursorAudit, c.Workspace(), list[len(list)-1].ID, 0)
+	})
+	return out, nil
+}
+
+func (a alerts) auditRoutes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/v1/audit", ID: "list-audit", Tag: "Workspace", Summary: "List who did what", Access: httpapi.Person(rimewatch.RoleAdmin), Paged: true,
+		Description: "The audit trail of the workspace, newest first. Entries are only ever added; each is chained to the one before it.", Bind: httpapi.Handle(a.listAudit),
+	}}
+}

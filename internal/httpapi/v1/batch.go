@@ -1,0 +1,251 @@
+package v1
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Batch is the memory of one batch of readings, for reuse.
+type Batch struct {
+	Out []byte // the answer
+
+	inputs   []store.Input
+	index    []int32 // place in the batch of each input
+	rejected []rejection
+	pending  []pendingItem // readings of devices that auto-register will create
+	reader   wire.Batch
+
+	lastSerial []byte // neighbours are mostly of one device
+	lastID     int64
+}
+
+// rejection is one item that was not stored.
+type rejection struct {
+	index  int32
+	code   rimewatch.Code
+	fields map[string][]string
+}
+
+type pendingItem struct {
+	input  store.Input
+	index  int32
+	serial string
+}
+
+// batchContext is what the items of a batch have in common.
+type batchContext struct {
+	workspaceID int64
+	principal   *account.Principal
+	now         rimewatch.Time
+	settings    rimewatch.Workspace
+	fleet       Fleet
+}
+
+// Batch stores the readings in body and leaves the answer in b.Out. Good items
+// are stored even when others are bad. After an error b must not be used again.
+func (g *Ingest) Batch(ctx context.Context, p *account.Principal, now rimewatch.Time, ndjson bool, body []byte, b *Batch) *rimewatch.Error {
+	settings, err := g.settings.get(ctx, p.WorkspaceID, now)
+	if err != nil {
+		return httpapi.AsError(err)
+	}
+	b.reset()
+	bc := batchContext{p.WorkspaceID, p, now, settings, g.fleet}
+	read := b.reader.ReadDocument
+	if ndjson {
+		read = b.reader.ReadLines
+	}
+	if e := read(body, func(e *rimewatch.Error) { b.item(&bc, e) }); e != nil {
+		return e
+	}
+	if len(b.pending) > 0 {
+		if e := g.registerPending(ctx, &bc, b); e != nil {
+			return e
+		}
+	}
+	if len(b.inputs) > 0 {
+		if err := g.writer.Submit(ctx, p.WorkspaceID, b.inputs); err != nil {
+			return httpapi.AsError(err)
+		}
+	}
+	b.answer()
+	return nil
+}
+
+func (b *Batch) reset() {
+	clear(b.rejected)
+	clear(b.pending)
+	*b = Batch{
+		Out: b.Out[:0], inputs: b.inputs[:0], index: b.index[:0],
+		rejected: b.rejected[:0], pending: b.pending[:0], reader: b.reader,
+	}
+}
+
+// item takes in what the reader has read.
+func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
+	if e == nil {
+		e = b.add(bc)
+	}
+	if e != nil {
+		b.rejected = append(b.rejected, rejection{int32(b.reader.N - 1), e.Code, e.Fields})
+	}
+}
+
+// add takes the reading that was read into the batch, or says why it cannot be.
+func (b *Batch) add(bc *batchContext) *rimewatch.Error {
+	sent, place := &b.reader.Sent, int32(b.reader.N-1)
+	if what := outsideWindow(sent.At, bc.now, bc.settings.RawDays); what != "" {
+		return rimewatch.Invalid("recorded_at", "%s", what)
+	}
+	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
+	if !bytes.Equal(sent.Serial, b.lastSerial) {
+		who := bc.fleet.Identify(bc.workspaceID, sent.Serial)
+		switch {
+		case who == nil && !bc.settings.AutoRegister:
+			return errUnknownDevice()
+		case who == nil:
+			b.pending = append(b.pending, pendingItem{in, place, string(sent.Serial)})
+			return nil
+		}
+		b.lastSerial, b.lastID = sent.Serial, who.ID
+	}
+	in.DeviceID = b.lastID
+	b.inputs = append(b.inputs, in)
+	b.index = append(b.index, place)
+	return nil
+}
+
+// registerAtOnce is how many devices are created side by side: they share the
+// commits of the group writer.
+const registerAtOnce = 64
+
+// registerPending creates the devices of unknown serials and takes their
+// readings into the batch, in the order in which they came.
+func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch) *rimewatch.Error {
+	type result struct {
+		who *store.Identity
+		err error
+	}
+	created := make(map[string]*result)
+	slots := make(chan struct{}, registerAtOnce)
+	var wg sync.WaitGroup
+	for i := range b.pending {
+		serial := b.pending[i].serial
+		key := rimewatch.SerialKey(serial)
+		if created[key] != nil {
+			continue
+		}
+		r := new(result)
+		created[key] = r
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			r.who, r.err = g.autoRegister(ctx, bc.principal, serial)
+		})
+	}
+	wg.Wait()
+	for i := range b.pending {
+		item := &b.pending[i]
+		r := created[rimewatch.SerialKey(item.serial)]
+		if r.err != nil {
+			return httpapi.AsError(r.err)
+		}
+		item.input.DeviceID = r.who.ID
+		b.inputs = append(b.inputs, item.input)
+		b.index = append(b.index, item.index)
+	}
+	return nil
+}
+
+// answer counts outcomes and writes the answer.
+func (b *Batch) answer() {
+	accepted, duplicates := 0, 0
+	for i := range b.inputs {
+		switch b.inputs[i].Outcome {
+		case store.Accepted:
+			accepted++
+		case store.Duplicate:
+			duplicates++
+		default:
+			e := errUnknownDevice()
+			b.rejected = append(b.rejected, rejection{b.index[i], e.Code, e.Fields})
+		}
+	}
+	slices.SortFunc(b.rejected, func(x, y rejection) int { return cmp.Compare(x.index, y.index) })
+	out := append(b.Out[:0], `{"success":true,"data":{"accepted":`...)
+	out = wire.AppendInt(out, int64(accepted))
+	out = append(out, `,"duplicates":`...)
+	out = wire.AppendInt(out, int64(duplicates))
+	out = append(out, `,"rejected":`...)
+	out = wire.AppendInt(out, int64(len(b.rejected)))
+	out = append(out, `,"results":[`...)
+	for i := range b.rejected {
+		r := &b.rejected[i]
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"index":`...)
+		out = wire.AppendInt(out, int64(r.index))
+		out = append(out, `,"status":`...)
+		out = wire.AppendInt(out, int64(httpapi.StatusOf[r.code]))
+		out = append(out, `,"code":"`...)
+		out = append(out, r.code...)
+		out = append(out, `","fields":`...)
+		out = wire.AppendFields(out, r.fields)
+		out = append(out, '}')
+	}
+	b.Out = append(out, "]}}\n"...)
+}
+
+func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	status := 0
+	defer func() {
+		if v := recover(); v != nil {
+			status = http.StatusInternalServerError
+			g.panicked(w, r, v)
+		}
+		g.batchMeter.Observe(status, time.Since(start))
+	}()
+	now := g.api.cfg.Now()
+	id, p, e := g.begin(w, r, now)
+	if e != nil {
+		status = g.fail(w, r, id, e)
+		return
+	}
+	mediaType, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON, httpapi.TypeNDJSON)
+	if e != nil && r.ContentLength != 0 {
+		status = g.fail(w, r, id, e)
+		return
+	}
+	s := g.batch.Get().(*batchScratch)
+	body, release, e := g.api.BulkBody(w, r, p.WorkspaceID, s.body)
+	defer release()
+	s.body = body
+	if e == nil && len(body) == 0 && mediaType != httpapi.TypeNDJSON { // no lines are no items
+		e = httpapi.ErrEmptyBody
+	}
+	if e == nil {
+		e = g.ingest.Batch(r.Context(), &p, now, mediaType == httpapi.TypeNDJSON, body, &s.Batch)
+	}
+	if e != nil {
+		status = g.fail(w, r, id, e) // s is not used again
+		return
+	}
+	status = http.StatusOK
+	w.WriteHeader(status)
+	_, _ = w.Write(s.Out)
+	if cap(s.body) <= 4<<20 {
+		g.batch.Put(s)
+	}
+}

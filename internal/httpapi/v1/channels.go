@@ -1,0 +1,341 @@
+package v1
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Notifications keeps channels, routes, silences and the log of deliveries.
+type Notifications interface {
+	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
+	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
+	DeleteChannel(ctx context.Context, workspaceID, id int64) error
+	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
+	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+	routeStore
+	silenceStore
+	deliveryStore
+}
+
+// Notifier sends messages now.
+type Notifier interface {
+	// Test tells a channel that it works and waits for the outcome, at most ten
+	// seconds. A message that was refused is a delivery that failed, not an error.
+	Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error)
+	// Resend sends a delivery again and does not wait. One that was not sent keeps
+	// its key; one that was becomes a new delivery.
+	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
+	// Check tells whether a channel could be used: CodeValidationFailed. It
+	// connects to nothing.
+	Check(c *rimewatch.Channel) error
+	// Changed says that a workspace's channels, routes or silences have changed.
+	Changed(workspaceID int64)
+}
+
+// noNotifier is the Notifier of an API that has none.
+type noNotifier struct{}
+
+func (noNotifier) refuse() (rimewatch.Delivery, error) {
+	return rimewatch.Delivery{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "This server sends no notifications.")
+}
+
+func (n noNotifier) Test(context.Context, int64, int64) (rimewatch.Delivery, error) {
+	return n.refuse()
+}
+
+func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, error) {
+	return n.refuse()
+}
+
+func (noNotifier) Check(*rimewatch.Channel) error { return nil }
+
+func (noNotifier) Changed(int64) {}
+
+// How often a workspace may have something sent by hand: a test reaches out to
+// wherever its channel points.
+const (
+	sendPerMinute = 10
+	sendBurst     = 20
+)
+
+// Channel is a way in which people are told of alerts.
+type Channel struct {
+	ID            int64                 `json:"id"`
+	Name          string                `json:"name"`
+	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Enabled       bool                  `json:"enabled"`
+	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
+	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
+	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
+	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
+	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
+	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
+	LastError     *string               `json:"last_error"`
+	Failures      int                   `json:"failures" doc:"Attempts in a row that failed."`
+	CreatedAt     rimewatch.Time        `json:"created_at" nullable:"false"`
+	UpdatedAt     rimewatch.Time        `json:"updated_at" nullable:"false"`
+}
+
+func channelJSON(c *rimewatch.Channel) Channel {
+	out := Channel{
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: wire.OrNull(c.MaskedURL()), FallbackID: wire.OrNull(c.FallbackID),
+		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: wire.OrNull(c.LastError), Failures: c.Failures,
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+	if c.To == nil {
+		out.To = []string{}
+	}
+	if works, tried := c.Working(); tried {
+		out.Working = &works
+	}
+	return out
+}
+
+// ChannelList are the channels of a workspace.
+type ChannelList struct {
+	Channels []Channel `json:"channels"`
+	Warning  *string   `json:"warning" doc:"Set while no channel is known to work."`
+}
+
+// NotificationState tells whether a workspace is told of alerts.
+type NotificationState struct {
+	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
+	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
+}
+
+// What people have to know of their channels.
+const (
+	warnNone    = "No channel works: nobody is notified of alerts."
+	warnUntried = "No channel has been tried yet: send a test to see whether alerts arrive."
+)
+
+func notificationState(list []rimewatch.Channel) NotificationState {
+	var s NotificationState
+	untried := false
+	for i := range list {
+		works, tried := list[i].Working()
+		switch {
+		case !list[i].Enabled:
+		case works:
+			s.WorkingChannels++
+		case !tried:
+			untried = true
+		}
+	}
+	switch {
+	case s.WorkingChannels > 0:
+	case untried:
+		s.Warning = wire.OrNull(warnUntried)
+	default:
+		s.Warning = wire.OrNull(warnNone)
+	}
+	return s
+}
+
+func (a notifications) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList, error) {
+	list, err := a.cfg.Notifications.Channels(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return ChannelList{}, err
+	}
+	out := ChannelList{Channels: make([]Channel, len(list)), Warning: notificationState(list).Warning}
+	for i := range list {
+		out.Channels[i] = channelJSON(&list[i])
+	}
+	return out, nil
+}
+
+// ChannelData is the data of answers about one channel.
+type ChannelData struct {
+	Channel Channel `json:"channel"`
+}
+
+// NewChannel is the answer with a channel and its new secret.
+type NewChannel struct {
+	Channel Channel `json:"channel"`
+	Secret  *string `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
+}
+
+func (a notifications) getChannel(ctx context.Context, in *IDInput) (ChannelData, error) {
+	id, err := in.id()
+	if err != nil {
+		return ChannelData{}, err
+	}
+	ch, err := a.cfg.Notifications.Channel(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	if err != nil {
+		return ChannelData{}, err
+	}
+	return ChannelData{channelJSON(&ch)}, nil
+}
+
+// ChannelFields are what people set on a channel. Absent fields stay as they
+// are; null goes back to the default.
+type ChannelFields struct {
+	Enabled    optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
+	To         optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
+	URL        optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
+	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
+	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
+}
+
+// apply changes c and gives the secret that is to be shown, if any.
+func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
+	f.Enabled.set(&c.Enabled, true)
+	f.To.set(&c.To, nil)
+	f.URL.set(&c.URL, "")
+	f.FallbackID.set(&c.FallbackID, 0)
+	if !f.Secret.sent {
+		return ""
+	}
+	f.Secret.set(&c.Secret, "")
+	if c.Kind == rimewatch.ChannelWebhook && f.Secret.value == nil {
+		c.Secret = rimewatch.NewWebhookSecret()
+	}
+	return c.Secret
+}
+
+// checkChannel tells whether a channel can be stored and used.
+func (a notifications) checkChannel(c *rimewatch.Channel) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return a.cfg.Notifier.Check(c)
+}
+
+// ChannelCreate is the body that makes a channel.
+type ChannelCreate struct {
+	Name string                `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	ChannelFields
+}
+
+// ChannelCreateInput carries the body that makes a channel.
+type ChannelCreateInput struct {
+	Body ChannelCreate
+}
+
+func (a notifications) createChannel(ctx context.Context, in *ChannelCreateInput) (NewChannel, error) {
+	c := httpapi.CallOf(ctx)
+	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Name: in.Body.Name, Kind: in.Body.Kind, Enabled: true, CreatedAt: c.Now, UpdatedAt: c.Now}
+	if ch.Kind == rimewatch.ChannelWebhook {
+		in.Body.Secret.sent = true
+	}
+	secret := in.Body.apply(&ch)
+	if err := a.checkChannel(&ch); err != nil {
+		return NewChannel{}, err
+	}
+	if err := a.cfg.Notifications.CreateChannel(ctx, &ch); err != nil {
+		return NewChannel{}, err
+	}
+	a.cfg.Notifier.Changed(c.Workspace())
+	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
+	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
+}
+
+// ChannelUpdate is the body that changes a channel. Its kind is for ever.
+type ChannelUpdate struct {
+	Name *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	ChannelFields
+}
+
+// ChannelUpdateInput carries the body that changes a channel.
+type ChannelUpdateInput struct {
+	IDInput
+	Body ChannelUpdate
+}
+
+func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
+	id, err := in.id()
+	if err != nil {
+		return NewChannel{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	var secret string
+	ch, err := a.cfg.Notifications.UpdateChannel(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
+		if in.Body.Name != nil {
+			ch.Name = *in.Body.Name
+		}
+		secret = in.Body.apply(ch)
+		ch.UpdatedAt = c.Now
+		return a.checkChannel(ch)
+	})
+	if err != nil {
+		return NewChannel{}, err
+	}
+	a.cfg.Notifier.Changed(c.Workspace())
+	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
+}
+
+func (a notifications) deleteChannel(ctx context.Context, in *IDInput) (Done, error) {
+	id, err := in.id()
+	if err != nil {
+		return Done{}, err
+	}
+	workspace := httpapi.CallOf(ctx).Workspace()
+	if err := a.cfg.Notifications.DeleteChannel(ctx, workspace, id); err != nil {
+		return Done{}, err
+	}
+	a.cfg.Notifier.Changed(workspace)
+	return Done{}, nil
+}
+
+func (a notifications) testChannel(ctx context.Context, in *IDInput) (DeliveryData, error) {
+	id, err := in.id()
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), id); err != nil {
+		return DeliveryData{}, err
+	}
+	if err := a.maySend(c); err != nil {
+		return DeliveryData{}, err
+	}
+	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Test(ctx, c.Workspace(), id) })
+}
+
+// maySend counts what people have sent by hand.
+func (a notifications) maySend(c *httpapi.Call) error {
+	if _, wait := a.sendLimit.Take(c.Workspace(), c.Now); wait > 0 {
+		return httpapi.ErrRateLimited(wait)
+	}
+	return nil
+}
+
+func (a notifications) channelRoutes() []httpapi.Route {
+	admin := httpapi.Person(rimewatch.RoleAdmin)
+	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/channels", ID: "list-channels", Tag: "Notifications", Summary: "List channels", Access: admin,
+			Description: "How people are notified of alerts.", Bind: httpapi.Handle(a.listChannels),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/channels", ID: "create-channel", Tag: "Notifications", Summary: "Make a channel", Access: admin, Body: httpapi.JSONBody,
+			Status: http.StatusCreated, Also: conflict,
+			Description: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.", Bind: httpapi.Handle(a.createChannel),
+		},
+		{Method: http.MethodGet, Path: "/v1/channels/{id}", ID: "get-channel", Tag: "Notifications", Summary: "Get a channel", Access: admin, Bind: httpapi.Handle(a.getChannel)},
+		{
+			Method: http.MethodPatch, Path: "/v1/channels/{id}", ID: "update-channel", Tag: "Notifications", Summary: "Change a channel", Access: admin, Body: httpapi.JSONBody, Also: conflict,
+			Bind: httpapi.Handle(a.updateChannel),
+		},
+		{
+			Method: http.MethodDelete, Path: "/v1/channels/{id}", ID: "delete-channel", Tag: "Notifications", Summary: "Delete a channel", Access: admin, Also: conflict,
+			Description: "409 while a route uses it. Messages still waiting for it are dropped; its log is kept.", Bind: httpapi.Handle(a.deleteChannel),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/channels/{id}/test", ID: "test-channel", Tag: "Notifications", Summary: "Send a test", Access: admin,
+			Description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),
+			Bind:        httpapi.Handle(a.testChannel),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/channels/{id}/deliveries", ID: "list-channel-deliveries", Tag: "Notifications", Summary: "List the deliveries of a channel", Access: admin, Paged: true,
+			Description: "Newest first.", Bind: httpapi.Handle(a.listChannelDeliveries),
+		},
+	}
+}

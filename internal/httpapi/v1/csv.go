@@ -1,0 +1,130 @@
+package v1
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// csvWriter gathers rows and sends them in chunks.
+type csvWriter struct {
+	c *httpapi.Call
+	b []byte
+}
+
+func newCSV(c *httpapi.Call, q *historyQuery) *csvWriter {
+	c.Header("Content-Type", httpapi.TypeCSV) // UTF-8 by default, RFC 7111
+	c.Header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
+	return &csvWriter{c: c, b: make([]byte, 0, streamChunk+4096)}
+}
+
+func (w *csvWriter) row() error {
+	w.b = append(w.b, '\r', '\n') // RFC 4180
+	if len(w.b) < streamChunk {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *csvWriter) flush() error {
+	err := w.c.Stream(w.b)
+	w.b = w.b[:0]
+	return err
+}
+
+// finish sends what is left. err is what the rows ended with.
+func (w *csvWriter) finish(a *core, err error) error {
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		return a.BrokenStream(w.c, err)
+	}
+	return nil
+}
+
+// extras writes the cells of what a device may send beside its measurements.
+func (w *csvWriter) extras(r *rimewatch.Reading) {
+	for x := range rimewatch.NumFlags {
+		w.b = append(w.b, ',')
+		if v, ok := r.Flags.Bool(x); ok {
+			w.b = strconv.AppendBool(w.b, v)
+		}
+	}
+}
+
+// readingsCSV streams all readings of the span, however many.
+func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
+	w := newCSV(c, q)
+	w.b = append(w.b, "recorded_at,received_at"...)
+	for _, name := range q.fields.Names() {
+		w.b = append(append(w.b, ','), name...)
+	}
+	if q.fields == rimewatch.AllFields {
+		for x := range rimewatch.NumFlags {
+			w.b = append(append(w.b, ','), x.String()...)
+		}
+	}
+	w.b = append(w.b, ",sensor_faults"...)
+	if err := w.row(); err != nil {
+		return w.finish(a.core, err)
+	}
+	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down}
+	return w.finish(a.core, a.historyOf(&q.device.Device).Readings(c.R.Context(), hq, func(r *rimewatch.Reading) error {
+		w.b = r.At.Append(w.b)
+		w.b = append(w.b, ',')
+		if r.ReceivedAt != 0 {
+			w.b = r.ReceivedAt.Append(w.b)
+		}
+		for f := range q.fields.All() {
+			w.b = append(w.b, ',')
+			if v, ok := r.Value(f); ok {
+				w.b = wire.AppendNumber(w.b, v)
+			}
+		}
+		if q.fields == rimewatch.AllFields {
+			w.extras(r)
+		}
+		w.b = append(w.b, ',')
+		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)
+		return w.row()
+	}))
+}
+
+// bucketsCSV writes the aggregates of the span.
+func (a readings) bucketsCSV(c *httpapi.Call, q *historyQuery) error {
+	w := newCSV(c, q)
+	w.b = append(w.b, "at,count"...)
+	for f := range q.fields.All() {
+		for _, part := range parts(f) {
+			w.b = append(append(append(append(w.b, ','), f.String()...), '_'), part...)
+		}
+	}
+	failed := w.row()
+	err := a.eachBucket(c, q, func(k *store.Bucket) {
+		w.b = k.At.Append(w.b)
+		w.b = append(w.b, ',')
+		w.b = wire.AppendInt(w.b, k.Count)
+		for f := range q.fields.All() {
+			g := k.Aggregate(f)
+			if g.Count == 0 {
+				w.b = append(w.b, ",,,"...)
+				continue
+			}
+			for _, v := range partsOf(f, g) {
+				w.b = wire.AppendNumber(append(w.b, ','), v)
+			}
+		}
+		if failed == nil {
+			failed = w.row()
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return w.finish(a.core, err)
+}

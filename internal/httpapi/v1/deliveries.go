@@ -1,0 +1,193 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+type deliveryStore interface {
+	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) ([]rimewatch.Delivery, int, error)
+	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
+	DeliveryNames(ctx context.Context, workspaceID int64) (store.DeliveryNames, error)
+}
+
+// Delivery is one message to one channel.
+type Delivery struct {
+	ID            int64                     `json:"id"`
+	Key           string                    `json:"key" doc:"Stable across retries, and the webhook-id of a webhook: receivers can deduplicate by it."`
+	AlertID       *int64                    `json:"alert_id" doc:"null for tests and digests."`
+	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback"`
+	Level         int                       `json:"level" doc:"Escalation level, from 0."`
+	Status        rimewatch.DeliveryStatus  `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: given up; dropped: pointless by then."`
+	Attempts      int                       `json:"attempts"`
+	Channel       DeliveryChannel           `json:"channel"`
+	Route         wire.Maybe[DeliveryRoute] `json:"route" doc:"null for the default route, tests and fallbacks."`
+	CreatedAt     rimewatch.Time            `json:"created_at" nullable:"false"`
+	NextAttemptAt rimewatch.Time            `json:"next_attempt_at" doc:"null unless it is pending."`
+	SentAt        rimewatch.Time            `json:"sent_at"`
+	LastError     *string                   `json:"last_error"`
+}
+
+// DeliveryChannel names a channel, which may be deleted by now.
+type DeliveryChannel struct {
+	ID   int64                 `json:"id"`
+	Name string                `json:"name"`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+}
+
+// DeliveryRoute names a route, which may be deleted by now.
+type DeliveryRoute struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames) Delivery {
+	ch := names.Channels[d.ChannelID]
+	out := Delivery{
+		ID: d.ID, Key: d.Key, AlertID: wire.OrNull(d.AlertID), Kind: d.Kind, Level: d.Level, Status: d.Status, Attempts: d.Attempts,
+		Channel: DeliveryChannel{d.ChannelID, ch.Name, ch.Kind}, CreatedAt: d.CreatedAt, SentAt: d.SentAt, LastError: wire.OrNull(d.LastError),
+	}
+	if d.RouteID != 0 {
+		out.Route.Value = &DeliveryRoute{d.RouteID, names.Routes[d.RouteID]}
+	}
+	if d.Status == rimewatch.DeliveryPending {
+		out.NextAttemptAt = d.NextAttemptAt
+	}
+	return out
+}
+
+func (a notifications) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]Delivery, error) {
+	names, err := a.cfg.Notifications.DeliveryNames(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Delivery, len(list))
+	for i := range list {
+		out[i] = deliveryJSON(&list[i], &names)
+	}
+	return out, nil
+}
+
+// DeliveryData is the data of answers about one delivery.
+type DeliveryData struct {
+	Delivery Delivery `json:"delivery"`
+}
+
+func (a notifications) deliveryData(ctx context.Context, send func() (rimewatch.Delivery, error)) (DeliveryData, error) {
+	d, err := send()
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	out, err := a.deliveriesJSON(ctx, []rimewatch.Delivery{d})
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	return DeliveryData{out[0]}, nil
+}
+
+// AlertDeliveryList is who was told of an alert.
+type AlertDeliveryList struct {
+	Deliveries []Delivery `json:"deliveries"`
+}
+
+func (a notifications) listAlertDeliveries(ctx context.Context, in *AlertIDInput) (AlertDeliveryList, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertDeliveryList{}, err
+	}
+	workspace := httpapi.CallOf(ctx).Workspace()
+	if _, err := a.cfg.Alerts.Alert(ctx, workspace, id); err != nil {
+		return AlertDeliveryList{}, err
+	}
+	list, err := a.cfg.Notifications.AlertDeliveries(ctx, workspace, id)
+	if err != nil {
+		return AlertDeliveryList{}, err
+	}
+	out, err := a.deliveriesJSON(ctx, list)
+	return AlertDeliveryList{out}, err
+}
+
+// DeliveryListInput says which part of a channel's log is wanted.
+type DeliveryListInput struct {
+	IDInput
+	httpapi.PageInput
+}
+
+// DeliveryList is a page of a channel's log.
+type DeliveryList struct {
+	Deliveries []Delivery      `json:"deliveries"`
+	Pagination wire.Pagination `json:"pagination"`
+}
+
+func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
+	id, err := in.id()
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
+	if in.Cursor != "" {
+		after, _, e := a.cursors.decode(cursorDeliveries, id, in.Cursor)
+		if e != nil {
+			return DeliveryList{}, e
+		}
+		p = store.Page{After: after, Limit: in.Size() + 1}
+	}
+	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), id); err != nil {
+		return DeliveryList{}, err
+	}
+	list, total, err := a.cfg.Notifications.Deliveries(ctx, c.Workspace(), id, p)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	more := len(list) > in.Size()
+	if more {
+		list = list[:in.Size()]
+	}
+	out := DeliveryList{Pagination: c.Pagination(&in.PageInput, len(list), total, more, func() string {
+		return a.cursors.encode(cursorDeliveries, id, list[len(list)-1].ID, 0)
+	})}
+	out.Deliveries, err = a.deliveriesJSON(ctx, list)
+	return out, err
+}
+
+func (a notifications) resendDelivery(ctx context.Context, in *IDInput) (DeliveryData, error) {
+	id, err := in.id()
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	d, err := a.cfg.Notifications.Delivery(ctx, c.Workspace(), id)
+	if err != nil {
+		return DeliveryData{}, err
+	}
+	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return DeliveryData{}, rimewatch.Errorf(rimewatch.CodeConflict, "The channel was deleted.")
+	} else if err != nil {
+		return DeliveryData{}, err
+	}
+	if err := a.maySend(c); err != nil {
+		return DeliveryData{}, err
+	}
+	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Resend(ctx, c.Workspace(), id) })
+}
+
+func (a notifications) deliveryRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/deliveries", ID: "list-alert-deliveries", Tag: "Notifications", Summary: "List the deliveries of an alert",
+			Access: httpapi.Scope(rimewatch.ScopeAlertsRead), Description: "Oldest first.", Bind: httpapi.Handle(a.listAlertDeliveries),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/deliveries/{id}/resend", ID: "resend-delivery", Tag: "Notifications", Summary: "Send a message again",
+			Access: httpapi.Person(rimewatch.RoleAdmin), Also: []rimewatch.Code{rimewatch.CodeConflict},
+			Description: "A delivery that was never sent is retried under its key; one that was sent becomes a new delivery. Does not wait for the outcome. 409 when the channel was deleted.", Bind: httpapi.Handle(a.resendDelivery),
+		},
+	}
+}

@@ -1,0 +1,415 @@
+package v1
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
+	d := wire.DeviceDetail{
+		DeviceItem: wire.NewDeviceItem(v), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
+		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
+		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
+		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+	}
+	if d.Labels == nil {
+		d.Labels = wire.Labels{}
+	}
+	switch {
+	case v.HeartbeatIntervalS > 0:
+		declared := float64(v.HeartbeatIntervalS)
+		d.HeartbeatIntervalS = &declared
+	case v.IntervalS > 0:
+		learnt := v.IntervalS
+		d.HeartbeatIntervalS = &learnt
+	}
+	if v.Latest.At != 0 {
+		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
+	}
+	d.Calibration, d.Offsets = calibrationState(&v.Device, a.cfg.Now())
+	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
+		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
+	}
+	d.Health = a.deviceHealth(v.ID)
+	return d
+}
+
+func (a devices) deviceHealth(id int64) wire.DeviceHealth {
+	score, drivers := a.cfg.Health.DeviceHealth(id)
+	out := wire.DeviceHealth{Score: score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
+	for i, d := range drivers {
+		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: driverText(d.Component)}
+	}
+	return out
+}
+
+// compliance returns shares of the last 24 h as percentages to one decimal.
+func compliance(c health.Compliance) wire.Compliance {
+	share := func(v float64, ok bool) *float64 {
+		if !ok {
+			return nil
+		}
+		v = math.Round(v*10) / 10
+		return &v
+	}
+	return wire.Compliance{TemperatureCompliance: share(c.Percent()), StrictCompliance: share(c.StrictPercent()), DataCoverage: share(c.Coverage())}
+}
+
+// driverText says for people what a component of the score speaks of.
+func driverText(component string) string {
+	switch component {
+	case "temperature":
+		return "Product temperature out of its limits within the last day."
+	case "discharge_suction":
+		return "Discharge or suction temperature out of range."
+	case "electrical":
+		return "Voltage, current or power supply out of range."
+	case "vibration":
+		return "The compressor vibrates more than it should."
+	case "cycling":
+		return "The compressor starts too often or runs too long."
+	case "predicted_fault":
+		return "A fault is predicted."
+	case "sensor_fault":
+		return "A sensor reports implausible values."
+	case "data_freshness":
+		return "Readings are missing."
+	case "calibration":
+		return "The calibration of a probe is overdue."
+	case "open_critical_alert":
+		return "A critical alert is active."
+	case "open_warning_alert":
+		return "A warning is active."
+	case "offline":
+		return "The device is offline."
+	default:
+		return component
+	}
+}
+
+// DeviceData is the data of answers about one device.
+type DeviceData struct {
+	Device wire.DeviceDetail `json:"device"`
+}
+
+// DeviceListInput are the filters of the device list.
+type DeviceListInput struct {
+	httpapi.PageInput
+	Status        string `query:"status" enum:"online,offline" doc:"Only devices in this state."`
+	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type returns an empty list."`
+	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
+	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
+}
+
+// DeviceList is a page of devices.
+type DeviceList struct {
+	Devices    []wire.DeviceItem `json:"devices"`
+	Pagination wire.Pagination   `json:"pagination"`
+}
+
+func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
+	c := httpapi.CallOf(ctx)
+	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
+	list, page, err := a.devicePage(ctx, c, f, &in.PageInput)
+	if err != nil {
+		return DeviceList{}, err
+	}
+	out := DeviceList{Devices: make([]wire.DeviceItem, len(list)), Pagination: page}
+	for i := range list {
+		out.Devices[i] = wire.NewDeviceItem(&list[i])
+	}
+	return out, nil
+}
+
+// devicePage reads one page of devices, by number or by cursor.
+func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFilter, in *httpapi.PageInput) ([]rimewatch.DeviceView, wire.Pagination, error) {
+	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
+	if in.Cursor != "" {
+		after, _, e := a.cursors.decode(cursorDevices, c.Workspace(), in.Cursor)
+		if e != nil {
+			return nil, wire.Pagination{}, e
+		}
+		p = store.Page{After: after, Limit: in.Size() + 1}
+	}
+	list, total, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), f, p)
+	if err != nil {
+		return nil, wire.Pagination{}, err
+	}
+	more := len(list) > in.Size()
+	if more {
+		list = list[:in.Size()]
+	}
+	return list, c.Pagination(in, len(list), total, more, func() string {
+		return a.cursors.encode(cursorDevices, c.Workspace(), list[len(list)-1].ID, 0)
+	}), nil
+}
+
+// SerialInput names a device in a path.
+type SerialInput struct {
+	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
+}
+
+// serial gives the path's serial; what cannot be one does not exist.
+func (in *SerialInput) serial() (string, error) {
+	if !rimewatch.ValidSerial(in.Serial) {
+		return "", httpapi.ErrDeviceNotFound()
+	}
+	return in.Serial, nil
+}
+
+func (a devices) getDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Fleet.Device(ctx, httpapi.CallOf(ctx).Workspace(), serial)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+// DeviceCreate is the body that creates a device.
+type DeviceCreate struct {
+	Serial string `json:"serial" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9._:-]{1,64}$" patternDescription:"1 to 64 of the characters A-Z a-z 0-9 . _ : -" doc:"Kept as written, compared without case, unique among the workspace's devices. \".\" and \"..\" are refused." example:"WIF-0001"`
+	DeviceFields
+}
+
+// DeviceFields are what people set on a device. Absent fields stay as they are;
+// null goes back to the default.
+type DeviceFields struct {
+	Name               optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
+	EquipmentType      optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
+	SiteID             optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
+	Labels             optional[wire.Labels]    `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
+	Manufacturer       optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
+	Model              optional[string]         `json:"model,omitempty" maxLength:"200"`
+	FirmwareVersion    optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
+	Notes              optional[string]         `json:"notes,omitempty" maxLength:"4000"`
+	InstalledAt        optional[rimewatch.Time] `json:"installed_at,omitempty"`
+	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
+	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
+	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
+	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+}
+
+// LimitsPatch changes a device's limits.
+type LimitsPatch struct {
+	TempMin        optional[float64] `json:"temp_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	TempMax        optional[float64] `json:"temp_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	DelayS         optional[int]     `json:"delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s above temp_max before a warning."`
+	LowDelayS      optional[int]     `json:"low_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s below temp_min before a warning."`
+	CriticalMin    optional[float64] `json:"critical_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalMax    optional[float64] `json:"critical_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalDelayS optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
+	ClearDelta     optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
+	ClearS         optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
+}
+
+func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
+	p.TempMin.setPointer(&o.TempMin)
+	p.TempMax.setPointer(&o.TempMax)
+	p.DelayS.setPointer(&o.DelayS)
+	p.LowDelayS.setPointer(&o.LowDelayS)
+	p.CriticalMin.setPointer(&o.CriticalMin)
+	p.CriticalMax.setPointer(&o.CriticalMax)
+	p.CriticalDelayS.setPointer(&o.CriticalDelayS)
+	p.ClearDelta.setPointer(&o.ClearDelta)
+	p.ClearS.setPointer(&o.ClearS)
+}
+
+// apply changes d, whose WorkspaceLimits are those of w: CodeValidationFailed when
+// its limits would contradict each other, or be looser than is safe without a
+// confirmation.
+func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error {
+	old := d.Limits
+	f.Name.set(&d.Name, d.Serial)
+	if strings.TrimSpace(d.Name) == "" {
+		return rimewatch.Invalid("name", "must not be blank")
+	}
+	if !rimewatch.OneLine(d.Name) {
+		return rimewatch.Invalid("name", "must not contain control characters")
+	}
+	f.EquipmentType.set(&d.EquipmentType, rimewatch.OtherEquipment)
+	f.SiteID.set(&d.SiteID, 0)
+	f.Manufacturer.set(&d.Manufacturer, "")
+	f.Model.set(&d.Model, "")
+	f.FirmwareVersion.set(&d.FirmwareVersion, "")
+	f.Notes.set(&d.Notes, "")
+	f.InstalledAt.set(&d.InstalledAt, 0)
+	f.HeartbeatIntervalS.set(&d.HeartbeatIntervalS, 0)
+	f.OfflineAfterS.set(&d.OfflineAfterS, 0)
+	if f.Labels.sent {
+		d.Labels = nil
+		if f.Labels.value != nil {
+			d.Labels = *f.Labels.value
+		}
+	}
+	if f.Limits.sent {
+		var o rimewatch.LimitOverrides // a copy: the old ones may be in use
+		if f.Limits.value != nil {
+			if d.Limits != nil {
+				o = *d.Limits
+			}
+			f.Limits.value.apply(&o)
+		}
+		d.Limits = &o
+		if o.Empty() {
+			d.Limits = nil
+		}
+	}
+	if f.Limits.sent || f.EquipmentType.sent {
+		limits := inForce(d, w)
+		if e := limits.Check(); e != nil {
+			return e
+		}
+	}
+	if f.Limits.sent && !f.ConfirmLoosening && d.ID != 0 { // a new device has no limits yet that could be loosened
+		e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
+		with := func(o *rimewatch.LimitOverrides) *rimewatch.Limits {
+			l := inForce(&rimewatch.Device{EquipmentType: d.EquipmentType, Limits: o}, w)
+			return &l
+		}
+		return rimewatch.CheckLoosening(e, "limits", with(d.Limits), with(old), with(nil))
+	}
+	return nil
+}
+
+// inForce gives the limits of a device of the workspace.
+func inForce(d *rimewatch.Device, w *rimewatch.Workspace) rimewatch.Limits {
+	judged := rimewatch.Device{EquipmentType: d.EquipmentType, Limits: d.Limits, WorkspaceLimits: w.LimitsOf(d.EquipmentType)}
+	return judged.LimitsInForce()
+}
+
+// workspaceOf gives the settings of the caller's workspace.
+func (a devices) workspaceOf(ctx context.Context) (rimewatch.Workspace, error) {
+	c := httpapi.CallOf(ctx)
+	return a.settings.get(ctx, c.Workspace(), a.cfg.Now())
+}
+
+// checkSite tells whether the site that a body names exists.
+func (a devices) checkSite(ctx context.Context, workspaceID int64, id *int64) error {
+	if id == nil {
+		return nil
+	}
+	_, err := a.cfg.Accounts.Site(ctx, account.Operator(workspaceID), *id)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return rimewatch.Invalid("site_id", "is not known")
+	}
+	return err
+}
+
+// DeviceCreateInput carries the body that creates a device.
+type DeviceCreateInput struct {
+	Body DeviceCreate
+}
+
+func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (DeviceData, error) {
+	c := httpapi.CallOf(ctx)
+	body := &in.Body
+	if !rimewatch.ValidSerial(body.Serial) {
+		return DeviceData{}, rimewatch.Invalid("serial", "must not be . or ..")
+	}
+	if err := a.checkSite(ctx, c.Workspace(), body.SiteID.value); err != nil {
+		return DeviceData{}, err
+	}
+	d := rimewatch.Device{WorkspaceID: c.Workspace(), Serial: body.Serial, Name: body.Serial, EquipmentType: rimewatch.OtherEquipment}
+	w, err := a.workspaceOf(ctx)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	if err := body.apply(&d, &w); err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.CreateDevice(ctx, &d)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	c.Header("Location", httpapi.Prefix+"/v1/devices/"+v.Serial)
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+// DeviceUpdateInput carries the body that changes a device.
+type DeviceUpdateInput struct {
+	SerialInput
+	Body DeviceFields
+}
+
+func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	if err := a.checkSite(ctx, c.Workspace(), in.Body.SiteID.value); err != nil {
+		return DeviceData{}, err
+	}
+	w, err := a.workspaceOf(ctx)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.UpdateDevice(ctx, c.Workspace(), serial, func(d *rimewatch.Device) error { return in.Body.apply(d, &w) })
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+func (a devices) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return DeviceData{}, err
+	}
+	v, err := a.cfg.Writer.DeleteDevice(ctx, httpapi.CallOf(ctx).Workspace(), serial)
+	if err != nil {
+		return DeviceData{}, err
+	}
+	return DeviceData{a.deviceDetail(&v)}, nil
+}
+
+func (a devices) deviceRoutes() []httpapi.Route {
+	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/devices", ID: "list-devices", Tag: "Devices", Summary: "List devices", Access: read, Paged: true,
+			Description: "In the order of their ids.", Bind: httpapi.Handle(a.listDevices),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/devices", ID: "create-device", Tag: "Devices", Summary: "Register a device", Access: write, Body: httpapi.JSONBody,
+			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeSerialTaken}, Bind: httpapi.Handle(a.createDevice),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/devices/{serial}", ID: "get-device", Tag: "Devices", Summary: "Get a device", Access: read,
+			Bind: httpapi.Handle(a.getDevice),
+		},
+		{
+			Method: http.MethodPatch, Path: "/v1/devices/{serial}", ID: "update-device", Tag: "Devices", Summary: "Change a device", Access: write, Body: httpapi.JSONBody,
+			Bind: httpapi.Handle(a.updateDevice),
+		},
+		{
+			Method: http.MethodDelete, Path: "/v1/devices/{serial}", ID: "delete-device", Tag: "Devices", Summary: "Delete a device", Access: write,
+			Description: "Its history and alerts are kept, its active alerts resolve as superseded. The serial may be registered again.",
+			Bind:        httpapi.Handle(a.deleteDevice),
+		},
+		{
+			Method: http.MethodPatch, Path: "/v1/devices/{serial}/heartbeat", ID: "heartbeat", Tag: "Devices", Summary: "Report that a device is alive",
+			Description: "The body is optional, and so is each of its fields. `status: \"offline\"` announces a planned shutdown: the device is offline at once, and no alert opens.",
+			Access:      httpapi.Scope(rimewatch.ScopeReadingsWrite), Body: httpapi.OptionalJSONBody, PerDevice: true, Bind: httpapi.Handle(a.heartbeat),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/equipment-types", ID: "list-equipment-types", Tag: "Devices", Summary: "List equipment types", Access: read,
+			Description: "The types that the service knows, with the limits that hold unless a device has its own. The set is open: devices may name others.",
+			Bind:        httpapi.Handle(a.listEquipmentTypes),
+		},
+	}
+}

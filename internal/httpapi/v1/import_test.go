@@ -1,0 +1,80 @@
+package v1
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+func TestImport(t *testing.T) {
+	r := newRig(t)
+	if _, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Market Hall", TimeZone: "UTC"}, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	r.device("OLD-1", "other")
+	r.events.take(1)
+	send := func(csv string) request {
+		return post("/v1/devices/import", r.full, csv).with("Content-Type", httpapi.TypeCSV)
+	}
+	dry := func(csv string) request {
+		q := send(csv)
+		q.path += "?dry_run=true"
+		return q
+	}
+	const good = "serial,name,equipment_type,site,label:aisle,temp_max,heartbeat_interval_s,notes\n" +
+		"NEW-1,\"Freezer, back\",walkin_freezer,market hall,4,-16.5,60,\"two\nlines\"\n" +
+		"old-1,,walkin_cooler,,,,,\n"
+	form := "--XX\r\nContent-Disposition: form-data; name=\"comment\"\r\n\r\nhello\r\n--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"d.csv\"\r\nContent-Type: text/csv\r\n\r\nserial\r\nFORM-1\r\n--XX--\r\n"
+	many := "serial\n" + strings.Repeat("X\n", maxImportRows+1)
+	r.run(t, []scenario{
+		{
+			name: "rehearsal", req: dry(good), status: 200,
+			want: map[string]any{"data.created": 1, "data.updated": 1, "data.skipped": 0, "data.errors": 0, "data.rows.0.action": "create", "data.rows.0.row": 2, "data.rows.0.serial": "NEW-1", "data.rows.1.action": "update", "data.rows.1.row": 4, "data.rows.1.errors": "[]"},
+		},
+		{name: "nothing happened", req: get("/v1/devices", r.read), status: 200, want: map[string]any{"data.pagination.total": 1, "data.devices.0.equipment_type": "other"}},
+		{name: "for real", req: send(good), status: 200, want: map[string]any{"data.created": 1, "data.updated": 1}, anyEvents: true},
+		{name: "created", req: get("/v1/devices/NEW-1", r.read), status: 200, want: map[string]any{"data.device.name": "Freezer, back", "data.device.site.name": "Market Hall", "data.device.labels.aisle": 4, "data.device.limits.temp_max": -16.5, "data.device.heartbeat_interval_s": 60, "data.device.notes": "two\nlines"}, anyEvents: true},
+		{name: "updated, and empty cells left things alone", req: get("/v1/devices/OLD-1", r.read), status: 200, want: map[string]any{"data.device.serial": "OLD-1", "data.device.name": "Unit OLD-1", "data.device.equipment_type": "walkin_cooler"}},
+		{name: "again changes nothing", req: send(good), status: 200, want: map[string]any{"data.created": 0, "data.updated": 0, "data.skipped": 2, "data.rows.0.action": "skip"}},
+		{name: "one label more", req: send("serial;label:row\nnew-1;7\n"), status: 200, want: map[string]any{"data.updated": 1}, events: []string{"device.updated"}},
+		{name: "the others stay", req: get("/v1/devices/NEW-1", r.read), status: 200, want: map[string]any{"data.device.labels.aisle": 4, "data.device.labels.row": 7}},
+		{
+			name: "good and bad rows", req: send("\ufeffserial\tname\ttemp_min\ttemp_max\tsite\theartbeat_interval_s\nOK-1\tx\t\t\t\t\nbad serial\t\t\t\t\t\nA\t\t5\t4\tnowhere\t\nB\t\tcold\t\t\t1.5\nok-1\t\t\t\t\t\nC\tx\t\t\t\t\ttoo many\n"), status: 200,
+			want: map[string]any{
+				"data.created": 1, "data.errors": 5, "data.rows.0.action": "create", "data.rows.1.errors.0": "serial: must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -",
+				"data.rows.2.errors.0": "site: is not known", "data.rows.3.errors": "[heartbeat_interval_s: must be an integer limits.temp_min: must be a number]",
+				"data.rows.4.errors.0": "serial: stands in row 2 already", "data.rows.5.errors.0": "has more cells than the header",
+			},
+			events: []string{"device.created"},
+		},
+		{name: "limits that contradict each other", req: dry("serial,temp_min,temp_max\nZ,5,4\n"), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.0.errors.0": "limits.temp_min: must be below temp_max"}},
+		{name: "a malformed row", req: dry("serial,name\nY,\"a\"b\nX,x\n"), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.1.serial": "X"}},
+		{name: "a form", req: send(form).with("Content-Type", "multipart/form-data; boundary=XX"), status: 200, want: map[string]any{"data.created": 1, "data.rows.0.serial": "FORM-1"}, events: []string{"device.created"}},
+		{name: "a form without a file", req: send("--XX--\r\n").with("Content-Type", "multipart/form-data; boundary=XX"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"file"}},
+		{name: "a broken form", req: send(form[:80]).with("Content-Type", "multipart/form-data; boundary=XX"), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "compressed", req: dry(zipped(t, good)).with("Content-Encoding", "gzip"), status: 200, want: map[string]any{"data.skipped": 2}},
+		{name: "unknown column", req: send("serial,colour\nA,red\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"colour"}},
+		{name: "no serial column", req: send("name\nA\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},
+		{name: "a column twice", req: send("serial,name,NAME\nA,b,c\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"name"}},
+		{name: "header alone", req: send("serial\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"rows"}},
+		{name: "empty", req: send(""), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "too many rows", req: send(many), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "binary", req: send("serial\n\x00\x01\n"), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "bad UTF-8", req: send("serial\n\xff\n"), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "JSON", req: post("/v1/devices/import", r.full, `{}`), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "bad dry_run", req: request{method: "POST", path: "/api/v1/devices/import?dry_run=1", token: r.full, body: "serial\n", header: map[string]string{"Content-Type": httpapi.TypeCSV}}, status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"dry_run"}},
+		{name: "without the scope", req: post("/v1/devices/import", r.feed, "serial\n").with("Content-Type", httpapi.TypeCSV), status: 403, code: rimewatch.CodeForbidden},
+	})
+	var b strings.Builder
+	b.WriteString("serial,name\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "BULK-%03d,Device %d\n", i, i)
+	}
+	if a := r.do(send(b.String())); a.get("data.created") != 500.0 || a.get("data.rows.499.serial") != "BULK-499" {
+		t.Error(clip(a.body))
+	}
+}

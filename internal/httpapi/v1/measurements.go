@@ -1,0 +1,131 @@
+package v1
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// The schemas of whatever holds measurements are completed from the table of
+// measurements, so that a new row there needs nothing here.
+
+const onlyWhenSent = "Only when it was sent."
+
+// TransformSchema implements huma.SchemaTransformer.
+func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	for f := range rimewatch.AllFields.All() {
+		info := f.Info()
+		p := numberSchema(&info)
+		p.Nullable = true
+		p.Minimum, p.Maximum = &info.Min, &info.Max
+		p.Description = info.Doc
+		p.Examples = []any{info.Example}
+		s.Properties[f.String()] = p
+	}
+	for x := range rimewatch.NumFlags {
+		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Nullable: true}
+	}
+	return s
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (Reading) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	addAnswered(s, func(p *huma.Schema, f rimewatch.Field) {
+		if f.Core() {
+			p.Nullable = true
+			s.Required = append(s.Required, f.String())
+		}
+	})
+	return s
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (HistoryReading) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	addAnswered(s, func(p *huma.Schema, f rimewatch.Field) { p.Nullable = true })
+	return s
+}
+
+// addAnswered adds what a reading holds in answers.
+func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field)) {
+	for f := range rimewatch.AllFields.All() {
+		info := f.Info()
+		p := numberSchema(&info)
+		p.Description = info.Doc
+		if !f.Core() {
+			p.Description += " " + onlyWhenSent
+		}
+		finish(p, f)
+		s.Properties[f.String()] = p
+	}
+	for x := range rimewatch.NumFlags {
+		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Description: onlyWhenSent}
+	}
+}
+
+func numberSchema(info *rimewatch.FieldInfo) *huma.Schema {
+	if info.Whole {
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+	}
+	return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (HistoryBucket) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	for f := range rimewatch.AllFields.All() {
+		if f.Info().Kind == rimewatch.Counter {
+			s.Properties[f.String()] = orNull[Counted]{}.Schema(r)
+		} else {
+			s.Properties[f.String()] = orNull[Aggregate]{}.Schema(r)
+		}
+	}
+	return s
+}
+
+// Aggregate of one measurement over a step.
+type Aggregate struct {
+	Min float64 `json:"min"`
+	Avg float64 `json:"avg"`
+	Max float64 `json:"max"`
+}
+
+// Counted is what a counter counted in a step.
+type Counted struct {
+	Min      float64 `json:"min"`
+	Max      float64 `json:"max"`
+	Increase float64 `json:"increase" doc:"From the last value before the step, of the first step from its own first value, to the last one in it. A counter that is lower than before has begun again from 0."`
+}
+
+// measurementNames lists measurements for an enumeration.
+func measurementNames(set rimewatch.Fields) []any {
+	names := set.Names()
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = name
+	}
+	return values
+}
+
+// gauges are the measurements whose probes can be calibrated.
+func gauges() rimewatch.Fields {
+	var set rimewatch.Fields
+	for f := range rimewatch.AllFields.All() {
+		if f.Info().Kind == rimewatch.Gauge {
+			set = set.With(f)
+		}
+	}
+	return set
+}
+
+// TransformSchema implements huma.SchemaTransformer. What depends on the field is
+// checked when the field is known.
+func (CalibrationBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["field"].Enum = measurementNames(gauges())
+	low, high := 0.0, 0.0
+	for f := range gauges().All() {
+		low, high = min(low, f.Info().Min), max(high, f.Info().Max)
+	}
+	for _, name := range []string{"reference", "as_found", "as_left"} {
+		s.Properties[name].Minimum, s.Properties[name].Maximum = &low, &high
+	}
+	return s
+}

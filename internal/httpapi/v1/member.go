@@ -1,0 +1,115 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+type memberAdmin interface {
+	Members(ctx context.Context, p account.Principal) ([]store.MemberView, error)
+	ChangeRole(ctx context.Context, p account.Principal, userID int64, role rimewatch.Role) (store.MemberView, error)
+	RemoveMember(ctx context.Context, p account.Principal, userID int64, now rimewatch.Time) error
+}
+
+// Member is a person's place in a workspace.
+type Member struct {
+	UserID    int64          `json:"user_id"`
+	Email     string         `json:"email"`
+	Name      string         `json:"name"`
+	Role      rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
+}
+
+func memberJSON(m *store.MemberView) Member {
+	return Member{m.UserID, m.Email, m.Name, m.Role, m.CreatedAt}
+}
+
+// MemberList are the members of a workspace, and those who are invited to it.
+type MemberList struct {
+	Members     []Member     `json:"members"`
+	Invitations []Invitation `json:"invitations" doc:"Pending members: invited, and have not accepted yet."`
+}
+
+func (a people) listMembers(ctx context.Context, _ *httpapi.NoInput) (MemberList, error) {
+	c := httpapi.CallOf(ctx)
+	members, err := a.cfg.Accounts.Members(ctx, c.Principal)
+	if err != nil {
+		return MemberList{}, err
+	}
+	pending, err := a.cfg.Accounts.Invitations(ctx, c.Principal)
+	if err != nil {
+		return MemberList{}, err
+	}
+	out := MemberList{make([]Member, len(members)), make([]Invitation, len(pending))}
+	for i := range members {
+		out.Members[i] = memberJSON(&members[i])
+	}
+	for i := range pending {
+		out.Invitations[i] = invitationJSON(&pending[i].Invitation, c.Now)
+	}
+	return out, nil
+}
+
+// MemberData is the data of answers about one member.
+type MemberData struct {
+	Member Member `json:"member"`
+}
+
+// MemberUpdate is the body that changes a member.
+type MemberUpdate struct {
+	Role rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+}
+
+// MemberUpdateInput carries the body that changes a member.
+type MemberUpdateInput struct {
+	IDInput
+	Body MemberUpdate
+}
+
+func (a people) changeRole(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
+	id, err := in.id()
+	if err != nil {
+		return MemberData{}, err
+	}
+	m, err := a.cfg.Accounts.ChangeRole(ctx, httpapi.CallOf(ctx).Principal, id, in.Body.Role)
+	if err != nil {
+		return MemberData{}, err
+	}
+	return MemberData{memberJSON(&m)}, nil
+}
+
+func (a people) removeMember(ctx context.Context, in *IDInput) (Done, error) {
+	id, err := in.id()
+	if err != nil {
+		return Done{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	return Done{}, a.cfg.Accounts.RemoveMember(ctx, c.Principal, id, c.Now)
+}
+
+func (a people) memberRoutes() []httpapi.Route {
+	admin := httpapi.Person(rimewatch.RoleAdmin)
+	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/members", ID: "list-members", Tag: "Workspace", Summary: "List members and invitations", Access: admin, Bind: httpapi.Handle(a.listMembers)},
+		{
+			Method: http.MethodPost, Path: "/v1/members", ID: "invite-member", Tag: "Workspace", Summary: "Invite a member", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Description: "The holder of the address becomes a member when he accepts. The answer is the same whether the address has an account or not. Only an owner invites owners.",
+			Also:        conflict, Bind: httpapi.Handle(a.invite),
+		},
+		{
+			Method: http.MethodPatch, Path: "/v1/members/{id}", ID: "update-member", Tag: "Workspace", Summary: "Change a member's role", Access: admin, Body: httpapi.JSONBody,
+			Description: "The id is the user's. The last owner stays one.", Also: conflict, Bind: httpapi.Handle(a.changeRole),
+		},
+		{
+			Method: http.MethodDelete, Path: "/v1/members/{id}", ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Person(rimewatch.RoleViewer),
+			Description: "The id is the user's. Removing someone else requires the role admin. The last owner cannot leave. Tokens and invitations created by the member end too.",
+			Also:        conflict, Bind: httpapi.Handle(a.removeMember),
+		},
+	}
+}

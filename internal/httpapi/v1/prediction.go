@@ -1,0 +1,101 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Predictor tells what is known of a device's future.
+type Predictor interface {
+	// Prediction gives the predictor's report and counts the verdicts on the
+	// device's predictions, in the order of rimewatch.Verdicts.
+	Prediction(deviceID int64) (predict.Report, [len(rimewatch.Verdicts)]int)
+}
+
+// DevicePrediction is what the predictor knows of a device.
+type DevicePrediction struct {
+	predict.Report
+	WouldChange string                           `json:"what_would_change_it" doc:"What would change the verdict."`
+	Prediction  wire.Maybe[rimewatch.Prediction] `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
+	Feedback    FeedbackCounts                   `json:"feedback" doc:"What people said of this device's predictions."`
+}
+
+// FeedbackCounts counts verdicts on predictions.
+type FeedbackCounts struct {
+	Useful     int `json:"useful"`
+	FalseAlarm int `json:"false_alarm"`
+	Fixed      int `json:"fixed"`
+}
+
+// PredictionData is the data of the answer about a device's prediction.
+type PredictionData struct {
+	Prediction DevicePrediction `json:"prediction"`
+}
+
+func (a devices) devicePrediction(ctx context.Context, in *SerialInput) (PredictionData, error) {
+	serial, err := in.serial()
+	if err != nil {
+		return PredictionData{}, err
+	}
+	v, err := a.cfg.Fleet.Device(ctx, httpapi.CallOf(ctx).Workspace(), serial)
+	if err != nil {
+		return PredictionData{}, err
+	}
+	report, n := a.cfg.Predictor.Prediction(v.ID)
+	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
+	out.Prediction.Value = phrase.Prediction(report.Prediction)
+	out.WouldChange = phrase.WouldChangeVerdict(report.State, report.Prediction)
+	return PredictionData{out}, nil
+}
+
+// FeedbackBody is a person's verdict on a prediction.
+type FeedbackBody struct {
+	Verdict rimewatch.Verdict `json:"verdict" enum:"useful,false_alarm,fixed"`
+	Note    *string           `json:"note,omitempty" nullable:"true" maxLength:"2000"`
+}
+
+// FeedbackInput carries feedback.
+type FeedbackInput struct {
+	AlertIDInput
+	Body FeedbackBody
+}
+
+func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	var note string
+	if in.Body.Note != nil {
+		note = *in.Body.Note
+	}
+	by, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.Feedback(ctx, c.Workspace(), id, by, in.Body.Verdict, note))
+}
+
+func (a devices) predictionRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/prediction", ID: "get-prediction", Tag: "Devices", Summary: "Get what is predicted for a device",
+			Access:      httpapi.Scope(rimewatch.ScopeDevicesRead),
+			Description: "How well the unit is known, how far it is from its own baselines, which faults match, and what would change the verdict. While the unit is not yet known, `state` is `learning`.",
+			Bind:        httpapi.Handle(a.devicePrediction),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
+			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
+			Description: "Says whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
+			Bind:        httpapi.Handle(a.giveFeedback),
+		},
+	}
+}

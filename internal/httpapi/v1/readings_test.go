@@ -1,0 +1,224 @@
+package v1
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+func TestReadings(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "walkin_freezer")
+	r.events.take(1)
+	accepted := []string{"reading.created"}
+	const other = `"device_serial":"A","humidity":1`
+	r.run(t, []scenario{
+		{
+			name: "without a time", req: post("/v1/readings", r.feed, strings.Replace(nominalBody, "WIF-0001", "A", 1)), status: 201,
+			want: map[string]any{
+				"data.duplicate": false, "data.reading.device_id": 1, "data.reading.device_serial": "A", "data.reading.recorded_at": "2026-11-20T12:00:00.000Z", "data.reading.received_at": "2026-11-20T12:00:00.000Z",
+				"data.reading.product_zone_temp": -18.5, "data.reading.vibration_level": 2.1, "data.reading.sensor_faults": "[]",
+			},
+			events: []string{"reading.created", "device.online"},
+		},
+		{name: "without a time again", req: post("/v1/readings", r.feed, `{`+other+`}`), status: 201, want: map[string]any{"data.duplicate": false, "data.reading.recorded_at": "2026-11-20T12:00:00.001Z", "data.reading.product_zone_temp": nil}, events: accepted},
+		{name: "with a time", req: post("/v1/readings", r.feed, `{`+other+`,"recorded_at":"2026-11-20T12:30:00.1239+01:00"}`), status: 201, want: map[string]any{"data.reading.recorded_at": "2026-11-20T11:30:00.123Z"}, events: accepted},
+		{name: "again: the first value is kept", req: post("/v1/readings", r.feed, `{"device_serial":"a","humidity":99,"recorded_at":"2026-11-20T11:30:00.123Z"}`), status: 200, want: map[string]any{"data.reading.device_serial": "A", "data.duplicate": true, "data.reading.humidity": 1}},
+		{
+			name: "extras and numbers as sent", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":45.123456789012,"voltage":0.000001,"amp_draw":1.5e3,"recorded_at":"2026-11-20T11:00:00Z","compressor_on":true,"door_open":false,"start_count":9007199254740991,"run_seconds":0}`), status: 201,
+			want:     map[string]any{"data.reading.compressor_on": true, "data.reading.door_open": false, "data.reading.defrost_active": nil},
+			contains: []string{`"humidity":45.123456789012,`, `"voltage":0.000001,`, `"amp_draw":1500,`, `"start_count":9007199254740991`, `"run_seconds":0`}, lacks: []string{"defrost_active"}, events: accepted,
+		},
+		{
+			name: "broken sensors", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-127,"ambient_temp":999,"humidity":50,"recorded_at":"2026-11-20T11:01:00Z"}`), status: 201,
+			want: map[string]any{"data.reading.product_zone_temp": nil, "data.reading.sensor_faults": "[product_zone_temp ambient_temp]", "data.reading.humidity": 50}, events: accepted,
+		},
+		{name: "the current temperature is the newest by recorded_at", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.current_temp": -18.5}},
+		{name: "latest", req: get("/v1/readings/latest", r.read), status: 200, want: map[string]any{"data.readings.0.device_name": "Unit A", "data.readings.0.equipment_type": "walkin_freezer", "data.readings.0.device_status": "online", "data.readings.0.humidity": 1, "data.readings.1": nil, "data.pagination": nil}},
+
+		{name: "unknown serial", req: post("/v1/readings", r.feed, `{"device_serial":"none","humidity":1}`), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
+		{name: "another workspace's serial", req: post("/v1/readings", r.otherFull, `{`+other+`}`), status: 422, code: rimewatch.CodeUnknownDevice},
+		{name: "5 minutes ahead", req: post("/v1/readings", r.feed, `{`+other+`,"recorded_at":"2026-11-20T12:05:00Z"}`), status: 201, events: accepted},
+		{name: "more than 5 minutes ahead", req: post("/v1/readings", r.feed, `{`+other+`,"recorded_at":"2026-11-20T12:05:00.001Z"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"recorded_at"}},
+		{name: "before the retention", req: post("/v1/readings", r.feed, `{`+other+`,"recorded_at":"2025-10-01T12:05:00Z"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"recorded_at"}},
+		{name: "within the retention", req: post("/v1/readings", r.feed, `{`+other+`,"recorded_at":"2025-10-21T12:05:00Z"}`), status: 201, events: accepted},
+		{name: "no measurement", req: post("/v1/readings", r.feed, `{"device_serial":"A"}`), status: 422, code: rimewatch.CodeValidationFailed},
+		{name: "bad fields", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":101,"Voltage":1,"door_open":"yes"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"Voltage", "door_open", "humidity"}},
+		{name: "malformed", req: post("/v1/readings", r.feed, `{"device_serial":"A",`), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "no body", req: post("/v1/readings", r.feed, ``), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "white space", req: post("/v1/readings", r.feed, `   `), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "no content type", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", ""), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "wrong content type", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", "text/plain"), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "NDJSON for one", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", httpapi.TypeNDJSON), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "with a charset", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Type", "application/json; charset=UTF-8"), status: 201, events: accepted},
+		{name: "with a wrong charset", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Type", "application/json; charset=latin1"), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "unknown encoding", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Encoding", "br"), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "not really gzip", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Encoding", "gzip"), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "too large", req: post("/v1/readings", r.feed, `{`+other+strings.Repeat(" ", httpapi.MaxSingleBody)+`}`), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "bomb", req: post("/v1/readings", r.feed, zipped(t, strings.Repeat(" ", 64<<20))).with("Content-Encoding", "gzip"), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "nothing of the refused was stored", req: get("/v1/devices/A/readings?from=2025-10-01T00:00:00Z&per_page=100", r.read), status: 200, want: map[string]any{"data.readings.7.humidity": 1, "data.readings.8": nil}},
+	})
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(text))
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zstandard(t *testing.T, text string) string {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(z.EncodeAll([]byte(text), nil))
+}
+
+func reading(serial string, minute int) string {
+	return fmt.Sprintf(`{"device_serial":%q,"humidity":%d,"recorded_at":"2026-11-20T11:%02d:00Z"}`, serial, minute, minute)
+}
+
+func batchOf(items ...string) string { return `{"readings":[` + strings.Join(items, ",") + `]}` }
+
+func events(n int) []string { return strings.Fields(strings.Repeat("reading.created ", n)) }
+
+func TestBatch(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "other")
+	r.device("B", "other")
+	r.do(patch("/v1/devices/A/heartbeat", r.feed, ""))
+	r.do(patch("/v1/devices/B/heartbeat", r.feed, ""))
+	r.events.take(4)
+	send := func(body string) request { return post("/v1/readings/batch", r.feed, body) }
+	lines := func(body string) request { return send(body).with("Content-Type", httpapi.TypeNDJSON) }
+	many := make([]string, wire.MaxBatch+1)
+	for i := range many {
+		many[i] = `{"device_serial":"A"}`
+	}
+	r.run(t, []scenario{
+		{name: "two", req: send(batchOf(reading("A", 1), reading("B", 1))), status: 200, want: map[string]any{"data.accepted": 2, "data.duplicates": 0, "data.rejected": 0, "data.results": "[]"}, events: events(2)},
+		{name: "again and one more", req: send(batchOf(reading("A", 1), reading("A", 2))), status: 200, want: map[string]any{"data.accepted": 1, "data.duplicates": 1}, events: events(1)},
+		{name: "the same twice in one", req: send(batchOf(reading("A", 3), reading("a", 3))), status: 200, want: map[string]any{"data.accepted": 1, "data.duplicates": 1}, events: events(1)},
+		{
+			name: "good and bad", status: 200,
+			req: send(batchOf(reading("none", 1), reading("A", 4), `{"device_serial":"A","humidity":101}`, `5`, `{"device_serial":"A","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`, reading("B", 4), `{"device_serial":"A","humidity":1,"extra":{"deep":[1]}}`)),
+			want: map[string]any{
+				"data.accepted": 2, "data.rejected": 5,
+				"data.results.0.index": 0, "data.results.0.status": 422, "data.results.0.code": "unknown_device",
+				"data.results.1.index": 2, "data.results.1.code": "validation_failed", "data.results.1.fields.humidity.0": "must be between 0 and 100",
+				"data.results.2.index": 3, "data.results.3.index": 4, "data.results.3.fields.recorded_at.0": "must not be more than 5 minutes in the future",
+				"data.results.4.index": 6, "data.results.4.fields.extra.0": "is not a known field", "data.results.5": nil,
+			},
+			events: events(2),
+		},
+		{name: "two without a time", req: send(batchOf(`{"device_serial":"A","humidity":1}`, `{"device_serial":"A","humidity":1}`)), status: 200, want: map[string]any{"data.accepted": 2}, events: events(2)},
+		{name: "NDJSON", req: lines(reading("A", 5) + "\n\n  \r\n" + reading("B", 5) + "\r\n" + reading("A", 6)), status: 200, want: map[string]any{"data.accepted": 3, "data.rejected": 0}, events: events(3)},
+		{
+			name: "NDJSON with bad lines", req: lines(reading("A", 7) + "\n{oops\n[]\n" + `{"device_serial":"A"}` + "\n" + reading("B", 7) + `{}` + "\n"), status: 200,
+			want: map[string]any{
+				"data.accepted": 1, "data.rejected": 4, "data.results.0.index": 1, "data.results.0.status": 400, "data.results.0.code": "invalid_json",
+				"data.results.1.status": 400, "data.results.2.status": 422, "data.results.3.index": 4, "data.results.3.status": 400,
+			},
+			events: events(1),
+		},
+		{name: "gzip", req: send(zipped(t, batchOf(reading("A", 8)))).with("Content-Encoding", "gzip"), status: 200, want: map[string]any{"data.accepted": 1}, events: events(1)},
+		{name: "zstd", req: lines(zstandard(t, reading("A", 9))).with("Content-Encoding", "zstd"), status: 200, want: map[string]any{"data.accepted": 1}, events: events(1)},
+		{name: "unusual form", req: send(` { "\u0072eadings" : [ ` + reading("A", 10) + ` ] } `), status: 200, want: map[string]any{"data.accepted": 1}, events: events(1)},
+		{name: "malformed at the end: nothing is stored", req: send(`{"readings":[` + reading("A", 11) + `]`), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "malformed in an item", req: send(batchOf(reading("A", 11), `{"device_serial":"A","humidity":01}`)), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "duplicate key in an item", req: send(batchOf(reading("A", 11), `{"device_serial":"A","humidity":1,"humidity":2}`)), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "trailing bytes", req: send(batchOf(reading("A", 11)) + `x`), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "readings twice", req: send(`{"readings":[` + reading("A", 11) + `],"readings":[]}`), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "another member", req: send(`{"readings":[` + reading("A", 11) + `],"source":"x"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"source"}},
+		{name: "another member first", req: send(`{"source":"x","readings":[` + reading("A", 11) + `]}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"source"}},
+		{name: "no readings", req: send(`{}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
+		{name: "readings no array", req: send(`{"readings":{}}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
+		{name: "readings null", req: send(`{"readings":null}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
+		{name: "no items", req: send(`{"readings":[]}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
+		{name: "no lines", req: lines("\n\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"readings"}},
+		{name: "an array", req: send(`[` + reading("A", 11) + `]`), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "as many as allowed", req: send(batchOf(many[:wire.MaxBatch]...)), status: 200, want: map[string]any{"data.rejected": wire.MaxBatch}},
+		{name: "too many", req: send(batchOf(many...)), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "too many lines", req: lines(strings.Join(many, "\n")), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "too large", req: lines(strings.Repeat(" ", 16<<20+1)), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "bomb", req: lines(zstandard(t, strings.Repeat("\n", 200<<20))).with("Content-Encoding", "zstd"), status: 413, code: rimewatch.CodePayloadTooLarge},
+		{name: "no content type", req: send(batchOf(reading("A", 11))).with("Content-Type", ""), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "CSV", req: send(batchOf(reading("A", 11))).with("Content-Type", httpapi.TypeCSV), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "without the scope", req: post("/v1/readings/batch", r.read, batchOf(reading("A", 11))), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
+		{name: "what was refused is not there", req: get("/v1/devices/A/readings?from=2026-11-20T11:11:00Z&to=2026-11-20T11:12:00Z", r.read), status: 200, want: map[string]any{"data.readings": "[]"}},
+	})
+}
+
+func TestAutoRegister(t *testing.T) {
+	r := newRig(t)
+	on := true
+	if _, err := r.accounts.UpdateWorkspace(t.Context(), account.Operator(r.workspace.ID), account.WorkspacePatch{AutoRegister: &on}, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	r.advance(time.Second)
+	serials := make([]string, 150)
+	for i := range serials {
+		serials[i] = reading(fmt.Sprintf("N-%03d", i/2), i%2)
+	}
+	r.run(t, []scenario{
+		{name: "single", req: post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1}`), status: 201, want: map[string]any{"data.reading.device_serial": "New-1"}, events: []string{"device.created", "reading.created", "device.online"}},
+		{name: "it is there", req: get("/v1/devices/new-1", r.full), status: 200, want: map[string]any{"data.device.serial": "New-1", "data.device.equipment_type": "other", "data.device.status": "online"}},
+		{name: "still no bad serials", req: post("/v1/readings", r.feed, `{"device_serial":"a b","humidity":1}`), status: 422, code: rimewatch.CodeValidationFailed},
+	})
+	a := r.do(post("/v1/readings/batch", r.feed, batchOf(serials...)))
+	if a.status != 200 || a.get("data.accepted") != 150.0 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := r.do(get("/v1/devices?per_page=1", r.full)); a.get("data.pagination.total") != 76.0 {
+		t.Errorf("devices: %v", a.get("data.pagination.total"))
+	}
+}
+
+func TestDeviceLimit(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Writer = instantWriter{c.Writer} })
+	r.device("A", "other")
+	r.device("B", "other")
+	const burst = 1000
+	var last answer
+	for i := range burst + 1 {
+		q := post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1}`)
+		if i%50 == 1 {
+			q = patch("/v1/devices/a/heartbeat", r.feed, "")
+		}
+		last = r.do(q)
+		if i < burst && last.status >= 300 {
+			t.Fatalf("request %d: %d %s", i, last.status, last.body)
+		}
+		if want := fmt.Sprintf(`"device";r=%d`, max(0, burst-1-i)); last.header.Get("RateLimit") != want {
+			t.Fatalf("request %d: RateLimit %s, want %s", i, last.header.Get("RateLimit"), want)
+		}
+	}
+	if last.status != 429 || last.code() != "rate_limited" || last.header.Get("Retry-After") != "1" || last.header.Get("RateLimit-Policy") != `"device";q=120;w=60` {
+		t.Errorf("%d %v %s", last.status, last.header, last.body)
+	}
+	r.run(t, []scenario{
+		{name: "batches do not count", req: post("/v1/readings/batch", r.feed, batchOf(reading("A", 1))), status: 200, anyEvents: true},
+		{name: "other devices do not suffer", req: post("/v1/readings", r.feed, `{"device_serial":"B","humidity":1}`), status: 201, anyEvents: true},
+		{name: "after a while", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1}`), before: func(r *rig) { r.advance(500 * time.Millisecond) }, status: 201, anyEvents: true},
+		{name: "and no more", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1}`), status: 429, code: rimewatch.CodeRateLimited},
+	})
+}

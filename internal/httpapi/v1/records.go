@@ -1,0 +1,285 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Records answers questions about what inspectors ask for, and keeps what people
+// did about alerts.
+type Records interface {
+	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
+	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
+	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
+	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
+}
+
+// Excursion is a time for which a product zone was out of limits for longer than
+// the alarm delay.
+type Excursion struct {
+	ID            *int64                   `json:"id" doc:"null while it lasts."`
+	DeviceID      int64                    `json:"device_id"`
+	DeviceSerial  *string                  `json:"device_serial" doc:"null when the device was deleted."`
+	DeviceName    *string                  `json:"device_name" doc:"null when the device was deleted."`
+	From          rimewatch.Time           `json:"from" nullable:"false" doc:"The first reading out of limits."`
+	To            rimewatch.Time           `json:"to" doc:"When it was back to stay; null while it lasts."`
+	DurationS     int64                    `json:"duration_s" doc:"s, until now while it lasts."`
+	Limit         float64                  `json:"limit" doc:"°C, the limit that was passed."`
+	Low           bool                     `json:"low" doc:"Below the lower limit rather than above the upper."`
+	Peak          float64                  `json:"peak" doc:"°C, the worst."`
+	DegreeMinutes float64                  `json:"degree_minutes" doc:"K·min beyond the limit."`
+	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
+}
+
+func (a records) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
+	out := Excursion{
+		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
+		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause,
+	}
+	until := e.To
+	if until == 0 {
+		until = max(now, e.From)
+	}
+	out.DurationS = int64((until - e.From) / rimewatch.Second)
+	if v, ok := a.cfg.Fleet.DeviceByID(e.DeviceID); ok {
+		out.DeviceSerial, out.DeviceName = &v.Serial, &v.Name
+	}
+	return out
+}
+
+// ExcursionsInput narrows the list of excursions.
+type ExcursionsInput struct {
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only of this device. An unknown serial returns an empty list."`
+	From         string `query:"from" format:"date-time" doc:"Those that lasted after this. Default: 30 days before to."`
+	To           string `query:"to" format:"date-time" doc:"Those that began before this. Default: now."`
+}
+
+// ExcursionList are the excursions of a span.
+type ExcursionList struct {
+	Excursions []Excursion `json:"excursions"`
+}
+
+// maxExcursions bounds an answer with excursions. More is refused, not cut off.
+const maxExcursions = 10_000
+
+func (a records) listExcursions(ctx context.Context, in *ExcursionsInput) (ExcursionList, error) {
+	c := httpapi.CallOf(ctx)
+	from, to, err := spanOf(in.From, in.To, c.Now, 30*rimewatch.Day)
+	if err != nil {
+		return ExcursionList{}, err
+	}
+	out := ExcursionList{Excursions: []Excursion{}}
+	device := int64(0)
+	if in.DeviceSerial != "" {
+		who := a.cfg.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
+		if who == nil {
+			return out, nil
+		}
+		device = who.ID
+	}
+	list, err := a.excursions(ctx, c.Workspace(), device, from, to)
+	if err != nil {
+		return out, err
+	}
+	for i := range list {
+		out.Excursions = append(out.Excursions, a.excursionJSON(&list[i], c.Now))
+	}
+	return out, nil
+}
+
+// excursions gives those that ended and, after them, those that last.
+func (a records) excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
+	list, err := a.cfg.Records.Excursions(ctx, workspaceID, deviceID, from, to, maxExcursions+1)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range a.cfg.Health.OpenExcursions(workspaceID, deviceID) {
+		if e.From < to {
+			list = append(list, e)
+		}
+	}
+	if len(list) > maxExcursions {
+		return nil, rimewatch.Invalid("from", "there are more than %d excursions, choose a shorter span of time or one device", maxExcursions)
+	}
+	return list, nil
+}
+
+// spanOf reads a span of time, checked before for its form.
+func spanOf(from, to string, now, byDefault rimewatch.Time) (f, t rimewatch.Time, err error) {
+	f, _ = rimewatch.ParseTime(from)
+	t, _ = rimewatch.ParseTime(to)
+	if t == 0 {
+		t = max(now, f)
+	}
+	if f == 0 {
+		f = max(t-byDefault, rimewatch.MinTime)
+	}
+	if f > t {
+		return 0, 0, rimewatch.Invalid("from", "must not be after to")
+	}
+	return f, t, nil
+}
+
+// CorrectiveAction is what people did about an alert.
+type CorrectiveAction struct {
+	ID               int64                 `json:"id"`
+	AlertID          int64                 `json:"alert_id"`
+	DeviceSerial     *string               `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
+	PerformedAt      rimewatch.Time        `json:"performed_at" nullable:"false"`
+	PerformedBy      string                `json:"performed_by"`
+	VerifiedBy       *string               `json:"verified_by" doc:"Another person; null = not verified."`
+	Cause            string                `json:"cause"`
+	Action           string                `json:"action" doc:"Immediate action."`
+	PreventiveAction string                `json:"preventive_action" doc:"What keeps it from happening again."`
+	Disposition      rimewatch.Disposition `json:"disposition" enum:"release,hold,discard,none" doc:"What became of the product; none = no product was concerned."`
+	Product          string                `json:"product" doc:"What was concerned: lots and amounts."`
+	RepairReference  string                `json:"repair_reference"`
+	RecordedBy       string                `json:"recorded_by"`
+	At               rimewatch.Time        `json:"at" nullable:"false" doc:"When it was recorded."`
+}
+
+func (a records) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
+	out := CorrectiveAction{
+		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
+		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
+	}
+	if v, ok := a.cfg.Fleet.DeviceByID(x.DeviceID); ok {
+		out.DeviceSerial = &v.Serial
+	}
+	return out
+}
+
+// CorrectiveActionBody records what was done about an alert.
+type CorrectiveActionBody struct {
+	PerformedAt      *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
+	PerformedBy      string                `json:"performed_by" minLength:"1" maxLength:"200"`
+	VerifiedBy       *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by. Records are never changed: to verify later, record the action again."`
+	Cause            string                `json:"cause" minLength:"1" maxLength:"2000"`
+	Action           string                `json:"action" minLength:"1" maxLength:"2000"`
+	PreventiveAction string                `json:"preventive_action,omitempty" maxLength:"2000"`
+	Disposition      rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Default: none."`
+	Product          string                `json:"product,omitempty" maxLength:"2000"`
+	RepairReference  string                `json:"repair_reference,omitempty" maxLength:"200"`
+}
+
+// CorrectiveActionInput carries a corrective action.
+type CorrectiveActionInput struct {
+	AlertIDInput
+	Body CorrectiveActionBody
+}
+
+// CorrectiveActionData is the data of the answer with one.
+type CorrectiveActionData struct {
+	CorrectiveAction CorrectiveAction `json:"corrective_action"`
+}
+
+// CorrectiveActionList are those of an alert.
+type CorrectiveActionList struct {
+	CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
+}
+
+// blank refuses texts of nothing but white space.
+func blank(f *wire.FieldErrors, name, text string) {
+	if strings.TrimSpace(text) == "" {
+		f.Add(name, "must not be blank")
+	}
+}
+
+// notLater refuses times that are yet to come, clocks that are a little ahead
+// forgiven.
+func notLater(f *wire.FieldErrors, name string, at, now rimewatch.Time) {
+	if at > now+futureTolerance {
+		f.Add(name, "must not be in the future")
+	}
+}
+
+func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionInput) (CorrectiveActionData, error) {
+	c, b := httpapi.CallOf(ctx), &in.Body
+	var f wire.FieldErrors
+	blank(&f, "performed_by", b.PerformedBy)
+	blank(&f, "cause", b.Cause)
+	blank(&f, "action", b.Action)
+	x := rimewatch.CorrectiveAction{
+		WorkspaceID: c.Workspace(), At: c.Now, PerformedAt: c.Now, PerformedBy: strings.TrimSpace(b.PerformedBy), Cause: b.Cause, Action: b.Action,
+		PreventiveAction: b.PreventiveAction, Disposition: b.Disposition, Product: b.Product, RepairReference: b.RepairReference,
+	}
+	if b.PerformedAt != nil {
+		x.PerformedAt = *b.PerformedAt
+	}
+	notLater(&f, "performed_at", x.PerformedAt, c.Now)
+	if b.VerifiedBy != nil {
+		x.VerifiedBy = strings.TrimSpace(*b.VerifiedBy)
+		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, x.PerformedBy) {
+			f.Add("verified_by", "must be another person than performed_by")
+		}
+	}
+	if x.Disposition == "" {
+		x.Disposition = rimewatch.DispositionNone
+	}
+	if f.Err != nil {
+		return CorrectiveActionData{}, f.Err
+	}
+	id, err := in.id()
+	if err != nil {
+		return CorrectiveActionData{}, err
+	}
+	x.AlertID = id
+	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
+		return CorrectiveActionData{}, err
+	}
+	if err := a.cfg.Records.CreateCorrectiveAction(ctx, &x); err != nil {
+		return CorrectiveActionData{}, err
+	}
+	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
+}
+
+func (a records) listCorrectiveActions(ctx context.Context, in *AlertIDInput) (CorrectiveActionList, error) {
+	id, err := in.id()
+	if err != nil {
+		return CorrectiveActionList{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	if _, err := a.cfg.Alerts.Alert(ctx, c.Workspace(), id); err != nil {
+		return CorrectiveActionList{}, err
+	}
+	list, err := a.cfg.Records.CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
+	if err != nil {
+		return CorrectiveActionList{}, err
+	}
+	return CorrectiveActionList{a.correctiveActionsJSON(list)}, nil
+}
+
+func (a records) recordRoutes() []httpapi.Route {
+	alerts, devices := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeDevicesRead)
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/excursions", ID: "list-excursions", Tag: "Records", Summary: "List excursions", Access: devices,
+			Description: "Periods in which a product zone was out of its limits for longer than the alarm delay, oldest first, ongoing ones last. They are kept as long as hourly aggregates.",
+			Bind:        httpapi.Handle(a.listExcursions),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/corrective-action", ID: "record-corrective-action", Tag: "Records", Summary: "Record what was done about an alert",
+			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Description: "Records cannot be changed, and can also be added to resolved alerts. An action must be verified by someone other than the person who performed it.", Bind: httpapi.Handle(a.recordCorrectiveAction),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/corrective-actions", ID: "list-corrective-actions", Tag: "Records", Summary: "List what was done about an alert",
+			Access: alerts, Description: "By when they were performed.", Bind: httpapi.Handle(a.listCorrectiveActions),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",
+			Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict},
+			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until another calibration of the probe brings another one; readings from before, and what is stored, stay as they are.",
+			Bind:        httpapi.Handle(a.recordCalibration),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/calibrations", ID: "list-calibrations", Tag: "Records", Summary: "List the calibrations of a device",
+			Access: devices, Description: "By when they were performed, newest first.", Bind: httpapi.Handle(a.listCalibrations),
+		},
+	}
+}

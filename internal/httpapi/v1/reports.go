@@ -1,0 +1,482 @@
+package v1
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/report"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// TemperatureLogInput are the parameters of a temperature log.
+type TemperatureLogInput struct {
+	SiteID       int64  `query:"site_id" minimum:"1" doc:"Devices of this site. Default: of all sites."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only this device."`
+	From         string `query:"from" maxLength:"40" doc:"Start, included: an RFC 3339 time, or a date, which begins at midnight of the log's time zone. Default: 30 days before to."`
+	To           string `query:"to" maxLength:"40" doc:"End, not included, in the same forms. Default: now."`
+	Format       string `query:"format" enum:"json,csv,pdf" doc:"Default: by the Accept header, otherwise json."`
+}
+
+// TemperatureLogData is the data of the answer with a temperature log.
+type TemperatureLogData struct {
+	Report TemperatureLog `json:"report"`
+}
+
+// TemperatureLog is what devices measured over a period, for inspectors.
+type TemperatureLog struct {
+	Workspace   string                   `json:"workspace"`
+	Site        wire.Maybe[wire.SiteRef] `json:"site" doc:"null when devices of any site were asked for."`
+	Period      ReportPeriod             `json:"period"`
+	GeneratedAt rimewatch.Time           `json:"generated_at" nullable:"false"`
+	Version     string                   `json:"version" doc:"Of the service."`
+	Devices     []ReportedDevice         `json:"devices"`
+	Integrity   ReportIntegrity          `json:"integrity"`
+}
+
+// ReportPeriod is [from, to).
+type ReportPeriod struct {
+	From     rimewatch.Time `json:"from" nullable:"false"`
+	To       rimewatch.Time `json:"to" nullable:"false"`
+	TimeZone string         `json:"timezone" doc:"Whose days are counted: the site's, or the workspace's without one."`
+}
+
+// ReportIntegrity says what the audit trail proves.
+type ReportIntegrity struct {
+	AuditChainOK bool   `json:"audit_chain_ok"`
+	LastHash     string `json:"last_hash" doc:"Of the newest entry, in hexadecimal; empty without one."`
+}
+
+// ReportedDevice is one device's part of a temperature log.
+type ReportedDevice struct {
+	Serial            string                            `json:"serial"`
+	Name              string                            `json:"name"`
+	EquipmentType     string                            `json:"equipment_type"`
+	Site              wire.Maybe[wire.SiteRef]          `json:"site"`
+	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was created."`
+	Min               *float64                          `json:"min" doc:"°C, of the period; null without readings."`
+	Mean              *float64                          `json:"mean" doc:"°C, weighted by time."`
+	Max               *float64                          `json:"max" doc:"°C"`
+	MeanKinetic       *float64                          `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
+	OutOfRangeS       int64                             `json:"out_of_range_s" doc:"s beyond a limit, however short."`
+	InRange           *float64                          `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
+	Coverage          float64                           `json:"coverage" doc:"0–100, share of the period for which there are readings."`
+	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
+	Readings          int64                             `json:"readings"`
+	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days rest on hourly aggregates: their readings have expired."`
+	Days              []ReportedDay                     `json:"days"`
+	Excursions        []ReportedExcursion               `json:"excursions"`
+	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
+	Calibration       wire.Maybe[wire.CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Calibrations      []Calibration                     `json:"calibrations" doc:"Performed before the end of the period, newest first."`
+}
+
+// ReportedDay sums one local day up.
+type ReportedDay struct {
+	Date        string   `json:"date" format:"date" doc:"In the time zone of the period."`
+	Min         *float64 `json:"min" doc:"°C; null without readings."`
+	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
+	Max         *float64 `json:"max" doc:"°C"`
+	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
+	Coverage    float64  `json:"coverage" doc:"0–100"`
+	Readings    int64    `json:"readings"`
+}
+
+// ReportedExcursion is an excursion with what people did about it.
+type ReportedExcursion struct {
+	From              rimewatch.Time           `json:"from" nullable:"false"`
+	To                rimewatch.Time           `json:"to" doc:"null while it lasts."`
+	Limit             float64                  `json:"limit" doc:"°C"`
+	Low               bool                     `json:"low"`
+	Peak              float64                  `json:"peak" doc:"°C"`
+	DurationS         int64                    `json:"duration_s"`
+	DegreeMinutes     float64                  `json:"degree_minutes"`
+	Cause             rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown"`
+	AlertID           *int64                   `json:"alert_id"`
+	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
+}
+
+// The bounds of a temperature log. Its cost is that of reading every reading of
+// every device.
+const (
+	maxReportDays       = 400
+	maxReportDevices    = 500
+	maxReportDeviceDays = 20_000 // a month of 600 devices, a year of 50
+	reportsAtOnce       = 2
+)
+
+// reportQuery is a checked request for a report.
+type reportQuery struct {
+	report  report.Report
+	devices []rimewatch.DeviceView
+	format  string
+}
+
+func (a records) temperatureLog(c *httpapi.Call) error {
+	q, err := a.reportQuery(c)
+	if err != nil {
+		return err
+	}
+	b, err := a.makeReport(c, q)
+	if err != nil {
+		return err
+	}
+	for b.Len() > 0 {
+		if err := c.Stream(b.Next(streamChunk)); err != nil {
+			return a.BrokenStream(c, err)
+		}
+	}
+	return nil
+}
+
+// makeReport waits for a place, makes a report and gives its text. The place is
+// free again before the text is sent: that may take as long as its reader likes.
+func (a records) makeReport(c *httpapi.Call, q *reportQuery) (*bytes.Buffer, error) {
+	// One workspace makes one at a time, so that it leaves places to others.
+	mine, _ := a.reportOf.LoadOrStore(c.Workspace(), make(chan struct{}, 1))
+	for _, places := range []chan struct{}{mine.(chan struct{}), a.reports} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-c.R.Context().Done():
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, c.R.Context().Err(), "The request was cancelled.")
+		}
+	}
+	if err := a.fillReport(c, q); err != nil {
+		return nil, err
+	}
+	return a.writeReport(c, q)
+}
+
+func (a records) fillReport(c *httpapi.Call, q *reportQuery) error {
+	r := &q.report
+	if err := a.reportIntegrity(c, r); err != nil {
+		return err
+	}
+	r.Devices = make([]report.Device, len(q.devices))
+	for i := range q.devices {
+		if err := a.reportDevice(c, r, &q.devices[i], &r.Devices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a records) writeReport(c *httpapi.Call, q *reportQuery) (*bytes.Buffer, error) {
+	r := &q.report
+	c.W.Header().Add("Vary", "Accept")
+	var b bytes.Buffer
+	var err error
+	switch q.format {
+	case "pdf":
+		err = r.PDF(&b)
+		c.Header("Content-Type", httpapi.TypePDF)
+		c.Header("Content-Disposition", `inline; filename="`+reportName(r)+`.pdf"`)
+	case "csv":
+		err = r.CSV(&b)
+		c.Header("Content-Type", httpapi.TypeCSV)
+		c.Header("Content-Disposition", `attachment; filename="`+reportName(r)+`.csv"`)
+	default:
+		b.WriteString(`{"success":true,"data":{"report":`)
+		var body []byte
+		body, err = wire.AppendJSON(nil, a.reportJSON(q))
+		b.Write(body)
+		b.WriteString("}}\n")
+		c.Header("Content-Type", httpapi.TypeJSON)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the report: %w", err)
+	}
+	return &b, nil
+}
+
+// reportName is a file name that every system takes.
+func reportName(r *report.Report) string {
+	return "temperature-log-" + r.From.Std().In(r.Zone).Format(time.DateOnly) + "-to-" + (r.To - 1).Std().In(r.Zone).Format(time.DateOnly)
+}
+
+func reportFormat(c *httpapi.Call) string {
+	if f := c.Query.Get("format"); f != "" {
+		return f
+	}
+	for part := range strings.SplitSeq(c.R.Header.Get("Accept"), ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case httpapi.TypePDF:
+			return "pdf"
+		case httpapi.TypeCSV:
+			return "csv"
+		case httpapi.TypeJSON, "*/*":
+			return "json"
+		}
+	}
+	return "json"
+}
+
+func (a records) reportQuery(c *httpapi.Call) (*reportQuery, error) {
+	ctx := c.R.Context()
+	w, err := a.cfg.Auth.Workspace(ctx, c.Principal)
+	if err != nil {
+		return nil, err
+	}
+	by, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return nil, err
+	}
+	q := &reportQuery{format: reportFormat(c), report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.cfg.Version}}
+	zone := w.TimeZone
+	if err := a.reportDevices(c, q); err != nil {
+		return nil, err
+	}
+	if q.report.Site != nil {
+		zone = q.report.Site.TimeZone
+	}
+	if q.report.Zone, err = time.LoadLocation(zone); err != nil {
+		q.report.Zone = time.UTC
+	}
+	if err := q.settle(c); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// reportDevices finds the devices, and the site whose clock counts.
+func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
+	ctx := c.R.Context()
+	site := c.Number("site_id", 0, wire.MaxCount)
+	if site != 0 {
+		s, err := a.cfg.Accounts.Site(ctx, account.Operator(c.Workspace()), site)
+		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+			return rimewatch.Invalid("site_id", "is not known")
+		}
+		if err != nil {
+			return err
+		}
+		q.report.Site = &s
+	}
+	if serial := c.Query.Get("device_serial"); serial != "" {
+		v, err := a.cfg.Fleet.Device(ctx, c.Workspace(), serial)
+		if rimewatch.CodeOf(err) == rimewatch.CodeDeviceNotFound || (err == nil && site != 0 && v.SiteID != site) {
+			return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no such device.").With("device_serial", "is not known")
+		}
+		q.devices = []rimewatch.DeviceView{v}
+		if v.Site != nil {
+			q.report.Site = v.Site
+		}
+		return err
+	}
+	list, _, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: maxReportDevices + 1})
+	if len(list) > maxReportDevices {
+		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", maxReportDevices)
+	}
+	q.devices = list
+	return err
+}
+
+// settle reads the period.
+func (q *reportQuery) settle(c *httpapi.Call) error {
+	r := &q.report
+	var f wire.FieldErrors
+	read := func(name string) rimewatch.Time {
+		text := c.Query.Get(name)
+		if text == "" {
+			return 0
+		}
+		if day, err := time.ParseInLocation(time.DateOnly, text, r.Zone); err == nil {
+			return max(rimewatch.TimeOf(day), rimewatch.MinTime) // 0 would mean that there is none
+		}
+		t, err := rimewatch.ParseTime(text)
+		if err != nil {
+			f.Add(name, "must be an RFC 3339 time or a date such as 2026-11-20")
+		}
+		return t
+	}
+	r.From, r.To = read("from"), read("to")
+	if f.Err != nil {
+		return f.Err
+	}
+	if r.To == 0 {
+		r.To = max(c.Now, r.From)
+	}
+	if r.From == 0 {
+		r.From = max(rimewatch.TimeOf(r.To.Std().In(r.Zone).AddDate(0, 0, -30)), rimewatch.MinTime)
+	}
+	days := int64((r.To - r.From) / rimewatch.Day)
+	switch {
+	case r.From >= r.To:
+		return rimewatch.Invalid("from", "must be before to")
+	case r.From < rimewatch.MinTime || r.To > rimewatch.MaxTime:
+		return rimewatch.Invalid("from", "must be between the years 1970 and 9999")
+	case days > maxReportDays:
+		return rimewatch.Invalid("from", "a log covers at most %d days", maxReportDays)
+	case days*int64(len(q.devices)) > maxReportDeviceDays:
+		return rimewatch.Invalid("from", "a log covers at most %d days of all its devices together, choose a shorter period or fewer devices", maxReportDeviceDays)
+	}
+	return nil
+}
+
+func (a records) reportIntegrity(c *httpapi.Call, r *report.Report) error {
+	broken, err := a.cfg.Audit.VerifyAudit(c.R.Context(), c.Workspace())
+	if err != nil {
+		return err
+	}
+	r.Integrity.ChainOK = broken == 0
+	last, _, err := a.cfg.Audit.AuditEntries(c.R.Context(), c.Workspace(), "", "", store.Page{Limit: 1})
+	if err == nil && len(last) > 0 {
+		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
+	}
+	return err
+}
+
+// reportDevice gathers what is known of one device.
+func (a records) reportDevice(c *httpapi.Call, r *report.Report, v *rimewatch.DeviceView, d *report.Device) error {
+	ctx := c.R.Context()
+	d.Device, d.Limits = v.Device, v.LimitsInForce()
+	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
+	if v.Site != nil {
+		d.SiteName = v.Site.Name
+	}
+	log, err := a.readLog(ctx, r, d)
+	if err != nil {
+		return err
+	}
+	d.Days, d.Totals = log.Finish(v.CreatedAt)
+	excursions, err := a.excursions(ctx, c.Workspace(), v.ID, r.From, r.To)
+	if err != nil {
+		return err
+	}
+	alerts, err := a.reportAlerts(ctx, c.Workspace(), excursions)
+	if err != nil {
+		return err
+	}
+	// What is done about a period is often done after it.
+	actions, err := a.cfg.Records.CorrectiveActions(ctx, c.Workspace(), 0, v.ID, r.From, rimewatch.MaxTime)
+	if err != nil {
+		return err
+	}
+	d.Attach(excursions, alerts, actions)
+	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
+	if d.Calibrations, err = a.cfg.Records.Calibrations(ctx, c.Workspace(), v.ID); err != nil {
+		return err
+	}
+	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })
+	return nil
+}
+
+// reportAlerts gives the temperature alerts of the device of excursions that can
+// be about them: of before the first, which may have begun earlier, to after the
+// last.
+func (a records) reportAlerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var out []rimewatch.AlertView
+	since := list[0].From - 7*rimewatch.Day
+	for _, kind := range []rimewatch.AlertType{rimewatch.HighTemperature, rimewatch.LowTemperature} {
+		f := store.AlertFilter{Type: kind, DeviceID: list[0].DeviceID, Since: max(since, rimewatch.MinTime)}
+		alerts, _, err := a.cfg.Alerts.Alerts(ctx, workspaceID, f, store.AlertPage{Limit: maxExcursions})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, alerts...)
+	}
+	return out, nil
+}
+
+// readLog sums up the readings of the period; where they have expired, the
+// hours that were kept.
+func (a records) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
+	log := report.NewLog(r.Zone, r.From, r.To, r.GeneratedAt, d.Limits)
+	history := a.historyOf(&d.Device)
+	first := r.To // the first reading that is left
+	q := store.HistoryQuery{DeviceID: d.ID, From: r.From, To: r.To, Limit: 1}
+	if err := history.Readings(ctx, q, func(x *rimewatch.Reading) error { first = x.At; return nil }); err != nil {
+		return nil, err
+	}
+	if first-r.From >= rimewatch.Hour {
+		hours, err := history.Buckets(ctx, store.BucketQuery{
+			DeviceID: d.ID, From: r.From, To: first, Step: rimewatch.Hour, Fields: rimewatch.Fields(0).With(rimewatch.ProductZoneTemp),
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range hours {
+			if g := hours[i].Aggregate(rimewatch.ProductZoneTemp); g.Count > 0 {
+				log.AddHour(hours[i].At, g.Count, g.Min, average(g), g.Max)
+			}
+		}
+	}
+	q.Limit, q.From = 0, max(r.From-report.WarmUp, rimewatch.MinTime)
+	return log, history.Readings(ctx, q, func(x *rimewatch.Reading) error { log.Add(x); return nil })
+}
+
+func (a records) reportJSON(q *reportQuery) TemperatureLog {
+	r := &q.report
+	out := TemperatureLog{
+		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
+		Devices: make([]ReportedDevice, len(r.Devices)), Integrity: ReportIntegrity{r.Integrity.ChainOK, r.Integrity.LastHash},
+	}
+	for i := range r.Devices {
+		out.Devices[i] = a.reportedDevice(&r.Devices[i], q.devices[i].Site, r.GeneratedAt)
+	}
+	return out
+}
+
+func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
+	t := &d.Totals
+	out := ReportedDevice{
+		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
+		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
+		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
+		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
+		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Calibrations: make([]Calibration, len(d.Calibrations)),
+	}
+	if d.Equipment.Category == rimewatch.CategoryMedical {
+		out.MeanKinetic = t.Kinetic
+	}
+	out.Calibration, _ = calibrationState(&d.Device, now)
+	for i := range d.Days {
+		day := &d.Days[i]
+		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.Coverage, day.Readings}
+	}
+	for i := range d.Excursions {
+		e := &d.Excursions[i]
+		x := a.excursionJSON(&e.Excursion, now)
+		out.Excursions[i] = ReportedExcursion{
+			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
+		}
+	}
+	for i := range d.Calibrations {
+		out.Calibrations[i] = calibrationJSON(&d.Calibrations[i])
+	}
+	return out
+}
+
+func (a records) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {
+	out := make([]CorrectiveAction, len(list))
+	for i := range list {
+		out[i] = a.correctiveActionJSON(&list[i])
+	}
+	return out
+}
+
+func (a records) reportRoutes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/v1/reports/temperature-log", ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
+		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
+		Description: "For each device and day of the site's time zone the lowest, mean and highest product temperature, the time out of range and the coverage; excursions with their cause and corrective actions; calibrations. " +
+			"As JSON, as CSV (a row for each device, day, excursion, corrective action and calibration), or as a PDF to print and sign. At most 400 days, 500 devices, and 20,000 days of all devices together. " +
+			"Calibration offsets are applied. Limits are those in force when the log is made.",
+		Bind: httpapi.Raw[TemperatureLogInput, TemperatureLogData](a.temperatureLog),
+	}}
+}

@@ -1,0 +1,204 @@
+package v1
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+// reportRig has a site whose clocks change, with a freezer that was warm for an
+// hour, and a device elsewhere.
+func reportRig(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	site, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Market", TimeZone: "Europe/Berlin"}, r.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.clock.Store(int64(rimewatch.TimeOf(time.Date(2027, 3, 26, 23, 0, 0, 0, time.UTC)))) // midnight there
+	r.do(post("/v1/devices", r.full, fmt.Sprintf(`{"serial":"F","name":"=Freezer","equipment_type":"walkin_freezer","site_id":%d,"limits":{"delay_s":600}}`, site.ID)))
+	r.do(post("/v1/devices", r.full, `{"serial":"E","equipment_type":"other"}`))
+	for minute := range 71 * 12 {
+		temp := -20.0
+		if minute >= 12*30 && minute < 12*31 {
+			temp = -10
+		}
+		r.do(post("/v1/readings", r.feed, at("F", temp, r.now())))
+		r.advance(5 * time.Minute)
+	}
+	return r
+}
+
+const reportPath = "/v1/reports/temperature-log"
+
+func TestTemperatureLog(t *testing.T) {
+	r := reportRig(t)
+	list := r.do(get("/v1/alerts?status=all&type=high_temperature", r.read))
+	alert, _ := list.get("data.alerts.0.id").(float64)
+	r.do(post(fmt.Sprintf("/v1/alerts/%v/corrective-action", alert), r.full, `{"performed_by":"Ana","cause":"Door","action":"@Moved it","disposition":"hold"}`))
+	r.do(post("/v1/devices/F/calibrations", r.full, `{"method":"ice_point","reference":0,"as_found":0.2,"performed_by":"Ana","performed_at":"2027-03-28T00:00:00Z"}`))
+	r.events.take(0)
+	days := reportPath + "?site_id=1&from=2027-03-27&to=2027-03-30"
+	first := "data.report.devices.0."
+	r.run(t, []scenario{
+		{
+			name: "as JSON", req: get(days, r.read), status: 200,
+			want: map[string]any{
+				"data.report.workspace": "Alpha", "data.report.site.name": "Market", "data.report.period.timezone": "Europe/Berlin", "data.report.period.from": "2027-03-26T23:00:00.000Z",
+				"data.report.period.to": "2027-03-29T22:00:00.000Z", "data.report.version": "test", "data.report.integrity.audit_chain_ok": true, "data.report.devices.1": nil,
+				first + "serial": "F", first + "limits.temp_max": -15, first + "interval_s": 300, first + "min": -20, first + "max": -10, first + "out_of_range_s": 3600, first + "mean_kinetic": nil,
+				first + "days.0.date": "2027-03-27", first + "days.1.readings": 276, first + "days.1.out_of_range_s": 3600, first + "days.1.max": -10, first + "days.2.date": "2027-03-29", first + "days.2.readings": 288, first + "days.3": nil,
+				first + "excursions.0.from": "2027-03-28T05:00:00.000Z", first + "excursions.0.duration_s": 3600, first + "excursions.0.alert_id": alert, first + "excursions.0.corrective_actions.0.disposition": "hold", first + "excursions.1": nil,
+				first + "corrective_actions.0": nil, first + "calibrations.0.passed": true, first + "calibration.overdue": false,
+			},
+		},
+		{name: "of one device, with its site", req: get(reportPath+"?device_serial=f&from=2027-03-27&to=2027-03-28", r.read), status: 200, want: map[string]any{"data.report.site.name": "Market", first + "days.0.coverage": 100, first + "days.1": nil, first + "excursions.0": nil, first + "calibrations.0": nil}},
+		{name: "of all sites, by the workspace's clock", req: get(reportPath+"?from=2027-03-27&to=2027-03-28", r.read), status: 200, want: map[string]any{"data.report.site": nil, "data.report.period.timezone": "UTC", "data.report.devices.1.serial": "E", "data.report.devices.1.in_range": nil, "data.report.devices.1.min": nil}},
+		{name: "the last 30 days", req: get(reportPath+"?site_id=1", r.read), status: 200, want: map[string]any{first + "days.0.date": "2027-03-27", first + "coverage": 100, "data.report.period.from": "2027-02-27T23:00:00.000Z"}},
+		{name: "nothing of others", req: get(reportPath, r.otherFull), status: 200, want: map[string]any{"data.report.devices.0": nil, "data.report.workspace": "Beta"}, lacks: []string{"Alpha", "Market"}},
+		{name: "another's site", req: get(reportPath+"?site_id=1", r.otherFull), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"site_id"}},
+		{name: "another's device", req: get(reportPath+"?device_serial=F", r.otherFull), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
+		{name: "no such device", req: get(reportPath+"?device_serial=Z", r.read), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
+		{name: "a device of another site", req: get(reportPath+"?device_serial=E&site_id=1", r.read), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
+		{name: "no such format", req: get(reportPath+"?format=docx", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"format"}},
+		{name: "no such times", req: get(reportPath+"?from=2026-02-30&to=soon", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from", "to"}},
+		{name: "turned around", req: get(reportPath+"?from=2026-10-25&to=2026-10-24", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "from the year 1", req: get(reportPath+"?from=0001-01-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "from 1970", req: get(reportPath+"?from=1970-01-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "too long", req: get(reportPath+"?from=2024-10-25&to=2026-10-24", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+		{name: "without readings:read", req: get(days, r.token(r.workspace.ID, rimewatch.ScopeDevicesRead)), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
+		{name: "CSV by format", req: get(days+"&format=csv", r.read), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV, "Content-Disposition": `attachment; filename="temperature-log-2027-03-27-to-2027-03-29.csv"`}, contains: []string{"'=Freezer", "'@Moved it"}},
+		{name: "CSV by Accept", req: get(days, r.read).with("Accept", "text/csv"), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV}, contains: []string{"\r\nday,,Market,F,'=Freezer,,2027-03-28,"}},
+		{name: "PDF by Accept", req: get(days, r.read).with("Accept", "application/pdf, */*"), status: 200, header: map[string]string{"Content-Type": httpapi.TypePDF, "Content-Disposition": `inline; filename="temperature-log-2027-03-27-to-2027-03-29.pdf"`}, contains: []string{"%PDF-1."}},
+		{name: "PDF by format", req: get(days+"&format=pdf", r.read), status: 200, contains: []string{"%PDF-1.", "%%EOF"}},
+	})
+	rows, err := csv.NewReader(strings.NewReader(r.do(get(days+"&format=csv", r.read)).body)).ReadAll()
+	if err != nil || len(rows) != 1+1+1+3+1+1+1 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// TestReportBounds: a log over more than it can bear is refused.
+func TestReportBounds(t *testing.T) {
+	r := newRig(t)
+	var b strings.Builder
+	b.WriteString("serial\n")
+	for i := range maxReportDevices + 1 {
+		fmt.Fprintf(&b, "D-%d\n", i)
+	}
+	q := post("/v1/devices/import", r.full, b.String())
+	q.header = map[string]string{"Content-Type": httpapi.TypeCSV}
+	if a := r.do(q); a.status != 200 {
+		t.Fatal(a.status, clip(a.body))
+	}
+	r.events.take(0)
+	r.run(t, []scenario{
+		{name: "too many devices", req: get(reportPath, r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"site_id"}},
+		{name: "too much in all", req: get(reportPath+"?from=2026-01-01&to=2026-11-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}, before: func(r *rig) {
+			r.do(request{method: "DELETE", path: "/api/v1/devices/D-7", token: r.full})
+		}},
+		{name: "40 days of 500", req: get(reportPath+"?from=2026-10-01&to=2026-11-10", r.read), status: 200, want: map[string]any{"data.report.devices.499.readings": 0, "data.report.devices.500": nil}},
+	})
+}
+
+// stalled is a client that takes nothing until it is let go.
+type stalled struct {
+	http.ResponseWriter
+	once   sync.Once
+	writes chan struct{} // closed at the first write
+	free   chan struct{}
+}
+
+func (s *stalled) Write(b []byte) (int, error) {
+	s.once.Do(func() { close(s.writes) })
+	<-s.free
+	return s.ResponseWriter.Write(b)
+}
+
+// TestSlowReadersOfReports: who takes a report slowly keeps nobody from theirs.
+func TestSlowReadersOfReports(t *testing.T) {
+	r := newRig(t)
+	r.device("F", "other")
+	free := make(chan struct{})
+	var readers sync.WaitGroup
+	for range reportsAtOnce + 1 {
+		s := &stalled{ResponseWriter: httptest.NewRecorder(), writes: make(chan struct{}), free: free}
+		q := httptest.NewRequest(http.MethodGet, httpapi.Prefix+reportPath, nil)
+		q.Header.Set("Authorization", "Bearer "+r.read)
+		readers.Go(func() { r.api.ServeHTTP(s, q) })
+		select {
+		case <-s.writes:
+		case <-time.After(time.Minute):
+			t.Error("a report waits for those that are being sent")
+		}
+	}
+	close(free)
+	readers.Wait()
+}
+
+// TestReportsOfOthers: a workspace that asks for many reports at once leaves a
+// place to the others.
+func TestReportsOfOthers(t *testing.T) {
+	held, free := make(chan int64, 10), make(chan struct{})
+	asked := make(chan int64, 10)
+	r := newRig(t, func(c *Config) {
+		c.Audit, c.Auth = &heldAudit{Audit: c.Audit, held: held, free: free}, &askedAuth{c.Auth, asked}
+	})
+	var askers sync.WaitGroup
+	for range 5 {
+		askers.Go(func() { r.do(get(reportPath, r.read)) })
+	}
+	for range 5 {
+		<-asked // the next step is to wait for a place
+	}
+	<-held
+	done := make(chan int, 1)
+	askers.Go(func() { done <- r.do(get(reportPath, r.otherFull)).status })
+	select {
+	case who := <-held:
+		if who != r.other.ID {
+			t.Errorf("workspace %d makes two at once", who)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the other workspace gets no place")
+	}
+	close(free)
+	askers.Wait()
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the other one: %d", status)
+	}
+}
+
+// heldAudit holds reports up where they look at the audit trail.
+type heldAudit struct {
+	Audit
+	held chan int64 // workspaces
+	free chan struct{}
+}
+
+func (h *heldAudit) VerifyAudit(ctx context.Context, workspaceID int64) (int64, error) {
+	h.held <- workspaceID
+	<-h.free
+	return h.Audit.VerifyAudit(ctx, workspaceID)
+}
+
+// askedAuth tells which workspaces are asked for.
+type askedAuth struct {
+	httpapi.Authenticator
+	asked chan int64
+}
+
+func (x *askedAuth) Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error) {
+	x.asked <- p.WorkspaceID
+	return x.Authenticator.Workspace(ctx, p)
+}

@@ -1,0 +1,324 @@
+package v1
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// rig is the API over the real store, write path and accounts.
+type rig struct {
+	t        testing.TB
+	api      *API
+	cursors  cursorCodec // as the api has it
+	secure   bool        // the public URL is https
+	store    *sqlite.Store
+	ingest   *ingest.Service
+	accounts *account.Service
+	events   *eventRecorder
+	spec     *described
+	log      *syncBuffer
+	clock    atomic.Int64 // ms
+
+	workspace        rimewatch.Workspace
+	full, feed, read string // tokens
+	owner            string // session secret
+	other            rimewatch.Workspace
+	otherFull        string
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+const ownerPassword = "correct horse battery"
+
+var rigStart = rimewatch.TimeOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+
+func (r *rig) now() rimewatch.Time     { return rimewatch.Time(r.clock.Load()) }
+func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
+
+// newRig is a rig with people and tokens.
+func newRig(t testing.TB, change ...func(*Config)) *rig {
+	t.Helper()
+	r := emptyRig(t, change...)
+	r.people(t.Context())
+	return r
+}
+
+// emptyRig is a rig that nobody has set up.
+func emptyRig(t testing.TB, change ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
+	r.clock.Store(int64(rigStart))
+	ctx := t.Context()
+	std := func() time.Time { return r.now().Std() }
+	logger := slog.New(slog.NewTextHandler(r.log, nil))
+	var err error
+	r.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(t.TempDir(), "rimewatch.db"), Now: std, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.store.Close() })
+	r.ingest = ingest.New(ingest.Config{Store: r.store, Publisher: r.events, Now: std, Logger: logger})
+	if err := r.ingest.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.ingest.Stop)
+	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
+	cfg := Config{
+		Config:   httpapi.Config{Auth: r.accounts, Now: r.now, Log: logger, Version: "test"},
+		Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
+		Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	r.cursors, r.secure = cursorCodec{key: cfg.CursorKey}, strings.HasPrefix(cfg.PublicURL, "https:")
+	if r.api, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// people makes an owner, who is signed in, tokens, and a second workspace.
+func (r *rig) people(ctx context.Context) {
+	r.t.Helper()
+	must := func(err error) {
+		if err != nil {
+			r.t.Helper()
+			r.t.Fatal(err)
+		}
+	}
+	code, _, err := r.accounts.SetupCode(ctx)
+	must(err)
+	in, err := r.accounts.Setup(ctx, account.SetupRequest{Code: code, Workspace: "Alpha", Email: "olga@example.com", Name: "Olga", Password: ownerPassword}, r.now())
+	must(err)
+	r.owner = in.Secret
+	r.workspace, err = r.store.Workspace(ctx, in.Principal.WorkspaceID)
+	must(err)
+	r.full = r.token(r.workspace.ID, rimewatch.ScopesFull)
+	r.feed = r.token(r.workspace.ID, rimewatch.ScopesIngest)
+	r.read = r.token(r.workspace.ID, rimewatch.ScopesRead)
+	r.other, err = r.accounts.FindWorkspace(ctx, "Beta", true, r.now())
+	must(err)
+	r.otherFull = r.token(r.other.ID, rimewatch.ScopesFull)
+}
+
+func (r *rig) token(workspaceID int64, s rimewatch.Scopes) string {
+	r.t.Helper()
+	_, plain, err := r.accounts.CreateToken(r.t.Context(), account.Operator(workspaceID), account.TokenRequest{Name: "test", Scopes: s}, r.now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return plain
+}
+
+// device registers a device in the first workspace.
+func (r *rig) device(serial, equipmentType string) rimewatch.DeviceView {
+	r.t.Helper()
+	v, err := r.ingest.CreateDevice(r.t.Context(), &rimewatch.Device{WorkspaceID: r.workspace.ID, Serial: serial, Name: "Unit " + serial, EquipmentType: equipmentType})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v
+}
+
+// request is one request to the API.
+type request struct {
+	method, path string
+	body         string
+	token        string // "" = none
+	header       map[string]string
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	json   map[string]any
+}
+
+func (r *rig) do(q request) answer {
+	r.t.Helper()
+	var body io.Reader
+	if q.body != "" {
+		body = strings.NewReader(q.body)
+	}
+	hr := httptest.NewRequest(q.method, q.path, body)
+	if q.body != "" {
+		hr.Header.Set("Content-Type", httpapi.TypeJSON)
+	}
+	if q.token != "" {
+		hr.Header.Set("Authorization", "Bearer "+q.token)
+	}
+	for k, v := range q.header {
+		if v == "" {
+			hr.Header.Del(k)
+		} else {
+			hr.Header.Set(k, v)
+		}
+	}
+	rec := httptest.NewRecorder()
+	r.api.ServeHTTP(rec, hr)
+	a := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+	if strings.HasPrefix(a.header.Get("Content-Type"), httpapi.TypeJSON) && q.method != http.MethodHead {
+		if err := json.Unmarshal(rec.Body.Bytes(), &a.json); err != nil {
+			r.t.Errorf("%s %s: answer is not JSON: %v\n%s", q.method, q.path, err, a.body)
+		}
+	}
+	r.checkAnswer(q, hr, &a)
+	return a
+}
+
+// checkAnswer holds every answer against what all answers have in common, and
+// against the served description.
+func (r *rig) checkAnswer(q request, hr *http.Request, a *answer) {
+	r.t.Helper()
+	fail := func(format string, args ...any) {
+		r.t.Helper()
+		r.t.Errorf("%s %s: %s\n%d %s", q.method, q.path, fmt.Sprintf(format, args...), a.status, clip(a.body))
+	}
+	id := a.header.Get(httpapi.RequestIDHeader)
+	if !httpapi.SaneID(id) {
+		fail("X-Request-Id is %q", id)
+	}
+	if len(a.body) < 256<<10 { // the validator takes its time
+		if err := r.spec.check(hr, a.status, a.header, []byte(a.body)); err != nil {
+			fail("not as described: %v", err)
+		}
+	}
+	if !strings.HasPrefix(hr.URL.Path, "/api/v1") || a.json == nil {
+		return
+	}
+	if _, ok := a.json["data"].(map[string]any); !ok || a.json["success"] != (a.status < 300) {
+		fail("not the envelope")
+	}
+	if a.status < 300 {
+		return
+	}
+	if a.get("error.request_id") != id || httpapi.StatusOf[rimewatch.Code(a.code())] != a.status || a.get("error.message") == "" || a.get("error.fields") == nil {
+		fail("not the error envelope")
+	}
+	retry := a.header.Get("Retry-After")
+	if (retry != "") != (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable) {
+		fail("Retry-After is %q", retry)
+	}
+	if (a.header.Get("WWW-Authenticate") == "Bearer") != (a.status == http.StatusUnauthorized) {
+		fail("WWW-Authenticate is %q", a.header.Get("WWW-Authenticate"))
+	}
+}
+
+func clip(s string) string {
+	if len(s) > 1200 {
+		return s[:1200] + "…"
+	}
+	return s
+}
+
+// get walks the answer's JSON by a path such as "data.devices.0.serial".
+func (a answer) get(path string) any {
+	var v any = a.json
+	for step := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(step, &i); err != nil || i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func (a answer) code() string {
+	s, _ := a.get("error.code").(string)
+	return s
+}
+
+// eventRecorder remembers what was published.
+type eventRecorder struct {
+	mu   sync.Mutex
+	more *sync.Cond
+	all  []string
+}
+
+func newEventRecorder() *eventRecorder {
+	e := &eventRecorder{}
+	e.more = sync.NewCond(&e.mu)
+	return e
+}
+
+// Publish implements ingest.Publisher.
+func (e *eventRecorder) Publish(p *publish.Commit) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, part := range p.Parts {
+		for i := range part {
+			if part[i].Kind == store.InputReading && part[i].Outcome == store.Accepted {
+				e.all = append(e.all, "reading.created")
+			}
+		}
+	}
+	for _, d := range p.Devices {
+		e.all = append(e.all, string(d.Kind))
+	}
+	for _, a := range p.Alerts {
+		e.all = append(e.all, string(a.Kind))
+	}
+	e.more.Broadcast()
+}
+
+// take waits for n events and gives all that have come.
+func (e *eventRecorder) take(n int) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	late := time.AfterFunc(time.Minute, e.more.Broadcast)
+	defer late.Stop()
+	for start := time.Now(); len(e.all) < n && time.Since(start) < time.Minute; {
+		e.more.Wait()
+	}
+	all := e.all
+	e.all = nil
+	return all
+}

@@ -1,0 +1,358 @@
+package v1
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+type routeStore interface {
+	CreateRoute(ctx context.Context, r *rimewatch.Route) error
+	UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (rimewatch.Route, error)
+	DeleteRoute(ctx context.Context, workspaceID, id int64) error
+	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
+	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
+}
+
+// AlertMatch narrows what a route or a silence is about. Empty lists match
+// everything; all filled ones must match.
+type AlertMatch struct {
+	Severities     []rimewatch.Severity  `json:"severities,omitempty" maxItems:"2" enum:"warning,critical"`
+	Types          []rimewatch.AlertType `json:"types,omitempty" maxItems:"100" doc:"Types of alerts. One that the service does not know is refused: it would never match."`
+	SiteIDs        []int64               `json:"site_ids,omitempty" maxItems:"1000" minimum:"1"`
+	EquipmentTypes []string              `json:"equipment_types,omitempty" maxItems:"100" pattern:"^[a-z0-9_]{1,64}$" patternDescription:"a slug of a-z 0-9 _"`
+	DeviceSerials  []string              `json:"device_serials,omitempty" maxItems:"1000" maxLength:"64" doc:"Devices, and no others that may be registered later under the same serial."`
+}
+
+// MatchJSON is an AlertMatch in answers, where every list is there.
+type MatchJSON struct {
+	Severities     []rimewatch.Severity  `json:"severities"`
+	Types          []rimewatch.AlertType `json:"types"`
+	SiteIDs        []int64               `json:"site_ids"`
+	EquipmentTypes []string              `json:"equipment_types"`
+	DeviceSerials  []string              `json:"device_serials"`
+}
+
+// matchers resolves an AlertMatch: CodeUnknownDevice or CodeValidationFailed
+// where it names what is not there.
+func (a notifications) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers, error) {
+	m := rimewatch.Matchers{Severities: in.Severities, Types: in.Types, SiteIDs: in.SiteIDs, EquipmentTypes: in.EquipmentTypes}
+	known := rimewatch.AlertTypes()
+	for _, t := range in.Types {
+		if !slices.Contains(known, t) {
+			return m, rimewatch.Invalid("match.types", "%q is not known", t)
+		}
+	}
+	var err error
+	m.DeviceIDs, err = a.places(ctx, "match.", in.SiteIDs, in.DeviceSerials)
+	return m, err
+}
+
+// places checks sites and resolves serials that a body names in fields with a
+// prefix: CodeUnknownDevice or CodeValidationFailed.
+func (a *core) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
+	workspace := httpapi.CallOf(ctx).Workspace()
+	for _, serial := range serials {
+		who := a.cfg.Fleet.Identify(workspace, []byte(serial))
+		if who == nil {
+			return nil, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With(prefix+"device_serials", "%q is not known", serial)
+		}
+		deviceIDs = append(deviceIDs, who.ID)
+	}
+	if len(siteIDs) == 0 {
+		return deviceIDs, nil
+	}
+	sites, err := a.cfg.Accounts.Sites(ctx, account.Operator(workspace))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range siteIDs {
+		if !slices.ContainsFunc(sites, func(s rimewatch.Site) bool { return s.ID == id }) {
+			return nil, rimewatch.Invalid(prefix+"site_ids", "%d is not known", id)
+		}
+	}
+	return deviceIDs, nil
+}
+
+// serialsOf names the devices of matchers, so that they can be shown.
+func (a notifications) serialsOf(ctx context.Context, list ...*rimewatch.Matchers) (map[int64]string, error) {
+	var ids []int64
+	for _, m := range list {
+		ids = append(ids, m.DeviceIDs...)
+	}
+	return a.cfg.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
+}
+
+func matchJSON(m *rimewatch.Matchers, serials map[int64]string) MatchJSON {
+	out := MatchJSON{listed(m.Severities), listed(m.Types), listed(m.SiteIDs), listed(m.EquipmentTypes), make([]string, len(m.DeviceIDs))}
+	for i, id := range m.DeviceIDs {
+		out.DeviceSerials[i] = serials[id]
+	}
+	return out
+}
+
+// listed is a list that is never null.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Route says who is told of which alerts, and when.
+type Route struct {
+	ID        int64                  `json:"id"`
+	Name      string                 `json:"name"`
+	Enabled   bool                   `json:"enabled"`
+	Match     MatchJSON              `json:"match"`
+	Steps     []RouteStep            `json:"steps"`
+	RepeatS   int                    `json:"repeat_s" doc:"s between reminders while the alert is active and not acknowledged; 0 = none."`
+	Recovery  bool                   `json:"recovery" doc:"Whoever was notified is also notified when the alert is resolved."`
+	Quiet     wire.Maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until the quiet hours end; critical alerts do not."`
+	DigestAt  *string                `json:"digest_at" doc:"Local time of day at which warnings are sent together; null = immediately." example:"07:30"`
+	CreatedAt rimewatch.Time         `json:"created_at" nullable:"false"`
+	UpdatedAt rimewatch.Time         `json:"updated_at" nullable:"false"`
+}
+
+// RouteStep is an escalation level.
+type RouteStep struct {
+	AfterS     int     `json:"after_s" minimum:"0" maximum:"604800" doc:"s after the alert was triggered; not if it is resolved or acknowledged by then. Rises from step to step."`
+	ChannelIDs []int64 `json:"channel_ids" minItems:"1" maxItems:"20" minimum:"1"`
+}
+
+// QuietHours are a daily span in the time zone of the alert's site, or of the
+// workspace.
+type QuietHours struct {
+	From string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 22:00" example:"22:00"`
+	To   string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 06:00" example:"06:00" doc:"Before from: on the next day."`
+}
+
+func clockText(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
+
+// minuteOf reads a time of day that matches its pattern.
+func minuteOf(s string) int {
+	h, _ := strconv.Atoi(s[:2])
+	m, _ := strconv.Atoi(s[3:])
+	return h*60 + m
+}
+
+func routeJSON(r *rimewatch.Route, serials map[int64]string) Route {
+	out := Route{
+		ID: r.ID, Name: r.Name, Enabled: r.Enabled, Match: matchJSON(&r.Match, serials), Steps: make([]RouteStep, len(r.Steps)),
+		RepeatS: r.RepeatS, Recovery: r.Recovery, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	for i, s := range r.Steps {
+		out.Steps[i] = RouteStep(s)
+	}
+	if r.Quiet != nil {
+		out.Quiet.Value = &QuietHours{clockText(r.Quiet.From), clockText(r.Quiet.To)}
+	}
+	if r.DigestAt != nil {
+		out.DigestAt = wire.OrNull(clockText(*r.DigestAt))
+	}
+	return out
+}
+
+// RouteList are the routes of a workspace.
+type RouteList struct {
+	Routes []Route `json:"routes"`
+}
+
+func (a notifications) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, error) {
+	list, err := a.cfg.Notifications.Routes(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return RouteList{}, err
+	}
+	matches := make([]*rimewatch.Matchers, len(list))
+	for i := range list {
+		matches[i] = &list[i].Match
+	}
+	serials, err := a.serialsOf(ctx, matches...)
+	if err != nil {
+		return RouteList{}, err
+	}
+	out := RouteList{make([]Route, len(list))}
+	for i := range list {
+		out.Routes[i] = routeJSON(&list[i], serials)
+	}
+	return out, nil
+}
+
+// RouteData is the data of answers about one route.
+type RouteData struct {
+	Route Route `json:"route"`
+}
+
+func (a notifications) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, error) {
+	serials, err := a.serialsOf(ctx, &r.Match)
+	if err != nil {
+		return RouteData{}, err
+	}
+	return RouteData{routeJSON(r, serials)}, nil
+}
+
+func (a notifications) getRoute(ctx context.Context, in *IDInput) (RouteData, error) {
+	id, err := in.id()
+	if err != nil {
+		return RouteData{}, err
+	}
+	r, err := a.cfg.Notifications.Route(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	if err != nil {
+		return RouteData{}, err
+	}
+	return a.routeData(ctx, &r)
+}
+
+// RouteFields are what people set on a route. Absent fields stay as they are;
+// null goes back to the default.
+type RouteFields struct {
+	Enabled  optional[bool]       `json:"enabled,omitempty" doc:"Default: true."`
+	Match    optional[AlertMatch] `json:"match,omitempty" doc:"Replaces the whole match. Default: all alerts."`
+	RepeatS  optional[int]        `json:"repeat_s,omitempty" minimum:"0" maximum:"604800" doc:"0, or at least 60. Default: 0."`
+	Recovery optional[bool]       `json:"recovery,omitempty" doc:"Default: true."`
+	Quiet    optional[QuietHours] `json:"quiet_hours,omitempty" doc:"Default: none."`
+	DigestAt optional[string]     `json:"digest_at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 07:30" doc:"Default: now."`
+}
+
+// apply changes r; match is what the fields' match resolves to.
+func (f *RouteFields) apply(r *rimewatch.Route, match rimewatch.Matchers, steps []RouteStep) {
+	f.Enabled.set(&r.Enabled, true)
+	f.RepeatS.set(&r.RepeatS, 0)
+	f.Recovery.set(&r.Recovery, true)
+	if f.Match.sent {
+		r.Match = match
+	}
+	if steps != nil {
+		r.Steps = make([]rimewatch.RouteStep, len(steps))
+		for i, s := range steps {
+			r.Steps[i] = rimewatch.RouteStep(s)
+		}
+	}
+	if f.Quiet.sent {
+		r.Quiet = nil
+		if q := f.Quiet.value; q != nil {
+			r.Quiet = &rimewatch.QuietHours{From: minuteOf(q.From), To: minuteOf(q.To)}
+		}
+	}
+	if f.DigestAt.sent {
+		r.DigestAt = nil
+		if f.DigestAt.value != nil {
+			minute := minuteOf(*f.DigestAt.value)
+			r.DigestAt = &minute
+		}
+	}
+}
+
+func (a notifications) routeMatch(ctx context.Context, f *RouteFields) (rimewatch.Matchers, error) {
+	if f.Match.value == nil {
+		return rimewatch.Matchers{}, nil
+	}
+	return a.matchers(ctx, f.Match.value)
+}
+
+// RouteCreate is the body that makes a route.
+type RouteCreate struct {
+	Name  string      `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
+	Steps []RouteStep `json:"steps" minItems:"1" maxItems:"10" doc:"Escalation levels, by rising delay."`
+	RouteFields
+}
+
+// RouteCreateInput carries the body that makes a route.
+type RouteCreateInput struct {
+	Body RouteCreate
+}
+
+func (a notifications) createRoute(ctx context.Context, in *RouteCreateInput) (RouteData, error) {
+	c := httpapi.CallOf(ctx)
+	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
+	if err != nil {
+		return RouteData{}, err
+	}
+	r := rimewatch.Route{WorkspaceID: c.Workspace(), Name: in.Body.Name, Enabled: true, Recovery: true, CreatedAt: c.Now, UpdatedAt: c.Now}
+	in.Body.apply(&r, match, in.Body.Steps)
+	if err := a.cfg.Notifications.CreateRoute(ctx, &r); err != nil {
+		return RouteData{}, err
+	}
+	a.cfg.Notifier.Changed(c.Workspace())
+	c.Header("Location", fmt.Sprintf("%s/v1/routes/%d", httpapi.Prefix, r.ID))
+	return a.routeData(ctx, &r)
+}
+
+// RouteUpdate is the body that changes a route.
+type RouteUpdate struct {
+	Name  *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	Steps []RouteStep `json:"steps,omitempty" minItems:"1" maxItems:"10" doc:"Replaces all steps."`
+	RouteFields
+}
+
+// RouteUpdateInput carries the body that changes a route.
+type RouteUpdateInput struct {
+	IDInput
+	Body RouteUpdate
+}
+
+func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
+	id, err := in.id()
+	if err != nil {
+		return RouteData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
+	if err != nil {
+		return RouteData{}, err
+	}
+	r, err := a.cfg.Notifications.UpdateRoute(ctx, c.Workspace(), id, func(r *rimewatch.Route) error {
+		if in.Body.Name != nil {
+			r.Name = *in.Body.Name
+		}
+		in.Body.apply(r, match, in.Body.Steps)
+		r.UpdatedAt = c.Now
+		return nil
+	})
+	if err != nil {
+		return RouteData{}, err
+	}
+	a.cfg.Notifier.Changed(c.Workspace())
+	return a.routeData(ctx, &r)
+}
+
+func (a notifications) deleteRoute(ctx context.Context, in *IDInput) (Done, error) {
+	id, err := in.id()
+	if err != nil {
+		return Done{}, err
+	}
+	workspace := httpapi.CallOf(ctx).Workspace()
+	if err := a.cfg.Notifications.DeleteRoute(ctx, workspace, id); err != nil {
+		return Done{}, err
+	}
+	a.cfg.Notifier.Changed(workspace)
+	return Done{}, nil
+}
+
+func (a notifications) routingRoutes() []httpapi.Route {
+	admin := httpapi.Person(rimewatch.RoleAdmin)
+	unknown := []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeUnknownDevice}
+	return []httpapi.Route{
+		{
+			Method: http.MethodGet, Path: "/v1/routes", ID: "list-routes", Tag: "Notifications", Summary: "List routes", Access: admin,
+			Description: "Who is notified of which alerts, and when. Every route that matches an alert applies. Without any route, every enabled channel is notified of everything immediately.", Bind: httpapi.Handle(a.listRoutes),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/routes", ID: "create-route", Tag: "Notifications", Summary: "Make a route", Access: admin, Body: httpapi.JSONBody,
+			Status: http.StatusCreated, Also: unknown, Bind: httpapi.Handle(a.createRoute),
+		},
+		{Method: http.MethodGet, Path: "/v1/routes/{id}", ID: "get-route", Tag: "Notifications", Summary: "Get a route", Access: admin, Bind: httpapi.Handle(a.getRoute)},
+		{
+			Method: http.MethodPatch, Path: "/v1/routes/{id}", ID: "update-route", Tag: "Notifications", Summary: "Change a route", Access: admin, Body: httpapi.JSONBody, Also: unknown,
+			Bind: httpapi.Handle(a.updateRoute),
+		},
+		{Method: http.MethodDelete, Path: "/v1/routes/{id}", ID: "delete-route", Tag: "Notifications", Summary: "Delete a route", Access: admin, Bind: httpapi.Handle(a.deleteRoute)},
+	}
+}

@@ -1,0 +1,70 @@
+package v1
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// AlertTransition is one line of an alert's timeline.
+type AlertTransition struct {
+	ID       int64                    `json:"id"`
+	Kind     rimewatch.TransitionKind `json:"kind" doc:"opened, escalated, deescalated, updated, acknowledged, acknowledgement_expired, noted, suppressed, released, feedback, corrective_action or resolved; an open set." example:"opened"`
+	At       rimewatch.Time           `json:"at" nullable:"false"`
+	Severity rimewatch.Severity       `json:"severity" enum:"warning,critical" doc:"After it."`
+	Actor    *string                  `json:"actor" doc:"Who did it; null for the service itself."`
+	Note     *string                  `json:"note"`
+	Message  string                   `json:"message" doc:"The alert's message at that moment."`
+}
+
+// AlertTimeline is all that happened to an alert.
+type AlertTimeline struct {
+	Transitions []AlertTransition `json:"transitions"`
+}
+
+func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimeline, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertTimeline{}, err
+	}
+	workspace := httpapi.CallOf(ctx).Workspace()
+	if _, err := a.cfg.Alerts.Alert(ctx, workspace, id); err != nil {
+		return AlertTimeline{}, err
+	}
+	list, err := a.cfg.Alerts.AlertTransitions(ctx, workspace, id)
+	if err != nil {
+		return AlertTimeline{}, err
+	}
+	out := AlertTimeline{make([]AlertTransition, len(list))}
+	for i, t := range list {
+		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, wire.OrNull(t.Actor), wire.OrNull(t.Note), phrase.Then(&t)}
+	}
+	return out, nil
+}
+
+// NoteBody is a note about an alert.
+type NoteBody struct {
+	Note string `json:"note" minLength:"1" maxLength:"2000"`
+}
+
+// NoteInput carries a note.
+type NoteInput struct {
+	AlertIDInput
+	Body NoteBody
+}
+
+func (a alerts) noteAlert(ctx context.Context, in *NoteInput) (AlertData, error) {
+	id, err := in.id()
+	if err != nil {
+		return AlertData{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	by, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return AlertData{}, err
+	}
+	return alertData(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), id, by, in.Body.Note))
+}

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"net/netip"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// registerPlain adds what is not part of the described API: the description
+// itself, the docs page, and what machines that watch the service ask for.
+func (a *API) registerPlain() {
+	plain := func(path string, fn func(c *Call) error) {
+		h := a.rawHandler(fn)
+		a.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			c := CallOf(r.Context())
+			c.route, c.W, c.R = &Route{Method: http.MethodGet, Path: path}, w, r
+			h(w, r)
+		})
+	}
+	plain(Prefix+"/openapi.json", func(c *Call) error {
+		c.cached("application/json", a.spec.json, a.spec.etag)
+		return nil
+	})
+	plain(Prefix+"/asyncapi.json", func(c *Call) error {
+		c.cached("application/json", a.streamSpec.json, a.streamSpec.etag)
+		return nil
+	})
+	plain(Prefix+"/docs", a.docsPage)
+	plain(Prefix+"/docs/{file}", a.docsFile)
+	plain("/healthz", func(c *Call) error { return c.ok() })
+	plain("/readyz", a.readyz)
+	if a.Cfg.Metrics != nil {
+		plain("/metrics", a.metrics)
+	}
+}
+
+func (c *Call) ok() error {
+	c.Header("Content-Type", TypeJSON)
+	_, _ = fmt.Fprintln(c.W, `{"success":true,"data":{"status":"ok"}}`)
+	return nil
+}
+
+func (a *API) readyz(c *Call) error {
+	if a.Cfg.Ready != nil {
+		if err := a.Cfg.Ready(c.R.Context()); err != nil {
+			return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The service is not ready.")
+		}
+	}
+	return c.ok()
+}
+
+// metrics serves the figures of the service to this machine and to those who
+// have the token for it.
+func (a *API) metrics(c *Call) error {
+	if !a.mayReadMetrics(c.R) {
+		return errUnauthenticated()
+	}
+	a.Cfg.Metrics.ServeHTTP(c.W, c.R)
+	return nil
+}
+
+// mayReadMetrics judges a request by the connection alone: what a proxy says
+// about its client is no reason to open up, and a proxy on this machine is not
+// this machine.
+func (a *API) mayReadMetrics(r *http.Request) bool {
+	if a.Cfg.MetricsToken != "" {
+		token, ok := BearerToken(r.Header["Authorization"])
+		if ok && subtle.ConstantTimeCompare([]byte(token), []byte(a.Cfg.MetricsToken)) == 1 {
+			return true
+		}
+	}
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
+	return err == nil && ap.Addr().Unmap().IsLoopback() && !forwarded
+}
