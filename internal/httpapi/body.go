@@ -32,6 +32,7 @@ const (
 	TypePDF       = "application/pdf"
 )
 
+// ErrEmptyBody refuses a request that needs a body and has none.
 var ErrEmptyBody = wire.InvalidJSON("it is empty")
 
 // ContentType checks the Content-Type of a request against what the route

@@ -39,6 +39,7 @@ func etagMatches(sent []string, etag string) bool {
 	return false
 }
 
+// CachedData answers with data and an ETag, or 304 when the client has it already.
 func (c *Call) CachedData(data any) error {
 	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
 	if err != nil {

@@ -114,6 +114,7 @@ func (a *API) person(ctx context.Context, p *account.Principal) (rimewatch.User,
 	return a.Cfg.Auth.Person(ctx, *p)
 }
 
+// TokenActor is the name under which the API token of p appears in timelines.
 func TokenActor(p *account.Principal) string {
 	return "token " + strconv.FormatInt(p.TokenID, 10)
 }

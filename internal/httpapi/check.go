@@ -291,6 +291,7 @@ func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	}
 }
 
+// Plain writes v in decimal digits, never with an exponent.
 func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Query checks the parameters of a request and gives the values that the route

@@ -17,6 +17,7 @@ const (
 	tlsSessionCookie = "__Host-" + sessionCookie
 )
 
+// SessionCookie is the name of the session cookie: over TLS one that no sibling domain can set.
 func (a *API) SessionCookie(r *http.Request) string {
 	if a.OnTLS(r) {
 		return tlsSessionCookie
@@ -85,6 +86,7 @@ func errUnauthenticated() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The request is not authenticated.")
 }
 
+// ErrTooManyFailures refuses an address after too many failed authentications; wait is the time until its next try.
 func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 	e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many failed authentications from this address.")
 	e.RetryAfter = wait
@@ -110,6 +112,7 @@ func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (accoun
 	return account.Principal{}, errUnauthenticated()
 }
 
+// BearerToken returns the token of the values of an Authorization header.
 func BearerToken(sent []string) (string, bool) {
 	const scheme = "bearer "
 	if len(sent) != 1 || len(sent[0]) <= len(scheme) || !strings.EqualFold(sent[0][:len(scheme)], scheme) {

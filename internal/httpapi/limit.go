@@ -30,6 +30,8 @@ type limiterShard struct {
 // minSweep is the smallest number of entries that is worth a sweep.
 const minSweep = 4096
 
+// NewLimiter returns a limiter of perMinute requests a key, with room for burst at once. A rate of 0 or less
+// limits nothing. The name appears in RateLimit-Policy.
 func NewLimiter(perMinute, burst int, name string) *Limiter {
 	l := &Limiter{burst: int64(burst)}
 	if perMinute <= 0 {
@@ -94,6 +96,7 @@ func (l *Limiter) Header(h map[string][]string, left int) {
 	}
 }
 
+// ErrRateLimited refuses a request above its rate; wait is the time until the next one is let in.
 func ErrRateLimited(wait time.Duration) *rimewatch.Error {
 	e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many requests.")
 	e.RetryAfter = wait

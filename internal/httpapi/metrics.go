@@ -57,6 +57,7 @@ func (m *meter) Hot(method, path string) HotMeter {
 	return h
 }
 
+// Observe counts one answered request and the time it took.
 func (h *HotMeter) Observe(status int, took time.Duration) {
 	h.byStatus[status].Inc()
 	h.seconds.Observe(took.Seconds())

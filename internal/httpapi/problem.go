@@ -80,6 +80,7 @@ func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
 	_, _ = w.Write(wire.AppendFailure(nil, e, requestID))
 }
 
+// ErrDeviceNotFound refuses a serial that the workspace does not have.
 func ErrDeviceNotFound() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no device with this serial.")
 }

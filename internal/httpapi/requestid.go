@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 )
 
+// RequestIDHeader carries the name of a request, from the client or made here, into answers and logs.
 const RequestIDHeader = "X-Request-Id"
 
 // idSource names requests: a random start of the process and a counter. Names
@@ -51,6 +52,7 @@ func (s *idSource) New() string {
 	return string(b[:])
 }
 
+// SaneID reports whether a client's request id is short and plain enough to be used as it is.
 func SaneID(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false

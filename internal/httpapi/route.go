@@ -45,13 +45,17 @@ type access struct {
 	Own    bool             // a signed-in person, who need not be a member anywhere
 }
 
+// Who may call a route that asks for no scope and no role.
 var (
 	Public   = access{Public: true}
 	SignedIn = access{Own: true}
 )
 
+// Scope admits principals that hold all of s.
 func Scope(s rimewatch.Scopes) access { return access{Scopes: s} }
-func Person(r rimewatch.Role) access  { return access{Role: r} }
+
+// Person admits signed-in people of at least role r.
+func Person(r rimewatch.Role) access { return access{Role: r} }
 
 func (x access) check(p *account.Principal) *rimewatch.Error {
 	var err error
@@ -77,6 +81,7 @@ type BodyRule struct {
 	Stream   bool // the handler reads it
 }
 
+// The bodies that most routes take.
 var (
 	JSONBody         = BodyRule{Types: []string{TypeJSON}}
 	OptionalJSONBody = BodyRule{Types: []string{TypeJSON}, Optional: true}

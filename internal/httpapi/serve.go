@@ -18,6 +18,7 @@ type Recorder struct {
 	status int
 }
 
+// WriteHeader implements http.ResponseWriter and keeps the first status.
 func (w *Recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
