@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"testing"
-	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
@@ -42,7 +41,7 @@ func testPublic(t *testing.T, c *client.Client) {
 // for the first time.
 func testStream(t *testing.T, c *client.Client) {
 	must[client.Device](t)(c.CreateDevice(t.Context(), "Live", client.DeviceFields{}))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	subscribed := 0
 	seen := make(map[client.EventKind]bool)

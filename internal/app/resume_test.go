@@ -116,7 +116,7 @@ func TestNothingIsMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 	defer cancel()
 	var (
 		listening  = make(chan struct{})
