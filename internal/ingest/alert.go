@@ -70,11 +70,11 @@ func errNotActive() error {
 }
 
 // alertsOf gives the active alerts of an alert's device or site.
-func (s *Service) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
-	if x := s.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
+	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
 	}
-	if u := s.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+	if u := w.units[a.DeviceID]; a.SiteID == 0 && u != nil {
 		return u.alerts
 	}
 	return nil
@@ -82,12 +82,12 @@ func (s *Service) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 
 // stageAlerts gives them on their way through the group, nil when there is no
 // such device or site any more. It holds until the next one is staged.
-func (s *Service) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
-	if x := s.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
-		return &s.stageSite(x).alerts
+func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
+	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+		return &w.stageSite(x).alerts
 	}
-	if u := s.units[a.DeviceID]; a.SiteID == 0 && u != nil {
-		return &s.stage(u).alerts
+	if u := w.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+		return &w.stage(u).alerts
 	}
 	return nil
 }
@@ -98,10 +98,10 @@ func alertAt(alerts []*rimewatch.Alert, id int64) int {
 
 // prepareAlertOp settles whether the alert is still active, so that nothing is
 // logged in vain. The writer goroutine alone changes that.
-func (s *Service) prepareAlertOp(r *request) {
+func (w *writer) prepareAlertOp(r *request) {
 	op := r.alert
 	needed := !op.anyTime() || op.does == rimewatch.TransitionFeedback && op.found.Status == rimewatch.AlertActive
-	if needed && alertAt(s.alertsOf(&op.found.Alert), op.id) < 0 {
+	if needed && alertAt(w.alertsOf(&op.found.Alert), op.id) < 0 {
 		op.err = errNotActive()
 		r.inputs = nil
 	}
@@ -109,36 +109,36 @@ func (s *Service) prepareAlertOp(r *request) {
 
 // finishAlertOp writes what a person did, after the group's inputs: if they
 // ended the alert by themselves, the person came too late.
-func (s *Service) finishAlertOp(op *alertOp, now rimewatch.Time) {
+func (w *writer) finishAlertOp(op *alertOp, now rimewatch.Time) {
 	found := &op.found.Alert
-	if alerts := s.stageAlerts(found); alerts != nil {
+	if alerts := w.stageAlerts(found); alerts != nil {
 		if i := alertAt(*alerts, op.id); i >= 0 {
 			row := *(*alerts)[i]
 			was := row.Feedback
 			kind := op.apply(&row, now)
-			s.putAlert(s.alertsOf(found), alerts, i, &row)
-			s.tell(op.does, &row, now, op.by, op.note)
-			s.auditAlert(op, &row, now)
+			w.putAlert(w.alertsOf(found), alerts, i, &row)
+			w.group.tell(op.does, &row, now, op.by, op.note)
+			w.group.auditAlert(op, &row, now)
 			if op.does == rimewatch.TransitionFeedback {
-				s.noteVerdict(op, was)
+				w.group.noteVerdict(op, was)
 				if kind == publish.AlertResolved {
-					s.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
+					w.group.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
 				}
 			}
-			s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
+			w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
 			return
 		}
 	}
 	switch {
 	case op.does == rimewatch.TransitionFeedback:
-		s.judgedLate(op, now)
+		w.judgedLate(op, now)
 		return
 	case !op.anyTime():
 		op.err = errNotActive()
 		return
 	}
-	s.tell(op.does, found, now, op.by, op.note)
-	s.auditAlert(op, found, now)
+	w.group.tell(op.does, found, now, op.by, op.note)
+	w.group.auditAlert(op, found, now)
 }
 
 // ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
@@ -158,23 +158,23 @@ func ackEnded(alerts []*rimewatch.Alert, now rimewatch.Time) int {
 
 // endAcks ends the acknowledgements of the group's units whose time has passed:
 // the alert is nobody's again.
-func (s *Service) endAcks(now rimewatch.Time) {
-	for i := range s.group.staged {
-		st := &s.group.staged[i]
+func (w *writer) endAcks(now rimewatch.Time) {
+	for i := range w.group.staged {
+		st := &w.group.staged[i]
 		for k := ackEnded(st.alerts, now); k >= 0; k = ackEnded(st.alerts, now) {
-			s.endAck(st.unit.alerts, &st.alerts, k, now)
+			w.endAck(st.unit.alerts, &st.alerts, k, now)
 		}
 	}
 }
 
 // endAck ends the acknowledgement of the i-th of the alerts, of which shared are
 // the stored ones.
-func (s *Service) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
+func (w *writer) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
 	row := *(*alerts)[i]
 	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
-	s.putAlert(shared, alerts, i, &row)
-	s.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	w.putAlert(shared, alerts, i, &row)
+	w.group.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {

@@ -28,12 +28,12 @@ func (x *site) commonCauses() []engine.CommonCause {
 
 // applyCause writes a common cause into the alert, if that is still there, and
 // returns how many alerts that changes.
-func (s *Service) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
-	u := s.units[c.Alert.DeviceID]
+func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
+	u := w.units[c.Alert.DeviceID]
 	if u == nil || u.deleted {
 		return 0
 	}
-	st := s.stage(u)
+	st := w.stage(u)
 	i := slices.IndexFunc(st.alerts, func(a *rimewatch.Alert) bool { return a.ID == c.Alert.ID })
 	if i < 0 || !engine.Drifts(st.alerts[i]) {
 		return 0
@@ -53,18 +53,18 @@ func (s *Service) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
 	default:
 		return 0
 	}
-	s.putAlert(u.alerts, &st.alerts, i, &row)
-	s.tell(kind, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	w.putAlert(u.alerts, &st.alerts, i, &row)
+	w.group.tell(kind, &row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 	return 1
 }
 
 // releasePredictions lets the predictions of a device that leaves its site stand
 // for themselves.
-func (s *Service) releasePredictions(st *staged, now rimewatch.Time) {
+func (w *writer) releasePredictions(st *staged, now rimewatch.Time) {
 	for _, a := range st.alerts {
 		if engine.Drifts(a) && a.SuppressedBy != 0 {
-			s.applyCause(&engine.CommonCause{Alert: a}, now)
+			w.applyCause(&engine.CommonCause{Alert: a}, now)
 		}
 	}
 }

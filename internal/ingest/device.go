@@ -57,41 +57,41 @@ func (s *Service) changeDevice(ctx context.Context, change store.DeviceOp) (rime
 }
 
 // applyDevice lets a settled device op happen to its unit.
-func (s *Service) applyDevice(op *deviceOp, now rimewatch.Time) {
+func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device
 	if op.who != "" {
-		s.auditDevice(op, now)
+		w.group.auditDevice(op, now)
 	}
-	events := &s.group.events
+	events := &w.group.events
 	kind := publish.DeviceUpdated
-	u := s.units[d.ID]
+	u := w.units[d.ID]
 	switch {
 	case op.Create != nil:
 		kind = publish.DeviceCreated
-		u = s.group.added(d)
+		u = w.group.added(d)
 	case u == nil:
-		u = s.group.added(d) // created in this very group
+		u = w.group.added(d) // created in this very group
 	}
-	st := s.stage(u)
+	st := w.stage(u)
 	if op.Delete {
 		kind = publish.DeviceDeleted
 		if over, lasted := st.state.Health.Finish(now); lasted {
-			s.excursion(st, &over)
+			w.group.excursion(st, &over)
 		}
 		st.gone = true
 		for len(st.alerts) > 0 {
-			s.supersede(st, 0, now)
+			w.supersede(st, 0, now)
 		}
 	} else {
 		st.name = d.Name
 		if st.siteID != d.SiteID {
 			st.siteID = d.SiteID
-			s.releasePredictions(st, now)
-			s.inhibitOffline(st, nil, now)
+			w.releasePredictions(st, now)
+			w.inhibitOffline(st, nil, now)
 		}
-		st.cfg = s.configs.get(s.encodeConfig(d))
-		out, _ := st.state.Step(st.cfg, s.downtimes, &engine.Input{Kind: engine.Tick}, now, s.group.scratch[:0])
-		s.transitions(st, out, now)
+		st.cfg = w.configs.get(w.encodeConfig(d))
+		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
+		w.transitions(st, out, now)
 	}
 	event := publish.Device{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
 	if op.Delete {
@@ -112,12 +112,12 @@ func (g *group) added(d *rimewatch.Device) *unit {
 
 // supersede ends the i-th alert of a device that is no more, or that is known
 // no more.
-func (s *Service) supersede(st *staged, i int, now rimewatch.Time) {
+func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
-	s.tell(rimewatch.TransitionResolved, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
+	w.putAlert(st.unit.alerts, &st.alerts, i, &row)
+	w.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
 }
 
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares

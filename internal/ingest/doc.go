@@ -24,7 +24,7 @@
 // What spans devices is judged after the commits that changed them, from the
 // devices' presence and the stored alerts alone: at least three devices, and at
 // least half of those that were online, that go offline within two minutes are
-// one site_offline. Everything that follows (which devices' alerts it explains,
+// one site_offline. Everything that follows (which devices' alerts it inhibits,
 // when it is over, which of them are released) is worked out anew each time, in
 // slices of devices, so that a crash between two slices needs no repair.
 //

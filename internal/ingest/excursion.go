@@ -11,12 +11,12 @@ import (
 
 // excursion adds one that ended, if it did, to what the group means. A replay
 // adds none: they were committed with their readings.
-func (s *Service) excursion(st *staged, e *health.Excursion) {
+func (g *group) excursion(st *staged, e *health.Excursion) {
 	if e.End == 0 {
 		return
 	}
 	row := excursionOf(e, st.unit, st.cfg)
-	s.group.result.Excursions = append(s.group.result.Excursions, &row)
+	g.result.Excursions = append(g.result.Excursions, &row)
 }
 
 func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {

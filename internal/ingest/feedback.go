@@ -69,9 +69,9 @@ func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
 }
 
 // judgedLate writes feedback on an alert that is over.
-func (s *Service) judgedLate(op *alertOp, now rimewatch.Time) {
+func (w *writer) judgedLate(op *alertOp, now rimewatch.Time) {
 	row := op.found.Alert
-	alerts := &s.group.result.Alerts
+	alerts := &w.group.result.Alerts
 	i := slices.IndexFunc(*alerts, func(a *rimewatch.Alert) bool { return a.ID == op.id })
 	if i >= 0 { // it has ended in this very group
 		row = *(*alerts)[i]
@@ -83,20 +83,20 @@ func (s *Service) judgedLate(op *alertOp, now rimewatch.Time) {
 	}
 	op.judge(&row, now)
 	if i >= 0 {
-		s.group.events.Replace((*alerts)[i], &row)
+		w.group.events.Replace((*alerts)[i], &row)
 		(*alerts)[i] = &row
 	} else {
 		*alerts = append(*alerts, &row)
 	}
-	s.tell(op.does, &row, now, op.by, op.note)
-	s.auditAlert(op, &row, now)
-	s.noteVerdict(op, was)
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	w.group.tell(op.does, &row, now, op.by, op.note)
+	w.group.auditAlert(op, &row, now)
+	w.group.noteVerdict(op, was)
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // noteVerdict counts a verdict once the group is durable.
-func (s *Service) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
-	v := &s.group.verdicts
+func (g *group) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
+	v := &g.verdicts
 	v[slices.Index(rimewatch.Verdicts[:], op.verdict)]++
 	if was != nil {
 		v[slices.Index(rimewatch.Verdicts[:], was.Verdict)]--

@@ -16,37 +16,37 @@ import (
 
 // recover rebuilds the units: checkpoints, then every logged input after them.
 // Transitions are dropped, their rows were committed with the inputs.
-func (s *Service) recover(ctx context.Context) error {
+func (w *writer) recover(ctx context.Context) error {
 	var err error
-	if s.settings, err = s.readSettings(ctx); err != nil {
+	if w.settings, err = w.readSettings(ctx); err != nil {
 		return fmt.Errorf("recover settings: %w", err)
 	}
-	s.store.PutLimits(s.settings.limits)
-	err = s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: s.configs.get(s.encodeConfig(d))}
-		s.units[d.ID] = u
-		s.sites.place(u, d.SiteID)
+	w.store.PutLimits(w.settings.limits)
+	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, cfg: w.configs.get(w.encodeConfig(d))}
+		w.units[d.ID] = u
+		w.sites.place(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("recover devices: %w", err)
 	}
-	s.memory.devices = len(s.units)
+	w.memory.devices = len(w.units)
 	// Downtimes must be known before the log is replayed; the newest follows
 	// once the log has told when this node last watched.
-	if err := s.loadDowntimes(ctx, store.Downtime{}); err != nil {
+	if err := w.loadDowntimes(ctx, store.Downtime{}); err != nil {
 		return err
 	}
 	lost := 0
-	re := replayer{s: s, after: make(map[int64]store.Seq)}
-	err = s.store.Recover(ctx, func(c store.Checkpoint) error {
-		if err := s.restore(&c); err != nil {
+	re := replayer{w: w, after: make(map[int64]store.Seq)}
+	err = w.store.Recover(ctx, func(c store.Checkpoint) error {
+		if err := w.restore(&c); err != nil {
 			// It is derived: what the log still holds builds the state again, and the
 			// rest is learnt anew. No device may keep the service down.
 			if lost++; lost == 1 {
-				s.log.Warn("the state of a device was lost; it is built anew", "device", c.DeviceID, "err", err)
+				w.log.Warn("the state of a device was lost; it is built anew", "device", c.DeviceID, "err", err)
 			}
-			s.forget(c.DeviceID)
+			w.forget(c.DeviceID)
 			return nil
 		}
 		re.after[c.DeviceID] = c.Seq
@@ -57,23 +57,23 @@ func (s *Service) recover(ctx context.Context) error {
 	}
 	re.flush()
 	if lost > 1 {
-		s.log.Warn("states were lost", "devices", lost)
+		w.log.Warn("states were lost", "devices", lost)
 	}
-	if err := s.restoreAlerts(ctx); err != nil {
+	if err := w.restoreAlerts(ctx); err != nil {
 		return err
 	}
-	if err := s.noteDowntime(ctx); err != nil {
+	if err := w.noteDowntime(ctx); err != nil {
 		return err
 	}
-	s.putLive()
+	w.putLive()
 	return nil
 }
 
 // checkpointVersion is of what surrounds the engine's own, versioned state.
 const checkpointVersion = 1
 
-func (s *Service) restore(c *store.Checkpoint) error {
-	u := s.units[c.DeviceID]
+func (w *writer) restore(c *store.Checkpoint) error {
+	u := w.units[c.DeviceID]
 	if u == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (s *Service) restore(c *store.Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	u.cfg = s.configs.get(payload)
+	u.cfg = w.configs.get(payload)
 	vitals, rest, err := cutPayload(rest)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (s *Service) restore(c *store.Checkpoint) error {
 }
 
 // forget makes a unit one that nothing is known of.
-func (s *Service) forget(deviceID int64) {
-	if u := s.units[deviceID]; u != nil {
+func (w *writer) forget(deviceID int64) {
+	if u := w.units[deviceID]; u != nil {
 		*u = unit{id: u.id, workspaceID: u.workspaceID, name: u.name, createdAt: u.createdAt, cfg: u.cfg, siteID: u.siteID, siteSlot: u.siteSlot}
 	}
 }
@@ -109,7 +109,7 @@ func (s *Service) forget(deviceID int64) {
 // replayer gathers the inputs of one commit: as in the commit itself, a unit's
 // last reading is told apart from those before it.
 type replayer struct {
-	s       *Service
+	w       *writer
 	after   map[int64]store.Seq // what each unit's checkpoint covers
 	entries []store.Entry
 }
@@ -118,8 +118,8 @@ func (re *replayer) add(e *store.Entry) error {
 	if len(re.entries) > 0 && re.entries[0].Seq != e.Seq {
 		re.flush()
 	}
-	re.s.seq, re.s.now = e.Seq, max(re.s.now, e.Now)
-	u := re.s.units[e.Input.DeviceID]
+	re.w.seq, re.w.now = e.Seq, max(re.w.now, e.Now)
+	u := re.w.units[e.Input.DeviceID]
 	if u == nil || e.Seq <= re.after[e.Input.DeviceID] {
 		return nil
 	}
@@ -134,36 +134,36 @@ func (re *replayer) add(e *store.Entry) error {
 func (re *replayer) flush() {
 	for i := range re.entries {
 		e := &re.entries[i]
-		re.s.replay(re.s.units[e.Input.DeviceID], e)
+		re.w.replay(re.w.units[e.Input.DeviceID], e)
 	}
 	re.entries = re.entries[:0]
 }
 
 // replay lets a logged input happen again.
-func (s *Service) replay(u *unit, e *store.Entry) {
-	s.inputs++
+func (w *writer) replay(u *unit, e *store.Entry) {
+	w.inputs++
 	if u.dirtySeq == 0 {
 		u.dirtySeq = e.Seq
-		s.dirty = append(s.dirty, dirt{unit: u, seq: e.Seq, since: e.Now, inputs: s.inputs})
+		w.dirty = append(w.dirty, dirtyUnit{unit: u, seq: e.Seq, since: e.Now, inputs: w.inputs})
 	}
-	s.step(u, s.memory.open(u), &u.cfg, &u.vitals, &e.Input, e.Now, nil)
+	w.step(u, w.memory.open(u), &u.cfg, &u.vitals, &e.Input, e.Now, nil)
 }
 
-func (s *Service) restoreAlerts(ctx context.Context) error {
-	err := s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+func (w *writer) restoreAlerts(ctx context.Context) error {
+	err := w.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		if a.SiteID != 0 {
 			row := *a
-			x := s.sites.at(a.WorkspaceID, a.SiteID)
+			x := w.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			s.sites.touch(x.id)
-			s.total(a.WorkspaceID).addAlerts(x.alerts, 1)
+			w.sites.touch(x.id)
+			w.total(a.WorkspaceID).addAlerts(x.alerts, 1)
 			return nil
 		}
-		if u := s.units[a.DeviceID]; u != nil {
+		if u := w.units[a.DeviceID]; u != nil {
 			row := *a
 			u.alerts = append(u.alerts, &row)
 			if row.Prediction != nil {
-				s.sites.touch(u.siteID)
+				w.sites.touch(u.siteID)
 			}
 		}
 		return nil
@@ -172,10 +172,10 @@ func (s *Service) restoreAlerts(ctx context.Context) error {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
 	var scratch engine.State
-	for _, u := range s.units {
+	for _, u := range w.units {
 		for _, row := range u.alerts {
 			if !u.read(&scratch).Knows(row.Type) {
-				s.orphans = append(s.orphans, orphan{u, row.ID})
+				w.orphans = append(w.orphans, orphan{u, row.ID})
 			}
 		}
 	}
@@ -190,12 +190,12 @@ type orphan struct {
 }
 
 // endOrphans resolves them inside a group.
-func (s *Service) endOrphans(now rimewatch.Time) {
-	for _, o := range s.orphans {
-		st := s.stage(o.unit)
+func (w *writer) endOrphans(now rimewatch.Time) {
+	for _, o := range w.orphans {
+		st := w.stage(o.unit)
 		for i, row := range st.alerts {
 			if row.ID == o.alertID && !st.state.Knows(row.Type) {
-				s.supersede(st, i, now)
+				w.supersede(st, i, now)
 				break
 			}
 		}
@@ -203,78 +203,78 @@ func (s *Service) endOrphans(now rimewatch.Time) {
 }
 
 // noteDowntime records how long nobody watched and moves every deadline.
-func (s *Service) noteDowntime(ctx context.Context) error {
-	alive, err := s.store.AliveAt(ctx)
+func (w *writer) noteDowntime(ctx context.Context) error {
+	alive, err := w.store.AliveAt(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	now := max(s.clock(), s.now)
-	s.now = max(s.now, alive)
+	now := max(w.clock(), w.now)
+	w.now = max(w.now, alive)
 	if alive == 0 || now <= alive {
-		if err := s.store.MarkAlive(ctx, now); err != nil {
-			s.troubled("mark alive", err)
+		if err := w.store.MarkAlive(ctx, now); err != nil {
+			w.troubled("mark alive", err)
 		}
 		return nil
 	}
-	s.unrecorded = store.Downtime{From: alive, To: now}
-	s.recordDowntime(ctx, now)
-	if s.unrecorded != (store.Downtime{}) {
+	w.unrecorded = store.Downtime{From: alive, To: now}
+	w.recordDowntime(ctx, now)
+	if w.unrecorded != (store.Downtime{}) {
 		// A full disk must not keep the service down: it is remembered until it
 		// can be written.
-		s.downtimes = append(s.downtimes, presence.Downtime(s.unrecorded))
+		w.downtimes = append(w.downtimes, presence.Downtime(w.unrecorded))
 	}
 	return nil
 }
 
 // recordDowntime writes a downtime that is not recorded yet, and that the
 // service watches again.
-func (s *Service) recordDowntime(ctx context.Context, now rimewatch.Time) {
-	if s.unrecorded == (store.Downtime{}) {
+func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
+	if w.unrecorded == (store.Downtime{}) {
 		return
 	}
-	err := s.loadDowntimes(ctx, s.unrecorded)
+	err := w.loadDowntimes(ctx, w.unrecorded)
 	if err == nil {
-		s.unrecorded = store.Downtime{}
-		err = s.store.MarkAlive(ctx, now)
+		w.unrecorded = store.Downtime{}
+		err = w.store.MarkAlive(ctx, now)
 	}
 	if err != nil {
-		s.troubled("record the downtime", err)
+		w.troubled("record the downtime", err)
 	}
 }
 
-func (s *Service) loadDowntimes(ctx context.Context, d store.Downtime) error {
-	all, err := s.store.AddDowntime(ctx, d)
+func (w *writer) loadDowntimes(ctx context.Context, d store.Downtime) error {
+	all, err := w.store.AddDowntime(ctx, d)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	s.downtimes = s.downtimes[:0]
+	w.downtimes = w.downtimes[:0]
 	for _, d := range all {
-		if d.To > s.clock()-downtimeKept {
-			s.downtimes = append(s.downtimes, presence.Downtime{From: d.From, To: d.To})
+		if d.To > w.clock()-downtimeKept {
+			w.downtimes = append(w.downtimes, presence.Downtime{From: d.From, To: d.To})
 		}
 	}
 	return nil
 }
 
 // putLive tells the store what the units know and arms the deadlines.
-func (s *Service) putLive() {
-	live := make([]store.LiveWrite, 0, len(s.units))
+func (w *writer) putLive() {
+	live := make([]store.LiveWrite, 0, len(w.units))
 	var touched []store.AlertTouch
-	now := s.clock()
+	now := w.clock()
 	var scratch engine.State
-	for _, u := range s.units {
+	for _, u := range w.units {
 		state := u.read(&scratch)
 		u.online, u.changedAt, u.announced = state.Presence.Online, state.Presence.ChangedAt, state.Presence.Announced
 		for i, n := range state.Verdicts {
-			s.verdicts[i] += int(n)
+			w.verdicts[i] += int(n)
 		}
 		_, u.outside = state.Health.Excursion()
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 		touched = appendTouched(touched, state, u.alerts)
-		s.setDeadline(u, state, u.cfg)
-		s.recountNew(u, now)
+		w.setDeadline(u, state, u.cfg)
+		w.recountNew(u, now)
 	}
-	s.store.PutLive(live, touched)
+	w.store.PutLive(live, touched)
 }
 
 // Checkpoints.
@@ -327,7 +327,7 @@ func (s *Service) checkpoint(age time.Duration) {
 
 // takeDirty encodes the states of one slice and gives the first commit that a
 // unit outside it still needs.
-func (s *Service) takeDirty(before rimewatch.Time, buf []byte) (states []store.Checkpoint, taken []dirt, floor store.Seq) {
+func (s *Service) takeDirty(before rimewatch.Time, buf []byte) (states []store.Checkpoint, taken []dirtyUnit, floor store.Seq) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := 0
@@ -357,7 +357,7 @@ func (s *Service) takeDirty(before rimewatch.Time, buf []byte) (states []store.C
 }
 
 // giveBack makes units dirty again whose checkpoint was not written.
-func (s *Service) giveBack(taken []dirt) {
+func (s *Service) giveBack(taken []dirtyUnit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range taken {

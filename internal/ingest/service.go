@@ -89,7 +89,8 @@ const (
 	downtimeKept  = 30 * rimewatch.Day
 )
 
-// Service is the write path. Start it before use, stop it after the last use.
+// Service is the write path: it queues what is to be written and answers what is
+// known of the devices now. Start it before use, stop it after the last use.
 type Service struct {
 	cfg   Config
 	store Store
@@ -106,27 +107,16 @@ type Service struct {
 	memory     memory
 	seq        store.Seq // of the last commit
 	now        rimewatch.Time
-	inputs     int64  // inputs ever committed by this process
-	dirty      []dirt // units without a checkpoint, by their oldest such commit
+	inputs     int64       // inputs ever committed by this process
+	dirty      []dirtyUnit // units without a checkpoint, by their oldest such commit
 	totals     map[int64]*totals
 	downtimes  []presence.Downtime          // of the service, oldest first
 	verdicts   [len(rimewatch.Verdicts)]int // see Verdicts
 	configs    configs
-	sites      sites
 	settings   settings    // of the writer goroutine; it holds mu to replace them
 	lagging    atomic.Bool // units may still be judged by older settings
 	refreshing sync.Mutex  // held to read settings and hand them over, so that older ones never come last
 
-	stale      []*unit // changed since their shares were made; of the writer goroutine
-	ageing     []*unit // all units, refreshed in turn; of the writer goroutine
-	nextAgeing int
-
-	deadlines deadline.Queue[*unit] // of the writer goroutine
-	ticks     []store.Input         // of passTime, kept for the next slice
-	group     group                 // of the writer goroutine
-
-	unrecorded store.Downtime // of the writer goroutine
-	orphans    []orphan       // likewise
 	trouble    sync.Mutex
 	troubles   int            // not logged since
 	troubledAt rimewatch.Time // when one was logged
@@ -134,12 +124,30 @@ type Service struct {
 	checkpointing sync.Mutex
 	worst         atomic.Int64 // ns, the longest commit
 
-	stopping  chan struct{}
-	stopOnce  sync.Once
-	stopped   atomic.Bool
-	senders   sync.RWMutex // held for reading while a request is being queued
-	workers   sync.WaitGroup
-	lastAlive rimewatch.Time // of the writer goroutine
+	stopping chan struct{}
+	stopOnce sync.Once
+	stopped  atomic.Bool
+	senders  sync.RWMutex // held for reading while a request is being queued
+	workers  sync.WaitGroup
+}
+
+// writer is what the writer goroutine alone may touch, and recovery before it
+// runs.
+type writer struct {
+	*Service
+
+	sites     sites
+	deadlines deadline.Queue[*unit]
+	ticks     []store.Input // of passTime, kept for the next slice
+	group     group
+
+	stale      []*unit // changed since their shares were made
+	ageing     []*unit // all units, refreshed in turn
+	nextAgeing int
+
+	unrecorded store.Downtime
+	orphans    []orphan
+	lastAlive  rimewatch.Time
 }
 
 // New makes a service; Start brings it to life.
@@ -159,9 +167,7 @@ func New(cfg Config) *Service {
 		s.memory.capacity, s.memory.whole = 4_096, 16_384
 	}
 	s.configs.init()
-	s.sites.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
-	s.group.init()
 	return s
 }
 
@@ -169,10 +175,13 @@ func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) 
 
 // Start rebuilds the units from the store and begins to take requests.
 func (s *Service) Start(ctx context.Context) error {
-	if err := s.recover(ctx); err != nil {
+	w := &writer{Service: s}
+	w.sites.init()
+	w.group.init()
+	if err := w.recover(ctx); err != nil {
 		return err
 	}
-	s.workers.Go(s.write)
+	s.workers.Go(w.write)
 	s.workers.Go(s.checkpoints)
 	s.lagging.Store(true) // a crash may have come between a change and its reaching the units
 	if err := s.RefreshSettings(ctx); err != nil {

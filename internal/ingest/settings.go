@@ -83,16 +83,16 @@ func (s *Service) watchSettings() {
 // takeSettings makes now those of the service and gives the inputs that bring
 // them to some of the units that are judged by others. Each carries the change
 // alone: a change of the device in the same commit stays what it is.
-func (s *Service) takeSettings(now *settings) (inputs []store.Input) {
-	s.mu.Lock()
-	s.settings = *now
-	s.mu.Unlock()
-	s.lagging.Store(true)
+func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
+	w.mu.Lock()
+	w.settings = *now
+	w.mu.Unlock()
+	w.lagging.Store(true)
 	parsed := make(map[*engine.Config]configuration) // thousands of units share one
-	for _, u := range s.units {
+	for _, u := range w.units {
 		is, ok := parsed[u.cfg]
 		if !ok {
-			is = s.configs.parsed(u.cfg)
+			is = w.configs.parsed(u.cfg)
 			parsed[u.cfg] = is
 		}
 		want := configuration{
@@ -106,7 +106,7 @@ func (s *Service) takeSettings(now *settings) (inputs []store.Input) {
 		}
 	}
 	if len(inputs) == 0 {
-		s.lagging.Store(false)
+		w.lagging.Store(false)
 	}
 	return inputs
 }

@@ -217,17 +217,17 @@ func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 
 // passSites judges the sites whose devices have changed, and those whose time
 // has come.
-func (s *Service) passSites(now rimewatch.Time) {
-	for x, ok := s.sites.due.Pop(now); ok; x, ok = s.sites.due.Pop(now) {
-		s.sites.touch(x.id)
+func (w *writer) passSites(now rimewatch.Time) {
+	for x, ok := w.sites.due.Pop(now); ok; x, ok = w.sites.due.Pop(now) {
+		w.sites.touch(x.id)
 	}
-	dirty := s.sites.dirty
-	s.sites.dirty = nil
+	dirty := w.sites.dirty
+	w.sites.dirty = nil
 	for i, x := range dirty {
-		for s.settleSite(x, now) {
+		for w.settleSite(x, now) {
 		}
 		if x.dirty { // a full disk: it is tried again at the next tick
-			s.sites.dirty = append(s.sites.dirty, dirty[i:]...)
+			w.sites.dirty = append(w.sites.dirty, dirty[i:]...)
 			return
 		}
 	}
@@ -235,11 +235,11 @@ func (s *Service) passSites(now rimewatch.Time) {
 
 // settleSite does one step of what is to be done about a site and tells whether
 // there may be more.
-func (s *Service) settleSite(x *site, now rimewatch.Time) bool {
+func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 	v := x.judge(now)
 	if v.open {
-		if err := s.prepareOutage(x, &v); err != nil {
-			s.troubled("look up a site", err)
+		if err := w.prepareOutage(x, &v); err != nil {
+			w.troubled("look up a site", err)
 			return false
 		}
 		if !v.open {
@@ -248,12 +248,12 @@ func (s *Service) settleSite(x *site, now rimewatch.Time) bool {
 	}
 	if v.nothing() {
 		x.dirty = false
-		s.sites.due.Set(x, v.again)
+		w.sites.due.Set(x, v.again)
 		return false
 	}
-	s.sites.verdict = &v
-	ok := s.commit(nil, nil)
-	s.sites.verdict = nil
+	w.sites.verdict = &v
+	ok := w.commit(nil, nil)
+	w.sites.verdict = nil
 	if ok && v.applied == 0 {
 		x.dirty = false // what was to be done has become void; its cause touches the site again
 	}
@@ -262,10 +262,10 @@ func (s *Service) settleSite(x *site, now rimewatch.Time) bool {
 
 // prepareOutage asks the store for the name of a site and whether this outage
 // was told before: a person may have resolved its alert.
-func (s *Service) prepareOutage(x *site, v *verdict) error {
+func (w *writer) prepareOutage(x *site, v *verdict) error {
 	ctx := context.Background()
 	if !x.asked {
-		list, _, err := s.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
+		list, _, err := w.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (s *Service) prepareOutage(x *site, v *verdict) error {
 	if !v.open {
 		return nil
 	}
-	known, err := s.store.Site(ctx, x.workspaceID, x.id)
+	known, err := w.store.Site(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		x.told, v.open = rimewatch.MaxTime, false
 		return nil
@@ -295,8 +295,8 @@ type stagedSite struct {
 	alerts []*rimewatch.Alert
 }
 
-func (s *Service) stageSite(x *site) *stagedSite {
-	g := &s.group
+func (w *writer) stageSite(x *site) *stagedSite {
+	g := &w.group
 	for i := range g.sites {
 		if g.sites[i].site == x {
 			return &g.sites[i]
@@ -308,20 +308,20 @@ func (s *Service) stageSite(x *site) *stagedSite {
 
 // applySite carries a verdict out, inside a group. What has changed in this very
 // group is left alone: the site is judged again after it.
-func (s *Service) applySite(now rimewatch.Time) int {
-	v := s.sites.verdict
+func (w *writer) applySite(now rimewatch.Time) int {
+	v := w.sites.verdict
 	if v == nil {
 		return 0
 	}
 	v.applied = 0
 	x := v.site
-	staged := s.stageSite(x)
+	staged := w.stageSite(x)
 	switch {
 	case v.unacknowledge && ackEnded(staged.alerts, now) >= 0:
-		s.endAck(x.alerts, &staged.alerts, 0, now)
+		w.endAck(x.alerts, &staged.alerts, 0, now)
 		v.applied++
 	case v.open && len(staged.alerts) == 0:
-		s.putSite(staged, v, &rimewatch.Alert{
+		w.putSite(staged, v, &rimewatch.Alert{
 			WorkspaceID: x.workspaceID, SiteID: x.id, Type: rimewatch.SiteOffline, Status: rimewatch.AlertActive, Severity: rimewatch.Warning,
 			ConditionStartedAt: v.from, TriggeredAt: now, Metric: "silent_devices", Occurrences: 1,
 		}, rimewatch.TransitionOpened, now)
@@ -337,24 +337,24 @@ func (s *Service) applySite(now rimewatch.Time) int {
 		case v.escalate:
 			row.Severity, kind = rimewatch.Critical, rimewatch.TransitionEscalated
 		}
-		s.putSite(staged, v, &row, kind, now)
+		w.putSite(staged, v, &row, kind, now)
 	}
 	for _, u := range v.suppress {
 		if len(staged.alerts) > 0 {
-			v.applied += s.inhibitSilence(u, staged.alerts[0], now)
+			v.applied += w.inhibitSilence(u, staged.alerts[0], now)
 		}
 	}
 	for _, u := range v.release {
-		v.applied += s.inhibitSilence(u, nil, now)
+		v.applied += w.inhibitSilence(u, nil, now)
 	}
 	for i := range v.causes {
-		v.applied += s.applyCause(&v.causes[i], now)
+		v.applied += w.applyCause(&v.causes[i], now)
 	}
 	return v.applied
 }
 
 // putSite writes a site's alert with its numbers and words.
-func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, kind rimewatch.TransitionKind, now rimewatch.Time) {
+func (w *writer) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, kind rimewatch.TransitionKind, now rimewatch.Time) {
 	v.applied++
 	row.LastEvaluatedAt = now
 	value := float64(v.silent)
@@ -365,7 +365,7 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 	row.Value, row.PeakValue = &value, &peak
 	row.OutOf = v.devices
 	i := len(staged.alerts) - 1
-	s.putAlert(staged.site.alerts, &staged.alerts, i, row)
+	w.putAlert(staged.site.alerts, &staged.alerts, i, row)
 	news := publish.AlertUpdated
 	switch kind {
 	case rimewatch.TransitionOpened:
@@ -375,26 +375,26 @@ func (s *Service) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, 
 	default: // an update
 	}
 	if kind != "" {
-		s.tell(kind, row, now, "", "")
+		w.group.tell(kind, row, now, "", "")
 	}
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: news, Alert: row})
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: news, Alert: row})
 }
 
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
 // again.
-func (s *Service) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
+func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
 	if u.deleted {
 		return 0
 	}
-	return s.inhibitOffline(s.stage(u), by, now)
+	return w.inhibitOffline(w.stage(u), by, now)
 }
 
 // inhibitOffline says what inhibits a device's silence, nil = nothing; it gives
 // how many alerts that changes.
-func (s *Service) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
+func (w *writer) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.alerts {
 		if row.Type == rimewatch.DeviceOffline && !inhibitedBy(row, by) {
-			s.inhibit(st, i, by, now)
+			w.inhibit(st, i, by, now)
 			return 1
 		}
 	}
@@ -411,7 +411,7 @@ func inhibitedBy(row, by *rimewatch.Alert) bool {
 }
 
 // inhibit says what inhibits the i-th alert of a device, nil = nothing any more.
-func (s *Service) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
+func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.SuppressedBy = 0
 	kind := rimewatch.TransitionReleased
@@ -419,23 +419,23 @@ func (s *Service) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.
 		row.SuppressedBy = by.ID
 		kind = rimewatch.TransitionSuppressed
 	}
-	s.putAlert(st.unit.alerts, &st.alerts, i, &row)
-	s.tell(kind, &row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	w.putAlert(st.unit.alerts, &st.alerts, i, &row)
+	w.group.tell(kind, &row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // committedSites makes the group's changes of sites known.
-func (s *Service) committedSites() {
-	for i := range s.group.sites {
-		x, alerts := s.group.sites[i].site, s.group.sites[i].alerts
-		t := s.total(x.workspaceID)
+func (w *writer) committedSites() {
+	for i := range w.group.sites {
+		x, alerts := w.group.sites[i].site, w.group.sites[i].alerts
+		t := w.total(x.workspaceID)
 		t.addAlerts(x.alerts, -1)
 		t.addAlerts(alerts, 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {
 			x.told = x.alerts[0].TriggeredAt
 		}
 		x.alerts = alerts
-		s.sites.touch(x.id)
+		w.sites.touch(x.id)
 	}
 }
 
@@ -465,23 +465,23 @@ func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
 	return s.RefreshSettings(ctx)
 }
 
-func (s *Service) applySiteGone(id int64, now rimewatch.Time) {
-	x := s.sites.byID[id]
+func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
+	x := w.sites.byID[id]
 	if x == nil {
 		return
 	}
 	for _, u := range x.units {
-		st := s.stage(u)
+		st := w.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
-			s.inhibitOffline(st, nil, now)
-			s.releasePredictions(st, now)
+			w.inhibitOffline(st, nil, now)
+			w.releasePredictions(st, now)
 		}
 	}
-	if staged := s.stageSite(x); len(staged.alerts) > 0 {
+	if staged := w.stageSite(x); len(staged.alerts) > 0 {
 		row := *staged.alerts[0]
 		v := verdict{site: x, resolve: true, superseded: true}
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-		s.putSite(staged, &v, &row, rimewatch.TransitionResolved, now)
+		w.putSite(staged, &v, &row, rimewatch.TransitionResolved, now)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // step lets a logged input happen to a device, live and in a replay alike:
 // recovery rests on their being one. cfg and v are replaced where the input
 // brings others.
-func (s *Service) step(u *unit, state *engine.State, cfg **engine.Config, v *vitals, in *store.Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+func (w *writer) step(u *unit, state *engine.State, cfg **engine.Config, v *vitals, in *store.Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
 	var e engine.Input // a Tick unless it is something else
 	switch in.Kind {
 	case store.InputReading:
@@ -22,12 +22,12 @@ func (s *Service) step(u *unit, state *engine.State, cfg **engine.Config, v *vit
 		v.take(&hb)
 		e = engine.Input{Kind: engine.Heartbeat, Shutdown: hb.Offline}
 	case store.InputDevice:
-		*cfg = s.configs.after(*cfg, in.Payload)
+		*cfg = w.configs.after(*cfg, in.Payload)
 	case store.InputResolve:
 		e = engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(in.Payload)}
 	case store.InputFeedback:
 		e = decodeFeedback(in.Payload)
 	default: // time alone
 	}
-	return state.Step(*cfg, s.downtimes, &e, now, out)
+	return state.Step(*cfg, w.downtimes, &e, now, out)
 }

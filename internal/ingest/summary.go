@@ -94,8 +94,8 @@ func (t *totals) addAlerts(alerts []*rimewatch.Alert, sign int) {
 
 // recount moves a unit from what it was to what it becomes. Under mu, before
 // the unit changes.
-func (s *Service) recount(u *unit, st *staged) {
-	t := s.total(u.workspaceID)
+func (w *writer) recount(u *unit, st *staged) {
+	t := w.total(u.workspaceID)
 	if !u.added {
 		t.add(u.online, u.alerts, -1)
 	}
@@ -107,26 +107,26 @@ func (s *Service) recount(u *unit, st *staged) {
 	t.add(st.state.Presence.Online, st.alerts, 1)
 	if !u.stale {
 		u.stale = true
-		s.stale = append(s.stale, u)
+		w.stale = append(w.stale, u)
 	}
 }
 
 // recountNew counts a recovered unit.
-func (s *Service) recountNew(u *unit, now rimewatch.Time) {
-	s.total(u.workspaceID).add(u.online, u.alerts, 1)
-	s.refresh(u, now)
-	s.ageing = append(s.ageing, u)
+func (w *writer) recountNew(u *unit, now rimewatch.Time) {
+	w.total(u.workspaceID).add(u.online, u.alerts, 1)
+	w.refresh(u, now)
+	w.ageing = append(w.ageing, u)
 }
 
 // refresh brings what a unit contributes to its fleet up to date.
-func (s *Service) refresh(u *unit, now rimewatch.Time) {
+func (w *writer) refresh(u *unit, now rimewatch.Time) {
 	share := health.Share{}
 	var scratch engine.State
 	if state := u.read(&scratch); state.Presence.LastSeen != 0 {
 		c := state.Circumstances(u.cfg, now)
 		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
 	}
-	s.total(u.workspaceID).fleet.Replace(u.share, share)
+	w.total(u.workspaceID).fleet.Replace(u.share, share)
 	u.share = share
 }
 
@@ -136,48 +136,48 @@ const refreshSlice = 512
 // refreshAll refreshes the units that a commit has changed, and a part of all
 // others: a share ages as its window slides, so that each has its turn every
 // few minutes.
-func (s *Service) refreshAll(now rimewatch.Time) {
-	stale := s.stale
+func (w *writer) refreshAll(now rimewatch.Time) {
+	stale := w.stale
 	for len(stale) > 0 {
 		n := min(len(stale), refreshSlice)
-		s.mu.Lock()
+		w.mu.Lock()
 		for _, u := range stale[:n] {
 			u.stale = false
 			if !u.deleted {
-				s.refresh(u, now)
+				w.refresh(u, now)
 			}
 		}
-		s.mu.Unlock()
+		w.mu.Unlock()
 		stale = stale[n:]
 	}
-	clear(s.stale)
-	s.stale = s.stale[:0]
-	s.refreshAgeing(now)
+	clear(w.stale)
+	w.stale = w.stale[:0]
+	w.refreshAgeing(now)
 }
 
 // refreshAgeing takes the next slice of all units in turn.
-func (s *Service) refreshAgeing(now rimewatch.Time) {
-	if len(s.ageing) == 0 {
+func (w *writer) refreshAgeing(now rimewatch.Time) {
+	if len(w.ageing) == 0 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range min(refreshSlice, len(s.ageing)) {
-		if s.nextAgeing >= len(s.ageing) {
-			s.nextAgeing = 0
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for range min(refreshSlice, len(w.ageing)) {
+		if w.nextAgeing >= len(w.ageing) {
+			w.nextAgeing = 0
 		}
-		u := s.ageing[s.nextAgeing]
+		u := w.ageing[w.nextAgeing]
 		if u.deleted {
-			last := len(s.ageing) - 1
-			s.ageing[s.nextAgeing] = s.ageing[last]
-			s.ageing[last] = nil
-			s.ageing = s.ageing[:last]
+			last := len(w.ageing) - 1
+			w.ageing[w.nextAgeing] = w.ageing[last]
+			w.ageing[last] = nil
+			w.ageing = w.ageing[:last]
 			if last == 0 {
 				return
 			}
 			continue
 		}
-		s.refresh(u, now)
-		s.nextAgeing++
+		w.refresh(u, now)
+		w.nextAgeing++
 	}
 }

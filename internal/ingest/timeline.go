@@ -11,8 +11,8 @@ import (
 
 // tell adds a line to the timeline of an alert of the group. by is "" when the
 // service itself did it.
-func (s *Service) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
-	effects := &s.group.result
+func (g *group) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
+	effects := &g.result
 	effects.Transitions = append(effects.Transitions, rimewatch.AlertTransition{
 		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Facts: row,
 	})
@@ -29,16 +29,16 @@ var timelineKinds = map[alert.Kind]rimewatch.TransitionKind{
 
 // audit adds an entry to the audit trail of the group's commit. who is from
 // store.ActorOf.
-func (s *Service) audit(workspaceID int64, now rimewatch.Time, who, action, subject string, detail store.Fields) {
+func (g *group) audit(workspaceID int64, now rimewatch.Time, who, action, subject string, detail store.Fields) {
 	e, err := store.NewAuditEntry(workspaceID, now, who, action, subject, detail)
 	if err != nil { // numbers that JSON cannot write do not get past the API
 		e, _ = store.NewAuditEntry(workspaceID, now, who, action, subject, nil)
 	}
-	s.group.result.Audit = append(s.group.result.Audit, e)
+	g.result.Audit = append(g.result.Audit, e)
 }
 
 // auditAlert adds what a person did to an alert.
-func (s *Service) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) {
+func (g *group) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) {
 	d := store.Fields{"type": a.Type, "severity": a.Severity}
 	for name, text := range map[string]string{"device": op.found.DeviceSerial, "note": op.note, "verdict": string(op.verdict)} {
 		if text != "" {
@@ -48,7 +48,7 @@ func (s *Service) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time
 	if op.does == rimewatch.TransitionAcknowledged && a.AckExpiresAt != 0 {
 		d["until"] = a.AckExpiresAt
 	}
-	s.audit(a.WorkspaceID, now, op.who, "alert."+string(op.does), fmt.Sprintf("alert %d", a.ID), d)
+	g.audit(a.WorkspaceID, now, op.who, "alert."+string(op.does), fmt.Sprintf("alert %d", a.ID), d)
 }
 
 // detailOf returns the parts of a device that people change, each as the JSON
@@ -73,18 +73,18 @@ func detailOf(d *rimewatch.Device) store.Fields {
 
 // auditDevice adds what a person did to a device. A change of nothing leaves no
 // entry.
-func (s *Service) auditDevice(op *deviceOp, now rimewatch.Time) {
+func (g *group) auditDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device
 	after := detailOf(d)
 	subject := "device " + d.Serial
 	switch {
 	case op.Create != nil:
-		s.audit(d.WorkspaceID, now, op.who, "device.created", subject, after)
+		g.audit(d.WorkspaceID, now, op.who, "device.created", subject, after)
 	case op.Delete:
-		s.audit(d.WorkspaceID, now, op.who, "device.deleted", subject, after)
+		g.audit(d.WorkspaceID, now, op.who, "device.deleted", subject, after)
 	default:
 		if changes := store.Difference(op.before, after); len(changes) > 0 {
-			s.audit(d.WorkspaceID, now, op.who, "device.updated", subject, changes)
+			g.audit(d.WorkspaceID, now, op.who, "device.updated", subject, changes)
 		}
 	}
 }

@@ -42,9 +42,9 @@ type unit struct {
 	stale       bool // its share is older than its state
 }
 
-// dirt is a unit that wants a checkpoint. It is stale when the unit's dirtySeq
+// dirtyUnit is a unit that wants a checkpoint. It is stale when the unit's dirtySeq
 // is another.
-type dirt struct {
+type dirtyUnit struct {
 	unit   *unit
 	seq    store.Seq
 	since  rimewatch.Time
@@ -203,7 +203,7 @@ func (c *configs) payload(cfg *engine.Config) string {
 }
 
 // transition turns what the rules say into rows and events.
-func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time) {
+func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time) {
 	i := -1
 	for k, row := range st.alerts {
 		if row.Type == t.Type {
@@ -212,7 +212,7 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 		}
 	}
 	if t.Kind == alert.Inhibited || t.Kind == alert.Released {
-		s.inhibitWarning(st, i, t.Kind, now)
+		w.inhibitWarning(st, i, t.Kind, now)
 		return
 	}
 	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Status: rimewatch.AlertActive, TriggeredAt: now}
@@ -245,14 +245,14 @@ func (s *Service) transition(st *staged, t *alert.Transition, now rimewatch.Time
 			keepCommonMode(st.alerts[i], row)
 		}
 	}
-	s.putAlert(st.unit.alerts, &st.alerts, i, row)
-	s.tell(timelineKinds[t.Kind], row, now, "", "")
-	s.group.events.Alerts = append(s.group.events.Alerts, alertEvent(t.Kind, row))
+	w.putAlert(st.unit.alerts, &st.alerts, i, row)
+	w.group.tell(timelineKinds[t.Kind], row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, alertEvent(t.Kind, row))
 }
 
 // inhibitWarning notes that the device's prediction inhibits its i-th alert, or
 // does no longer.
-func (s *Service) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
+func (w *writer) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
 	var by *rimewatch.Alert
 	for _, row := range st.alerts {
 		if row.Prediction != nil && kind == alert.Inhibited {
@@ -260,20 +260,20 @@ func (s *Service) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewat
 		}
 	}
 	if i >= 0 && !inhibitedBy(st.alerts[i], by) {
-		s.inhibit(st, i, by, now)
+		w.inhibit(st, i, by, now)
 	}
 }
 
 // putAlert places a changed row among the staged alerts of a unit or site, whose
 // i-th it is (-1 = a new one), and among the effects. committed are those from
 // before the group.
-func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, row *rimewatch.Alert) {
+func (w *writer) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, row *rimewatch.Alert) {
 	// The slice may still be the committed one: it is copied before it changes.
 	list := append(make([]*rimewatch.Alert, 0, len(*alerts)+1), *alerts...)
 	var old *rimewatch.Alert
 	switch {
 	case i < 0:
-		row.ID = s.store.NewAlertID()
+		row.ID = w.store.NewAlertID()
 		list = append(list, row)
 	case row.Status != rimewatch.AlertActive:
 		old = list[i]
@@ -283,12 +283,12 @@ func (s *Service) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Al
 		list[i] = row
 	}
 	*alerts = list
-	effects := &s.group.result
+	effects := &w.group.result
 	if old == nil || slices.Contains(committed, old) {
 		effects.Alerts = append(effects.Alerts, row)
 		return
 	}
 	// The row changes for the second time in this group.
 	effects.Alerts[slices.Index(effects.Alerts, old)] = row
-	s.group.events.Replace(old, row)
+	w.group.events.Replace(old, row)
 }

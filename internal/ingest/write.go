@@ -13,31 +13,31 @@ import (
 )
 
 // write is the writer goroutine: it alone steps and replaces units.
-func (s *Service) write() {
+func (w *writer) write() {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-s.queue:
-			s.commit(r, nil)
+		case r := <-w.queue:
+			w.commit(r, nil)
 		case <-tick.C:
-			s.passTime()
-		case <-s.stopping:
-			s.drain()
+			w.passTime()
+		case <-w.stopping:
+			w.drain()
 			return
 		}
 	}
 }
 
 // drain commits what was queued before the stop.
-func (s *Service) drain() {
+func (w *writer) drain() {
 	for {
 		select {
-		case r := <-s.queue:
-			s.commit(r, nil)
+		case r := <-w.queue:
+			w.commit(r, nil)
 		default:
-			if err := s.store.MarkAlive(context.Background(), s.clock()); err != nil {
-				s.log.Error("mark alive", "err", err)
+			if err := w.store.MarkAlive(context.Background(), w.clock()); err != nil {
+				w.log.Error("mark alive", "err", err)
 			}
 			return
 		}
@@ -45,47 +45,47 @@ func (s *Service) drain() {
 }
 
 // passTime commits the deadlines that have passed.
-func (s *Service) passTime() {
-	now := s.clock()
-	defer s.refreshAll(now)
-	s.recordDowntime(context.Background(), now)
-	if len(s.orphans) > 0 {
-		s.commit(nil, nil)
+func (w *writer) passTime() {
+	now := w.clock()
+	defer w.refreshAll(now)
+	w.recordDowntime(context.Background(), now)
+	if len(w.orphans) > 0 {
+		w.commit(nil, nil)
 	}
 	for {
-		ticks := s.ticks[:0]
+		ticks := w.ticks[:0]
 		for len(ticks) < tickSlice {
-			u, ok := s.deadlines.Pop(now)
+			u, ok := w.deadlines.Pop(now)
 			if !ok {
 				break
 			}
 			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.id})
 		}
-		s.ticks = ticks
+		w.ticks = ticks
 		if len(ticks) == 0 {
 			break
 		}
-		if !s.commit(nil, ticks) {
+		if !w.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				s.deadlines.Set(s.units[ticks[i].DeviceID], now+rimewatch.Second)
+				w.deadlines.Set(w.units[ticks[i].DeviceID], now+rimewatch.Second)
 			}
 			return
 		}
 	}
-	s.passSites(now)
-	if now-max(s.lastAlive, s.now) >= rimewatch.Time(s.cfg.AliveEvery.Milliseconds()) {
-		if err := s.store.MarkAlive(context.Background(), now); err != nil {
-			s.troubled("mark alive", err)
+	w.passSites(now)
+	if now-max(w.lastAlive, w.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
+		if err := w.store.MarkAlive(context.Background(), now); err != nil {
+			w.troubled("mark alive", err)
 		}
-		s.lastAlive = now
+		w.lastAlive = now
 	}
 }
 
 // setDeadline sets when time alone next changes a unit: by its state, or by the
 // end of an acknowledgement.
-func (s *Service) setDeadline(u *unit, state *engine.State, cfg *engine.Config) {
-	s.deadlines.Set(u, earliest(state.Deadline(cfg, s.downtimes), ackEnds(u.alerts)))
+func (w *writer) setDeadline(u *unit, state *engine.State, cfg *engine.Config) {
+	w.deadlines.Set(u, earliest(state.Deadline(cfg, w.downtimes), ackEnds(u.alerts)))
 }
 
 // earliest returns the earlier of two moments, of which 0 is none.
@@ -139,20 +139,20 @@ func (g *group) reset() {
 }
 
 // commit takes first (or ticks) and whatever else waits, up to a group.
-func (s *Service) commit(first *request, ticks []store.Input) bool {
-	g := &s.group
+func (w *writer) commit(first *request, ticks []store.Input) bool {
+	g := &w.group
 	g.reset()
 	n := 0
 	if first != nil {
-		n = s.take(first)
+		n = w.take(first)
 	}
 	if len(ticks) > 0 {
 		g.store.Parts = append(g.store.Parts, ticks)
 	}
-	for idle := 0; n < s.cfg.GroupInputs && idle < gatherYields; {
+	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {
 		select {
-		case r := <-s.queue:
-			n += s.take(r)
+		case r := <-w.queue:
+			n += w.take(r)
 			idle = 0
 		default:
 			// Those who were answered a moment ago are about to send again: letting
@@ -161,18 +161,18 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 			runtime.Gosched()
 		}
 	}
-	g.store.Now = max(s.clock(), s.now)
+	g.store.Now = max(w.clock(), w.now)
 	began := time.Now()
-	err := s.settle()
-	if took := time.Since(began).Nanoseconds(); took > s.worst.Load() {
-		s.worst.Store(took)
+	err := w.settle()
+	if took := time.Since(began).Nanoseconds(); took > w.worst.Load() {
+		w.worst.Store(took)
 	}
 	if err == nil {
-		s.orphans = nil
-		s.cfg.Publisher.Publish(&g.events)
+		w.orphans = nil
+		w.cfg.Publisher.Publish(&g.events)
 	} else {
-		s.unstage()
-		s.troubled("commit", err)
+		w.unstage()
+		w.troubled("commit", err)
 	}
 	for _, r := range g.requests {
 		r.done <- err
@@ -181,19 +181,19 @@ func (s *Service) commit(first *request, ticks []store.Input) bool {
 }
 
 // settle takes the group through the store: staged, evaluated, committed.
-func (s *Service) settle() error {
-	g := &s.group
-	staged, err := s.store.Stage(context.Background(), &g.store)
+func (w *writer) settle() error {
+	g := &w.group
+	staged, err := w.store.Stage(context.Background(), &g.store)
 	if err != nil {
 		return err
 	}
-	if s.evaluate() {
+	if w.evaluate() {
 		err = staged.Commit(context.Background(), &g.result)
 	} else {
 		staged.Discard()
 	}
 	if err == nil {
-		s.committed()
+		w.committed()
 	}
 	return err
 }
@@ -206,19 +206,19 @@ const stagedKept = 4096
 const gatherYields = 3
 
 // take adds a request to the group and gives its weight.
-func (s *Service) take(r *request) int {
-	g := &s.group
+func (w *writer) take(r *request) int {
+	g := &w.group
 	n := len(r.inputs) + 1
-	s.waiting.Add(-int64(n))
+	w.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
 	if r.device != nil {
 		g.store.Devices = append(g.store.Devices, &r.device.DeviceOp)
 	}
 	if r.alert != nil {
-		s.prepareAlertOp(r)
+		w.prepareAlertOp(r)
 	}
 	if r.settings != nil {
-		r.inputs = s.takeSettings(r.settings)
+		r.inputs = w.takeSettings(r.settings)
 	}
 	if len(r.inputs) > 0 {
 		g.store.Parts = append(g.store.Parts, r.inputs)
@@ -240,10 +240,10 @@ type staged struct {
 }
 
 // stage gives the unit's place in the group, making one at its first touch.
-func (s *Service) stage(u *unit) *staged {
-	g := &s.group
+func (w *writer) stage(u *unit) *staged {
+	g := &w.group
 	if u.slot == 0 {
-		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, siteID: u.siteID, was: u.online, state: s.memory.take()})
+		g.staged = append(g.staged, staged{unit: u, name: u.name, cfg: u.cfg, alerts: u.alerts, vitals: u.vitals, siteID: u.siteID, was: u.online, state: w.memory.take()})
 		u.slot = int32(len(g.staged))
 		st := &g.staged[u.slot-1]
 		if state := u.read(st.state); state != st.state {
@@ -253,25 +253,25 @@ func (s *Service) stage(u *unit) *staged {
 	return &g.staged[u.slot-1]
 }
 
-func (s *Service) unstage() {
-	for i := range s.group.staged {
-		s.group.staged[i].unit.slot = 0
-		s.group.staged[i].unit.pending = 0
-		s.memory.giveBack(s.group.staged[i].state)
+func (w *writer) unstage() {
+	for i := range w.group.staged {
+		w.group.staged[i].unit.slot = 0
+		w.group.staged[i].unit.pending = 0
+		w.memory.giveBack(w.group.staged[i].state)
 	}
 }
 
 // evaluate says what the staged group means. It reports whether there is
 // anything to commit.
-func (s *Service) evaluate() bool {
-	g := &s.group
+func (w *writer) evaluate() bool {
+	g := &w.group
 	g.seq = g.store.Seq
 	now := g.store.Now
-	accepted := s.countReadings()
+	accepted := w.countReadings()
 	for _, r := range g.requests {
 		if r.device != nil && r.device.Err == nil {
 			accepted++
-			s.applyDevice(r.device, now)
+			w.applyDevice(r.device, now)
 		}
 	}
 	for _, part := range g.store.Parts {
@@ -280,40 +280,40 @@ func (s *Service) evaluate() bool {
 			if in.Outcome != store.Accepted {
 				continue
 			}
-			if u := s.units[in.DeviceID]; u != nil {
-				s.happen(u, in, now)
+			if u := w.units[in.DeviceID]; u != nil {
+				w.happen(u, in, now)
 			}
 		}
 	}
 	for _, r := range g.requests {
 		if r.alert != nil && r.alert.err == nil {
 			accepted++
-			s.finishAlertOp(r.alert, now)
+			w.finishAlertOp(r.alert, now)
 		}
 	}
-	s.endAcks(now)
+	w.endAcks(now)
 	for _, r := range g.requests {
 		if r.siteGone != 0 {
 			accepted++
-			s.applySiteGone(r.siteGone, now)
+			w.applySiteGone(r.siteGone, now)
 		}
 	}
-	accepted += s.applySite(now)
-	if accepted == 0 && len(s.orphans) == 0 {
+	accepted += w.applySite(now)
+	if accepted == 0 && len(w.orphans) == 0 {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
-		g.seq = s.seq
+		g.seq = w.seq
 		return false
 	}
-	s.endOrphans(now)
-	s.conclude(now)
+	w.endOrphans(now)
+	w.conclude(now)
 	return true
 }
 
 // countReadings counts, for every unit, the readings that were accepted, so
 // that the step knows which is the unit's last.
-func (s *Service) countReadings() (accepted int) {
-	for _, part := range s.group.store.Parts {
+func (w *writer) countReadings() (accepted int) {
+	for _, part := range w.group.store.Parts {
 		for i := range part {
 			in := &part[i]
 			if in.Outcome != store.Accepted {
@@ -323,7 +323,7 @@ func (s *Service) countReadings() (accepted int) {
 			if in.Kind != store.InputReading {
 				continue
 			}
-			if u := s.units[in.DeviceID]; u != nil {
+			if u := w.units[in.DeviceID]; u != nil {
 				u.pending++
 			}
 		}
@@ -332,31 +332,31 @@ func (s *Service) countReadings() (accepted int) {
 }
 
 // happen lets one input of the group happen to a unit.
-func (s *Service) happen(u *unit, in *store.Input, now rimewatch.Time) {
-	g := &s.group
-	st := s.stage(u)
-	out, over := s.step(u, st.state, &st.cfg, &st.vitals, in, now, g.scratch[:0])
+func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
+	g := &w.group
+	st := w.stage(u)
+	out, over := w.step(u, st.state, &st.cfg, &st.vitals, in, now, g.scratch[:0])
 	switch in.Kind {
 	case store.InputReading:
 		g.readings++
-		s.excursion(st, &over)
+		w.group.excursion(st, &over)
 	case store.InputDevice:
 		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
 	default: // its transitions say all
 	}
-	s.transitions(st, out, now)
+	w.transitions(st, out, now)
 }
 
-func (s *Service) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
 	for i := range out {
-		s.transition(st, &out[i], now)
+		w.transition(st, &out[i], now)
 	}
-	s.group.scratch = out[:0]
+	w.group.scratch = out[:0]
 }
 
 // conclude gathers what the group's units say to the outside.
-func (s *Service) conclude(now rimewatch.Time) {
-	g := &s.group
+func (w *writer) conclude(now rimewatch.Time) {
+	g := &w.group
 	for i := range g.staged {
 		st := &g.staged[i]
 		if st.gone {
@@ -397,54 +397,54 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 
 // committed makes the group's states the units'. It runs once the commit is
 // durable, before the next is staged.
-func (s *Service) committed() {
-	g := &s.group
-	s.mu.Lock()
-	s.seq, s.now = g.seq, g.store.Now
-	s.committedSites()
-	s.inputs += int64(len(g.staged))
-	s.memory.devices = len(s.units)
+func (w *writer) committed() {
+	g := &w.group
+	w.mu.Lock()
+	w.seq, w.now = g.seq, g.store.Now
+	w.committedSites()
+	w.inputs += int64(len(g.staged))
+	w.memory.devices = len(w.units)
 	for i, n := range g.verdicts {
-		s.verdicts[i] += n
+		w.verdicts[i] += n
 	}
 	for i := range g.staged {
 		st := &g.staged[i]
 		u := st.unit
 		u.slot, u.pending = 0, 0
-		s.recount(u, st)
-		s.sites.watch(u, st)
+		w.recount(u, st)
+		w.sites.watch(u, st)
 		u.cfg, u.alerts, u.vitals, u.name, u.online = st.cfg, st.alerts, st.vitals, st.name, st.state.Presence.Online
 		_, u.outside = st.state.Health.Excursion()
-		s.memory.put(u, st.state)
+		w.memory.put(u, st.state)
 		if st.gone {
-			delete(s.units, u.id)
+			delete(w.units, u.id)
 			u.deleted = true
 			continue
 		}
 		if u.added {
-			s.units[u.id] = u
-			s.ageing = append(s.ageing, u)
+			w.units[u.id] = u
+			w.ageing = append(w.ageing, u)
 			u.added = false
 		}
 		if u.dirtySeq == 0 {
 			u.dirtySeq = g.seq
-			s.dirty = append(s.dirty, dirt{unit: u, seq: g.seq, since: g.store.Now, inputs: s.inputs})
+			w.dirty = append(w.dirty, dirtyUnit{unit: u, seq: g.seq, since: g.store.Now, inputs: w.inputs})
 		}
 	}
-	s.mu.Unlock()
+	w.mu.Unlock()
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
-		u := s.units[a.DeviceID]
+		u := w.units[a.DeviceID]
 		if a.Type == rimewatch.DeviceOffline && u != nil {
-			s.sites.touch(u.siteID)
+			w.sites.touch(u.siteID)
 		}
 	}
 	for i := range g.staged {
 		st := &g.staged[i]
 		if st.gone {
-			s.deadlines.Remove(st.unit)
+			w.deadlines.Remove(st.unit)
 			continue
 		}
-		s.setDeadline(st.unit, st.state, st.cfg)
+		w.setDeadline(st.unit, st.state, st.cfg)
 	}
 }
