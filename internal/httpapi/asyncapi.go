@@ -18,7 +18,7 @@ const streamIntro = `The real-time stream of Rimewatch: what happens, as it happ
 
 **Slow subscribers.** Readings coalesce to the newest of each device; everything else is kept, up to a bound, at which the stream is closed with 4408.
 
-**Close codes.** 4401 the token or session has ended; 4403 the role has changed, or the token may hear nothing; 4408 too slow; 4429 too many messages; 1012 the service restarts. Pings come every 25 s.
+**Close codes.** 4401 the token or session has ended; 4403 the role has changed, or the token may hear nothing; 4408 too slow; 4429 too many messages; 1007 a text frame that is not UTF-8; 1009 a frame that claims more than 64 KiB; 1012 the service restarts. Pings come every 25 s.
 
 **Versions.** Clients ignore members, messages and events that they do not know.`
 

@@ -38,6 +38,8 @@ var (
 	closeSlow            = closing{4408, "too slow"}
 	closeTooMany         = closing{4429, "too many messages"}
 	closeRestarting      = closing{1012, "restarting"}
+	closeNotText         = closing{1007, "not UTF-8"}
+	closeTooBig          = closing{1009, "too large"}
 	closeStalled         = closing{0, "takes nothing"}
 	closeDead            = closing{0, "no answer"}
 	closeByPeer          = closing{0, "by the peer"}
@@ -366,6 +368,20 @@ func (s *socket) end(why closing) {
 		return
 	}
 	s.room.hub.open.Go(func() { s.conn.Close(why) })
+}
+
+// refuse ends the socket on behalf of its reader, which waits: once it returns,
+// nobody is left to send a close frame.
+func (s *socket) refuse(why closing) {
+	s.mu.Lock()
+	first := s.closed == nil
+	if first {
+		s.closed, s.queue, s.waiting = &why, nil, 0
+	}
+	s.mu.Unlock()
+	if first {
+		s.conn.Close(why)
+	}
 }
 
 // ping sends a ping when it is due and closes a socket that has left two

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -75,7 +77,15 @@ func (h *Hub) read(s *socket, ws *websocket.Conn) {
 	}
 	for {
 		kind, text, err := ws.Read(context.Background())
+		if errors.Is(err, errTooBig) {
+			s.refuse(closeTooBig)
+			return
+		}
 		if err != nil {
+			return
+		}
+		if kind == websocket.MessageText && !utf8.Valid(text) {
+			s.refuse(closeNotText)
 			return
 		}
 		if kind != websocket.MessageText {
@@ -94,7 +104,7 @@ type connection struct {
 }
 
 // Write implements conn.
-func (c *connection) Write(frames []byte) error { return c.lane.frames(frames) }
+func (c *connection) Write(frames []byte) error { return c.lane.send(frames) }
 
 // Close implements conn. The library waits 5 s for the peer's close frame.
 func (c *connection) Close(why closing) {
@@ -107,7 +117,17 @@ func (c *connection) Abort() { _ = c.ws.CloseNow() }
 // lane is a connection on which whole frames take turns.
 type lane struct {
 	net.Conn
-	mu sync.Mutex
+	mu     sync.Mutex
+	frames frameWatch // of the reader
+}
+
+// Read is the library's. It fails at the head of a frame that is too large.
+func (l *lane) Read(b []byte) (int, error) {
+	n, err := l.Conn.Read(b)
+	if e := l.frames.see(b[:n], maxMessage); e != nil {
+		return 0, e
+	}
+	return n, err
 }
 
 // Write is the library's: it writes control frames only, each with one call.
@@ -117,7 +137,7 @@ func (l *lane) Write(b []byte) (int, error) {
 	return l.Conn.Write(b)
 }
 
-func (l *lane) frames(b []byte) error {
+func (l *lane) send(b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
