@@ -52,6 +52,10 @@ func shares(a netip.Addr) []share {
 	return []share{{of(32), 1}, {of(24), 5}}
 }
 
+// Household is what one customer of a provider has: an IPv4 address, or the /64
+// of an IPv6 address. What is counted per address is counted by it.
+func Household(addr netip.Addr) netip.Prefix { return shares(addr)[0].net }
+
 // Blocked returns for how long the address has used up its failures; 0 when it
 // has not.
 func (l *FailureLimiter) Blocked(addr netip.Addr, now rimewatch.Time) time.Duration {

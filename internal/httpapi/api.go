@@ -75,7 +75,8 @@ type API struct {
 	DeviceLimit  *Limiter // heartbeats and single readings per device
 	AuthFailures *account.FailureLimiter
 	crossOrigin  *http.CrossOriginProtection
-	bulk         *bulkSlots
+	bulk         *places // for bodies over MaxSingleBody
+	bodies       *places // for those over promptBody
 	tickets      ticketBox
 	secure       bool // the public URL is https
 }
@@ -102,7 +103,8 @@ func New(cfg Config, routes func(*API) []Route) (*API, error) {
 		DeviceLimit:  NewLimiter(devicePerMinute, burst, "device"),
 		AuthFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:  http.NewCrossOriginProtection(),
-		bulk:         newBulkSlots(),
+		bulk:         newPlaces(bulkAll, bulkWorkspace),
+		bodies:       newPlaces(bodiesAll, bodiesWorkspace),
 	}
 	if cfg.PublicURL != "" {
 		u, err := url.Parse(cfg.PublicURL)

@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -86,9 +84,10 @@ func errTooLarge(limit int) *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The body must not be larger than %d bytes, after decompression.", limit)
 }
 
-// ReadBody reads and decompresses a whole body of at most limit bytes into buf,
-// which it returns, grown where needed.
-func ReadBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]byte, *rimewatch.Error) {
+// readBody reads and decompresses a whole body of at most limit bytes into buf,
+// which it returns, grown where needed. hold is called once, before more than
+// promptBody bytes are held, and may refuse.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	encoding, e := ContentEncoding(r.Header)
 	if e != nil {
 		return buf, e
@@ -106,17 +105,18 @@ func ReadBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 	switch encoding {
 	case "":
 		if n := int(r.ContentLength); n > cap(buf) {
-			// One more byte, so that the end is seen without growing again.
-			buf = make([]byte, 0, min(n, MaxSingleBody)+1)
+			// One more byte, so that the end is seen without growing again. What is
+			// only claimed takes no memory.
+			buf = make([]byte, 0, min(n, promptBody)+1)
 		}
-		return readAll(paced, buf, limit, nil)
+		return readAll(paced, buf, limit, hold, nil)
 	case "gzip":
 		z := gzipReaders.Get().(*gzip.Reader)
 		defer gzipReaders.Put(z)
 		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
-		return readAll(z, buf, limit, badCompression)
+		return readAll(z, buf, limit, hold, badCompression)
 	default:
 		z := zstdReaders.Get().(*zstd.Decoder)
 		defer func() {
@@ -126,7 +126,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int) ([]
 		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
-		return readAll(z, buf, limit, badCompression)
+		return readAll(z, buf, limit, hold, badCompression)
 	}
 }
 
@@ -178,9 +178,15 @@ func brokenBody(err error) *rimewatch.Error {
 	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body did not arrive completely or in time.")
 }
 
-func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
+func readAll(src io.Reader, buf []byte, limit int, hold func() *rimewatch.Error, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	buf = buf[:0]
 	for {
+		if len(buf) > promptBody && hold != nil {
+			if e := hold(); e != nil {
+				return buf, e
+			}
+			hold = nil
+		}
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
@@ -205,75 +211,4 @@ func readAll(src io.Reader, buf []byte, limit int, onError func(error) *rimewatc
 			return buf, rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be read.")
 		}
 	}
-}
-
-// BulkBody reads a large body. Only so many of them are held at a time: the
-// others wait a little and are then turned away. The caller calls release when
-// it is done with the body.
-func (a *API) BulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
-	release = func() {}
-	if r.ContentLength < 0 || r.ContentLength > MaxSingleBody || r.Header.Get("Content-Encoding") != "" {
-		if release, e = a.bulk.take(r.Context(), workspaceID); e != nil {
-			return buf, release, e
-		}
-	}
-	body, e = ReadBody(w, r, buf, maxBulkBody)
-	return body, release, e
-}
-
-// bulkSlots bounds the large bodies that are held at a time, in all and by
-// workspace: slow uploads of one must not keep the others out.
-type bulkSlots struct {
-	all chan struct{}
-
-	mu sync.Mutex
-	by map[int64]chan struct{}
-}
-
-const (
-	bulkAll       = 16
-	bulkWorkspace = 8
-	bulkWait      = 2 * time.Second
-)
-
-func newBulkSlots() *bulkSlots {
-	return &bulkSlots{all: make(chan struct{}, bulkAll), by: make(map[int64]chan struct{})}
-}
-
-func (b *bulkSlots) workspace(id int64) chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c := b.by[id]
-	if c == nil {
-		c = make(chan struct{}, bulkWorkspace)
-		b.by[id] = c
-	}
-	return c
-}
-
-// Take waits a little for a slot. release is never nil.
-func (b *bulkSlots) take(ctx context.Context, workspaceID int64) (release func(), e *rimewatch.Error) {
-	var taken []chan struct{}
-	release = func() {
-		for _, c := range taken {
-			<-c
-		}
-	}
-	timer := time.NewTimer(bulkWait)
-	defer timer.Stop()
-	for _, c := range []chan struct{}{b.workspace(workspaceID), b.all} {
-		select {
-		case c <- struct{}{}:
-			taken = append(taken, c)
-			continue
-		case <-timer.C:
-			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many large uploads at once.")
-			e.RetryAfter = time.Second
-		case <-ctx.Done():
-			e = rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was cancelled.")
-		}
-		release()
-		return func() {}, e
-	}
-	return release, nil
 }

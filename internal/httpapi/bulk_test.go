@@ -25,7 +25,7 @@ func TestBodyOfNothing(t *testing.T) {
 		r := httptest.NewRequest("POST", "/", bytes.NewReader(bytes.Repeat(member.Bytes(), c.members)))
 		r.Header.Set("Content-Encoding", "gzip")
 		r.ContentLength = -1
-		body, e := ReadBody(httptest.NewRecorder(), r, nil, 64<<10)
+		body, e := readBody(httptest.NewRecorder(), r, nil, 64<<10, nil)
 		var got rimewatch.Code
 		if e != nil {
 			got = e.Code
@@ -36,47 +36,80 @@ func TestBodyOfNothing(t *testing.T) {
 	}
 }
 
-// TestBulkSlots: one workspace's uploads leave room for another's.
-func TestBulkSlots(t *testing.T) {
+// TestPlaces: one workspace's uploads leave room for another's, however many
+// workspaces upload.
+func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBulkSlots()
+		b := newPlaces(6, 4)
 		var held []func()
-		for range bulkWorkspace {
-			release, e := b.take(t.Context(), 1)
-			if e != nil {
-				t.Fatal(e)
+		hold := func(workspace int64, n int) {
+			t.Helper()
+			for range n {
+				release, e := b.take(t.Context(), workspace)
+				if e != nil {
+					t.Fatalf("workspace %d: %v", workspace, e)
+				}
+				held = append(held, release)
 			}
-			held = append(held, release)
 		}
-		start := time.Now()
-		if _, e := b.take(t.Context(), 1); e == nil || e.Code != rimewatch.CodeUnavailable || e.RetryAfter == 0 {
-			t.Errorf("one more of the same workspace: %v", e)
+		refused := func(workspace int64) {
+			t.Helper()
+			start := time.Now()
+			if _, e := b.take(t.Context(), workspace); e == nil || e.Code != rimewatch.CodeRateLimited || e.RetryAfter == 0 {
+				t.Errorf("one more of workspace %d: %v", workspace, e)
+			}
+			if took := time.Since(start); took != placeWait {
+				t.Errorf("it waited %v", took)
+			}
 		}
-		if took := time.Since(start); took != bulkWait {
-			t.Errorf("it waited %v", took)
-		}
-		release, e := b.take(t.Context(), 2)
-		if e != nil {
-			t.Fatalf("another workspace: %v", e)
-		}
-		release()
+		hold(1, 4)
+		refused(1)
+		hold(2, 4)
+		refused(2)
+		hold(3, 1) // although 1 and 2 have all that is shared
+		refused(3)
 		time.AfterFunc(time.Second, held[0])
-		if release, e = b.take(t.Context(), 1); e != nil {
-			t.Fatalf("after a release: %v", e)
-		}
-		release()
+		hold(1, 1)
+		held = held[1:]
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		for _, r := range held[1:] {
-			defer r()
+		if _, e := b.take(ctx, 1); e == nil || e.Code != rimewatch.CodeUnavailable {
+			t.Errorf("a request that was cancelled: %v", e)
 		}
-		for range 2 {
-			if release, e := b.take(ctx, 1); e == nil {
-				release() // both were ready: chance decides
-			}
+		for _, release := range held {
+			release()
 		}
-		if len(b.all) != bulkWorkspace-1 {
-			t.Errorf("%d slots are held, want %d", len(b.all), bulkWorkspace-1)
+		if len(b.all) != 0 || len(b.of(1).own) != 0 || len(b.of(1).more) != 0 {
+			t.Error("places are still taken")
 		}
 	})
+}
+
+// TestHeldBodies: an unfinished body takes the memory of what has come, and a
+// place once it is large.
+func TestHeldBodies(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		sent        int
+		claimed     int64
+		held        int // calls of hold
+		most, least int // capacity of the buffer
+	}{
+		{"claims much, sends little", 100, MaxSingleBody, 0, promptBody + 1, 0},
+		{"small", 100, 100, 0, 101, 100},
+		{"large", 200 << 10, 200 << 10, 1, 400 << 10, 200 << 10},
+		{"large without a length", 200 << 10, -1, 1, 400 << 10, 200 << 10},
+	} {
+		r := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, c.sent)))
+		r.ContentLength = c.claimed
+		held := 0
+		body, e := readBody(httptest.NewRecorder(), r, nil, MaxSingleBody, func() *rimewatch.Error { held++; return nil })
+		if e != nil || len(body) != c.sent || held != c.held || cap(body) > c.most || cap(body) < c.least {
+			t.Errorf("%s: %d bytes in %d, held %d times, %v", c.name, len(body), cap(body), held, e)
+		}
+	}
+	r := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, 200<<10)))
+	if _, e := readBody(httptest.NewRecorder(), r, nil, MaxSingleBody, func() *rimewatch.Error { return ErrRateLimited(1) }); e == nil || e.Code != rimewatch.CodeRateLimited {
+		t.Errorf("without a place: %v", e)
+	}
 }

@@ -24,6 +24,7 @@ type Call struct {
 	Query     url.Values        // the parameters that the route knows, checked
 	mediaType string            // of the body
 	body      []byte            // checked
+	release   func()            // lets go of the body; nil without one
 	W         http.ResponseWriter
 	R         *http.Request
 	streamed  time.Time // when a streamed answer last moved its deadlines
@@ -36,6 +37,13 @@ func CallOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
 // Workspace is the one that the principal belongs to.
 func (c *Call) Workspace() int64 { return c.Principal.WorkspaceID }
+
+// done lets go of what the call holds.
+func (c *Call) done() {
+	if c.release != nil {
+		c.release()
+	}
+}
 
 // Header sets a response header.
 func (c *Call) Header(name, value string) { c.W.Header().Set(name, value) }
@@ -54,16 +62,30 @@ func (a *API) ClientAddr(r *http.Request) netip.Addr {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
+		hop, ok := forwardedAddr(hops[i])
+		if !ok {
 			break
 		}
-		addr = hop.Unmap()
+		addr = hop
 		if !a.trusted(addr) {
 			break
 		}
 	}
 	return addr
+}
+
+// forwardedAddr reads an address of X-Forwarded-For, behind which some proxies
+// write the client's port.
+func forwardedAddr(hop string) (netip.Addr, bool) {
+	hop = strings.TrimSpace(hop)
+	if ap, err := netip.ParseAddrPort(hop); err == nil {
+		return ap.Addr().Unmap(), true
+	}
+	if in, ok := strings.CutPrefix(hop, "["); ok {
+		hop = strings.TrimSuffix(in, "]")
+	}
+	addr, err := netip.ParseAddr(hop)
+	return addr.Unmap(), err == nil
 }
 
 func (a *API) trusted(addr netip.Addr) bool {

@@ -171,8 +171,7 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		return e
 	}
 	c.mediaType = mediaType
-	c.body, e = ReadBody(c.W, c.R, nil, MaxSingleBody)
-	if e != nil {
+	if c.body, c.release, e = a.body(c); e != nil {
 		return e
 	}
 	if wire.Blank(c.body) {
@@ -183,6 +182,15 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		return ErrEmptyBody
 	}
 	return nil
+}
+
+// body reads the body. One that anybody may send has nothing large to say.
+func (a *API) body(c *Call) (body []byte, release func(), e *rimewatch.Error) {
+	if !c.route.Access.Public {
+		return a.Body(c.W, c.R, c.Workspace(), nil)
+	}
+	body, e = readBody(c.W, c.R, nil, promptBody, nil)
+	return body, func() {}, e
 }
 
 // checkFields checks query parameters, and the syntax and members of a JSON body.

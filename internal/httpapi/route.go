@@ -186,6 +186,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := CallOf(r.Context())
 		c.route, c.W, c.R = rt, w, r
+		defer c.done()
 		if e := a.admit(c); e != nil {
 			a.Fail(c, e)
 			return

@@ -2,13 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -32,56 +30,6 @@ type StreamInput struct {
 type StreamTicket struct {
 	Ticket    string         `json:"ticket" doc:"For the parameter ticket of the stream, once."`
 	ExpiresAt rimewatch.Time `json:"expires_at" nullable:"false"`
-}
-
-// ticketLife is how long a ticket may be used.
-const ticketLife = 30 * rimewatch.Second
-
-// maxTickets bounds the tickets that wait for use.
-const maxTickets = 10_000
-
-// ticketBox holds the tickets that were given out and not used yet. They live
-// in memory only: thirty seconds are not worth a row.
-type ticketBox struct {
-	mu     sync.Mutex
-	byText map[string]ticket
-}
-
-type ticket struct {
-	principal account.Principal
-	expires   rimewatch.Time
-}
-
-func (b *ticketBox) put(p account.Principal, now rimewatch.Time) (StreamTicket, error) {
-	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // it never fails
-	text := base64.RawURLEncoding.EncodeToString(secret[:])
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.byText == nil {
-		b.byText = make(map[string]ticket)
-	}
-	if len(b.byText) >= maxTickets {
-		for old, t := range b.byText {
-			if t.expires <= now {
-				delete(b.byText, old)
-			}
-		}
-	}
-	if len(b.byText) >= maxTickets {
-		return StreamTicket{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "Too many unused tickets.")
-	}
-	b.byText[text] = ticket{p, now + ticketLife}
-	return StreamTicket{text, now + ticketLife}, nil
-}
-
-// Take gives whose ticket it is, once.
-func (b *ticketBox) take(text string, now rimewatch.Time) (account.Principal, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t, ok := b.byText[text]
-	delete(b.byText, text)
-	return t.principal, ok && now < t.expires
 }
 
 // authenticateSocket finds the principal by the Authorization header, by a
@@ -159,7 +107,7 @@ func (a *API) stream(c *Call) error {
 
 func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error) {
 	c := CallOf(ctx)
-	return a.tickets.put(c.Principal, c.Now)
+	return a.tickets.put(c.Principal, a.ClientAddr(c.R), c.Now)
 }
 
 func (a *API) streamRoutes() []Route {
@@ -174,7 +122,7 @@ func (a *API) streamRoutes() []Route {
 		{
 			Method: http.MethodPost, Path: "/v1/stream/tickets", ID: "create-stream-ticket", Tag: "Real time", Summary: "Get a ticket for the stream",
 			Status:      http.StatusCreated,
-			Description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks.",
+			Description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks. Tickets that are not used yet are counted: too many of a workspace or of an address are 429.",
 			Bind:        Handle(a.createTicket),
 		},
 	}

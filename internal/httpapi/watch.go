@@ -3,8 +3,10 @@ package httpapi
 import (
 	"crypto/subtle"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -62,9 +64,12 @@ func (a *API) metrics(c *Call) error {
 	return nil
 }
 
-// mayReadMetrics judges a request by the connection alone: what a proxy says
-// about its client is no reason to open up, and a proxy on this machine is not
-// this machine.
+// mayReadMetrics judges a request by the connection: what a proxy says about its
+// client is no reason to open up, and a proxy on this machine is not this
+// machine. One that sends no header of its own is known by what it cannot help:
+// the operator has said that there is one (--public-url, --trusted-proxy), the
+// Host is not this machine's, or the request is HTTP/1.0, which nginx speaks
+// where it is told nothing else and nothing that reads metrics does.
 func (a *API) mayReadMetrics(r *http.Request) bool {
 	if a.Cfg.MetricsToken != "" {
 		token, ok := BearerToken(r.Header["Authorization"])
@@ -72,7 +77,23 @@ func (a *API) mayReadMetrics(r *http.Request) bool {
 			return true
 		}
 	}
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
-	return err == nil && ap.Addr().Unmap().IsLoopback() && !forwarded
+	if a.Cfg.PublicURL != "" || len(a.Cfg.TrustedProxies) > 0 || !r.ProtoAtLeast(1, 1) || !isLoopback(r.Host) {
+		return false
+	}
+	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if len(r.Header[name]) > 0 {
+			return false
+		}
+	}
+	return isLoopback(r.RemoteAddr)
+}
+
+// isLoopback reports whether a host, with or without a port, is this machine.
+func isLoopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }

@@ -3,6 +3,7 @@ package v1
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
@@ -140,14 +141,12 @@ func TestMetrics(t *testing.T) {
 	r.do(post("/v1/readings", r.feed, `{}`))
 	r.do(get("/v1/nothing-known", ""))
 	ask := func(addr string, header ...string) *httptest.ResponseRecorder {
-		hr := httptest.NewRequest("GET", "/metrics", nil)
+		hr := httptest.NewRequest("GET", "http://127.0.0.1:8080/metrics", nil)
 		hr.RemoteAddr = addr
 		for i := 0; i+1 < len(header); i += 2 {
 			hr.Header.Set(header[i], header[i+1])
 		}
-		rec := httptest.NewRecorder()
-		r.api.ServeHTTP(rec, hr)
-		return rec
+		return serveMetrics(r, hr)
 	}
 	local := ask("127.0.0.1:5")
 	for _, line := range []string{
@@ -173,6 +172,47 @@ func TestMetrics(t *testing.T) {
 	}
 	if rec := ask("192.0.2.1:5", "Authorization", "Bearer metrics-secret"); rec.Code != 200 {
 		t.Errorf("with the token: %d", rec.Code)
+	}
+}
+
+func serveMetrics(r *rig, hr *http.Request) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	r.api.ServeHTTP(rec, hr)
+	return rec
+}
+
+// TestMetricsBehindProxy: a proxy on the same machine is not the machine, also
+// where it says nothing of itself.
+func TestMetricsBehindProxy(t *testing.T) {
+	served := func(c *Config) { c.Metrics = http.NotFoundHandler() } // 404 = it was let in
+	for _, tt := range []struct {
+		name, host string
+		change     func(*http.Request)
+		cfg        func(*Config)
+		want       int
+	}{
+		{name: "this machine", host: "localhost:8080", want: 404},
+		{name: "this machine by IPv6", host: "[::1]", want: 404},
+		{name: "a proxy that keeps Host", host: "fridge.example", want: 401},
+		{name: "nginx as it comes", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Proto, r.ProtoMinor = "HTTP/1.0", 0 }},
+		{name: "Via", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }},
+		{name: "an empty X-Forwarded-For", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Header["X-Forwarded-For"] = []string{""} }},
+		{name: "a proxy that the operator named by its URL", host: "127.0.0.1:8080", want: 401, cfg: func(c *Config) { c.PublicURL = "https://fridge.example" }},
+		{name: "a proxy that the operator trusts", host: "127.0.0.1:8080", want: 401, cfg: func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }},
+	} {
+		change := []func(*Config){served}
+		if tt.cfg != nil {
+			change = append(change, tt.cfg)
+		}
+		r := newRig(t, change...)
+		hr := httptest.NewRequest("GET", "/metrics", nil)
+		hr.RemoteAddr, hr.Host = "127.0.0.1:5", tt.host
+		if tt.change != nil {
+			tt.change(hr)
+		}
+		if rec := serveMetrics(r, hr); rec.Code != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, rec.Code, tt.want)
+		}
 	}
 }
 
@@ -270,6 +310,10 @@ func TestClientAddress(t *testing.T) {
 		{"192.0.2.7:1", "198.51.100.1", "192.0.2.7"},
 		{"10.1.1.1:1", "198.51.100.1", "198.51.100.1"},
 		{"10.1.1.1:1", "203.0.113.9, 198.51.100.1, 10.2.2.2", "198.51.100.1"},
+		{"10.1.1.1:1", "198.51.100.1:40112", "198.51.100.1"},
+		{"10.1.1.1:1", "[2001:db8::1]:40112, 10.2.2.2:8080", "2001:db8::1"},
+		{"10.1.1.1:1", "[2001:db8::1]", "2001:db8::1"},
+		{"10.1.1.1:1", "198.51.100.1:port", "10.1.1.1"},
 		{"10.1.1.1:1", "nonsense", "10.1.1.1"},
 		{"10.1.1.1:1", "198.51.100.1, nonsense", "10.1.1.1"},
 		{"[::1]:1", "2001:db8::1", "2001:db8::1"},

@@ -218,7 +218,10 @@ func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := g.single.Get().(*singleScratch)
-	if s.body, e = httpapi.ReadBody(w, r, s.body, httpapi.MaxSingleBody); e == nil && len(s.body) == 0 {
+	var release func()
+	s.body, release, e = g.api.Body(w, r, p.WorkspaceID, s.body)
+	defer release()
+	if e == nil && len(s.body) == 0 {
 		e = httpapi.ErrEmptyBody
 	}
 	if e != nil {
