@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -120,7 +121,7 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
-	if err := sqlite.CheckVersion(in.SchemaVersion); err != nil {
+	if err := store.CheckVersion(in.SchemaVersion); err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
 	if err := os.MkdirAll(c.Data, 0o750); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -156,7 +157,7 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 		what = fmt.Sprintf("every page is sound (%.1f s)", time.Since(start).Seconds())
 	}
 	d.add("store", fine, "%s, %s", bytesText(in.Stats.FileBytes), what)
-	if err := sqlite.CheckVersion(in.SchemaVersion); err != nil {
+	if err := store.CheckVersion(in.SchemaVersion); err != nil {
 		d.add("schema", wrong, "%v", err)
 		return
 	}

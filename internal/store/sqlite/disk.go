@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/core"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
@@ -123,7 +124,7 @@ func examine(conn *sqlite.Conn) (fresh bool, err error) {
 	case id != applicationID:
 		return false, ErrNotAStore
 	}
-	return false, CheckVersion(int(version))
+	return false, store.CheckVersion(int(version))
 }
 
 // create gives a fresh file its schema.
@@ -141,7 +142,7 @@ func create(conn *sqlite.Conn) (err error) {
 	}
 	for _, q := range []string{
 		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion),
+		fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion),
 	} {
 		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
 			return err

@@ -10,18 +10,6 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// CheckVersion reports why a store of a version of the schema cannot be used by
-// this program.
-func CheckVersion(found int) error {
-	switch {
-	case found > schemaVersion:
-		return fmt.Errorf("the store is from a newer version of Rimewatch (schema %d; this program knows %d): start that version, or restore a backup of this one", found, schemaVersion)
-	case found < schemaVersion:
-		return fmt.Errorf("the store is from an older version of Rimewatch (schema %d; this program needs %d) and cannot be brought up to date", found, schemaVersion)
-	}
-	return nil
-}
-
 // Inspection is what a look at a store's file tells.
 type Inspection struct {
 	SchemaVersion int
@@ -71,7 +59,7 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 			return in, err
 		}
 	}
-	if in.SchemaVersion != schemaVersion {
+	if in.SchemaVersion != store.SchemaVersion {
 		return in, nil // its tables may be other ones
 	}
 	return in, in.count(conn, path)

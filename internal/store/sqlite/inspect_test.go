@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -34,7 +35,7 @@ func TestInspect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if CheckVersion(in.SchemaVersion) != nil || in.Workspaces != 1 || in.Users != 0 || in.AliveAt != 1234567 || in.Stats.FileBytes+in.Stats.WALBytes == 0 {
+		if store.CheckVersion(in.SchemaVersion) != nil || in.Workspaces != 1 || in.Users != 0 || in.AliveAt != 1234567 || in.Stats.FileBytes+in.Stats.WALBytes == 0 {
 			t.Errorf("%+v", in)
 		}
 	}
@@ -51,8 +52,8 @@ func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, change, want string
 	}{
-		{"newer", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1), "newer version of Rimewatch"},
-		{"older", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion-1), "older version of Rimewatch"},
+		{"newer", fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion+1), "newer version of Rimewatch"},
+		{"older", fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion-1), "older version of Rimewatch"},
 		{"another program's", "PRAGMA application_id = 1", ErrNotAStore.Error()},
 		{"a database of nobody", "PRAGMA application_id = 0", ErrNotAStore.Error()},
 	} {

@@ -1,0 +1,342 @@
+package tables
+
+// Schema is the tables that every engine has, in SQLite's words. PostgreSQL has
+// others for the same types (package postgres replaces them); indexes and
+// constraints are the same in both. Times are milliseconds since the epoch, UTC.
+const Schema = `
+CREATE TABLE meta (
+	key TEXT PRIMARY KEY,
+	value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE secret (
+	name TEXT PRIMARY KEY,
+	value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workspace (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL UNIQUE,
+	auto_register INTEGER NOT NULL DEFAULT 0,
+	time_zone TEXT NOT NULL DEFAULT 'UTC',
+	raw_days INTEGER NOT NULL,
+	rollup_days INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	limits TEXT NOT NULL DEFAULT '{}', -- overrides by equipment type as JSON
+	require_second_factor INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE site (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	time_zone TEXT NOT NULL,
+	address TEXT NOT NULL DEFAULT '',
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX site_by_workspace ON site(workspace_id);
+
+CREATE TABLE person (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	email TEXT NOT NULL UNIQUE, -- lower case
+	name TEXT NOT NULL DEFAULT '',
+	password_hash TEXT NOT NULL,
+	units TEXT NOT NULL DEFAULT 'c',
+	theme TEXT NOT NULL DEFAULT 'system',
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE password_link (
+	user_id INTEGER PRIMARY KEY REFERENCES person(id),
+	hash BLOB NOT NULL UNIQUE,
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE second_factor (
+	user_id INTEGER PRIMARY KEY REFERENCES person(id),
+	secret BLOB NOT NULL,
+	confirmed_at INTEGER NOT NULL, -- 0 = not yet: it is not asked for
+	last_step INTEGER NOT NULL -- the newest time step whose code was used
+) STRICT;
+
+CREATE TABLE recovery_code (
+	user_id INTEGER NOT NULL REFERENCES person(id),
+	hash BLOB NOT NULL,
+	PRIMARY KEY (user_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- An offer of a membership to the holder of an address.
+CREATE TABLE invitation (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	email TEXT NOT NULL, -- lower case
+	role TEXT NOT NULL,
+	hash BLOB NOT NULL UNIQUE,
+	invited_by INTEGER NOT NULL, -- user, 0 = the command line
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL,
+	UNIQUE (workspace_id, email)
+) STRICT;
+
+CREATE TABLE member (
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	user_id INTEGER NOT NULL REFERENCES person(id),
+	role TEXT NOT NULL,
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (workspace_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_by_user ON member(user_id);
+
+CREATE TABLE session (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	hash BLOB NOT NULL UNIQUE,
+	user_id INTEGER NOT NULL REFERENCES person(id),
+	workspace_id INTEGER NOT NULL,
+	user_agent TEXT NOT NULL DEFAULT '',
+	address TEXT NOT NULL DEFAULT '',
+	strong INTEGER NOT NULL, -- signed in with a second factor or by a provider
+	created_at INTEGER NOT NULL,
+	last_used_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX session_by_user ON session(user_id);
+
+CREATE TABLE token (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	prefix TEXT NOT NULL,
+	hash BLOB NOT NULL UNIQUE,
+	scopes INTEGER NOT NULL,
+	created_by INTEGER NOT NULL DEFAULT 0,
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL DEFAULT 0,
+	revoked_at INTEGER NOT NULL DEFAULT 0,
+	last_used_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX token_by_workspace ON token(workspace_id);
+
+CREATE TABLE device (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	serial TEXT NOT NULL,
+	serial_key TEXT NOT NULL,
+	name TEXT NOT NULL,
+	equipment_type TEXT NOT NULL,
+	site_id INTEGER NOT NULL DEFAULT 0,
+	heartbeat_interval_s INTEGER NOT NULL DEFAULT 0,
+	offline_after_s INTEGER NOT NULL DEFAULT 0,
+	firmware_version TEXT NOT NULL DEFAULT '',
+	details TEXT NOT NULL DEFAULT '{}', -- labels, manufacturer, model, notes, limits, installed_at as JSON
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX device_by_serial ON device(workspace_id, serial_key) WHERE deleted_at = 0;
+
+CREATE TABLE alert (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	site_id INTEGER NOT NULL, -- of an alert of a site, otherwise 0
+	status TEXT NOT NULL,
+	severity TEXT NOT NULL,
+	type TEXT NOT NULL,
+	triggered_at INTEGER NOT NULL,
+	acknowledged_at INTEGER NOT NULL,
+	resolved_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest of the alert as JSON: the facts that its sentences are made of
+) STRICT;
+CREATE INDEX alert_by_time ON alert(workspace_id, triggered_at, id);
+CREATE INDEX alert_active_by_time ON alert(workspace_id, triggered_at, id) WHERE status = 'active';
+CREATE INDEX alert_by_device ON alert(device_id, triggered_at);
+CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type) WHERE status = 'active';
+
+CREATE TABLE alert_transition (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	alert_id INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	severity TEXT NOT NULL,
+	actor TEXT NOT NULL,
+	note TEXT NOT NULL,
+	facts TEXT NOT NULL
+) STRICT;
+CREATE INDEX alert_transition_by_alert ON alert_transition(alert_id, id);
+CREATE INDEX alert_transition_by_time ON alert_transition(workspace_id, at);
+
+-- Channels and routes that were deleted keep their names for the log of
+-- deliveries, and nothing else.
+CREATE TABLE channel (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	enabled INTEGER NOT NULL,
+	addresses TEXT NOT NULL, -- JSON array
+	url TEXT NOT NULL,
+	secret TEXT NOT NULL,
+	fallback_id INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted INTEGER NOT NULL DEFAULT 0,
+	last_success_at INTEGER NOT NULL DEFAULT 0,
+	last_failure_at INTEGER NOT NULL DEFAULT 0,
+	last_error TEXT NOT NULL DEFAULT '',
+	failures INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX channel_by_name ON channel(workspace_id, name_key) WHERE deleted = 0;
+
+CREATE TABLE route (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL,
+	enabled INTEGER NOT NULL,
+	body TEXT NOT NULL, -- matchers, steps and the rest as JSON
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	deleted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX route_by_name ON route(workspace_id, name_key) WHERE deleted = 0;
+
+CREATE TABLE silence (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	match TEXT NOT NULL, -- JSON
+	starts_at INTEGER NOT NULL,
+	ends_at INTEGER NOT NULL,
+	comment TEXT NOT NULL,
+	created_by TEXT NOT NULL,
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX silence_by_end ON silence(workspace_id, ends_at);
+
+CREATE TABLE delivery (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	alert_id INTEGER NOT NULL,
+	channel_id INTEGER NOT NULL,
+	route_id INTEGER NOT NULL,
+	level INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	status TEXT NOT NULL,
+	attempts INTEGER NOT NULL,
+	next_attempt_at INTEGER NOT NULL,
+	created_at INTEGER NOT NULL,
+	sent_at INTEGER NOT NULL,
+	last_error TEXT NOT NULL,
+	body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX delivery_by_key ON delivery(workspace_id, key);
+CREATE INDEX delivery_by_workspace ON delivery(workspace_id, id);
+CREATE INDEX delivery_by_time ON delivery(workspace_id, created_at);
+CREATE INDEX delivery_by_channel ON delivery(workspace_id, channel_id, id);
+CREATE INDEX delivery_by_alert ON delivery(alert_id, id) WHERE alert_id > 0;
+CREATE INDEX delivery_pending ON delivery(next_attempt_at, id) WHERE status = 'pending';
+
+-- How many deliveries are kept: counting a million rows is not quick.
+CREATE TABLE delivery_count (
+	workspace_id INTEGER NOT NULL,
+	channel_id INTEGER NOT NULL,
+	n INTEGER NOT NULL,
+	PRIMARY KEY (workspace_id, channel_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoint (
+	device_id INTEGER PRIMARY KEY,
+	seq INTEGER NOT NULL,
+	latest BLOB NOT NULL, -- version of the log and newest reading, encoded as there, if any; a checksum
+	current_temp REAL NOT NULL,
+	current_temp_at INTEGER NOT NULL,
+	state BLOB NOT NULL
+) STRICT;
+
+-- Up to which commit a device's readings are in chunks.
+CREATE TABLE seal_mark (
+	device_id INTEGER PRIMARY KEY,
+	seq INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE downtime (
+	from_at INTEGER PRIMARY KEY,
+	to_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE reading_rollup (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+CREATE INDEX reading_rollup_by_device ON reading_rollup(device_id, to_at, from_at);
+
+CREATE TABLE maintenance_window (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	site_ids TEXT NOT NULL, -- JSON
+	device_ids TEXT NOT NULL, -- JSON
+	starts_at INTEGER NOT NULL,
+	ends_at INTEGER NOT NULL,
+	reason TEXT NOT NULL,
+	created_by TEXT NOT NULL,
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX maintenance_window_by_end ON maintenance_window(ends_at);
+
+CREATE TABLE audit (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	actor TEXT NOT NULL,
+	action TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	detail TEXT NOT NULL, -- JSON object
+	hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX audit_by_workspace ON audit(workspace_id, id);
+
+CREATE TABLE excursion (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	low INTEGER NOT NULL,
+	limit_temp REAL NOT NULL,
+	peak REAL NOT NULL,
+	degree_minutes REAL NOT NULL,
+	cause TEXT NOT NULL
+) STRICT;
+CREATE INDEX excursion_by_workspace ON excursion(workspace_id, to_at);
+CREATE INDEX excursion_by_device ON excursion(device_id, to_at);
+
+CREATE TABLE corrective_action (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	alert_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	performed_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest as JSON
+) STRICT;
+CREATE INDEX corrective_action_by_alert ON corrective_action(alert_id);
+CREATE INDEX corrective_action_by_device ON corrective_action(device_id, performed_at);
+
+CREATE TABLE calibration (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	performed_at INTEGER NOT NULL,
+	body TEXT NOT NULL -- the rest as JSON
+) STRICT;
+CREATE INDEX calibration_by_device ON calibration(device_id, performed_at);
+`
