@@ -43,6 +43,7 @@ type item struct {
 	since rimewatch.Time // from when on it is tried for a day
 	again bool           // its alert is to be planned again after the attempt
 	early rimewatch.Time // the receiver does not want it before this
+	alone bool           // in one message with others it was refused
 }
 
 // lane sends to one channel. Its goroutine lives while something waits.
@@ -57,6 +58,7 @@ type lane struct {
 	underWay int
 	running  bool
 	probed   rimewatch.Time // when a failing channel was last tried
+	single   bool           // the channel takes one alert in a message, as far as is known
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
 	outage outage     // guarded by report; health also by mu
@@ -74,19 +76,27 @@ func (s *Service) laneOf(workspaceID, channelID int64) *lane {
 	return l
 }
 
-// hand returns a stored delivery to its lane.
-func (s *Service) hand(d *rimewatch.Delivery) {
-	s.laneOf(d.WorkspaceID, d.ChannelID).push(&item{Delivery: d, since: d.CreatedAt})
+// hand puts stored deliveries into their lanes, those of a channel at once.
+func (s *Service) hand(list ...*rimewatch.Delivery) {
+	lanes := make(map[*lane][]*item)
+	for _, d := range list {
+		l := s.laneOf(d.WorkspaceID, d.ChannelID)
+		lanes[l] = append(lanes[l], &item{Delivery: d, since: d.CreatedAt})
+	}
+	for l, items := range lanes {
+		l.push(items...)
+	}
 }
 
-func (l *lane) push(it *item) {
+func (l *lane) push(list ...*item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.items[it.ID] != nil {
-		return
+	for _, it := range list {
+		if l.items[it.ID] == nil {
+			l.items[it.ID] = it
+			l.wait(it)
+		}
 	}
-	l.items[it.ID] = it
-	l.wait(it)
 	l.signal()
 }
 
@@ -128,12 +138,12 @@ func (l *lane) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		it, wait, more := l.next()
+		list, wait, more := l.next()
 		if !more {
 			return
 		}
-		if it != nil {
-			l.s.workers.Go(func() { l.send(it) })
+		if list != nil {
+			l.s.workers.Go(func() { l.send(list) })
 			continue
 		}
 		timer.Reset(wait)
@@ -149,9 +159,9 @@ func (l *lane) run() {
 	}
 }
 
-// next takes the message that may be sent now, or tells how long to wait; more
+// next takes what may be sent now in one message, or says how long to wait; more
 // is false when nothing is left and the lane's goroutine ends.
-func (l *lane) next() (it *item, wait time.Duration, more bool) {
+func (l *lane) next() (list []*item, wait time.Duration, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.s.ctx.Err() != nil || len(l.items) == 0 {
@@ -176,24 +186,26 @@ func (l *lane) next() (it *item, wait time.Duration, more bool) {
 	}
 	l.underWay++
 	l.probed = now
-	it, _ = l.waiting.Pop(now)
-	return it, 0, true
+	first, _ := l.waiting.Pop(now)
+	return l.gather(first, now), 0, true
 }
 
-// send makes one attempt of a waiting delivery.
-func (l *lane) send(it *item) {
-	l.attempt(l.s.ctx, it, false)
+// send makes one attempt of waiting deliveries.
+func (l *lane) send(list []*item) {
+	list = l.attempt(l.s.ctx, list, false)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.underWay--
-	if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
-		l.wait(it)
-	} else {
-		delete(l.items, it.ID)
-	}
-	if it.AlertID != 0 && (it.again || (it.Attempts > 1 && it.Status == rimewatch.DeliverySent)) {
-		l.s.again(it.WorkspaceID, it.AlertID)
-		it.again = false
+	for _, it := range list {
+		if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
+			l.wait(it)
+		} else {
+			delete(l.items, it.ID)
+		}
+		if it.AlertID != 0 && (it.again || (it.Attempts > 1 && it.Status == rimewatch.DeliverySent)) {
+			l.s.again(it.WorkspaceID, it.AlertID)
+			it.again = false
+		}
 	}
 	if len(l.items) > 0 {
 		l.signal()
@@ -205,33 +217,39 @@ func (l *lane) send(it *item) {
 	}
 }
 
-// attempt sends a delivery once and notes what came of it. once: it is given up
-// when it fails.
-func (l *lane) attempt(ctx context.Context, it *item, once bool) {
+// attempt sends deliveries once in one message, or the first alone if the channel
+// takes no more, notes what came of it, and returns those it was about. once: it
+// is given up when it fails.
+func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	s := l.s
 	c, err := s.store.Channel(ctx, l.workspaceID, l.channelID)
 	switch {
 	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
-		l.end(ctx, it, rimewatch.DeliveryDropped, "The channel was removed.")
-		return
+		l.end(ctx, rimewatch.DeliveryDropped, "The channel was removed.", list...)
+		return list
 	case err != nil:
-		it.NextAttemptAt = s.now() + rimewatch.Second
-		return
+		for _, it := range list {
+			it.NextAttemptAt = s.now() + rimewatch.Second
+		}
+		return list
 	case !c.Enabled && !once:
-		l.end(ctx, it, rimewatch.DeliveryDropped, "The channel is switched off.")
-		return
+		l.end(ctx, rimewatch.DeliveryDropped, "The channel is switched off.", list...)
+		return list
 	}
-	m, err := s.messageOf(ctx, it.Delivery)
-	if err != nil {
-		l.end(ctx, it, rimewatch.DeliveryFailed, "The message cannot be read.")
-		s.log.Error("delivery", "key", it.Key, "err", err)
-		return
+	list = l.split(&c, list)
+	m, whole := l.compose(ctx, list)
+	if len(whole) == 0 {
+		return list
 	}
-	remark, err := s.call(ctx, &c, it.Key, m)
-	if ctx.Err() != nil && s.ctx.Err() != nil {
-		return // stopping: it is sent again after the next start
+	key := whole[0].Key
+	if len(whole) > 1 {
+		key = m.Data.DeliveryID
 	}
-	l.note(it, &c, remark, err, once)
+	remark, err := s.call(ctx, &c, key, m)
+	if ctx.Err() == nil || s.ctx.Err() == nil { // stopping: it is sent again after the next start
+		l.note(whole, &c, remark, err, once)
+	}
+	return list
 }
 
 // messageOf returns the message of a delivery.
@@ -263,48 +281,76 @@ func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m 
 	return sender.Send(ctx, c, key, m)
 }
 
-// end closes a delivery without an attempt.
-func (l *lane) end(ctx context.Context, it *item, status rimewatch.DeliveryStatus, why string) {
-	it.Status, it.LastError = status, why
-	if err := l.s.store.UpdateDelivery(ctx, it.Delivery, nil); err != nil {
-		l.s.log.Error("delivery", "key", it.Key, "err", err)
+// end closes deliveries without an attempt.
+func (l *lane) end(ctx context.Context, status rimewatch.DeliveryStatus, why string, list ...*item) {
+	for _, it := range list {
+		it.Status, it.LastError = status, why
 	}
-	l.s.count(it.Delivery, false)
+	if err := l.s.store.UpdateDeliveries(ctx, stored(list), nil); err != nil {
+		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
+	}
+	for _, it := range list {
+		l.s.count(it.Delivery, false)
+	}
 }
 
-// note records an attempt: of the delivery, of the channel, in the figures.
-func (l *lane) note(it *item, c *rimewatch.Channel, remark string, err error, once bool) {
+// stored are the deliveries of items.
+func stored(list []*item) []*rimewatch.Delivery {
+	d := make([]*rimewatch.Delivery, len(list))
+	for i, it := range list {
+		d[i] = it.Delivery
+	}
+	return d
+}
+
+// note records an attempt: of the deliveries, of the channel, in the figures.
+func (l *lane) note(list []*item, c *rimewatch.Channel, remark string, err error, once bool) {
 	s := l.s
 	l.report.Lock()
 	defer l.report.Unlock()
 	now := s.now()
 	l.takeUp(c)
+	for _, it := range list {
+		it.attempted(now, remark, err, once, len(list) > 1)
+	}
+	health := l.healthAfter(now, err == nil, list[0].LastError)
+	// Also while the service stops: what is known must not be forgotten.
+	if err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health); err != nil {
+		s.log.Error("delivery", "key", list[0].Key, "err", err)
+	}
+	for _, it := range list {
+		s.count(it.Delivery, err != nil)
+	}
+	if err != nil {
+		s.log.Warn("notification failed", "channel", c.Name, "key", list[0].Key, "deliveries", len(list), "attempt", list[0].Attempts, "err", err)
+	}
+	l.conclude(c, list[0], health)
+}
+
+// attempted changes an item by its attempt. bundled: it went in one message with
+// others; when that is refused for good, each of them is tried alone.
+func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bundled bool) {
 	it.Body = nil // a second attempt reads it from the store
 	it.Attempts++
 	if err == nil {
 		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, clip(remark)
-	} else {
-		it.LastError = clip(said(err))
-		wanted := time.Duration(0)
-		if e := errorOf(err); e != nil {
-			wanted = e.RetryAfter
-		}
-		it.NextAttemptAt = now.Add(pause(it.Attempts, wanted))
-		it.early = now.Add(wanted)
-		if once || rimewatch.CodeOf(err) != rimewatch.CodeUnavailable || it.NextAttemptAt > it.since+giveUpAfter {
-			it.Status = rimewatch.DeliveryFailed
-		}
+		return
 	}
-	health := l.healthAfter(now, err == nil, it.LastError)
-	// Also while the service stops: what is known must not be forgotten.
-	if err := s.store.UpdateDelivery(context.WithoutCancel(s.ctx), it.Delivery, &health); err != nil {
-		s.log.Error("delivery", "key", it.Key, "err", err)
+	it.LastError = clip(said(err))
+	final := rimewatch.CodeOf(err) != rimewatch.CodeUnavailable
+	if final && bundled {
+		it.alone, it.NextAttemptAt, it.early = true, now, now
+		return
 	}
-	s.count(it.Delivery, err != nil)
-	if err != nil {
-		s.log.Warn("notification failed", "channel", c.Name, "key", it.Key, "attempt", it.Attempts, "err", err)
+	wanted := time.Duration(0)
+	if e := errorOf(err); e != nil {
+		wanted = e.RetryAfter
 	}
-	l.conclude(c, it, health)
+	it.NextAttemptAt = now.Add(pause(it.Attempts, wanted))
+	it.early = now.Add(wanted)
+	if once || final || it.NextAttemptAt > it.since+giveUpAfter {
+		it.Status = rimewatch.DeliveryFailed
+	}
 }
 
 // drop ends a delivery that has become pointless, unless it is under way or has
@@ -325,7 +371,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 	}
 	l.waiting.Remove(it)
 	l.mu.Unlock()
-	l.end(ctx, it, rimewatch.DeliveryDropped, overBefore)
+	l.end(ctx, rimewatch.DeliveryDropped, overBefore, it)
 	l.mu.Lock()
 	delete(l.items, d.ID)
 	l.signal()
@@ -340,7 +386,7 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 	case err != nil:
 		s.log.Error("delivery", "key", d.Key, "err", err)
 	case stored.Status == rimewatch.DeliveryPending:
-		l.end(ctx, &item{Delivery: &stored}, rimewatch.DeliveryDropped, overBefore)
+		l.end(ctx, rimewatch.DeliveryDropped, overBefore, &item{Delivery: &stored})
 	default:
 		s.again(d.WorkspaceID, d.AlertID)
 	}

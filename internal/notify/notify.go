@@ -28,7 +28,7 @@ type Store interface {
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 	PlannedThrough(ctx context.Context) (int64, error)
 	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
-	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
+	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error)
 	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
@@ -38,10 +38,12 @@ type Store interface {
 // for every attempt. The remark says what did not work although the message was
 // taken, "" = nothing. An error with CodeUnavailable may pass (after RetryAfter,
 // if that is set); any other is final. Its message is shown to people. Check
-// tells, without connecting to anybody, whether a channel can be used:
-// CodeValidationFailed.
+// reports, without connecting to anybody, whether a channel can be used:
+// CodeValidationFailed. Bundles reports whether several alerts may go to the
+// channel in one message.
 type Sender interface {
 	Check(c *rimewatch.Channel) error
+	Bundles(c *rimewatch.Channel) bool
 	Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error)
 }
 
@@ -114,7 +116,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop returns up what is under way (it is sent again after the next start) and
+// Stop breaks off what is under way (it is sent again after the next start) and
 // returns when nothing runs any more.
 func (s *Service) Stop() {
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -105,20 +106,22 @@ func (s *Service) restore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var waiting []*rimewatch.Delivery
 	for i := range pending {
 		d := &pending[i]
 		if d.Kind == rimewatch.DeliveryTest { // whoever asked has gone
 			d.Status = rimewatch.DeliveryDropped
-			if err := s.store.UpdateDelivery(ctx, d, nil); err != nil {
+			if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, nil); err != nil {
 				return err
 			}
 			continue
 		}
-		s.hand(d)
+		waiting = append(waiting, d)
 		if d.AlertID != 0 {
 			p.setLook(d.WorkspaceID, d.AlertID, s.started) // it may have ended in between
 		}
 	}
+	s.hand(waiting...)
 	return s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		p.setActive(a)
 		p.setLook(a.WorkspaceID, a.ID, s.started)
@@ -402,11 +405,7 @@ func (b *batch) store(through int64) error {
 				return err
 			}
 		}
-		for _, d := range list[:n] {
-			if d.Status == rimewatch.DeliveryPending {
-				s.hand(d)
-			}
-		}
+		s.hand(pendingOf(list[:n])...)
 		if list = list[n:]; len(list) == 0 {
 			break
 		}
@@ -418,6 +417,11 @@ func (b *batch) store(through int64) error {
 		s.planner.setLook(w.workspace, w.alert, w.at)
 	}
 	return nil
+}
+
+// pendingOf returns those of a list that wait to be sent.
+func pendingOf(list []*rimewatch.Delivery) []*rimewatch.Delivery {
+	return slices.DeleteFunc(slices.Clone(list), func(d *rimewatch.Delivery) bool { return d.Status != rimewatch.DeliveryPending })
 }
 
 // put stores deliveries. One that the store will never take must not keep it

@@ -60,7 +60,7 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return rimewatch.Delivery{}, err
 	}
-	s.laneOf(workspaceID, channelID).attempt(ctx, &item{Delivery: d, since: now}, true)
+	s.laneOf(workspaceID, channelID).attempt(ctx, []*item{{Delivery: d, since: now}}, true)
 	return s.store.Delivery(ctx, workspaceID, d.ID)
 }
 
@@ -85,7 +85,7 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 		err = s.store.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
 	default:
 		d.Attempts, d.LastError, d.Status, d.NextAttemptAt = 0, "", rimewatch.DeliveryPending, now
-		err = s.store.UpdateDelivery(ctx, &d, nil)
+		err = s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, nil)
 	}
 	if err != nil {
 		return d, err

@@ -41,15 +41,22 @@ type posts struct {
 	// answer is asked by channel and attempt; nil = all is taken.
 	answer func(ctx context.Context, channel string, n int) error
 	count  map[string]int
+	bundle bool // several alerts may go in one message
 }
 
 func (p *posts) Check(*rimewatch.Channel) error { return nil }
+
+func (p *posts) Bundles(*rimewatch.Channel) bool { return p.bundle }
 
 func (p *posts) Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (string, error) {
 	p.mu.Lock()
 	p.count[c.Name]++
 	n, answer := p.count[c.Name], p.answer
-	p.calls = append(p.calls, fmt.Sprintf("%s %s %s", span(time.Since(p.began)), c.Name, m.Type))
+	said := m.Type
+	if len(m.Data.Alerts) > 0 && m.Type == "alert.bundle" {
+		said += fmt.Sprint(" of ", len(m.Data.Alerts))
+	}
+	p.calls = append(p.calls, fmt.Sprintf("%s %s %s", span(time.Since(p.began)), c.Name, said))
 	p.mu.Unlock()
 	if answer == nil {
 		return "", nil

@@ -45,10 +45,12 @@ type Notifications interface {
 	// the workspace is left as it is, and its ID given. Pending ones to a channel
 	// that is gone are stored, and given back, as dropped.
 	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
-	// UpdateDelivery records an attempt (status, attempts, times, error) and, when
-	// health is not nil, what it says of the channel. To a channel that is gone
-	// nothing becomes pending: it is stored, and given back, as dropped.
-	UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error
+	// UpdateDeliveries records in one step an attempt of deliveries to one channel
+	// (status, attempts, times, error) and, when health is not nil, what it says of
+	// the channel. To a channel that is gone nothing becomes pending: it is stored,
+	// and given back, as dropped. CodeNotFound, and nothing is recorded, when one of
+	// them does not exist.
+	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	// AlertDeliveries returns all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After

@@ -33,7 +33,7 @@ func (f *sentNotifier) Test(ctx context.Context, workspaceID, channelID int64) (
 	if err := f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
 		return d, err
 	}
-	return d, f.s.UpdateDelivery(ctx, &d, &rimewatch.ChannelHealth{LastSuccessAt: f.now()})
+	return d, f.s.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: f.now()})
 }
 
 func (f *sentNotifier) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {

@@ -113,6 +113,9 @@ func (s *Sender) Check(c *rimewatch.Channel) error {
 	return nil
 }
 
+// Bundles implements notify.Sender: a mail takes any number of alerts.
+func (s *Sender) Bundles(*rimewatch.Channel) bool { return true }
+
 // Send sends a message to all of a channel's addresses, a mail each: an address
 // that the server refuses does not keep the others from theirs. What it says of
 // such addresses is the remark. The error is CodeUnavailable when trying again
@@ -179,7 +182,7 @@ func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) 
 	if err != nil {
 		return nil, err
 	}
-	msg.SetBodyString(mail.TypeTextPlain, m.Plain())
+	msg.SetBodyString(mail.TypeTextPlain, m.Plain(0))
 	msg.AddAlternativeString(mail.TypeTextHTML, html)
 	return msg, nil
 }

@@ -106,6 +106,9 @@ func (m *Message) Encode() ([]byte, error) {
 	return b, nil
 }
 
+// moreRoom is the room that the line for what is left out takes at most.
+const moreRoom = "- and 100000 more\n"
+
 // Decode reads what Encode wrote.
 func Decode(b []byte) (*Message, error) {
 	m := &Message{}
@@ -116,10 +119,15 @@ func Decode(b []byte) (*Message, error) {
 }
 
 // Plain is the message as text without a form: its sentences, its facts, its
-// list, its link. The subject stands apart.
-func (m *Message) Plain() string {
+// list, its link. The subject stands apart. Of a list so much is left out that
+// the text has at most about limit bytes; 0 = no limit.
+func (m *Message) Plain(limit int) string {
 	var b strings.Builder
 	d := &m.Data
+	end := ""
+	if d.Link != "" {
+		end = "\n" + d.Link + "\n"
+	}
 	if d.Text != "" {
 		b.WriteString(d.Text + "\n")
 	}
@@ -132,11 +140,13 @@ func (m *Message) Plain() string {
 	if len(d.Alerts) > 0 {
 		b.WriteString("\n")
 	}
-	for _, l := range d.Alerts {
+	for i, l := range d.Alerts {
+		if limit > 0 && b.Len()+len(l.Text)+len(end)+len(moreRoom) > limit {
+			fmt.Fprintf(&b, "- and %d more\n", len(d.Alerts)-i)
+			break
+		}
 		b.WriteString("- " + l.Text + "\n")
 	}
-	if d.Link != "" {
-		b.WriteString("\n" + d.Link + "\n")
-	}
+	b.WriteString(end)
 	return strings.TrimLeft(b.String(), "\n")
 }

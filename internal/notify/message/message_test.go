@@ -178,7 +178,7 @@ https://watch.example.org/settings/notifications
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(x.want, back.Data.Subject+"\n"+back.Plain()); diff != "" {
+		if diff := cmp.Diff(x.want, back.Data.Subject+"\n"+back.Plain(0)); diff != "" {
 			t.Error(diff)
 		}
 	}

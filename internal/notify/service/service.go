@@ -120,6 +120,16 @@ func Names() []string {
 // Check implements notify.Sender with the function of that name.
 func (s *Sender) Check(c *rimewatch.Channel) error { return Check(c.URL) }
 
+// incidents are the services that keep an incident for each alert.
+var incidents = []string{"pagerduty", "opsgenie"}
+
+// Bundles implements notify.Sender: people read one message about several alerts,
+// incidents are kept for each.
+func (s *Sender) Bundles(c *rimewatch.Channel) bool {
+	name, _, _ := strings.Cut(c.URL, ":")
+	return !slices.Contains(incidents, strings.ToLower(name))
+}
+
 // locate sets a service up. Those of connecting connect.
 func locate(rawURL string) (s types.Service, err error) {
 	defer func() {
@@ -176,7 +186,7 @@ func (s *Sender) send(watch *watched, rawURL string, m *message.Message) (err er
 	case interface{ GetHTTPClient() *http.Client }:
 		own.GetHTTPClient().Transport = s.transport
 	}
-	text, params := m.Plain(), paramsOf(service.GetID(), m)
+	text, params := m.Plain(maxText-len(m.Data.Subject)), paramsOf(service.GetID(), m)
 	if _, titled := params.Title(); !titled {
 		text = m.Data.Subject + "\n" + text
 	}

@@ -85,7 +85,11 @@ func Sign(secret, id string, at time.Time, body []byte) (string, error) {
 	return "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
 }
 
-// Check tells what is wrong with a channel's URL and secret, nil = nothing.
+// Bundles implements notify.Sender: a program gets each alert by itself, with the
+// id of its delivery.
+func (s *Sender) Bundles(*rimewatch.Channel) bool { return false }
+
+// Check returns what is wrong with a channel's URL and secret, nil = nothing.
 // Whether its address is allowed is seen when it is connected to.
 func (s *Sender) Check(c *rimewatch.Channel) error {
 	u, err := url.Parse(c.URL)

@@ -147,10 +147,10 @@ func (f *fixture) deliveries() {
 func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	f.Helper()
 	y.Status, y.Attempts, y.SentAt, y.NextAttemptAt = rimewatch.DeliverySent, 1, t0+4, 0
-	f.must(f.s.UpdateDelivery(f.ctx, y, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4}))
+	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{y}, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4}))
 	z.Attempts, z.NextAttemptAt, z.LastError = 1, t0+60, "refused"
 	health := rimewatch.ChannelHealth{LastFailureAt: t0 + 5, LastError: "refused", Failures: 1}
-	f.must(f.s.UpdateDelivery(f.ctx, z, &health))
+	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{z}, &health))
 	list, err := f.s.AllPendingDeliveries(f.ctx, 5)
 	f.must(err)
 	f.equal("pending", list, []rimewatch.Delivery{*x, *z})
@@ -159,8 +159,11 @@ func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	f.equal("health", c.ChannelHealth, health)
 	stolen := *z
 	stolen.WorkspaceID = x.WorkspaceID
-	f.code(f.s.UpdateDelivery(f.ctx, &stolen, nil), rimewatch.CodeNotFound)
-	f.code(f.s.UpdateDelivery(f.ctx, f.delivery(c, "none", 0, 0), nil), rimewatch.CodeNotFound)
+	f.code(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{&stolen}, nil), rimewatch.CodeNotFound)
+	f.code(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{f.delivery(c, "none", 0, 0)}, nil), rimewatch.CodeNotFound)
+	touched := *z
+	touched.Attempts = 7
+	f.code(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{&touched, &stolen}, nil), rimewatch.CodeNotFound) // all or none
 	_, err = f.s.Delivery(f.ctx, x.WorkspaceID, z.ID)
 	f.code(err, rimewatch.CodeNotFound)
 	got, err := f.s.Delivery(f.ctx, z.WorkspaceID, z.ID)
@@ -205,7 +208,7 @@ func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery
 	}
 	late, retry := f.delivery(c, "late", 7, t0), *x
 	f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{late}, 0))
-	f.must(f.s.UpdateDelivery(f.ctx, &retry, &rimewatch.ChannelHealth{}))
+	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{&retry}, &rimewatch.ChannelHealth{}))
 	f.equal("status of a late one", late.Status, rimewatch.DeliveryDropped)
 	f.equal("status of a retry", retry.Status, rimewatch.DeliveryDropped)
 	f.everywhere(func(where string) {

@@ -73,10 +73,12 @@ func dropUnreachable(conn Conn, d *rimewatch.Delivery) error {
 	return err
 }
 
-// UpdateDelivery implements store.Notifications.
-func (t Outbox) UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, health *rimewatch.ChannelHealth) error {
-	if err := d.Check(); err != nil {
-		return err
+// UpdateDeliveries implements store.Notifications.
+func (t Outbox) UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error {
+	for _, d := range list {
+		if err := d.Check(); err != nil {
+			return err
+		}
 	}
 	if health != nil {
 		if err := health.Check(); err != nil {
@@ -84,21 +86,30 @@ func (t Outbox) UpdateDelivery(ctx context.Context, d *rimewatch.Delivery, healt
 		}
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := dropUnreachable(conn, d); err != nil {
-			return err
+		for _, d := range list {
+			if err := updateDelivery(conn, d); err != nil {
+				return err
+			}
 		}
-		n, err := exec(conn, "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ? WHERE id = ? AND workspace_id = ?",
-			string(d.Status), d.Attempts, int64(d.NextAttemptAt), int64(d.SentAt), d.LastError, d.ID, d.WorkspaceID)
-		if err == nil && n == 0 {
-			return errDelivery()
+		if len(list) == 0 || health == nil {
+			return nil
 		}
-		if err != nil || health == nil {
-			return err
-		}
-		_, err = exec(conn, "UPDATE channel SET last_success_at = ?, last_failure_at = ?, last_error = ?, failures = ? WHERE id = ? AND workspace_id = ? AND deleted = 0",
-			int64(health.LastSuccessAt), int64(health.LastFailureAt), health.LastError, health.Failures, d.ChannelID, d.WorkspaceID)
+		_, err := exec(conn, "UPDATE channel SET last_success_at = ?, last_failure_at = ?, last_error = ?, failures = ? WHERE id = ? AND workspace_id = ? AND deleted = 0",
+			int64(health.LastSuccessAt), int64(health.LastFailureAt), health.LastError, health.Failures, list[0].ChannelID, list[0].WorkspaceID)
 		return err
 	})
+}
+
+func updateDelivery(conn Conn, d *rimewatch.Delivery) error {
+	if err := dropUnreachable(conn, d); err != nil {
+		return err
+	}
+	n, err := exec(conn, "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ? WHERE id = ? AND workspace_id = ?",
+		string(d.Status), d.Attempts, int64(d.NextAttemptAt), int64(d.SentAt), d.LastError, d.ID, d.WorkspaceID)
+	if err == nil && n == 0 {
+		return errDelivery()
+	}
+	return err
 }
 
 // deliveries runs a query for deliveries.
