@@ -79,6 +79,27 @@ type DeviceView struct {
 	Site *Site // nil without one
 }
 
+// JudgedFor is how long a device counts as judged after its newest product-zone
+// temperature.
+const JudgedFor = Day
+
+// Judged reports whether anybody would be alerted if the goods got too warm: a
+// limit is in force and a product-zone temperature was measured within the last
+// day. A type without a product zone is judged by its equipment alone.
+func Judged(e *Equipment, l *Limits, newest, now Time) bool {
+	if !e.HasZone() {
+		return true
+	}
+	return l.Any() && newest != 0 && now-newest < JudgedFor
+}
+
+// Judged reports whether the device is judged at now; see the function.
+func (v *DeviceView) Judged(now Time) bool {
+	e, _ := EquipmentBySlug(v.EquipmentType)
+	l := v.LimitsInForce()
+	return Judged(e, &l, v.CurrentTempAt, now)
+}
+
 // ValidSerial tells whether s may be a serial: 1–64 of [A-Za-z0-9._:-] and
 // neither "." nor "..", which a URL path cannot carry.
 func ValidSerial(s string) bool {

@@ -1,5 +1,7 @@
 package rimewatch
 
+import "strings"
+
 // Category groups equipment types for people.
 type Category string
 
@@ -50,6 +52,10 @@ type Equipment struct {
 	Basis    string // where the limits come from
 }
 
+// HasZone reports whether the type keeps goods, so that a product-zone
+// temperature is to be expected of it.
+func (e *Equipment) HasZone() bool { return e.Category != CategoryCompressor }
+
 // OtherEquipment is the type of devices that name none that is known.
 const OtherEquipment = "other"
 
@@ -67,6 +73,53 @@ func EquipmentBySlug(slug string) (*Equipment, bool) {
 		}
 	}
 	return &equipmentTypes[len(equipmentTypes)-1], false
+}
+
+// NearestEquipment returns the type whose slug or label is spelt most like text,
+// case, spaces and punctuation aside; nil when none is within a third of its
+// letters.
+func NearestEquipment(text string) *Equipment {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return -1
+		}, strings.ToLower(s))
+	}
+	want := letters(text)
+	best, least := (*Equipment)(nil), len(want)/3
+	for i := range equipmentTypes {
+		e := &equipmentTypes[i]
+		for _, name := range [...]string{letters(e.Slug), letters(e.Label)} {
+			if d := editDistance(want, name); d < least || (d == least && best == nil) {
+				best, least = e, d
+			}
+		}
+	}
+	return best
+}
+
+// editDistance is the number of letters to insert, delete or replace that turns
+// a into b (Levenshtein, 1966).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			above := row[j+1]
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, above, row[j])
+			}
+			diagonal, row[j+1] = above, d
+		}
+	}
+	return row[len(b)]
 }
 
 // LimitsFor gives the limits in force for a device where its workspace sets none.

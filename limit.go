@@ -70,6 +70,11 @@ func overrideValue[T any](dst *T, v *T) {
 	}
 }
 
+// Any reports whether there is a bound at all.
+func (l *Limits) Any() bool {
+	return l.TempMin != nil || l.TempMax != nil || l.CriticalMin != nil || l.CriticalMax != nil
+}
+
 // Check tells what is wrong with limits as a whole, nil when they are sound:
 // bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K.
 func (l *Limits) Check() *Error {

@@ -30,6 +30,7 @@ type DeviceItem struct {
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at"` // 0 = never
 	ActiveAlerts  int              `json:"active_alerts"`
 	Limits        rimewatch.Limits `json:"limits"` // in force
+	Judged        bool             `json:"judged"` // whether anybody is alerted if the goods get too warm
 }
 
 // Device is everything about a device.
@@ -72,7 +73,7 @@ type DeviceOffset struct {
 
 // DeviceHealth is a device's health score and what takes points from it.
 type DeviceHealth struct {
-	Score   float64        `json:"score"` // 0–100
+	Score   *float64       `json:"score"` // 0–100; nil while the device is not judged
 	Drivers []HealthDriver `json:"drivers"`
 
 	// Over the last 24 h, 0–100; nil without limits or readings.

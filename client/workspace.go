@@ -19,6 +19,7 @@ type Summary struct {
 	ActiveAlerts          int            `json:"active_alerts"`
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
+	UnjudgedDevices       int            `json:"unjudged_devices"`       // without limits, or without temperatures for 24 h
 	HealthScore           float64        `json:"health_score"`           // 0–100
 	TemperatureCompliance float64        `json:"temperature_compliance"` // 0–100, last 24 h
 	DataCoverage          float64        `json:"data_coverage"`          // 0–100, last 24 h

@@ -3,14 +3,16 @@ package health
 // steps is the number of scores that one decimal can tell apart.
 const steps = 1001
 
-// Share is what one device contributes to its fleet. The zero value, that of a
-// device never heard of, contributes nothing.
+// Share is what one device contributes to its fleet. The zero value contributes
+// nothing.
 type Share struct {
 	Covered uint32 // ms of the last 24 h
 	In      uint32
 	Strict  uint32
 	Window  uint32
-	score   uint16 // tenths + 1, 0 = never seen
+	score   uint16 // tenths + 1, 0 = none
+	// unjudged devices are counted and have no score: see rimewatch.Judged.
+	unjudged bool
 }
 
 // NewShare makes the share of a device that was heard of, with its score 0–100.
@@ -22,18 +24,27 @@ func NewShare(score float64, c Compliance) Share {
 	}
 }
 
+// NewUnjudgedShare returns the share of a device that is not judged: its covered
+// time counts, a score it has none.
+func NewUnjudgedShare(c Compliance) Share {
+	s := NewShare(0, c)
+	s.score, s.unjudged = 0, true
+	return s
+}
+
 // Fleet adds up the shares of the devices of a workspace. It is kept up by
 // replacing a device's former share by its new one and is read in time that
 // does not depend on the number of devices. A device's share ages without
 // readings, as its window slides: refresh each at least every half hour.
 type Fleet struct {
-	scores  [steps]int32 // devices by score in tenths
-	devices int
-	tenths  int64 // sum of scores
-	covered int64
-	in      int64
-	strict  int64
-	window  int64
+	scores   [steps]int32 // devices by score in tenths
+	devices  int          // with a score
+	unjudged int
+	tenths   int64 // sum of scores
+	covered  int64
+	in       int64
+	strict   int64
+	window   int64
 }
 
 // Replace puts a device's new share in place of its former one; the zero Share
@@ -44,20 +55,25 @@ func (f *Fleet) Replace(former, share Share) {
 }
 
 func (f *Fleet) add(s Share, sign int64) {
-	if s.score == 0 {
-		return
+	if s.unjudged {
+		f.unjudged += int(sign)
 	}
-	f.scores[s.score-1] += int32(sign)
-	f.devices += int(sign)
-	f.tenths += sign * int64(s.score-1)
+	if s.score != 0 {
+		f.scores[s.score-1] += int32(sign)
+		f.devices += int(sign)
+		f.tenths += sign * int64(s.score-1)
+	}
 	f.covered += sign * int64(s.Covered)
 	f.in += sign * int64(s.In)
 	f.strict += sign * int64(s.Strict)
 	f.window += sign * int64(s.Window)
 }
 
-// Devices is the number of devices that were ever heard of.
+// Devices is the number of devices that have a score.
 func (f *Fleet) Devices() int { return f.devices }
+
+// Unjudged is the number of devices that are not judged.
+func (f *Fleet) Unjudged() int { return f.unjudged }
 
 // Score is the workspace's health, 0–100 to one decimal; 100 without devices.
 func (f *Fleet) Score() float64 {

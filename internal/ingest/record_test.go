@@ -121,6 +121,33 @@ func TestCalibratedReadings(t *testing.T) {
 	})
 }
 
+// TestNotJudged: a unit whose type is misspelt has no limits, so it is counted and
+// has no part in the score; a sensor that is silent for a day ends the same way.
+func TestNotJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer r.close()
+		cooler, misspelt := r.device("C", "walkin_cooler"), r.device("M", "walkin_coolr")
+		r.device("never seen", "walkin_cooler")
+		r.device("compressor", "condensing_unit")
+		r.send(cooler, r.now(), 3)
+		r.send(misspelt, r.now(), 25)
+		time.Sleep(2 * time.Second)
+		sum := r.in.Summary(r.ws)
+		same(t, "not judged", sum.UnjudgedDevices, 2)
+		same(t, "the score is of the judged", sum.HealthScore, 100.0)
+		same(t, "alerts", sum.ActiveAlerts, 0)
+		if v := r.view("M"); v.Judged(r.now()) {
+			t.Error("a device without limits is judged")
+		}
+		time.Sleep(25 * time.Hour)
+		same(t, "after a day of silence", r.in.Summary(r.ws).UnjudgedDevices, 3)
+		if v := r.view("C"); v.Judged(r.now()) {
+			t.Error("a device without temperatures is judged")
+		}
+	})
+}
+
 // TestSummaryAfterRestart: the health of the fleet is the same before and after
 // a restart, with and without checkpoints.
 func TestSummaryAfterRestart(t *testing.T) {

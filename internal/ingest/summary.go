@@ -26,7 +26,7 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 	}
 	return wire.HealthSummary{
 		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
-		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning,
+		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning, UnjudgedDevices: t.fleet.Unjudged(),
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
 		StrictCompliance: t.fleet.StrictCompliance(),
 		ComputedAt:       s.clock(),
@@ -120,11 +120,20 @@ func (w *writer) recountNew(u *unit, now rimewatch.Time) {
 
 // refresh brings what a unit contributes to its fleet up to date.
 func (w *writer) refresh(u *unit, now rimewatch.Time) {
-	share := health.Share{}
 	var scratch engine.State
-	if state := u.read(&scratch); state.Presence.LastSeen != 0 {
-		c := state.Circumstances(u.cfg, now)
-		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&u.cfg.Health, now, u.createdAt))
+	state := u.read(&scratch)
+	judged := rimewatch.Judged(u.cfg.Alert.Equipment, &u.cfg.Health.Limits, state.Health.Newest(), now)
+	share := health.Share{}
+	switch {
+	case state.Presence.LastSeen == 0 && judged: // nothing to judge by yet
+	case state.Presence.LastSeen == 0:
+		share = health.NewUnjudgedShare(health.Compliance{})
+	default:
+		compliance := state.Health.Compliance(&u.cfg.Health, now, u.createdAt)
+		if share = health.NewUnjudgedShare(compliance); judged {
+			c := state.Circumstances(u.cfg, now)
+			share = health.NewShare(state.Health.Score(&c), compliance)
+		}
 	}
 	w.total(u.workspaceID).fleet.Replace(u.share, share)
 	u.share = share

@@ -154,7 +154,7 @@ func (h *Hub) deviceEvent(e *publish.Device) {
 			return // its end is among the events to come
 		}
 	}
-	body, err := wire.AppendJSON([]byte(`{"device":`), wire.NewDeviceItem(&v))
+	body, err := wire.AppendJSON([]byte(`{"device":`), wire.NewDeviceItem(&v, h.cfg.Now()))
 	if err != nil {
 		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
 		return

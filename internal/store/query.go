@@ -20,6 +20,13 @@ type DeviceFilter struct {
 	EquipmentType string
 	SiteID        int64
 	Query         string // name or serial contains, without case
+	Judged        *Judged
+}
+
+// Judged asks for the devices that are judged at a moment, or that are not.
+type Judged struct {
+	Is bool
+	At rimewatch.Time
 }
 
 // Identity is who a device is and where it stands. It is never changed: a device

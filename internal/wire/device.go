@@ -13,6 +13,7 @@ type DeviceItem struct {
 	Site          Maybe[SiteRef]   `json:"site"`
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
 	ActiveAlerts  int              `json:"active_alerts"`
+	Judged        bool             `json:"judged" doc:"Whether anybody is alerted if the goods get too warm: a limit is in force and a product-zone temperature was measured within 24 h. Types without a product zone are judged by their equipment alone. A device that is not judged is never fine: it has no health score and counts in unjudged_devices."`
 	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
 }
 
@@ -43,7 +44,7 @@ type DeviceDetail struct {
 
 // DeviceHealth is a device's health score.
 type DeviceHealth struct {
-	Score   float64  `json:"score" doc:"0–100"`
+	Score   *float64 `json:"score" doc:"0–100; null while the device is not judged."`
 	Drivers []Driver `json:"drivers" doc:"What costs points, worst first."`
 	Compliance
 }
@@ -65,12 +66,12 @@ type Driver struct {
 	Text       string  `json:"text" doc:"For people."`
 }
 
-// NewDeviceItem returns a device as it stands in lists.
-func NewDeviceItem(v *rimewatch.DeviceView) DeviceItem {
+// NewDeviceItem returns a device as it stands in lists at now.
+func NewDeviceItem(v *rimewatch.DeviceView, now rimewatch.Time) DeviceItem {
 	item := DeviceItem{
 		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
 		Site: NewSiteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
-		Limits: v.LimitsInForce(),
+		Limits: v.LimitsInForce(), Judged: v.Judged(now),
 	}
 	if item.Status == "" {
 		item.Status = rimewatch.Offline // never seen
@@ -106,12 +107,13 @@ type MaintenanceState struct {
 type HealthSummary struct {
 	TotalDevices          int            `json:"total_devices"`
 	OnlineDevices         int            `json:"online_devices"`
-	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth; 100 when there are none."`
+	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth, over the judged devices; 100 when there are none."`
 	ActiveAlerts          int            `json:"active_alerts"`
 	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h; 100 when nothing is covered."`
 	OfflineDevices        int            `json:"offline_devices"`
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
+	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices whose goods nobody watches: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`

@@ -16,7 +16,7 @@ import (
 
 func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 	d := wire.DeviceDetail{
-		DeviceItem: wire.NewDeviceItem(v), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+		DeviceItem: wire.NewDeviceItem(v, a.cfg.Now()), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
 		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
@@ -41,12 +41,15 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
 	d.Health = a.deviceHealth(v.ID)
+	if !d.Judged {
+		d.Health.Score = nil
+	}
 	return d
 }
 
 func (a devices) deviceHealth(id int64) wire.DeviceHealth {
 	score, drivers := a.cfg.Health.DeviceHealth(id)
-	out := wire.DeviceHealth{Score: score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
+	out := wire.DeviceHealth{Score: &score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
 	for i, d := range drivers {
 		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: driverText(d.Component)}
 	}
@@ -108,6 +111,7 @@ type DeviceListInput struct {
 	Status        string `query:"status" enum:"online,offline" doc:"Only devices in this state."`
 	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type returns an empty list."`
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
+	Judged        string `query:"judged" enum:"true,false" doc:"Only devices that are judged, or those that are not."`
 	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
 }
 
@@ -120,13 +124,17 @@ type DeviceList struct {
 func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
 	c := httpapi.CallOf(ctx)
 	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
+	now := a.cfg.Now()
+	if in.Judged != "" {
+		f.Judged = &store.Judged{Is: in.Judged == "true", At: now}
+	}
 	list, page, err := a.devicePage(ctx, c, f, &in.PageInput)
 	if err != nil {
 		return DeviceList{}, err
 	}
 	out := DeviceList{Devices: make([]wire.DeviceItem, len(list)), Pagination: page}
 	for i := range list {
-		out.Devices[i] = wire.NewDeviceItem(&list[i])
+		out.Devices[i] = wire.NewDeviceItem(&list[i], now)
 	}
 	return out, nil
 }

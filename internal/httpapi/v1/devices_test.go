@@ -26,7 +26,7 @@ func TestDevices(t *testing.T) {
 			want: map[string]any{
 				"data.device.serial": "WIF-0001", "data.device.name": "WIF-0001", "data.device.equipment_type": "other", "data.device.status": "offline",
 				"data.device.current_temp": nil, "data.device.last_seen_at": nil, "data.device.offline_after_s": 180, "data.device.heartbeat_interval_s": nil,
-				"data.device.latest_reading": nil, "data.device.health.score": 100, "data.device.site": nil,
+				"data.device.latest_reading": nil, "data.device.health.score": nil, "data.device.judged": false, "data.device.site": nil,
 			},
 			header: map[string]string{"Location": "/api/v1/devices/WIF-0001", "Content-Type": "application/json"},
 			events: []string{"device.created"},

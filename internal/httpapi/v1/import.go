@@ -45,6 +45,9 @@ type ImportRow struct {
 	Serial string   `json:"serial"`
 	Action string   `json:"action" enum:"create,update,skip,error"`
 	Errors []string `json:"errors"`
+	// Warnings do not keep a row from being imported.
+	Warnings      []string `json:"warnings" doc:"What is imported and is probably not meant, such as an equipment type that is not known."`
+	SuggestedType string   `json:"suggested_type" doc:"The known equipment type that is nearest to one that is not known; empty otherwise."`
 }
 
 // importColumns are the columns beside label:… ones. A column changes a device
@@ -106,9 +109,8 @@ func (a devices) importDevices(c *httpapi.Call) error {
 		default:
 			out.Errors++
 		}
-		if row.Errors == nil {
-			row.Errors = []string{}
-		}
+		row.Errors = notNil(row.Errors)
+		row.Warnings = notNil(row.Warnings)
 		out.Rows[i] = *row
 	}
 	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), out)
@@ -118,6 +120,13 @@ func (a devices) importDevices(c *httpapi.Call) error {
 	c.Header("Content-Type", httpapi.TypeJSON)
 	_, _ = c.W.Write(append(b, "}\n"...))
 	return nil
+}
+
+func notNil(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
 }
 
 // importFile reads the CSV, plain or as the first file of a form.
@@ -331,6 +340,21 @@ func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
 	}
 	if id := p.fields.SiteID.value; id != nil && !im.siteIDs[*id] {
 		fail("site_id: is not known")
+	}
+	if kind := p.fields.EquipmentType.value; kind != nil {
+		p.warnOfType(*kind)
+	}
+}
+
+// warnOfType warns of an equipment type that is not known: the set is open, but
+// such a device has no limits, and is not judged until somebody sets them.
+func (p *importPlan) warnOfType(slug string) {
+	if _, known := rimewatch.EquipmentBySlug(slug); known {
+		return
+	}
+	p.row.Warnings = append(p.row.Warnings, "equipment_type: "+slug+" is not a known type, so no limits apply and nobody is alerted")
+	if e := rimewatch.NearestEquipment(slug); e != nil {
+		p.row.SuggestedType = e.Slug
 	}
 }
 

@@ -52,6 +52,13 @@ func TestImport(t *testing.T) {
 			events: []string{"device.created"},
 		},
 		{name: "limits that contradict each other", req: dry("serial,temp_min,temp_max\nZ,5,4\n"), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.0.errors.0": "limits.temp_min: must be below temp_max"}},
+		{
+			name: "a type that is not known", req: dry("serial,equipment_type\nT,walkin_coolr\nU,walkin_cooler\nV,spaceship\n"), status: 200,
+			want: map[string]any{
+				"data.rows.0.action": "create", "data.rows.0.errors": "[]", "data.rows.0.suggested_type": "walkin_cooler", "data.rows.1.warnings": "[]",
+				"data.rows.0.warnings.0": "equipment_type: walkin_coolr is not a known type, so no limits apply and nobody is alerted", "data.rows.2.suggested_type": "",
+			},
+		},
 		{name: "a malformed row", req: dry("serial,name\nY,\"a\"b\nX,x\n"), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.1.serial": "X"}},
 		{name: "a form", req: send(form).with("Content-Type", "multipart/form-data; boundary=XX"), status: 200, want: map[string]any{"data.created": 1, "data.rows.0.serial": "FORM-1"}, events: []string{"device.created"}},
 		{name: "a form without a file", req: send("--XX--\r\n").with("Content-Type", "multipart/form-data; boundary=XX"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"file"}},

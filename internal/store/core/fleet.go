@@ -171,6 +171,12 @@ func (d *device) matches(f *store.DeviceFilter, query string) bool {
 	return query == "" || strings.Contains(d.row.Key, query) || containsFold(d.row.Name, query)
 }
 
+func (f *fleet) judged(d *device, at rimewatch.Time) bool {
+	var v rimewatch.DeviceView
+	f.view(d, &v)
+	return v.Judged(at)
+}
+
 // containsFold reports whether s, in lower case, contains query, which is. Names
 // in ASCII are not copied for it.
 func containsFold(s, query string) bool {
@@ -225,7 +231,7 @@ func (s *Core) Devices(ctx context.Context, workspaceID int64, f store.DeviceFil
 	}
 	total := 0
 	for i, d := range r.list {
-		if !d.matches(&f, query) {
+		if !d.matches(&f, query) || (f.Judged != nil && s.fleet.judged(d, f.Judged.At) != f.Judged.Is) {
 			continue
 		}
 		total++

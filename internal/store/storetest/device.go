@@ -76,6 +76,10 @@ func (f *fixture) deviceList() {
 		return out, total, last
 	}
 	f.everywhere(func(where string) {
+		_, total, _ := serials(store.DeviceFilter{Judged: &store.Judged{At: f.now}}, store.Page{Limit: 1})
+		f.equal(where+" not judged", total, 25) // none has a temperature
+		_, total, _ = serials(store.DeviceFilter{Judged: &store.Judged{Is: true, At: f.now}}, store.Page{Limit: 1})
+		f.equal(where+" judged", total, 0)
 		got, total, last := serials(store.DeviceFilter{}, store.Page{Limit: 2, Offset: 3})
 		f.equal(where, got, []string{"S-03", "S-04"})
 		f.equal(where, total, 25)
