@@ -32,6 +32,12 @@ func (x Flag) String() string {
 	return flagNames[x]
 }
 
+// FlagByName finds an observation by its exact name on the wire.
+func FlagByName(name string) (Flag, bool) {
+	i := slices.Index(flagNames[:], name)
+	return Flag(max(i, 0)), i >= 0
+}
+
 // Flags holds the yes/no observations of a reading. Observation x has bit 2x for
 // "was sent" and bit 2x+1 for its value.
 type Flags uint32

@@ -33,6 +33,7 @@ var pure = map[string][]string{
 	"internal/notify/plan":    nil,
 	"internal/report":         {module + "/internal/alert", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
 	"internal/wire":           {module + "/internal/phrase"},
+	"internal/inlet":          {"github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
 	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
@@ -75,14 +76,16 @@ var notInPure = []string{"os", "net", "net/http", "log", "log/slog", "database/s
 
 // reserved imports stand in the named packages only.
 var reserved = map[string][]string{
-	"zombiezen.com/go/sqlite":            {"internal/store/sqlite", "bench"},
-	"modernc.org/sqlite":                 {"internal/store/sqlite"},
-	"github.com/danielgtaylor/huma/v2":   {"internal/httpapi", "internal/httpapi/v1"},
-	"codeberg.org/go-pdf/fpdf":           {"internal/report"},
-	"github.com/alecthomas/kong":         {"cmd/rimewatch"},
-	"github.com/nicholas-fedor/shoutrrr": {"internal/notify/service"},
-	"github.com/wneessen/go-mail":        {"internal/notify/email"},
-	"github.com/coder/websocket":         {"internal/realtime", "client"},
+	"zombiezen.com/go/sqlite":                {"internal/store/sqlite", "bench"},
+	"modernc.org/sqlite":                     {"internal/store/sqlite"},
+	"github.com/danielgtaylor/huma/v2":       {"internal/httpapi", "internal/httpapi/v1"},
+	"codeberg.org/go-pdf/fpdf":               {"internal/report"},
+	"github.com/alecthomas/kong":             {"cmd/rimewatch"},
+	"github.com/nicholas-fedor/shoutrrr":     {"internal/notify/service"},
+	"github.com/wneessen/go-mail":            {"internal/notify/email"},
+	"github.com/coder/websocket":             {"internal/realtime", "client"},
+	"github.com/expr-lang/expr":              {"internal/inlet"},
+	"github.com/influxdata/line-protocol/v2": {"internal/inlet"},
 }
 
 type source struct {

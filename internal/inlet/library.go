@@ -1,0 +1,133 @@
+package inlet
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+//go:embed templates/*.json
+var templates embed.FS
+
+// Auto is the name of the template that finds out what a payload is.
+const Auto = "auto"
+
+// Library holds the built-in templates.
+type Library struct{ mappers []*Mapper }
+
+// NewLibrary compiles the built-in templates. They are part of the program, so
+// one that does not compile is an error of the program.
+func NewLibrary() (*Library, error) {
+	files, err := templates.ReadDir("templates")
+	if err != nil {
+		return nil, fmt.Errorf("built-in templates: %w", err)
+	}
+	lib := &Library{}
+	for _, f := range files {
+		document, err := templates.ReadFile(path.Join("templates", f.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("built-in template: %w", err)
+		}
+		m, err := ParseTemplate(document)
+		if err != nil {
+			return nil, fmt.Errorf("built-in template %s: %w", f.Name(), err)
+		}
+		if m.Template.Name != strings.TrimSuffix(f.Name(), ".json") {
+			return nil, fmt.Errorf("built-in template %s calls itself %q", f.Name(), m.Template.Name)
+		}
+		lib.mappers = append(lib.mappers, m)
+	}
+	return lib, nil
+}
+
+// Templates returns the built-in templates by their names; Auto is one of them.
+func (lib *Library) Templates() []Template {
+	list := []Template{{Version: TemplateVersion, Name: Auto, Title: "Automatic"}}
+	for _, m := range lib.mappers {
+		list = append(list, m.Template)
+	}
+	return list
+}
+
+// Find returns a built-in template: false when there is none of that name, or for
+// Auto, which Decode handles.
+func (lib *Library) Find(name string) (*Mapper, bool) {
+	i := slices.IndexFunc(lib.mappers, func(m *Mapper) bool { return m.Template.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return lib.mappers[i], true
+}
+
+// Decode reads a payload by the built-in template that it is of; when it is of
+// none, by the names of its members alone.
+func (lib *Library) Decode(p *Payload, bound Bound) *Result {
+	body, err := parseJSON(p.Body)
+	if err != nil {
+		return &Result{Template: Auto, Problem: "The payload " + err.Error() + "."}
+	}
+	env := newEnvironment(p, body)
+	for _, m := range lib.mappers {
+		if m.match != nil && m.matches(env) {
+			return m.decode(env, bound)
+		}
+	}
+	return decodeAnything(env, p, bound)
+}
+
+// decodeAnything reads a payload of an unknown sender. A list is many readings.
+func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
+	r := &Result{Template: Auto}
+	list, isList := env.scope.Payload.([]any)
+	if !isList {
+		r.Items = []Item{anyItem(env, "payload", env.scope.Payload, p, bound)}
+		return r
+	}
+	if len(list) > maxItems {
+		r.Problem = fmt.Sprintf("more than %d readings in one payload", maxItems)
+		return r
+	}
+	for _, v := range list {
+		env.scope.Item = v
+		r.Items = append(r.Items, anyItem(env, "item", v, p, bound))
+	}
+	return r
+}
+
+// anyItem finds the sender and the time by the names of members. Over MQTT the
+// topic names the sender, and the URL may hold what the body does not.
+func anyItem(env *environment, path string, v any, p *Payload, bound Bound) Item {
+	m := &Mapper{}
+	found := leaves(path, v)
+	if len(found) == 1 && found[0].path == path && p.Topic != "" { // one value, named by its topic
+		found[0].key = p.Topic[strings.LastIndexByte(p.Topic, '/')+1:]
+		found[0].name = squeeze(found[0].key)
+	}
+	if object, ok := v.(map[string]any); ok && len(object) == 0 && len(p.Query) > 0 {
+		found = leaves("query", env.scope.Query)
+	}
+	var problem string
+	var at rimewatch.Time
+	id := ""
+	if l, _ := wantID.find(found, near); l != nil {
+		id, _ = l.value.(string)
+		if n, ok := l.value.(float64); ok {
+			id = strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	if p.Topic != "" && id == "" {
+		id = p.Topic
+	}
+	if l, _ := wantTime.find(found, near); l != nil {
+		var err error
+		if at, err = moment(l.value); err != nil {
+			problem = "time " + err.Error()
+		}
+	}
+	return m.assemble(env, found, Item{ID: id, At: at, Problem: problem}, bound)
+}

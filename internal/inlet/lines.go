@@ -1,0 +1,330 @@
+package inlet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/influxdata/line-protocol/v2/lineprotocol"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Precisions are the units of time that the Influx write APIs know, by the names
+// that their parameter precision has; "" is ns.
+var precisions = map[string]string{
+	"": "nanoseconds", "ns": "nanoseconds", "n": "nanoseconds", "us": "microseconds", "u": "microseconds", "µ": "microseconds", "ms": "milliseconds", "s": "seconds",
+}
+
+// maxSeries bounds the series that a LineReader remembers.
+const maxSeries = 8192
+
+// LineReader reads Influx line protocol. How the lines of a series (a
+// measurement with its tags and the names of its fields) are read is found out
+// once and remembered. It belongs to one goroutine at a time.
+type LineReader struct {
+	series map[string]*series
+	key    []byte
+	fields []lineField
+	item   Item
+}
+
+// series is how lines of one measurement, tags and names of fields are read.
+type series struct {
+	id, label string
+	steps     []step
+}
+
+// step says what one field of a line is: number i of the line is a measurement,
+// an observation or the battery.
+type step struct {
+	i       int
+	field   rimewatch.Field
+	flag    rimewatch.Flag
+	unit    string
+	isFlag  bool
+	battery bool
+}
+
+type lineField struct {
+	name  []byte
+	value lineprotocol.Value
+}
+
+// Lines are the outcome of reading a body.
+type Lines struct {
+	Read    int    // lines with a value that is known
+	Ignored int    // lines without one
+	Bad     int    // lines that were refused
+	Problem string // of the first of them, with its number
+}
+
+// Read calls each for every line that has a known value, with an item that is
+// valid until each returns. Bad lines are counted and the others are read. The
+// precision is that of the write API: s, ms, us or ns.
+func (r *LineReader) Read(body []byte, precision string, each func(*Item)) (n Lines, err error) {
+	unit, ok := precisions[precision]
+	if !ok {
+		return n, rimewatch.Invalid("precision", "must be s, ms, us or ns")
+	}
+	dec := lineprotocol.NewDecoderWithBytes(body)
+	for line := 1; dec.Next(); line++ {
+		s, err := r.line(dec, unit)
+		switch {
+		case err != nil:
+			if n.Bad++; n.Problem == "" {
+				n.Problem = fmt.Sprintf("line %d: %v", line, clip(err.Error(), 160))
+			}
+		case s == nil:
+			n.Ignored++
+		default:
+			n.Read++
+			each(&r.item)
+		}
+	}
+	return n, nil
+}
+
+// line reads one line into r.item; nil when there is nothing in it that is
+// known.
+func (r *LineReader) line(dec *lineprotocol.Decoder, unit string) (*series, error) {
+	s, err := r.find(dec)
+	if err != nil {
+		return nil, err
+	}
+	at, err := lineTime(dec, unit)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.steps) == 0 {
+		return nil, nil
+	}
+	r.item.ID, r.item.Label, r.item.At, r.item.Problem = s.id, s.label, at, ""
+	r.item.Device = Device{}
+	r.item.Readings = append(r.item.Readings[:0], Reading{})
+	into := &r.item.Readings[0].Reading
+	into.At = at
+	for i := range s.steps {
+		x := &s.steps[i]
+		v := r.fields[x.i].value
+		if x.isFlag {
+			if yes, ok := truth(v.Interface()); ok {
+				into.Flags = into.Flags.WithBool(x.flag, yes)
+			}
+			continue
+		}
+		n, ok := lineNumber(v)
+		switch {
+		case !ok:
+		case x.battery:
+			if n >= 0 && n <= 100 {
+				r.item.Device.BatteryPct = &n
+			}
+		default:
+			r.item.Problem = store(x.field, n, x.unit, into)
+		}
+	}
+	if !r.item.Readings[0].Empty() || r.item.Device.BatteryPct != nil {
+		r.item.Problem = ""
+	}
+	return s, nil
+}
+
+// find returns the series of the line and leaves the values in r.fields.
+func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
+	measurement, err := dec.Measurement()
+	if err != nil {
+		return nil, err
+	}
+	r.key = append(append(r.key[:0], measurement...), 0)
+	for {
+		k, v, err := dec.NextTag()
+		if err != nil {
+			return nil, err
+		}
+		if k == nil {
+			break
+		}
+		r.key = append(append(append(append(r.key, k...), 1), v...), 1)
+	}
+	r.key = append(r.key, 0)
+	r.fields = r.fields[:0]
+	for {
+		k, v, err := dec.NextField()
+		if err != nil {
+			return nil, err
+		}
+		if k == nil {
+			break
+		}
+		if len(r.fields) == maxLineFields {
+			return nil, fmt.Errorf("more than %d fields", maxLineFields)
+		}
+		r.fields = append(r.fields, lineField{k, v})
+		r.key = append(append(r.key, k...), 1)
+	}
+	if s := r.series[string(r.key)]; s != nil {
+		return s, nil
+	}
+	if len(r.series) >= maxSeries || r.series == nil {
+		r.series = make(map[string]*series)
+	}
+	s := newSeries(string(r.key), r.fields)
+	if !unfinished(r.fields) { // a later line may hold what this one does not
+		r.series[string(r.key)] = s
+	}
+	return s, nil
+}
+
+const maxLineFields = 200
+
+// unfinished reports whether a line holds a text where others of its series may
+// hold a number.
+func unfinished(fields []lineField) bool {
+	for i := range fields {
+		if fields[i].value.Kind() == lineprotocol.String && !strings.HasSuffix(string(fields[i].name), "_str") {
+			return true
+		}
+	}
+	return false
+}
+
+// newSeries finds out how lines of a series are read. Home Assistant writes an
+// entity a line, with its unit as the measurement and the number in value; others
+// name their fields after what they are.
+func newSeries(key string, fields []lineField) *series {
+	parts := strings.SplitN(key, "\x00", 3)
+	measurement, tags := parts[0], map[string]string{}
+	for pairs := strings.Split(parts[1], "\x01"); len(pairs) >= 2; pairs = pairs[2:] {
+		tags[pairs[0]] = pairs[1]
+	}
+	s := &series{}
+	entity := tags["entity_id"]
+	for _, name := range []string{"device_serial", "serial", "device", "device_id", "sensor", "entity_id", "name", "slave", "host"} {
+		if tags[name] != "" {
+			s.id = tags[name]
+			break
+		}
+	}
+	if entity != "" && tags["domain"] != "" {
+		s.id = tags["domain"] + "." + entity
+	}
+	s.label = tags["friendly_name"]
+	found := make([]leaf, 0, len(fields))
+	for i := range fields {
+		l := leaf{path: strconv.Itoa(i), key: string(fields[i].name), depth: 1, value: fields[i].value.Interface()}
+		switch v := l.value.(type) {
+		case int64:
+			l.value = float64(v)
+		case uint64:
+			l.value = float64(v)
+		}
+		l.unit = unitInName(l.key)
+		if l.key == "value" && entity != "" {
+			l.key, l.unit = entity, measurement
+		} else if l.key == "value" {
+			l.key = measurement
+		}
+		l.name = squeeze(l.key)
+		found = append(found, l)
+	}
+	if entity != "" && tags["domain"] != "" {
+		s.entity(found, measurement)
+	} else {
+		s.named(found)
+	}
+	return s
+}
+
+// entity reads the value of an entity of Home Assistant by its unit.
+func (s *series) entity(found []leaf, measurement string) {
+	for i := range found {
+		l := &found[i]
+		if l.unit != measurement || !numeric(l) {
+			continue
+		}
+		other := false
+		for _, w := range otherWords {
+			other = other || strings.Contains(l.name, w)
+		}
+		x := step{i: i, unit: measurement}
+		u := units[unitKey(measurement)]
+		switch {
+		case u.to == "°C" && !other:
+			x.field = rimewatch.ProductZoneTemp
+		case u.to == "%RH" && strings.Contains(l.name, "batter"):
+			x.battery = true
+		case u.to == "%RH" && strings.Contains(l.name, "humid") && !other:
+			x.field = rimewatch.Humidity
+		case u.to == "ppm" && strings.Contains(l.name, "co2") || strings.Contains(l.name, "carbondioxide"):
+			x.field, x.unit = rimewatch.CO2, ""
+		case u.to == "W" && !other:
+			x.field = rimewatch.Power
+		case u.to == "A" && !other:
+			x.field = rimewatch.AmpDraw
+		case u.to == "V" && unitKey(measurement) == "v" && !other:
+			x.field = rimewatch.Voltage
+		case u.to == "kWh" && !other:
+			x.field = rimewatch.Energy
+		default:
+			continue
+		}
+		s.steps = append(s.steps, x)
+	}
+}
+
+// named reads fields by their names, as recognise does.
+func (s *series) named(found []leaf) {
+	var r Reading
+	recognise(found, map[string]bool{}, &r)
+	for _, f := range r.Fields {
+		i, err := strconv.Atoi(f.Expression)
+		if err != nil {
+			continue
+		}
+		x := step{i: i, unit: found[i].unit}
+		var ok bool
+		if x.field, ok = rimewatch.FieldByName(f.Name); !ok {
+			x.flag, x.isFlag = rimewatch.FlagByName(f.Name)
+		} else if !x.field.IsTemperature() {
+			x.unit = ""
+		}
+		s.steps = append(s.steps, x)
+	}
+	if l, _ := wantBattery.find(found, percent); l != nil {
+		i, _ := strconv.Atoi(l.path)
+		s.steps = append(s.steps, step{i: i, battery: true})
+	}
+}
+
+func lineNumber(v lineprotocol.Value) (float64, bool) {
+	switch v.Kind() {
+	case lineprotocol.Float:
+		return v.FloatV(), true
+	case lineprotocol.Int:
+		return float64(v.IntV()), true
+	case lineprotocol.Uint:
+		return float64(v.UintV()), true
+	case lineprotocol.String:
+		n, _, err := textNumber(v.StringV())
+		return n, err == nil
+	default:
+		return 0, false
+	}
+}
+
+func lineTime(dec *lineprotocol.Decoder, unit string) (rimewatch.Time, error) {
+	b, err := dec.TimeBytes()
+	if err != nil || len(b) == 0 {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("the time is not an integer")
+	}
+	at, err := rimewatch.ParseEpochTime(float64(n), unit)
+	if err != nil {
+		return 0, fmt.Errorf("the time %w", err)
+	}
+	return at, nil
+}

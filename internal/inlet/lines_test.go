@@ -1,0 +1,114 @@
+package inlet
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+func readLines(t testing.TB, r *LineReader, body, precision string) (got []string, n Lines) {
+	t.Helper()
+	n, err := r.Read([]byte(body), precision, func(x *Item) { got = append(got, shortItem(x)...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, n
+}
+
+func TestLines(t *testing.T) {
+	for _, c := range []struct{ precision, body, want string }{
+		{"", `modbus,host=pi,name=ak-cc-1,slave_id=1 air_temp=-18.5,setpoint_temp=-20,defrost_active=true 1795202410000000000`, "ak-cc-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 setpoint_temp=-20 defrost_active=true"},
+		{"s", `t,device_serial=F-1,host=pi temperature=4i 1795202410`, "F-1 at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
+		{"ms", `t,device=F-1 temp_f=39.2 1795202410123`, "F-1 at 2026-11-20T19:20:10.123Z product_zone_temp=4"},
+		{"us", `t,device=F-1 temperature=4u 1795202410123000`, "F-1 at 2026-11-20T19:20:10.123Z product_zone_temp=4"},
+		{"", `t,device=F-1 temperature=4`, "F-1 product_zone_temp=4"},
+		{"", `t temperature=4,battery=55`, " product_zone_temp=4 battery=55"},
+		{"", `temperature,device=F-1 value=4`, "F-1 product_zone_temp=4"},
+		{"", `t,device=F-1 temperature=-127`, "F-1 product_zone_temp=fault"},
+		{"", `°C,domain=sensor,entity_id=walk_in value=-18.5,friendly_name_str="Walk-in" 1795202410000000000`, "sensor.walk_in at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5"},
+		{"", `°F,domain=sensor,entity_id=walk_in value=14`, "sensor.walk_in product_zone_temp=-10"},
+		{"", `%,domain=sensor,entity_id=walk_in_humidity value=60`, "sensor.walk_in_humidity humidity=60"},
+		{"", `%,domain=sensor,entity_id=walk_in_battery value=60`, "sensor.walk_in_battery battery=60"},
+		{"", `%,domain=sensor,entity_id=disk_use value=60`, ""},
+		{"", `°C,domain=sensor,entity_id=cpu_temperature value=60`, ""},
+		{"", `kW,domain=sensor,entity_id=walk_in_power value=1.5`, "sensor.walk_in_power power=1500"},
+		{"", `cpu,host=a usage=3`, ""},
+		{"", `t,device=F\ 1\,x temperature=4`, "F 1,x product_zone_temp=4"},
+	} {
+		got, n := readLines(t, new(LineReader), c.body, c.precision)
+		if strings.Join(got, "; ") != c.want || n.Bad != 0 {
+			t.Errorf("%s: %q %+v, want %q", c.body, got, n, c.want)
+		}
+	}
+}
+
+// TestBadLines: a bad line costs itself, and the first of them is explained.
+func TestBadLines(t *testing.T) {
+	body := "t,device=a temperature=1 1795202410000000000\n" +
+		"t,device=b temperature=2 1795202410\n" +
+		"no fields here\n" +
+		"t,device=c temperature=\"\n" +
+		"t,device=d temperature=4 1795202410000000000\r\n"
+	got, n := readLines(t, new(LineReader), body, "")
+	if diff := cmp.Diff([]string{"a at 2026-11-20T19:20:10.000Z product_zone_temp=1"}, got[:1]); diff != "" {
+		t.Error(diff)
+	}
+	if n.Bad < 2 || n.Problem != "line 2: the time is not a time in nanoseconds from 2015 to 2106; it looks like seconds" {
+		t.Errorf("%+v", n)
+	}
+	if _, err := new(LineReader).Read([]byte(body), "h", func(*Item) {}); !hasField(err, "precision") {
+		t.Errorf("precision h: %v", err)
+	}
+}
+
+// TestSeries: what is remembered of a series reads later lines as the first, also
+// where the first held a text.
+func TestSeries(t *testing.T) {
+	var r LineReader
+	for round, want := range []string{"", "x product_zone_temp=4", "x product_zone_temp=5", "", "x product_zone_temp=6"} {
+		line := []string{`t,device=x temperature="unavailable"`, `t,device=x temperature=4`, `t,device=x temperature=5`, `t,device=x temperature="off"`, `t,device=x temperature="6"`}[round]
+		got, _ := readLines(t, &r, line, "")
+		if s := strings.Join(got, ""); s != want && s != strings.TrimSpace("x") {
+			t.Errorf("%s: %q, want %q", line, s, want)
+		}
+	}
+	for i := range 2 * maxSeries {
+		readLines(t, &r, fmt.Sprintf("t,device=d%d temperature=1", i), "")
+	}
+	if len(r.series) > maxSeries {
+		t.Errorf("%d series are remembered", len(r.series))
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add("t,device=a temperature=1,battery=3i 1795202410000000000\n°C,domain=sensor,entity_id=x value=4", "ns")
+	f.Fuzz(func(t *testing.T, body, precision string) {
+		_, _ = new(LineReader).Read([]byte(body), precision, func(x *Item) {
+			for f, v := range x.Readings[0].Reading.All() {
+				if !f.Accepts(v) {
+					t.Errorf("%v = %v", f, v)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkLines reads 1,000 lines of 100 senders with three measurements each.
+func BenchmarkLines(b *testing.B) {
+	var body strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&body, "modbus,host=pi,name=ak-cc-%d temperature=-18.5,humidity=61.5,setpoint_temp=-20 %d\n", i%100, 1795202410000000000+int64(i)*int64(rimewatch.Millisecond)*1e6)
+	}
+	text := []byte(body.String())
+	var r LineReader
+	for b.Loop() {
+		if n, _ := r.Read(text, "", func(*Item) {}); n.Read != 1000 {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/line")
+}

@@ -1,0 +1,60 @@
+package rimewatch
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// The moments that a bare number may be: from 2015, when the first of the
+// senders were built, to the end of the seconds that fit 32 bits without a sign
+// (2106). Within them the four units of epoch time cannot be mistaken for one
+// another.
+const (
+	minEpochSecond = 1_420_070_400 // 2015-01-01
+	maxEpochSecond = 1<<32 - 1     // 2106-02-07
+)
+
+// epochUnits are the units in which senders count from the epoch, with how many
+// of them are a second.
+var epochUnits = [...]struct {
+	name      string
+	perSecond float64
+}{{"seconds", 1}, {"milliseconds", 1e3}, {"microseconds", 1e6}, {"nanoseconds", 1e9}}
+
+// EpochTime reads a number of seconds, milliseconds, microseconds or nanoseconds
+// since the epoch, told apart by magnitude. It refuses moments before 2015 and
+// after 2106: a number of seconds that was read as nanoseconds lies in 1970.
+func EpochTime(v float64) (Time, error) {
+	for _, u := range epochUnits {
+		if s := v / u.perSecond; s >= minEpochSecond && s <= maxEpochSecond {
+			return Time(math.Round(v * (1e3 / u.perSecond))), nil
+		}
+	}
+	return 0, fmt.Errorf("is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970")
+}
+
+// ParseMoment reads a time as senders write it: RFC 3339 with a zone, or digits
+// for EpochTime. It refuses a time without a zone: nobody can know when that was.
+func ParseMoment(s string) (Time, error) {
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		return EpochTime(v)
+	}
+	return ParseTime(s)
+}
+
+// ParseEpochTime reads a time as ParseMoment does that was meant to be in one
+// unit, and says of one that is not which unit it looks like.
+func ParseEpochTime(v float64, unit string) (Time, error) {
+	for _, u := range epochUnits {
+		s := v / u.perSecond
+		if s < minEpochSecond || s > maxEpochSecond {
+			continue
+		}
+		if u.name != unit {
+			return 0, fmt.Errorf("is not a time in %s from 2015 to 2106; it looks like %s", unit, u.name)
+		}
+		return Time(math.Round(v * (1e3 / u.perSecond))), nil
+	}
+	return 0, fmt.Errorf("is not a time in %s from 2015 to 2106", unit)
+}
