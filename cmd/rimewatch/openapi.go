@@ -1,10 +1,9 @@
 package main
 
 import (
-	"time"
-
-	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 )
 
@@ -14,10 +13,12 @@ type openapiCmd struct {
 
 // Run prints the description that a server of this version serves.
 func (c *openapiCmd) Run(s streams) error {
-	api, err := v1.New(v1.Config{Config: httpapi.Config{
-		Version: versionName(), PublicURL: c.PublicURL,
-		Now: func() rimewatch.Time { return rimewatch.TimeOf(time.Now()) },
-	}})
+	resources, err := v1.New(v1.Config{})
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL, Describe: v1.Describe},
+		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil))
 	if err != nil {
 		return err
 	}

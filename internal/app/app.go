@@ -25,6 +25,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/notify"
@@ -63,12 +65,13 @@ type App struct {
 	Store    *sqlite.Store
 	Accounts *account.Service
 	Ingest   *ingest.Service
-	API      *v1.API
+	API      *httpapi.API
 	Hub      *realtime.Hub
 	Notify   *notify.Service
 
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
+	readings *submit.Readings
 	server   server
 	listener net.Listener
 	release  func() // the lock of the data directory
@@ -142,7 +145,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	return a, nil
 }
 
-func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*v1.API, error) {
+func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.API, error) {
 	key, err := a.Store.Secret(ctx, "cursor")
 	if err != nil {
 		return nil, err
@@ -161,16 +164,20 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*v1.API, 
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.registerMetrics(registry)
-	return v1.New(v1.Config{
-		Config: httpapi.Config{
-			Auth: a.Accounts, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
-			RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
-			Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
-		},
+	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
 		CursorKey: key, PolicyDir: policies,
 	})
+	if err != nil {
+		return nil, err
+	}
+	a.readings = submit.New(submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store})
+	return httpapi.New(httpapi.Config{
+		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
+		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
+	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts))
 }
 
 func (a *App) now() rimewatch.Time { return rimewatch.TimeOf(a.cfg.Now()) }
@@ -199,7 +206,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-	a.server = v1.NewServer(a.API, hs, idleTimeout)
+	a.server = a.readings.NewServer(hs, idleTimeout)
 	if a.cfg.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
 		if err != nil {

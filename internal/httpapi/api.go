@@ -60,14 +60,15 @@ type Config struct {
 // API is the frame of the REST API: it takes requests to the routes that it was
 // built with. It is an http.Handler.
 type API struct {
-	Cfg        Config
+	cfg        Config
 	mux        *http.ServeMux
 	routes     []Route
 	direct     map[string]http.HandlerFunc // POST, by path: they go past the router
 	doc        *huma.OpenAPI
-	Checker    checker
-	IDs        *idSource
-	Meter      *meter
+	checker    checker
+	ids        *idSource
+	meter      *meter
+	Settings   SettingsCache // of workspaces
 	spec       document
 	streamSpec document // AsyncAPI
 
@@ -87,18 +88,29 @@ const (
 	burst           = 1000
 )
 
-// New builds a frame. routes returns the routes; it is called once, and may keep
-// the frame. New fails when the public URL cannot be read.
-func New(cfg Config, routes func(*API) []Route) (*API, error) {
+// Part is a part of the API: it returns its routes. New calls it once; it may
+// keep the frame.
+type Part func(*API) []Route
+
+// FutureTolerance is how far a device's clock may be ahead.
+const FutureTolerance = 5 * rimewatch.Minute
+
+// RegisterAtOnce is how many devices a request creates side by side: they share
+// the commits of the group writer.
+const RegisterAtOnce = 64
+
+// New builds a frame with the routes of parts. It fails when the public URL
+// cannot be read.
+func New(cfg Config, parts ...Part) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		Cfg:          cfg,
+		cfg:          cfg,
 		mux:          http.NewServeMux(),
 		direct:       make(map[string]http.HandlerFunc),
-		IDs:          newIDSource(),
-		Meter:        newMeter(cfg.Registerer),
+		ids:          newIDSource(),
+		meter:        newMeter(cfg.Registerer),
 		tokenLimit:   NewLimiter(cfg.RateLimit, burst, "token"),
 		DeviceLimit:  NewLimiter(devicePerMinute, burst, "device"),
 		AuthFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
@@ -116,9 +128,28 @@ func New(cfg Config, routes func(*API) []Route) (*API, error) {
 		}
 		a.secure = u.Scheme == "https"
 	}
-	a.register(append(routes(a), a.streamRoutes()...))
+	a.Settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
+		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})
+	}
+	var routes []Route
+	for _, part := range parts {
+		routes = append(routes, part(a)...)
+	}
+	a.register(append(routes, a.streamRoutes()...))
 	return a, nil
 }
+
+// Auth finds who makes a request.
+func (a *API) Auth() Authenticator { return a.cfg.Auth }
+
+// Now returns the time.
+func (a *API) Now() rimewatch.Time { return a.cfg.Now() }
+
+// Version returns the version of the service.
+func (a *API) Version() string { return a.cfg.Version }
+
+// Log is where failures are logged that callers are not told of.
+func (a *API) Log() *slog.Logger { return a.cfg.Log }
 
 // Routes returns the route table.
 func (a *API) Routes() []Route { return a.routes }

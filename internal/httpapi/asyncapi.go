@@ -71,7 +71,7 @@ func (a *API) finishStreamDocument() {
 		"asyncapi":           "3.0.0",
 		"info":               object{"title": "Rimewatch stream", "version": a.doc.Info.Version, "description": streamIntro, "license": a.doc.Info.License},
 		"defaultContentType": TypeJSON,
-		"servers":            object{"this": streamServer(a.Cfg.PublicURL)},
+		"servers":            object{"this": streamServer(a.cfg.PublicURL)},
 		"channels": object{"stream": object{
 			"address": "/v1/stream", "title": "The stream", "messages": used,
 			"description": "A WebSocket with the subprotocol rimewatch.v1. Every message is a JSON object in a text frame.",

@@ -89,7 +89,7 @@ func forwardedAddr(hop string) (netip.Addr, bool) {
 }
 
 func (a *API) trusted(addr netip.Addr) bool {
-	for _, p := range a.Cfg.TrustedProxies {
+	for _, p := range a.cfg.TrustedProxies {
 		if p.Contains(addr) {
 			return true
 		}
@@ -133,7 +133,7 @@ func (a *API) person(ctx context.Context, p *account.Principal) (rimewatch.User,
 	if !p.Session {
 		return rimewatch.User{}, nil
 	}
-	return a.Cfg.Auth.Person(ctx, *p)
+	return a.cfg.Auth.Person(ctx, *p)
 }
 
 // TokenActor is the name under which the API token of p appears in timelines.
@@ -200,7 +200,7 @@ func (a *API) BrokenStream(c *Call, err error) error {
 		return err
 	}
 	if !errors.Is(err, errGone) && c.R.Context().Err() == nil {
-		a.Cfg.Log.Error("answer broke off", "path", c.R.URL.Path, "request_id", c.ID, "error", err)
+		a.cfg.Log.Error("answer broke off", "path", c.R.URL.Path, "request_id", c.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

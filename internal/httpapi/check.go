@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -65,6 +66,11 @@ func (c *checker) prepare(s *huma.Schema, seen map[*huma.Schema]bool) {
 	for _, p := range s.Properties {
 		c.prepare(p, seen)
 	}
+}
+
+// CheckBody checks a JSON text against the schema that describes T.
+func CheckBody[T any](a *API, text []byte) *rimewatch.Error {
+	return a.checker.Body(a.checker.Registry.Schema(reflect.TypeFor[T](), true, ""), text)
 }
 
 // Body checks the JSON text of a body: its syntax and its fields in one walk.

@@ -1,7 +1,8 @@
 // Package httpapi is the frame of the REST API: it takes requests to routes past
 // the checks that all of them share, describes the routes, and serves what
-// watches the service (/healthz, /readyz, /metrics). The resources are in
-// package v1.
+// watches the service (/healthz, /readyz, /metrics). The parts that the API is
+// made of are packages beside it: the resources in v1, people in accounts, the
+// reception of readings in submit.
 //
 // # One table
 //

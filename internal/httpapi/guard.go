@@ -63,7 +63,7 @@ func (a *API) Authenticate(r *http.Request, now rimewatch.Time) (account.Princip
 	if err != nil {
 		return account.Principal{}, errUnauthenticated()
 	}
-	p, err := a.Cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
+	p, err := a.cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
 	if err != nil {
 		return account.Principal{}, AsError(err)
 	}
@@ -98,7 +98,7 @@ func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
 	token, ok := BearerToken(sent)
 	if ok {
-		p, err := a.Cfg.Auth.Authenticate(r.Context(), token, now)
+		p, err := a.cfg.Auth.Authenticate(r.Context(), token, now)
 		if err == nil {
 			return p, nil
 		}
@@ -128,7 +128,7 @@ func (a *API) limit(c *Call) *rimewatch.Error {
 		return nil
 	}
 	if c.route.PerDevice {
-		who := a.Cfg.Identify(c.Workspace(), []byte(c.R.PathValue("serial")))
+		who := a.cfg.Identify(c.Workspace(), []byte(c.R.PathValue("serial")))
 		if who == nil {
 			return nil
 		}
@@ -195,12 +195,12 @@ func (a *API) body(c *Call) (body []byte, release func(), e *rimewatch.Error) {
 
 // checkFields checks query parameters, and the syntax and members of a JSON body.
 func (a *API) checkFields(c *Call) *rimewatch.Error {
-	query, e := a.Checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
+	query, e := a.checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
 	c.Query = query
 	if len(c.body) == 0 {
 		return e
 	}
-	return merge(e, a.Checker.Body(c.route.bodySchema, c.body))
+	return merge(e, a.checker.Body(c.route.bodySchema, c.body))
 }
 
 // merge joins what is wrong in two places; a malformed document comes first.

@@ -40,6 +40,9 @@ func (m *meter) observe(rt *Route, status int, took time.Duration) {
 	m.seconds.WithLabelValues(label, name).Observe(took.Seconds())
 }
 
+// HotMeter returns the meter of a direct route.
+func (a *API) HotMeter(method, path string) HotMeter { return a.meter.Hot(method, path) }
+
 // HotMeter is a route's part of the meter with its labels resolved.
 type HotMeter struct {
 	byStatus map[int]prometheus.Counter // complete from the start, so reads need no lock

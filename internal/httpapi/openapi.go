@@ -323,3 +323,11 @@ func (c *checker) prepareRoute(rt *Route) {
 
 // OpenAPI gives the description as JSON.
 func (a *API) OpenAPI() []byte { return slices.Clone(a.spec.json) }
+
+// FieldSchema returns the schema of a measurement's value.
+func FieldSchema(info *rimewatch.FieldInfo) *huma.Schema {
+	if info.Whole {
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+	}
+	return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+}

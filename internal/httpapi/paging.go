@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -24,6 +25,26 @@ func (p *PageInput) Size() int { return int(min(p.PerPage, maxPerPage)) }
 func (p *PageInput) Offset() int {
 	const most = 1 << 40 // far past every list, and far from overflow
 	return int(min((min(p.Page, most)-1)*int64(p.Size()), most))
+}
+
+// IDInput names something by its number in a path.
+type IDInput struct {
+	ID string `path:"id" doc:"Integer id."`
+}
+
+// Number returns the path's id: CodeNotFound for what cannot be one.
+func (in *IDInput) Number() (int64, error) {
+	return PathID(in.ID, rimewatch.Errorf(rimewatch.CodeNotFound, "There is nothing with this id."))
+}
+
+// PathID reads an id from a path, in its one form; what cannot be one does not
+// exist, which notFound says.
+func PathID(s string, notFound *rimewatch.Error) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
+		return 0, notFound
+	}
+	return id, nil
 }
 
 // Pagination describes the page of n items out of total, and sets Link when

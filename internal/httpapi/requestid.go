@@ -40,6 +40,10 @@ func (s *idSource) Of(h http.Header) string {
 	return s.New()
 }
 
+// RequestID returns the name of a request: what the client called it, when that
+// is sane, or a new one.
+func (a *API) RequestID(h http.Header) string { return a.ids.Of(h) }
+
 // New names a request.
 func (s *idSource) New() string {
 	var b [16]byte

@@ -162,7 +162,7 @@ func (a *API) register(routes []Route) {
 	d := &adapter{api: a}
 	api := newHuma(a, d)
 	a.doc = api.OpenAPI()
-	a.Checker.init(a.doc.Components.Schemas)
+	a.checker.init(a.doc.Components.Schemas)
 	for i := range a.routes {
 		rt := &a.routes[i]
 		d.next = rt
@@ -174,7 +174,7 @@ func (a *API) register(routes []Route) {
 		a.mux.Handle(rt.Method+" "+Prefix+rt.Path, a.through(rt))
 	}
 	for i := range a.routes {
-		a.Checker.prepareRoute(&a.routes[i])
+		a.checker.prepareRoute(&a.routes[i])
 	}
 	a.finishDocument()
 	a.finishStreamDocument()
@@ -223,9 +223,12 @@ func (a *API) Fail(c *Call, e *rimewatch.Error) {
 // logFailure logs what a caller is not told.
 func (a *API) logFailure(c *Call, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal {
-		a.Cfg.Log.Error("request failed", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "error", e)
+		a.cfg.Log.Error("request failed", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "error", e)
 	}
 }
 
 // NoInput is the input of routes that take none.
 type NoInput struct{}
+
+// Done is the data of answers that have nothing to say.
+type Done struct{}

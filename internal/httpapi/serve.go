@@ -39,7 +39,7 @@ func (w *Recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // serve answers everything but the hot ingest routes.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	c := &Call{ID: a.IDs.Of(r.Header), Now: a.Cfg.Now(), R: r}
+	c := &Call{ID: a.ids.Of(r.Header), Now: a.cfg.Now(), R: r}
 	rec := &Recorder{ResponseWriter: w}
 	c.W = rec
 	securityHeaders(rec.Header(), c.ID)
@@ -50,18 +50,18 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		if v := recover(); v != nil {
 			a.Panicked(c, rec, v)
 		}
-		a.Meter.observe(c.route, rec.status, time.Since(start))
+		a.meter.observe(c.route, rec.status, time.Since(start))
 	}()
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if a.ours(r.URL.Path) {
 		a.dispatch(c, rec, r)
 		return
 	}
-	if a.Cfg.Fallback == nil {
+	if a.cfg.Fallback == nil {
 		writeFailure(rec, errNoSuchPath(), c.ID)
 		return
 	}
-	a.Cfg.Fallback.ServeHTTP(rec, r)
+	a.cfg.Fallback.ServeHTTP(rec, r)
 }
 
 func securityHeaders(h http.Header, id string) {
@@ -154,7 +154,7 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, which net/http compares itself
 		panic(v)
 	}
-	a.Cfg.Log.Error("panic", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	a.cfg.Log.Error("panic", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		// Part of an answer is out: breaking the connection is the only way left
 		// to say that the rest is missing.

@@ -47,7 +47,7 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 			}
 			return p, errUnauthenticated()
 		}
-		if err := a.Cfg.Auth.Valid(r.Context(), p, now); err != nil {
+		if err := a.cfg.Auth.Valid(r.Context(), p, now); err != nil {
 			if e := AsError(err); e.Code != rimewatch.CodeForbidden {
 				return account.Principal{}, e
 			}
@@ -71,7 +71,7 @@ func (a *API) ownOrigin(r *http.Request) bool {
 	if strings.EqualFold(u.Host, r.Host) {
 		return true
 	}
-	ours, err := url.Parse(a.Cfg.PublicURL)
+	ours, err := url.Parse(a.cfg.PublicURL)
 	return err == nil && strings.EqualFold(u.Host, ours.Host) && u.Scheme == ours.Scheme
 }
 
@@ -99,10 +99,10 @@ func (a *API) stream(c *Call) error {
 	if key, err := base64.StdEncoding.DecodeString(h.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 || len(h.Values("Sec-WebSocket-Key")) > 1 {
 		return rimewatch.Invalid("Sec-WebSocket-Key", "must be 16 bytes in base64")
 	}
-	if a.Cfg.Streams == nil {
+	if a.cfg.Streams == nil {
 		return rimewatch.Errorf(rimewatch.CodeUnavailable, "There is no stream.")
 	}
-	return a.Cfg.Streams.Serve(c.W, c.R, c.Principal, a.ClientAddr(c.R))
+	return a.cfg.Streams.Serve(c.W, c.R, c.Principal, a.ClientAddr(c.R))
 }
 
 func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error) {

@@ -34,7 +34,7 @@ func (a *API) registerPlain() {
 	plain(Prefix+"/docs/{file}", a.docsFile)
 	plain("/healthz", func(c *Call) error { return c.ok() })
 	plain("/readyz", a.readyz)
-	if a.Cfg.Metrics != nil {
+	if a.cfg.Metrics != nil {
 		plain("/metrics", a.metrics)
 	}
 }
@@ -46,8 +46,8 @@ func (c *Call) ok() error {
 }
 
 func (a *API) readyz(c *Call) error {
-	if a.Cfg.Ready != nil {
-		if err := a.Cfg.Ready(c.R.Context()); err != nil {
+	if a.cfg.Ready != nil {
+		if err := a.cfg.Ready(c.R.Context()); err != nil {
 			return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The service is not ready.")
 		}
 	}
@@ -60,7 +60,7 @@ func (a *API) metrics(c *Call) error {
 	if !a.mayReadMetrics(c.R) {
 		return errUnauthenticated()
 	}
-	a.Cfg.Metrics.ServeHTTP(c.W, c.R)
+	a.cfg.Metrics.ServeHTTP(c.W, c.R)
 	return nil
 }
 
@@ -71,13 +71,13 @@ func (a *API) metrics(c *Call) error {
 // Host is not this machine's, or the request is HTTP/1.0, which nginx speaks
 // where it is told nothing else and nothing that reads metrics does.
 func (a *API) mayReadMetrics(r *http.Request) bool {
-	if a.Cfg.MetricsToken != "" {
+	if a.cfg.MetricsToken != "" {
 		token, ok := BearerToken(r.Header["Authorization"])
-		if ok && subtle.ConstantTimeCompare([]byte(token), []byte(a.Cfg.MetricsToken)) == 1 {
+		if ok && subtle.ConstantTimeCompare([]byte(token), []byte(a.cfg.MetricsToken)) == 1 {
 			return true
 		}
 	}
-	if a.Cfg.PublicURL != "" || len(a.Cfg.TrustedProxies) > 0 || !r.ProtoAtLeast(1, 1) || !isLoopback(r.Host) {
+	if a.cfg.PublicURL != "" || len(a.cfg.TrustedProxies) > 0 || !r.ProtoAtLeast(1, 1) || !isLoopback(r.Host) {
 		return false
 	}
 	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {

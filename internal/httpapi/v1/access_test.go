@@ -198,14 +198,14 @@ func TestBearerForms(t *testing.T) {
 }
 
 func TestTokenLimit(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.RateLimit, c.Writer = 6000, instantWriter{c.Writer} })
+	r := newRig(t, func(c *whole) { c.RateLimit, c.readings.Writer = 6000, instantWriter{c.readings.Writer} })
 	r.device("A", "other")
 	for range 1000 {
 		if a := r.do(get("/v1/alerts/counts", r.read)); a.status != 200 {
 			t.Fatal(a.body)
 		}
 	}
-	r.events.take(1)
+	r.events.take(t, 1)
 	r.run(t, []scenario{
 		{
 			name: "over the limit", req: get("/v1/devices", r.read), status: 429, code: rimewatch.CodeRateLimited,
@@ -227,7 +227,7 @@ func TestTokenLimit(t *testing.T) {
 }
 
 func TestFailedAuthentications(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.AuthRateLimit = 20 })
+	r := newRig(t, func(c *whole) { c.AuthRateLimit = 20 })
 	for i := range 20 {
 		if a := r.do(get("/v1/devices", "bad")); a.status != 401 {
 			t.Fatalf("%d: %d", i, a.status)

@@ -75,15 +75,15 @@ func TestSigningIn(t *testing.T) {
 
 func TestSecureCookies(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(*Config)
+		change func(*whole)
 		header string
 		secure bool
 	}{
-		"plain":             {func(*Config) {}, "https", false}, // a stranger's header
-		"public URL":        {func(c *Config) { c.PublicURL = "https://f.example" }, "", true},
-		"plain public URL":  {func(c *Config) { c.PublicURL = "http://f.example" }, "", false},
-		"behind a proxy":    {func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, "https", true},
-		"proxy without TLS": {func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, "http", false},
+		"plain":             {func(*whole) {}, "https", false}, // a stranger's header
+		"public URL":        {func(c *whole) { c.PublicURL = "https://f.example" }, "", true},
+		"plain public URL":  {func(c *whole) { c.PublicURL = "http://f.example" }, "", false},
+		"behind a proxy":    {func(c *whole) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, "https", true},
+		"proxy without TLS": {func(c *whole) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, "http", false},
 	} {
 		r := newRig(t, tt.change)
 		q := post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"`+ownerPassword+`"}`)
@@ -116,7 +116,7 @@ func TestSecureCookies(t *testing.T) {
 // However many guesses come at once, no more are heard than may fail in a
 // minute.
 func TestGuessesAtOnce(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.AuthRateLimit = 20 })
+	r := newRig(t, func(c *whole) { c.AuthRateLimit = 20 })
 	var wg sync.WaitGroup
 	var heard, refused atomic.Int32
 	for i := range 60 {
@@ -144,7 +144,7 @@ func TestGuessesAtOnce(t *testing.T) {
 
 // Wrong set-up codes count per address: nobody locks out whoever has the code.
 func TestWrongSetupCodes(t *testing.T) {
-	r := emptyRig(t, func(c *Config) {
+	r := emptyRig(t, func(c *whole) {
 		c.AuthRateLimit, c.TrustedProxies = 20, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 	})
 	code, _, err := r.accounts.SetupCode(t.Context())
@@ -293,26 +293,26 @@ func TestTokensAndMembers(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
-	codec := cursorCodec{key: [32]byte{9}}
-	f.Add(codec.encode(cursorAlerts, 7, 1_700_000_000_000, 42), int64(7), byte('a'))
+	codec := httpapi.CursorCodec{Key: [32]byte{9}}
+	f.Add(codec.Encode(httpapi.CursorAlerts, 7, 1_700_000_000_000, 42), int64(7), byte('a'))
 	f.Add("", int64(0), byte('d'))
 	f.Add("AQ", int64(1), byte('d'))
 	f.Fuzz(func(t *testing.T, s string, owner int64, kind byte) {
-		a, b, e := codec.decode(cursorKind(kind), owner, s)
+		a, b, e := codec.Decode(httpapi.CursorKind(kind), owner, s)
 		if e != nil {
 			if e.Code != rimewatch.CodeValidationFailed || len(e.Fields["cursor"]) != 1 {
 				t.Fatalf("%v", e)
 			}
 			return
 		}
-		if codec.encode(cursorKind(kind), owner, a, b) != s {
+		if codec.Encode(httpapi.CursorKind(kind), owner, a, b) != s {
 			t.Fatalf("%q is not what encode gives", s)
 		}
-		if _, _, e := codec.decode(cursorKind(kind), owner+1, s); e == nil {
+		if _, _, e := codec.Decode(httpapi.CursorKind(kind), owner+1, s); e == nil {
 			t.Fatal("good for another owner")
 		}
-		other := cursorCodec{key: [32]byte{10}}
-		if _, _, e := other.decode(cursorKind(kind), owner, s); e == nil {
+		other := httpapi.CursorCodec{Key: [32]byte{10}}
+		if _, _, e := other.Decode(httpapi.CursorKind(kind), owner, s); e == nil {
 			t.Fatal("good under another key")
 		}
 	})

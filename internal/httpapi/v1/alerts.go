@@ -3,7 +3,6 @@ package v1
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -57,7 +56,7 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 	c := httpapi.CallOf(ctx)
 	p := store.AlertPage{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
-		at, id, e := a.cursors.decode(cursorAlerts, c.Workspace(), in.Cursor)
+		at, id, e := a.cursors.Decode(httpapi.CursorAlerts, c.Workspace(), in.Cursor)
 		if e != nil {
 			return AlertList{}, e
 		}
@@ -82,7 +81,7 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 	}
 	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
 		last := &list[len(list)-1]
-		return a.cursors.encode(cursorAlerts, c.Workspace(), int64(last.TriggeredAt), last.ID)
+		return a.cursors.Encode(httpapi.CursorAlerts, c.Workspace(), int64(last.TriggeredAt), last.ID)
 	})
 	return out, nil
 }
@@ -92,18 +91,9 @@ type AlertIDInput struct {
 	ID string `path:"id" doc:"Integer id of the alert."`
 }
 
-// id gives the path's id; what cannot be one does not exist.
-func (in *AlertIDInput) id() (int64, error) {
-	return pathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
-}
-
-// pathID reads an id from a path, in its one form.
-func pathID(s string, notFound *rimewatch.Error) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
-		return 0, notFound
-	}
-	return id, nil
+// Number returns the path's id; what cannot be one does not exist.
+func (in *AlertIDInput) Number() (int64, error) {
+	return httpapi.PathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
 }
 
 // AlertData is the data of answers about one alert.
@@ -119,7 +109,7 @@ func alertData(v rimewatch.AlertView, err error) (AlertData, error) {
 }
 
 func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
 	}
@@ -139,7 +129,7 @@ type AcknowledgeInput struct {
 }
 
 func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (AlertData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
 	}
@@ -173,7 +163,7 @@ type ResolveInput struct {
 }
 
 func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
 	}

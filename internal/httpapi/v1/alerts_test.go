@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -22,7 +23,7 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 	r.do(patch("/v1/devices/B", r.full, `{"limits":{"critical_max":100},"confirm_loosening":true}`))
-	r.events.take(3)
+	r.events.take(t, 3)
 	opens := []string{"reading.created", "device.online", "alert.opened"}
 	r.run(t, []scenario{
 		{name: "nothing yet", req: get("/v1/alerts/counts", r.read), status: 200, want: map[string]any{"data.total": 0, "data.by_status.active": 0, "data.by_severity.critical": 0, "data.by_status_and_severity.resolved.warning": 0}},
@@ -44,7 +45,7 @@ func TestAlerts(t *testing.T) {
 		{name: "since", req: get("/v1/alerts?since=2026-11-20T12:00:01Z", r.read), status: 200, want: map[string]any{"data.pagination.total": 1}},
 		{name: "bad filters", req: get("/v1/alerts?status=open&severity=high&acknowledged=maybe&since=now", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"acknowledged", "severity", "since", "status"}},
 		{name: "one page and the next by cursor", req: get("/v1/alerts?per_page=1", r.read), status: 200, want: map[string]any{"data.alerts.0.device_serial": "B", "data.alerts.1": nil, "data.pagination.last_page": 2}},
-		{name: "forged cursor", req: get("/v1/alerts?cursor="+r.cursors.encode(cursorDevices, r.workspace.ID, 1, 1), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
+		{name: "forged cursor", req: get("/v1/alerts?cursor="+r.cursors.Encode(httpapi.CursorDevices, r.workspace.ID, 1, 1), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
 		{name: "counts", req: get("/v1/alerts/counts", r.read), status: 200, want: map[string]any{"data.total": 2, "data.by_status.active": 2, "data.by_status_and_severity.active.critical": 1, "data.by_status_and_severity.active.warning": 1}},
 		{name: "counts since", req: get("/v1/alerts/counts?since=2026-11-20T12:00:01Z", r.read), status: 200, want: map[string]any{"data.total": 1}},
 		{name: "counts since nonsense", req: get("/v1/alerts/counts?since=x", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"since"}},
@@ -109,7 +110,7 @@ func TestPredictionsAndCursors(t *testing.T) {
 		fixed.list = append(fixed.list, v)
 		v.Prediction = nil
 	}
-	r := newRig(t, func(c *Config) { c.Alerts = fixed })
+	r := newRig(t, func(c *whole) { c.Alerts = fixed })
 	a := r.do(get("/v1/alerts?per_page=3", r.read))
 	if a.get("data.alerts.0.prediction.evidence.0.expected") != 2.0 || a.get("data.alerts.0.suppressed_by") != 7.0 || a.get("data.alerts.0.site.id") != 3.0 {
 		t.Errorf("%s", a.body)

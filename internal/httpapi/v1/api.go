@@ -3,7 +3,6 @@ package v1
 import (
 	"context"
 	"io/fs"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -16,14 +15,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Writer is the one write path of readings, heartbeats, devices and alerts.
+// Writer is the one write path of heartbeats, devices and alerts.
 // Every call returns only after what it did is durable, and its views already
 // show it. CodeUnavailable means that nothing was stored and a retry is safe.
 type Writer interface {
-	// Submit stores readings. It sets each input's Outcome, the time of readings
-	// without one, and the time of receipt. It keeps no reference to inputs after
-	// it has returned nil.
-	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
 	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
 	UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
@@ -68,8 +63,8 @@ type Fleet interface {
 // History answers questions about readings.
 type History interface {
 	Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error
-	Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error)
 	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
+	Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error)
 }
 
 // Alerts answers questions about alerts.
@@ -92,10 +87,14 @@ type Maintenance interface {
 	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 }
 
-// Config of an API: everything but Notifier and PolicyDir is needed. Identify
-// and Describe of the frame are set from the rest.
+// Accounts keeps sites and the settings of the workspace.
+type Accounts interface {
+	siteAdmin
+	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
+}
+
+// Config of the resources: everything but Notifier and PolicyDir is needed.
 type Config struct {
-	httpapi.Config
 	Accounts      Accounts
 	Writer        Writer
 	Health        Health
@@ -115,63 +114,48 @@ type Config struct {
 	PolicyDir fs.FS // documents that replace the shipped ones; nil = none
 }
 
-// API is version 1 of the API in its frame.
-type API struct {
-	*httpapi.API
-	ingest *ingestRoutes
-}
+// Resources are those of version 1, but for what other packages add: accounts
+// and the reception of readings.
+type Resources struct{ core }
 
 // core is what the resources share.
 type core struct {
 	*httpapi.API
 	cfg       Config
-	settings  settingsCache
-	cursors   cursorCodec
+	cursors   httpapi.CursorCodec
 	policies  *policySet
 	sendLimit *httpapi.Limiter // messages sent by hand per workspace
 	reports   chan struct{}    // holds a place for each report in the making
 	reportOf  sync.Map         // the same of each workspace, chan struct{} by id
 }
 
-// New builds the API. It fails when a policy document or the public URL cannot
-// be read.
-func New(cfg Config) (*API, error) {
+// New prepares the resources. It fails when a policy document cannot be read.
+func New(cfg Config) (*Resources, error) {
 	if cfg.Notifier == nil {
 		cfg.Notifier = noNotifier{}
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	policies, err := loadPolicies(cfg.PolicyDir)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Describe = describeShapes
-	cfg.Identify = func(workspaceID int64, serial []byte) *store.Identity { return cfg.Fleet.Identify(workspaceID, serial) }
-	c := &core{
+	return &Resources{core{
 		cfg:       cfg,
-		cursors:   cursorCodec{key: cfg.CursorKey},
+		cursors:   httpapi.CursorCodec{Key: cfg.CursorKey},
 		policies:  policies,
 		sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace"),
 		reports:   make(chan struct{}, reportsAtOnce),
-	}
-	c.settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
-		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})
-	}
-	v := &API{}
-	v.API, err = httpapi.New(cfg.Config, func(frame *httpapi.API) []httpapi.Route {
-		c.API = frame
-		v.ingest = newIngestRoutes(c)
-		return c.table(v.ingest)
-	})
-	return v, err
+	}}, nil
 }
 
-// table is the route table: everything about a route is said in its row.
-func (a *core) table(g *ingestRoutes) []httpapi.Route {
+// Routes is the route table: everything about a route is said in its row. The
+// resources keep the frame.
+func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
+	a := &r.core
+	a.API = frame
 	return slices.Concat(
-		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(g), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), records{a}.recordRoutes(), records{a}.reportRoutes(), alerts{a}.auditRoutes(), devices{a}.maintenanceRoutes(), notifications{a}.channelRoutes(), notifications{a}.routingRoutes(), notifications{a}.silenceRoutes(), notifications{a}.deliveryRoutes(),
-		workspaces{a}.workspaceRoutes(), people{a}.memberRoutes(), people{a}.invitationRoutes(), factors{people{a}}.routes(), people{a}.accountRoutes(), workspaces{a}.policyRoutes(),
+		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), records{a}.recordRoutes(), records{a}.reportRoutes(),
+		alerts{a}.auditRoutes(), devices{a}.maintenanceRoutes(), notifications{a}.channelRoutes(), notifications{a}.routingRoutes(), notifications{a}.silenceRoutes(), notifications{a}.deliveryRoutes(),
+		workspaces{a}.workspaceRoutes(), workspaces{a}.policyRoutes(),
 	)
 }
 
@@ -183,6 +167,5 @@ type (
 	alerts        struct{ *core }
 	records       struct{ *core }
 	notifications struct{ *core }
-	people        struct{ *core }
 	workspaces    struct{ *core }
 )

@@ -57,7 +57,7 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 	c := httpapi.CallOf(ctx)
 	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
-		after, _, e := a.cursors.decode(cursorAudit, c.Workspace(), in.Cursor)
+		after, _, e := a.cursors.Decode(httpapi.CursorAudit, c.Workspace(), in.Cursor)
 		if e != nil {
 			return AuditList{}, e
 		}
@@ -82,7 +82,7 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 		}
 	}
 	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
-		return a.cursors.encode(cursorAudit, c.Workspace(), list[len(list)-1].ID, 0)
+		return a.cursors.Encode(httpapi.CursorAudit, c.Workspace(), list[len(list)-1].ID, 0)
 	})
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
 func TestAudit(t *testing.T) {
@@ -32,7 +33,7 @@ func TestAudit(t *testing.T) {
 		{name: "who set it up", req: r.browser(get("/v1/audit?action=member.", "")), status: 200, want: map[string]any{"data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.detail.role": "owner"}},
 		{name: "never by a token", req: get("/v1/audit", r.full), status: 403, code: rimewatch.CodeForbidden},
 		{name: "bad page", req: r.browser(get("/v1/audit?page=0", "")), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"page"}},
-		{name: "a foreign cursor", req: r.browser(get("/v1/audit?cursor="+r.cursors.encode(cursorAudit, r.other.ID, 3, 0), "")), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
+		{name: "a foreign cursor", req: r.browser(get("/v1/audit?cursor="+r.cursors.Encode(httpapi.CursorAudit, r.other.ID, 3, 0), "")), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
 	})
 	seen := 0
 	for path := "/v1/audit?per_page=2"; ; {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 const nominalBody = `{"device_serial":"WIF-0001","product_zone_temp":-18.5,"compressor_discharge_temp":85.2,"compressor_suction_temp":-5.1,"ambient_temp":24.8,"humidity":45,"voltage":230.4,"amp_draw":8.2,"vibration_level":2.1}`
 
 // instantWriter accepts everything at once: what is left is the API's own cost.
-type instantWriter struct{ Writer }
+type instantWriter struct{ submit.Writer }
 
 func (instantWriter) Submit(_ context.Context, _ int64, inputs []store.Input) error {
 	for i := range inputs {
@@ -30,23 +31,8 @@ func (instantWriter) Submit(_ context.Context, _ int64, inputs []store.Input) er
 	return nil
 }
 
-// wideFleet knows every serial.
+// wideFleet has a hundred thousand devices.
 type wideFleet struct{ Fleet }
-
-func (wideFleet) DeviceID(_ int64, serial []byte) (int64, bool) {
-	id := int64(1)
-	for _, c := range serial {
-		id = id*31 + int64(c)
-	}
-	return id & 0xfffff, true
-}
-
-func (f wideFleet) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
-	var v rimewatch.DeviceView
-	v.ID, _ = f.DeviceID(workspaceID, []byte(serial))
-	v.Serial = serial
-	return v, nil
-}
 
 func (wideFleet) EachDevice(_ context.Context, _ int64, yield func(*rimewatch.DeviceView) error) error {
 	var v rimewatch.DeviceView
@@ -67,20 +53,24 @@ func (wideFleet) EachDevice(_ context.Context, _ int64, yield func(*rimewatch.De
 	return nil
 }
 
-func benchAPI(b *testing.B) (*API, string) {
-	r := newRig(b, func(c *Config) {
-		c.Writer, c.Fleet = instantWriter{c.Writer}, wideFleet{c.Fleet}
+func benchAPI(b *testing.B) (*httpapi.API, string) {
+	r := newRig(b, func(c *whole) {
+		c.readings.Writer, c.Fleet = instantWriter{c.readings.Writer}, wideFleet{c.Fleet}
 		c.RateLimit = 0
 	})
-	r.api.DeviceLimit.Every, r.api.ingest.ingest.devices.Every = 0, 0
+	r.device("WIF-0001", "other")
+	r.api.DeviceLimit.Every = 0
 	return r.api, r.full
 }
 
-type nullWriter struct{ h http.Header }
+type nullWriter struct {
+	h      http.Header
+	status int
+}
 
 func (w *nullWriter) Header() http.Header         { return w.h }
 func (w *nullWriter) Write(b []byte) (int, error) { return len(b), nil }
-func (w *nullWriter) WriteHeader(int)             {}
+func (w *nullWriter) WriteHeader(status int)      { w.status = status }
 
 type rewound struct{ *bytes.Reader }
 
@@ -101,8 +91,8 @@ func BenchmarkSingle(b *testing.B) {
 		clear(w.h)
 		api.ServeHTTP(w, r)
 	}
-	if w.h.Get("Content-Type") != httpapi.TypeJSON {
-		b.Fatal("not answered")
+	if w.status != http.StatusCreated {
+		b.Fatalf("status %d", w.status)
 	}
 }
 

@@ -160,8 +160,8 @@ type NewChannel struct {
 	Secret  *string `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
 }
 
-func (a notifications) getChannel(ctx context.Context, in *IDInput) (ChannelData, error) {
-	id, err := in.id()
+func (a notifications) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return ChannelData{}, err
 	}
@@ -244,12 +244,12 @@ type ChannelUpdate struct {
 
 // ChannelUpdateInput carries the body that changes a channel.
 type ChannelUpdateInput struct {
-	IDInput
+	httpapi.IDInput
 	Body ChannelUpdate
 }
 
 func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return NewChannel{}, err
 	}
@@ -270,21 +270,21 @@ func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput
 	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
 }
 
-func (a notifications) deleteChannel(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a notifications) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
 	if err := a.cfg.Notifications.DeleteChannel(ctx, workspace, id); err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	a.cfg.Notifier.Changed(workspace)
-	return Done{}, nil
+	return httpapi.Done{}, nil
 }
 
-func (a notifications) testChannel(ctx context.Context, in *IDInput) (DeliveryData, error) {
-	id, err := in.id()
+func (a notifications) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return DeliveryData{}, err
 	}

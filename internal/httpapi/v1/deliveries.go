@@ -97,7 +97,7 @@ type AlertDeliveryList struct {
 }
 
 func (a notifications) listAlertDeliveries(ctx context.Context, in *AlertIDInput) (AlertDeliveryList, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertDeliveryList{}, err
 	}
@@ -115,7 +115,7 @@ func (a notifications) listAlertDeliveries(ctx context.Context, in *AlertIDInput
 
 // DeliveryListInput says which part of a channel's log is wanted.
 type DeliveryListInput struct {
-	IDInput
+	httpapi.IDInput
 	httpapi.PageInput
 }
 
@@ -126,14 +126,14 @@ type DeliveryList struct {
 }
 
 func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return DeliveryList{}, err
 	}
 	c := httpapi.CallOf(ctx)
 	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
-		after, _, e := a.cursors.decode(cursorDeliveries, id, in.Cursor)
+		after, _, e := a.cursors.Decode(httpapi.CursorDeliveries, id, in.Cursor)
 		if e != nil {
 			return DeliveryList{}, e
 		}
@@ -151,14 +151,14 @@ func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryLi
 		list = list[:in.Size()]
 	}
 	out := DeliveryList{Pagination: c.Pagination(&in.PageInput, len(list), total, more, func() string {
-		return a.cursors.encode(cursorDeliveries, id, list[len(list)-1].ID, 0)
+		return a.cursors.Encode(httpapi.CursorDeliveries, id, list[len(list)-1].ID, 0)
 	})}
 	out.Deliveries, err = a.deliveriesJSON(ctx, list)
 	return out, err
 }
 
-func (a notifications) resendDelivery(ctx context.Context, in *IDInput) (DeliveryData, error) {
-	id, err := in.id()
+func (a notifications) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return DeliveryData{}, err
 	}

@@ -16,7 +16,7 @@ import (
 
 func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 	d := wire.DeviceDetail{
-		DeviceItem: wire.NewDeviceItem(v, a.cfg.Now()), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+		DeviceItem: wire.NewDeviceItem(v, a.Now()), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
 		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
@@ -36,7 +36,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 	if v.Latest.At != 0 {
 		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
 	}
-	d.Calibration, d.Offsets = calibrationState(&v.Device, a.cfg.Now())
+	d.Calibration, d.Offsets = calibrationState(&v.Device, a.Now())
 	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
@@ -124,7 +124,7 @@ type DeviceList struct {
 func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
 	c := httpapi.CallOf(ctx)
 	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
-	now := a.cfg.Now()
+	now := a.Now()
 	if in.Judged != "" {
 		f.Judged = &store.Judged{Is: in.Judged == "true", At: now}
 	}
@@ -143,7 +143,7 @@ func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceLi
 func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFilter, in *httpapi.PageInput) ([]rimewatch.DeviceView, wire.Pagination, error) {
 	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
-		after, _, e := a.cursors.decode(cursorDevices, c.Workspace(), in.Cursor)
+		after, _, e := a.cursors.Decode(httpapi.CursorDevices, c.Workspace(), in.Cursor)
 		if e != nil {
 			return nil, wire.Pagination{}, e
 		}
@@ -158,7 +158,7 @@ func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFi
 		list = list[:in.Size()]
 	}
 	return list, c.Pagination(in, len(list), total, more, func() string {
-		return a.cursors.encode(cursorDevices, c.Workspace(), list[len(list)-1].ID, 0)
+		return a.cursors.Encode(httpapi.CursorDevices, c.Workspace(), list[len(list)-1].ID, 0)
 	}), nil
 }
 
@@ -302,7 +302,7 @@ func inForce(d *rimewatch.Device, w *rimewatch.Workspace) rimewatch.Limits {
 // workspaceOf gives the settings of the caller's workspace.
 func (a devices) workspaceOf(ctx context.Context) (rimewatch.Workspace, error) {
 	c := httpapi.CallOf(ctx)
-	return a.settings.get(ctx, c.Workspace(), a.cfg.Now())
+	return a.Settings.Get(ctx, c.Workspace(), a.Now())
 }
 
 // checkSite tells whether the site that a body names exists.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
 func TestDevices(t *testing.T) {
@@ -144,7 +145,7 @@ func TestDevicePaging(t *testing.T) {
 	for i := range 32 {
 		r.device(fmt.Sprintf("D-%02d", i), "other")
 	}
-	r.events.take(32)
+	r.events.take(t, 32)
 	r.run(t, []scenario{
 		{
 			name: "first page", req: get("/v1/devices", r.read), status: 200,
@@ -167,8 +168,8 @@ func TestDevicePaging(t *testing.T) {
 		{name: "hexadecimal", req: get("/v1/devices?page=0x1", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"page"}},
 		{name: "plus sign", req: get("/v1/devices?page=%2B1", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"page"}},
 		{name: "forged cursor", req: get("/v1/devices?cursor=AAAA", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
-		{name: "cursor of another list", req: get("/v1/devices?cursor="+r.cursors.encode(cursorAlerts, r.workspace.ID, 5, 0), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
-		{name: "cursor of another workspace", req: get("/v1/devices?cursor="+r.cursors.encode(cursorDevices, r.other.ID, 5, 0), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
+		{name: "cursor of another list", req: get("/v1/devices?cursor="+r.cursors.Encode(httpapi.CursorAlerts, r.workspace.ID, 5, 0), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
+		{name: "cursor of another workspace", req: get("/v1/devices?cursor="+r.cursors.Encode(httpapi.CursorDevices, r.other.ID, 5, 0), r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"cursor"}},
 		{name: "the filters stay in the link", req: get("/v1/devices?per_page=10&q=D-&x=%26", r.read), status: 200, header: map[string]string{"Link": `</api/v1/devices?page=2&per_page=10&q=D-&x=%26>; rel="next"`}},
 	})
 	var serials []string

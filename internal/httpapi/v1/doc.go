@@ -5,9 +5,4 @@
 // has the shapes of bodies and parameters that only it uses, the handlers, and
 // its rows of the route table; the shapes of answers that the stream and
 // messages share are in package wire.
-//
-// POST /v1/readings and its batch go past the router and huma. Ingest, which does
-// the work, knows nothing of net/http, so that a leaner listener can use it. The
-// rate of single readings is limited per device, so it is checked once the device
-// is known.
 package v1

@@ -82,7 +82,7 @@ func TestSecondFactorRoutes(t *testing.T) {
 
 // The code that an ordinary sign-in is asked for is no failed guess.
 func TestAskingForTheCodeCountsNothing(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.AuthRateLimit = 3 })
+	r := newRig(t, func(c *whole) { c.AuthRateLimit = 3 })
 	owner, err := r.accounts.AuthenticateSession(t.Context(), r.owner, r.now())
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestAskingForTheCodeCountsNothing(t *testing.T) {
 }
 
 func TestForgottenPasswordRoutes(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.AuthRateLimit = 20 })
+	r := newRig(t, func(c *whole) { c.AuthRateLimit = 20 })
 	forgot := func(email string) request { return post("/v1/auth/forgot", "", `{"email":"`+email+`"}`) }
 	r.run(t, []scenario{
 		{name: "no mail", req: get("/v1/setup", ""), status: 200, want: map[string]any{"data.mail": false}},
@@ -116,7 +116,7 @@ func TestForgottenPasswordRoutes(t *testing.T) {
 	letters := make(chan account.Letter, 10)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}, PublicURL: "https://rime.example",
 		Mail: func(_ context.Context, l account.Letter) error { letters <- l; return nil }})
-	r.api.ingest.api.cfg.Accounts = r.accounts
+	r.service.Service = r.accounts
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); r.accounts.Run(ctx, r.now) }()

@@ -55,7 +55,7 @@ func (a devices) heartbeat(ctx context.Context, in *HeartbeatInput) (HeartbeatDa
 	if err != nil {
 		return HeartbeatData{}, err
 	}
-	return HeartbeatData{a.deviceDetail(&v), a.cfg.Now()}, nil
+	return HeartbeatData{a.deviceDetail(&v), a.Now()}, nil
 }
 
 // EquipmentType is a type of equipment with its defaults.

@@ -134,7 +134,7 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 func (q *historyQuery) settle(now rimewatch.Time) {
 	if q.to == 0 {
 		q.to = now + 1
-		if newest := q.device.Latest.At; newest <= now+futureTolerance {
+		if newest := q.device.Latest.At; newest <= now+httpapi.FutureTolerance {
 			q.to = max(q.to, newest+1)
 		}
 		q.to = max(q.to, q.from)
@@ -227,12 +227,12 @@ func openHistory(q *historyQuery) []byte {
 // readings writes one page of raw readings.
 func (a readings) readings(c *httpapi.Call, q *historyQuery) error {
 	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down, Limit: q.perPage + 1}
-	kind := cursorHistory
+	kind := httpapi.CursorHistory
 	if q.down {
-		kind = cursorHistoryDown
+		kind = httpapi.CursorHistoryDown
 	}
 	if q.cursor != "" {
-		at, _, e := a.cursors.decode(kind, q.device.ID, q.cursor)
+		at, _, e := a.cursors.Decode(kind, q.device.ID, q.cursor)
 		switch {
 		case e != nil:
 			return e
@@ -264,7 +264,7 @@ func (a readings) readings(c *httpapi.Call, q *historyQuery) error {
 	b = wire.AppendInt(b, int64(q.perPage))
 	b = append(b, `,"next_cursor":`...)
 	if more {
-		cursor := a.cursors.encode(kind, q.device.ID, int64(last), 0)
+		cursor := a.cursors.Encode(kind, q.device.ID, int64(last), 0)
 		b = wire.AppendString(b, cursor)
 		c.LinkNext("cursor", cursor)
 	} else {

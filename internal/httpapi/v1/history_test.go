@@ -23,7 +23,7 @@ func TestHistory(t *testing.T) {
 	if a := r.do(post("/v1/readings/batch", r.feed, batchOf(items...))); a.get("data.accepted") != 41.0 {
 		t.Fatal(a.body)
 	}
-	r.events.take(44)
+	r.events.take(t, 44)
 	const path = "/v1/devices/A/readings"
 	r.run(t, []scenario{
 		{name: "the last 24 hours", req: get(path, r.read), status: 200, want: map[string]any{"data.step": "raw", "data.device_serial": "A", "data.readings.0.recorded_at": "2026-11-20T11:00:30.000Z", "data.readings.0.product_zone_temp": 0.25, "data.readings.0.voltage": nil, "data.readings.0.door_open": true, "data.readings.39.humidity": 59, "data.readings.40": nil, "data.pagination.per_page": 1000, "data.pagination.next_cursor": nil}},

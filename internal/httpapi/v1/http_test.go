@@ -15,6 +15,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -87,7 +88,7 @@ func TestRequestID(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for range 1000 {
-		id := r.api.IDs.Of(nil)
+		id := r.api.RequestID(nil)
 		if seen[id] || !httpapi.SaneID(id) {
 			t.Fatalf("%q again", id)
 		}
@@ -114,7 +115,7 @@ func TestPolicies(t *testing.T) {
 
 func TestOperatorsPolicies(t *testing.T) {
 	text := "---\r\ntitle: Ours\r\nversion: 7\r\neffective_at: 2026-01-02\r\nupdated_at: 2026-01-03T04:05:06Z\r\n---\r\n\r\n# Hi\r\n<script>alert(1)</script><a href=\"javascript:x\">y</a>\r\n[z](javascript:alert(1))\r\n"
-	r := newRig(t, func(c *Config) {
+	r := newRig(t, func(c *whole) {
 		c.PolicyDir = mapFS{"privacy.md": text, "house-rules.md": text}
 	})
 	r.run(t, []scenario{
@@ -134,7 +135,7 @@ func TestOperatorsPolicies(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	r := newRig(t, func(c *Config) {
+	r := newRig(t, func(c *whole) {
 		c.Registerer, c.Metrics, c.MetricsToken = registry, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "metrics-secret"
 	})
 	r.do(get("/v1/devices", r.read))
@@ -184,11 +185,11 @@ func serveMetrics(r *rig, hr *http.Request) *httptest.ResponseRecorder {
 // TestMetricsBehindProxy: a proxy on the same machine is not the machine, also
 // where it says nothing of itself.
 func TestMetricsBehindProxy(t *testing.T) {
-	served := func(c *Config) { c.Metrics = http.NotFoundHandler() } // 404 = it was let in
+	served := func(c *whole) { c.Metrics = http.NotFoundHandler() } // 404 = it was let in
 	for _, tt := range []struct {
 		name, host string
 		change     func(*http.Request)
-		cfg        func(*Config)
+		cfg        func(*whole)
 		want       int
 	}{
 		{name: "this machine", host: "localhost:8080", want: 404},
@@ -197,10 +198,10 @@ func TestMetricsBehindProxy(t *testing.T) {
 		{name: "nginx as it comes", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Proto, r.ProtoMinor = "HTTP/1.0", 0 }},
 		{name: "Via", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }},
 		{name: "an empty X-Forwarded-For", host: "127.0.0.1:8080", want: 401, change: func(r *http.Request) { r.Header["X-Forwarded-For"] = []string{""} }},
-		{name: "a proxy that the operator named by its URL", host: "127.0.0.1:8080", want: 401, cfg: func(c *Config) { c.PublicURL = "https://fridge.example" }},
-		{name: "a proxy that the operator trusts", host: "127.0.0.1:8080", want: 401, cfg: func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }},
+		{name: "a proxy that the operator named by its URL", host: "127.0.0.1:8080", want: 401, cfg: func(c *whole) { c.PublicURL = "https://fridge.example" }},
+		{name: "a proxy that the operator trusts", host: "127.0.0.1:8080", want: 401, cfg: func(c *whole) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }},
 	} {
-		change := []func(*Config){served}
+		change := []func(*whole){served}
 		if tt.cfg != nil {
 			change = append(change, tt.cfg)
 		}
@@ -217,7 +218,7 @@ func TestMetricsBehindProxy(t *testing.T) {
 }
 
 func TestNotReady(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Ready = func(context.Context) error { return errors.New("the secret reason") } })
+	r := newRig(t, func(c *whole) { c.Ready = func(context.Context) error { return errors.New("the secret reason") } })
 	r.run(t, []scenario{{name: "not ready", req: request{method: "GET", path: "/readyz"}, status: 503, code: rimewatch.CodeUnavailable, lacks: []string{"secret"}, header: map[string]string{"Retry-After": "1"}}})
 }
 
@@ -236,7 +237,7 @@ func (b brokenFleet) Device(context.Context, int64, string) (rimewatch.DeviceVie
 }
 
 type brokenWriter struct {
-	Writer
+	submit.Writer
 	err error
 }
 
@@ -251,13 +252,13 @@ func TestOurFailures(t *testing.T) {
 	unavailable := rimewatch.Wrap(rimewatch.CodeUnavailable, errors.New("secret: disk full"), "The disk is full.")
 	unavailable.RetryAfter = 2500 * time.Millisecond
 	var writer *brokenWriter
-	r := newRig(t, func(c *Config) {
+	r := newRig(t, func(c *whole) {
 		c.Fleet = brokenFleet{c.Fleet, errors.New("secret: select from devices")}
-		writer = &brokenWriter{c.Writer, unavailable}
-		c.Writer = writer
+		writer = &brokenWriter{c.readings.Writer, unavailable}
+		c.readings.Writer = writer
 	})
 	r.device("A", "other")
-	r.events.take(1)
+	r.events.take(t, 1)
 	r.run(t, []scenario{
 		{name: "panic", req: get("/v1/devices", r.read), status: 500, code: rimewatch.CodeInternal, lacks: []string{"secret"}},
 		{name: "failure", req: get("/v1/devices/A", r.read), status: 500, code: rimewatch.CodeInternal, lacks: []string{"secret"}},
@@ -274,7 +275,7 @@ func TestOurFailures(t *testing.T) {
 }
 
 func TestCrossOrigin(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.PublicURL = "https://fridge.example" })
+	r := newRig(t, func(c *whole) { c.PublicURL = "https://fridge.example" })
 	write := r.browser(patch("/v1/me", "", `{"theme":"dark"}`))
 	signIn := post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"`+ownerPassword+`"}`)
 	tests := []struct {
@@ -302,7 +303,7 @@ func TestCrossOrigin(t *testing.T) {
 }
 
 func TestClientAddress(t *testing.T) {
-	r := newRig(t, func(c *Config) {
+	r := newRig(t, func(c *whole) {
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	})
 	for _, tt := range []struct{ remote, forwarded, want string }{

@@ -327,8 +327,7 @@ func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
 		return
 	}
 	im.seen[rimewatch.SerialKey(serial)] = p.row.Row
-	schema := im.api.Checker.Registry.Schema(reflect.TypeFor[DeviceFields](), true, "")
-	if e := im.api.Checker.Body(schema, body); e != nil {
+	if e := httpapi.CheckBody[DeviceFields](im.api.API, body); e != nil {
 		for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
 			fail(field + ": " + strings.Join(e.Fields[field], ", "))
 		}
@@ -362,7 +361,7 @@ func (p *importPlan) warnOfType(slug string) {
 // Rows run side by side: they are of different devices and share commits.
 func (a devices) runImport(ctx context.Context, workspaceID int64, plans []importPlan, dry bool) {
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, registerAtOnce)
+	slots := make(chan struct{}, httpapi.RegisterAtOnce)
 	for i := range plans {
 		p := &plans[i]
 		if p.row.Action == "error" {

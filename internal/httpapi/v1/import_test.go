@@ -16,7 +16,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.device("OLD-1", "other")
-	r.events.take(1)
+	r.events.take(t, 1)
 	send := func(csv string) request {
 		return post("/v1/devices/import", r.full, csv).with("Content-Type", httpapi.TypeCSV)
 	}

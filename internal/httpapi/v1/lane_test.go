@@ -16,10 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 )
 
 // serveLane serves the API on a Server of our own and gives its address.
-func serveLane(t *testing.T, api *API, wrap func(net.Listener) net.Listener) string {
+func serveLane(t *testing.T, g *submit.Readings, wrap func(net.Listener) net.Listener) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -29,7 +30,7 @@ func serveLane(t *testing.T, api *API, wrap func(net.Listener) net.Listener) str
 	if wrap != nil {
 		l = wrap(l)
 	}
-	s := NewServer(api, &http.Server{ReadHeaderTimeout: 5 * time.Second}, 30*time.Second)
+	s := g.NewServer(&http.Server{ReadHeaderTimeout: 5 * time.Second}, 30*time.Second)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -86,9 +87,9 @@ func talk(t *testing.T, addr string, parts []string, answers int) []wireAnswer {
 // TestLaneAnswersLikeTheServer sends the same bytes to the short loop and to
 // net/http: whatever they are, the answers are the same.
 func TestLaneAnswersLikeTheServer(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Writer = instantWriter{c.Writer} })
+	r := newRig(t, func(c *whole) { c.readings.Writer = instantWriter{c.readings.Writer} })
 	r.device("WIF-0001", "other")
-	lane := serveLane(t, r.api, nil)
+	lane := serveLane(t, r.readings, nil)
 	plainServer := httptest.NewServer(r.api)
 	defer plainServer.Close()
 	head := "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + r.feed + "\r\nContent-Type: application/json\r\nX-Request-Id: me\r\n"
@@ -157,7 +158,7 @@ func TestLaneOnTLS(t *testing.T) {
 	helper := httptest.NewUnstartedServer(nil)
 	helper.StartTLS()
 	defer helper.Close()
-	addr := serveLane(t, r.api, func(l net.Listener) net.Listener {
+	addr := serveLane(t, r.readings, func(l net.Listener) net.Listener {
 		return tls.NewListener(l, &tls.Config{Certificates: helper.TLS.Certificates, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	})
 	client := helper.Client()
@@ -193,13 +194,13 @@ func TestLaneOnTLS(t *testing.T) {
 // are closed, and nothing is accepted any more.
 func TestLaneShutdown(t *testing.T) {
 	block, entered := make(chan struct{}), make(chan struct{})
-	r := newRig(t, func(c *Config) { c.Writer = blockingWriter{instantWriter{c.Writer}, entered, block} })
+	r := newRig(t, func(c *whole) { c.readings.Writer = blockingWriter{instantWriter{c.readings.Writer}, entered, block} })
 	r.device("WIF-0001", "other")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewServer(r.api, &http.Server{ReadHeaderTimeout: time.Second}, time.Minute)
+	s := r.readings.NewServer(&http.Server{ReadHeaderTimeout: time.Second}, time.Minute)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	idle, err := net.Dial("tcp", l.Addr().String())

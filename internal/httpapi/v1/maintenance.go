@@ -32,7 +32,7 @@ func (a devices) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintena
 	if err != nil {
 		return nil, err
 	}
-	now := a.cfg.Now() // not that of the call: a window may have been ended since
+	now := a.Now() // not that of the call: a window may have been ended since
 	out := make([]MaintenanceWindow, len(list))
 	for i := range list {
 		w := &list[i]
@@ -84,8 +84,8 @@ func (a devices) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWin
 	return MaintenanceData{list[0]}, nil
 }
 
-func (a devices) getMaintenance(ctx context.Context, in *IDInput) (MaintenanceData, error) {
-	id, err := in.id()
+func (a devices) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return MaintenanceData{}, err
 	}
@@ -136,8 +136,8 @@ func (a devices) createMaintenance(ctx context.Context, in *MaintenanceCreateInp
 	return a.maintenanceData(ctx, w, nil)
 }
 
-func (a devices) endMaintenance(ctx context.Context, in *IDInput) (MaintenanceData, error) {
-	id, err := in.id()
+func (a devices) endMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return MaintenanceData{}, err
 	}

@@ -18,7 +18,7 @@ func TestMaintenanceWindows(t *testing.T) {
 	invalid := func(name, body string, fields ...string) scenario {
 		return scenario{name: name, req: make(body), status: 422, code: rimewatch.CodeValidationFailed, fields: fields}
 	}
-	r.events.take(2)
+	r.events.take(t, 2)
 	r.run(t, []scenario{
 		{name: "none", req: windows(""), status: 200, want: map[string]any{"data.maintenance_windows": "[]"}},
 		{name: "the device is in none", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.maintenance": nil}},

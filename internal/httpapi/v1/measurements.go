@@ -4,29 +4,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
 // The schemas of whatever holds measurements are completed from the table of
 // measurements, so that a new row there needs nothing here.
 
 const onlyWhenSent = "Only when it was sent."
-
-// TransformSchema implements huma.SchemaTransformer.
-func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	for f := range rimewatch.AllFields.All() {
-		info := f.Info()
-		p := numberSchema(&info)
-		p.Nullable = true
-		p.Minimum, p.Maximum = &info.Min, &info.Max
-		p.Description = info.Doc
-		p.Examples = []any{info.Example}
-		s.Properties[f.String()] = p
-	}
-	for x := range rimewatch.NumFlags {
-		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Nullable: true}
-	}
-	return s
-}
 
 // TransformSchema implements huma.SchemaTransformer.
 func (Reading) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
@@ -49,7 +33,7 @@ func (HistoryReading) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field)) {
 	for f := range rimewatch.AllFields.All() {
 		info := f.Info()
-		p := numberSchema(&info)
+		p := httpapi.FieldSchema(&info)
 		p.Description = info.Doc
 		if !f.Core() {
 			p.Description += " " + onlyWhenSent
@@ -60,13 +44,6 @@ func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field))
 	for x := range rimewatch.NumFlags {
 		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Description: onlyWhenSent}
 	}
-}
-
-func numberSchema(info *rimewatch.FieldInfo) *huma.Schema {
-	if info.Whole {
-		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
-	}
-	return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
 }
 
 // TransformSchema implements huma.SchemaTransformer.

@@ -114,7 +114,7 @@ func checkDescribed(t *testing.T, r *rig) {
 func TestOptionalIsAnsweredWhenSent(t *testing.T) {
 	r := newRig(t)
 	r.device("A", "other")
-	r.events.take(1)
+	r.events.take(t, 1)
 	r.run(t, []scenario{
 		{
 			name: "stored", req: post("/v1/readings", r.feed, `{"device_serial":"A","power":1250.5,"co2":-127,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201,

@@ -68,7 +68,7 @@ func (n *notifyRig) told(t *testing.T, mine, theirs int) {
 func newNotifyRig(t *testing.T) *notifyRig {
 	t.Helper()
 	fake := &sentNotifier{changed: make(map[int64]int)}
-	r := newRig(t, func(c *Config) { fake.now, fake.s, c.Notifier = c.Now, c.Notifications.(store.Notifications), fake })
+	r := newRig(t, func(c *whole) { fake.now, fake.s, c.Notifier = c.Now, c.Notifications.(store.Notifications), fake })
 	n := &notifyRig{rig: r, notifier: fake}
 	n.stranger = n.person(r.other.ID, rimewatch.RoleOwner)
 	n.technician = n.person(r.workspace.ID, rimewatch.RoleTechnician)
@@ -189,7 +189,7 @@ func TestRoutes(t *testing.T) {
 	}
 	r.do(as(r.stranger, post("/v1/channels", "", `{"name":"theirs","kind":"email","to":["kitchen@example.com"]}`)))
 	r.do(mine(post("/v1/sites", "", `{"name":"Hall"}`)))
-	r.events.take(0)
+	r.events.take(t, 0)
 	full := `{"name":"Night","match":{"severities":["critical"],"types":["high_temperature"],"site_ids":[1],"equipment_types":["walkin_freezer"],"device_serials":["wif-1"]},
 		"steps":[{"after_s":0,"channel_ids":[1]},{"after_s":600,"channel_ids":[1,2]}],"repeat_s":3600,"recovery":false,"quiet_hours":{"from":"22:00","to":"06:05"},"digest_at":"07:30"}`
 	bad := func(name, body string, fields ...string) scenario {
@@ -242,7 +242,7 @@ func TestRoutes(t *testing.T) {
 func TestSilences(t *testing.T) {
 	r := newNotifyRig(t)
 	r.device("WIF-1", "walkin_freezer")
-	r.events.take(0)
+	r.events.take(t, 0)
 	in := func(d time.Duration) string { return r.now().Add(d).String() }
 	body := `{"match":{"device_serials":["WIF-1"]},"ends_at":"` + in(time.Hour) + `","comment":"ice"}`
 	bad := func(name, body string, fields ...string) scenario {

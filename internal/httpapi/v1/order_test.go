@@ -93,7 +93,7 @@ func (b breakingFleet) EachDevice(ctx context.Context, id int64, yield func(*rim
 
 // TestOnTheWire asks a real server over a real connection.
 func TestOnTheWire(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Fleet = breakingFleet{wideFleet{c.Fleet}} })
+	r := newRig(t, func(c *whole) { c.Fleet = breakingFleet{wideFleet{c.Fleet}} })
 	server := httptest.NewServer(r.api)
 	defer server.Close()
 	const cutOff = `{"dev`

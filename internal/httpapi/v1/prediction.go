@@ -67,7 +67,7 @@ type FeedbackInput struct {
 }
 
 func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
 	}

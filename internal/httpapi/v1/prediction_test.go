@@ -34,7 +34,7 @@ func TestPredictions(t *testing.T) {
 	r := newRig(t)
 	r.do(post("/v1/devices", r.full, `{"serial":"cold","equipment_type":"walkin_freezer","limits":{"delay_s":0,"critical_delay_s":0}}`))
 	r.worn(r.device("A", "walkin_cooler").ID)
-	r.events.take(1)
+	r.events.take(t, 1)
 	r.run(t, []scenario{
 		{
 			name: "nothing is known yet", req: get("/v1/devices/cold/prediction", r.read), status: 200,

@@ -19,7 +19,7 @@ import (
 func TestReadings(t *testing.T) {
 	r := newRig(t)
 	r.device("A", "walkin_freezer")
-	r.events.take(1)
+	r.events.take(t, 1)
 	accepted := []string{"reading.created"}
 	const other = `"device_serial":"A","humidity":1`
 	r.run(t, []scenario{
@@ -107,7 +107,7 @@ func TestBatch(t *testing.T) {
 	r.device("B", "other")
 	r.do(patch("/v1/devices/A/heartbeat", r.feed, ""))
 	r.do(patch("/v1/devices/B/heartbeat", r.feed, ""))
-	r.events.take(4)
+	r.events.take(t, 4)
 	send := func(body string) request { return post("/v1/readings/batch", r.feed, body) }
 	lines := func(body string) request { return send(body).with("Content-Type", httpapi.TypeNDJSON) }
 	many := make([]string, wire.MaxBatch+1)
@@ -194,7 +194,7 @@ func TestAutoRegister(t *testing.T) {
 }
 
 func TestDeviceLimit(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Writer = instantWriter{c.Writer} })
+	r := newRig(t, func(c *whole) { c.readings.Writer = instantWriter{c.readings.Writer} })
 	r.device("A", "other")
 	r.device("B", "other")
 	const burst = 1000

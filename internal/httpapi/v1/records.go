@@ -193,7 +193,7 @@ func blank(f *wire.FieldErrors, name, text string) {
 // notLater refuses times that are yet to come, clocks that are a little ahead
 // forgiven.
 func notLater(f *wire.FieldErrors, name string, at, now rimewatch.Time) {
-	if at > now+futureTolerance {
+	if at > now+httpapi.FutureTolerance {
 		f.Add(name, "must not be in the future")
 	}
 }
@@ -224,7 +224,7 @@ func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActio
 	if f.Err != nil {
 		return CorrectiveActionData{}, f.Err
 	}
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return CorrectiveActionData{}, err
 	}
@@ -239,7 +239,7 @@ func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActio
 }
 
 func (a records) listCorrectiveActions(ctx context.Context, in *AlertIDInput) (CorrectiveActionList, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}

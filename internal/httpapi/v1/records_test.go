@@ -25,7 +25,7 @@ func TestExcursions(t *testing.T) {
 	}
 	r.do(post("/v1/readings", r.feed, at("B", -10, r.now())))
 	r.advance(30 * time.Second)
-	r.events.take(0)
+	r.events.take(t, 0)
 	r.run(t, []scenario{
 		{
 			name: "ended and lasting", req: get("/v1/excursions", r.read), status: 200,
@@ -52,7 +52,7 @@ func TestCorrectiveActions(t *testing.T) {
 	r := newRig(t)
 	r.do(post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"delay_s":0,"critical_delay_s":0}}`))
 	r.do(post("/v1/readings", r.feed, warm("A")))
-	r.events.take(0)
+	r.events.take(t, 0)
 	const path = "/v1/alerts/1/corrective-action"
 	full := `{"performed_at":"2026-11-20T11:30:00Z","performed_by":"Ana Silva","verified_by":"Bo Lind","cause":"Door left open","action":"Moved 12 kg to F-2",` +
 		`"preventive_action":"New door closer","disposition":"discard","product":"Lot 7, 3 kg","repair_reference":"WO-9"}`
@@ -91,7 +91,7 @@ func TestCalibrations(t *testing.T) {
 	r.device("F", "walkin_freezer")
 	r.do(post("/v1/readings", r.feed, at("V", 5, rigStart)))
 	r.advance(time.Hour)
-	r.events.take(0)
+	r.events.take(t, 0)
 	const path = "/v1/devices/V/calibrations"
 	field := func(name, rest string) string {
 		return `{"method":"reference_probe","reference":5,"as_found":5.4,"performed_by":"Ana"` + name + rest + `}`

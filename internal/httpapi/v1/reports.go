@@ -225,7 +225,7 @@ func reportFormat(c *httpapi.Call) string {
 
 func (a records) reportQuery(c *httpapi.Call) (*reportQuery, error) {
 	ctx := c.R.Context()
-	w, err := a.cfg.Auth.Workspace(ctx, c.Principal)
+	w, err := a.Auth().Workspace(ctx, c.Principal)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (a records) reportQuery(c *httpapi.Call) (*reportQuery, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &reportQuery{format: reportFormat(c), report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.cfg.Version}}
+	q := &reportQuery{format: reportFormat(c), report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version()}}
 	zone := w.TimeZone
 	if err := a.reportDevices(c, q); err != nil {
 		return nil, err

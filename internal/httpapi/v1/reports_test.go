@@ -47,7 +47,7 @@ func TestTemperatureLog(t *testing.T) {
 	alert, _ := list.get("data.alerts.0.id").(float64)
 	r.do(post(fmt.Sprintf("/v1/alerts/%v/corrective-action", alert), r.full, `{"performed_by":"Ana","cause":"Door","action":"@Moved it","disposition":"hold"}`))
 	r.do(post("/v1/devices/F/calibrations", r.full, `{"method":"ice_point","reference":0,"as_found":0.2,"performed_by":"Ana","performed_at":"2027-03-28T00:00:00Z"}`))
-	r.events.take(0)
+	r.events.take(t, 0)
 	days := reportPath + "?site_id=1&from=2027-03-27&to=2027-03-30"
 	first := "data.report.devices.0."
 	r.run(t, []scenario{
@@ -101,7 +101,7 @@ func TestReportBounds(t *testing.T) {
 	if a := r.do(q); a.status != 200 {
 		t.Fatal(a.status, clip(a.body))
 	}
-	r.events.take(0)
+	r.events.take(t, 0)
 	r.run(t, []scenario{
 		{name: "too many devices", req: get(reportPath, r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"site_id"}},
 		{name: "too much in all", req: get(reportPath+"?from=2026-01-01&to=2026-11-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}, before: func(r *rig) {
@@ -151,7 +151,7 @@ func TestSlowReadersOfReports(t *testing.T) {
 func TestReportsOfOthers(t *testing.T) {
 	held, free := make(chan int64, 10), make(chan struct{})
 	asked := make(chan int64, 10)
-	r := newRig(t, func(c *Config) {
+	r := newRig(t, func(c *whole) {
 		c.Audit, c.Auth = &heldAudit{Audit: c.Audit, held: held, free: free}, &askedAuth{c.Auth, asked}
 	})
 	var askers sync.WaitGroup

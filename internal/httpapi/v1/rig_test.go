@@ -19,6 +19,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -28,12 +30,14 @@ import (
 // rig is the API over the real store, write path and accounts.
 type rig struct {
 	t        testing.TB
-	api      *API
-	cursors  cursorCodec // as the api has it
-	secure   bool        // the public URL is https
+	api      *httpapi.API
+	readings *submit.Readings
+	cursors  httpapi.CursorCodec // as the api has it
+	secure   bool                // the public URL is https
 	store    *sqlite.Store
 	ingest   *ingest.Service
 	accounts *account.Service
+	service  *replaceable
 	events   *eventRecorder
 	spec     *described
 	log      *syncBuffer
@@ -71,15 +75,28 @@ func (r *rig) now() rimewatch.Time     { return rimewatch.Time(r.clock.Load()) }
 func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
 
 // newRig is a rig with people and tokens.
-func newRig(t testing.TB, change ...func(*Config)) *rig {
+func newRig(t testing.TB, change ...func(*whole)) *rig {
 	t.Helper()
 	r := emptyRig(t, change...)
 	r.people(t.Context())
 	return r
 }
 
+type frame = httpapi.Config
+
+// whole configures the frame and all that is in it.
+type whole struct {
+	frame
+	Config
+	readings submit.Config
+	people   accounts.Service
+}
+
+// replaceable is a service that a test may replace.
+type replaceable struct{ accounts.Service }
+
 // emptyRig is a rig that nobody has set up.
-func emptyRig(t testing.TB, change ...func(*Config)) *rig {
+func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	t.Helper()
 	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
 	r.clock.Store(int64(rigStart))
@@ -98,16 +115,26 @@ func emptyRig(t testing.TB, change ...func(*Config)) *rig {
 	}
 	t.Cleanup(r.ingest.Stop)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
-	cfg := Config{
-		Config:   httpapi.Config{Auth: r.accounts, Now: r.now, Log: logger, Version: "test"},
-		Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
-		Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
+	r.service = &replaceable{r.accounts}
+	cfg := whole{
+		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify},
+		Config: Config{
+			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
+			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
+		},
+		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
+		people:   r.service,
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
-	r.cursors, r.secure = cursorCodec{key: cfg.CursorKey}, strings.HasPrefix(cfg.PublicURL, "https:")
-	if r.api, err = New(cfg); err != nil {
+	r.cursors, r.secure = httpapi.CursorCodec{Key: cfg.CursorKey}, strings.HasPrefix(cfg.PublicURL, "https:")
+	resources, err := New(cfg.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.readings = submit.New(cfg.readings)
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people)); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {
@@ -309,8 +336,9 @@ func (e *eventRecorder) Publish(p *publish.Commit) {
 	e.more.Broadcast()
 }
 
-// take waits for n events and gives all that have come.
-func (e *eventRecorder) take(n int) []string {
+// take waits for n events and returns all that have come.
+func (e *eventRecorder) take(t testing.TB, n int) []string {
+	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	late := time.AfterFunc(time.Minute, e.more.Broadcast)
@@ -319,6 +347,9 @@ func (e *eventRecorder) take(n int) []string {
 		e.more.Wait()
 	}
 	all := e.all
+	if len(all) < n {
+		t.Errorf("%d events came, want %d: %v", len(all), n, all)
+	}
 	e.all = nil
 	return all
 }

@@ -198,8 +198,8 @@ func (a notifications) routeData(ctx context.Context, r *rimewatch.Route) (Route
 	return RouteData{routeJSON(r, serials)}, nil
 }
 
-func (a notifications) getRoute(ctx context.Context, in *IDInput) (RouteData, error) {
-	id, err := in.id()
+func (a notifications) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return RouteData{}, err
 	}
@@ -294,12 +294,12 @@ type RouteUpdate struct {
 
 // RouteUpdateInput carries the body that changes a route.
 type RouteUpdateInput struct {
-	IDInput
+	httpapi.IDInput
 	Body RouteUpdate
 }
 
 func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return RouteData{}, err
 	}
@@ -323,17 +323,17 @@ func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (R
 	return a.routeData(ctx, &r)
 }
 
-func (a notifications) deleteRoute(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a notifications) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
 	if err := a.cfg.Notifications.DeleteRoute(ctx, workspace, id); err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	a.cfg.Notifier.Changed(workspace)
-	return Done{}, nil
+	return httpapi.Done{}, nil
 }
 
 func (a notifications) routingRoutes() []httpapi.Route {

@@ -36,7 +36,7 @@ func (r *rig) run(t *testing.T, table []scenario) {
 			r.t = t
 			if s.before != nil {
 				s.before(r)
-				r.events.take(0)
+				r.events.take(t, 0)
 			}
 			a := r.do(s.req)
 			if a.status != s.status || a.code() != string(s.code) {
@@ -75,7 +75,7 @@ func (r *rig) run(t *testing.T, table []scenario) {
 					t.Errorf("header %s is %q, want %q", name, got, want)
 				}
 			}
-			events := r.events.take(len(s.events))
+			events := r.events.take(t, len(s.events))
 			if diff := cmp.Diff(s.events, events); diff != "" && !s.anyEvents {
 				t.Errorf("events: %s", diff)
 			}

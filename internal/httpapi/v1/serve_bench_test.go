@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
 // BenchmarkServe measures the processor time of single readings over real
@@ -19,7 +21,7 @@ func BenchmarkServe(b *testing.B) {
 	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var buf [1024]byte
 		_, _ = r.Body.Read(buf[:])
-		w.Header()["Content-Type"] = jsonType
+		w.Header()["Content-Type"] = []string{httpapi.TypeJSON}
 		w.WriteHeader(http.StatusCreated)
 		_, _ = w.Write([]byte(`{"success":true,"data":{}}`))
 	})

@@ -94,9 +94,9 @@ func (labels) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// describeShapes tells the registry how the shapes of package wire are written,
-// which knows nothing of descriptions.
-func describeShapes(r huma.Registry) {
+// Describe tells the registry of schemas how the shapes of package wire are
+// written, which knows nothing of descriptions.
+func Describe(r huma.Registry) {
 	alias := func(shape, description reflect.Type) { r.RegisterTypeAlias(shape, description) }
 	alias(reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]())
 	alias(reflect.TypeFor[wire.Labels](), reflect.TypeFor[labels]())

@@ -83,8 +83,8 @@ func (a notifications) silenceData(ctx context.Context, s rimewatch.Silence, err
 	return SilenceData{silenceJSON(&s, serials, httpapi.CallOf(ctx).Now)}, nil
 }
 
-func (a notifications) getSilence(ctx context.Context, in *IDInput) (SilenceData, error) {
-	id, err := in.id()
+func (a notifications) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return SilenceData{}, err
 	}
@@ -132,8 +132,8 @@ func (a notifications) createSilence(ctx context.Context, in *SilenceCreateInput
 	return a.silenceData(ctx, s, nil)
 }
 
-func (a notifications) endSilence(ctx context.Context, in *IDInput) (SilenceData, error) {
-	id, err := in.id()
+func (a notifications) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return SilenceData{}, err
 	}

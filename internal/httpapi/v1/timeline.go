@@ -26,7 +26,7 @@ type AlertTimeline struct {
 }
 
 func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimeline, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertTimeline{}, err
 	}
@@ -57,7 +57,7 @@ type NoteInput struct {
 }
 
 func (a alerts) noteAlert(ctx context.Context, in *NoteInput) (AlertData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
 	}

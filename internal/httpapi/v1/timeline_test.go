@@ -53,7 +53,7 @@ func TestTimeline(t *testing.T) {
 	if got := r.lines(1); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("timeline:\n%s", strings.Join(got, "\n"))
 	}
-	r.events.take(0)
+	r.events.take(t, 0)
 	r.run(t, []scenario{
 		{name: "unknown", req: get("/v1/alerts/9/timeline", r.read), status: 404, code: rimewatch.CodeAlertNotFound},
 		{name: "of another workspace", req: get("/v1/alerts/1/timeline", r.otherFull), status: 404, code: rimewatch.CodeAlertNotFound},
@@ -90,9 +90,9 @@ func TestSiteAlert(t *testing.T) {
 		r.do(post("/v1/devices", r.full, `{"serial":"`+serial+`","site_id":1,"offline_after_s":10}`))
 		r.do(request{method: "PATCH", path: httpapi.Prefix + "/v1/devices/" + serial + "/heartbeat", token: r.full})
 	}
-	r.events.take(9)
+	r.events.take(t, 6)
 	r.advance(time.Minute)
-	r.events.take(10) // three devices offline, their alerts, the site's alert, and that it explains theirs
+	r.events.take(t, 10) // three devices offline, their alerts, the site's alert, and that it explains theirs
 	r.run(t, []scenario{
 		{name: "the site's", req: get("/v1/alerts?type=site_offline", r.read), status: 200, want: map[string]any{
 			"data.alerts.0.device_id": nil, "data.alerts.0.device_serial": nil, "data.alerts.0.device_name": nil, "data.alerts.0.equipment_type": nil,

@@ -2,21 +2,13 @@ package v1
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-type tokenAdmin interface {
-	CreateToken(ctx context.Context, p account.Principal, r account.TokenRequest, now rimewatch.Time) (rimewatch.Token, string, error)
-	Tokens(ctx context.Context, p account.Principal) ([]store.TokenView, error)
-	RevokeToken(ctx context.Context, p account.Principal, id int64, now rimewatch.Time) error
-}
 
 type siteAdmin interface {
 	Sites(ctx context.Context, p account.Principal) ([]rimewatch.Site, error)
@@ -26,27 +18,9 @@ type siteAdmin interface {
 	DeleteSite(ctx context.Context, p account.Principal, id int64) error
 }
 
-// WorkspaceJSON is a workspace with its settings.
-type WorkspaceJSON struct {
-	ID           int64          `json:"id"`
-	Name         string         `json:"name"`
-	AutoRegister bool           `json:"auto_register" doc:"A reading of an unknown serial creates the device."`
-	TimeZone     string         `json:"timezone"`
-	RawDays      int            `json:"raw_days" doc:"Days for which readings are kept."`
-	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
-	SecondFactor bool           `json:"require_second_factor" doc:"Members sign in with a second factor. API tokens are not concerned."`
-	Limits       typeLimits     `json:"limits" doc:"What the workspace overrides for all its devices of a type, by the slug of the type."`
-	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
-	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
-}
-
-func workspaceJSON(w *rimewatch.Workspace) WorkspaceJSON {
-	return WorkspaceJSON{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.CreatedAt, w.UpdatedAt}
-}
-
 // WorkspaceData is the data of answers about the workspace.
 type WorkspaceData struct {
-	Workspace WorkspaceJSON `json:"workspace"`
+	Workspace wire.Workspace `json:"workspace"`
 }
 
 // WorkspaceView is a workspace with what people have to know of it.
@@ -57,7 +31,7 @@ type WorkspaceView struct {
 
 func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (WorkspaceView, error) {
 	p := httpapi.CallOf(ctx).Principal
-	w, err := a.cfg.Auth.Workspace(ctx, p)
+	w, err := a.Auth().Workspace(ctx, p)
 	if err != nil {
 		return WorkspaceView{}, err
 	}
@@ -65,7 +39,7 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 	if err != nil {
 		return WorkspaceView{}, err
 	}
-	return WorkspaceView{WorkspaceData{workspaceJSON(&w)}, notificationState(channels)}, nil
+	return WorkspaceView{WorkspaceData{wire.NewWorkspace(&w)}, notificationState(channels)}, nil
 }
 
 // WorkspaceBody changes the settings of a workspace.
@@ -101,17 +75,6 @@ func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	return p
 }
 
-// typeLimits are overrides by type of equipment, never null.
-type typeLimits map[string]rimewatch.LimitOverrides
-
-// MarshalJSON implements json.Marshaler.
-func (t typeLimits) MarshalJSON() ([]byte, error) {
-	if t == nil {
-		return []byte("{}"), nil
-	}
-	return json.Marshal(map[string]rimewatch.LimitOverrides(t))
-}
-
 // WorkspaceInput carries a change of settings.
 type WorkspaceInput struct {
 	Body WorkspaceBody
@@ -123,13 +86,13 @@ func (a workspaces) updateWorkspace(ctx context.Context, in *WorkspaceInput) (Wo
 	if err != nil {
 		return WorkspaceData{}, err
 	}
-	a.settings.forget(w.ID)
+	a.Settings.Forget(w.ID)
 	if len(in.Body.Limits) > 0 {
 		if err := a.cfg.Writer.RefreshSettings(ctx); err != nil {
 			return WorkspaceData{}, err
 		}
 	}
-	return WorkspaceData{workspaceJSON(&w)}, nil
+	return WorkspaceData{wire.NewWorkspace(&w)}, nil
 }
 
 // Site is a place with devices.
@@ -175,8 +138,8 @@ func (a workspaces) listSites(ctx context.Context, _ *httpapi.NoInput) (SiteList
 	return out, nil
 }
 
-func (a workspaces) getSite(ctx context.Context, in *IDInput) (SiteData, error) {
-	id, err := in.id()
+func (a workspaces) getSite(ctx context.Context, in *httpapi.IDInput) (SiteData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return SiteData{}, err
 	}
@@ -209,12 +172,12 @@ type SiteUpdate struct {
 
 // SiteUpdateInput carries the body that changes a site.
 type SiteUpdateInput struct {
-	IDInput
+	httpapi.IDInput
 	Body SiteUpdate
 }
 
 func (a workspaces) updateSite(ctx context.Context, in *SiteUpdateInput) (SiteData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return SiteData{}, err
 	}
@@ -222,98 +185,15 @@ func (a workspaces) updateSite(ctx context.Context, in *SiteUpdateInput) (SiteDa
 	return siteData(a.cfg.Accounts.UpdateSite(ctx, c.Principal, id, account.SitePatch(in.Body), c.Now))
 }
 
-func (a workspaces) deleteSite(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a workspaces) deleteSite(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	if err := a.cfg.Accounts.DeleteSite(ctx, httpapi.CallOf(ctx).Principal, id); err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
-	return Done{}, a.cfg.Writer.SiteDeleted(ctx, id)
-}
-
-// Token is an API token as it is listed.
-type Token struct {
-	ID         int64          `json:"id"`
-	Name       string         `json:"name"`
-	Prefix     string         `json:"prefix" doc:"How the token begins, to recognise it by."`
-	Scopes     []string       `json:"scopes"`
-	CreatedBy  *string        `json:"created_by" doc:"null for the command line."`
-	CreatedAt  rimewatch.Time `json:"created_at" nullable:"false"`
-	LastUsedAt rimewatch.Time `json:"last_used_at" doc:"To the minute; null = never."`
-	ExpiresAt  rimewatch.Time `json:"expires_at" doc:"null = never."`
-}
-
-func tokenJSON(t *rimewatch.Token, maker string) Token {
-	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), wire.OrNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
-}
-
-// TokenList are the tokens of a workspace.
-type TokenList struct {
-	Tokens []Token `json:"tokens"`
-}
-
-func (a workspaces) listTokens(ctx context.Context, _ *httpapi.NoInput) (TokenList, error) {
-	list, err := a.cfg.Accounts.Tokens(ctx, httpapi.CallOf(ctx).Principal)
-	if err != nil {
-		return TokenList{}, err
-	}
-	out := TokenList{make([]Token, len(list))}
-	for i := range list {
-		out.Tokens[i] = tokenJSON(&list[i].Token, list[i].CreatedByName)
-	}
-	return out, nil
-}
-
-// TokenCreate is the body that makes a token.
-type TokenCreate struct {
-	Name      string          `json:"name" minLength:"1" maxLength:"200"`
-	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets full, ingest and read. Default: full." enum:"full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write"`
-	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
-}
-
-// TokenCreateInput carries the body that makes a token.
-type TokenCreateInput struct {
-	Body TokenCreate
-}
-
-// NewToken is the answer with a new token.
-type NewToken struct {
-	Token      Token  `json:"token"`
-	PlainToken string `json:"plain_token" doc:"The token itself. It is shown here and never again."`
-}
-
-func (a workspaces) createToken(ctx context.Context, in *TokenCreateInput) (NewToken, error) {
-	c := httpapi.CallOf(ctx)
-	r := account.TokenRequest{Name: in.Body.Name}
-	if in.Body.Scopes != nil {
-		var err error
-		if r.Scopes, err = rimewatch.ParseScopes(in.Body.Scopes); err != nil {
-			return NewToken{}, err
-		}
-	}
-	if in.Body.ExpiresAt != nil {
-		r.ExpiresAt = *in.Body.ExpiresAt
-	}
-	t, plain, err := a.cfg.Accounts.CreateToken(ctx, c.Principal, r, c.Now)
-	if err != nil {
-		return NewToken{}, err
-	}
-	maker, err := a.Actor(ctx, c.Principal)
-	if err != nil {
-		return NewToken{}, err
-	}
-	return NewToken{tokenJSON(&t, maker), plain}, nil
-}
-
-func (a workspaces) revokeToken(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
-	if err != nil {
-		return Done{}, err
-	}
-	c := httpapi.CallOf(ctx)
-	return Done{}, a.cfg.Accounts.RevokeToken(ctx, c.Principal, id, c.Now)
+	return httpapi.Done{}, a.cfg.Writer.SiteDeleted(ctx, id)
 }
 
 func (a workspaces) workspaceRoutes() []httpapi.Route {
@@ -332,15 +212,6 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 		{
 			Method: http.MethodDelete, Path: "/v1/sites/{id}", ID: "delete-site", Tag: "Workspace", Summary: "Delete a site", Access: write,
 			Description: "Its devices stay, without a site.", Bind: httpapi.Handle(a.deleteSite),
-		},
-		{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Tag: "Workspace", Summary: "List API tokens", Access: admin, Bind: httpapi.Handle(a.listTokens)},
-		{
-			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Make an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
-			Bind: httpapi.Handle(a.createToken),
-		},
-		{
-			Method: http.MethodDelete, Path: "/v1/tokens/{id}", ID: "revoke-token", Tag: "Workspace", Summary: "Revoke an API token", Access: admin,
-			Description: "It stops working within a second.", Bind: httpapi.Handle(a.revokeToken),
 		},
 	}
 }

@@ -1,4 +1,4 @@
-package v1
+package submit
 
 import (
 	"bufio"
@@ -26,7 +26,8 @@ import (
 // keeps it from then on. So there is one implementation of every rule, and the
 // loop is only a shorter way to the commonest answer.
 type Server struct {
-	api  *API
+	api  *httpapi.API
+	in   *Readings
 	http *http.Server
 	idle time.Duration // how long a connection may take for its next request
 
@@ -47,12 +48,12 @@ const laneBuffer = 4096
 // moved: moving it for every request costs more than parsing one.
 const deadlineSlack = 5 * time.Second
 
-// NewServer serves api through hs, whose handler it sets. idle bounds how long
+// NewServer serves the API through hs, whose handler it sets. idle bounds how long
 // a connection may be silent or slow.
-func NewServer(api *API, hs *http.Server, idle time.Duration) *Server {
-	hs.Handler = api
+func (g *Readings) NewServer(hs *http.Server, idle time.Duration) *Server {
+	hs.Handler = g.api
 	hs.ConnContext = markTLS
-	return &Server{api: api, http: hs, idle: idle, conns: make(map[*laneConn]struct{}), handed: make(chan net.Conn), done: make(chan struct{})}
+	return &Server{api: g.api, in: g, http: hs, idle: idle, conns: make(map[*laneConn]struct{}), handed: make(chan net.Conn), done: make(chan struct{})}
 }
 
 // markTLS tells requests about TLS, which net/http cannot see below a
@@ -232,7 +233,7 @@ func (lc *laneConn) serve() {
 	r := bufio.NewReaderSize(lc.c, laneBuffer)
 	defer func() {
 		if v := recover(); v != nil {
-			lc.s.api.Cfg.Log.Error("panic", "value", v)
+			lc.s.api.Log().Error("panic", "value", v)
 		}
 		lc.s.mu.Lock()
 		delete(lc.s.conns, lc)
@@ -444,18 +445,18 @@ func smallNumber(b []byte) (int, bool) {
 func (lc *laneConn) store() bool {
 	start := time.Now()
 	a := lc.s.api
-	g := a.ingest
-	now := a.Cfg.Now()
+	g := lc.s.in
+	now := a.Now()
 	if string(lc.req.token) != lc.token {
 		lc.token = string(lc.req.token)
 	}
 	ctx := context.Background()
-	p, err := a.Cfg.Auth.Authenticate(ctx, lc.token, now)
+	p, err := a.Auth().Authenticate(ctx, lc.token, now)
 	if err != nil || !p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
 		return false
 	}
 	s := g.single.Get().(*singleScratch)
-	status, e := g.ingest.Single(ctx, &p, now, lc.req.body, &s.Scratch)
+	status, e := g.Single(ctx, &p, now, lc.req.body, &s.Scratch)
 	if e != nil {
 		return false // s is not used again
 	}
@@ -478,7 +479,7 @@ func (lc *laneConn) answer(status int, s *singleScratch) {
 	if lc.req.id != nil {
 		b = append(b, lc.req.id...)
 	} else {
-		b = append(b, lc.s.api.IDs.New()...)
+		b = append(b, lc.s.api.RequestID(nil)...)
 	}
 	if l := lc.s.api.DeviceLimit; l.Every != 0 && s.Left >= 0 {
 		b = append(b, "\r\nRatelimit-Policy: "...)

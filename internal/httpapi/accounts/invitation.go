@@ -1,4 +1,4 @@
-package v1
+package accounts
 
 import (
 	"context"
@@ -58,32 +58,32 @@ type InviteInput struct {
 
 func (a people) invite(ctx context.Context, in *InviteInput) (InvitationData, error) {
 	c := httpapi.CallOf(ctx)
-	v, secret, err := a.cfg.Accounts.Invite(ctx, c.Principal, account.InviteRequest(in.Body), c.Now)
+	v, secret, err := a.service.Invite(ctx, c.Principal, account.InviteRequest(in.Body), c.Now)
 	if err != nil {
 		return InvitationData{}, err
 	}
 	return invitationData(c, &v, secret), nil
 }
 
-func (a people) renewInvitation(ctx context.Context, in *IDInput) (InvitationData, error) {
-	id, err := in.id()
+func (a people) renewInvitation(ctx context.Context, in *httpapi.IDInput) (InvitationData, error) {
+	id, err := in.Number()
 	if err != nil {
 		return InvitationData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	v, secret, err := a.cfg.Accounts.RenewInvitation(ctx, c.Principal, id, c.Now)
+	v, secret, err := a.service.RenewInvitation(ctx, c.Principal, id, c.Now)
 	if err != nil {
 		return InvitationData{}, err
 	}
 	return invitationData(c, &v, secret), nil
 }
 
-func (a people) withdrawInvitation(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a people) withdrawInvitation(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
-	return Done{}, a.cfg.Accounts.WithdrawInvitation(ctx, httpapi.CallOf(ctx).Principal, id)
+	return httpapi.Done{}, a.service.WithdrawInvitation(ctx, httpapi.CallOf(ctx).Principal, id)
 }
 
 // InvitationSecret is a body with the secret of an invitation. It stands in the
@@ -110,7 +110,7 @@ func (a people) lookUpInvitation(ctx context.Context, in *InvitationSecretInput)
 	c := httpapi.CallOf(ctx)
 	var out Invited
 	err := a.guess(c, func() error {
-		v, err := a.cfg.Accounts.Invitation(ctx, in.Body.Secret, c.Now)
+		v, err := a.service.Invitation(ctx, in.Body.Secret, c.Now)
 		out = Invited{v.Email, v.WorkspaceName, v.Role, wire.OrNull(v.InvitedByName), v.ExpiresAt}
 		return err
 	})
@@ -135,7 +135,7 @@ func (a people) acceptInvitation(ctx context.Context, in *InvitationAcceptInput)
 	b := &in.Body
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.Now)
+		s, err = a.service.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.Now)
 		return err
 	})
 	if err != nil {
@@ -145,10 +145,10 @@ func (a people) acceptInvitation(ctx context.Context, in *InvitationAcceptInput)
 	return UserData{userJSON(&s.User)}, nil
 }
 
-func (a people) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (Done, error) {
+func (a people) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	return Done{}, a.guess(c, func() error {
-		_, err := a.cfg.Accounts.Accept(ctx, c.Principal, in.Body.Secret, c.Now)
+	return httpapi.Done{}, a.guess(c, func() error {
+		_, err := a.service.Accept(ctx, c.Principal, in.Body.Secret, c.Now)
 		return err
 	})
 }

@@ -1,4 +1,4 @@
-package v1
+package accounts
 
 import (
 	"context"
@@ -9,18 +9,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-// Accounts keeps people, sessions, tokens, members, sites and the workspace.
-type Accounts interface {
-	personal
-	tokenAdmin
-	memberAdmin
-	inviter
-	secondFactors
-	siteAdmin
-	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
-}
 
 type personal interface {
 	SetupCode(ctx context.Context) (code string, needed bool, err error)
@@ -61,14 +51,14 @@ type SetupState struct {
 }
 
 func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState, error) {
-	_, needed, err := a.cfg.Accounts.SetupCode(ctx)
+	_, needed, err := a.service.SetupCode(ctx)
 	if err != nil {
 		return SetupState{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	state := SetupState{Needed: needed, Mail: a.cfg.Accounts.SendsMail()}
+	state := SetupState{Needed: needed, Mail: a.service.SendsMail()}
 	if cookie, err := c.R.Cookie(a.SessionCookie(c.R)); err == nil {
-		_, err := a.cfg.Auth.AuthenticateSession(ctx, cookie.Value, c.Now)
+		_, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.Now)
 		state.SignedIn = err == nil
 	}
 	return state, nil
@@ -94,7 +84,7 @@ func (a people) setUp(ctx context.Context, in *SetupInput) (UserData, error) {
 	b := &in.Body
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.Setup(ctx, account.SetupRequest{
+		s, err = a.service.Setup(ctx, account.SetupRequest{
 			Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
 		}, c.Now)
 		return err
@@ -125,7 +115,7 @@ func (a people) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.Now)
+		s, err = a.service.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.Now)
 		return err
 	})
 	if err != nil {
@@ -184,22 +174,19 @@ func (a people) setCookie(c *httpapi.Call, value string, ends time.Time) {
 	http.SetCookie(c.W, cookie)
 }
 
-// Done is the data of answers that have nothing to tell.
-type Done struct{}
-
-func (a people) signOut(ctx context.Context, _ *httpapi.NoInput) (Done, error) {
+func (a people) signOut(ctx context.Context, _ *httpapi.NoInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	if err := a.cfg.Accounts.SignOut(ctx, c.Principal); err != nil {
-		return Done{}, err
+	if err := a.service.SignOut(ctx, c.Principal); err != nil {
+		return httpapi.Done{}, err
 	}
 	a.setCookie(c, "", time.Unix(1, 0))
-	return Done{}, nil
+	return httpapi.Done{}, nil
 }
 
 // Me is what a signed-in person knows of themselves.
 type Me struct {
 	User        UserJSON        `json:"user"`
-	Workspace   WorkspaceJSON   `json:"workspace"`
+	Workspace   wire.Workspace  `json:"workspace"`
 	Role        rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`
 	Scopes      []string        `json:"scopes"`
 	Memberships []MembershipRef `json:"memberships"`
@@ -213,12 +200,12 @@ type MembershipRef struct {
 }
 
 func (a people) me(ctx context.Context, _ *httpapi.NoInput) (Me, error) {
-	p, err := a.cfg.Accounts.Me(ctx, httpapi.CallOf(ctx).Principal)
+	p, err := a.service.Me(ctx, httpapi.CallOf(ctx).Principal)
 	if err != nil {
 		return Me{}, err
 	}
 	out := Me{
-		User: userJSON(&p.User), Workspace: workspaceJSON(&p.Workspace), Role: p.Role, Scopes: p.Scopes.Names(),
+		User: userJSON(&p.User), Workspace: wire.NewWorkspace(&p.Workspace), Role: p.Role, Scopes: p.Scopes.Names(),
 		Memberships: membershipRefs(p.Memberships),
 	}
 	return out, nil
@@ -240,11 +227,11 @@ type MyWorkspaces struct {
 
 func (a people) myWorkspaces(ctx context.Context, _ *httpapi.NoInput) (MyWorkspaces, error) {
 	p := httpapi.CallOf(ctx).Principal
-	u, err := a.cfg.Auth.Person(ctx, p)
+	u, err := a.Auth().Person(ctx, p)
 	if err != nil {
 		return MyWorkspaces{}, err
 	}
-	all, err := a.cfg.Accounts.Memberships(ctx, p)
+	all, err := a.service.Memberships(ctx, p)
 	if err != nil {
 		return MyWorkspaces{}, err
 	}
@@ -265,7 +252,7 @@ type MeInput struct {
 
 func (a people) updateMe(ctx context.Context, in *MeInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
-	u, err := a.cfg.Accounts.UpdateMe(ctx, c.Principal, account.ProfilePatch(in.Body), c.Now)
+	u, err := a.service.UpdateMe(ctx, c.Principal, account.ProfilePatch(in.Body), c.Now)
 	if err != nil {
 		return UserData{}, err
 	}
@@ -287,7 +274,7 @@ func (a people) changePassword(ctx context.Context, in *PasswordInput) (UserData
 	c := httpapi.CallOf(ctx)
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.ChangePassword(ctx, c.Principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.Now)
+		s, err = a.service.ChangePassword(ctx, c.Principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.Now)
 		return err
 	})
 	if err != nil {
@@ -315,7 +302,7 @@ type SessionList struct {
 
 func (a people) listSessions(ctx context.Context, _ *httpapi.NoInput) (SessionList, error) {
 	c := httpapi.CallOf(ctx)
-	list, err := a.cfg.Accounts.Sessions(ctx, c.Principal, c.Now)
+	list, err := a.service.Sessions(ctx, c.Principal, c.Now)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -326,25 +313,16 @@ func (a people) listSessions(ctx context.Context, _ *httpapi.NoInput) (SessionLi
 	return out, nil
 }
 
-// IDInput names something by its number in a path.
-type IDInput struct {
-	ID string `path:"id" doc:"Integer id."`
-}
-
-func (in *IDInput) id() (int64, error) {
-	return pathID(in.ID, rimewatch.Errorf(rimewatch.CodeNotFound, "There is nothing with this id."))
-}
-
-func (a people) endSession(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a people) endSession(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
-	return Done{}, a.cfg.Accounts.RevokeSession(ctx, httpapi.CallOf(ctx).Principal, id)
+	return httpapi.Done{}, a.service.RevokeSession(ctx, httpapi.CallOf(ctx).Principal, id)
 }
 
-func (a people) endOtherSessions(ctx context.Context, _ *httpapi.NoInput) (Done, error) {
-	return Done{}, a.cfg.Accounts.RevokeOtherSessions(ctx, httpapi.CallOf(ctx).Principal)
+func (a people) endOtherSessions(ctx context.Context, _ *httpapi.NoInput) (httpapi.Done, error) {
+	return httpapi.Done{}, a.service.RevokeOtherSessions(ctx, httpapi.CallOf(ctx).Principal)
 }
 
 // SwitchBody names the workspace to look at.
@@ -357,12 +335,12 @@ type SwitchInput struct {
 	Body SwitchBody
 }
 
-func (a people) switchWorkspace(ctx context.Context, in *SwitchInput) (Done, error) {
-	err := a.cfg.Accounts.SwitchWorkspace(ctx, httpapi.CallOf(ctx).Principal, in.Body.WorkspaceID)
+func (a people) switchWorkspace(ctx context.Context, in *SwitchInput) (httpapi.Done, error) {
+	err := a.service.SwitchWorkspace(ctx, httpapi.CallOf(ctx).Principal, in.Body.WorkspaceID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		return Done{}, rimewatch.Invalid("workspace_id", "is not one of your workspaces")
+		return httpapi.Done{}, rimewatch.Invalid("workspace_id", "is not one of your workspaces")
 	}
-	return Done{}, err
+	return httpapi.Done{}, err
 }
 
 func (a people) accountRoutes() []httpapi.Route {

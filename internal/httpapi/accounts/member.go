@@ -1,4 +1,4 @@
-package v1
+package accounts
 
 import (
 	"context"
@@ -37,11 +37,11 @@ type MemberList struct {
 
 func (a people) listMembers(ctx context.Context, _ *httpapi.NoInput) (MemberList, error) {
 	c := httpapi.CallOf(ctx)
-	members, err := a.cfg.Accounts.Members(ctx, c.Principal)
+	members, err := a.service.Members(ctx, c.Principal)
 	if err != nil {
 		return MemberList{}, err
 	}
-	pending, err := a.cfg.Accounts.Invitations(ctx, c.Principal)
+	pending, err := a.service.Invitations(ctx, c.Principal)
 	if err != nil {
 		return MemberList{}, err
 	}
@@ -67,29 +67,29 @@ type MemberUpdate struct {
 
 // MemberUpdateInput carries the body that changes a member.
 type MemberUpdateInput struct {
-	IDInput
+	httpapi.IDInput
 	Body MemberUpdate
 }
 
 func (a people) changeRole(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
-	id, err := in.id()
+	id, err := in.Number()
 	if err != nil {
 		return MemberData{}, err
 	}
-	m, err := a.cfg.Accounts.ChangeRole(ctx, httpapi.CallOf(ctx).Principal, id, in.Body.Role)
+	m, err := a.service.ChangeRole(ctx, httpapi.CallOf(ctx).Principal, id, in.Body.Role)
 	if err != nil {
 		return MemberData{}, err
 	}
 	return MemberData{memberJSON(&m)}, nil
 }
 
-func (a people) removeMember(ctx context.Context, in *IDInput) (Done, error) {
-	id, err := in.id()
+func (a people) removeMember(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	return Done{}, a.cfg.Accounts.RemoveMember(ctx, c.Principal, id, c.Now)
+	return httpapi.Done{}, a.service.RemoveMember(ctx, c.Principal, id, c.Now)
 }
 
 func (a people) memberRoutes() []httpapi.Route {

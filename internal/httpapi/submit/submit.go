@@ -1,4 +1,4 @@
-package v1
+package submit
 
 import (
 	"context"
@@ -13,18 +13,58 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// futureTolerance is how far a device's clock may be ahead.
-const futureTolerance = 5 * rimewatch.Minute
+// Writer stores readings and creates devices.
+type Writer interface {
+	// Submit stores readings. It sets each input's Outcome, the time of readings
+	// without one, and the time of receipt. It keeps no reference to inputs after
+	// it has returned nil. CodeUnavailable means that nothing was stored and a
+	// retry is safe.
+	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
+	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
+}
 
-// Ingest takes readings in. It knows nothing of net/http, so that a leaner
-// listener can use it too: whoever calls it has authenticated the principal and
-// read the body.
-type Ingest struct {
-	writer   Writer
-	fleet    Fleet
-	history  History
-	settings *settingsCache
-	devices  *httpapi.Limiter
+// Fleet knows the devices.
+type Fleet interface {
+	Identify(workspaceID int64, serial []byte) *store.Identity
+}
+
+// History has the readings that are stored.
+type History interface {
+	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
+}
+
+// Config of Readings. Everything is needed.
+type Config struct {
+	Writer  Writer
+	Fleet   Fleet
+	History History
+}
+
+// Readings takes readings in.
+type Readings struct {
+	Config
+	api    *httpapi.API
+	single sync.Pool // *singleScratch
+	batch  sync.Pool // *batchScratch
+
+	singleMeter, batchMeter httpapi.HotMeter
+}
+
+// New prepares the reception of readings; Routes puts it into a frame.
+func New(cfg Config) *Readings {
+	return &Readings{
+		Config: cfg,
+		single: sync.Pool{New: func() any { return &singleScratch{body: make([]byte, 0, 1024)} }},
+		batch:  sync.Pool{New: func() any { return new(batchScratch) }},
+	}
+}
+
+// Routes is a part of the API.
+func (g *Readings) Routes(frame *httpapi.API) []httpapi.Route {
+	g.api = frame
+	g.singleMeter = frame.HotMeter(http.MethodPost, singlePath)
+	g.batchMeter = frame.HotMeter(http.MethodPost, batchPath)
+	return g.routes()
 }
 
 // Scratch is the memory of one call to Ingest, for reuse.
@@ -38,19 +78,19 @@ type Scratch struct {
 // Single stores the reading in body and leaves the answer in s.Out: 201 for a
 // new reading, 200 for one that was there already. After an error s must not be
 // used again: the write path may still hold it.
-func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
+func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	s.Left = -1
 	if e := wire.DecodeReading(body, &s.sent); e != nil {
 		return 0, e
 	}
-	settings, failed := g.settings.get(ctx, p.WorkspaceID, now)
+	settings, failed := g.api.Settings.Get(ctx, p.WorkspaceID, now)
 	if failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
 	if what := outsideWindow(s.sent.At, now, settings.RawDays); what != "" {
 		return 0, rimewatch.Invalid("recorded_at", "%s", what)
 	}
-	who := g.fleet.Identify(p.WorkspaceID, s.sent.Serial)
+	who := g.Fleet.Identify(p.WorkspaceID, s.sent.Serial)
 	if who == nil {
 		if !settings.AutoRegister {
 			return 0, errUnknownDevice()
@@ -59,27 +99,27 @@ func (g *Ingest) Single(ctx context.Context, p *account.Principal, now rimewatch
 			return 0, httpapi.AsError(failed)
 		}
 	}
-	left, wait := g.devices.Take(who.ID, now)
+	left, wait := g.api.DeviceLimit.Take(who.ID, now)
 	s.Left = left
 	if wait > 0 {
 		return 0, httpapi.ErrRateLimited(wait)
 	}
 	in := &s.one[0]
 	*in = store.Input{DeviceID: who.ID, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
-	if failed = g.writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
+	if failed = g.Writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
 	return g.answer(ctx, who, in, s)
 }
 
-func (g *Ingest) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
+func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
 		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false)
 		return http.StatusCreated, nil
 	case store.Duplicate:
 		// The first value is kept, so that is the one to show.
-		stored, failed := g.history.ReadingAt(ctx, in.DeviceID, in.Reading.At)
+		stored, failed := g.History.ReadingAt(ctx, in.DeviceID, in.Reading.At)
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
@@ -105,7 +145,7 @@ func outsideWindow(at, now rimewatch.Time, rawDays int) string {
 	switch {
 	case at == 0:
 		return ""
-	case at > now+futureTolerance:
+	case at > now+httpapi.FutureTolerance:
 		return "must not be more than 5 minutes in the future"
 	case at < now-rimewatch.Time(rawDays)*rimewatch.Day:
 		return "is before the time for which readings are kept"
@@ -119,12 +159,12 @@ func errUnknownDevice() *rimewatch.Error {
 }
 
 // autoRegister creates the device of an unknown serial.
-func (g *Ingest) autoRegister(ctx context.Context, p *account.Principal, serial string) (*store.Identity, error) {
+func (g *Readings) autoRegister(ctx context.Context, p *account.Principal, serial string) (*store.Identity, error) {
 	ctx = store.WithActor(ctx, httpapi.TokenActor(p))
 	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
-	view, err := g.writer.CreateDevice(ctx, &d)
+	view, err := g.Writer.CreateDevice(ctx, &d)
 	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
-		if who := g.fleet.Identify(p.WorkspaceID, []byte(serial)); who != nil {
+		if who := g.Fleet.Identify(p.WorkspaceID, []byte(serial)); who != nil {
 			return who, nil // another reading of the device was quicker
 		}
 	}
@@ -132,16 +172,6 @@ func (g *Ingest) autoRegister(ctx context.Context, p *account.Principal, serial 
 		return nil, err
 	}
 	return store.IdentityOf(&view.Device), nil
-}
-
-// ingestRoutes serve Ingest over net/http, past router and huma.
-type ingestRoutes struct {
-	api    *core
-	ingest Ingest
-	single sync.Pool // *singleScratch
-	batch  sync.Pool // *batchScratch
-
-	singleMeter, batchMeter httpapi.HotMeter
 }
 
 type singleScratch struct {
@@ -159,20 +189,6 @@ const (
 	batchPath  = "/v1/readings/batch"
 )
 
-func newIngestRoutes(a *core) *ingestRoutes {
-	return &ingestRoutes{
-		api: a,
-		ingest: Ingest{
-			writer: a.cfg.Writer, fleet: a.cfg.Fleet, history: a.cfg.History,
-			settings: &a.settings, devices: a.DeviceLimit,
-		},
-		single:      sync.Pool{New: func() any { return &singleScratch{body: make([]byte, 0, 1024)} }},
-		batch:       sync.Pool{New: func() any { return new(batchScratch) }},
-		singleMeter: a.Meter.Hot(http.MethodPost, singlePath),
-		batchMeter:  a.Meter.Hot(http.MethodPost, batchPath),
-	}
-}
-
 // Header values that all answers of the hot path share; never changed.
 var (
 	jsonType = []string{httpapi.TypeJSON}
@@ -181,8 +197,8 @@ var (
 
 // begin does what both routes do first: name the request, authenticate it,
 // check the scope.
-func (g *ingestRoutes) begin(w http.ResponseWriter, r *http.Request, now rimewatch.Time) (id string, p account.Principal, e *rimewatch.Error) {
-	id = g.api.IDs.Of(r.Header)
+func (g *Readings) begin(w http.ResponseWriter, r *http.Request, now rimewatch.Time) (id string, p account.Principal, e *rimewatch.Error) {
+	id = g.api.RequestID(r.Header)
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h[httpapi.RequestIDHeader] = []string{id}
@@ -197,7 +213,7 @@ func (g *ingestRoutes) begin(w http.ResponseWriter, r *http.Request, now rimewat
 	return id, p, nil
 }
 
-func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
+func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	status := 0
 	defer func() {
@@ -207,7 +223,7 @@ func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
 		}
 		g.singleMeter.Observe(status, time.Since(start))
 	}()
-	now := g.api.cfg.Now()
+	now := g.api.Now()
 	id, p, e := g.begin(w, r, now)
 	if e != nil {
 		status = g.fail(w, r, id, e)
@@ -229,7 +245,7 @@ func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
 		status = g.fail(w, r, id, e)
 		return
 	}
-	status, e = g.ingest.Single(r.Context(), &p, now, s.body, &s.Scratch)
+	status, e = g.Single(r.Context(), &p, now, s.body, &s.Scratch)
 	if s.Left >= 0 {
 		g.api.DeviceLimit.Header(w.Header(), s.Left)
 	}
@@ -247,12 +263,12 @@ func (g *ingestRoutes) serveSingle(w http.ResponseWriter, r *http.Request) {
 // maxKept bounds the buffers that a pool keeps for single readings.
 const maxKept = 64 << 10
 
-func (g *ingestRoutes) fail(w http.ResponseWriter, r *http.Request, id string, e *rimewatch.Error) int {
+func (g *Readings) fail(w http.ResponseWriter, r *http.Request, id string, e *rimewatch.Error) int {
 	g.api.Fail(&httpapi.Call{ID: id, W: w, R: r}, e)
 	return httpapi.StatusOf[e.Code]
 }
 
-func (g *ingestRoutes) panicked(w http.ResponseWriter, r *http.Request, v any) {
+func (g *Readings) panicked(w http.ResponseWriter, r *http.Request, v any) {
 	rec := &httpapi.Recorder{ResponseWriter: w}
 	g.api.Panicked(&httpapi.Call{ID: w.Header().Get(httpapi.RequestIDHeader), W: rec, R: r}, rec, v)
 }

@@ -1,4 +1,4 @@
-package v1
+package accounts
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type SecondFactorState struct {
 }
 
 func (a factors) state(ctx context.Context, _ *httpapi.NoInput) (SecondFactorState, error) {
-	f, err := a.cfg.Accounts.SecondFactor(ctx, httpapi.CallOf(ctx).Principal)
+	f, err := a.service.SecondFactor(ctx, httpapi.CallOf(ctx).Principal)
 	return SecondFactorState{f.Since != 0, f.Since, f.Codes}, err
 }
 
@@ -59,7 +59,7 @@ func (a factors) begin(ctx context.Context, in *CurrentPasswordInput) (SecondFac
 	c := httpapi.CallOf(ctx)
 	var key account.FactorKey
 	err := a.guess(c, func() (err error) {
-		key, err = a.cfg.Accounts.BeginSecondFactor(ctx, c.Principal, in.Body.CurrentPassword)
+		key, err = a.service.BeginSecondFactor(ctx, c.Principal, in.Body.CurrentPassword)
 		return err
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func (a factors) confirm(ctx context.Context, in *CodeInput) (RecoveryCodes, err
 	var s account.SignedIn
 	var codes []string
 	err := a.guess(c, func() (err error) {
-		s, codes, err = a.cfg.Accounts.ConfirmSecondFactor(ctx, c.Principal, in.Body.Code, a.client(c), c.Now)
+		s, codes, err = a.service.ConfirmSecondFactor(ctx, c.Principal, in.Body.Code, a.client(c), c.Now)
 		return err
 	})
 	if err != nil {
@@ -102,34 +102,34 @@ func (a factors) renewCodes(ctx context.Context, in *CurrentPasswordInput) (Reco
 	c := httpapi.CallOf(ctx)
 	var codes []string
 	err := a.guess(c, func() (err error) {
-		codes, err = a.cfg.Accounts.RenewRecoveryCodes(ctx, c.Principal, in.Body.CurrentPassword)
+		codes, err = a.service.RenewRecoveryCodes(ctx, c.Principal, in.Body.CurrentPassword)
 		return err
 	})
 	return RecoveryCodes{codes}, err
 }
 
-func (a factors) remove(ctx context.Context, in *CurrentPasswordInput) (Done, error) {
+func (a factors) remove(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.cfg.Accounts.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
+		s, err = a.service.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
 		return err
 	})
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	a.setSession(c, s)
-	return Done{}, nil
+	return httpapi.Done{}, nil
 }
 
-func (a factors) erase(ctx context.Context, in *CurrentPasswordInput) (Done, error) {
+func (a factors) erase(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	err := a.guess(c, func() error { return a.cfg.Accounts.Erase(ctx, c.Principal, in.Body.CurrentPassword, c.Now) })
+	err := a.guess(c, func() error { return a.service.Erase(ctx, c.Principal, in.Body.CurrentPassword, c.Now) })
 	if err != nil {
-		return Done{}, err
+		return httpapi.Done{}, err
 	}
 	a.setCookie(c, "", time.Unix(1, 0))
-	return Done{}, nil
+	return httpapi.Done{}, nil
 }
 
 // ForgotBody names the account whose password is forgotten.
@@ -143,12 +143,12 @@ type ForgotInput struct {
 }
 
 // forgot counts against the address like a failure: nobody needs many.
-func (a factors) forgot(ctx context.Context, in *ForgotInput) (Done, error) {
+func (a factors) forgot(ctx context.Context, in *ForgotInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	if wait := a.AuthFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
-		return Done{}, httpapi.ErrTooManyFailures(wait)
+		return httpapi.Done{}, httpapi.ErrTooManyFailures(wait)
 	}
-	return Done{}, a.cfg.Accounts.RequestReset(in.Body.Email, c.Now)
+	return httpapi.Done{}, a.service.RequestReset(in.Body.Email, c.Now)
 }
 
 // ResetBody sets a password by a link.
@@ -162,10 +162,10 @@ type ResetInput struct {
 	Body ResetBody
 }
 
-func (a factors) reset(ctx context.Context, in *ResetInput) (Done, error) {
+func (a factors) reset(ctx context.Context, in *ResetInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	return Done{}, a.guess(c, func() error {
-		return a.cfg.Accounts.ResetByLink(ctx, in.Body.Secret, in.Body.Password, c.Now)
+	return httpapi.Done{}, a.guess(c, func() error {
+		return a.service.ResetByLink(ctx, in.Body.Secret, in.Body.Password, c.Now)
 	})
 }
 

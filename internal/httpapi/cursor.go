@@ -1,4 +1,4 @@
-package v1
+package httpapi
 
 import (
 	"crypto/hmac"
@@ -10,23 +10,23 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// cursorKind says which list a cursor belongs to. It is part of the cursor.
-type cursorKind byte
+// CursorKind says which list a cursor belongs to. It is part of the cursor.
+type CursorKind byte
 
 // The lists that page by cursor.
 const (
-	cursorDevices     cursorKind = 'd'
-	cursorAlerts      cursorKind = 'a'
-	cursorHistory     cursorKind = 'h'
-	cursorHistoryDown cursorKind = 'H'
-	cursorAudit       cursorKind = 'u'
-	cursorDeliveries  cursorKind = 'n'
+	CursorDevices     CursorKind = 'd'
+	CursorAlerts      CursorKind = 'a'
+	CursorHistory     CursorKind = 'h'
+	CursorHistoryDown CursorKind = 'H'
+	CursorAudit       CursorKind = 'u'
+	CursorDeliveries  CursorKind = 'n'
 )
 
-// cursorCodec writes places in lists as opaque text: a version, the kind, two
+// CursorCodec writes places in lists as opaque text: a version, the kind, two
 // integers, and an HMAC over them and the owner (workspace or device), so that
 // a cursor works only where it was given out.
-type cursorCodec struct{ key [32]byte }
+type CursorCodec struct{ Key [32]byte }
 
 const (
 	cursorVersion = 1
@@ -34,8 +34,8 @@ const (
 	maxCursorLen  = 64
 )
 
-// encode writes the place (a, b) in the owner's list.
-func (c *cursorCodec) encode(kind cursorKind, owner, a, b int64) string {
+// Encode writes the place (a, b) in the owner's list.
+func (c *CursorCodec) Encode(kind CursorKind, owner, a, b int64) string {
 	buf := make([]byte, 0, 2+2*binary.MaxVarintLen64+cursorMACLen)
 	buf = append(buf, cursorVersion, byte(kind))
 	buf = binary.AppendVarint(buf, a)
@@ -43,16 +43,16 @@ func (c *cursorCodec) encode(kind cursorKind, owner, a, b int64) string {
 	return base64.RawURLEncoding.EncodeToString(append(buf, c.mac(buf, owner)...))
 }
 
-func (c *cursorCodec) mac(payload []byte, owner int64) []byte {
-	m := hmac.New(sha256.New, c.key[:])
+func (c *CursorCodec) mac(payload []byte, owner int64) []byte {
+	m := hmac.New(sha256.New, c.Key[:])
 	_, _ = m.Write(payload)
 	_, _ = m.Write(binary.LittleEndian.AppendUint64(nil, uint64(owner)))
 	return m.Sum(nil)[:cursorMACLen]
 }
 
-// decode reads a cursor: CodeValidationFailed on cursor when it is not one that
+// Decode reads a cursor: CodeValidationFailed on cursor when it is not one that
 // encode gave out for this list.
-func (c *cursorCodec) decode(kind cursorKind, owner int64, s string) (a, b int64, e *rimewatch.Error) {
+func (c *CursorCodec) Decode(kind CursorKind, owner int64, s string) (a, b int64, e *rimewatch.Error) {
 	invalid := func() (int64, int64, *rimewatch.Error) {
 		return 0, 0, rimewatch.Invalid("cursor", "is not a cursor of this list")
 	}

@@ -1,4 +1,4 @@
-package v1
+package httpapi
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 // change works everywhere within a second.
 const settingsFor = 900 * rimewatch.Millisecond
 
-// settingsCache remembers the settings of workspaces for the hot path.
-type settingsCache struct {
+// SettingsCache remembers the settings of workspaces for the hot path.
+type SettingsCache struct {
 	load func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error)
 	mu   sync.RWMutex
 	byID map[int64]cachedSettings
@@ -26,7 +26,8 @@ type cachedSettings struct {
 // maxSettings bounds the memory; beyond it the cache starts anew.
 const maxSettings = 10_000
 
-func (c *settingsCache) get(ctx context.Context, workspaceID int64, now rimewatch.Time) (rimewatch.Workspace, error) {
+// Get returns the settings of a workspace, at most settingsFor old.
+func (c *SettingsCache) Get(ctx context.Context, workspaceID int64, now rimewatch.Time) (rimewatch.Workspace, error) {
 	c.mu.RLock()
 	e, ok := c.byID[workspaceID]
 	c.mu.RUnlock()
@@ -46,8 +47,8 @@ func (c *settingsCache) get(ctx context.Context, workspaceID int64, now rimewatc
 	return w, nil
 }
 
-// forget drops what is remembered of a workspace after a change.
-func (c *settingsCache) forget(workspaceID int64) {
+// Forget drops what is remembered of a workspace after a change.
+func (c *SettingsCache) Forget(workspaceID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byID, workspaceID)

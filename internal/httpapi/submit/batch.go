@@ -1,4 +1,4 @@
-package v1
+package submit
 
 import (
 	"bytes"
@@ -54,13 +54,13 @@ type batchContext struct {
 
 // Batch stores the readings in body and leaves the answer in b.Out. Good items
 // are stored even when others are bad. After an error b must not be used again.
-func (g *Ingest) Batch(ctx context.Context, p *account.Principal, now rimewatch.Time, ndjson bool, body []byte, b *Batch) *rimewatch.Error {
-	settings, err := g.settings.get(ctx, p.WorkspaceID, now)
+func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatch.Time, ndjson bool, body []byte, b *Batch) *rimewatch.Error {
+	settings, err := g.api.Settings.Get(ctx, p.WorkspaceID, now)
 	if err != nil {
 		return httpapi.AsError(err)
 	}
 	b.reset()
-	bc := batchContext{p.WorkspaceID, p, now, settings, g.fleet}
+	bc := batchContext{p.WorkspaceID, p, now, settings, g.Fleet}
 	read := b.reader.ReadDocument
 	if ndjson {
 		read = b.reader.ReadLines
@@ -74,7 +74,7 @@ func (g *Ingest) Batch(ctx context.Context, p *account.Principal, now rimewatch.
 		}
 	}
 	if len(b.inputs) > 0 {
-		if err := g.writer.Submit(ctx, p.WorkspaceID, b.inputs); err != nil {
+		if err := g.Writer.Submit(ctx, p.WorkspaceID, b.inputs); err != nil {
 			return httpapi.AsError(err)
 		}
 	}
@@ -125,19 +125,15 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	return nil
 }
 
-// registerAtOnce is how many devices are created side by side: they share the
-// commits of the group writer.
-const registerAtOnce = 64
-
 // registerPending creates the devices of unknown serials and takes their
 // readings into the batch, in the order in which they came.
-func (g *Ingest) registerPending(ctx context.Context, bc *batchContext, b *Batch) *rimewatch.Error {
+func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Batch) *rimewatch.Error {
 	type result struct {
 		who *store.Identity
 		err error
 	}
 	created := make(map[string]*result)
-	slots := make(chan struct{}, registerAtOnce)
+	slots := make(chan struct{}, httpapi.RegisterAtOnce)
 	var wg sync.WaitGroup
 	for i := range b.pending {
 		serial := b.pending[i].serial
@@ -207,7 +203,7 @@ func (b *Batch) answer() {
 	b.Out = append(out, "]}}\n"...)
 }
 
-func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
+func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	status := 0
 	defer func() {
@@ -217,7 +213,7 @@ func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
 		}
 		g.batchMeter.Observe(status, time.Since(start))
 	}()
-	now := g.api.cfg.Now()
+	now := g.api.Now()
 	id, p, e := g.begin(w, r, now)
 	if e != nil {
 		status = g.fail(w, r, id, e)
@@ -236,7 +232,7 @@ func (g *ingestRoutes) serveBatch(w http.ResponseWriter, r *http.Request) {
 		e = httpapi.ErrEmptyBody
 	}
 	if e == nil {
-		e = g.ingest.Batch(r.Context(), &p, now, mediaType == httpapi.TypeNDJSON, body, &s.Batch)
+		e = g.Batch(r.Context(), &p, now, mediaType == httpapi.TypeNDJSON, body, &s.Batch)
 	}
 	if e != nil {
 		status = g.fail(w, r, id, e) // s is not used again

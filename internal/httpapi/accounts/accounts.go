@@ -1,0 +1,33 @@
+// Package accounts is the part of the REST API about people: signing in, second
+// factors, members, invitations and API tokens, in the frame of package httpapi.
+// It is tested with the other resources in package v1.
+package accounts
+
+import (
+	"slices"
+
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+// Service keeps people, sessions, tokens and members.
+type Service interface {
+	personal
+	tokenAdmin
+	memberAdmin
+	inviter
+	secondFactors
+}
+
+// people has the routes of the package and what answers them.
+type people struct {
+	*httpapi.API
+	service Service
+}
+
+// Routes returns the part of the API that s answers.
+func Routes(s Service) httpapi.Part {
+	return func(frame *httpapi.API) []httpapi.Route {
+		a := people{frame, s}
+		return slices.Concat(a.tokenRoutes(), a.memberRoutes(), a.invitationRoutes(), factors{a}.routes(), a.accountRoutes())
+	}
+}

@@ -1,0 +1,116 @@
+package accounts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+type tokenAdmin interface {
+	CreateToken(ctx context.Context, p account.Principal, r account.TokenRequest, now rimewatch.Time) (rimewatch.Token, string, error)
+	Tokens(ctx context.Context, p account.Principal) ([]store.TokenView, error)
+	RevokeToken(ctx context.Context, p account.Principal, id int64, now rimewatch.Time) error
+}
+
+// Token is an API token as it is listed.
+type Token struct {
+	ID         int64          `json:"id"`
+	Name       string         `json:"name"`
+	Prefix     string         `json:"prefix" doc:"How the token begins, to recognise it by."`
+	Scopes     []string       `json:"scopes"`
+	CreatedBy  *string        `json:"created_by" doc:"null for the command line."`
+	CreatedAt  rimewatch.Time `json:"created_at" nullable:"false"`
+	LastUsedAt rimewatch.Time `json:"last_used_at" doc:"To the minute; null = never."`
+	ExpiresAt  rimewatch.Time `json:"expires_at" doc:"null = never."`
+}
+
+func tokenJSON(t *rimewatch.Token, maker string) Token {
+	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), wire.OrNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
+}
+
+// TokenList are the tokens of a workspace.
+type TokenList struct {
+	Tokens []Token `json:"tokens"`
+}
+
+func (a people) listTokens(ctx context.Context, _ *httpapi.NoInput) (TokenList, error) {
+	list, err := a.service.Tokens(ctx, httpapi.CallOf(ctx).Principal)
+	if err != nil {
+		return TokenList{}, err
+	}
+	out := TokenList{make([]Token, len(list))}
+	for i := range list {
+		out.Tokens[i] = tokenJSON(&list[i].Token, list[i].CreatedByName)
+	}
+	return out, nil
+}
+
+// TokenCreate is the body that makes a token.
+type TokenCreate struct {
+	Name      string          `json:"name" minLength:"1" maxLength:"200"`
+	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets full, ingest and read. Default: full." enum:"full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write"`
+	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
+}
+
+// TokenCreateInput carries the body that makes a token.
+type TokenCreateInput struct {
+	Body TokenCreate
+}
+
+// NewToken is the answer with a new token.
+type NewToken struct {
+	Token      Token  `json:"token"`
+	PlainToken string `json:"plain_token" doc:"The token itself. It is shown here and never again."`
+}
+
+func (a people) createToken(ctx context.Context, in *TokenCreateInput) (NewToken, error) {
+	c := httpapi.CallOf(ctx)
+	r := account.TokenRequest{Name: in.Body.Name}
+	if in.Body.Scopes != nil {
+		var err error
+		if r.Scopes, err = rimewatch.ParseScopes(in.Body.Scopes); err != nil {
+			return NewToken{}, err
+		}
+	}
+	if in.Body.ExpiresAt != nil {
+		r.ExpiresAt = *in.Body.ExpiresAt
+	}
+	t, plain, err := a.service.CreateToken(ctx, c.Principal, r, c.Now)
+	if err != nil {
+		return NewToken{}, err
+	}
+	maker, err := a.Actor(ctx, c.Principal)
+	if err != nil {
+		return NewToken{}, err
+	}
+	return NewToken{tokenJSON(&t, maker), plain}, nil
+}
+
+func (a people) revokeToken(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+	id, err := in.Number()
+	if err != nil {
+		return httpapi.Done{}, err
+	}
+	c := httpapi.CallOf(ctx)
+	return httpapi.Done{}, a.service.RevokeToken(ctx, c.Principal, id, c.Now)
+}
+
+func (a people) tokenRoutes() []httpapi.Route {
+	admin := httpapi.Person(rimewatch.RoleAdmin)
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Tag: "Workspace", Summary: "List API tokens", Access: admin, Bind: httpapi.Handle(a.listTokens)},
+		{
+			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Make an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Bind: httpapi.Handle(a.createToken),
+		},
+		{
+			Method: http.MethodDelete, Path: "/v1/tokens/{id}", ID: "revoke-token", Tag: "Workspace", Summary: "Revoke an API token", Access: admin,
+			Description: "It stops working within a second.", Bind: httpapi.Handle(a.revokeToken),
+		},
+	}
+}

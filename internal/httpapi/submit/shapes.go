@@ -1,0 +1,96 @@
+package submit
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// ReadingBody is a reading as devices send it. The ingest routes decode it by
+// hand; this is its description, and a test holds the two together.
+type ReadingBody struct {
+	DeviceSerial string          `json:"device_serial" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9._:-]{1,64}$" patternDescription:"1 to 64 of the characters A-Z a-z 0-9 . _ : -" example:"WIF-0001"`
+	RecordedAt   *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
+}
+
+// ReadingInput carries one reading.
+type ReadingInput struct {
+	Body ReadingBody
+}
+
+// StoredReading is the data of the answer to one reading.
+type StoredReading struct {
+	Reading   wire.DeviceReading `json:"reading"`
+	Duplicate bool               `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
+}
+
+// ReadingBatch is the body of a batch.
+type ReadingBatch struct {
+	Readings []ReadingBody `json:"readings" minItems:"1" maxItems:"10000"`
+}
+
+// ReadingBatchInput carries a batch.
+type ReadingBatchInput struct {
+	Body ReadingBatch
+}
+
+// BatchResult says how a batch went.
+type BatchResult struct {
+	Accepted   int             `json:"accepted"`
+	Duplicates int             `json:"duplicates"`
+	Rejected   int             `json:"rejected"`
+	Results    []BatchRejected `json:"results" doc:"Only the rejected items."`
+}
+
+// BatchRejected is one item that was not stored.
+type BatchRejected struct {
+	Index  int                 `json:"index" doc:"Place in the batch, from 0; blank lines do not count."`
+	Status int                 `json:"status" doc:"The HTTP status that the item would have got alone."`
+	Code   rimewatch.Code      `json:"code"`
+	Fields map[string][]string `json:"fields"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	for f := range rimewatch.AllFields.All() {
+		info := f.Info()
+		p := httpapi.FieldSchema(&info)
+		p.Nullable = true
+		p.Minimum, p.Maximum = &info.Min, &info.Max
+		p.Description = info.Doc
+		p.Examples = []any{info.Example}
+		s.Properties[f.String()] = p
+	}
+	for x := range rimewatch.NumFlags {
+		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Nullable: true}
+	}
+	return s
+}
+
+// describedOnly stands in for handlers of routes that are served past the
+// router.
+func describedOnly(*httpapi.Call) error { return errors.New("this route is served elsewhere") }
+
+func (g *Readings) routes() []httpapi.Route {
+	write := httpapi.Scope(rimewatch.ScopeReadingsWrite)
+	return []httpapi.Route{
+		{
+			Method: http.MethodPost, Path: singlePath, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
+			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
+				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
+			Status: http.StatusCreated, OrOK: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, Bind: httpapi.Raw[ReadingInput, StoredReading](describedOnly), Direct: g.serveSingle,
+		},
+		{
+			Method: http.MethodPost, Path: batchPath, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,
+			Body: httpapi.BodyRule{Types: []string{httpapi.TypeJSON, httpapi.TypeNDJSON}, Stream: true},
+			Description: "Up to 10,000 readings as `{\"readings\":[…]}` or as NDJSON, one a line; gzip and zstd are understood. Good items are stored even when others are bad. " +
+				"A bad NDJSON line rejects that item, a malformed JSON document is refused whole.",
+			Bind: httpapi.Raw[ReadingBatchInput, BatchResult](describedOnly), Direct: g.serveBatch,
+		},
+	}
+}

@@ -1,0 +1,37 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Workspace is a workspace with its settings.
+type Workspace struct {
+	ID           int64          `json:"id"`
+	Name         string         `json:"name"`
+	AutoRegister bool           `json:"auto_register" doc:"A reading of an unknown serial creates the device."`
+	TimeZone     string         `json:"timezone"`
+	RawDays      int            `json:"raw_days" doc:"Days for which readings are kept."`
+	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
+	SecondFactor bool           `json:"require_second_factor" doc:"Members sign in with a second factor. API tokens are not concerned."`
+	Limits       typeLimits     `json:"limits" doc:"What the workspace overrides for all its devices of a type, by the slug of the type."`
+	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
+	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
+}
+
+// NewWorkspace returns the shape of w.
+func NewWorkspace(w *rimewatch.Workspace) Workspace {
+	return Workspace{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.CreatedAt, w.UpdatedAt}
+}
+
+// typeLimits are overrides by type of equipment, never null.
+type typeLimits map[string]rimewatch.LimitOverrides
+
+// MarshalJSON implements json.Marshaler.
+func (t typeLimits) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]rimewatch.LimitOverrides(t))
+}
