@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,6 +47,7 @@ type Config struct {
 	// GuardServices makes all HTTP clients of the process that name no transport
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
+	ACME          *http.Client // reaches the authority of --tls-auto; nil = http.DefaultClient
 }
 
 // server is net/http's server or the API's own, which is quicker where there is
@@ -207,12 +207,11 @@ func (a *App) Start(ctx context.Context) (err error) {
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	a.server = a.readings.NewServer(hs, idleTimeout)
-	if a.cfg.TLSCert != "" {
-		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
-		if err != nil {
-			return fmt.Errorf("TLS: %w", err)
-		}
-		a.listener = tls.NewListener(a.listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	encrypted, err := a.overTLS()
+	if err != nil {
+		return err
+	}
+	if encrypted {
 		a.server = hs
 	}
 	run, cancel := context.WithCancel(context.Background())
@@ -245,7 +244,7 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // URL is the server's address for a browser on this machine.
 func (a *App) URL() string {
 	scheme := "http"
-	if a.cfg.TLSCert != "" {
+	if a.cfg.TLSCert != "" || len(a.cfg.TLSAuto) > 0 {
 		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(a.Addr())

@@ -25,6 +25,10 @@ type Serve struct {
 	TLSCert      string   `group:"network" env:"RIMEWATCH_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Certificate chain, PEM. Serves HTTPS."`
 	TLSKey       string   `group:"network" env:"RIMEWATCH_TLS_KEY" name:"tls-key" placeholder:"FILE" help:"Key of the certificate, PEM."`
 
+	TLSAuto          []string `group:"network" env:"RIMEWATCH_TLS_AUTO" name:"tls-auto" placeholder:"DOMAIN" help:"Domain to get a certificate for automatically (ACME, Let's Encrypt). Serves HTTPS; listen on port 443, which the authority must reach. Using it accepts the authority's terms."`
+	TLSAutoEmail     string   `group:"network" env:"RIMEWATCH_TLS_AUTO_EMAIL" name:"tls-auto-email" placeholder:"ADDR" help:"Address that the authority may write to about the certificates."`
+	TLSAutoDirectory string   `group:"network" env:"RIMEWATCH_TLS_AUTO_DIRECTORY" name:"tls-auto-directory" placeholder:"URL" help:"ACME directory of another authority. Default: Let's Encrypt."`
+
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests per minute and token, not counting readings and heartbeats. 0 = no limit."`
 	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications per minute and address. 0 = no limit."`
 
@@ -58,6 +62,9 @@ func (c *Serve) Validate() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key go together")
 	}
+	if err := c.validateTLSAuto(); err != nil {
+		return err
+	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -77,6 +84,31 @@ func (c *Serve) Validate() error {
 		return err
 	}
 	return c.validateOutbound()
+}
+
+func (c *Serve) validateTLSAuto() error {
+	switch {
+	case len(c.TLSAuto) == 0 && (c.TLSAutoEmail != "" || c.TLSAutoDirectory != ""):
+		return errors.New("--tls-auto is missing beside other settings of it")
+	case len(c.TLSAuto) > 0 && c.TLSCert != "":
+		return errors.New("--tls-auto and --tls-cert exclude each other")
+	}
+	for _, d := range c.TLSAuto {
+		if strings.ContainsAny(d, "*:/@ ") || !strings.Contains(strings.Trim(d, "."), ".") || net.ParseIP(d) != nil {
+			return fmt.Errorf("--tls-auto %q: want a domain such as fridge.example.com", d)
+		}
+	}
+	if c.TLSAutoEmail != "" {
+		if _, err := mail.ParseAddress(c.TLSAutoEmail); err != nil {
+			return fmt.Errorf("--tls-auto-email %q: want an e-mail address", c.TLSAutoEmail)
+		}
+	}
+	if c.TLSAutoDirectory != "" {
+		if u, err := url.Parse(c.TLSAutoDirectory); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return fmt.Errorf("--tls-auto-directory %q: want a URL", c.TLSAutoDirectory)
+		}
+	}
+	return nil
 }
 
 func (c *Serve) validateMail() error {

@@ -36,6 +36,13 @@ func TestNotificationSettings(t *testing.T) {
 		{"no network", func(c *Serve) { c.OutboundAllow = []string{"example.com"} }, "--outbound-allow"},
 		{"watchdog", func(c *Serve) { c.WatchdogURL = "https://watch.example.com/secret" }, ""},
 		{"no URL", func(c *Serve) { c.WatchdogURL = "ftp://watch.example.com/secret" }, "--watchdog-url"},
+		{"a certificate by itself", func(c *Serve) { c.TLSAuto, c.TLSAutoEmail = []string{"fridge.example.com"}, "ops@example.com" }, ""},
+		{"for every name", func(c *Serve) { c.TLSAuto = []string{"*.example.com"} }, "--tls-auto"},
+		{"for an address", func(c *Serve) { c.TLSAuto = []string{"192.0.2.1"} }, "--tls-auto"},
+		{"for a name of this network alone", func(c *Serve) { c.TLSAuto = []string{"fridge"} }, "--tls-auto"},
+		{"two certificates", func(c *Serve) { c.TLSAuto, c.TLSCert, c.TLSKey = []string{"a.example.com"}, "c", "k" }, "exclude"},
+		{"an authority and no domain", func(c *Serve) { c.TLSAutoDirectory = "https://ca.example.com/dir" }, "--tls-auto"},
+		{"no authority", func(c *Serve) { c.TLSAuto, c.TLSAutoDirectory = []string{"a.example.com"}, "ca.example.com" }, "--tls-auto-directory"},
 		{"hectic watchdog", func(c *Serve) { c.WatchdogURL, c.WatchdogInterval = "https://watch.example.com/secret", time.Second }, "--watchdog-interval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

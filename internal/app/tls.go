@@ -1,0 +1,82 @@
+package app
+
+import (
+	"cmp"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+// overTLS puts TLS on the listener where the operator asks for it, and reports
+// whether he does.
+func (a *App) overTLS() (bool, error) {
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	switch {
+	case a.cfg.TLSCert != "":
+		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
+		if err != nil {
+			return false, fmt.Errorf("TLS: %w", err)
+		}
+		base.Certificates = []tls.Certificate{pair}
+	case len(a.cfg.TLSAuto) > 0:
+		base.GetCertificate = newCertificates(&a.cfg, a.log).get
+		base.NextProtos = append(base.NextProtos, acme.ALPNProto)
+	default:
+		return false, nil
+	}
+	a.listener = tls.NewListener(a.listener, base)
+	return true, nil
+}
+
+// certificates get themselves from an ACME authority (RFC 8555), which asks for
+// proof on the port that serves HTTPS (TLS-ALPN-01, RFC 8737): nothing else has to
+// be open. The account's key and the certificates are kept in the data directory.
+type certificates struct {
+	manager autocert.Manager
+	log     *slog.Logger
+	now     func() time.Time
+
+	mu     sync.Mutex
+	warned time.Time
+}
+
+// warnEvery keeps strangers from filling the log by asking for a certificate that
+// cannot be had.
+const warnEvery = time.Minute
+
+func newCertificates(cfg *Config, log *slog.Logger) *certificates {
+	return &certificates{
+		manager: autocert.Manager{
+			Prompt:     autocert.AcceptTOS,
+			Cache:      autocert.DirCache(filepath.Join(cfg.Data, "acme")),
+			HostPolicy: autocert.HostWhitelist(cfg.TLSAuto...),
+			Email:      cfg.TLSAutoEmail,
+			Client:     &acme.Client{DirectoryURL: cmp.Or(cfg.TLSAutoDirectory, autocert.DefaultACMEDirectory), UserAgent: "rimewatch", HTTPClient: cfg.ACME},
+		},
+		log: log, now: cfg.Now,
+	}
+}
+
+// get returns the certificate of the host that a client asks for.
+func (c *certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	cert, err := c.manager.GetCertificate(hello)
+	if err != nil && c.manager.HostPolicy(hello.Context(), hello.ServerName) == nil {
+		c.warn(hello.ServerName, err)
+	}
+	return cert, err
+}
+
+func (c *certificates) warn(domain string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now(); now.Sub(c.warned) >= warnEvery {
+		c.warned = now
+		c.log.Warn("get a certificate: the authority must reach this service at port 443 of the domain", "domain", domain, "error", err)
+	}
+}
