@@ -363,23 +363,31 @@ func TestStreamBadFrames(t *testing.T) {
 		"a ping of 2^62 bytes": {[]byte{0x89, 0x80 | 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}, 1009},
 		"not UTF-8":            {[]byte{0x81, 0x80 | 2, 0, 0, 0, 0, 0xc3, 0x28}, 1007},
 	} {
-		c, err := net.Dial("tcp", h.Addr())
-		h.must(err)
-		defer c.Close()
-		h.must(c.SetDeadline(time.Now().Add(patience)))
-		_, err = fmt.Fprintf(c, "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", h.token)
-		h.must(err)
-		r := bufio.NewReader(c)
-		resp, err := http.ReadResponse(r, nil)
-		if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
-			t.Fatalf("%s: %v %v", name, resp, err)
-		}
-		_, err = c.Write(tt.frame)
-		h.must(err)
-		var head [4]byte
-		if _, err := io.ReadFull(r, head[:]); err != nil || head[0] != 0x88 || binary.BigEndian.Uint16(head[2:]) != tt.code {
-			t.Errorf("%s: %x, %v; want a close frame with %d", name, head, err, tt.code)
+		for _, early := range []bool{false, true} { // with the handshake
+			c, err := net.Dial("tcp", h.Addr())
+			h.must(err)
+			defer c.Close()
+			h.must(c.SetDeadline(time.Now().Add(patience)))
+			shake := fmt.Appendf(nil, "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", h.token)
+			if early {
+				shake = append(shake, tt.frame...)
+			}
+			_, err = c.Write(shake)
+			h.must(err)
+			r := bufio.NewReader(c)
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+				t.Fatalf("%s: %v %v", name, resp, err)
+			}
+			if !early {
+				_, err = c.Write(tt.frame)
+				h.must(err)
+			}
+			var head [4]byte
+			if _, err := io.ReadFull(r, head[:]); err != nil || head[0] != 0x88 || binary.BigEndian.Uint16(head[2:]) != tt.code {
+				t.Errorf("%s, early %v: %x, %v; want a close frame with %d", name, early, head, err, tt.code)
+			}
 		}
 	}
 }

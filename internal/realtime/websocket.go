@@ -118,12 +118,16 @@ func (c *connection) Abort() { _ = c.ws.CloseNow() }
 type lane struct {
 	net.Conn
 	mu     sync.Mutex
+	in     io.Reader  // the bytes that came with the handshake, then the connection
 	frames frameWatch // of the reader
 }
 
 // Read is the library's. It fails at the head of a frame that is too large.
 func (l *lane) Read(b []byte) (int, error) {
-	n, err := l.Conn.Read(b)
+	if err := l.frames.see(nil, maxMessage); err != nil { // after such a head nothing is read
+		return 0, err
+	}
+	n, err := l.in.Read(b)
 	if e := l.frames.see(b[:n], maxMessage); e != nil {
 		return 0, e
 	}
@@ -170,9 +174,9 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.lane = &lane{Conn: c}
-	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), t.lane), max(readBuffer, len(early)))
-	if _, err := r.Peek(len(early)); err != nil {
+	t.lane = &lane{Conn: c, in: io.MultiReader(bytes.NewReader(bytes.Clone(early)), c)}
+	r := bufio.NewReaderSize(t.lane, max(readBuffer, len(early)))
+	if _, err := r.Peek(len(early)); err != nil && !errors.Is(err, errTooBig) { // the reader meets that one again
 		return nil, nil, err
 	}
 	return t.lane, bufio.NewReadWriter(r, bufio.NewWriterSize(t.lane, writeBuffer)), nil
