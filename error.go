@@ -29,6 +29,7 @@ const (
 	CodeUnknownDevice    Code = "unknown_device"
 	CodeUpgradeRequired  Code = "upgrade_required"
 	CodeRateLimited      Code = "rate_limited"
+	CodeHeldFull         Code = "held_full" // no more can wait for a device to be accepted
 	CodeUnavailable      Code = "unavailable"
 	CodeInternal         Code = "internal"
 )

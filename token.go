@@ -98,9 +98,11 @@ const (
 // NewToken forms a plain token from random bytes: rw_, 32 base62 characters
 // and the CRC-32 (IEEE) of those 35 in 6 base62 digits, most significant first.
 // random yields uniformly distributed bytes without end.
-func NewToken(random func() byte) string {
+func NewToken(random func() byte) string { return newKey(TokenPrefix, random) }
+
+func newKey(prefix string, random func() byte) string {
 	b := make([]byte, 0, TokenLen)
-	b = append(b, TokenPrefix...)
+	b = append(b, prefix...)
 	for len(b) < len(TokenPrefix)+tokenRandom {
 		// 248 is the largest multiple of 62 in a byte: no symbol is likelier.
 		if r := random(); r < 248 {
@@ -121,8 +123,10 @@ func appendTokenCheck(b []byte) []byte {
 }
 
 // ValidToken tells offline whether s has the form and the checksum of a token.
-func ValidToken(s string) bool {
-	if len(s) != TokenLen || s[:len(TokenPrefix)] != TokenPrefix {
+func ValidToken(s string) bool { return validKey(TokenPrefix, s) }
+
+func validKey(prefix, s string) bool {
+	if len(s) != TokenLen || s[:len(prefix)] != prefix {
 		return false
 	}
 	for i := len(TokenPrefix); i < TokenLen; i++ {

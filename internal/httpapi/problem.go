@@ -30,6 +30,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeUnknownDevice:    http.StatusUnprocessableEntity,
 	rimewatch.CodeUpgradeRequired:  http.StatusUpgradeRequired,
 	rimewatch.CodeRateLimited:      http.StatusTooManyRequests,
+	rimewatch.CodeHeldFull:         http.StatusTooManyRequests,
 	rimewatch.CodeInternal:         http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:      http.StatusServiceUnavailable,
 }
@@ -60,7 +61,7 @@ func setFailureHeaders(h http.Header, e *rimewatch.Error) {
 		h.Set("WWW-Authenticate", "Bearer")
 	case rimewatch.CodeUpgradeRequired:
 		h["Upgrade"], h["Connection"], h["Sec-Websocket-Version"] = []string{"websocket"}, []string{"Upgrade"}, []string{"13"}
-	case rimewatch.CodeRateLimited, rimewatch.CodeUnavailable:
+	case rimewatch.CodeRateLimited, rimewatch.CodeHeldFull, rimewatch.CodeUnavailable:
 		h.Set("Retry-After", retryAfter(e.RetryAfter))
 	}
 }

@@ -23,7 +23,7 @@ type Control interface {
 
 	CreateSite(ctx context.Context, s *rimewatch.Site) error
 	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)
-	// DeleteSite leaves its devices without a site.
+	// DeleteSite leaves its devices and sources without a site.
 	DeleteSite(ctx context.Context, workspaceID, id int64) error
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 	Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error)
@@ -235,6 +235,7 @@ type Store interface {
 	Control
 	Audit
 	Records
+	Inlets
 	Everywhere
 	// Secret returns the 32 random bytes of that name, making them at the first
 	// call: every node has the same.

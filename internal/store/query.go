@@ -171,6 +171,11 @@ type Everywhere interface {
 	// AllTransitionsAfter returns the transitions with a greater id, in order: the
 	// outbox of notifications.
 	AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
+	// AllSources lists the sources of a kind.
+	AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error)
+	// AllHeldBefore deletes payloads that came before a moment, at most limit, and
+	// returns how many.
+	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
 	// AllPendingDeliveries returns what is to be sent, by NextAttemptAt.
 	AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 }

@@ -21,6 +21,12 @@ func TestControl(t *testing.T) {
 	})
 }
 
+func TestInlets(t *testing.T) {
+	storetest.Inlets(t, func(t *testing.T) store.Store {
+		return openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName)})
+	})
+}
+
 func openControl(t *testing.T, cfg Config) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), cfg)

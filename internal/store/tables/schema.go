@@ -339,4 +339,70 @@ CREATE TABLE calibration (
 	body TEXT NOT NULL -- the rest as JSON
 ) STRICT;
 CREATE INDEX calibration_by_device ON calibration(device_id, performed_at);
+
+CREATE TABLE source (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	kind TEXT NOT NULL,
+	name TEXT NOT NULL,
+	name_key TEXT NOT NULL,
+	template TEXT NOT NULL,
+	document TEXT NOT NULL,
+	on_unknown TEXT NOT NULL,
+	site_id INTEGER NOT NULL,
+	equipment_type TEXT NOT NULL,
+	enabled INTEGER NOT NULL,
+	key_hash BLOB NOT NULL, -- empty: it has no key
+	key_prefix TEXT NOT NULL,
+	broker TEXT NOT NULL, -- JSON
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	UNIQUE (workspace_id, name_key)
+) STRICT;
+CREATE UNIQUE INDEX source_by_key ON source(key_hash) WHERE key_prefix <> '';
+
+CREATE TABLE binding (
+	source_id INTEGER NOT NULL REFERENCES source(id),
+	external_id TEXT NOT NULL,
+	serial TEXT NOT NULL,
+	serial_key TEXT NOT NULL,
+	fields TEXT NOT NULL, -- JSON, empty: by the template
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (source_id, external_id, serial_key)
+) STRICT, WITHOUT ROWID;
+
+-- Payloads that wait for their sender to be accepted, and what they add up to.
+CREATE TABLE held (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL,
+	source_id INTEGER NOT NULL REFERENCES source(id),
+	external_id TEXT NOT NULL,
+	received_at INTEGER NOT NULL,
+	topic TEXT NOT NULL,
+	query TEXT NOT NULL,
+	body BLOB NOT NULL,
+	reason TEXT NOT NULL,
+	label TEXT NOT NULL,
+	bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX held_by_sender ON held(source_id, external_id, id);
+CREATE INDEX held_by_age ON held(received_at);
+
+CREATE TABLE held_sender (
+	source_id INTEGER NOT NULL REFERENCES source(id),
+	external_id TEXT NOT NULL,
+	label TEXT NOT NULL,
+	reason TEXT NOT NULL,
+	payloads INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	first_at INTEGER NOT NULL,
+	last_at INTEGER NOT NULL,
+	PRIMARY KEY (source_id, external_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held_total (
+	workspace_id INTEGER PRIMARY KEY,
+	senders INTEGER NOT NULL,
+	bytes INTEGER NOT NULL
+) STRICT;
 `

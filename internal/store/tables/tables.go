@@ -62,6 +62,7 @@ type Tables struct {
 	Records
 	Alerts
 	Devices
+	Inlets
 }
 
 type (
@@ -81,6 +82,8 @@ type (
 	Alerts struct{ *base }
 	// Devices are those about devices.
 	Devices struct{ *base }
+	// Inlets are about sources, bindings and what waits.
+	Inlets struct{ *base }
 )
 
 // base is what all rooms stand on.
@@ -92,7 +95,7 @@ type base struct {
 // New makes the tables of a database that has the schema.
 func New(db DB, now func() rimewatch.Time) *Tables {
 	b := &base{db, now}
-	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}}
+	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
 }
 
 func (t *base) read(ctx context.Context, f func(Conn) error) error     { return t.db.Read(ctx, f) }

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Inlets keeps sources, what their senders are bound to, and payloads that wait.
+// Every change is durable when the call returns. The rules of Control hold: names
+// of sources are unique within a workspace without case, lists are by id. Keys
+// are unique everywhere.
+type Inlets interface {
+	// CreateSource refuses (CodeConflict) more than rimewatch.MaxSources. Its site
+	// must exist (CodeValidationFailed).
+	CreateSource(ctx context.Context, s *rimewatch.Source) error
+	// UpdateSource keeps kind and workspace.
+	UpdateSource(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Source) error) (rimewatch.Source, error)
+	// DeleteSource deletes its bindings and what waits with it. It refuses
+	// (CodeConflict) that of the API.
+	DeleteSource(ctx context.Context, workspaceID, id int64) error
+	Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error)
+	Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error)
+	// APISource finds the source that stands for the API in a workspace, and makes
+	// it at the first call.
+	APISource(ctx context.Context, workspaceID int64, now rimewatch.Time) (rimewatch.Source, error)
+	// SourceByKey finds a source by the hash of its key: CodeNotFound.
+	SourceByKey(ctx context.Context, hash [32]byte) (rimewatch.Source, error)
+
+	// PutBindings creates or replaces bindings of a source, in one step:
+	// CodeConflict beyond rimewatch.MaxBindings.
+	PutBindings(ctx context.Context, workspaceID, sourceID int64, list []rimewatch.Binding) error
+	// DeleteBinding is CodeNotFound for one that does not exist.
+	DeleteBinding(ctx context.Context, workspaceID, sourceID int64, externalID, serial string) error
+	// Bindings lists by external id, then serial.
+	Bindings(ctx context.Context, workspaceID, sourceID int64) ([]rimewatch.Binding, error)
+
+	// Hold keeps payloads of a workspace's sources and sets their IDs. What would
+	// go beyond rimewatch.MaxHeldBytes, or is of a new sender beyond
+	// rimewatch.MaxHeldSenders, keeps ID 0; what waits is never displaced.
+	Hold(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
+	// HeldSenders lists the senders of a source of whom payloads wait, the newest
+	// first.
+	HeldSenders(ctx context.Context, workspaceID, sourceID int64, p Page) (list []rimewatch.HeldSender, total int, err error)
+	// Held lists payloads of a sender with greater ids, the oldest first.
+	Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) ([]rimewatch.Held, error)
+	// ReleaseHeld deletes payloads; those that are gone already are left out.
+	ReleaseHeld(ctx context.Context, workspaceID int64, ids []int64) error
+	// HeldTotal returns what waits in a workspace.
+	HeldTotal(ctx context.Context, workspaceID int64) (senders, bytes int64, err error)
+}

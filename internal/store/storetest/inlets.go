@@ -1,0 +1,328 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Inlets checks the part of a store that keeps sources, bindings and what waits,
+// as Control does the rest.
+func Inlets(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, c := range []struct {
+		name string
+		run  func(inlets)
+	}{
+		{"sources", inlets.sources},
+		{"source rules", inlets.sourceRules},
+		{"source of the API", inlets.apiSource},
+		{"bindings", inlets.bindings},
+		{"what waits", inlets.held},
+		{"as much as may wait", inlets.heldBounds},
+		{"what waits at once", inlets.heldAtOnce},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.run(inlets{&control{T: t, ctx: t.Context(), s: open(t)}})
+		})
+	}
+}
+
+type inlets struct{ *control }
+
+func aSource(workspaceID int64, name string) rimewatch.Source {
+	return rimewatch.Source{
+		WorkspaceID: workspaceID, Kind: rimewatch.SourcePush, Name: name, Template: rimewatch.TemplateAuto, OnUnknown: rimewatch.HoldUnknown, EquipmentType: "walkin_freezer",
+		Enabled: true, KeyHash: sha256.Sum256(fmt.Appendf(nil, "%d %s", workspaceID, name)), KeyPrefix: "in_abcd", CreatedAt: t0, UpdatedAt: t0,
+	}
+}
+
+func (c inlets) source(x rimewatch.Source) rimewatch.Source {
+	c.Helper()
+	c.ok(c.s.CreateSource(c.ctx, &x))
+	return x
+}
+
+func (c inlets) sources() {
+	a, b := c.workspace("a"), c.workspace("b")
+	site := rimewatch.Site{WorkspaceID: a.ID, Name: "Kitchen", TimeZone: "UTC", CreatedAt: t0, UpdatedAt: t0}
+	c.ok(c.s.CreateSite(c.ctx, &site))
+	x, foreign := c.source(aSource(a.ID, "LoRa")), c.source(aSource(b.ID, "LoRa"))
+	y := rimewatch.Source{
+		WorkspaceID: a.ID, Kind: rimewatch.SourceMQTT, Name: "broker", Template: rimewatch.TemplateOwn, Document: `{"version":1}`, OnUnknown: rimewatch.RegisterUnknown,
+		SiteID: site.ID, Broker: rimewatch.Broker{URL: "mqtts://broker:8883", Username: "u", Password: "p", Topics: []string{"zigbee2mqtt/#"}}, CreatedAt: t0, UpdatedAt: t0,
+	}
+	y = c.source(y)
+	list, err := c.s.Sources(c.ctx, a.ID)
+	c.ok(err)
+	c.same(list, []rimewatch.Source{x, y})
+	all, err := c.s.AllSources(c.ctx, rimewatch.SourcePush)
+	c.ok(err)
+	c.same(all, []rimewatch.Source{x, foreign})
+	got, err := c.s.SourceByKey(c.ctx, x.KeyHash)
+	c.ok(err)
+	c.same(got, x)
+	_, err = c.s.SourceByKey(c.ctx, [32]byte{}) // y has no key
+	c.code(err, rimewatch.CodeNotFound)
+
+	nop := func(*rimewatch.Source) error { return nil }
+	for _, id := range []int64{foreign.ID, 99, 0, -1} {
+		_, err = c.s.Source(c.ctx, a.ID, id)
+		c.code(err, rimewatch.CodeNotFound)
+		_, err = c.s.UpdateSource(c.ctx, a.ID, id, nop)
+		c.code(err, rimewatch.CodeNotFound)
+		c.code(c.s.DeleteSource(c.ctx, a.ID, id), rimewatch.CodeNotFound)
+		c.code(c.s.PutBindings(c.ctx, a.ID, id, []rimewatch.Binding{{ExternalID: "x", Serial: "X"}}), rimewatch.CodeNotFound)
+		_, _, err = c.s.HeldSenders(c.ctx, a.ID, id, store.Page{Limit: 10})
+		c.code(err, rimewatch.CodeNotFound)
+	}
+	changed, err := c.s.UpdateSource(c.ctx, a.ID, x.ID, func(s *rimewatch.Source) error {
+		s.ID, s.WorkspaceID, s.Kind, s.CreatedAt = 99, b.ID, rimewatch.SourceMQTT, 5
+		s.Name, s.Enabled, s.KeyPrefix, s.UpdatedAt = "LORA", false, "in_zzzz", t0+1
+		s.KeyHash = sha256.Sum256([]byte("new"))
+		return nil
+	})
+	c.ok(err)
+	want := x
+	want.Name, want.Enabled, want.KeyPrefix, want.UpdatedAt, want.KeyHash = "LORA", false, "in_zzzz", t0+1, sha256.Sum256([]byte("new"))
+	c.same(changed, want)
+	_, err = c.s.SourceByKey(c.ctx, x.KeyHash) // the old key
+	c.code(err, rimewatch.CodeNotFound)
+
+	c.ok(c.s.DeleteSite(c.ctx, a.ID, site.ID))
+	got, err = c.s.Source(c.ctx, a.ID, y.ID)
+	c.ok(err)
+	y.SiteID = 0
+	c.same(got, y)
+	c.ok(c.s.DeleteSource(c.ctx, a.ID, x.ID))
+	c.code(c.s.DeleteSource(c.ctx, a.ID, x.ID), rimewatch.CodeNotFound)
+	c.source(aSource(a.ID, "lora")) // the name is free again
+}
+
+func (c inlets) sourceRules() {
+	w := c.workspace("a")
+	c.source(aSource(w.ID, "taken"))
+	twin := aSource(w.ID, "TAKEN")
+	twin.KeyHash = sha256.Sum256([]byte("another"))
+	c.code(c.s.CreateSource(c.ctx, &twin), rimewatch.CodeConflict)
+	for _, bad := range []struct {
+		field  string
+		change func(*rimewatch.Source)
+	}{
+		{"name", func(s *rimewatch.Source) { s.Name = " " }},
+		{"kind", func(s *rimewatch.Source) { s.Kind = "pigeon" }},
+		{"template", func(s *rimewatch.Source) { s.Template = rimewatch.TemplateOwn }},
+		{"template", func(s *rimewatch.Source) { s.Document = "{}" }},
+		{"on_unknown", func(s *rimewatch.Source) { s.OnUnknown = "" }},
+		{"equipment_type", func(s *rimewatch.Source) { s.EquipmentType = strings.Repeat("x", 300) }},
+		{"site_id", func(s *rimewatch.Source) { s.SiteID = 77 }},
+		{"broker.url", func(s *rimewatch.Source) { s.Kind, s.Broker.URL = rimewatch.SourceMQTT, "http://x" }},
+		{"broker.topics", func(s *rimewatch.Source) {
+			s.Kind, s.Broker = rimewatch.SourceMQTT, rimewatch.Broker{URL: "mqtt://x", Topics: []string{"$SYS/#"}}
+		}},
+		{"broker.topics", func(s *rimewatch.Source) {
+			s.Kind, s.Broker = rimewatch.SourceMQTT, rimewatch.Broker{URL: "mqtt://x", Topics: []string{"a/#/b"}}
+		}},
+	} {
+		s := aSource(w.ID, "x")
+		bad.change(&s)
+		c.field(c.s.CreateSource(c.ctx, &s), bad.field)
+	}
+	for i := 1; i < rimewatch.MaxSources; i++ {
+		c.source(aSource(w.ID, fmt.Sprint(i)))
+	}
+	more := aSource(w.ID, "one more")
+	c.code(c.s.CreateSource(c.ctx, &more), rimewatch.CodeConflict)
+}
+
+func (c inlets) apiSource() {
+	a, b := c.workspace("a"), c.workspace("b")
+	var wg sync.WaitGroup
+	got := make([]rimewatch.Source, 8)
+	for i := range got {
+		wg.Go(func() {
+			s, err := c.s.APISource(c.ctx, a.ID, t0)
+			if err != nil {
+				c.Error(err)
+			}
+			got[i] = s
+		})
+	}
+	wg.Wait()
+	for i := range got {
+		c.same(got[i], got[0])
+	}
+	other, err := c.s.APISource(c.ctx, b.ID, t0)
+	c.ok(err)
+	if other.ID == got[0].ID || other.WorkspaceID != b.ID {
+		c.Fatalf("the API of two workspaces has one source: %+v", other)
+	}
+	c.code(c.s.DeleteSource(c.ctx, a.ID, got[0].ID), rimewatch.CodeConflict)
+}
+
+func (c inlets) bindings() {
+	a, b := c.workspace("a"), c.workspace("b")
+	x, foreign := c.source(aSource(a.ID, "x")), c.source(aSource(b.ID, "x"))
+	put := func(list ...rimewatch.Binding) error { return c.s.PutBindings(c.ctx, a.ID, x.ID, list) }
+	first := rimewatch.Binding{SourceID: x.ID, ExternalID: "24e1", Serial: "F-1", CreatedAt: t0}
+	second := rimewatch.Binding{SourceID: x.ID, ExternalID: "24e1", Serial: "F-2", Fields: `{"humidity":"payload.x"}`, CreatedAt: t0}
+	c.ok(put(second, first))
+	c.ok(c.s.PutBindings(c.ctx, b.ID, foreign.ID, []rimewatch.Binding{{ExternalID: "24e1", Serial: "Z", CreatedAt: t0}}))
+	list, err := c.s.Bindings(c.ctx, a.ID, x.ID)
+	c.ok(err)
+	c.same(list, []rimewatch.Binding{first, second})
+	first.Serial, first.Fields = "f-1", `{}`
+	c.ok(put(first)) // replaces what differs in case alone
+	list, err = c.s.Bindings(c.ctx, a.ID, x.ID)
+	c.ok(err)
+	c.same(list, []rimewatch.Binding{first, second})
+	none, err := c.s.Bindings(c.ctx, b.ID, x.ID)
+	c.ok(err)
+	if len(none) != 0 {
+		c.Fatalf("another workspace sees %v", none)
+	}
+	// One that is bad costs all of the call.
+	c.field(put(rimewatch.Binding{ExternalID: "new", Serial: "N", CreatedAt: t0}, rimewatch.Binding{ExternalID: "bad", Serial: "no serial"}), "device_serial")
+	c.field(put(rimewatch.Binding{ExternalID: strings.Repeat("x", 200), Serial: "N"}), "external_id")
+	list, err = c.s.Bindings(c.ctx, a.ID, x.ID)
+	c.ok(err)
+	c.same(list, []rimewatch.Binding{first, second})
+	c.ok(c.s.DeleteBinding(c.ctx, a.ID, x.ID, "24e1", "F-1"))
+	c.code(c.s.DeleteBinding(c.ctx, a.ID, x.ID, "24e1", "F-1"), rimewatch.CodeNotFound)
+	c.code(c.s.DeleteBinding(c.ctx, a.ID, foreign.ID, "24e1", "Z"), rimewatch.CodeNotFound)
+	many := make([]rimewatch.Binding, rimewatch.MaxBindings)
+	for i := range many {
+		many[i] = rimewatch.Binding{ExternalID: fmt.Sprint(i), Serial: "M", CreatedAt: t0}
+	}
+	c.code(put(many...), rimewatch.CodeConflict)
+	c.ok(c.s.DeleteSource(c.ctx, a.ID, x.ID))
+}
+
+func aHeld(sourceID int64, sender string, at rimewatch.Time) *rimewatch.Held {
+	return &rimewatch.Held{SourceID: sourceID, ExternalID: sender, ReceivedAt: at, Topic: "a/b", Query: "event=up", Body: []byte("{\x00}"), Reason: "unknown device", Label: "Freezer"}
+}
+
+func (c inlets) held() {
+	a, b := c.workspace("a"), c.workspace("b")
+	x, y, foreign := c.source(aSource(a.ID, "x")), c.source(aSource(a.ID, "y")), c.source(aSource(b.ID, "x"))
+	h1, h2, h3, other := aHeld(x.ID, "s1", t0), aHeld(x.ID, "s1", t0+5), aHeld(x.ID, "s2", t0+9), aHeld(y.ID, "s1", t0)
+	h2.Reason, h2.Label = "no time", ""
+	c.ok(c.s.Hold(c.ctx, a.ID, []*rimewatch.Held{h1, h2, h3, other}))
+	c.code(c.s.Hold(c.ctx, a.ID, []*rimewatch.Held{aHeld(foreign.ID, "s", t0)}), rimewatch.CodeNotFound)
+	list, total, err := c.s.HeldSenders(c.ctx, a.ID, x.ID, store.Page{Limit: 10})
+	c.ok(err)
+	want := []rimewatch.HeldSender{
+		{SourceID: x.ID, ExternalID: "s2", Label: "Freezer", Reason: "unknown device", Count: 1, Bytes: h3.Size(), FirstAt: t0 + 9, LastAt: t0 + 9},
+		{SourceID: x.ID, ExternalID: "s1", Reason: "no time", Count: 2, Bytes: h1.Size() + h2.Size(), FirstAt: t0, LastAt: t0 + 5},
+	}
+	c.same(list, want)
+	page, _, err := c.s.HeldSenders(c.ctx, a.ID, x.ID, store.Page{Limit: 1, Offset: 1})
+	c.ok(err)
+	c.same(page, want[1:])
+	if total != 2 {
+		c.Fatalf("%d senders in all", total)
+	}
+	payloads, err := c.s.Held(c.ctx, a.ID, x.ID, "s1", 0, 10)
+	c.ok(err)
+	c.same(payloads, []rimewatch.Held{*h1, *h2})
+	payloads, err = c.s.Held(c.ctx, a.ID, x.ID, "s1", h1.ID, 10)
+	c.ok(err)
+	c.same(payloads, []rimewatch.Held{*h2})
+	payloads, err = c.s.Held(c.ctx, b.ID, x.ID, "s1", 0, 10)
+	c.ok(err)
+	if len(payloads) != 0 {
+		c.Fatal("another workspace sees what waits")
+	}
+	c.heldTotal(a.ID, 3, h1.Size()+h2.Size()+h3.Size()+other.Size())
+	c.ok(c.s.ReleaseHeld(c.ctx, b.ID, []int64{h1.ID})) // not its own
+	c.ok(c.s.ReleaseHeld(c.ctx, a.ID, []int64{h1.ID, h1.ID, h3.ID}))
+	c.heldTotal(a.ID, 2, h2.Size()+other.Size())
+	list, _, err = c.s.HeldSenders(c.ctx, a.ID, x.ID, store.Page{Limit: 10})
+	c.ok(err)
+	if len(list) != 1 || list[0].Count != 1 || list[0].Bytes != h2.Size() {
+		c.Fatalf("after a release: %+v", list)
+	}
+	n, err := c.s.AllHeldBefore(c.ctx, t0+5, 100) // other alone
+	c.ok(err)
+	if n != 1 {
+		c.Fatalf("%d old payloads deleted, want 1", n)
+	}
+	c.heldTotal(a.ID, 1, h2.Size())
+	c.ok(c.s.DeleteSource(c.ctx, a.ID, x.ID))
+	c.heldTotal(a.ID, 0, 0)
+}
+
+func (c inlets) heldTotal(workspaceID, senders, bytes int64) {
+	c.Helper()
+	s, b, err := c.s.HeldTotal(c.ctx, workspaceID)
+	c.ok(err)
+	if s != senders || b != bytes {
+		c.Fatalf("%d senders, %d bytes wait; want %d, %d", s, b, senders, bytes)
+	}
+}
+
+// heldBounds: what goes beyond the bounds is refused, and what waits stays.
+func (c inlets) heldBounds() {
+	w, other := c.workspace("a"), c.workspace("b")
+	x, foreign := c.source(aSource(w.ID, "x")), c.source(aSource(other.ID, "x"))
+	list := make([]*rimewatch.Held, rimewatch.MaxHeldSenders+1)
+	for i := range list {
+		list[i] = aHeld(x.ID, fmt.Sprint(i), t0)
+	}
+	c.ok(c.s.Hold(c.ctx, w.ID, list))
+	for i, h := range list {
+		if stored := h.ID != 0; stored != (i < rimewatch.MaxHeldSenders) {
+			c.Fatalf("sender %d stored: %v", i, stored)
+		}
+	}
+	known, unknown, elsewhere := aHeld(x.ID, "7", t0), aHeld(x.ID, "new", t0), aHeld(foreign.ID, "new", t0)
+	c.ok(c.s.Hold(c.ctx, w.ID, []*rimewatch.Held{known, unknown}))
+	c.ok(c.s.Hold(c.ctx, other.ID, []*rimewatch.Held{elsewhere}))
+	if known.ID == 0 || unknown.ID != 0 || elsewhere.ID == 0 {
+		c.Fatalf("at the bound of senders: known %d, unknown %d, of another workspace %d", known.ID, unknown.ID, elsewhere.ID)
+	}
+	refused := 0
+	for range 65 {
+		big := aHeld(x.ID, "7", t0)
+		big.Body = make([]byte, 1<<20)
+		c.ok(c.s.Hold(c.ctx, w.ID, []*rimewatch.Held{big}))
+		if big.ID == 0 {
+			refused++
+		}
+	}
+	_, bytes, err := c.s.HeldTotal(c.ctx, w.ID)
+	c.ok(err)
+	if refused == 0 || bytes > rimewatch.MaxHeldBytes || bytes < rimewatch.MaxHeldBytes-2<<20 {
+		c.Fatalf("%d refused, %d bytes wait", refused, bytes)
+	}
+	first, err := c.s.Held(c.ctx, w.ID, x.ID, "0", 0, 1)
+	c.ok(err)
+	c.same(first, []rimewatch.Held{*list[0]})
+}
+
+func (c inlets) heldAtOnce() {
+	w := c.workspace("a")
+	x := c.source(aSource(w.ID, "x"))
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 20 {
+				h := aHeld(x.ID, fmt.Sprint(i), t0)
+				if err := c.s.Hold(c.ctx, w.ID, []*rimewatch.Held{h}); err != nil {
+					c.Error(err)
+				}
+				if g%2 == 0 {
+					if err := c.s.ReleaseHeld(c.ctx, w.ID, []int64{h.ID}); err != nil {
+						c.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	c.heldTotal(w.ID, 20, 80*aHeld(x.ID, "1", t0).Size()+10*4) // "10" to "19" are a byte longer
+}

@@ -1,0 +1,169 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Hold implements store.Inlets.
+func (t Inlets) Hold(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error {
+	return t.write(ctx, func(conn Conn) error {
+		senders, bytes, err := heldTotal(conn, workspaceID)
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			h.ID = 0
+			known, err := queryInt(conn, "SELECT 1 FROM held_sender WHERE source_id = ? AND external_id = ?", h.SourceID, h.ExternalID)
+			if err != nil {
+				return err
+			}
+			if bytes+h.Size() > rimewatch.MaxHeldBytes || known == 0 && senders >= rimewatch.MaxHeldSenders {
+				continue
+			}
+			if err := hold(conn, workspaceID, h); err != nil {
+				return err
+			}
+			senders += 1 - known
+			bytes += h.Size()
+			if err := addHeld(conn, workspaceID, 1-known, h.Size()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func hold(conn Conn, workspaceID int64, h *rimewatch.Held) error {
+	owner, err := queryInt(conn, "SELECT workspace_id FROM source WHERE id = ?", h.SourceID)
+	if err != nil {
+		return err
+	}
+	if owner != workspaceID {
+		return errSource()
+	}
+	h.ID, err = insert(conn, nil,
+		"INSERT INTO held (workspace_id, source_id, external_id, received_at, topic, query, body, reason, label, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		workspaceID, h.SourceID, h.ExternalID, int64(h.ReceivedAt), h.Topic, h.Query, blob(h.Body), h.Reason, h.Label, h.Size())
+	if err != nil {
+		return err
+	}
+	_, err = exec(conn,
+		`INSERT INTO held_sender (source_id, external_id, label, reason, payloads, bytes, first_at, last_at) VALUES (?, ?, ?, ?, 1, ?, ?, ?)
+			ON CONFLICT (source_id, external_id) DO UPDATE SET label = excluded.label, reason = excluded.reason, payloads = held_sender.payloads + 1,
+				bytes = held_sender.bytes + excluded.bytes, last_at = excluded.last_at`,
+		h.SourceID, h.ExternalID, h.Label, h.Reason, h.Size(), int64(h.ReceivedAt), int64(h.ReceivedAt))
+	return err
+}
+
+// addHeld changes what waits in a workspace.
+func addHeld(conn Conn, workspaceID, senders, bytes int64) error {
+	_, err := exec(conn,
+		`INSERT INTO held_total (workspace_id, senders, bytes) VALUES (?, ?, ?)
+			ON CONFLICT (workspace_id) DO UPDATE SET senders = held_total.senders + excluded.senders, bytes = held_total.bytes + excluded.bytes`,
+		workspaceID, senders, bytes)
+	return err
+}
+
+func heldTotal(conn Conn, workspaceID int64) (senders, bytes int64, err error) {
+	err = each(conn, "SELECT senders, bytes FROM held_total WHERE workspace_id = ?",
+		func(row Row) { senders, bytes = row.ColumnInt64(0), row.ColumnInt64(1) }, workspaceID)
+	return senders, bytes, err
+}
+
+// HeldTotal implements store.Inlets.
+func (t Inlets) HeldTotal(ctx context.Context, workspaceID int64) (senders, bytes int64, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		senders, bytes, err = heldTotal(conn, workspaceID)
+		return err
+	})
+	return senders, bytes, err
+}
+
+// HeldSenders implements store.Inlets.
+func (t Inlets) HeldSenders(ctx context.Context, workspaceID, sourceID int64, p store.Page) (list []rimewatch.HeldSender, total int, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		if _, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID); err != nil {
+			return err
+		}
+		n, err := queryInt(conn, "SELECT COUNT(*) FROM held_sender WHERE source_id = ?", sourceID)
+		if err != nil {
+			return err
+		}
+		total = int(n)
+		return each(conn, `SELECT source_id, external_id, label, reason, payloads, bytes, first_at, last_at FROM held_sender
+				WHERE source_id = ? ORDER BY last_at DESC, external_id LIMIT ? OFFSET ?`,
+			func(row Row) {
+				list = append(list, rimewatch.HeldSender{SourceID: row.ColumnInt64(0), ExternalID: row.ColumnText(1), Label: row.ColumnText(2), Reason: row.ColumnText(3),
+					Count: row.ColumnInt64(4), Bytes: row.ColumnInt64(5), FirstAt: columnTime(row, 6), LastAt: columnTime(row, 7)})
+			}, sourceID, p.Limit, p.Offset)
+	})
+	return list, total, err
+}
+
+// Held implements store.Inlets.
+func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) (list []rimewatch.Held, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		return each(conn, `SELECT id, source_id, external_id, received_at, topic, query, body, reason, label FROM held
+				WHERE source_id = ? AND external_id = ? AND id > ? AND workspace_id = ? ORDER BY id LIMIT ?`,
+			func(row Row) {
+				list = append(list, rimewatch.Held{ID: row.ColumnInt64(0), SourceID: row.ColumnInt64(1), ExternalID: row.ColumnText(2), ReceivedAt: columnTime(row, 3),
+					Topic: row.ColumnText(4), Query: row.ColumnText(5), Body: columnBlob(row, 6), Reason: row.ColumnText(7), Label: row.ColumnText(8)})
+			}, sourceID, externalID, after, workspaceID, limit)
+	})
+	return list, err
+}
+
+// ReleaseHeld implements store.Inlets.
+func (t Inlets) ReleaseHeld(ctx context.Context, workspaceID int64, ids []int64) error {
+	return t.write(ctx, func(conn Conn) error {
+		for _, id := range ids {
+			if err := release(conn, workspaceID, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func release(conn Conn, workspaceID, id int64) error {
+	var sourceID, bytes int64
+	var externalID string
+	err := each(conn, "DELETE FROM held WHERE id = ? AND workspace_id = ? RETURNING source_id, external_id, bytes",
+		func(row Row) { sourceID, externalID, bytes = row.ColumnInt64(0), row.ColumnText(1), row.ColumnInt64(2) }, id, workspaceID)
+	if err != nil || sourceID == 0 {
+		return err
+	}
+	_, err = exec(conn, "UPDATE held_sender SET payloads = payloads - 1, bytes = bytes - ? WHERE source_id = ? AND external_id = ?", bytes, sourceID, externalID)
+	if err != nil {
+		return err
+	}
+	gone, err := exec(conn, "DELETE FROM held_sender WHERE source_id = ? AND external_id = ? AND payloads = 0", sourceID, externalID)
+	if err != nil {
+		return err
+	}
+	return addHeld(conn, workspaceID, -int64(gone), -bytes)
+}
+
+// AllHeldBefore implements store.Everywhere.
+func (t Inlets) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (n int, err error) {
+	type old struct{ workspaceID, id int64 }
+	err = t.write(ctx, func(conn Conn) error {
+		var list []old
+		err := each(conn, "SELECT workspace_id, id FROM held WHERE received_at < ? ORDER BY received_at LIMIT ?",
+			func(row Row) { list = append(list, old{row.ColumnInt64(0), row.ColumnInt64(1)}) }, int64(before), limit)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			if err := release(conn, x.workspaceID, x.id); err != nil {
+				return err
+			}
+		}
+		n = len(list)
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,203 @@
+package rimewatch
+
+import (
+	"net/url"
+	"strings"
+)
+
+// SourceKind says how readings come from a source.
+type SourceKind string
+
+// The kinds of sources.
+const (
+	SourcePush SourceKind = "push" // the sender connects to us: a webhook, Influx line protocol, our MQTT listener
+	SourceMQTT SourceKind = "mqtt" // we connect to a broker
+	SourceAPI  SourceKind = "api"  // the API itself; every workspace has one, for what waits there
+)
+
+// OnUnknown says what becomes of readings of a device that nobody has registered.
+type OnUnknown string
+
+// What can become of them.
+const (
+	HoldUnknown     OnUnknown = "hold"     // kept as they came until somebody accepts the device
+	RegisterUnknown OnUnknown = "register" // the device is created
+	RefuseUnknown   OnUnknown = "refuse"
+)
+
+// Valid reports whether o is one of the three.
+func (o OnUnknown) Valid() bool {
+	return o == HoldUnknown || o == RegisterUnknown || o == RefuseUnknown
+}
+
+// Source is where readings come from in a form that is not the API's own.
+type Source struct {
+	ID            int64
+	WorkspaceID   int64
+	Kind          SourceKind
+	Name          string
+	Template      string // name of a built-in one, TemplateAuto or TemplateOwn
+	Document      string // JSON of the template, of TemplateOwn
+	OnUnknown     OnUnknown
+	SiteID        int64  // of devices that the source registers
+	EquipmentType string // likewise
+	Enabled       bool
+	KeyHash       [32]byte // SHA-256 of the key; all zero: it has none
+	KeyPrefix     string   // to recognise the key by
+	Broker        Broker   // of SourceMQTT
+	CreatedAt     Time
+	UpdatedAt     Time
+}
+
+// Names of templates that are none.
+const (
+	TemplateAuto = "auto" // what a payload is is found out
+	TemplateOwn  = "own"  // the source's document
+)
+
+// Broker is an MQTT broker that we connect to.
+type Broker struct {
+	URL      string   `json:"url,omitempty"` // mqtt:// or mqtts://
+	Username string   `json:"username,omitempty"`
+	Password string   `json:"password,omitempty"`
+	ClientID string   `json:"client_id,omitempty"`
+	Topics   []string `json:"topics,omitempty"` // filters
+}
+
+// Bounds of sources.
+const (
+	MaxSources     = 100  // of a workspace
+	MaxBindings    = 5000 // of a source
+	MaxExternalID  = 128  // bytes
+	MaxTopics      = 20
+	MaxDocumentLen = 32 << 10
+	maxTopicLen    = 256
+)
+
+// Check reports why s cannot be stored: CodeValidationFailed with the fields name,
+// kind, template, on_unknown, equipment_type, broker.….
+func (s *Source) Check() error {
+	e := checkName(s.Name)
+	if s.Kind != SourcePush && s.Kind != SourceMQTT && s.Kind != SourceAPI {
+		e = complain(e, "kind", "must be push or mqtt")
+	}
+	e = CheckText(e, "template", s.Template, MaxNameLen)
+	e = CheckText(e, "template", s.Document, MaxDocumentLen)
+	if (s.Template == TemplateOwn) != (s.Document != "") {
+		e = complain(e, "template", "must be a name or a document")
+	}
+	if !s.OnUnknown.Valid() {
+		e = complain(e, "on_unknown", "must be hold, register or refuse")
+	}
+	e = checkLine(e, "equipment_type", s.EquipmentType)
+	if s.Kind == SourceMQTT {
+		e = s.Broker.check(e)
+	}
+	return result(e)
+}
+
+func (b *Broker) check(e *Error) *Error {
+	u, err := url.Parse(b.URL)
+	if err != nil || u.Host == "" || (u.Scheme != "mqtt" && u.Scheme != "mqtts") || u.User != nil || len(b.URL) > MaxAddressLen {
+		e = complain(e, "broker.url", "must be mqtt://HOST:PORT or mqtts://HOST:PORT, without a password")
+	}
+	e = checkLine(e, "broker.username", b.Username)
+	e = CheckText(e, "broker.password", b.Password, MaxAddressLen)
+	e = checkLine(e, "broker.client_id", b.ClientID)
+	if len(b.Topics) == 0 || len(b.Topics) > MaxTopics {
+		e = complain(e, "broker.topics", "must be 1 to %d topics", MaxTopics)
+	}
+	for _, t := range b.Topics {
+		if !ValidTopicFilter(t) || strings.HasPrefix(t, "$") {
+			e = complain(e, "broker.topics", "%q is not a topic that can be subscribed to", t)
+		}
+	}
+	return e
+}
+
+// ValidTopicFilter reports whether t is a topic filter of MQTT 3.1.1 (4.7): a
+// wildcard fills a level, # only the last.
+func ValidTopicFilter(t string) bool {
+	if t == "" || len(t) > maxTopicLen || CheckText(nil, "", t, maxTopicLen) != nil {
+		return false
+	}
+	levels := strings.Split(t, "/")
+	for i, level := range levels {
+		switch {
+		case level == "#" && i < len(levels)-1:
+			return false
+		case level != "#" && level != "+" && strings.ContainsAny(level, "#+"):
+			return false
+		}
+	}
+	return true
+}
+
+// Binding ties what a source calls a sender to a device.
+type Binding struct {
+	SourceID   int64
+	ExternalID string
+	Serial     string
+	Fields     string // JSON of the rules by which it is read; "" = by the source's template
+	CreatedAt  Time
+}
+
+// Check reports why b cannot be stored: CodeValidationFailed with the fields
+// external_id, device_serial, fields.
+func (b *Binding) Check() error {
+	e := CheckText(nil, "external_id", b.ExternalID, MaxExternalID)
+	if !ValidSerial(b.Serial) {
+		e = complain(e, "device_serial", "must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
+	}
+	return result(CheckText(e, "fields", b.Fields, MaxDocumentLen))
+}
+
+// Held is a payload that waits: nobody knows its sender, or it could not be
+// mapped.
+type Held struct {
+	ID         int64
+	SourceID   int64
+	ExternalID string // "" = the sender could not be told
+	ReceivedAt Time
+	Topic      string
+	Query      string // of the URL, as it came
+	Body       []byte
+	Reason     string
+	Label      string // what the sender calls itself for people
+}
+
+// Size is what a held payload counts for, in bytes.
+func (h *Held) Size() int64 {
+	const overhead = 100
+	return overhead + int64(len(h.ExternalID)+len(h.Topic)+len(h.Query)+len(h.Body)+len(h.Reason)+len(h.Label))
+}
+
+// HeldSender is a sender of whom payloads wait.
+type HeldSender struct {
+	SourceID   int64
+	ExternalID string
+	Label      string
+	Reason     string // of the newest
+	Count      int64
+	Bytes      int64
+	FirstAt    Time
+	LastAt     Time
+}
+
+// What may wait, for how long: what is beyond it is refused, never what waits
+// already.
+const (
+	MaxHeldBytes   = 64 << 20 // of a workspace
+	MaxHeldSenders = 10_000   // of a workspace
+	HeldFor        = 7 * Day
+)
+
+// SourceKeyPrefix starts the key of every source.
+const SourceKeyPrefix = "in_"
+
+// NewSourceKey forms a source's key from random bytes as NewToken does a token.
+func NewSourceKey(random func() byte) string { return newKey(SourceKeyPrefix, random) }
+
+// ValidSourceKey reports offline whether s has the form and the checksum of a
+// source's key.
+func ValidSourceKey(s string) bool { return validKey(SourceKeyPrefix, s) }
