@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,38 +57,7 @@ func TestControlDoesNotWaitForHistory(t *testing.T) {
 // Commands beside a server write the same tables at the same time.
 func TestControlFromTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
-	server := openControl(t, Config{Path: path})
-	command := openControl(t, Config{Path: path, ControlOnly: true})
-	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
-	if err := command.CreateWorkspace(t.Context(), &w); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i, s := range []*Store{server, command, server, command} {
-		wg.Go(func() {
-			for k := range 25 {
-				tok := rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{byte(i), byte(k)}, Scopes: rimewatch.ScopesRead}
-				if err := s.CreateToken(t.Context(), &tok); err != nil {
-					t.Error(err)
-				}
-				other := server
-				if s == server {
-					other = command
-				}
-				if got, err := other.TokenByHash(t.Context(), tok.Hash); err != nil || got.ID != tok.ID {
-					t.Errorf("the other process finds %+v, %v", got, err)
-				}
-				if _, err := s.UpdateWorkspace(t.Context(), w.ID, func(w *rimewatch.Workspace) error { w.RollupDays++; return nil }); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	got, err := server.Workspace(t.Context(), w.ID)
-	if err != nil || got.RollupDays != 1+4*25 {
-		t.Fatalf("%d updates are there, %v", got.RollupDays-1, err)
-	}
+	storetest.Processes(t, openControl(t, Config{Path: path}), openControl(t, Config{Path: path, ControlOnly: true}))
 }
 
 // A commit that fails leaves nothing behind, and the store goes on.

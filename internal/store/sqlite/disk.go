@@ -300,6 +300,14 @@ func (c conn) Exec(statement string, args ...any) (int, error) {
 	return c.Changes(), nil
 }
 
+// Later implements tables.Conn: nothing is gained by waiting.
+func (c conn) Later(row func(tables.Row) error, statement string, args ...any) error {
+	if row == nil {
+		row = func(tables.Row) error { return nil }
+	}
+	return c.Query(row, statement, args...)
+}
+
 // constraint says in the words of package tables what was violated.
 func constraint(err error) error {
 	switch sqlite.ErrCode(err) {
@@ -325,6 +333,7 @@ func storeError(err error, op string) error {
 	if err == nil {
 		return nil
 	}
+	err = tables.Missing(err)
 	var typed *rimewatch.Error
 	if errors.As(err, &typed) {
 		return err

@@ -50,21 +50,21 @@ func crashed(t *testing.T, path string) string {
 	return to
 }
 
-func TestReadings(t *testing.T) {
-	storetest.Readings(t, storetest.Engine{
-		Open: func(t *testing.T) store.Store {
-			return ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName)}))
-		},
-		Reopen: func(t *testing.T, s store.Store) store.Store {
-			return openAt(t, Config{Path: crashed(t, s.(*Store).disk.cfg.Path)})
-		},
-		Settle: func(t *testing.T, s store.Store) {
-			if err := s.(*Store).Rest(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		},
-	})
+var engine = storetest.Engine{
+	Open: func(t *testing.T) store.Store {
+		return ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName)}))
+	},
+	Reopen: func(t *testing.T, s store.Store) store.Store {
+		return openAt(t, Config{Path: crashed(t, s.(*Store).disk.cfg.Path)})
+	},
+	Settle: func(t *testing.T, s store.Store) {
+		if err := s.(*Store).Rest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	},
 }
+
+func TestReadings(t *testing.T) { storetest.Readings(t, engine) }
 
 // The file holds secrets: nobody else on the machine reads it.
 func TestFileMode(t *testing.T) {

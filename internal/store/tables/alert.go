@@ -75,12 +75,11 @@ func saveAlert(conn Conn, a *rimewatch.Alert) error {
 	if err != nil {
 		return err
 	}
-	_, err = exec(conn, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return conn.Later(nil, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity,
 			acknowledged_at = excluded.acknowledged_at, resolved_at = excluded.resolved_at, body = excluded.body`,
 		a.ID, a.WorkspaceID, a.DeviceID, string(a.Status), string(a.Severity), string(a.Type),
 		int64(a.TriggeredAt), int64(a.AcknowledgedAt), int64(a.ResolvedAt), string(body), a.SiteID)
-	return err
 }
 
 // alertWhere builds the conditions of a filter. Values are bound, never spelt out;

@@ -16,7 +16,7 @@ func (t *base) audit(ctx context.Context, conn Conn, workspaceID int64, action, 
 	if err != nil {
 		return err
 	}
-	return appendAudit(conn, e)
+	return appendAudit(conn, make(map[int64][32]byte), e)
 }
 
 // auditChange is audit of an update. One that changed nothing leaves no entry.
@@ -40,18 +40,21 @@ func (t *base) auditUser(ctx context.Context, conn Conn, userID int64, action st
 	return err
 }
 
-// appendAudit chains an entry to the last one of its workspace.
-func appendAudit(conn Conn, e *rimewatch.AuditEntry) error {
-	var prev [32]byte
-	err := each(conn, "SELECT hash FROM audit WHERE workspace_id = ? ORDER BY id DESC LIMIT 1",
-		func(row Row) { row.ColumnBytes(0, prev[:]) }, e.WorkspaceID)
-	if err != nil {
-		return err
+// appendAudit chains an entry to the last one of its workspace. trails are the
+// last hashes of workspaces that the transaction has written entries of.
+func appendAudit(conn Conn, trails map[int64][32]byte, e *rimewatch.AuditEntry) error {
+	prev, known := trails[e.WorkspaceID]
+	if !known {
+		err := each(conn, "SELECT hash FROM audit WHERE workspace_id = ? ORDER BY id DESC LIMIT 1",
+			func(row Row) { row.ColumnBytes(0, prev[:]) }, e.WorkspaceID)
+		if err != nil {
+			return err
+		}
 	}
 	e.Hash = store.AuditHash(prev, e)
-	e.ID, err = insert(conn, nil, "INSERT INTO audit (workspace_id, at, actor, action, subject, detail, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	trails[e.WorkspaceID] = e.Hash
+	return insertLater(conn, &e.ID, "INSERT INTO audit (workspace_id, at, actor, action, subject, detail, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		e.WorkspaceID, int64(e.At), e.Actor, e.Action, e.Subject, e.Detail, e.Hash[:])
-	return err
 }
 
 const auditColumns = "id, workspace_id, at, actor, action, subject, detail, hash"

@@ -90,7 +90,7 @@ func saveDevice(conn Conn, d *rimewatch.Device) error {
 	if err != nil {
 		return err
 	}
-	_, err = exec(conn, `INSERT INTO device (`+deviceColumns+`, serial_key)
+	return conn.Later(nil, `INSERT INTO device (`+deviceColumns+`, serial_key)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET serial = excluded.serial, serial_key = excluded.serial_key, name = excluded.name,
 			equipment_type = excluded.equipment_type, site_id = excluded.site_id,
@@ -100,7 +100,6 @@ func saveDevice(conn Conn, d *rimewatch.Device) error {
 		d.ID, d.WorkspaceID, d.Serial, d.Name, d.EquipmentType, d.SiteID, d.HeartbeatIntervalS,
 		d.OfflineAfterS, d.FirmwareVersion, string(text), int64(d.CreatedAt), int64(d.UpdatedAt), int64(d.DeletedAt),
 		rimewatch.SerialKey(d.Serial))
-	return err
 }
 
 // Serials implements store.Fleet.

@@ -11,11 +11,10 @@ import (
 
 const excursionColumns = "id, workspace_id, device_id, from_at, to_at, low, limit_temp, peak, degree_minutes, cause"
 
-func saveExcursion(conn Conn, e *rimewatch.Excursion) (err error) {
-	e.ID, err = insert(conn, nil,
+func saveExcursion(conn Conn, e *rimewatch.Excursion) error {
+	return insertLater(conn, &e.ID,
 		"INSERT INTO excursion (workspace_id, device_id, from_at, to_at, low, limit_temp, peak, degree_minutes, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		e.WorkspaceID, e.DeviceID, int64(e.From), int64(e.To), e.Low, e.Limit, e.Peak, e.DegreeMinutes, string(e.Cause))
-	return err
 }
 
 func scanExcursion(row Row) rimewatch.Excursion {
@@ -151,7 +150,7 @@ type calibrationBody struct {
 	RecordedAt     rimewatch.Time `json:"recorded_at"`
 }
 
-func saveCalibration(conn Conn, d *rimewatch.Device, c *rimewatch.Calibration) error {
+func saveCalibration(conn Conn, trails map[int64][32]byte, d *rimewatch.Device, c *rimewatch.Calibration) error {
 	body, err := json.Marshal(calibrationBody{
 		c.Field.String(), c.Method, c.Reference, c.AsFound, c.AsLeft, c.Offset, c.Uncertainty, c.PassLimit, c.Passed,
 		c.ReferenceID, c.ReferenceDueAt, c.PerformedBy, c.AppliedFrom, c.DueAt, c.Note, c.RecordedBy, c.RecordedAt,
@@ -170,7 +169,7 @@ func saveCalibration(conn Conn, d *rimewatch.Device, c *rimewatch.Calibration) e
 	if err != nil {
 		return err
 	}
-	return appendAudit(conn, e)
+	return appendAudit(conn, trails, e)
 }
 
 // Calibrations implements store.Records.

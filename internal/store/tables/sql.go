@@ -51,19 +51,28 @@ func queryInt(conn Conn, query string, args ...any) (v int64, err error) {
 // refers to but does not exist is CodeNotFound.
 func exec(conn Conn, query string, args ...any) (int, error) {
 	n, err := conn.Exec(query, args...)
+	return n, Missing(err)
+}
+
+// Missing is CodeNotFound for a reference that leads nowhere. Other errors come
+// back as they are.
+func Missing(err error) error {
 	if errors.Is(err, ErrForeignKey) {
-		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this refers to does not exist.")
+		return rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this refers to does not exist.")
 	}
-	return n, err
+	return err
 }
 
 // insert runs an INSERT and returns the new id. A clash of unique keys is taken.
 func insert(conn Conn, taken error, query string, args ...any) (id int64, err error) {
 	id, err = queryInt(conn, query+" RETURNING id", args...)
-	if errors.Is(err, ErrForeignKey) {
-		return 0, rimewatch.Wrap(rimewatch.CodeNotFound, err, "What this refers to does not exist.")
-	}
-	return id, unique(err, taken)
+	return id, unique(Missing(err), taken)
+}
+
+// insertLater runs an INSERT whose id nobody asks for before the transaction is
+// committed.
+func insertLater(conn Conn, id *int64, query string, args ...any) error {
+	return conn.Later(func(row Row) error { *id = row.ColumnInt64(0); return nil }, query+" RETURNING id", args...)
 }
 
 // unique replaces the engine's word for a clash of unique keys.

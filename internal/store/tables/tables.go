@@ -25,6 +25,11 @@ type Conn interface {
 	// Exec returns the number of rows that the statement changed. Its errors wrap
 	// ErrUnique and ErrForeignKey.
 	Exec(statement string, args ...any) (int, error)
+	// Later runs a statement before the next Query or Exec, or before the
+	// transaction is committed: several may travel together. row is called for
+	// each row of the result by then; nil = none is wanted. A failure of the
+	// statement is one of the transaction.
+	Later(row func(Row) error, statement string, args ...any) error
 }
 
 // Row is a row of a result. Columns count from 0; NULL is the zero value.
@@ -104,6 +109,7 @@ func (t *base) write(ctx context.Context, f func(Conn) error) error    { return 
 
 // Commit writes, in a transaction, what a group means: its devices and effects.
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
+	trails := make(map[int64][32]byte)
 	for _, op := range ops {
 		if op.Err != nil {
 			continue
@@ -112,7 +118,7 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 			return wrap(err, "device", op.Device.ID)
 		}
 		if op.Calibration != nil {
-			if err := saveCalibration(conn, &op.Device, op.Calibration); err != nil {
+			if err := saveCalibration(conn, trails, &op.Device, op.Calibration); err != nil {
 				return wrap(err, "calibration of device", op.Device.ID)
 			}
 		}
@@ -128,7 +134,7 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 		}
 	}
 	for _, a := range e.Audit {
-		if err := appendAudit(conn, a); err != nil {
+		if err := appendAudit(conn, trails, a); err != nil {
 			return wrap(err, "audit of workspace", a.WorkspaceID)
 		}
 	}

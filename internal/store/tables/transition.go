@@ -16,9 +16,8 @@ func insertTransition(conn Conn, t *rimewatch.AlertTransition) error {
 	if err != nil {
 		return err
 	}
-	t.ID, err = insert(conn, nil, "INSERT INTO alert_transition (workspace_id, alert_id, kind, at, severity, actor, note, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return insertLater(conn, &t.ID, "INSERT INTO alert_transition (workspace_id, alert_id, kind, at, severity, actor, note, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		t.WorkspaceID, t.AlertID, string(t.Kind), int64(t.At), string(t.Severity), t.Actor, t.Note, facts)
-	return err
 }
 
 // alertFacts is what a line of the timeline keeps of its alert.
