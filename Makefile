@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium screenshots fuzz bench evaluate pictures fleet kill9 clean
+.PHONY: all build run test vet lint ui ui-test browser chromium postgres screenshots fuzz bench evaluate pictures fleet kill9 clean
 
 all: build
 
@@ -45,13 +45,19 @@ chromium:
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
 		{ echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
 
+# Installs Debian's PostgreSQL likewise, whose servers the tests start by themselves.
+postgres:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo 'installing postgresql'; \
+		apt-get install -y -qq postgresql >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; } || \
+		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
+
 browser: build chromium ## the UI in a real browser, against the real binary
 	cd web && npm run --silent browser
 
 # The database engine is translated C: checking its pointers takes a third of the time and finds nothing.
 UNCHECKED = -gcflags=modernc.org/...=-d=checkptr=0
 
-test: vet lint $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
+test: vet lint postgres $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(UNCHECKED) -timeout 12m ./...
 
 vet:

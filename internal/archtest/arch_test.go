@@ -71,6 +71,9 @@ var may = map[string][]string{
 	"internal/archtest":         nil,
 	"bench":                     {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
 	"e2e":                       {"client"},
+
+	"internal/store/postgres":        {"internal/store", "internal/store/core", "internal/store/tables"},
+	"internal/store/postgres/pgtest": nil,
 }
 
 // notInPure would bring a clock, a log, files, a network or hidden state.

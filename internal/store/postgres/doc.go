@@ -1,0 +1,43 @@
+// Package postgres is the store for those who outgrow one file: the same log,
+// heads and chunks as the embedded one, in a PostgreSQL (15 or newer) that
+// somebody runs anyway. It brings package core a Disk and package tables a
+// database; what stands here is connections, the fence, unknown outcomes and the
+// schema.
+//
+// Only unique keys, row locks and transactions are used: no NOTIFY, no advisory
+// locks, no SKIP LOCKED, so that the statements mean the same in databases that
+// are spread over several machines.
+//
+// # The fence
+//
+// Whoever writes for a shard has opened a stream of it. Every transaction of a
+// server begins with fence(shard, stream), which takes the shard's row FOR SHARE
+// and fails when the stream is not open. Whoever takes the shard over locks the
+// row, which waits for running writes, and opens a stream of its own: from then
+// on the old owner writes nothing, whatever it believes. Beats only keep a second
+// server from taking over by mistake.
+//
+// # One batch, one round trip
+//
+// Statements whose answers nobody waits for are queued and sent with the next one
+// that needs an answer, or with the commit (tables.Conn.Later). A commit of
+// readings and of what they mean is a single batch: fence, row of the log, alerts,
+// timeline. No transaction is open while Go thinks about a group.
+//
+// # Changes of tables take turns
+//
+// Package tables was written for one writer at a time. Its transactions, and the
+// commits that write tables, therefore lock one row first (turn): ids grow in the
+// order of commits, audit chains have one end, and the last owner stays. Commits
+// of readings alone do not wait for it.
+//
+// # Unknown outcomes
+//
+// A connection that breaks during a commit leaves its outcome unknown. A row of
+// the log is sent again until the database answers: its key (shard, stream, seq)
+// makes one of the two win, and both are the same. A change of tables is looked
+// up: it wrote a number, and the row that it locked shows when it has ended. A seal
+// is recognised by its mark. What is found stored is followed by another small
+// write before anybody is told, because a cancelled wait for a synchronous standby
+// leaves a commit that only the primary has.
+package postgres

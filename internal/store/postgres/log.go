@@ -1,0 +1,254 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// trimRows is the number of rows of the log that one transaction deletes.
+const trimRows = 512
+
+// Last implements core.Disk.
+func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
+	err = d.read(ctx, d.reads, func(s *session) error {
+		return s.Query(func(row tables.Row) error {
+			last = core.Last{Seq: store.Seq(row.ColumnInt64(0)), DeviceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2)}
+			return nil
+		}, `SELECT coalesce((SELECT max(seq) FROM commit_log WHERE shard = ?), 0),
+			(SELECT last_value FROM device_id_seq), (SELECT last_value FROM alert_id_seq)`, shard)
+	})
+	d.ids = last
+	return last, err
+}
+
+// Append implements core.Disk.
+func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*store.DeviceOp, e *store.Effects) error {
+	changes := len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions) > 0
+	if len(row) == 0 {
+		if !changes {
+			return nil
+		}
+		err := d.Write(ctx, func(conn tables.Conn) error { return d.saveEffects(conn, ops, e) })
+		if err == nil {
+			d.ids = d.usedUp(ops, e)
+		}
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return d.failure(err, "append")
+	}
+	if changes {
+		select {
+		case d.turn <- struct{}{}:
+			defer func() { <-d.turn }()
+		case <-ctx.Done():
+			return d.failure(ctx.Err(), "append")
+		}
+	}
+	attempt := func(ctx context.Context) error { return d.appendOnce(ctx, seq, row, changes, ops, e) }
+	err := attempt(d.closing)
+	if unknown(err) {
+		// It is sent again until there is an answer: one of the two wins.
+		err = d.persist(0, func(ctx context.Context) error {
+			if err := attempt(ctx); !logged(err) {
+				return err
+			}
+			return d.verifyLogged(ctx, seq, row)
+		})
+	}
+	if logged(err) {
+		err = d.lose(errDiverged)
+	}
+	if err == nil {
+		d.ids = d.usedUp(ops, e)
+	}
+	return d.failure(err, "append")
+}
+
+// errDiverged is the end of a server whose memory does not fit the log: a commit
+// that it took for lost arrived after all.
+var errDiverged = errors.New("the log holds another commit than this server's")
+
+// logged reports whether an error says that the position of the log is taken.
+func logged(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.ConstraintName == "commit_log_pkey"
+}
+
+// verifyLogged compares what the log holds with what was to be written. Its own
+// write brings both to where commits are safe. Ids that the lost answer would
+// have brought stay 0.
+func (d *disk) verifyLogged(ctx context.Context, seq store.Seq, row []byte) error {
+	return d.transact(ctx, false, func(s *session) error {
+		same := false
+		err := s.Query(func(r tables.Row) error { same = r.ColumnBool(0); return nil },
+			"SELECT data = ? FROM commit_log WHERE shard = ? AND stream = ? AND seq = ?", row, shard, d.stream, int64(seq))
+		if err == nil && !same {
+			err = d.lose(errDiverged)
+		}
+		if err == nil {
+			err = s.Later(nil, "UPDATE stream SET change = change WHERE shard = ? AND id = ?", shard, d.stream)
+		}
+		return err
+	})
+}
+
+// appendOnce is one attempt: a single batch, unless the audit trail has to be read.
+func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, changes bool, ops []*store.DeviceOp, e *store.Effects) error {
+	if err := d.lostErr(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.patience)
+	defer cancel()
+	return d.with(ctx, d.writes, func(c *pgx.Conn) error {
+		once := len(e.Audit) == 0
+		for _, op := range ops {
+			once = once && op.Calibration == nil
+		}
+		s := &session{ctx: ctx, conn: c, once: once, begin: func(b *pgx.Batch) {
+			if !once {
+				b.Queue("BEGIN")
+			}
+			d.fence(b)
+			if changes {
+				takeTurn(b)
+			}
+		}}
+		err := s.Later(nil, "INSERT INTO commit_log (shard, stream, seq, data) VALUES (?, ?, ?, ?)", shard, d.stream, int64(seq), row)
+		if err == nil && changes {
+			err = d.saveEffects(s, ops, e)
+		}
+		switch {
+		case err != nil:
+			s.rollback()
+			return err
+		case once:
+			return s.send()
+		}
+		return s.commit()
+	})
+}
+
+// saveEffects writes what a group means and notes the ids that it used up.
+func (d *disk) saveEffects(conn tables.Conn, ops []*store.DeviceOp, e *store.Effects) error {
+	if err := d.tables.Commit(conn, ops, e); err != nil {
+		return err
+	}
+	last := d.usedUp(ops, e)
+	if last.DeviceID > d.ids.DeviceID {
+		if err := conn.Later(nil, "SELECT setval('device_id_seq', ?)", last.DeviceID); err != nil {
+			return err
+		}
+	}
+	if last.AlertID > d.ids.AlertID {
+		return conn.Later(nil, "SELECT setval('alert_id_seq', ?)", last.AlertID)
+	}
+	return nil
+}
+
+// usedUp returns the greatest ids once a group is stored.
+func (d *disk) usedUp(ops []*store.DeviceOp, e *store.Effects) core.Last {
+	last := d.ids
+	for _, op := range ops {
+		if op.Err == nil {
+			last.DeviceID = max(last.DeviceID, op.Device.ID)
+		}
+	}
+	for _, a := range e.Alerts {
+		last.AlertID = max(last.AlertID, a.ID)
+	}
+	return last
+}
+
+// Log implements core.Disk.
+func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error {
+	var buf []byte
+	return d.read(ctx, d.reads, func(s *session) error {
+		return s.Query(func(row tables.Row) error {
+			buf = column(row, 1, buf)
+			return yield(store.Seq(row.ColumnInt64(0)), buf)
+		}, "SELECT seq, data FROM commit_log WHERE shard = ? ORDER BY seq", shard)
+	})
+}
+
+// column reads a blob into buf, or into a larger one.
+func column(row tables.Row, col int, buf []byte) []byte {
+	n := row.ColumnLen(col)
+	if cap(buf) < n {
+		buf = make([]byte, n+n/2)
+	}
+	buf = buf[:n]
+	row.ColumnBytes(col, buf)
+	return buf
+}
+
+// TrimLog implements core.Disk.
+func (d *disk) TrimLog(ctx context.Context, floor, last store.Seq, at rimewatch.Time) (bool, error) {
+	n := 0
+	err := d.transact(ctx, false, func(s *session) (err error) {
+		n, err = s.Exec(`DELETE FROM commit_log WHERE shard = ? AND seq <= (SELECT max(seq) FROM
+			(SELECT seq FROM commit_log WHERE shard = ? AND seq < ? ORDER BY seq LIMIT ?) slice)`, shard, shard, int64(floor), trimRows)
+		if err != nil || n == 0 {
+			return err
+		}
+		return d.tables.NoteLog(s, at, last)
+	})
+	return n > 0, d.failure(err, "trim the log")
+}
+
+// SaveCheckpoints implements core.Disk. An older one never replaces a newer: what
+// broke off may arrive late.
+func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) error {
+	n := len(list)
+	ids, seqs, tempAt := make([]int64, n), make([]int64, n), make([]int64, n)
+	temps, latest, states := make([]float64, n), make([][]byte, n), make([][]byte, n)
+	for i := range list {
+		c := &list[i]
+		ids[i], seqs[i], latest[i], temps[i], tempAt[i], states[i] = c.DeviceID, int64(c.Seq), c.Latest, c.CurrentTemp, int64(c.CurrentTempAt), c.State
+	}
+	err := d.transact(ctx, false, func(s *session) error {
+		return s.Later(nil, `INSERT INTO checkpoint (device_id, seq, latest, current_temp, current_temp_at, state)
+			SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bytea[], ?::float8[], ?::bigint[], ?::bytea[])
+			ON CONFLICT (device_id) DO UPDATE SET seq = excluded.seq, latest = excluded.latest, current_temp = excluded.current_temp,
+			current_temp_at = excluded.current_temp_at, state = excluded.state WHERE checkpoint.seq <= excluded.seq`,
+			ids, seqs, latest, temps, tempAt, states)
+	})
+	return d.failure(err, "save checkpoints")
+}
+
+// Checkpoints implements core.Disk.
+func (d *disk) Checkpoints(ctx context.Context, yield func(*core.Checkpoint) error) error {
+	var c core.Checkpoint
+	return d.read(ctx, d.reads, func(s *session) error {
+		return s.Query(func(row tables.Row) error {
+			c.DeviceID, c.Seq = row.ColumnInt64(0), store.Seq(row.ColumnInt64(1))
+			c.Latest, c.State = column(row, 2, c.Latest), column(row, 5, c.State)
+			c.CurrentTemp, c.CurrentTempAt = row.ColumnFloat(3), rimewatch.Time(row.ColumnInt64(4))
+			return yield(&c)
+		}, "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint")
+	})
+}
+
+// SealMarks implements core.Disk.
+func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
+	marks := make(map[int64]store.Seq)
+	err := d.read(ctx, d.reads, func(s *session) error {
+		return s.Query(func(row tables.Row) error {
+			marks[row.ColumnInt64(0)] = store.Seq(row.ColumnInt64(1))
+			return nil
+		}, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log WHERE shard = ?), 0)", shard)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("seal marks: %w", err)
+	}
+	return marks, nil
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// open connects, makes the schema where there is none, and takes the shard.
+func (d *disk) open(ctx context.Context) error {
+	if err := d.connect(ctx); err != nil {
+		return err
+	}
+	if err := d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c) }); err != nil {
+		return explain(err)
+	}
+	if d.cfg.ControlOnly {
+		return nil
+	}
+	if err := d.claim(ctx); err != nil {
+		return explain(err)
+	}
+	d.workers.Go(d.beat)
+	return nil
+}
+
+// prepareDatabase makes the schema in a fresh database. One of another program or
+// of another version is refused before anything is written.
+func prepareDatabase(ctx context.Context, c *pgx.Conn) error {
+	fresh, err := examine(ctx, c)
+	if err != nil || !fresh {
+		return err
+	}
+	tx, err := c.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	_, err = tx.Exec(ctx, schema)
+	if err == nil {
+		_, err = tx.Exec(ctx, "INSERT INTO rimewatch VALUES (TRUE, $1)", store.SchemaVersion)
+	}
+	if err == nil {
+		err = tx.Commit(ctx)
+	}
+	if state := code(err); state == "42P07" || state == "42723" || state == "23505" { // another process was quicker
+		_ = tx.Rollback(ctx)
+		_, err = examine(ctx, c)
+	}
+	return err
+}
+
+// oldest is the first version of PostgreSQL that is known to do.
+const oldest = 15
+
+// examine looks at a database before anything writes to it and reports whether it
+// is fresh.
+func examine(ctx context.Context, c *pgx.Conn) (fresh bool, err error) {
+	var server, ours, others int
+	err = c.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000, count(*) FILTER (WHERE relname = 'rimewatch'), count(*)
+		FROM pg_class r WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+		AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = r.oid AND d.deptype = 'e')`).Scan(&server, &ours, &others)
+	switch {
+	case err != nil:
+		return false, err
+	case server < oldest:
+		return false, fmt.Errorf("this is PostgreSQL %d; %d or newer is needed", server, oldest)
+	case others == 0:
+		return true, nil
+	case ours == 0:
+		return false, ErrNotAStore
+	}
+	var version int
+	err = c.QueryRow(ctx, "SELECT version FROM rimewatch").Scan(&version)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, ErrUnfinished
+	case err != nil:
+		return false, err
+	}
+	return false, store.CheckVersion(version)
+}
+
+// Errors of a database that cannot be opened.
+var (
+	ErrNotAStore  = errors.New("the database holds tables of something else: give Rimewatch a database, or a schema (search_path), of its own")
+	ErrUnfinished = errors.New("a migration into this database did not end: run rimewatch migrate again")
+)
+
+// beats of a server: how often it is heard of, and how old the last one is when it
+// is taken for gone.
+const (
+	beatEvery = time.Second
+	goneAfter = 3 * time.Second
+)
+
+const sayBeat = `INSERT INTO node (name, beat) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+	ON CONFLICT (name) DO UPDATE SET beat = excluded.beat`
+
+// claim opens a stream of the shard. A server that is still heard of keeps it; one
+// that is silent for goneAfter loses it.
+func (d *disk) claim(ctx context.Context) error {
+	host, _ := os.Hostname()
+	name := fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
+	first := int64(-1)
+	for {
+		owner, beat, err := d.tryClaim(ctx, name)
+		switch {
+		case err != nil || owner == "":
+			return err
+		case first >= 0 && beat != first:
+			return fmt.Errorf("another server uses the database: %s", owner)
+		}
+		first = beat
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(beatEvery / 4):
+		}
+	}
+}
+
+// tryClaim opens a stream unless somebody is heard of: then it returns who and
+// when.
+func (d *disk) tryClaim(ctx context.Context, name string) (owner string, beat int64, err error) {
+	err = d.with(ctx, d.writes, func(c *pgx.Conn) error {
+		tx, err := c.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(ctx) }()
+		var stream, age int64
+		var open bool
+		// The lock waits for what the owner is writing.
+		err = tx.QueryRow(ctx, "SELECT node, stream, open FROM shard WHERE id = $1 FOR UPDATE", shard).Scan(&owner, &stream, &open)
+		if err == nil && open {
+			err = tx.QueryRow(ctx, "SELECT beat, (extract(epoch FROM clock_timestamp()) * 1000)::bigint - beat FROM node WHERE name = $1", owner).Scan(&beat, &age)
+		}
+		switch {
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			return err
+		case err == nil && open && !d.cfg.takeOver && age < goneAfter.Milliseconds():
+			return nil
+		}
+		owner, d.stream = "", stream+1
+		b := &pgx.Batch{}
+		b.Queue("UPDATE shard SET node = $2, stream = $3, open = TRUE WHERE id = $1", shard, name, d.stream)
+		b.Queue("DELETE FROM stream WHERE shard = $1", shard)
+		b.Queue("INSERT INTO stream VALUES ($1, $2, 0)", shard, d.stream)
+		b.Queue("DELETE FROM node")
+		b.Queue(sayBeat, name)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		d.node = name
+		return tx.Commit(ctx)
+	})
+	return owner, beat, err
+}
+
+// beat says that this server is there, until the store is closed or lost.
+func (d *disk) beat() {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-d.closing.Done():
+			return
+		case <-d.lostC:
+			return
+		case <-tick.C:
+		}
+		err := d.transact(d.closing, false, func(s *session) error {
+			s.start()
+			s.later.Queue(sayBeat, d.node)
+			return nil
+		})
+		if code(err) == fencedState {
+			_ = d.lose(errFenced)
+		}
+	}
+}
+
+// release closes the stream, so that nobody has to wait for its last beat.
+func (d *disk) release() error {
+	if d.stream == 0 || d.lostErr() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.patience)
+	defer cancel()
+	c, err := d.writes.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	_, err = c.Exec(ctx, "UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2", shard, d.stream)
+	return err
+}
+
+// explain says in an operator's words what he can mend.
+func explain(err error) error {
+	switch code(err) {
+	case "42501":
+		return fmt.Errorf("the database user lacks privileges (make it the owner of the database, or grant CREATE on the schema): %w", err)
+	case readOnly:
+		return fmt.Errorf("the server is read-only: it is a standby, or was the primary before a fail-over (several hosts with target_session_attrs=read-write find the primary): %w", err)
+	case "42704":
+		return fmt.Errorf("the connection string has a parameter that PostgreSQL does not know: %w", err)
+	}
+	return err
+}
+
+var _ tables.DB = (*disk)(nil)

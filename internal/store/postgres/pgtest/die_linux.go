@@ -1,0 +1,5 @@
+package pgtest
+
+import "syscall"
+
+func dieWithParent(a *syscall.SysProcAttr, sig syscall.Signal) { a.Pdeathsig = sig }

@@ -1,0 +1,256 @@
+// Package pgtest runs a PostgreSQL for tests: one server a test process, started
+// when the first test asks for it, and a database of its own for each case.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a running PostgreSQL.
+type Server struct {
+	dir  string
+	bin  string
+	port int
+	cmd  *exec.Cmd
+	exit chan struct{} // closed when it has ended
+	as   *syscall.Credential
+}
+
+// Shared is the server of a test process.
+type Shared struct {
+	// Template fills the database that those of the cases are copies of.
+	Template func(url string) error
+
+	once   sync.Once
+	server *Server
+	err    error
+	n      atomic.Int64
+}
+
+// Main runs the tests of a package and stops the server afterwards.
+func (s *Shared) Main(m *testing.M) (code int) {
+	defer func() {
+		if s.server != nil {
+			s.server.Stop()
+		}
+	}()
+	return m.Run()
+}
+
+func (s *Shared) start() error {
+	var err error
+	if s.server, err = Start("fsync=off", "full_page_writes=off"); err != nil {
+		return err
+	}
+	if err := s.server.Exec("postgres", "CREATE DATABASE empty"); err != nil || s.Template == nil {
+		return err
+	}
+	return s.Template(s.server.URL("empty"))
+}
+
+// Database returns the URL of a database of its own, which goes with the test.
+func (s *Shared) Database(t testing.TB) string {
+	t.Helper()
+	if s.once.Do(func() { s.err = s.start() }); s.err != nil {
+		t.Fatal(s.err)
+	}
+	name := fmt.Sprintf("case%d", s.n.Add(1))
+	if err := s.server.Exec("postgres", "CREATE DATABASE "+name+" TEMPLATE empty STRATEGY file_copy"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.server.Exec("postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.server.URL(name)
+}
+
+// errMissing names what to install.
+var errMissing = errors.New("these tests need PostgreSQL 15 or newer: apt-get install postgresql (make postgres does)")
+
+// binaries finds where a PostgreSQL is installed.
+func binaries() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return "", errMissing
+	}
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+// Start makes a cluster in a temporary directory and starts it with settings such
+// as "fsync=off".
+func Start(settings ...string) (_ *Server, err error) {
+	s := &Server{}
+	if s.bin, err = binaries(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "rimewatch-pg-"); err != nil {
+		return nil, err
+	}
+	if s.as, err = nobody(); err == nil && s.as != nil {
+		err = os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid))
+	}
+	if err == nil {
+		err = s.run("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+	}
+	if err == nil {
+		err = s.launch(settings)
+	}
+	if err != nil {
+		_ = os.RemoveAll(s.dir)
+		return nil, err
+	}
+	return s, nil
+}
+
+// nobody is who the server runs as when the tests run as root, which it refuses.
+func nobody() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true}
+	// An immediate shutdown when the tests are killed.
+	dieWithParent(cmd.SysProcAttr, syscall.SIGQUIT)
+	return cmd
+}
+
+func (s *Server) run(name string, args ...string) error {
+	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// launch starts the server and waits until it answers. A port that somebody else
+// takes in between is tried again.
+func (s *Server) launch(settings []string) (err error) {
+	for range 5 {
+		if s.port == 0 {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			s.port = l.Addr().(*net.TCPAddr).Port
+			if err := l.Close(); err != nil {
+				return err
+			}
+		}
+		if err = s.Restart(settings...); err == nil {
+			return nil
+		}
+		s.port = 0
+	}
+	return err
+}
+
+// Restart starts a server that was stopped or killed, on the same port.
+func (s *Server) Restart(settings ...string) error {
+	args := []string{
+		"-D", s.data(), "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum_naptime=10s",
+	}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	s.cmd = s.command("postgres", args...)
+	logs, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	s.cmd.Stdout, s.cmd.Stderr = logs, logs
+	if err := errors.Join(s.cmd.Start(), logs.Close()); err != nil {
+		return err
+	}
+	exit := make(chan struct{})
+	s.exit = exit
+	go func() { _ = s.cmd.Wait(); close(exit) }()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if err = s.Exec("postgres", "SELECT 1"); err == nil {
+			return nil
+		}
+		select {
+		case <-exit:
+			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("the server ended:\n%s", text)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("the server does not answer: %w", err)
+}
+
+// URL is the connection string of a database.
+func (s *Server) URL(database string) string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
+}
+
+// Exec runs statements in a database.
+func (s *Server) Exec(database, statements string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := pgx.Connect(ctx, s.URL(database))
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol)
+	return errors.Join(err, c.Close(ctx))
+}
+
+// Kill ends the server as a crash would: all of its processes at once.
+func (s *Server) Kill() {
+	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	<-s.exit
+}
+
+// Stop ends the server without ceremony and removes its files.
+func (s *Server) Stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-s.exit:
+	case <-time.After(10 * time.Second):
+		s.Kill()
+	}
+	_ = os.RemoveAll(s.dir)
+}

@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// relationBytes is what the tables of the schema take, indexes included.
+const relationBytes = `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+	WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`
+
+// Sizes implements core.Disk.
+func (d *disk) Sizes(ctx context.Context) (st store.Stats, err error) {
+	err = d.read(ctx, d.reads, func(s *session) error { return sizes(s, &st) })
+	return st, err
+}
+
+func sizes(s *session, st *store.Stats) error {
+	devices := int64(0)
+	for _, q := range []struct {
+		query string
+		dst   *int64
+	}{
+		{relationBytes, &st.FileBytes},
+		{"SELECT count(*) FROM reading_chunk", &st.Chunks},
+		{"SELECT coalesce(sum(n), 0)::bigint FROM reading_chunk", &st.StoredReadings},
+		{"SELECT count(*) FROM commit_log", &st.LogEntries},
+		{"SELECT count(*) FROM device WHERE deleted_at = 0", &devices},
+	} {
+		if err := s.Query(func(row tables.Row) error { *q.dst = row.ColumnInt64(0); return nil }, q.query); err != nil {
+			return err
+		}
+	}
+	st.Devices = int(devices)
+	return nil
+}
+
+// Tidy implements core.Disk: the server tidies up by itself.
+func (d *disk) Tidy(context.Context) error { return nil }
