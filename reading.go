@@ -67,6 +67,12 @@ type Reading struct {
 	Flags      Flags
 }
 
+// StampedAtArrival reports whether the reading has the time of its arrival, or so
+// nearly that its device's clock says what ours does.
+func (r *Reading) StampedAtArrival() bool {
+	return r.ReceivedAt != 0 && r.At >= r.ReceivedAt && r.At-r.ReceivedAt < Second
+}
+
 // Value returns one measurement; ok is false where it is absent.
 func (r *Reading) Value(f Field) (v float64, ok bool) {
 	if f < NumCore {

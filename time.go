@@ -27,6 +27,9 @@ const (
 	MaxTime Time = 253402300799999
 )
 
+// FutureTolerance is how far a device's clock may be ahead of the service's.
+const FutureTolerance = 5 * Minute
+
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // TimeOf converts a time.Time; the zero time.Time becomes 0.

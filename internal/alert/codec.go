@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -38,6 +39,33 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	}
 	*s = fresh
 	return rest, nil
+}
+
+// Move moves the moments that are remembered by so many milliseconds: those by
+// arrival, and, where events is set, those by event time too.
+func (s *State) Move(by rimewatch.Time, events bool) {
+	for _, t := range []*rimewatch.Time{&s.seenAt, &s.aliveUntil, &s.holdUntil} {
+		if *t != 0 && *t != never {
+			*t += by
+		}
+	}
+	if events {
+		moveStamp(&s.paused, by)
+	}
+	for set := s.pool.rules; set != 0; set &= set - 1 {
+		if i := lowest(set); events || i == ruleOffline {
+			t := s.pool.track(i)
+			for _, m := range []*unit.Stamp{&t.mark, &t.cmark, &t.start} {
+				moveStamp(m, by)
+			}
+		}
+	}
+}
+
+func moveStamp(s *unit.Stamp, by rimewatch.Time) {
+	if s.Set() {
+		*s = unit.StampOf(s.Time() + by)
+	}
 }
 
 func (s *State) code(c *unit.Codec) {

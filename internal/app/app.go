@@ -22,6 +22,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/clock"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
@@ -40,9 +41,12 @@ import (
 // Config of an App: the operator's settings and what tests replace.
 type Config struct {
 	config.Serve
-	Version   string
-	Logger    *slog.Logger     // nil = nothing is logged
-	Now       func() time.Time // nil = time.Now
+	Version string
+	Logger  *slog.Logger     // nil = nothing is logged
+	Now     func() time.Time // the service's time; nil = by Clock
+	// Clock reads the machine's wall clock and its monotonic one; nil = those of
+	// the machine we run on.
+	Clock     func() clock.Machine
 	Publisher ingest.Publisher // hears of every commit; nil = nobody
 	// GuardServices makes all HTTP clients of the process that name no transport
 	// guarded ones: messaging services are refused without it.
@@ -62,6 +66,7 @@ type server interface {
 type App struct {
 	cfg      Config
 	log      *slog.Logger
+	clock    *clock.Keeper // nil where the time is given
 	Store    *sqlite.Store
 	Accounts *account.Service
 	Ingest   *ingest.Service
@@ -94,13 +99,18 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	var keeper *clock.Keeper
 	if cfg.Now == nil {
-		cfg.Now = time.Now
+		if cfg.Clock == nil {
+			cfg.Clock = machineClock(time.Now())
+		}
+		keeper = clock.NewKeeper(cfg.Clock)
+		cfg.Now = func() time.Time { return keeper.Now().Std() }
 	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: cfg.Logger, failed: make(chan error, 1), cancel: func() {}}
+	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 1), cancel: func() {}}
 	defer func() {
 		if err != nil {
 			_ = a.Stop()
@@ -112,10 +122,14 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if a.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	a.Store, err = sqlite.Open(ctx, sqlite.Config{
+	disk := sqlite.Config{
 		Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now,
 		HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
-	})
+	}
+	if keeper != nil {
+		disk.Sure = keeper.Sure
+	}
+	a.Store, err = sqlite.Open(ctx, disk)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +152,11 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		return nil, err
 	}
 	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
-	a.Ingest = ingest.New(ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger})
+	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger}
+	if keeper != nil {
+		in.Clock = setClock{keeper, a.Notify}
+	}
+	a.Ingest = ingest.New(in)
 	if a.API, err = a.api(ctx, registry); err != nil {
 		return nil, err
 	}
@@ -172,12 +190,38 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	a.readings = submit.New(submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store})
+	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store}
+	if a.clock != nil {
+		readings.Clock = a.clock
+	}
+	a.readings = submit.New(readings)
 	return httpapi.New(httpapi.Config{
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
 	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts))
+}
+
+// setClock tells notifications when the clock is set back.
+type setClock struct {
+	*clock.Keeper
+	notify *notify.Service
+}
+
+// Adopt implements ingest.Clock.
+func (c setClock) Adopt(by rimewatch.Time) {
+	c.Keeper.Adopt(by)
+	if by < 0 {
+		c.notify.SetBack(by)
+	}
+}
+
+// machineClock reads the clocks of the machine we run on.
+func machineClock(start time.Time) func() clock.Machine {
+	return func() clock.Machine {
+		now := time.Now()
+		return clock.Machine{Wall: rimewatch.TimeOf(now), Mono: rimewatch.Time(now.Sub(start).Milliseconds())}
+	}
 }
 
 func (a *App) now() rimewatch.Time { return rimewatch.TimeOf(a.cfg.Now()) }

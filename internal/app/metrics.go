@@ -16,6 +16,19 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 			Namespace: "rimewatch", Name: "prediction_feedback", Help: "Feedback on predictions.", ConstLabels: prometheus.Labels{"verdict": string(v)},
 		}, func() float64 { return float64(a.Ingest.Verdicts()[i]) }))
 	}
+	if a.clock != nil {
+		gauge("clock_step_seconds", "How far the machine's clock is ahead of the service's time since a step that is not believed yet.", func() float64 {
+			return float64(a.clock.Gap()) / float64(rimewatch.Second)
+		})
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Name: "clock_steps_total", Help: "Steps of the machine's clock over 5 s."},
+			func() float64 { return float64(a.clock.Steps()) }))
+		gauge("retention_allowed", "1 where the clock is believed enough to delete expired data.", func() float64 {
+			if a.clock.Sure() {
+				return 1
+			}
+			return 0
+		})
+	}
 	r.MustRegister(newDeliveries(a.Notify, a.now))
 	gauge("store_head_bytes", "Memory used by readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
 }

@@ -56,7 +56,13 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 		r = &corrected
 	}
 	if v, has := r.Value(rimewatch.ProductZoneTemp); has && rimewatch.ProductZoneTemp.Plausible(v) {
-		over, _ = s.Health.Observe(&c.Health, r)
+		if r.At > now { // nothing was measured in the future
+			arrived := *r
+			arrived.At = now
+			over, _ = s.Health.Observe(&c.Health, &arrived)
+		} else {
+			over, _ = s.Health.Observe(&c.Health, r)
+		}
 	}
 	view := s.view(c)
 	out = s.Alert.Arrived(&c.Alert, view, &s.Unit, now, out)
@@ -85,6 +91,21 @@ func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
 		at = end
 	}
 	return at
+}
+
+// SetBack moves what is remembered when the service's clock is set back by so
+// many milliseconds (by < 0) to now: deadlines keep their distance. Event times
+// go with it unless the device's own clock has been telling the new time all
+// along.
+func (s *State) SetBack(by, now rimewatch.Time) {
+	events := s.Unit.At()-now > -by/2
+	s.Presence.Move(by)
+	s.Alert.Move(by, events)
+	if events {
+		s.Unit.Move(by)
+		s.Predict.Move(by)
+		s.Health.Move(by)
+	}
 }
 
 // view is presence in the words of the rules.

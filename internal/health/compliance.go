@@ -150,6 +150,28 @@ func (s *State) slide(n uint32) {
 	}
 }
 
+// Move moves what is remembered to an earlier time, by whole slots and so by up
+// to half an hour more than asked for: the window keeps what was covered.
+func (s *State) Move(by rimewatch.Time) {
+	slots := (-by + span - 1) / span
+	if by >= 0 || rimewatch.Time(s.slot) < slots {
+		return
+	}
+	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.lateAt, &s.lateStart} {
+		if *t != 0 {
+			*t -= slots * span
+		}
+	}
+	for k := range s.severityAt {
+		s.severityAt[k] -= min(s.severityAt[k], uint32(slots*span/rimewatch.Second))
+	}
+	was := s.past
+	for n := range uint32(numSlots) {
+		s.past[n] = was[(n+uint32(slots%numSlots))%numSlots]
+	}
+	s.slot -= uint32(slots)
+}
+
 // settle takes whole units out.
 func (t *tally) settle() slot {
 	c := min(t.covered/uint32(unit), full)

@@ -92,9 +92,6 @@ const (
 // keep the frame.
 type Part func(*API) []Route
 
-// FutureTolerance is how far a device's clock may be ahead.
-const FutureTolerance = 5 * rimewatch.Minute
-
 // RegisterAtOnce is how many devices a request creates side by side: they share
 // the commits of the group writer.
 const RegisterAtOnce = 64

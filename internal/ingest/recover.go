@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -34,7 +35,7 @@ func (w *writer) recover(ctx context.Context) error {
 	w.memory.devices = len(w.units)
 	// Downtimes must be known before the log is replayed; the newest follows
 	// once the log has told when this node last watched.
-	if err := w.loadDowntimes(ctx, store.Downtime{}); err != nil {
+	if err := w.loadDowntimes(ctx); err != nil {
 		return err
 	}
 	lost := 0
@@ -119,6 +120,14 @@ func (re *replayer) add(e *store.Entry) error {
 		re.flush()
 	}
 	re.w.seq, re.w.now = e.Seq, max(re.w.now, e.Now)
+	if e.Input.Kind == store.InputClock {
+		by, err := decodeClock(e.Input.Payload)
+		if err != nil {
+			return err
+		}
+		re.w.steps.setBack(by, e.Now, e.Seq, re.after)
+		return nil
+	}
 	u := re.w.units[e.Input.DeviceID]
 	if u == nil || e.Seq <= re.after[e.Input.DeviceID] {
 		return nil
@@ -208,21 +217,24 @@ func (w *writer) noteDowntime(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	now := max(w.clock(), w.now)
+	if w.cfg.Clock != nil {
+		w.cfg.Clock.Start(max(alive, w.now))
+	}
 	w.now = max(w.now, alive)
+	// Those of a time that the clock was set back from are none of this time.
+	w.downtimes = slices.DeleteFunc(w.downtimes, func(d presence.Downtime) bool { return d.To > w.now })
+	now := max(w.clock(), w.now)
 	if alive == 0 || now <= alive {
 		if err := w.store.MarkAlive(ctx, now); err != nil {
 			w.troubled("mark alive", err)
 		}
 		return nil
 	}
+	// A full disk must not keep the service down: the downtime is remembered until
+	// it can be written.
 	w.unrecorded = store.Downtime{From: alive, To: now}
+	w.downtimes = append(w.downtimes, presence.Downtime(w.unrecorded))
 	w.recordDowntime(ctx, now)
-	if w.unrecorded != (store.Downtime{}) {
-		// A full disk must not keep the service down: it is remembered until it
-		// can be written.
-		w.downtimes = append(w.downtimes, presence.Downtime(w.unrecorded))
-	}
 	return nil
 }
 
@@ -232,7 +244,7 @@ func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
 	if w.unrecorded == (store.Downtime{}) {
 		return
 	}
-	err := w.loadDowntimes(ctx, w.unrecorded)
+	_, err := w.store.AddDowntime(ctx, w.unrecorded)
 	if err == nil {
 		w.unrecorded = store.Downtime{}
 		err = w.store.MarkAlive(ctx, now)
@@ -242,8 +254,8 @@ func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
 	}
 }
 
-func (w *writer) loadDowntimes(ctx context.Context, d store.Downtime) error {
-	all, err := w.store.AddDowntime(ctx, d)
+func (w *writer) loadDowntimes(ctx context.Context) error {
+	all, err := w.store.AddDowntime(ctx, store.Downtime{})
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}

@@ -26,7 +26,9 @@ type rig struct {
 	mu   sync.Mutex
 	log  []string // events
 
-	unpacked int // states, 0 = the default
+	unpacked int              // states, 0 = the default
+	heard    ingest.Publisher // of every commit, beside the rig
+	machine  *machine         // whose clock may step; nil = the time is right
 }
 
 func newRig(t *testing.T) *rig {
@@ -43,11 +45,19 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) open() {
 	r.t.Helper()
-	s, err := sqlite.Open(r.t.Context(), sqlite.Config{Path: r.path})
+	disk := sqlite.Config{Path: r.path}
+	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, UnpackedStates: r.unpacked}
+	if r.machine != nil {
+		k := r.machine.boot()
+		cfg.Clock, cfg.Now = k, func() time.Time { return k.Now().Std() }
+		disk.Now, disk.Sure = cfg.Now, k.Sure
+	}
+	s, err := sqlite.Open(r.t.Context(), disk)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	in := ingest.New(ingest.Config{Store: s, Publisher: r, AliveEvery: time.Minute, UnpackedStates: r.unpacked})
+	cfg.Store = s
+	in := ingest.New(cfg)
 	if err := in.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
@@ -81,6 +91,9 @@ func (r *rig) crash() {
 }
 
 func (r *rig) Publish(p *publish.Commit) {
+	if r.heard != nil {
+		r.heard.Publish(p)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, part := range p.Parts {

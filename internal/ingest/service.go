@@ -38,7 +38,10 @@ type Config struct {
 	Store     Store
 	Publisher Publisher
 	Now       func() time.Time
-	Logger    *slog.Logger
+	// Clock is what Now comes from, where the machine's clock may step; nil = Now
+	// is right.
+	Clock  Clock
+	Logger *slog.Logger
 	// QueueInputs bounds what may wait; beyond it callers are told to come back.
 	// Default 200,000.
 	QueueInputs int
@@ -146,6 +149,7 @@ type writer struct {
 	nextAgeing int
 
 	unrecorded store.Downtime
+	steps      clockwork
 	orphans    []orphan
 	lastAlive  rimewatch.Time
 }
@@ -176,6 +180,7 @@ func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) 
 // Start rebuilds the units from the store and begins to take requests.
 func (s *Service) Start(ctx context.Context) error {
 	w := &writer{Service: s}
+	w.steps.writer = w
 	w.sites.init()
 	w.group.init()
 	if err := w.recover(ctx); err != nil {
@@ -209,6 +214,7 @@ type request struct {
 	alert  *alertOp
 	// settings hold from now on, nil = as before.
 	settings *settings
+	clock    *clockOp
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
 	done     chan error

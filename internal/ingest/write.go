@@ -46,6 +46,7 @@ func (w *writer) drain() {
 
 // passTime commits the deadlines that have passed.
 func (w *writer) passTime() {
+	w.steps.pass()
 	now := w.clock()
 	defer w.refreshAll(now)
 	w.recordDowntime(context.Background(), now)
@@ -149,7 +150,8 @@ func (w *writer) commit(first *request, ticks []store.Input) bool {
 	if len(ticks) > 0 {
 		g.store.Parts = append(g.store.Parts, ticks)
 	}
-	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {
+	back := first.setsBack()
+	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields && !back; {
 		select {
 		case r := <-w.queue:
 			n += w.take(r)
@@ -161,7 +163,10 @@ func (w *writer) commit(first *request, ticks []store.Input) bool {
 			runtime.Gosched()
 		}
 	}
-	g.store.Now = max(w.clock(), w.now)
+	g.store.Now, g.store.Back = max(w.clock(), w.now), back
+	if back {
+		g.store.Now += first.clock.by
+	}
 	began := time.Now()
 	err := w.settle()
 	if took := time.Since(began).Nanoseconds(); took > w.worst.Load() {
@@ -289,6 +294,12 @@ func (w *writer) evaluate() bool {
 		if r.alert != nil && r.alert.err == nil {
 			accepted++
 			w.finishAlertOp(r.alert, now)
+		}
+	}
+	for _, r := range g.requests {
+		if r.clock != nil {
+			accepted++
+			w.steps.apply(r.clock, now)
 		}
 	}
 	w.endAcks(now)
@@ -446,5 +457,8 @@ func (w *writer) committed() {
 			continue
 		}
 		w.setDeadline(st.unit, st.state, st.cfg)
+	}
+	if g.store.Back {
+		w.steps.committed(g.requests[0].clock.by)
 	}
 }

@@ -103,6 +103,22 @@ func (l *lane) push(list ...*item) {
 // wait queues an item for its next attempt. l.mu is held.
 func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 
+// setBack moves what waits when the clock is set back to now.
+func (l *lane) setBack(by, now rimewatch.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.probed = 0
+	for _, it := range l.items {
+		if it.Due() != 0 { // else it is under way
+			it.since += by
+			l.waiting.Set(it, min(it.Due(), now))
+		}
+	}
+	if len(l.items) > 0 {
+		l.signal()
+	}
+}
+
 // signal makes the lane's goroutine look at the queue. l.mu is held.
 func (l *lane) signal() {
 	if l.running {

@@ -71,6 +71,7 @@ type Service struct {
 	mu      sync.Mutex
 	asked   map[int64]int64 // alerts to be planned again, with their workspace
 	changed map[int64]bool  // workspaces whose rules have changed
+	back    bool            // the clock was set back: all active alerts are to be planned again
 	lanes   map[int64]*lane // by channel
 	figures Figures
 	stopped bool
@@ -148,6 +149,19 @@ func (s *Service) again(workspaceID, alertID int64) {
 	s.mu.Lock()
 	s.asked[alertID] = workspaceID
 	s.mu.Unlock()
+	s.Wake()
+}
+
+// SetBack says that the clock was set back by so many milliseconds (by < 0). What
+// waits for its next attempt is tried at once: its moment has moved away.
+func (s *Service) SetBack(by rimewatch.Time) {
+	s.mu.Lock()
+	s.back = true
+	lanes := slices.Collect(maps.Values(s.lanes))
+	s.mu.Unlock()
+	for _, l := range lanes {
+		l.setBack(by, s.now())
+	}
 	s.Wake()
 }
 

@@ -116,6 +116,29 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestClockSetBack: a message that waits for its next attempt does not wait for
+// the time that is lived through twice.
+func TestClockSetBack(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.posts.answer = func(_ context.Context, _ string, n int) error {
+			if n < 6 {
+				return rimewatch.Errorf(rimewatch.CodeUnavailable, "The receiver answered 503 Service Unavailable.")
+			}
+			return nil
+		}
+		r.channel("a", nil)
+		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
+		r.pass(5 * time.Minute)
+		r.posts.said()
+		r.back = 24 * time.Hour
+		r.service.SetBack(-rimewatch.Day)
+		r.pass(10 * time.Minute)
+		if got := r.deliveries(); len(got) != 1 || got[0] != "opened a sent 6" {
+			r.Errorf("ten minutes after the clock was set back: %q", got)
+		}
+	})
+}
+
 // TestFinalErrors: what will never be taken is not tried again; what a receiver
 // wants to have later comes later.
 func TestFinalErrors(t *testing.T) {

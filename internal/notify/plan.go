@@ -196,6 +196,12 @@ func (s *Service) takeAsked() {
 	for alert, workspace := range s.asked {
 		p.setLook(workspace, alert, now)
 	}
+	if s.back {
+		s.back, p.digestAt = false, 0
+		for workspace := range p.active {
+			s.changed[workspace] = true
+		}
+	}
 	for workspace := range s.changed {
 		for alert := range p.active[workspace] {
 			p.setLook(workspace, alert, now)

@@ -30,7 +30,8 @@ type rig struct {
 	device    int64
 	posts     *posts
 	began     time.Time
-	note      string // of the alerts that follow
+	note      string        // of the alerts that follow
+	back      time.Duration // how far the service's clock was set back
 }
 
 // posts is a sender that does what a test says, and keeps what it was given.
@@ -125,7 +126,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: time.Now,
+		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

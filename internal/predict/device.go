@@ -130,6 +130,15 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
+// Move moves every moment that is remembered by so many milliseconds.
+func (s *State) Move(by rimewatch.Time) {
+	for _, t := range []*rimewatch.Time{&s.quick.from, &s.quick.muted, &s.alarm.since, &s.alarm.opened, &s.alarm.renewed} {
+		if *t != 0 {
+			*t += by
+		}
+	}
+}
+
 func (s *State) code(c *unit.Codec) {
 	for i := range s.hist.values {
 		for k := range s.hist.values[i] {

@@ -148,6 +148,16 @@ func (s *State) Tick(c Config, down []Downtime, now rimewatch.Time) (wentOffline
 	return true
 }
 
+// Move moves every moment that is remembered by so many milliseconds: for a
+// clock that was set back.
+func (s *State) Move(by rimewatch.Time) {
+	for _, t := range []*rimewatch.Time{&s.LastSeen, &s.LastHeartbeat, &s.ChangedAt, &s.gapStart} {
+		if *t != 0 {
+			*t += by
+		}
+	}
+}
+
 const stateVersion = 1
 
 // AppendBinary appends the state for a checkpoint.

@@ -21,6 +21,7 @@ const (
 	InputResolve   InputKind = 5 // a person resolved an alert; Payload is its type
 	InputDelete    InputKind = 6 // the device was deleted
 	InputFeedback  InputKind = 7 // a person judged a prediction; Payload says how
+	InputClock     InputKind = 8 // the clock was set back, of no device (DeviceID 0); Payload says how far
 )
 
 // Outcome is what the store found out about an Input.
@@ -63,7 +64,8 @@ type DeviceOp struct {
 
 // Group is what is committed together.
 type Group struct {
-	Now     rimewatch.Time // the moment of the commit; Stage moves it up to that of the group before
+	Now     rimewatch.Time // the moment of the commit; Stage moves it up to that of the group before, unless Back
+	Back    bool           // the clock was set back to Now: AliveAt goes back with it
 	Seq     Seq            // set by Stage
 	Parts   [][]Input      // in order; one part per caller
 	Devices []*DeviceOp    // settled before the inputs
@@ -84,6 +86,8 @@ type Staged interface {
 
 // Effects are what a group means. They are only valid during Commit.
 type Effects struct {
+	// Back is the Now of a group with Back, else 0.
+	Back rimewatch.Time
 	// Alerts are inserted or overwritten, resolved ones too. The ID of a new one
 	// comes from NewAlertID, and is greater than those of all earlier commits.
 	Alerts      []*rimewatch.Alert

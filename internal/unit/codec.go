@@ -41,6 +41,17 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
+// Move moves every moment that is remembered by so many milliseconds.
+func (s *State) Move(by rimewatch.Time) {
+	c := Writer(nil)
+	own := *s // the codec writes what it reads
+	own.code(&c)
+	b, _ := c.Done()
+	c = Mover(b, by)
+	*s = State{}
+	s.code(&c)
+}
+
 func (s *State) code(c *Codec) {
 	c.Times(&s.newest, &s.at, &s.zoneAt, &s.born)
 	for i := range s.last {

@@ -43,6 +43,7 @@ type Codec struct {
 	read bool
 	bad  bool
 	base int64 // ms, what times are relative to
+	by   int64 // ms, how far times that are read are moved
 	k    uint8 // fields since the newest mask, modulo 8
 	bits uint8 // the newest mask, when reading
 	mask int   // where it lies, when writing
@@ -53,6 +54,10 @@ func Writer(b []byte) Codec { return Codec{b: b} }
 
 // Reader reads from b.
 func Reader(b []byte) Codec { return Codec{b: b, read: true} }
+
+// Mover reads from b and moves every moment by so many milliseconds: for a clock
+// that was set back.
+func Mover(b []byte, by rimewatch.Time) Codec { return Codec{b: b, read: true, by: int64(by)} }
 
 // Reading reports whether fields are read.
 func (c *Codec) Reading() bool { return c.read }
@@ -181,6 +186,7 @@ func (c *Codec) Times(list ...*rimewatch.Time) {
 		if c.base == 0 {
 			c.base = int64(*t)
 		}
+		*t += rimewatch.Time(c.by)
 	}
 }
 
@@ -194,13 +200,14 @@ func (c *Codec) Stamps(list ...*Stamp) {
 	}
 }
 
-// Grid codes moments that are multiples of step.
+// Grid codes moments that are multiples of step; one that is moved stays one and
+// is not earlier than the move asks for.
 func (c *Codec) Grid(step rimewatch.Time, list ...*rimewatch.Time) {
 	base := rimewatch.Time(c.base) / step
 	for _, t := range list {
 		d := *t/step - base
 		if z := c.uvarint(uint64(d<<1)^uint64(d>>63)+1, 1<<40); z != 0 && c.read {
-			*t = (rimewatch.Time((z-1)>>1) ^ -rimewatch.Time((z-1)&1) + base) * step
+			*t = (rimewatch.Time((z-1)>>1)^-rimewatch.Time((z-1)&1)+base)*step + rimewatch.Time(c.by)/step*step
 		}
 	}
 }

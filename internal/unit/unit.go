@@ -113,11 +113,11 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	// A clock that runs ahead, by at most the five minutes that are accepted,
 	// counts by arrival: nothing can have begun in the future.
 	*o = Observation{Reading: r, At: min(r.At, now)}
-	if r.At <= s.newest {
+	if r.At <= s.newest && !(r.StampedAtArrival() && o.At > s.at) {
 		o.Late = true
 		return
 	}
-	s.newest = r.At
+	s.newest = max(s.newest, r.At)
 	if s.at != 0 {
 		o.Gap = max(0, o.At-s.at)
 		if o.Gap > silentFor {

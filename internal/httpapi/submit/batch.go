@@ -45,11 +45,11 @@ type pendingItem struct {
 
 // batchContext is what the items of a batch have in common.
 type batchContext struct {
+	*Readings
 	workspaceID int64
 	principal   *account.Principal
 	now         rimewatch.Time
 	settings    rimewatch.Workspace
-	fleet       Fleet
 }
 
 // Batch stores the readings in body and leaves the answer in b.Out. Good items
@@ -60,7 +60,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 		return httpapi.AsError(err)
 	}
 	b.reset()
-	bc := batchContext{p.WorkspaceID, p, now, settings, g.Fleet}
+	bc := batchContext{g, p.WorkspaceID, p, now, settings}
 	read := b.reader.ReadDocument
 	if ndjson {
 		read = b.reader.ReadLines
@@ -104,12 +104,13 @@ func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
 // add takes the reading that was read into the batch, or says why it cannot be.
 func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	sent, place := &b.reader.Sent, int32(b.reader.N-1)
-	if what := outsideWindow(sent.At, bc.now, bc.settings.RawDays); what != "" {
-		return rimewatch.Invalid("recorded_at", "%s", what)
+	if e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays); e != nil {
+		bc.heard(bc.Fleet.Identify(bc.workspaceID, sent.Serial), sent.At, bc.now)
+		return e
 	}
 	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
 	if !bytes.Equal(sent.Serial, b.lastSerial) {
-		who := bc.fleet.Identify(bc.workspaceID, sent.Serial)
+		who := bc.Fleet.Identify(bc.workspaceID, sent.Serial)
 		switch {
 		case who == nil && !bc.settings.AutoRegister:
 			return errUnknownDevice()
@@ -118,6 +119,7 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 			return nil
 		}
 		b.lastSerial, b.lastID = sent.Serial, who.ID
+		bc.heard(who, sent.At, bc.now)
 	}
 	in.DeviceID = b.lastID
 	b.inputs = append(b.inputs, in)

@@ -33,11 +33,12 @@ type History interface {
 	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
 }
 
-// Config of Readings. Everything is needed.
+// Config of Readings. Everything but Clock is needed.
 type Config struct {
 	Writer  Writer
 	Fleet   Fleet
 	History History
+	Clock   Clock // nil = the time is right
 }
 
 // Readings takes readings in.
@@ -87,10 +88,11 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
-	if what := outsideWindow(s.sent.At, now, settings.RawDays); what != "" {
-		return 0, rimewatch.Invalid("recorded_at", "%s", what)
-	}
 	who := g.Fleet.Identify(p.WorkspaceID, s.sent.Serial)
+	g.heard(who, s.sent.At, now)
+	if e := g.outsideWindow(s.sent.At, now, settings.RawDays); e != nil {
+		return 0, e
+	}
 	if who == nil {
 		if !settings.AutoRegister {
 			return 0, errUnknownDevice()
@@ -139,18 +141,42 @@ func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading,
 	return append(b, `,"duplicate":false}}`+"\n"...)
 }
 
-// outsideWindow tells what is wrong with the time of a reading, "" when it may
-// be stored. An absent time is always right.
-func outsideWindow(at, now rimewatch.Time, rawDays int) string {
+// Clock knows how far the service's time can be believed.
+type Clock interface {
+	// Saw notes that a device claims to have measured at a moment.
+	Saw(device uint64, claims, now rimewatch.Time)
+	// Gap is how far the machine's clock is ahead of the service's time while a
+	// step of it is not believed yet, 0 = they agree.
+	Gap() rimewatch.Time
+}
+
+// heard notes what time a device says it is.
+func (g *Readings) heard(who *store.Identity, at, now rimewatch.Time) {
+	if g.Clock != nil && who != nil && at != 0 {
+		g.Clock.Saw(uint64(who.ID), at, now)
+	}
+}
+
+// clockSettles is when to send a reading again that may be from the time that
+// the service is about to adopt.
+const clockSettles = time.Minute
+
+// outsideWindow returns what is wrong with the time of a reading, nil when it may
+// be stored. An absent time is always right. One that only a step of the clock
+// can explain is refused for the moment, not for good.
+func (g *Readings) outsideWindow(at, now rimewatch.Time, rawDays int) *rimewatch.Error {
 	switch {
 	case at == 0:
-		return ""
-	case at > now+httpapi.FutureTolerance:
-		return "must not be more than 5 minutes in the future"
+		return nil
+	case at > now+rimewatch.FutureTolerance:
+		if g.Clock != nil && at <= now+g.Clock.Gap()+rimewatch.FutureTolerance {
+			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The service's clock is being corrected; retry later.", RetryAfter: clockSettles}
+		}
+		return rimewatch.Invalid("recorded_at", "must not be more than 5 minutes in the future")
 	case at < now-rimewatch.Time(rawDays)*rimewatch.Day:
-		return "is before the time for which readings are kept"
+		return rimewatch.Invalid("recorded_at", "is before the time for which readings are kept")
 	default:
-		return ""
+		return nil
 	}
 }
 

@@ -134,7 +134,7 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 func (q *historyQuery) settle(now rimewatch.Time) {
 	if q.to == 0 {
 		q.to = now + 1
-		if newest := q.device.Latest.At; newest <= now+httpapi.FutureTolerance {
+		if newest := q.device.Latest.At; newest <= now+rimewatch.FutureTolerance {
 			q.to = max(q.to, newest+1)
 		}
 		q.to = max(q.to, q.from)

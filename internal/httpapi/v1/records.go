@@ -193,7 +193,7 @@ func blank(f *wire.FieldErrors, name, text string) {
 // notLater refuses times that are yet to come, clocks that are a little ahead
 // forgiven.
 func notLater(f *wire.FieldErrors, name string, at, now rimewatch.Time) {
-	if at > now+httpapi.FutureTolerance {
+	if at > now+rimewatch.FutureTolerance {
 		f.Add(name, "must not be in the future")
 	}
 }

@@ -87,7 +87,9 @@ func (s *Core) begin(g *store.Group) (*commit, error) {
 	} else {
 		c = new(commit)
 	}
-	g.Now = max(g.Now, now)
+	if !g.Back {
+		g.Now = max(g.Now, now)
+	}
 	g.Seq = store.Seq(last + 1)
 	*c = commit{s: s, g: g, now: g.Now, seq: last + 1, alone: alone, log: c.log[:0], touched: c.touched[:0]}
 	c.log = binary.LittleEndian.AppendUint32(c.log, 0) // the checksum's place
@@ -175,6 +177,8 @@ func (c *commit) stage() error {
 			in.Outcome = store.Accepted
 			d := s.fleet.byID[in.DeviceID]
 			switch {
+			case in.Kind == store.InputClock:
+				c.pack(in.Kind, 0, in.Payload)
 			case d == nil || d.row.deleted != 0:
 				in.Outcome = store.UnknownDevice
 			case in.Kind != store.InputReading:
@@ -247,7 +251,7 @@ func (t *touch) take(r *rimewatch.Reading, size int) {
 
 // stored reports whether a reading of that moment exists, staged ones included.
 func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
-	if at > d.live.Latest.At && at > d.head.newest {
+	if at > max(d.reach, d.live.Latest.At) && at > d.head.newest {
 		return false, nil
 	}
 	if d.head.has(at) {
@@ -262,6 +266,9 @@ func (c *commit) publish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq, s.lastNow = c.seq, c.now
+	if c.g.Back {
+		s.fleet.setBack(c.now)
+	}
 	for _, op := range c.g.Devices {
 		if op.Err != nil {
 			continue
@@ -281,10 +288,8 @@ func (c *commit) publish() {
 		d := t.device
 		s.head.add(int64(t.size), int64(t.n))
 		s.publishHead(d, t.size, t.n, c.seq, c.now)
-		d.newest(&t.latest)
-		if t.tempAt > d.live.CurrentTempAt {
-			d.live.CurrentTemp, d.live.CurrentTempAt = t.temp, t.tempAt
-		}
+		d.newest(&t.latest, c.now)
+		d.newestTemp(t.temp, t.tempAt, c.now)
 	}
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]
@@ -316,13 +321,20 @@ func (s *Core) publishHead(d *device, size, n int32, seq int64, now rimewatch.Ti
 	}
 }
 
-// newest keeps what the device last measured.
-func (d *device) newest(r *rimewatch.Reading) {
-	if r.At > d.live.Latest.At {
+// newest keeps what the device last measured. A reading that lies in the future
+// since the clock was set back gives way to any that does not.
+func (d *device) newest(r *rimewatch.Reading, now rimewatch.Time) {
+	if r.At > d.live.Latest.At || d.ahead(d.live.Latest.At, now) {
 		d.live.Latest = *r
 	}
-	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok && r.At > d.live.CurrentTempAt {
-		d.live.CurrentTemp, d.live.CurrentTempAt = v, r.At
+	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok {
+		d.newestTemp(v, r.At, now)
+	}
+}
+
+func (d *device) newestTemp(v float64, at, now rimewatch.Time) {
+	if at != 0 && (at > d.live.CurrentTempAt || d.ahead(d.live.CurrentTempAt, now)) {
+		d.live.CurrentTemp, d.live.CurrentTempAt = v, at
 	}
 }
 

@@ -51,6 +51,7 @@ type Config struct {
 	SealReadings int           // unsealed readings of one device that are worth a chunk
 	Logger       *slog.Logger
 	Now          func() time.Time // for the age of unsealed readings and retention
+	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	Quiet        bool             // the background work is left to Rest
 }
 

@@ -32,6 +32,9 @@ type device struct {
 	head head
 	// touch is its place in the running commit.
 	touch int32
+	// reach is the newest moment that was stored when the clock was set back to
+	// before it, 0 = never.
+	reach rimewatch.Time
 	// sealedTo is the newest moment in a chunk; unknown (0) until asked for.
 	sealedTo rimewatch.Time
 }
@@ -79,6 +82,20 @@ func (r *row) device() rimewatch.Device {
 		HeartbeatIntervalS: int(r.intervalS), OfflineAfterS: int(r.offlineAfterS),
 		CreatedAt: r.created, UpdatedAt: r.updated, DeletedAt: r.deleted,
 	}
+}
+
+// setBack notes what lies in the future since the clock was set back to now.
+func (f *fleet) setBack(now rimewatch.Time) {
+	for _, d := range f.byID {
+		if d.live.Latest.At > now {
+			d.reach = max(d.reach, d.live.Latest.At)
+		}
+	}
+}
+
+// ahead reports whether a moment lies in the future since the clock was set back.
+func (d *device) ahead(at, now rimewatch.Time) bool {
+	return d.reach != 0 && at > now+rimewatch.FutureTolerance
 }
 
 func newFleet() fleet {

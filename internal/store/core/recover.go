@@ -79,7 +79,7 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 	}
 	for _, d := range lost {
 		err := s.Readings(ctx, store.HistoryQuery{DeviceID: d.row.ID, To: rimewatch.MaxTime + 1, Descending: true, Limit: 1}, func(r *rimewatch.Reading) error {
-			d.newest(r)
+			d.newest(r, s.lastNow)
 			return nil
 		})
 		if err != nil {
@@ -115,12 +115,18 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 	if err != nil {
 		return err
 	}
+	alive := s.lastNow // as recorded since the clock was last set back
 	return s.disk.Log(ctx, func(at store.Seq, data []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		seq := int64(at)
 		return decodeLog(seq, data, func(e *store.Entry, encoded []byte) error {
+			if e.Input.Kind == store.InputClock {
+				s.lastNow = max(alive, e.Now)
+				s.fleet.setBack(e.Now)
+				return entry(e)
+			}
 			s.lastNow = max(s.lastNow, e.Now)
 			d := s.fleet.byID[e.Input.DeviceID]
 			if d == nil {
@@ -140,7 +146,7 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 				return nil
 			}
 			if encoded != nil {
-				d.newest(&e.Input.Reading)
+				d.newest(&e.Input.Reading, e.Now)
 			}
 			return entry(e)
 		})

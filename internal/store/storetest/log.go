@@ -57,6 +57,7 @@ func Readings(t *testing.T, e Engine) {
 		{"counters", (*fixture).counters},
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
 		{"downtime", (*fixture).downtime},
+		{"clock set back", (*fixture).setBack},
 		{"alerts", (*fixture).alerts},
 		{"alert pages", (*fixture).alertPages},
 		{"audit", (*fixture).audit},

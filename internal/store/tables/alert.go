@@ -76,7 +76,7 @@ func saveAlert(conn Conn, a *rimewatch.Alert) error {
 		return err
 	}
 	return conn.Later(nil, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity,
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity, triggered_at = excluded.triggered_at,
 			acknowledged_at = excluded.acknowledged_at, resolved_at = excluded.resolved_at, body = excluded.body`,
 		a.ID, a.WorkspaceID, a.DeviceID, string(a.Status), string(a.Severity), string(a.Type),
 		int64(a.TriggeredAt), int64(a.AcknowledgedAt), int64(a.ResolvedAt), string(body), a.SiteID)

@@ -38,6 +38,25 @@ func (t Places) NoteLog(conn Conn, at rimewatch.Time, seq store.Seq) error {
 	return raiseMeta(conn, aliveAt, int64(at))
 }
 
+// retainedAt is the key of the moment from which the newest pass of retention
+// reckoned.
+const retainedAt = "retained_at"
+
+// RetainedAt returns the moment that NoteRetained recorded, 0 = none.
+func (t Places) RetainedAt(ctx context.Context) (at rimewatch.Time, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		v, err := meta(conn, retainedAt)
+		at = rimewatch.Time(v)
+		return err
+	})
+	return at, err
+}
+
+// NoteRetained records the moment from which a pass of retention reckoned.
+func (t Places) NoteRetained(ctx context.Context, at rimewatch.Time) error {
+	return t.write(ctx, func(conn Conn) error { return setMeta(conn, retainedAt, int64(at)) })
+}
+
 // AddDowntime implements store.Log.
 func (t Places) AddDowntime(ctx context.Context, d store.Downtime) (all []store.Downtime, err error) {
 	err = t.write(ctx, func(conn Conn) error {

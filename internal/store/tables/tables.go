@@ -110,6 +110,11 @@ func (t *base) write(ctx context.Context, f func(Conn) error) error    { return 
 // Commit writes, in a transaction, what a group means: its devices and effects.
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
+	if e.Back != 0 {
+		if err := setMeta(conn, aliveAt, int64(e.Back)); err != nil {
+			return err
+		}
+	}
 	for _, op := range ops {
 		if op.Err != nil {
 			continue

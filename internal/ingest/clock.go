@@ -1,0 +1,209 @@
+package ingest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/clock"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Clock is where the service's time comes from. A step of the machine's clock is
+// adopted by the write path, since deadlines move with it.
+type Clock interface {
+	// Start begins at the machine's time, but not before the newest moment that
+	// the store knows.
+	Start(newest rimewatch.Time)
+	Look() clock.Event
+	// Adopt moves the service's time.
+	Adopt(by rimewatch.Time)
+}
+
+// clockOp is news of the machine's clock, or a step backwards to adopt.
+type clockOp struct {
+	action     string
+	by         rimewatch.Time
+	back       bool
+	workspaces []int64 // that are told
+}
+
+// clockwork takes the steps of the machine's clock into the service. All of it
+// belongs to the writer goroutine.
+type clockwork struct {
+	*writer
+	news []clockOp // not written yet
+}
+
+// pass looks at the machine's clock. News that cannot be written, since the
+// disk is full, is kept for the next tick.
+func (s *clockwork) pass() {
+	if s.cfg.Clock == nil {
+		return
+	}
+	switch e := s.cfg.Clock.Look(); e.Kind {
+	case clock.Stepped:
+		s.log.Warn("the machine's clock has stepped; it is believed once it has run steadily for a minute", "seconds", seconds(e.By))
+		s.news = append(s.news, clockOp{action: "clock.stepped", by: e.By})
+	case clock.Returned:
+		s.log.Info("the machine's clock is back; its step was not believed")
+		s.news = append(s.news, clockOp{action: "clock.returned"})
+	case clock.Due:
+		if s.adopt(e.By) {
+			s.log.Warn("the machine's new time is adopted; deadlines move with it", "seconds", seconds(e.By))
+			s.news = append(s.news, clockOp{action: "clock.adopted", by: e.By})
+		}
+	case clock.Steady:
+	}
+	for len(s.news) > 0 && s.note(s.news[0]) {
+		s.news = s.news[1:]
+	}
+}
+
+func seconds(t rimewatch.Time) float64 { return float64(t) / float64(rimewatch.Second) }
+
+// adopt takes the machine's time. Forward, what lies between was a time in which
+// nobody could be heard, as a downtime is.
+func (s *clockwork) adopt(by rimewatch.Time) bool {
+	now := s.clock()
+	if by < 0 {
+		if !s.note(clockOp{by: by, back: true}) {
+			return false
+		}
+		s.cfg.Clock.Adopt(by)
+		s.lastAlive = now + by
+		return true
+	}
+	down := store.Downtime{From: now, To: now + by}
+	if _, err := s.store.AddDowntime(context.Background(), down); err != nil {
+		s.troubled("record a step of the clock", err)
+		return false
+	}
+	s.downtimes = append(s.downtimes, presence.Downtime(down))
+	s.cfg.Clock.Adopt(by)
+	return true
+}
+
+// note writes what happened to the clock into the audit trail of every
+// workspace, and sets the clock back.
+func (s *clockwork) note(op clockOp) bool {
+	if op.action != "" {
+		list, err := s.store.Workspaces(context.Background())
+		if err != nil {
+			s.troubled("list workspaces", err)
+			return false
+		}
+		for i := range list {
+			op.workspaces = append(op.workspaces, list[i].ID)
+		}
+		if len(list) == 0 {
+			return true
+		}
+	}
+	r := &request{clock: &op, done: make(chan error, 1)}
+	if op.back {
+		r.inputs = []store.Input{{Kind: store.InputClock, Payload: binary.AppendVarint(nil, int64(op.by))}}
+	}
+	return s.commit(r, nil)
+}
+
+// setsBack reports whether a request is to be on its own: what else is in its
+// group would happen before the clock is set back, at a moment after it.
+func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
+
+// apply evaluates a clockOp.
+func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
+	for _, id := range op.workspaces {
+		s.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
+	}
+	if !op.back {
+		return
+	}
+	s.group.result.Back = now
+	for _, u := range s.units {
+		for i, a := range u.alerts {
+			s.putAlert(u.alerts, &s.stage(u).alerts, i, movedAlert(a, op.by, now))
+		}
+	}
+	for _, x := range s.sites.byID {
+		for i, a := range x.alerts {
+			s.putAlert(x.alerts, &s.stageSite(x).alerts, i, movedAlert(a, op.by, now))
+		}
+	}
+}
+
+// movedAlert is an active alert when the clock is set back to now: what would lie
+// in the future keeps its distance, and so does the end of an acknowledgement.
+func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
+	row := *a
+	for _, t := range []*rimewatch.Time{&row.ConditionStartedAt, &row.TriggeredAt, &row.LastEvaluatedAt, &row.AcknowledgedAt} {
+		if *t > now {
+			*t += by
+		}
+	}
+	if row.AckExpiresAt != 0 {
+		row.AckExpiresAt += by
+	}
+	return &row
+}
+
+// setBack moves what is known of the devices when the clock is set back by so
+// much (by < 0) to now, live and in a replay alike. after is what the states of a
+// replay already cover.
+func (s *clockwork) setBack(by, now rimewatch.Time, seq store.Seq, after map[int64]store.Seq) {
+	s.now = now
+	for i := range s.downtimes {
+		s.downtimes[i].From += by
+		s.downtimes[i].To += by
+	}
+	for i := range s.dirty {
+		s.dirty[i].since = min(s.dirty[i].since, now)
+	}
+	for _, u := range s.units {
+		if after[u.id] >= seq {
+			continue
+		}
+		s.memory.open(u).SetBack(by, now)
+		if u.changedAt != 0 {
+			u.changedAt += by
+		}
+		if u.dirtySeq == 0 {
+			u.dirtySeq = seq
+			s.dirty = append(s.dirty, dirtyUnit{unit: u, seq: seq, since: now, inputs: s.inputs})
+		}
+	}
+}
+
+// committed ends a commit that has set the clock back.
+func (s *clockwork) committed(by rimewatch.Time) {
+	g := &s.group
+	s.mu.Lock()
+	s.setBack(by, g.store.Now, g.seq, nil)
+	s.mu.Unlock()
+	for _, x := range s.sites.byID {
+		x.told = min(x.told, g.store.Now)
+		s.sites.touch(x.id)
+	}
+	s.trouble.Lock()
+	s.troubledAt = 0
+	s.trouble.Unlock()
+	live := make([]store.LiveWrite, 0, len(s.units))
+	var scratch engine.State
+	for _, u := range s.units {
+		state := u.read(&scratch)
+		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
+		s.setDeadline(u, state, u.cfg)
+	}
+	s.store.PutLive(live, nil)
+}
+
+func decodeClock(payload []byte) (by rimewatch.Time, err error) {
+	v, n := binary.Varint(payload)
+	if n != len(payload) || n == 0 || v >= 0 {
+		return 0, errors.New("damaged step of the clock")
+	}
+	return rimewatch.Time(v), nil
+}
