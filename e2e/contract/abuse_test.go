@@ -111,7 +111,7 @@ func TestStrangeRequests(t *testing.T) {
 }
 
 // TestPipelining: requests on one connection are answered in order, each for
-// itself, good and bad, on the short lane and off it.
+// itself, good and bad, on the short path and off it.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -26,6 +26,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -54,14 +55,6 @@ type Config struct {
 	ACME          *http.Client // reaches the authority of --tls-auto; nil = http.DefaultClient
 }
 
-// server is net/http's server or the API's own, which is quicker where there is
-// no TLS.
-type server interface {
-	Serve(net.Listener) error
-	Shutdown(context.Context) error
-	Close() error
-}
-
 // App is one server.
 type App struct {
 	cfg      Config
@@ -77,7 +70,7 @@ type App struct {
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
 	readings *submit.Readings
-	server   server
+	server   *shortpath.Server // nil until Start
 	listener net.Listener
 	release  func() // the lock of the data directory
 	cancel   context.CancelFunc
@@ -249,14 +242,16 @@ func (a *App) Start(ctx context.Context) (err error) {
 		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if shortpath.OverTLS(c) {
+				return httpapi.OverTLS(ctx)
+			}
+			return ctx
+		},
 	}
-	a.server = a.readings.NewServer(hs, idleTimeout)
-	encrypted, err := a.overTLS()
-	if err != nil {
+	a.server = shortpath.New(hs, submit.SinglePath, a.readings, idleTimeout)
+	if err := a.useTLS(); err != nil {
 		return err
-	}
-	if encrypted {
-		a.server = hs
 	}
 	run, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel

@@ -13,25 +13,24 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// overTLS puts TLS on the listener where the operator asks for it, and reports
-// whether he does.
-func (a *App) overTLS() (bool, error) {
+// useTLS puts TLS on the listener where the operator asks for it.
+func (a *App) useTLS() error {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	switch {
 	case a.cfg.TLSCert != "":
 		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
 		if err != nil {
-			return false, fmt.Errorf("TLS: %w", err)
+			return fmt.Errorf("TLS: %w", err)
 		}
 		base.Certificates = []tls.Certificate{pair}
 	case len(a.cfg.TLSAuto) > 0:
 		base.GetCertificate = newCertificates(&a.cfg, a.log).get
 		base.NextProtos = append(base.NextProtos, acme.ALPNProto)
 	default:
-		return false, nil
+		return nil
 	}
 	a.listener = tls.NewListener(a.listener, base)
-	return true, nil
+	return nil
 }
 
 // certificates get themselves from an ACME authority (RFC 8555), which asks for

@@ -96,20 +96,27 @@ func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 // bearer authenticates by an API token. Failures are counted per address; a
 // valid token from the same address still works.
 func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
-	token, ok := BearerToken(sent)
-	if ok {
-		p, err := a.cfg.Auth.Authenticate(r.Context(), token, now)
-		if err == nil {
+	err := error(errUnauthenticated())
+	if token, ok := BearerToken(sent); ok {
+		var p account.Principal
+		if p, err = a.cfg.Auth.Authenticate(r.Context(), token, now); err == nil {
 			return p, nil
 		}
-		if e := AsError(err); e.Code != rimewatch.CodeUnauthenticated {
-			return account.Principal{}, e
-		}
+	}
+	return account.Principal{}, a.RefuseToken(err, r, now)
+}
+
+// RefuseToken returns the answer to a token that failed with err, and counts the
+// failure against the address that r comes from.
+func (a *API) RefuseToken(err error, r *http.Request, now rimewatch.Time) *rimewatch.Error {
+	e := AsError(err)
+	if e.Code != rimewatch.CodeUnauthenticated {
+		return e
 	}
 	if wait := a.AuthFailures.Fail(a.ClientAddr(r), now); wait > 0 {
-		return account.Principal{}, ErrTooManyFailures(wait)
+		return ErrTooManyFailures(wait)
 	}
-	return account.Principal{}, errUnauthenticated()
+	return errUnauthenticated()
 }
 
 // BearerToken returns the token of the values of an Authorization header.

@@ -61,8 +61,8 @@ func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
 		p = problem{err: refusal(own)}
 	}
 	c := CallOf(ctx.Context())
-	a.logFailure(c, p.err)
-	setFailureHeaders(c.W.Header(), p.err)
+	a.LogFailure(c.R.Method, c.R.URL.Path, c.ID, p.err)
+	FailureHeaders(c.W.Header(), p.err)
 	return rawJSON(wire.AppendFailure(nil, p.err, c.ID)), nil
 }
 

@@ -51,8 +51,8 @@ func AsError(err error) *rimewatch.Error {
 	return e
 }
 
-// setFailureHeaders sets what belongs to an error beside its body.
-func setFailureHeaders(h http.Header, e *rimewatch.Error) {
+// FailureHeaders sets what belongs to an error beside its body.
+func FailureHeaders(h http.Header, e *rimewatch.Error) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Del("Content-Disposition")
@@ -76,7 +76,7 @@ func retryAfter(d time.Duration) string {
 
 // writeFailure answers with an error.
 func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
-	setFailureHeaders(w.Header(), e)
+	FailureHeaders(w.Header(), e)
 	w.WriteHeader(StatusOf[e.Code])
 	_, _ = w.Write(wire.AppendFailure(nil, e, requestID))
 }

@@ -216,14 +216,14 @@ func (a *API) rawHandler(fn func(c *Call) error) http.HandlerFunc {
 
 // Fail answers with an error, and logs it when it is ours.
 func (a *API) Fail(c *Call, e *rimewatch.Error) {
-	a.logFailure(c, e)
+	a.LogFailure(c.R.Method, c.R.URL.Path, c.ID, e)
 	writeFailure(c.W, e, c.ID)
 }
 
-// logFailure logs what a caller is not told.
-func (a *API) logFailure(c *Call, e *rimewatch.Error) {
+// LogFailure logs what a caller is not told.
+func (a *API) LogFailure(method, path, id string, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal {
-		a.cfg.Log.Error("request failed", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "error", e)
+		a.cfg.Log.Error("request failed", "method", method, "path", path, "request_id", id, "error", e)
 	}
 }
 

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -9,18 +10,32 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 )
 
-// serveLane serves the API on a Server of our own and gives its address.
-func serveLane(t *testing.T, g *submit.Readings, wrap func(net.Listener) net.Listener) string {
+// shortServer is the server as app makes it.
+func shortServer(r *rig, headers time.Duration) *shortpath.Server {
+	hs := &http.Server{Handler: r.api, ReadHeaderTimeout: headers, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+		if shortpath.OverTLS(c) {
+			return httpapi.OverTLS(ctx)
+		}
+		return ctx
+	}}
+	return shortpath.New(hs, submit.SinglePath, r.readings, 30*time.Second)
+}
+
+// serveShort serves the API as app does and returns the address.
+func serveShort(t *testing.T, r *rig, wrap func(net.Listener) net.Listener) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,7 +45,7 @@ func serveLane(t *testing.T, g *submit.Readings, wrap func(net.Listener) net.Lis
 	if wrap != nil {
 		l = wrap(l)
 	}
-	s := g.NewServer(&http.Server{ReadHeaderTimeout: 5 * time.Second}, 30*time.Second)
+	s := shortServer(r, 5*time.Second)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -84,12 +99,12 @@ func talk(t *testing.T, addr string, parts []string, answers int) []wireAnswer {
 	return all
 }
 
-// TestLaneAnswersLikeTheServer sends the same bytes to the short loop and to
+// TestShortPathAnswersLikeTheServer sends the same bytes to the short loop and to
 // net/http: whatever they are, the answers are the same.
-func TestLaneAnswersLikeTheServer(t *testing.T) {
+func TestShortPathAnswersLikeTheServer(t *testing.T) {
 	r := newRig(t, func(c *whole) { c.readings.Writer = instantWriter{c.readings.Writer} })
 	r.device("WIF-0001", "other")
-	lane := serveLane(t, r.readings, nil)
+	short := serveShort(t, r, nil)
 	plainServer := httptest.NewServer(r.api)
 	defer plainServer.Close()
 	head := "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + r.feed + "\r\nContent-Type: application/json\r\nX-Request-Id: me\r\n"
@@ -113,6 +128,14 @@ func TestLaneAnswersLikeTheServer(t *testing.T) {
 		"usual headers":              {[]string{sized(head+"User-Agent: x\r\nAccept: */*\r\nConnection: keep-alive\r\n", nominalBody)}, 1},
 		"an unusual header":          {[]string{sized(head+"X-Sensor: 1\r\n", nominalBody), good}, 2},
 		"expect":                     {[]string{sized(head+"Expect: 100-continue\r\n", nominalBody)}, 2},
+		"odd, then good, then odd":   {[]string{list + good + list + list + good}, 5},
+		"refused in a row":           {[]string{sized(head, `{}`) + sized(head, `x`) + good}, 3},
+		"good after a bad token":     {[]string{sized(strings.Replace(head, r.feed, "bad", 1), nominalBody), good}, 2},
+		"another type":               {[]string{sized(strings.Replace(head, "application/json", "text/csv", 1), nominalBody), good}, 2},
+		"too large":                  {[]string{head + "Content-Length: 2000000\r\n\r\n"}, 1},
+		"a host of two words":        {[]string{sized(strings.Replace(head, "Host: x", "Host: a b", 1), nominalBody), good}, 2},
+		"an upgrade to nothing":      {[]string{sized(head+"Connection: Upgrade\r\nUpgrade: x\r\n", nominalBody), good}, 2},
+		"expect in vain":             {[]string{sized(head+"Expect: 100-continue\r\n", strings.Repeat(" ", 2_000_000))[:300]}, 1},
 		"refused, then good":         {[]string{sized(head, `{"device_serial":"WIF-0001","humidity":101}`), good}, 2},
 		"good, then refused":         {[]string{good, sized(head, `{}`)}, 2},
 		"unknown device":             {[]string{sized(head, strings.Replace(nominalBody, "WIF-0001", "none", 1))}, 1},
@@ -142,7 +165,7 @@ func TestLaneAnswersLikeTheServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := talk(t, plainServer.Listener.Addr().String(), tt.parts, tt.answers)
-			got := talk(t, lane, tt.parts, tt.answers)
+			got := talk(t, short, tt.parts, tt.answers)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -150,15 +173,15 @@ func TestLaneAnswersLikeTheServer(t *testing.T) {
 	}
 }
 
-// TestLaneOnTLS signs in over our own TLS: the browser must be told to keep the
+// TestShortOnTLS signs in over our own TLS: the browser must be told to keep the
 // cookie for TLS, although net/http does not see the TLS connection itself.
-func TestLaneOnTLS(t *testing.T) {
+func TestShortOnTLS(t *testing.T) {
 	r := newRig(t)
 	r.device("WIF-0001", "other")
 	helper := httptest.NewUnstartedServer(nil)
 	helper.StartTLS()
 	defer helper.Close()
-	addr := serveLane(t, r.readings, func(l net.Listener) net.Listener {
+	addr := serveShort(t, r, func(l net.Listener) net.Listener {
 		return tls.NewListener(l, &tls.Config{Certificates: helper.TLS.Certificates, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	})
 	client := helper.Client()
@@ -190,9 +213,9 @@ func TestLaneOnTLS(t *testing.T) {
 	}
 }
 
-// TestLaneShutdown: a request that is being served ends well, idle connections
+// TestShortShutdown: a request that is being served ends well, idle connections
 // are closed, and nothing is accepted any more.
-func TestLaneShutdown(t *testing.T) {
+func TestShortShutdown(t *testing.T) {
 	block, entered := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(c *whole) { c.readings.Writer = blockingWriter{instantWriter{c.readings.Writer}, entered, block} })
 	r.device("WIF-0001", "other")
@@ -200,7 +223,7 @@ func TestLaneShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.readings.NewServer(&http.Server{ReadHeaderTimeout: time.Second}, time.Minute)
+	s := shortServer(r, time.Second)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	idle, err := net.Dial("tcp", l.Addr().String())
@@ -230,5 +253,59 @@ func TestLaneShutdown(t *testing.T) {
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		_ = c.Close()
 		t.Error("a new connection was accepted")
+	}
+}
+
+// TestShortPathRefusesOnce: refused work is done once, so it counts once: against
+// the address behind a trusted proxy, and against the device.
+func TestShortPathRefusesOnce(t *testing.T) {
+	var writer *brokenWriter
+	r := newRig(t, func(c *whole) {
+		c.AuthRateLimit, c.TrustedProxies = 2, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		writer = &brokenWriter{c.readings.Writer, rimewatch.Errorf(rimewatch.CodeUnavailable, "The disk is full.")}
+		c.readings.Writer = writer
+	})
+	r.device("WIF-0001", "other")
+	conn, err := net.Dial("tcp", serveShort(t, r, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	in := bufio.NewReader(conn)
+	ask := func(token, from string) *http.Response {
+		t.Helper()
+		if _, err := fmt.Fprintf(conn, "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", token, from, len(nominalBody), nominalBody); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	for i, want := range []struct {
+		from   string
+		status int
+	}{{"203.0.113.9", 401}, {"203.0.113.9", 401}, {"203.0.113.9", 429}, {"198.51.100.1", 401}, {"198.51.100.1", 401}, {"198.51.100.1", 429}} {
+		if got := ask("bad", want.from); got.StatusCode != want.status || (got.Header.Get("Retry-After") != "") != (want.status == 429) {
+			t.Errorf("failure %d: %d %v", i, got.StatusCode, got.Header)
+		}
+	}
+	for i := range 3 {
+		want := fmt.Sprintf(`"device";r=%d`, 999-i)
+		if got := ask(r.feed, "203.0.113.9"); got.StatusCode != 503 || got.Header.Get("Retry-After") == "" || got.Header.Get("RateLimit") != want {
+			t.Errorf("%d: %d %v, want %s", i, got.StatusCode, got.Header, want)
+		}
+	}
+	writer.err = nil // it panics
+	if got := ask(r.feed, "203.0.113.9"); got.StatusCode != 500 {
+		t.Errorf("a panic: %d", got.StatusCode)
+	}
+	if n := strings.Count(r.log.String(), "secret panic"); n != 1 {
+		t.Errorf("the panic is logged %d times", n)
 	}
 }

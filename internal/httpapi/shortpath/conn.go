@@ -1,0 +1,234 @@
+package shortpath
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+)
+
+// bufferSize holds a whole plain request: a head of a few hundred bytes and a
+// body of as many.
+const bufferSize = 4096
+
+const (
+	firstTimeout = 10 * time.Second // from a connection to its first request
+	pieceTimeout = 10 * time.Second // from the first byte of a request to its last
+
+	// deadlineSlack is how stale a connection's deadline may get before it is
+	// moved: moving it for every request costs more than parsing one.
+	deadlineSlack = 5 * time.Second
+)
+
+// conn is a connection in the loop.
+type conn struct {
+	s        *Server
+	raw      net.Conn
+	in       *bufio.Reader
+	fresh    bool      // no request has come yet
+	deadline time.Time // of raw, zero = not known
+	req      Request
+	answer   Answer
+	out      []byte
+	date     []byte // the header's value at dateAt
+	dateAt   int64  // s
+}
+
+func (c *conn) serve() {
+	lent := false
+	defer func() {
+		if v := recover(); v != nil {
+			if log := c.s.http.ErrorLog; log != nil {
+				log.Print(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+			}
+		}
+		if !lent {
+			c.s.leave(c)
+			_ = c.raw.Close()
+		}
+	}()
+	for {
+		what, size, err := c.next()
+		if err != nil {
+			return
+		}
+		if what != plain {
+			lent = c.lend(what, int64(size))
+			return
+		}
+		c.answer.reset()
+		c.s.handler.ServePost(&c.req, &c.answer)
+		if _, err := c.in.Discard(size); err != nil {
+			return
+		}
+		if _, err := c.raw.Write(c.render()); err != nil || c.s.closing.Load() {
+			return
+		}
+	}
+}
+
+// kind says who serves a request.
+type kind int
+
+const (
+	incomplete kind = iota // more of it has to come
+	plain                  // the loop
+	odd                    // net/http, which hands the connection back
+	final                  // net/http, which keeps the connection
+)
+
+// next waits for a request and returns whose it is and its size. A plain one lies
+// in the buffer as a whole and in c.req; of an odd one at least the head does.
+func (c *conn) next() (kind, int, error) {
+	if err := c.allow(); err != nil {
+		return 0, 0, err
+	}
+	need, hurried := 1, c.fresh
+	for {
+		if _, err := c.in.Peek(need); err != nil {
+			return 0, 0, err
+		}
+		buf, err := c.in.Peek(c.in.Buffered())
+		if err != nil {
+			return 0, 0, err
+		}
+		// RFC 9112, 2.2: empty lines before a request line are skipped.
+		if blank := emptyLines(buf); blank > 0 {
+			if _, err := c.in.Discard(blank); err != nil {
+				return 0, 0, err
+			}
+			need = 1
+			continue
+		}
+		what, size := c.look(buf)
+		if what != incomplete {
+			c.fresh = false
+			return what, size, nil
+		}
+		need = size
+		if !hurried {
+			// A request has begun and did not come in one piece.
+			hurried, c.deadline = true, time.Time{}
+			if err := c.raw.SetReadDeadline(time.Now().Add(pieceTimeout)); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+}
+
+// allow gives the connection its time to wait for a request. It bounds writing,
+// too: a client that never reads is cut off.
+func (c *conn) allow() error {
+	most := c.s.idle
+	if c.fresh {
+		most = min(most, firstTimeout)
+	}
+	now := time.Now()
+	if left := c.deadline.Sub(now); left >= most-deadlineSlack && left <= most {
+		return nil
+	}
+	c.deadline = now.Add(most)
+	if err := c.raw.SetDeadline(c.deadline); err != nil {
+		return err
+	}
+	if c.s.closing.Load() { // its deadline may have been the one before ours
+		return http.ErrServerClosed
+	}
+	return nil
+}
+
+func emptyLines(buf []byte) (n int) {
+	for bytes.HasPrefix(buf[n:], crlf) {
+		n += len(crlf)
+	}
+	return n
+}
+
+// look tells a request by what has come of it. When that is not enough, size is
+// how much is needed to look again.
+func (c *conn) look(buf []byte) (what kind, size int) {
+	end := bytes.Index(buf, endOfHead)
+	if end < 0 {
+		line := bytes.IndexByte(buf, '\n')
+		switch {
+		case len(buf) >= bufferSize, line >= 0 && !requestLine(buf[:line+1]):
+			return final, 0
+		default:
+			return incomplete, len(buf) + 1
+		}
+	}
+	head := buf[:end+len(crlf)]
+	if rest, ok := bytes.CutPrefix(head, c.s.line); ok && c.req.parse(rest) {
+		if size = end + len(endOfHead) + c.req.length; size <= bufferSize {
+			if len(buf) < size {
+				return incomplete, size
+			}
+			c.req.Body = buf[size-c.req.length : size]
+			c.req.Remote = c.raw.RemoteAddr()
+			return plain, size
+		}
+	}
+	length, ok := framed(head)
+	if !ok {
+		return final, 0
+	}
+	return odd, end + len(endOfHead) + length
+}
+
+// lend hands net/http the connection for a request of so many bytes, or for good.
+// It reports false when the server closes.
+func (c *conn) lend(what kind, size int64) bool {
+	_ = c.raw.SetDeadline(time.Time{})
+	c.deadline = time.Time{}
+	c.s.leave(c) // now: it may be back before the select has ended
+	select {
+	case c.s.lent <- newLoan(c, what, size):
+		return true
+	case <-c.s.done:
+		return false
+	}
+}
+
+// render returns the bytes of the answer.
+func (c *conn) render() []byte {
+	a := &c.answer
+	b := append(c.out[:0], "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(a.Status), 10)
+	b = append(b, ' ')
+	b = append(b, http.StatusText(a.Status)...)
+	b = append(b, "\r\n"...)
+	b = append(b, a.head...)
+	b = append(b, "Date: "...)
+	if now := time.Now(); now.Unix() != c.dateAt {
+		c.date, c.dateAt = now.UTC().AppendFormat(c.date[:0], http.TimeFormat), now.Unix()
+	}
+	b = append(b, c.date...)
+	b = append(b, "\r\nContent-Length: "...)
+	b = strconv.AppendInt(b, int64(len(a.Body)), 10)
+	b = append(b, "\r\n\r\n"...)
+	c.out = append(b, a.Body...)
+	return c.out
+}
+
+// Answer is the answer to a plain POST.
+type Answer struct {
+	Status int
+	Body   []byte // memory of the last answer, for reuse
+	head   []byte
+}
+
+// Header adds a header line. The name is in canonical form; Date and
+// Content-Length are the loop's.
+func (a *Answer) Header(name, value string) {
+	a.head = append(a.head, name...)
+	a.head = append(a.head, ": "...)
+	a.head = append(a.head, value...)
+	a.head = append(a.head, "\r\n"...)
+}
+
+// reset forgets an answer but not its memory.
+func (a *Answer) reset() { *a = Answer{Body: a.Body[:0], head: a.head[:0]} }

@@ -1,0 +1,88 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// SinglePath is where single readings are posted.
+const SinglePath = httpapi.Prefix + singlePath
+
+// ServePost implements shortpath.Handler: it is serveSingle for a request that
+// did not come over net/http.
+func (g *Readings) ServePost(q *shortpath.Request, a *shortpath.Answer) {
+	start := time.Now()
+	var id string
+	if sent := string(q.ID); httpapi.SaneID(sent) {
+		id = sent
+	} else {
+		id = g.api.RequestID(nil)
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			g.api.Log().Error("panic", "method", http.MethodPost, "path", SinglePath, "request_id", id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			g.refuse(a, id, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."))
+		}
+		g.singleMeter.Observe(a.Status, time.Since(start))
+	}()
+	s := g.single.Get().(*singleScratch)
+	s.Left = -1
+	status, e := g.post(q, &s.Scratch)
+	if l := g.api.DeviceLimit; s.Left >= 0 && l.Every != 0 {
+		a.Header("Ratelimit-Policy", l.Policy[0])
+		a.Header("Ratelimit", l.Left[s.Left][0])
+	}
+	if e != nil {
+		g.api.LogFailure(http.MethodPost, SinglePath, id, e)
+		g.refuse(a, id, e) // s is not used again
+		return
+	}
+	a.Status = status
+	a.Header("Content-Type", httpapi.TypeJSON)
+	a.Header("X-Content-Type-Options", "nosniff")
+	a.Header("Cache-Control", "no-store")
+	a.Header(httpapi.RequestIDHeader, id)
+	a.Body = append(a.Body[:0], s.Out...) // s goes to others before a is written
+	if cap(s.Out) <= maxKept {
+		g.single.Put(s)
+	}
+}
+
+// post makes the checks in the order of the contract and stores the reading. That
+// the body is small JSON, the loop knows.
+func (g *Readings) post(q *shortpath.Request, s *Scratch) (int, *rimewatch.Error) {
+	now := g.api.Now()
+	ctx := context.Background()
+	p, err := g.api.Auth().Authenticate(ctx, q.Token, now)
+	if err != nil {
+		from := &http.Request{RemoteAddr: q.Remote.String()}
+		if q.ForwardedFor != nil {
+			from.Header = http.Header{"X-Forwarded-For": {string(q.ForwardedFor)}}
+		}
+		return 0, g.api.RefuseToken(err, from, now)
+	}
+	if !p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
+		return 0, httpapi.AsError(p.Require(rimewatch.ScopeReadingsWrite))
+	}
+	return g.Single(ctx, &p, now, q.Body, s)
+}
+
+// refuse makes the answer to a request that failed.
+func (g *Readings) refuse(a *shortpath.Answer, id string, e *rimewatch.Error) {
+	h := make(http.Header)
+	httpapi.FailureHeaders(h, e)
+	for name, values := range h {
+		a.Header(name, values[0])
+	}
+	a.Header("X-Content-Type-Options", "nosniff")
+	a.Header(httpapi.RequestIDHeader, id)
+	a.Status, a.Body = httpapi.StatusOf[e.Code], wire.AppendFailure(a.Body[:0], e, id)
+}
