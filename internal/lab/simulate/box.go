@@ -35,6 +35,9 @@ func (u *Unit) stepBox(dt float64) {
 	heat := 0.0
 	if u.ctl.phase == melting && u.eff.power && u.coil < heaterLimit {
 		heat = p.DefrostW * u.eff.heater
+		if p.HotGas && !u.ctl.running {
+			heat = 0
+		}
 	}
 	u.coil += dt / p.CoilC * (fromAir + latent - u.cy.capacity + heat - u.melt(dt))
 

@@ -45,10 +45,12 @@ type control struct {
 	trips     int64
 	runFor    float64 // s of compressor run time in all
 	failedAmp float64 // A, highest of a failed start since the last sample
+	speed     float64 // of a compressor that is modulated, as a share of full
+	meltedAt  float64 // s of run time at the newest defrost
 }
 
 func (u *Unit) fansOn() bool {
-	return u.p.DefrostW == 0 || u.ctl.phase == cooling
+	return (u.p.DefrostW == 0 || u.ctl.phase == cooling) && (!u.p.FansCycle || u.ctl.running || u.ctl.phase != cooling)
 }
 
 // stepControl decides whether the compressor runs in the next dt seconds.
@@ -64,11 +66,11 @@ func (u *Unit) stepControl(dt float64) {
 	case u.probe > u.p.Setpoint+u.p.Diff:
 		c.calling = true
 	}
-	want := (c.calling || u.eff.stuckOn) && !u.eff.stuckOff && (c.phase == cooling || c.phase == chilling)
+	want := (c.calling || u.eff.stuckOn) && !u.eff.stuckOff && (c.phase == cooling || c.phase == chilling) || u.hotGas()
 	switch {
 	case !u.eff.power || u.feed < dropOut*u.p.Volts:
 		u.stop()
-	case c.running && !want && (c.since >= minOn || c.phase == melting):
+	case c.running && !want && (c.since >= minOn || c.phase == melting && !u.p.HotGas):
 		u.stop()
 	case c.running:
 		u.protect(dt)
@@ -137,8 +139,9 @@ func (u *Unit) stepDefrost(dt float64) {
 	c := &u.ctl
 	p := &u.p
 	c.phaseFor += dt
-	if u.t >= c.nextMelt {
+	if u.meltDue() {
 		c.nextMelt += u.meltEvery()
+		c.meltedAt = c.runFor
 		// Without power the clock waits; a dead timer of an off-cycle unit
 		// never starts a defrost.
 		if u.eff.power && c.phase == cooling && (p.DefrostW > 0 || u.eff.heater > 0) {

@@ -10,6 +10,7 @@ type cycleState struct {
 	power     float64 // W at the shaft
 	discharge float64 // °C of the gas in the discharge line
 	suction   float64 // °C of the gas in the suction line
+	fill      float64 // share of the evaporator that a capillary tube keeps wet
 }
 
 // dryLine is by how much a starved evaporator raises the suction line's gain:
@@ -23,7 +24,11 @@ const shellHeating = 12.0 // K
 // superheat at the evaporator's outlet and temperature in the suction line,
 // both without the liquid of a floodback.
 func (u *Unit) suctionGas(evap float64) (superheat, line float64) {
-	superheat = min(u.p.Superheat+30*u.eff.starve, 0.95*max(0, u.air-evap))
+	superheat = u.p.Superheat + 30*u.eff.starve
+	if u.p.Capillary {
+		superheat = 1 + 32*(1-u.cy.fill)
+	}
+	superheat = min(superheat, 0.95*max(0, u.air-evap))
 	line = evap + superheat
 	return superheat, line + (u.p.LineGain+dryLine*u.eff.starve)*max(0, u.sur.ambient+u.p.AmbientK-line)
 }
@@ -37,7 +42,7 @@ func (u *Unit) flow(evap float64, head satPoint) (mass, effect float64) {
 	const clearance = 0.04
 	volumetric := max(0.05, 1+clearance-clearance*head.clearance/low.clearance)
 	density := low.p / (f.z * f.gas * (line + shellHeating + kelvin))
-	mass = 0.93 * volumetric * u.eff.volumetric * u.p.Displacement * density
+	mass = 0.93 * volumetric * u.eff.volumetric * u.p.Displacement * u.load() * density
 	effect = f.latent(evap) + f.cpVapour*superheat - f.cpLiquid*(u.cy.cond-u.p.Subcooling-evap)
 	return mass, max(1e3, effect*(1-0.15*u.eff.flood))
 }
@@ -48,9 +53,16 @@ func (u *Unit) flow(evap float64, head satPoint) (mass, effect float64) {
 // the last step's, which is near.
 func (u *Unit) runCycle() {
 	c := &u.cy
+	if u.hotGas() {
+		u.runHotGas()
+		return
+	}
 	f := u.fluid
 	head := f.at(c.cond)
 	conductance := u.p.CoilUA * u.wetted
+	if u.p.Capillary {
+		conductance *= 0.12 + 0.88*c.fill
+	}
 	surplus := func(evap float64) float64 {
 		mass, effect := u.flow(evap, head)
 		return mass*effect - conductance*(u.coil-evap)
@@ -91,6 +103,7 @@ func (u *Unit) compress(head satPoint) {
 	superheat, line := u.suctionGas(c.evap)
 	low := f.at(c.evap)
 	c.capacity = mass * effect
+	u.fillEvaporator(mass, head.p-low.p)
 	inlet := line + shellHeating + kelvin
 	pressureRatio := head.p / low.p
 	rise := max(0, head.isentropic/low.isentropic-1)
@@ -105,12 +118,19 @@ func (u *Unit) compress(head satPoint) {
 
 	ambient := u.sur.ambient + u.p.AmbientK
 	target := ambient + (c.capacity+0.92*c.power)/(u.p.CondenserUA*u.eff.condenser) + u.eff.headK
-	c.cond += (max(target, ambient, minHead) - c.cond) * u.lag.condenser * u.eff.condenser
+	c.cond += (max(target, ambient, u.minHead()) - c.cond) * u.lag.condenser * u.eff.condenser
 }
 
 // minHead is the condensing temperature that head-pressure control keeps in
 // the cold.
 const minHead = 22.0 // °C
+
+func (u *Unit) minHead() float64 {
+	if u.p.MinHead > 0 {
+		return u.p.MinHead
+	}
+	return minHead
+}
 
 // restCycle lets the pressures equalise while the compressor stands.
 func (u *Unit) restCycle() {
@@ -132,5 +152,8 @@ func (u *Unit) runningAmps() float64 {
 	rel := volts / u.p.Volts
 	working := (u.cy.power/u.p.MotorEff + 0.008*u.p.RatedAmps*u.p.Volts) / (0.97 * volts * phases)
 	magnetising := u.p.Magnetising * rel * rel * max(1, rel)
+	if u.p.Drive == VariableSpeed {
+		magnetising = 0 // behind the inverter's link
+	}
 	return math.Sqrt(working*working+magnetising*magnetising) + u.p.FanAmps*u.eff.fanAmps
 }

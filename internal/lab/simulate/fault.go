@@ -50,7 +50,9 @@ func (f *Fault) at(t rimewatch.Time) float64 {
 // effects is what the faults of a unit do to its parts at one moment. The zero
 // value is not healthy: see healthy.
 type effects struct {
-	starve      float64 // 0–1, evaporator short of liquid
+	starve      float64 // 0–1, evaporator short of liquid, behind a valve and a receiver
+	lost        float64 // share of the charge that has leaked
+	plugged     float64 // 0–1, of the liquid line
 	condenser   float64 // factor on the condenser's conductance
 	fanAmps     float64 // factor on the condenser fan's current
 	headK       float64 // K added to the condensing temperature
@@ -62,6 +64,7 @@ type effects struct {
 	friction    float64 // added share of shaft power
 	flood       float64 // 0–1, liquid reaching the compressor
 	vibration   float64 // factor
+	rattle      float64 // share by which leaking valves add to it
 	startFails  float64 // probability that a start fails
 	volts       float64 // factor on the supply voltage
 	doorAjar    float64 // 1 is a door left open: Params.Ajar of the open door's flow
@@ -93,6 +96,7 @@ type faultSpec struct {
 // lostCharge is the evaporator's starvation when part of the charge has leaked:
 // the receiver hides the first 18 %.
 func lostCharge(e *effects, s float64) {
+	e.lost = max(e.lost, 0.6*s)
 	e.starve = max(e.starve, min(1, max(0, (0.82-(1-0.6*s))/0.42)))
 }
 
@@ -100,7 +104,7 @@ func lostCharge(e *effects, s float64) {
 var faultSpecs = [...]faultSpec{
 	{name: "refrigerant_undercharge", alias: []string{"leak", "undercharge"}, usual: 0.8, effect: lostCharge},
 	{name: "liquid_line_restriction", alias: []string{"restriction"}, usual: 0.7,
-		effect: func(e *effects, s float64) { e.starve = max(e.starve, 0.9*s) }},
+		effect: func(e *effects, s float64) { e.starve, e.plugged = max(e.starve, 0.9*s), max(e.plugged, s) }},
 	{name: "condenser_fouling", alias: []string{"fouling"}, usual: 0.7,
 		effect: func(e *effects, s float64) { e.condenser *= 1 - 0.75*s }},
 	{name: "condenser_fan_failure", alias: []string{"condenser_fan"}, usual: 1,
@@ -119,7 +123,7 @@ var faultSpecs = [...]faultSpec{
 		effect: func(e *effects, s float64) {
 			e.volumetric *= 1 - 0.55*s
 			e.isentropic *= 1 - 0.4*s
-			e.vibration *= 1 + 0.5*s
+			e.rattle += 0.5 * s
 		}},
 	{name: "bearing_wear", alias: []string{"bearing"}, usual: 0.7,
 		effect: func(e *effects, s float64) { e.vibration *= math.Exp(2.2 * s); e.friction += 0.22 * s * s }},

@@ -18,7 +18,7 @@ func (u *Unit) watts() float64 {
 		phases = math.Sqrt(3)
 	}
 	heater := 0.0
-	if u.ctl.phase == melting {
+	if u.ctl.phase == melting && !u.p.HotGas {
 		heater = u.p.DefrostW * (u.volts / u.p.Volts) * (u.volts / u.p.Volts)
 	}
 	switch {

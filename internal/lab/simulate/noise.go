@@ -27,6 +27,8 @@ const (
 	streamFleet
 	streamDeliveries
 	streamMeters
+	streamWild
+	streamArrivals
 )
 
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable

@@ -60,6 +60,8 @@ type Params struct {
 
 	// The sensors.
 	ZoneLag float64 // s
+
+	Build
 }
 
 // The five types that the model was fitted to. Conductances, masses and

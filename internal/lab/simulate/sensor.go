@@ -64,7 +64,10 @@ func (u *Unit) vibration(n noise, k int64) float64 {
 		}
 		return v * scatter
 	}
-	v := u.p.Vibration * (1 + 0.1*(u.amps/u.p.RatedAmps-0.8)) * u.eff.vibration
+	v := u.p.Vibration * (1 + 0.1*(u.amps/u.p.RatedAmps-0.8)) * u.eff.vibration * (1 + u.eff.rattle*(1-u.p.QuietValves))
+	if u.p.Drive == VariableSpeed {
+		v *= 0.4 + 0.6*u.ctl.speed
+	}
 	v += 2.5 * u.p.Vibration * math.Exp(-u.ctl.since/4)
 	// Liquid knocks in bursts while the oil foams after a start.
 	if u.eff.flood > 0 && u.ctl.since < 300 && n.uniform(k+1) < 0.6 {
@@ -87,7 +90,7 @@ func (u *Unit) measure() rimewatch.Reading {
 		rimewatch.AmbientTemp:             noisy(rimewatch.AmbientTemp, u.sur.ambient+u.p.AmbientK),
 		rimewatch.Humidity:                noisy(rimewatch.Humidity, u.sur.humidity),
 		rimewatch.Voltage:                 u.volts,
-		rimewatch.AmpDraw:                 u.amps * (1 + sensorNoise[rimewatch.AmpDraw]*n.normal(k+int64(rimewatch.AmpDraw))),
+		rimewatch.AmpDraw:                 u.meteredAmps(n.uniform(k+9)) * (1 + sensorNoise[rimewatch.AmpDraw]*n.normal(k+int64(rimewatch.AmpDraw))),
 		rimewatch.VibrationLevel:          u.vibration(n, k+int64(rimewatch.VibrationLevel)),
 	}
 	if u.cfg.ZoneHumidity {
@@ -102,9 +105,14 @@ func (u *Unit) measure() rimewatch.Reading {
 	u.ctl.failedAmp = 0
 
 	r := rimewatch.Reading{At: u.t, ReceivedAt: u.t}
+	soil(&u.cfg.Dirt, u.t, n, &truth)
 	for f, v := range truth {
 		field := rimewatch.Field(f)
+		if u.cfg.Dirt.Missing.Has(field) {
+			continue
+		}
 		v = math.Round(u.faulty(field, v)*resolution[f]) / resolution[f]
+		v = u.cfg.Dirt.coarse(field, v)
 		if !math.IsNaN(v) {
 			info := field.Info()
 			r.Set(field, min(info.Max, max(info.Min, v))+0) // + 0 turns −0 into 0

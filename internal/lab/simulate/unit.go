@@ -22,6 +22,7 @@ type Config struct {
 	Extras       bool // also send the optional observations and the compressor's counters
 	Meters       bool // also send the setpoint, what gauges on the circuit show, power and energy
 	ZoneHumidity bool // the humidity sensor hangs in the zone, not at the condenser
+	Dirt         Dirt // what its sensors make of the truth
 }
 
 // Truth is what really goes on in a unit, without its sensors.
@@ -131,6 +132,7 @@ func New(cfg Config) (*Unit, error) {
 	if u.fluid == nil {
 		return nil, fmt.Errorf("simulate: unknown refrigerant %q", u.p.Refrigerant)
 	}
+	u.fitCapillary()
 	u.rest()
 	u.advance(cfg.Start, 10*rimewatch.Second)
 	u.step = rimewatch.Time(cfg.Step.Milliseconds())
@@ -224,6 +226,7 @@ func (u *Unit) advance(to, longest rimewatch.Time) {
 		if m := int64(u.t / rimewatch.Minute); m != u.minute {
 			u.tick(m)
 		}
+		u.stepDrive(dt)
 		u.doorOpen = min(1, max(0, float64(u.doorTill-u.t)/float64(step)))
 		u.stepControl(dt)
 		if u.ctl.running {
@@ -254,6 +257,9 @@ func (u *Unit) tick(minute int64) {
 			f.spec.effect(&u.eff, s)
 		}
 	}
+	if u.p.Capillary {
+		u.eff.starve = 0 // its own mass balance starves it
+	}
 	u.wetted = math.Pow(1-u.eff.starve, 1.6) + 0.02
 	u.clear = u.clearance()
 	u.moveDoor(minute)
@@ -276,6 +282,9 @@ func (u *Unit) tick(minute int64) {
 func (u *Unit) moveDoor(minute int64) {
 	n := u.seed.stream(streamDoors)
 	rate := u.p.DoorsAnHr * doorRate(u.sur.hour) / 60
+	if u.p.ClosedSundays && (minute/(24*60)+3)%7 == 6 {
+		rate = 0
+	}
 	if rate == 0 || n.uniform(4*minute) >= -math.Expm1(-rate) {
 		return
 	}
