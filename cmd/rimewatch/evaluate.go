@@ -8,11 +8,12 @@ import (
 
 type evaluateCmd struct {
 	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders; none for the simulator."`
-	Format    string   `required:"" enum:"skab,nab,ims,device,simulator" help:"Kind of data: skab, nab, ims, device or simulator."`
+	Format    string   `required:"" enum:"skab,nab,ims,device,real,simulator,dirty" help:"Kind of data: skab, nab, ims, device, real (a folder of recordings with site_alarms.csv), simulator or dirty (simulated units as they may stand anywhere)."`
 	Out       string   `placeholder:"DIR" help:"Folder for verdicts.csv or events.csv. Created if missing."`
 	Equipment string   `placeholder:"TYPE" help:"Equipment type of the recorded units, for device."`
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
 	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
+	SeedSet   string   `enum:",known,fresh" default:"" help:"Only one set of seeds, for dirty: known or fresh."`
 	Seeds     int      `default:"8" help:"Simulated units per fault and type."`
 	Years     float64  `default:"100" help:"Device-years of healthy units to simulate."`
 	Workers   int      `default:"1" help:"Number of parallel simulations."`
@@ -22,6 +23,6 @@ type evaluateCmd struct {
 func (c *evaluateCmd) Run(ctx context.Context, s streams) error {
 	return evaluate.Run(ctx, evaluate.Options{
 		Format: c.Format, Paths: c.Paths, Out: c.Out, Equipment: c.Equipment, Limits: c.Limits, Doc: c.Doc,
-		Seeds: c.Seeds, HealthyYears: c.Years, Workers: c.Workers,
+		SeedSet: c.SeedSet, Seeds: c.Seeds, HealthyYears: c.Years, Workers: c.Workers,
 	}, s.out)
 }

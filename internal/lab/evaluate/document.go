@@ -21,7 +21,7 @@ func replaceSection(path, name, report string) error {
 		return fmt.Errorf("evaluate: %s has no section %s … %s", path, begin, end)
 	}
 	report = strings.TrimSpace(report)
-	if name != "simulator" {
+	if !strings.HasPrefix(report, "|") && !strings.HasPrefix(report, "#") && name != "simulator" {
 		report = "```\n" + report + "\n```"
 	}
 	if err := os.WriteFile(path, []byte(before+begin+"\n"+report+"\n"+end+after), 0o644); err != nil {

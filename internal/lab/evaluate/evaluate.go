@@ -17,7 +17,7 @@ import (
 // Options say what to evaluate. Format, Out and, but for the simulator, Paths
 // are required.
 type Options struct {
-	Format    string   // skab, nab, ims, device or simulator
+	Format    string   // skab, nab, ims, device, real, simulator or dirty
 	Paths     []string // CSV files or folders of them
 	Out       string   // folder for verdicts.csv or events.csv, created when absent; the simulator writes none
 	Equipment string   // slug of the recorded units' type, for device
@@ -25,6 +25,7 @@ type Options struct {
 
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
+	SeedSet      string  // known or fresh, of dirty; "" = both
 	Seeds        int     // simulated units a fault and type, default 8
 	HealthyYears float64 // simulated device-years of healthy units, default 100
 	Workers      int     // simulations at a time, default 1
@@ -44,15 +45,18 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 }
 
 func run(ctx context.Context, o Options, stdout io.Writer) error {
-	if o.Format == "simulator" {
+	switch o.Format {
+	case "simulator":
 		return runSimulator(ctx, &o, stdout)
+	case "dirty":
+		return runDirty(ctx, &o, stdout)
 	}
 	formats := map[string]func(context.Context, []source, *verdictWriter, io.Writer) error{
 		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
 	}
 	format, ok := formats[o.Format]
 	if !ok && o.Format != "device" {
-		return rimewatch.Invalid("format", "must be skab, nab, ims, device or simulator")
+		return rimewatch.Invalid("format", "must be skab, nab, ims, device, real, simulator or dirty")
 	}
 	if o.Out == "" {
 		return rimewatch.Invalid("out", "must name a folder")

@@ -16,7 +16,10 @@ type event struct {
 	fault    string
 	runnerUp string
 	risk     float64
-	lead     *float64 // h
+	metric   string
+	lead     *float64 // h, with the bounds of its interval; high may be absent
+	low      *float64
+	high     *float64
 	predicts bool
 }
 
@@ -49,8 +52,9 @@ func (u *unitJudge) take(r *rimewatch.Reading, out []event) []event {
 	u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Reading, Reading: r, Last: true}, r.At, u.alerts)
 	for i := range u.alerts {
 		t := &u.alerts[i]
-		e := event{at: t.At, what: t.Kind.String(), typ: t.Type, severity: t.Severity}
+		e := event{at: t.At, what: t.Kind.String(), typ: t.Type, severity: t.Severity, metric: t.Metric}
 		if p := t.Prediction; p != nil {
+			e.low, e.high = p.LeadLowH, p.LeadHighH
 			e.predicts, e.fault, e.runnerUp, e.risk, e.lead = true, p.Fault, p.RunnerUp, p.Risk, p.LeadTimeH
 		}
 		out = append(out, e)

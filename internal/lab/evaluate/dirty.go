@@ -1,0 +1,561 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+)
+
+// The seeds of the dirty units: those that were looked at while the rules were
+// made, and those that were not.
+const (
+	knownSeeds = 7_000_000
+	freshSeeds = 8_000_000
+)
+
+// seedSets are the sets of seeds by the names that --seed-set takes.
+var seedSets = []struct {
+	name, label string
+	first       uint64
+}{
+	{"known", "seeds seen while developing", knownSeeds},
+	{"fresh", "fresh seeds", freshSeeds},
+}
+
+// wildTypes are the equipment types of the dirty simulator: all that can be
+// simulated and have limits of their own.
+func wildTypes() []string {
+	return slices.DeleteFunc(simulate.Simulable(), func(s string) bool {
+		return s == "condensing_unit" || s == rimewatch.OtherEquipment
+	})
+}
+
+// wildTrials are the faults of the dirty simulator.
+var wildTrials = []trial{
+	{"refrigerant_undercharge", 0.95, 24 * day, 32, []string{"liquid_line_restriction"}, nil},
+	{"condenser_fouling", 0.9, 28 * day, 38, []string{"noncondensables_overcharge"}, nil},
+	{"compressor_valve_leakage", 1, 24 * day, 34, nil, nil},
+	{"defrost_failure", 1, 0, 14, []string{"evaporator_icing"}, heated},
+	{"bearing_wear", 1, 24 * day, 30, nil, nil},
+	{"liquid_floodback", 0.7, 0, 10, nil, nil},
+	{"liquid_line_restriction", 0.8, 0, 10, []string{"refrigerant_undercharge"}, nil},
+	{"condenser_fan_failure", 1, 0, 5, nil, nil},
+	{"evaporator_fan_failure", 1, 0, 5, nil, nil},
+}
+
+const slowTrials = 5 // of wildTrials, the first
+
+// runDirty evaluates on units as they may stand anywhere and prints Markdown.
+func runDirty(ctx context.Context, o *Options, stdout io.Writer) error {
+	for _, set := range seedSets {
+		if o.SeedSet != "" && o.SeedSet != set.name {
+			continue
+		}
+		w := wildRun{ctx: ctx, o: o, first: set.first, out: stdout}
+		fmt.Fprintf(stdout, "#### %s%s (from %d)\n\n", strings.ToUpper(set.label[:1]), set.label[1:], set.first)
+		for _, part := range [...]func() error{w.healthy, w.faults, w.missing, w.sensors} {
+			if err := part(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type wildRun struct {
+	ctx   context.Context
+	o     *Options
+	first uint64
+	out   io.Writer
+}
+
+// wildHealthy is what a healthy dirty unit brought.
+type wildHealthy struct {
+	years            float64
+	wrong            map[string]int // predictions by fault
+	critical, warned int            // ordinary alerts, power cuts left out
+	types            map[string]int // of those
+	drive            simulate.Drive
+	judged           bool // got past learning
+}
+
+// healthy watches units that nothing ails.
+func (w *wildRun) healthy() error {
+	types := wildTypes()
+	n := int(math.Ceil(w.o.HealthyYears * 365 / healthyDays))
+	results := make([]wildHealthy, n)
+	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
+		results[i], err = watchWild(types[i%len(types)], w.first+uint64(i))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.out, "| healthy units | device-years | past learning | false predictions | a device-year | 95 % upper bound | critical alerts a device-month | warnings a device-month |")
+	fmt.Fprintln(w.out, "|---|---|---|---|---|---|---|---|")
+	groups := []struct {
+		name string
+		is   func(*wildHealthy) bool
+	}{
+		{"**all**", func(*wildHealthy) bool { return true }},
+		{"fixed speed", func(h *wildHealthy) bool { return h.drive == simulate.FixedSpeed }},
+		{"variable speed", func(h *wildHealthy) bool { return h.drive == simulate.VariableSpeed }},
+		{"digital scroll", func(h *wildHealthy) bool { return h.drive == simulate.DigitalScroll }},
+	}
+	wrong, kinds := map[string]int{}, map[string]int{}
+	for k, g := range groups {
+		years, false_, critical, warned, units, judged := 0.0, 0, 0, 0, 0, 0
+		for i := range results {
+			h := &results[i]
+			if !g.is(h) {
+				continue
+			}
+			units++
+			years += h.years
+			critical += h.critical
+			warned += h.warned
+			if h.judged {
+				judged++
+			}
+			for f, c := range h.wrong {
+				false_ += c
+				if k == 0 {
+					wrong[f] += c
+				}
+			}
+			for f, c := range h.types {
+				if k == 0 {
+					kinds[f] += c
+				}
+			}
+		}
+		bound := distuv.ChiSquared{K: 2 * float64(false_+1)}.Quantile(0.95) / 2 / years
+		fmt.Fprintf(w.out, "| %s | %.1f | %d of %d | %d | %.2f | %.2f | %.2f | %.2f |\n", g.name, years, judged, units, false_, float64(false_)/years, bound,
+			float64(critical)/years/12, float64(warned)/years/12)
+	}
+	fmt.Fprintf(w.out, "\nFalse predictions by fault: %s. Alerts by type: %s.\n\n", tallied(wrong), tallied(kinds))
+	return nil
+}
+
+// tallied lists counts, most first.
+func tallied(m map[string]int) string {
+	if len(m) == 0 {
+		return "none"
+	}
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if m[a] != m[b] {
+			return m[b] - m[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var parts []string
+	for _, k := range keys {
+		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cutNear reports whether a power cut explains what happens at a moment.
+func cutNear(w *simulate.Wild, at rimewatch.Time) bool {
+	for i := range w.Cut {
+		if at >= w.Cut[i].Onset && at < w.Cut[i].End+4*rimewatch.Hour {
+			return true
+		}
+	}
+	return false
+}
+
+func watchWild(equipment string, seed uint64) (wildHealthy, error) {
+	start := startOf(seed * 5)
+	end := start + healthyDays*rimewatch.Day
+	h := wildHealthy{years: healthyDays / 365.0, wrong: map[string]int{}, types: map[string]int{}}
+	wild, err := simulate.Draw(equipment, seed, start, end, false)
+	if err != nil {
+		return h, err
+	}
+	h.drive = wild.Config.Params.Drive
+	u, err := simulate.New(wild.Config)
+	if err != nil {
+		return h, err
+	}
+	judge := newUnitJudge(equipment, nil)
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !wild.Arrives(r.At) {
+			continue
+		}
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			e := &out[i]
+			switch {
+			case e.what != "opened" || ofRecording(e.typ):
+			case e.predicts:
+				if e.typ != rimewatch.EvaporatorIcingSuspected || u.Truth().Frost < 0.5*u.Params().FrostM {
+					h.wrong[e.fault]++
+				}
+			case cutNear(&wild, e.at):
+			case e.severity == rimewatch.Critical:
+				h.critical++
+				h.types["critical "+string(e.typ)]++
+			default:
+				h.warned++
+				h.types[string(e.typ)]++
+			}
+		}
+	}
+	h.judged = !judge.state.Unit.Learning()
+	return h, nil
+}
+
+// wildOutcome is what became of a fault on a dirty unit.
+type wildOutcome struct {
+	outcome
+	last          bool    // the last word named the right fault
+	lead, low, hi float64 // d, as promised at the first word that promised one, NaN = none
+	leadAt        float64 // d after the onset, of that word
+}
+
+// runWildTrial plays a dirty unit through a fault. Without names measurements
+// that the unit does not have.
+func runWildTrial(tr *trial, equipment string, seed uint64, without rimewatch.Fields) (wildOutcome, error) {
+	nan := math.NaN()
+	o := wildOutcome{outcome: outcome{found: nan, end: nan, sign: nan}, lead: nan, low: nan, hi: nan}
+	start := startOf(seed)
+	onset := start + rimewatch.Time(16+seed%9)*rimewatch.Day + rimewatch.Time(seed*7%24)*rimewatch.Hour
+	end := onset + rimewatch.Time(tr.days)*rimewatch.Day
+	wild, err := simulate.Draw(equipment, seed, start, end, false)
+	if err != nil {
+		return o, err
+	}
+	wild.Config.Dirt.Missing |= without
+	usualAt, err := wildAlarms(&wild, end)
+	if err != nil {
+		return o, err
+	}
+	fault := simulate.Fault{Name: tr.fault, Severity: tr.severity, Onset: onset}
+	if tr.ramp > 0 {
+		fault.Profile, fault.Ramp = simulate.Linear, tr.ramp
+	}
+	wild.Config.Faults = append(slices.Clone(wild.Cut), fault)
+	u, err := simulate.New(wild.Config)
+	if err != nil {
+		return o, err
+	}
+	judge := newUnitJudge(equipment, nil)
+	shaking := 0.0
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !wild.Arrives(r.At) {
+			continue
+		}
+		after := float64(r.At-onset) / float64(rimewatch.Day)
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			o.note(tr, &out[i], after)
+			o.hear(tr, &out[i], after)
+			if tr.fault != "bearing_wear" && after >= 0 && out[i].what == "opened" && productAlarm(&out[i]) && !usual(out[i].at, usualAt) {
+				o.end = first(o.end, after)
+			}
+		}
+		if tr.fault == "bearing_wear" && u.Truth().Running && after >= 0 {
+			v := min(r.Values[rimewatch.VibrationLevel], 12)
+			if shaking += (v - shaking) / 200; shaking > 4.5 {
+				o.end = first(o.end, after)
+			}
+		}
+	}
+	return o, nil
+}
+
+// hear notes what a prediction says last, and what it promises first.
+func (o *wildOutcome) hear(tr *trial, e *event, after float64) {
+	if after < 0 || !e.predicts || e.what == "resolved" || !math.IsNaN(o.end) {
+		return
+	}
+	o.last = e.fault == tr.fault || slices.Contains(tr.same, e.fault)
+	if e.lead != nil && math.IsNaN(o.lead) {
+		o.lead, o.low, o.hi, o.leadAt = *e.lead/24, *e.low/24, math.Inf(1), after
+		if e.high != nil {
+			o.hi = *e.high / 24
+		}
+	}
+}
+
+// wildAlarms are the product alarms of the unit without the fault.
+func wildAlarms(w *simulate.Wild, end rimewatch.Time) ([]rimewatch.Time, error) {
+	u, err := simulate.New(w.Config)
+	if err != nil {
+		return nil, err
+	}
+	judge := newUnitJudge(w.Config.Equipment, nil)
+	var alarms []rimewatch.Time
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !w.Arrives(r.At) {
+			continue
+		}
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			if out[i].what == "opened" && productAlarm(&out[i]) {
+				alarms = append(alarms, out[i].at)
+			}
+		}
+	}
+	return alarms, nil
+}
+
+// wildTally adds outcomes up.
+type wildTally struct {
+	units, found, ends, before, first, two, last, early int
+	leads, covered                                      int
+	ratios, delays                                      []float64
+	days                                                float64
+}
+
+func (t *wildTally) add(o *wildOutcome, tr *trial) {
+	t.units++
+	t.early += o.early
+	t.days += float64(tr.days)
+	if !math.IsNaN(o.end) {
+		t.ends++
+	}
+	if math.IsNaN(o.found) {
+		return
+	}
+	t.found++
+	t.delays = append(t.delays, o.found)
+	if !math.IsNaN(o.end) && o.found < o.end {
+		t.before++
+	}
+	count := func(n *int, yes bool) {
+		if yes {
+			*n++
+		}
+	}
+	count(&t.first, o.first)
+	count(&t.two, o.two)
+	count(&t.last, o.last)
+	if math.IsNaN(o.lead) {
+		return
+	}
+	if !math.IsNaN(o.end) {
+		left := o.end - o.leadAt
+		t.leads++
+		count(&t.covered, o.low <= left && left <= o.hi)
+		t.ratios = append(t.ratios, o.lead/left)
+	} else if left := float64(tr.days) - o.leadAt; o.hi < left {
+		t.leads++ // it promised an end that did not come
+	}
+}
+
+func (t *wildTally) print(out io.Writer, name string) {
+	ratio := "–"
+	if len(t.ratios) > 0 {
+		ratio = fmt.Sprintf("%.1f", quantile(t.ratios, 0.5))
+	}
+	fmt.Fprintf(out, "| %s | %d/%d | %d/%d | %d/%d | %d/%d | %d/%d | %d/%d | %s | %s |\n", name, t.found, t.units, t.before, t.ends,
+		t.first, t.found, t.two, t.found, t.last, t.found, t.covered, t.leads, ratio, amount(quantile(t.delays, 0.5)))
+}
+
+const wildHead = "found | before the product alarm | right first | in first two | last word right | lead interval covers | lead promised / true | after onset, median |\n|---|---|---|---|---|---|---|---|---|\n"
+
+// faults plays every fault on dirty units.
+func (w *wildRun) faults() error {
+	fmt.Fprint(w.out, "| fault | "+wildHead)
+	var slow, all wildTally
+	for k := range wildTrials {
+		t, err := w.trial(&wildTrials[k], w.o.Seeds, uint64(k)*1000, 0)
+		if err != nil {
+			return err
+		}
+		t.print(w.out, wildTrials[k].fault)
+		all.merge(t)
+		if k < slowTrials {
+			slow.merge(t)
+		}
+	}
+	slow.print(w.out, "**slow faults**")
+	all.print(w.out, "**all**")
+	fmt.Fprintf(w.out, "\nPredictions before the onset of a fault: %d. Faulty device-years: %.1f.\n\n", all.early, all.days/365)
+	return nil
+}
+
+func (t *wildTally) merge(o wildTally) {
+	t.units, t.found, t.ends, t.before = t.units+o.units, t.found+o.found, t.ends+o.ends, t.before+o.before
+	t.first, t.two, t.last, t.early = t.first+o.first, t.two+o.two, t.last+o.last, t.early+o.early
+	t.leads, t.covered, t.days = t.leads+o.leads, t.covered+o.covered, t.days+o.days
+	t.ratios, t.delays = append(t.ratios, o.ratios...), append(t.delays, o.delays...)
+}
+
+func (w *wildRun) trial(tr *trial, units int, offset uint64, without rimewatch.Fields) (t wildTally, err error) {
+	types := wildTypes()
+	if tr.only != nil {
+		types = tr.only
+	}
+	results := make([]wildOutcome, units)
+	err = parallel(w.ctx, w.o.Workers, units, func(i int) (err error) {
+		seed := w.first + 100_000 + offset + uint64(i)
+		results[i], err = runWildTrial(tr, types[int(mixed(seed)%uint64(len(types)))], seed, without)
+		return err
+	})
+	for i := range results {
+		t.add(&results[i], tr)
+	}
+	return t, err
+}
+
+// mixed scatters seeds over the types.
+func mixed(x uint64) uint64 { return x * 0x9e3779b97f4a7c15 >> 33 }
+
+// missing plays the slow faults with one channel missing at a time.
+func (w *wildRun) missing() error {
+	fmt.Fprint(w.out, "| slow faults without | "+wildHead)
+	for _, f := range [...]rimewatch.Field{
+		rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp,
+		rimewatch.Voltage, rimewatch.AmpDraw, rimewatch.VibrationLevel,
+	} {
+		var sum wildTally
+		for k := range slowTrials {
+			t, err := w.trial(&wildTrials[k], (w.o.Seeds+2)/3, 20_000+uint64(k)*1000, 1<<f)
+			if err != nil {
+				return err
+			}
+			sum.merge(t)
+		}
+		sum.print(w.out, f.String())
+	}
+	fmt.Fprintln(w.out)
+	return nil
+}
+
+// told is what became of a sensor event.
+type told struct {
+	kind               string
+	told, named, fault bool
+	after              float64
+}
+
+// sensors plays sensor events on healthy units.
+func (w *wildRun) sensors() error {
+	types := wildTypes()
+	n := w.o.Seeds * 5
+	results := make([]told, n)
+	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
+		seed := w.first + 200_000 + uint64(i)
+		results[i], err = watchSensor(types[int(mixed(seed)%uint64(len(types)))], seed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	kinds := map[string][]told{}
+	var order []string
+	for _, r := range results {
+		if kinds[r.kind] == nil {
+			order = append(order, r.kind)
+		}
+		kinds[r.kind] = append(kinds[r.kind], r)
+	}
+	slices.Sort(order)
+	fmt.Fprintln(w.out, "| what happens to a sensor | units | told within two weeks | with its name | told as a machine fault | after, median |")
+	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
+	print := func(name string, list []told) {
+		t, named, wrong := 0, 0, 0
+		var after []float64
+		for _, r := range list {
+			if r.told {
+				t++
+				after = append(after, r.after)
+			}
+			if r.named {
+				named++
+			}
+			if r.fault {
+				wrong++
+			}
+		}
+		fmt.Fprintf(w.out, "| %s | %d | %d | %d | %d | %s |\n", name, len(list), t, named, wrong, amount(quantile(after, 0.5)))
+	}
+	for _, k := range order {
+		print(k, kinds[k])
+	}
+	print("**all**", results)
+	fmt.Fprintln(w.out)
+	return nil
+}
+
+// watchSensor plays a healthy unit with one sensor event halfway.
+func watchSensor(equipment string, seed uint64) (told, error) {
+	start := startOf(seed)
+	end := start + 50*rimewatch.Day
+	wild, err := simulate.Draw(equipment, seed, start, end, true)
+	if err != nil {
+		return told{}, err
+	}
+	e := wild.Config.Dirt.Events[0]
+	res := told{kind: e.Kind.String()}
+	u, err := simulate.New(wild.Config)
+	if err != nil {
+		return res, err
+	}
+	judge := newUnitJudge(equipment, nil)
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !wild.Arrives(r.At) {
+			continue
+		}
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			v := &out[i]
+			if v.what != "opened" || v.at < e.At {
+				continue
+			}
+			if v.predicts {
+				res.fault = true
+			}
+			if dataAlert(v.typ) && v.at < e.At+14*rimewatch.Day {
+				if !res.told {
+					res.told, res.after = true, float64(v.at-e.At)/float64(rimewatch.Day)
+				}
+				res.named = res.named || names(&e, v.metric)
+			}
+		}
+	}
+	return res, nil
+}
+
+// names reports whether a data alert's measure is one that the event concerns.
+func names(e *simulate.SensorEvent, metric string) bool {
+	f, ok := rimewatch.FieldByName(metric)
+	switch {
+	case !ok:
+		return false
+	case e.Kind == simulate.SensorFahrenheit:
+		return f < rimewatch.Humidity
+	case e.Kind == simulate.SensorSwap:
+		return f == e.Field || f == e.With
+	default:
+		return f == e.Field
+	}
+}
+
+// dataAlert reports whether an alert is about a sensor.
+func dataAlert(t rimewatch.AlertType) bool {
+	return t == rimewatch.SensorFault || strings.HasPrefix(string(t), "sensor_") && t != rimewatch.SensorStale
+}
