@@ -84,11 +84,16 @@ bench: ## the side-by-side benchmark: prints ratios
 
 # DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
 DATA ?=
-evaluate: build ## measure the predictor and write docs/prediction.md
+SEEDS = 8
+YEARS = 20
+
+evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, SEEDS=60 YEARS=110 for as much as is asked of a release
 	@for f in skab nab ims; do \
 		if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format $$f --out bin/evaluate/$$f --doc docs/prediction.md $(DATA)/$$f || exit 1; fi; \
 	done
-	./bin/rimewatch evaluate --format simulator --seeds 12 --years 120 --workers 2 --doc docs/prediction.md
+	@if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format real --doc docs/prediction.md $(DATA)/real; fi
+	nice -n 10 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
+	nice -n 10 ./bin/rimewatch evaluate --format dirty --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
 
 pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(GO) run ./internal/lab/plot/gen

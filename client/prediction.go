@@ -18,6 +18,7 @@ type DevicePrediction struct {
 	LearnedCycles     int                   `json:"learned_cycles"`
 	Risk              float64               `json:"risk"`        // 0–1
 	LeadTimeH         *float64              `json:"lead_time_h"` // nil when no trend supports one
+	Defrost           *DefrostCourse        `json:"defrost"`     // nil when none is recognised
 	Prediction        *rimewatch.Prediction `json:"prediction"`  // the open one, nil when none is
 	Candidates        []FaultCandidate      `json:"candidates"`  // best first
 	Drivers           []Departure           `json:"drivers"`
@@ -25,6 +26,14 @@ type DevicePrediction struct {
 	WhatWouldChangeIt string                `json:"what_would_change_it"`
 	Model             string                `json:"model"`
 	Feedback          FeedbackCounts        `json:"feedback"`
+}
+
+// DefrostCourse is how a defrost that goes on usually ends.
+type DefrostCourse struct {
+	Since  rimewatch.Time `json:"since"`
+	BackBy rimewatch.Time `json:"back_by"` // the zone is usually cold again
+	Latest rimewatch.Time `json:"latest"`  // an alert that waits for it is raised by then
+	Known  int            `json:"known"`   // such defrosts that were seen
 }
 
 // FaultCandidate is a fault and how well it fits, 0–1.

@@ -49,10 +49,11 @@
 // inhibits warnings about deviations that stand in its evidence.
 //
 //	type                        warning                          critical                        resolves after
-//	high_temperature            zone > temp_max, delay_s;        > critical_max,                 clear_s at ≤ temp_max − clear_delta
-//	                            beginning in a recognised        critical_delay_s;
-//	                            defrost: the type's longest      2 h outside for TCS food
-//	                            defrost and recovery, if more
+//	high_temperature            zone > temp_max, delay_s; kept   > critical_max,                 clear_s at ≤ temp_max − clear_delta
+//	                            back in a recognised defrost     critical_delay_s, kept back
+//	                            until a stated moment; declared  likewise where defrosts of the
+//	                            ones: the type's longest, while  unit reach it; 2 h outside for
+//	                            the unit's own are not known     TCS food
 //	low_temperature             zone < temp_min, low_delay_s     < critical_min, the least of    clear_s at ≥ temp_min + clear_delta,
 //	                                                             critical_delay_s, low_delay_s   outside recognised defrosts
 //	                                                             and 10 min; 2 h for TCS food

@@ -402,7 +402,7 @@ func (tr *trace) due(typ rimewatch.AlertType) span {
 		return tr.zone(false)
 	case rimewatch.LowTemperature:
 		return tr.zone(true)
-	case rimewatch.DoorOpenSuspected:
+	case rimewatch.DoorOpenSuspected, rimewatch.SlowRecovery:
 		return span{from: epoch + onset, to: never} // a suspicion that may come late or not at all
 	case rimewatch.PowerLoss:
 		return exactly(tr.voltage(10*second, -1, 0.5))

@@ -161,7 +161,7 @@ var ruleCases = []struct{ name, script, want string }{
 	{"running all the time and not cold enough", known + `
 		72h..108h on z=-17`, `
 		72h56m opened door_open_suspected warning since 72h56m value 30 peak 30 limit 15
-		76h6m resolved door_open_suspected warning since 72h56m value 0 peak 189 limit 15
+		78h30m resolved door_open_suspected warning since 72h56m value 0 peak 333 limit 15
 		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},
 	{"a door that reports itself", known + `
 		72h..72h10m door=1

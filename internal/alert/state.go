@@ -18,8 +18,10 @@ type State struct {
 	inhibited  uint32         // set of rules whose alert an open prediction inhibits
 	live       uint32         // set of rules whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
+	stated     unit.Stamp     // when the alert that is kept back is told, whatever happens
 	gone       bool           // offline as far as the state was told
-	graced     bool           // the warning of the present excursion waits for a defrost
+	graced     bool           // the warning of the present excursion waits for a declared defrost
+	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
 	pool       pool
 }
 
@@ -147,6 +149,7 @@ func (s *State) Tick(c *Config, p Presence, u *unit.State, now rimewatch.Time, o
 	s.reconsider(&x)
 	s.judgePresence(&x, p.Online)
 	s.fire(&x)
+	s.review(&x)
 	return out
 }
 
@@ -191,7 +194,7 @@ func (s *State) fire(x *pass) {
 // overdue: one odd sample must not become an alert before the next can tell.
 func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 {
+	if kind == 0 && !s.keeps(i) {
 		return 0, false
 	}
 	if i == ruleOffline || !b.judged() {
@@ -202,6 +205,9 @@ func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, boo
 	}
 	if i > ruleOffline {
 		due = max(due, x.u.At()+x.u.Interval()*3/2)
+	}
+	if s.keeps(i) {
+		due = min(due, s.stated.Time())
 	}
 	return max(due, s.holdUntil), true
 }
@@ -250,7 +256,7 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	before, was := len(*x.out), t.occurrences()
 	t.take(m, b, x.e, s.isActive(i))
 	s.apply(x, i, b, x.e, x.mayOpen)
-	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent {
+	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent && !s.keeps(i) {
 		*x.out = append(*x.out, s.transition(x, i, b, Updated))
 	}
 	s.pool.tidy(i, s.isActive(i), x.e)
@@ -272,6 +278,9 @@ func (s *State) level(x *pass, i rule, v float64) {
 // apply does what the clocks of rule i have reached at to: event time for a
 // reading, now for a timer.
 func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen bool) {
+	if s.keeps(i) && mayOpen && s.stated.Time() <= to {
+		s.tell(x)
+	}
 	t := s.pool.track(i)
 	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) {
@@ -288,6 +297,9 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		t.put(bitCritical, false)
 	default: // closed below; an update changes no clock
 	}
+	if i == ruleHigh && s.keepBack(x, t, b, kind) {
+		return
+	}
 	*x.out = append(*x.out, s.transition(x, i, b, kind))
 	if kind == Resolved {
 		s.end(i)
@@ -299,7 +311,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 // holds, a new alert opens after 30 min, after 5 min where it is critical.
 func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 	i, ok := ruleOf(t)
-	if !ok || !s.isActive(i) {
+	if !ok || !s.isActive(i) || s.keeps(i) {
 		return
 	}
 	tr := s.pool.track(i)
@@ -313,12 +325,15 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 func (s *State) end(i rule) {
 	s.active &^= 1 << i
 	s.inhibited &^= 1 << i
+	if i == ruleHigh {
+		s.kept, s.stated = false, unit.Stamp{}
+	}
 }
 
 // Active yields the active alerts in a fixed order.
 func (s *State) Active(u *unit.State) iter.Seq[Active] {
 	return func(yield func(Active) bool) {
-		for set := s.active; set != 0; set &= set - 1 {
+		for set := s.told(); set != 0; set &= set - 1 {
 			if !yield(s.describe(u, lowest(set))) {
 				return
 			}

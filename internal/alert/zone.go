@@ -70,12 +70,13 @@ func (s *State) judgeZone(x *pass, v float64) {
 		switch {
 		case i == ruleHigh && s.graceWarning(x, z):
 			b = s.zoneBounds(x.c, false)
-		case i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(&x.c.Config, x.e):
+		case i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(x.e):
 			// The warmth of a defrost is no end of the cold.
 			z, cz = zoneBand, zoneBand
 		}
 		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
 	}
+	s.review(x)
 }
 
 // within tells whether v is within the limits on one side: a cheap test for the
@@ -153,24 +154,25 @@ func (s *State) judgePresence(x *pass, online bool) {
 	s.pool.tidy(ruleOffline, s.isActive(ruleOffline), x.now)
 }
 
-// graceWarning decides, when the zone leaves its range, whether a defrost is
-// the reason; then the warning, never the critical alert, waits until defrost
-// and recovery must be over. It reports a change.
+// graceWarning decides, when the zone leaves its range, whether a defrost that the
+// device declares is the reason while none of its defrosts is known; then the
+// warning, never the critical alert, waits until defrost and recovery must be over.
+// It reports a change.
 func (s *State) graceWarning(x *pass, z zone) bool {
 	was := s.graced
 	switch e := x.c.Equipment; {
-	case z != zoneBeyond || e == nil || x.c.Rules&RuleDefrost == 0 || e.Defrost.Kind == rimewatch.DefrostNone:
+	case z != zoneBeyond || e == nil || x.c.Rules&RuleDefrost == 0 || x.u.KnowsDefrosts():
 		s.graced = false
 	case x.u.Declared():
 		s.graced = true
 	case !s.beyond(ruleHigh): // it has just left
-		s.graced = x.u.DefrostExpected(&x.c.Config, x.e)
+		s.graced = x.u.DeclaredAt(&x.c.Config, x.e)
 	}
 	return s.graced != was
 }
 
-// Graced reports whether the warning of an excursion waits for a defrost.
-func (s *State) Graced() bool { return s.graced }
+// Graced reports whether the alert of an excursion waits for a defrost.
+func (s *State) Graced() bool { return s.graced || s.kept }
 
 // beyond reports whether the condition of rule i holds at present.
 func (s *State) beyond(i rule) bool {

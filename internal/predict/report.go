@@ -18,11 +18,20 @@ type Report struct {
 	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles learnt from."`
 	Risk          float64               `json:"risk" minimum:"0" maximum:"1" doc:"Of the open prediction, else of what is seen."`
 	LeadTimeH     *float64              `json:"lead_time_h" doc:"h until the fault ends the unit's work; null when no trend supports one."`
+	Defrost       *DefrostCourse        `json:"-"` // that goes on, nil when none is recognised
 	Prediction    *rimewatch.Prediction `json:"-"` // the open one, nil when none is
 	Candidates    []Candidate           `json:"candidates" nullable:"false" doc:"Faults that fit best; empty while nothing departs."`
 	Drivers       []Departure           `json:"drivers" nullable:"false" doc:"How far each measure is from this unit's baseline."`
 	Baselines     []Baseline            `json:"baselines" nullable:"false" doc:"What is usual for this unit."`
 	Model         string                `json:"model" doc:"Method and version."`
+}
+
+// DefrostCourse is how a defrost that goes on usually ends.
+type DefrostCourse struct {
+	Since  rimewatch.Time `json:"since" doc:"It began."`
+	BackBy rimewatch.Time `json:"back_by" doc:"The zone is usually cold again."`
+	Latest rimewatch.Time `json:"latest" doc:"An alert that waits for it is raised at this moment at the latest."`
+	Known  int            `json:"known" doc:"Defrosts of this kind that were seen."`
 }
 
 // Candidate is a fault and how well it fits.
@@ -62,6 +71,9 @@ func (s *State) Report(u *unit.State) Report {
 		State: "watching", Phase: u.Phase().String(), LearningSince: since, Relearning: why, Model: Model,
 		LearnedHours: u.LearntHours(), NeededHours: unit.LearnHours, LearnedCycles: u.Runs(),
 		Candidates: []Candidate{}, Drivers: []Departure{}, Baselines: []Baseline{},
+	}
+	if d, ok := u.Defrost(); ok {
+		r.Defrost = &DefrostCourse{Since: d.Since, BackBy: d.Back, Latest: d.Latest, Known: d.Known}
 	}
 	switch {
 	case s.alarm.active():

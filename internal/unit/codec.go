@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 1
+const stateVersion = 2
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -70,6 +70,7 @@ func (s *State) code(c *Codec) {
 	s.cycles.code(c)
 	s.phases.code(c)
 	s.defrost.code(c)
+	s.humps.code(c)
 	c.Stamps(&s.door.since)
 	c.Fixeds(&s.door.top)
 	c.Floats(&s.supply.mean, &s.supply.nominal, &s.humidity.mean, &s.humidity.spread, &s.humidity.hours)
@@ -129,13 +130,71 @@ func (p *phases) code(c *Codec) {
 }
 
 func (m *defrost) code(c *Codec) {
-	for i := range m.habit {
-		c.Bytes(&m.habit[i])
+	c.Stamps(&m.ended)
+	c.Bools(&m.declared, &m.told)
+}
+
+func (h *humps) code(c *Codec) {
+	c.Floats(&h.mid, &h.dev, &h.prev, &h.steps)
+	c.Stamps(&h.from, &h.movedAt)
+	h.hump.code(c)
+	for i := range h.kinds {
+		h.kinds[i].code(c)
 	}
-	c.Floats(&m.mean, &m.usual)
-	c.Stamps(&m.since, &m.ended)
-	c.Bytes(&m.learnt)
-	c.Bools(&m.hump, &m.known, &m.hit, &m.declared, &m.told)
+	c.Bytes(&h.looseN, &h.onsetN, &h.flags)
+	c.Check(int(h.looseN) <= len(h.loose) && int(h.onsetN) <= len(h.onsets))
+	if c.bad {
+		return
+	}
+	for i := range h.loose[:h.looseN] {
+		l := &h.loose[i]
+		l.course.code(c)
+		c.Stamps(&l.at)
+		c.Floats(&l.ran)
+		c.Shorts(&l.restart)
+	}
+	last := uint32(0) // each as the distance to the one after it
+	for i := range h.onsets[:h.onsetN] {
+		ago := last - h.onsets[i]
+		c.Words(&ago)
+		h.onsets[i] = last - ago
+		last = h.onsets[i]
+	}
+}
+
+func (h *hump) code(c *Codec) {
+	c.Bools(&h.running, &h.flagged, &h.stood, &h.moved, &h.known, &h.expected)
+	if !h.running {
+		return // the zero value
+	}
+	c.Stamps(&h.begin)
+	c.Floats(&h.base, &h.over, &h.peak, &h.before[0], &h.before[1])
+	c.Shorts(&h.turned, &h.half, &h.quarter, &h.restart, &h.warmed, &h.ran, &h.rise[0], &h.rise[1])
+	for i := range h.marks {
+		c.Shorts(&h.marks[i])
+	}
+	for i := range h.departed {
+		c.Bytes((*uint8)(&h.departed[i]))
+		c.Check(h.departed[i] <= noKind)
+	}
+}
+
+func (p *packed) code(c *Codec) {
+	for i := range p {
+		c.Shorts(&p[i])
+	}
+}
+
+func (k *humpKind) code(c *Codec) {
+	c.Shorts(&k.n)
+	if k.n == 0 {
+		return // the zero value
+	}
+	k.mean.code(c)
+	k.dev.code(c)
+	c.Floats(&k.worstH, &k.worstD, &k.anchorH, &k.anchorD, &k.every, &k.everyDev, &k.shortest, &k.ran, &k.restart, &k.restarted,
+		&k.unlike, &k.hit, &k.judged)
+	c.Stamps(&k.last)
 }
 
 func (t *tally) code(c *Codec) {

@@ -13,10 +13,9 @@
 //     minute, or the device's own counter;
 //   - phase.go follows the thermostat: where runs usually begin and end, runs without
 //     result, and whether the unit runs, rests, defrosts or recovers;
-//   - defrost.go knows defrosts: declared by the device, a standstill although the
-//     zone is warm, or a hump of the zone's temperature in a half hour of the day in
-//     which there was one on two of the last days. Humps in more than two half hours
-//     per defrost are doors;
+//   - hump.go follows the zone's rises out of its own band, kind.go learns the kinds
+//     of them that come back, by their course and not by the hour: defrosts, by clock,
+//     run time or demand. defrost.go adds what the device declares;
 //   - door.go suspects an open door, supply.go learns the usual voltage and humidity;
 //   - hour.go gathers steady running into hours, model.go regresses the hours on
 //     ambient, zone and supply, with a prior for the kind of unit, and drift.go keeps

@@ -48,7 +48,7 @@ func (s *State) suspectDoor(c *Config, o *Observation, hold Hold) {
 	zone := s.last[rimewatch.ProductZoneTemp]
 	ran, usual := o.At-w.since.Time(), s.cycles.usualRun
 	signs := s.Running() && usual > 0 && ran > rimewatch.Time(doorRuns*usual*float32(minute)) && hold&HoldDoor == 0 &&
-		zone.Float() > float64(s.defrost.mean)+doorRise && !s.MaySeemDefrosting(c, o.At) && o.At-s.defrost.ended.Time() > 2*hour
+		zone.Float() > float64(s.humps.mid)+doorRise && !s.MaySeemDefrosting(o.At) && o.At-s.defrost.ended.Time() > 2*hour
 	if o.Valid.Has(rimewatch.AmpDraw) && w.source == fromAmps {
 		signs = signs && o.Reading.Values[rimewatch.AmpDraw] >= doorLoad*float64(w.hi)
 	}

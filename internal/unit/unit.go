@@ -47,6 +47,7 @@ type State struct {
 	cycles
 	phases
 	defrost
+	humps  humps
 	door   door
 	supply supply
 	humidity
@@ -135,7 +136,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.learnGap(o.Gap)
 	s.cycles.roll(s.at, o.At)
 	s.followRun(o)
-	s.followDefrost(c, o)
+	s.followDefrost(o)
 	s.followPhase(c, o)
 	s.gather(o)
 	s.at = o.At
@@ -177,7 +178,8 @@ func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 		newest: s.newest, at: s.at, zoneAt: s.zoneAt, born: at, why: uint8(reason), last: s.last, gap: s.gap, broken: s.broken,
 		stuck:   stuck{same: s.stuck.same, stuck: s.stuck.stuck},
 		cycles:  cycles{startCount: s.cycles.startCount, runSeconds: s.cycles.runSeconds, counted: s.cycles.counted},
-		defrost: defrost{mean: s.defrost.mean, declared: s.defrost.declared, told: s.defrost.told, ended: s.defrost.ended},
+		defrost: s.defrost,
+		humps:   humps{mid: s.humps.mid, dev: s.humps.dev, from: s.humps.from, prev: s.humps.prev, steps: s.humps.steps, movedAt: s.humps.movedAt},
 		door:    door{since: s.door.since, told: s.door.told},
 	}
 	if !s.door.told {

@@ -21,9 +21,10 @@ type Predictor interface {
 // DevicePrediction is what the predictor knows of a device.
 type DevicePrediction struct {
 	predict.Report
-	WouldChange string                           `json:"what_would_change_it" doc:"What would change the verdict."`
-	Prediction  wire.Maybe[rimewatch.Prediction] `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
-	Feedback    FeedbackCounts                   `json:"feedback" doc:"What people said of this device's predictions."`
+	WouldChange string                            `json:"what_would_change_it" doc:"What would change the verdict."`
+	Defrost     wire.Maybe[predict.DefrostCourse] `json:"defrost" doc:"The defrost that warms the zone at present and how it usually goes on; null when none is recognised."`
+	Prediction  wire.Maybe[rimewatch.Prediction]  `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
+	Feedback    FeedbackCounts                    `json:"feedback" doc:"What people said of this device's predictions."`
 }
 
 // FeedbackCounts counts verdicts on predictions.
@@ -49,6 +50,7 @@ func (a devices) devicePrediction(ctx context.Context, in *SerialInput) (Predict
 	}
 	report, n := a.cfg.Predictor.Prediction(v.ID)
 	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
+	out.Defrost.Value = report.Defrost
 	out.Prediction.Value = phrase.Prediction(report.Prediction)
 	out.WouldChange = phrase.WouldChangeVerdict(report.State, report.Prediction)
 	return PredictionData{out}, nil

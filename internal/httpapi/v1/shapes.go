@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -105,6 +106,7 @@ func Describe(r huma.Registry) {
 	maybe[wire.DeviceReading](r)
 	maybe[wire.CalibrationState](r)
 	maybe[wire.MaintenanceState](r)
+	maybe[predict.DefrostCourse](r)
 	maybe[rimewatch.Prediction](r)
 	maybe[rimewatch.Feedback](r)
 	maybe[DeliveryRoute](r)

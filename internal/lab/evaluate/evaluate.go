@@ -55,8 +55,15 @@ func run(ctx context.Context, o Options, stdout io.Writer) error {
 		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
 	}
 	format, ok := formats[o.Format]
-	if !ok && o.Format != "device" {
+	if !ok && o.Format != "device" && o.Format != "real" {
 		return rimewatch.Invalid("format", "must be skab, nab, ims, device, real, simulator or dirty")
+	}
+	if o.Format == "real" {
+		sources, err := findSources(o.Paths)
+		if err != nil {
+			return err
+		}
+		return runReal(ctx, sources, stdout)
 	}
 	if o.Out == "" {
 		return rimewatch.Invalid("out", "must name a folder")

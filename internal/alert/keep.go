@@ -1,0 +1,99 @@
+package alert
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// heldLongest is how long beyond its limit a zone may be at most before an alert
+// is told although a defrost explains it.
+const heldLongest = 2 * hour
+
+// keeps reports whether the alert of rule i is active, but kept back.
+func (s *State) keeps(i rule) bool { return i == ruleHigh && s.kept }
+
+// told are the rules with an active alert that people know of.
+func (s *State) told() uint32 {
+	if s.kept {
+		return s.active &^ (1 << ruleHigh)
+	}
+	return s.active
+}
+
+// Kept is until when high_temperature is kept back, since the zone warms up as it
+// does in this unit's defrosts; ok is false when it is not. Then it is told,
+// whatever happens, unless the zone is cold again.
+func (s *State) Kept() (until rimewatch.Time, ok bool) { return s.stated.Time(), s.kept }
+
+// keepBack does with a change of high_temperature that is not told: an alert begins
+// as it would, but nobody hears of it while the hump is like this unit's defrosts.
+// The first moment that is stated holds: what comes later may only shorten it.
+func (s *State) keepBack(x *pass, t *track, b *bounds, kind Kind) bool {
+	switch kind {
+	case Opened:
+		until, ok := s.holds(x, t, b)
+		if !ok {
+			return false
+		}
+		s.kept, s.stated = true, unit.StampOf(until)
+		return true
+	case Escalated:
+		if !s.kept {
+			return false
+		}
+		if _, ok := s.holds(x, t, b); !ok {
+			s.tell(x)
+		}
+		return true
+	case Resolved:
+		if !s.kept {
+			return false
+		}
+		s.end(ruleHigh)
+		t.close(0)
+		return true
+	default:
+		return s.kept
+	}
+}
+
+// holds is until when a defrost explains an active alert: defrosts like this one
+// reach that limit, and have not lasted too long.
+func (s *State) holds(x *pass, t *track, b *bounds) (until rimewatch.Time, ok bool) {
+	if x.c.Rules&RuleDefrost == 0 || t.is(bitCritical) && t.is(bitByTime) {
+		return 0, false
+	}
+	limit := b.warn
+	if t.is(bitCritical) {
+		limit = b.crit
+	}
+	until, ok = x.u.Reaches(limit, t.is(bitCritical))
+	until = min(until, t.start.Time()+heldLongest)
+	if s.kept {
+		until = min(until, s.stated.Time())
+	}
+	return until, ok && until > x.e
+}
+
+// review tells what is kept back as soon as no defrost explains it any more, or the
+// device falls silent.
+func (s *State) review(x *pass) {
+	if !s.kept || !x.mayOpen {
+		return
+	}
+	t := s.pool.track(ruleHigh)
+	b := s.zoneBounds(x.c, false)
+	until, ok := s.holds(x, t, &b)
+	if ok && x.p.Online {
+		s.stated = unit.StampOf(until)
+		return
+	}
+	s.tell(x)
+}
+
+// tell opens what was kept back.
+func (s *State) tell(x *pass) {
+	s.kept, s.stated = false, unit.Stamp{}
+	b := s.zoneBounds(x.c, false)
+	*x.out = append(*x.out, s.transition(x, ruleHigh, &b, Opened))
+}

@@ -1,0 +1,127 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+)
+
+// told is what became of a sensor event.
+type told struct {
+	kind               string
+	told, named, fault bool
+	after              float64
+}
+
+// sensors plays sensor events on healthy units.
+func (w *wildRun) sensors() error {
+	types := wildTypes()
+	n := w.o.Seeds * 5
+	results := make([]told, n)
+	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
+		seed := w.first + 200_000 + uint64(i)
+		results[i], err = watchSensor(types[int(mixed(seed)%uint64(len(types)))], seed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	kinds := map[string][]told{}
+	var order []string
+	for _, r := range results {
+		if kinds[r.kind] == nil {
+			order = append(order, r.kind)
+		}
+		kinds[r.kind] = append(kinds[r.kind], r)
+	}
+	slices.Sort(order)
+	fmt.Fprintln(w.out, "| what happens to a sensor | units | told within two weeks | with its name | told as a machine fault | after, median |")
+	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
+	print := func(name string, list []told) {
+		t, named, wrong := 0, 0, 0
+		var after []float64
+		for _, r := range list {
+			if r.told {
+				t++
+				after = append(after, r.after)
+			}
+			if r.named {
+				named++
+			}
+			if r.fault {
+				wrong++
+			}
+		}
+		fmt.Fprintf(w.out, "| %s | %d | %d | %d | %d | %s |\n", name, len(list), t, named, wrong, amount(quantile(after, 0.5)))
+	}
+	for _, k := range order {
+		print(k, kinds[k])
+	}
+	print("**all**", results)
+	fmt.Fprintln(w.out)
+	return nil
+}
+
+// watchSensor plays a healthy unit with one sensor event halfway.
+func watchSensor(equipment string, seed uint64) (told, error) {
+	start := startOf(seed)
+	end := start + 50*rimewatch.Day
+	wild, err := simulate.Draw(equipment, seed, start, end, true)
+	if err != nil {
+		return told{}, err
+	}
+	e := wild.Config.Dirt.Events[0]
+	res := told{kind: e.Kind.String()}
+	u, err := simulate.New(wild.Config)
+	if err != nil {
+		return res, err
+	}
+	judge := newUnitJudge(equipment, nil)
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !wild.Arrives(r.At) {
+			continue
+		}
+		out = judge.take(&r, out[:0])
+		for i := range out {
+			v := &out[i]
+			if v.what != "opened" || v.at < e.At {
+				continue
+			}
+			if v.predicts {
+				res.fault = true
+			}
+			if dataAlert(v.typ) && v.at < e.At+14*rimewatch.Day {
+				if !res.told {
+					res.told, res.after = true, float64(v.at-e.At)/float64(rimewatch.Day)
+				}
+				res.named = res.named || names(&e, v.metric)
+			}
+		}
+	}
+	return res, nil
+}
+
+// names reports whether a data alert's measure is one that the event concerns.
+func names(e *simulate.SensorEvent, metric string) bool {
+	f, ok := rimewatch.FieldByName(metric)
+	switch {
+	case !ok:
+		return false
+	case e.Kind == simulate.SensorFahrenheit:
+		return f < rimewatch.Humidity
+	case e.Kind == simulate.SensorSwap:
+		return f == e.Field || f == e.With
+	default:
+		return f == e.Field
+	}
+}
+
+// dataAlert reports whether an alert is about a sensor.
+func dataAlert(t rimewatch.AlertType) bool {
+	return t == rimewatch.SensorFault || strings.HasPrefix(string(t), "sensor_") && t != rimewatch.SensorStale
+}
