@@ -26,6 +26,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
@@ -34,6 +35,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
+	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/webui"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -63,6 +65,7 @@ type App struct {
 	Store    *sqlite.Store
 	Accounts *account.Service
 	Ingest   *ingest.Service
+	Sources  *source.Service
 	API      *httpapi.API
 	Hub      *realtime.Hub
 	Notify   *notify.Service
@@ -183,6 +186,9 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
+	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log}); err != nil {
+		return nil, err
+	}
 	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store}
 	if a.clock != nil {
 		readings.Clock = a.clock
@@ -192,7 +198,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
-	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts))
+	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts), inlets.Routes(a.Sources))
 }
 
 // setClock tells notifications when the clock is set back.
@@ -258,6 +264,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	a.workers.Go(func() { tuneMemory(run) })
 	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
 	a.workers.Go(func() { a.runWatchdog(run) })
+	a.workers.Go(func() { a.Sources.Run(run) })
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err

@@ -64,6 +64,7 @@ type API struct {
 	mux        *http.ServeMux
 	routes     []Route
 	direct     map[string]http.HandlerFunc // POST, by path: they go past the router
+	outside    map[string]bool             // first parts of paths that are ours without Prefix
 	doc        *huma.OpenAPI
 	checker    checker
 	ids        *idSource
@@ -106,6 +107,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		cfg:          cfg,
 		mux:          http.NewServeMux(),
 		direct:       make(map[string]http.HandlerFunc),
+		outside:      make(map[string]bool),
 		ids:          newIDSource(),
 		meter:        newMeter(cfg.Registerer),
 		tokenLimit:   NewLimiter(cfg.RateLimit, burst, "token"),

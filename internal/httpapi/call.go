@@ -106,6 +106,18 @@ func (a *API) OnTLS(r *http.Request) bool {
 	return err == nil && a.trusted(ap.Addr().Unmap()) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
+// BaseURL is where the service is reached: the public URL, or what the request
+// says.
+func (a *API) BaseURL(r *http.Request) string {
+	if a.cfg.PublicURL != "" {
+		return strings.TrimSuffix(a.cfg.PublicURL, "/")
+	}
+	if a.OnTLS(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // overTLS marks the context of requests that came over our own TLS.
 type overTLS struct{}
 
@@ -200,7 +212,7 @@ func (a *API) BrokenStream(c *Call, err error) error {
 		return err
 	}
 	if !errors.Is(err, errGone) && c.R.Context().Err() == nil {
-		a.cfg.Log.Error("answer broke off", "path", c.R.URL.Path, "request_id", c.ID, "error", err)
+		a.cfg.Log.Error("answer broke off", "path", withoutKey(c.R.URL.Path), "request_id", c.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

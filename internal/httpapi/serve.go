@@ -82,8 +82,8 @@ var (
 
 // ours tells whether a path belongs to the API rather than to the web UI.
 func (a *API) ours(p string) bool {
-	return p == Prefix || strings.HasPrefix(p, Prefix+"/") || p == "/healthz" || p == "/readyz" || p == "/metrics" ||
-		strings.HasPrefix(path.Clean(p), Prefix+"/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+	return p == Prefix || strings.HasPrefix(p, Prefix+"/") || a.outside[first] || strings.HasPrefix(path.Clean(p), Prefix+"/")
 }
 
 func errNoSuchPath() *rimewatch.Error {
@@ -154,7 +154,7 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, which net/http compares itself
 		panic(v)
 	}
-	a.cfg.Log.Error("panic", "method", c.R.Method, "path", c.R.URL.Path, "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	a.cfg.Log.Error("panic", "method", c.R.Method, "path", withoutKey(c.R.URL.Path), "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		// Part of an answer is out: breaking the connection is the only way left
 		// to say that the rest is missing.
@@ -162,4 +162,12 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	}
 	w.Header().Del("Content-Length")
 	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.ID)
+}
+
+// withoutKey is a path as it may be logged: that of a source holds its key.
+func withoutKey(p string) string {
+	if strings.HasPrefix(p, "/in/") {
+		return "/in/…"
+	}
+	return p
 }

@@ -14,14 +14,7 @@ import (
 // registerPlain adds what is not part of the described API: the description
 // itself, the docs page, and what machines that watch the service ask for.
 func (a *API) registerPlain() {
-	plain := func(path string, fn func(c *Call) error) {
-		h := a.rawHandler(fn)
-		a.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-			c := CallOf(r.Context())
-			c.route, c.W, c.R = &Route{Method: http.MethodGet, Path: path}, w, r
-			h(w, r)
-		})
-	}
+	plain := func(path string, fn func(c *Call) error) { a.Plain(http.MethodGet, path, fn) }
 	plain(Prefix+"/openapi.json", func(c *Call) error {
 		c.cached("application/json", a.spec.json, a.spec.etag)
 		return nil
@@ -37,6 +30,23 @@ func (a *API) registerPlain() {
 	if a.cfg.Metrics != nil {
 		plain("/metrics", a.metrics)
 	}
+}
+
+// Plain adds a path that is not part of the described API, such as those that
+// other people's protocols ask for. Its handler does all checks itself and writes
+// the answer, unless it returns an error. It is called while routes are made.
+func (a *API) Plain(method, path string, fn func(c *Call) error) {
+	h := a.rawHandler(fn)
+	if !strings.HasPrefix(path, Prefix+"/") {
+		first, _, _ := strings.Cut(path[1:], "/")
+		a.outside[first] = true
+	}
+	rt := &Route{Method: method, Path: path}
+	a.mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
+		c := CallOf(r.Context())
+		c.route, c.W, c.R = rt, w, r
+		h(w, r)
+	})
 }
 
 func (c *Call) ok() error {

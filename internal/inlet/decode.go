@@ -10,10 +10,11 @@ import (
 
 // Result is what was found in a payload.
 type Result struct {
-	Template string // the name of the one that was used
-	Ignored  bool   // the payload is of a kind that holds no reading
-	Problem  string // why nothing could be read
-	Items    []Item
+	Template  string // the name of the one that was used
+	Ignored   bool   // the payload is of a kind that holds no reading
+	Malformed bool   // the body is no JSON document that can be read
+	Problem   string // why nothing could be read
+	Items     []Item
 }
 
 // Item is what one sender measured at one moment.
@@ -76,6 +77,9 @@ func NewBinding(serial string, rules map[string]Rule) (*Binding, error) {
 	return &Binding{serial, m.fields}, nil
 }
 
+// HasRules reports whether the binding says itself what is read.
+func (b *Binding) HasRules() bool { return len(b.rules) > 0 }
+
 // Bound returns the bindings of what a sender calls itself.
 type Bound func(id string) []*Binding
 
@@ -86,7 +90,7 @@ func (m *Mapper) matches(env *environment) bool { return m.match == nil || m.mat
 func (m *Mapper) Decode(p *Payload, bound Bound) *Result {
 	body, err := parseJSON(p.Body)
 	if err != nil {
-		return &Result{Template: m.Template.Name, Problem: "The payload " + err.Error() + "."}
+		return &Result{Template: m.Template.Name, Malformed: true, Problem: "The payload " + err.Error() + "."}
 	}
 	return m.decode(newEnvironment(p, body), bound)
 }

@@ -69,7 +69,7 @@ func (lib *Library) Find(name string) (*Mapper, bool) {
 func (lib *Library) Decode(p *Payload, bound Bound) *Result {
 	body, err := parseJSON(p.Body)
 	if err != nil {
-		return &Result{Template: Auto, Problem: "The payload " + err.Error() + "."}
+		return &Result{Template: Auto, Malformed: true, Problem: "The payload " + err.Error() + "."}
 	}
 	env := newEnvironment(p, body)
 	for _, m := range lib.mappers {

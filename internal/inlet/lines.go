@@ -1,6 +1,7 @@
 package inlet
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -60,29 +61,92 @@ type Lines struct {
 }
 
 // Read calls each for every line that has a known value, with an item that is
-// valid until each returns. Bad lines are counted and the others are read. The
-// precision is that of the write API: s, ms, us or ns.
-func (r *LineReader) Read(body []byte, precision string, each func(*Item)) (n Lines, err error) {
+// valid until each returns, and the line. Bad lines are counted and the others
+// are read. The precision is that of the write API: s, ms, us or ns. A line ends
+// with its line feed, also within a text.
+func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line []byte)) (n Lines, err error) {
 	unit, ok := precisions[precision]
 	if !ok {
 		return n, rimewatch.Invalid("precision", "must be s, ms, us or ns")
 	}
-	dec := lineprotocol.NewDecoderWithBytes(body)
-	for line := 1; dec.Next(); line++ {
+	number := 0
+	for line := range bytes.Lines(body) {
+		number++
+		dec := lineprotocol.NewDecoderWithBytes(line)
+		if !dec.Next() {
+			continue // empty, or a comment
+		}
 		s, err := r.line(dec, unit)
 		switch {
 		case err != nil:
 			if n.Bad++; n.Problem == "" {
-				n.Problem = fmt.Sprintf("line %d: %v", line, clip(err.Error(), 160))
+				n.Problem = fmt.Sprintf("line %d: %v", number, clip(err.Error(), 160))
 			}
 		case s == nil:
 			n.Ignored++
 		default:
 			n.Read++
-			each(&r.item)
+			each(&r.item, line)
 		}
 	}
 	return n, nil
+}
+
+// ReadLine reads a line, which Read has taken, by the rules of a binding: payload
+// has the members measurement, tags and fields.
+func ReadLine(line []byte, precision string, b *Binding) Reading {
+	dec := lineprotocol.NewDecoderWithBytes(line)
+	payload, err := lineObject(dec)
+	if err != nil {
+		return Reading{Serial: b.Serial}
+	}
+	at, err := lineTime(dec, precisions[precision])
+	if err != nil {
+		return Reading{Serial: b.Serial}
+	}
+	return (&Mapper{}).reading(newEnvironment(&Payload{}, payload), nil, b, at)
+}
+
+func lineObject(dec *lineprotocol.Decoder) (map[string]any, error) {
+	dec.Next()
+	measurement, err := dec.Measurement()
+	if err != nil {
+		return nil, err
+	}
+	tags, fields := map[string]any{}, map[string]any{}
+	for {
+		k, v, err := dec.NextTag()
+		if err != nil {
+			return nil, err
+		}
+		if k == nil {
+			break
+		}
+		tags[string(k)] = string(v)
+	}
+	for {
+		k, v, err := dec.NextField()
+		if err != nil {
+			return nil, err
+		}
+		if k == nil {
+			break
+		}
+		fields[string(k)] = plainValue(v)
+	}
+	return map[string]any{"measurement": string(measurement), "tags": tags, "fields": fields}, nil
+}
+
+// plainValue returns a value as JSON would have it.
+func plainValue(v lineprotocol.Value) any {
+	switch v.Kind() {
+	case lineprotocol.Int:
+		return float64(v.IntV())
+	case lineprotocol.Uint:
+		return float64(v.UintV())
+	default:
+		return v.Interface()
+	}
 }
 
 // line reads one line into r.item; nil when there is nothing in it that is
@@ -212,13 +276,7 @@ func newSeries(key string, fields []lineField) *series {
 	s.label = tags["friendly_name"]
 	found := make([]leaf, 0, len(fields))
 	for i := range fields {
-		l := leaf{path: strconv.Itoa(i), key: string(fields[i].name), depth: 1, value: fields[i].value.Interface()}
-		switch v := l.value.(type) {
-		case int64:
-			l.value = float64(v)
-		case uint64:
-			l.value = float64(v)
-		}
+		l := leaf{path: strconv.Itoa(i), key: string(fields[i].name), depth: 1, value: plainValue(fields[i].value)}
 		l.unit = unitInName(l.key)
 		if l.key == "value" && entity != "" {
 			l.key, l.unit = entity, measurement

@@ -12,7 +12,7 @@ import (
 
 func readLines(t testing.TB, r *LineReader, body, precision string) (got []string, n Lines) {
 	t.Helper()
-	n, err := r.Read([]byte(body), precision, func(x *Item) { got = append(got, shortItem(x)...) })
+	n, err := r.Read([]byte(body), precision, func(x *Item, _ []byte) { got = append(got, shortItem(x)...) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestBadLines(t *testing.T) {
 	if n.Bad < 2 || n.Problem != "line 2: the time is not a time in nanoseconds from 2015 to 2106; it looks like seconds" {
 		t.Errorf("%+v", n)
 	}
-	if _, err := new(LineReader).Read([]byte(body), "h", func(*Item) {}); !hasField(err, "precision") {
+	if _, err := new(LineReader).Read([]byte(body), "h", func(*Item, []byte) {}); !hasField(err, "precision") {
 		t.Errorf("precision h: %v", err)
 	}
 }
@@ -84,10 +84,23 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// TestBoundLine: a binding with rules reads the parts of a line.
+func TestBoundLine(t *testing.T) {
+	b, err := NewBinding("F-1", map[string]Rule{"product_zone_temp": {From: "payload.fields.s3", Unit: "°F"}, "door_open": {From: "payload.tags.door == 'open'"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ReadLine([]byte("m,device=x,door=open s3=14i,s4=7 1795202410"), "s", b)
+	got := shortItem(&Item{ID: r.Serial, At: r.Reading.At, Readings: []Reading{r}})
+	if diff := cmp.Diff([]string{"F-1 as F-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-10 door_open=true"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add("t,device=a temperature=1,battery=3i 1795202410000000000\n°C,domain=sensor,entity_id=x value=4", "ns")
 	f.Fuzz(func(t *testing.T, body, precision string) {
-		_, _ = new(LineReader).Read([]byte(body), precision, func(x *Item) {
+		_, _ = new(LineReader).Read([]byte(body), precision, func(x *Item, _ []byte) {
 			for f, v := range x.Readings[0].Reading.All() {
 				if !f.Accepts(v) {
 					t.Errorf("%v = %v", f, v)
@@ -106,7 +119,7 @@ func BenchmarkLines(b *testing.B) {
 	text := []byte(body.String())
 	var r LineReader
 	for b.Loop() {
-		if n, _ := r.Read(text, "", func(*Item) {}); n.Read != 1000 {
+		if n, _ := r.Read(text, "", func(*Item, []byte) {}); n.Read != 1000 {
 			b.Fatal(n)
 		}
 	}

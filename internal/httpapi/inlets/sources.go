@@ -1,0 +1,346 @@
+package inlets
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/source"
+)
+
+// api is what the routes share.
+type api struct {
+	*httpapi.API
+	sources *source.Service
+}
+
+// Routes returns the routes of sources and adds the paths of the senders.
+func Routes(sources *source.Service) func(*httpapi.API) []httpapi.Route {
+	return func(frame *httpapi.API) []httpapi.Route {
+		a := &api{frame, sources}
+		a.plain()
+		return append(a.sourceRoutes(), a.heldRoutes()...)
+	}
+}
+
+// SourceJSON is a source in answers.
+type SourceJSON struct {
+	ID                   int64          `json:"id"`
+	Kind                 string         `json:"kind" enum:"push,mqtt,api" doc:"push: senders connect to us. mqtt: we connect to a broker. api: readings of unknown devices that came by the API."`
+	Name                 string         `json:"name"`
+	Template             string         `json:"template" doc:"How payloads are read: the name of a built-in template, auto, or own."`
+	TemplateDocument     map[string]any `json:"template_document" doc:"The template, where it is the source's own; otherwise null."`
+	OnUnknown            string         `json:"on_unknown" enum:"hold,register,refuse"`
+	SiteID               *int64         `json:"site_id" doc:"Of devices that the source registers."`
+	DefaultEquipmentType *string        `json:"default_equipment_type"`
+	Enabled              bool           `json:"enabled"`
+	KeyPrefix            *string        `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
+	Broker               *BrokerJSON    `json:"broker" doc:"Of kind mqtt."`
+	CreatedAt            rimewatch.Time `json:"created_at" nullable:"false"`
+	UpdatedAt            rimewatch.Time `json:"updated_at" nullable:"false"`
+}
+
+// BrokerJSON is a broker in answers: never its password.
+type BrokerJSON struct {
+	URL         string   `json:"url"`
+	Username    string   `json:"username"`
+	HasPassword bool     `json:"has_password"`
+	ClientID    string   `json:"client_id"`
+	Topics      []string `json:"topics"`
+}
+
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func sourceJSON(s *rimewatch.Source) SourceJSON {
+	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
+		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+	if s.Document != "" {
+		_ = json.Unmarshal([]byte(s.Document), &j.TemplateDocument) // it was compiled before it was stored
+	}
+	if s.Kind == rimewatch.SourceMQTT {
+		j.Broker = &BrokerJSON{s.Broker.URL, s.Broker.Username, s.Broker.Password != "", s.Broker.ClientID, s.Broker.Topics}
+	}
+	return j
+}
+
+// SourceList are the sources of a workspace.
+type SourceList struct {
+	Sources []SourceJSON `json:"sources"`
+}
+
+func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) {
+	list, err := a.sources.Sources(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return SourceList{}, err
+	}
+	out := SourceList{make([]SourceJSON, len(list))}
+	for i := range list {
+		out.Sources[i] = sourceJSON(&list[i])
+	}
+	return out, nil
+}
+
+// TemplateList are the built-in templates.
+type TemplateList struct {
+	Templates []TemplateJSON `json:"templates"`
+}
+
+// TemplateJSON is a built-in template.
+type TemplateJSON struct {
+	Name     string         `json:"name"`
+	Title    string         `json:"title"`
+	Document map[string]any `json:"document" doc:"A good beginning for one of your own."`
+}
+
+func (a *api) templates(context.Context, *httpapi.NoInput) (TemplateList, error) {
+	out := TemplateList{}
+	for _, t := range a.sources.Library.Templates() {
+		b, err := json.Marshal(t)
+		if err != nil {
+			return out, err
+		}
+		j := TemplateJSON{Name: t.Name, Title: t.Title}
+		if err := json.Unmarshal(b, &j.Document); err != nil {
+			return out, err
+		}
+		out.Templates = append(out.Templates, j)
+	}
+	return out, nil
+}
+
+// SourceWithKey is the data of answers that give out a key.
+type SourceWithKey struct {
+	Source SourceJSON `json:"source"`
+	Key    *string    `json:"key" doc:"The key, when a new one was made. It is shown here and never again."`
+	URL    *string    `json:"url" doc:"Where senders send to, with the key."`
+}
+
+func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) SourceWithKey {
+	out := SourceWithKey{Source: sourceJSON(s), Key: orNull(key)}
+	if key != "" {
+		url := a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key
+		out.URL = &url
+	}
+	return out
+}
+
+// SourceCreate is the body that makes a source.
+type SourceCreate struct {
+	Kind                 string          `json:"kind,omitempty" enum:"push,mqtt" doc:"Default: push."`
+	Name                 string          `json:"name" minLength:"1" maxLength:"200"`
+	Template             string          `json:"template,omitempty" maxLength:"200" doc:"Name of a built-in template. Default: auto."`
+	TemplateDocument     map[string]any  `json:"template_document,omitempty" doc:"A template of your own, instead of the name of one."`
+	OnUnknown            string          `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of readings of senders that are not bound to a device. Default: hold."`
+	SiteID               *int64          `json:"site_id,omitempty" nullable:"true"`
+	DefaultEquipmentType *string         `json:"default_equipment_type,omitempty" nullable:"true" maxLength:"200"`
+	Enabled              *bool           `json:"enabled,omitempty"`
+	Broker               *BrokerSettings `json:"broker,omitempty" doc:"Of kind mqtt."`
+}
+
+// BrokerSettings say how to reach a broker.
+type BrokerSettings struct {
+	URL      string   `json:"url" maxLength:"500" doc:"mqtt://HOST:PORT or mqtts://HOST:PORT."`
+	Username string   `json:"username,omitempty" maxLength:"200"`
+	Password *string  `json:"password,omitempty" maxLength:"500" doc:"Left out: as it is."`
+	ClientID string   `json:"client_id,omitempty" maxLength:"200"`
+	Topics   []string `json:"topics" minItems:"1" maxItems:"20" doc:"Topic filters, such as zigbee2mqtt/#."`
+}
+
+func (b *BrokerSettings) apply(to *rimewatch.Broker) {
+	password := to.Password
+	if b.Password != nil {
+		password = *b.Password
+	}
+	*to = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics}
+}
+
+// SourceCreateInput carries it.
+type SourceCreateInput struct {
+	Body SourceCreate
+}
+
+func document(d map[string]any, template string) (string, string, error) {
+	if d == nil {
+		return template, "", nil
+	}
+	b, err := json.Marshal(d)
+	return rimewatch.TemplateOwn, string(b), err
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func (a *api) create(ctx context.Context, in *SourceCreateInput) (SourceWithKey, error) {
+	b := &in.Body
+	s := rimewatch.Source{WorkspaceID: httpapi.CallOf(ctx).Workspace(), Kind: rimewatch.SourceKind(b.Kind), Name: strings.TrimSpace(b.Name), OnUnknown: rimewatch.OnUnknown(b.OnUnknown),
+		SiteID: value(b.SiteID), EquipmentType: value(b.DefaultEquipmentType), Enabled: b.Enabled == nil || *b.Enabled}
+	if s.Kind == "" {
+		s.Kind = rimewatch.SourcePush
+	}
+	if b.Broker != nil {
+		b.Broker.apply(&s.Broker)
+	}
+	var err error
+	if s.Template, s.Document, err = document(b.TemplateDocument, b.Template); err != nil {
+		return SourceWithKey{}, err
+	}
+	key, err := a.sources.Create(ctx, &s)
+	if err != nil {
+		return SourceWithKey{}, err
+	}
+	return a.withKey(ctx, &s, key), nil
+}
+
+// SourceUpdate is the body that changes a source.
+type SourceUpdate struct {
+	Name                 *string         `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	Template             *string         `json:"template,omitempty" maxLength:"200"`
+	TemplateDocument     map[string]any  `json:"template_document,omitempty"`
+	OnUnknown            *string         `json:"on_unknown,omitempty" enum:"hold,register,refuse"`
+	SiteID               *int64          `json:"site_id,omitempty" nullable:"true" doc:"0 = none."`
+	DefaultEquipmentType *string         `json:"default_equipment_type,omitempty" nullable:"true" maxLength:"200"`
+	Enabled              *bool           `json:"enabled,omitempty"`
+	Broker               *BrokerSettings `json:"broker,omitempty"`
+	RotateKey            bool            `json:"rotate_key,omitempty" doc:"Make a new key. The old one is refused at once."`
+}
+
+// SourceUpdateInput carries it.
+type SourceUpdateInput struct {
+	httpapi.IDInput
+	Body SourceUpdate
+}
+
+func (a *api) update(ctx context.Context, in *SourceUpdateInput) (SourceWithKey, error) {
+	id, err := in.Number()
+	if err != nil {
+		return SourceWithKey{}, err
+	}
+	b := &in.Body
+	s, key, err := a.sources.Update(ctx, httpapi.CallOf(ctx).Workspace(), id, b.RotateKey, func(s *rimewatch.Source) (err error) {
+		if b.Name != nil {
+			s.Name = strings.TrimSpace(*b.Name)
+		}
+		if b.Template != nil || b.TemplateDocument != nil {
+			if s.Template, s.Document, err = document(b.TemplateDocument, value(b.Template)); err != nil {
+				return err
+			}
+		}
+		if b.OnUnknown != nil {
+			s.OnUnknown = rimewatch.OnUnknown(*b.OnUnknown)
+		}
+		if b.SiteID != nil {
+			s.SiteID = *b.SiteID
+		}
+		if b.DefaultEquipmentType != nil {
+			s.EquipmentType = *b.DefaultEquipmentType
+		}
+		if b.Enabled != nil {
+			s.Enabled = *b.Enabled
+		}
+		if b.Broker != nil {
+			b.Broker.apply(&s.Broker)
+		}
+		return nil
+	})
+	if err != nil {
+		return SourceWithKey{}, err
+	}
+	return a.withKey(ctx, &s, key), nil
+}
+
+// SourceData is the data of answers about one source.
+type SourceData struct {
+	Source SourceJSON `json:"source"`
+}
+
+func (a *api) get(ctx context.Context, in *httpapi.IDInput) (SourceData, error) {
+	id, err := in.Number()
+	if err != nil {
+		return SourceData{}, err
+	}
+	s, err := a.sources.Source(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	return SourceData{sourceJSON(&s)}, err
+}
+
+func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (SourceData, error) {
+	id, err := in.Number()
+	if err != nil {
+		return SourceData{}, err
+	}
+	workspaceID := httpapi.CallOf(ctx).Workspace()
+	s, err := a.sources.Source(ctx, workspaceID, id)
+	if err == nil {
+		err = a.sources.Delete(ctx, workspaceID, id)
+	}
+	return SourceData{sourceJSON(&s)}, err
+}
+
+// PreviewBody is a payload to be tried.
+type PreviewBody struct {
+	Payload          any               `json:"payload,omitempty" doc:"As the sender would send it."`
+	Topic            string            `json:"topic,omitempty" maxLength:"256"`
+	Query            map[string]string `json:"query,omitempty"`
+	Template         string            `json:"template,omitempty" maxLength:"200" doc:"Another template than the source's."`
+	TemplateDocument map[string]any    `json:"template_document,omitempty"`
+}
+
+// PreviewInput carries it.
+type PreviewInput struct {
+	httpapi.IDInput
+	Body PreviewBody
+}
+
+func (a *api) preview(ctx context.Context, in *PreviewInput) (inlet.ResultJSON, error) {
+	id, err := in.Number()
+	if err != nil {
+		return inlet.ResultJSON{}, err
+	}
+	b := &in.Body
+	template, doc, err := document(b.TemplateDocument, b.Template)
+	if err != nil {
+		return inlet.ResultJSON{}, err
+	}
+	p := &inlet.Payload{Topic: b.Topic, Query: b.Query}
+	if b.Payload != nil {
+		if p.Body, err = json.Marshal(b.Payload); err != nil {
+			return inlet.ResultJSON{}, err
+		}
+	}
+	r, err := a.sources.Preview(ctx, httpapi.CallOf(ctx).Workspace(), id, template, doc, p)
+	if err != nil {
+		return inlet.ResultJSON{}, err
+	}
+	return r.JSON(), nil
+}
+
+func (a *api) sourceRoutes() []httpapi.Route {
+	read, admin := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Person(rimewatch.RoleAdmin)
+	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/sources", ID: "list-sources", Tag: "Sources", Summary: "List sources", Access: read,
+			Description: "Where readings come from in forms that are not this API's own, by id. The API itself is one: what came for unknown devices waits there.", Bind: httpapi.Handle(a.list)},
+		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Make a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: conflict,
+			Description: "A source of kind push gets a key. Senders use it in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
+		{Method: http.MethodGet, Path: "/v1/sources/{id}", ID: "get-source", Tag: "Sources", Summary: "Get a source", Access: read, Bind: httpapi.Handle(a.get)},
+		{Method: http.MethodPatch, Path: "/v1/sources/{id}", ID: "update-source", Tag: "Sources", Summary: "Change a source", Access: admin, Body: httpapi.JSONBody, Also: conflict, Bind: httpapi.Handle(a.update)},
+		{Method: http.MethodDelete, Path: "/v1/sources/{id}", ID: "delete-source", Tag: "Sources", Summary: "Delete a source", Access: admin, Also: conflict,
+			Description: "Its bindings go with it, and what waits.", Bind: httpapi.Handle(a.remove)},
+		{Method: http.MethodPost, Path: "/v1/sources/{id}/preview", ID: "preview-payload", Tag: "Sources", Summary: "Try a payload", Access: read, Body: httpapi.JSONBody,
+			Description: "Says what a payload would become, each field with where it came from or why it is absent, and stores nothing.", Bind: httpapi.Handle(a.preview)},
+		{Method: http.MethodGet, Path: "/v1/source-templates", ID: "list-source-templates", Tag: "Sources", Summary: "List built-in templates", Access: read, Bind: httpapi.Handle(a.templates)},
+	}
+}

@@ -1,0 +1,31 @@
+package source
+
+import (
+	"sync/atomic"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Counts are figures for metrics.
+type Counts struct {
+	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Failed atomic.Int64
+
+	expired atomic.Int64
+}
+
+func (c *Counts) add(_ rimewatch.SourceKind, o *Outcome, err error) {
+	c.Payloads.Add(1)
+	c.Accepted.Add(int64(o.Accepted))
+	c.Duplicates.Add(int64(o.Duplicates))
+	c.Held.Add(int64(o.Held))
+	c.Rejected.Add(int64(o.Rejected))
+	c.Ignored.Add(int64(o.Ignored))
+	if o.full {
+		c.HeldFull.Add(1)
+	} else if err != nil {
+		c.Failed.Add(1)
+	}
+}
+
+// Expired is how many payloads waited too long.
+func (c *Counts) Expired() int64 { return c.expired.Load() }

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+const minute = time.Minute
+
+// holder keeps payloads that wait. Callers that come while another one writes
+// share the next write: whoever finds nobody writing writes for all.
+type holder struct {
+	store Store
+
+	mu      sync.Mutex
+	waiting []*holdRequest
+	writing bool
+}
+
+type holdRequest struct {
+	workspaceID int64
+	list        []*rimewatch.Held
+	done        chan error
+}
+
+// hold returns when the payloads are on stable storage; those that had no room
+// have the ID 0.
+func (h *holder) hold(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error {
+	r := &holdRequest{workspaceID, list, make(chan error, 1)}
+	h.mu.Lock()
+	h.waiting = append(h.waiting, r)
+	lead := !h.writing
+	h.writing = true
+	h.mu.Unlock()
+	if lead {
+		h.lead(context.WithoutCancel(ctx))
+	}
+	return <-r.done
+}
+
+// lead writes until nobody waits.
+func (h *holder) lead(ctx context.Context) {
+	for {
+		h.mu.Lock()
+		taken := h.waiting
+		h.waiting = nil
+		if len(taken) == 0 {
+			h.writing = false
+			h.mu.Unlock()
+			return
+		}
+		h.mu.Unlock()
+		together := make(map[int64][]*holdRequest)
+		for _, r := range taken {
+			together[r.workspaceID] = append(together[r.workspaceID], r)
+		}
+		for id, requests := range together {
+			var list []*rimewatch.Held
+			for _, r := range requests {
+				list = append(list, r.list...)
+			}
+			err := h.store.Hold(ctx, id, list)
+			for _, r := range requests {
+				r.done <- err
+			}
+		}
+	}
+}
+
+// told is what senders said of themselves, so that it is passed on when it
+// changes and at least now and then.
+type told struct {
+	mu   sync.Mutex
+	last map[string]lastTold
+}
+
+type lastTold struct {
+	battery  float64
+	firmware string
+	at       rimewatch.Time
+}
+
+// tellEvery is how old what is known of a device may become.
+const tellEvery = 10 * rimewatch.Minute
+
+// tell passes on what a sender says of itself. It is no measurement: where it
+// fails, the next one brings it.
+func (s *Service) tell(ctx context.Context, l *Live, serial string, d *inlet.Device) {
+	if d.BatteryPct == nil && d.RSSI == nil && d.Firmware == "" {
+		return
+	}
+	now := s.cfg.Now()
+	next := lastTold{battery: -1, firmware: d.Firmware, at: now}
+	if d.BatteryPct != nil {
+		next.battery = *d.BatteryPct
+	}
+	l.told.mu.Lock()
+	was, known := l.told.last[serial]
+	same := known && was.battery == next.battery && was.firmware == next.firmware && now-was.at < tellEvery
+	if !same {
+		if len(l.told.last) > rimewatch.MaxBindings || l.told.last == nil {
+			l.told.last = make(map[string]lastTold)
+		}
+		l.told.last[serial] = next
+	}
+	l.told.mu.Unlock()
+	if same {
+		return
+	}
+	ctx = store.WithActor(ctx, "source "+l.source.Name)
+	_, err := s.cfg.Writer.Heartbeat(ctx, l.source.WorkspaceID, serial, rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware})
+	if err != nil {
+		s.cfg.Log.Debug("what a sender says of itself", "source", l.source.ID, "err", err)
+	}
+}
+
+// Run deletes what has waited too long, until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	tick := time.NewTicker(minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.expire(ctx)
+		}
+	}
+}
+
+func (s *Service) expire(ctx context.Context) {
+	const slice = 500
+	for {
+		n, err := s.cfg.Store.AllHeldBefore(ctx, s.cfg.Now()-rimewatch.HeldFor, slice)
+		if err != nil {
+			s.cfg.Log.Warn("delete what has waited too long", "err", err)
+			return
+		}
+		s.Counts.expired.Add(int64(n))
+		if n < slice {
+			return
+		}
+	}
+}

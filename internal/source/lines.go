@@ -1,0 +1,86 @@
+package source
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+)
+
+// ReceiveLines stores Influx line protocol, as Receive does a payload. Bad lines
+// are counted as rejected. A sender that waits is kept with its own lines alone.
+func (s *Service) ReceiveLines(ctx context.Context, l *Live, body []byte, precision string) (Outcome, error) {
+	o, err := s.receiveLines(ctx, l, body, precision)
+	if err == nil {
+		err = o.err()
+	}
+	s.Counts.add(l.source.Kind, &o, err)
+	return o, err
+}
+
+func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precision string) (o Outcome, err error) {
+	o.Problems = []string{}
+	now := s.cfg.Now()
+	b := s.batch(l, now)
+	kept := make(map[string][]byte)
+	if err := s.eachLine(ctx, l, body, precision, b, &o, kept); err != nil {
+		return o, err
+	}
+	err = b.finish(ctx, &o, func(id string) *rimewatch.Held {
+		return &rimewatch.Held{ReceivedAt: now, Topic: linesTopic, Query: precision, Body: kept[id]}
+	})
+	return o, err
+}
+
+// linesTopic marks payloads that wait as lines; no topic begins so.
+const linesTopic = "$lines"
+
+// eachLine reads the lines into the batch, and keeps those of senders that wait.
+func (s *Service) eachLine(ctx context.Context, l *Live, body []byte, precision string, b *batch, o *Outcome, kept map[string][]byte) error {
+	reader, _ := l.lines.Get().(*inlet.LineReader)
+	if reader == nil {
+		reader = new(inlet.LineReader)
+	}
+	defer l.lines.Put(reader)
+	n, err := reader.Read(body, precision, func(x *inlet.Item, line []byte) {
+		l.bindLine(x, line, precision)
+		waited := len(b.order)
+		b.take(ctx, x, o)
+		id := x.ID
+		if id == "" {
+			id = nameless
+		}
+		if len(b.order) > waited || b.held[id] != nil {
+			kept[id] = append(append(kept[id], bytes.TrimSpace(line)...), '\n')
+		}
+	})
+	if err != nil {
+		return err
+	}
+	o.Ignored += n.Ignored
+	o.Rejected += n.Bad
+	if n.Problem != "" {
+		o.problem("%s", n.Problem)
+	}
+	return nil
+}
+
+// bindLine makes the readings of a line those of the devices that its sender is
+// bound to.
+func (l *Live) bindLine(x *inlet.Item, line []byte, precision string) {
+	list := l.bound(x.ID)
+	if len(list) == 0 {
+		return
+	}
+	first := x.Readings[0]
+	x.Readings = x.Readings[:0]
+	for _, bound := range list {
+		one := first
+		one.Serial = bound.Serial
+		if bound.HasRules() {
+			one = inlet.ReadLine(line, precision, bound)
+		}
+		x.Readings = append(x.Readings, one)
+	}
+}

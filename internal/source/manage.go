@@ -1,0 +1,322 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Create makes a source. The key, of those that have one, is given out here and
+// never again.
+func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string, err error) {
+	src.Template = cmp.Or(src.Template, rimewatch.TemplateAuto)
+	src.OnUnknown = cmp.Or(src.OnUnknown, rimewatch.HoldUnknown)
+	src.CreatedAt = s.cfg.Now()
+	src.UpdatedAt = src.CreatedAt
+	if _, err := s.mapper(src.Template, src.Document); err != nil {
+		return "", err
+	}
+	if src.Kind == rimewatch.SourcePush {
+		key = s.newKey(src)
+	}
+	if err := s.cfg.Store.CreateSource(ctx, src); err != nil {
+		return "", err
+	}
+	s.changed(src.ID)
+	return key, nil
+}
+
+// Update changes a source; what comes from now on is read by what it is then.
+// With rotate it gets a new key, and the old one is worth nothing.
+func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
+	src, err = s.cfg.Store.UpdateSource(ctx, workspaceID, id, func(x *rimewatch.Source) error {
+		if err := change(x); err != nil {
+			return err
+		}
+		if _, err := s.mapper(x.Template, x.Document); err != nil {
+			return err
+		}
+		if rotate && x.Kind == rimewatch.SourcePush {
+			key = s.newKey(x)
+		}
+		x.UpdatedAt = max(s.cfg.Now(), x.UpdatedAt+1)
+		return nil
+	})
+	s.changed(id)
+	return src, key, err
+}
+
+// Delete deletes a source with its bindings and what waits.
+func (s *Service) Delete(ctx context.Context, workspaceID, id int64) error {
+	err := s.cfg.Store.DeleteSource(ctx, workspaceID, id)
+	s.changed(id)
+	return err
+}
+
+// Sources lists the sources of a workspace, that of the API among them.
+func (s *Service) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error) {
+	if _, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now()); err != nil {
+		return nil, err
+	}
+	return s.cfg.Store.Sources(ctx, workspaceID)
+}
+
+// Preview reads a payload as the source would, or by another template, and stores
+// nothing. template "" is the source's.
+func (s *Service) Preview(ctx context.Context, workspaceID, id int64, template, document string, p *inlet.Payload) (*inlet.Result, error) {
+	l, err := s.ByID(ctx, workspaceID, id)
+	if err != nil {
+		return nil, err
+	}
+	one := *l
+	if template != "" {
+		if one.mapper, err = s.mapper(template, document); err != nil {
+			return nil, err
+		}
+	}
+	p.Explain, p.Received = true, s.cfg.Now()
+	return s.decode(&one, p), nil
+}
+
+// Explain reads a payload that waits, with everything that could be bound.
+func (s *Service) Explain(ctx context.Context, workspaceID int64, h *rimewatch.Held) (*inlet.Result, error) {
+	l, err := s.ByID(ctx, workspaceID, h.SourceID)
+	if err != nil {
+		return nil, err
+	}
+	p := payloadOf(h)
+	p.Explain = true
+	return s.decode(l, p), nil
+}
+
+func payloadOf(h *rimewatch.Held) *inlet.Payload {
+	p := &inlet.Payload{Body: h.Body, Topic: h.Topic, Received: h.ReceivedAt, Query: map[string]string{}}
+	q, _ := url.ParseQuery(h.Query)
+	for k := range q {
+		p.Query[k] = q.Get(k)
+	}
+	return p
+}
+
+// Bind ties senders to devices, creates the devices that do not exist, and
+// replays what waits of them.
+func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound) (Outcome, error) {
+	l, err := s.ByID(ctx, workspaceID, id)
+	if err != nil {
+		return Outcome{}, err
+	}
+	bindings := make([]rimewatch.Binding, len(list))
+	for i := range list {
+		x := &list[i]
+		x.Serial = cmp.Or(x.Serial, SerialOf(x.ExternalID))
+		bindings[i] = rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
+		if err := bindings[i].Check(); err != nil {
+			return Outcome{}, err
+		}
+		if _, err := compileBinding(&bindings[i]); err != nil {
+			return Outcome{}, err
+		}
+	}
+	for i := range list {
+		x := &list[i]
+		if s.cfg.Store.Identify(workspaceID, []byte(x.Serial)) != nil {
+			continue
+		}
+		d := rimewatch.Device{WorkspaceID: workspaceID, Serial: x.Serial, Name: cmp.Or(strings.TrimSpace(x.Name), x.Serial),
+			SiteID: cmp.Or(x.SiteID, l.source.SiteID), EquipmentType: cmp.Or(x.EquipmentType, l.source.EquipmentType, rimewatch.OtherEquipment)}
+		if _, err := s.cfg.Writer.CreateDevice(ctx, &d); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeSerialTaken {
+			return Outcome{}, err
+		}
+	}
+	if err := s.cfg.Store.PutBindings(ctx, workspaceID, id, bindings); err != nil {
+		return Outcome{}, err
+	}
+	s.changed(id)
+	total := Outcome{Problems: []string{}}
+	for i := range list {
+		if i > 0 && list[i].ExternalID == list[i-1].ExternalID {
+			continue
+		}
+		o, err := s.Replay(ctx, workspaceID, id, list[i].ExternalID)
+		total.plus(&o)
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// Bound is a sender with the device that it is to be.
+type Bound struct {
+	ExternalID, Serial, Name, EquipmentType string
+
+	SiteID int64
+	Fields string // JSON of rules
+}
+
+// Unbind ends a binding.
+func (s *Service) Unbind(ctx context.Context, workspaceID, id int64, externalID, serial string) error {
+	err := s.cfg.Store.DeleteBinding(ctx, workspaceID, id, externalID, serial)
+	s.changed(id)
+	return err
+}
+
+func (o *Outcome) plus(x *Outcome) {
+	o.Accepted += x.Accepted
+	o.Duplicates += x.Duplicates
+	o.Held += x.Held
+	o.Rejected += x.Rejected
+	o.Ignored += x.Ignored
+	for _, p := range x.Problems {
+		o.problem("%s", p)
+	}
+}
+
+// Replay reads again what waits of a sender. What can be stored now is, with its
+// own times; the rest waits on, until its week is over. It may be repeated.
+func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID string) (Outcome, error) {
+	const slice = 200
+	total := Outcome{Problems: []string{}}
+	l, err := s.ByID(ctx, workspaceID, id)
+	if err != nil {
+		return total, err
+	}
+	for after := int64(0); ; {
+		list, err := s.cfg.Store.Held(ctx, workspaceID, id, externalID, after, slice)
+		if err != nil || len(list) == 0 {
+			return total, err
+		}
+		after = list[len(list)-1].ID
+		var done []int64
+		for i := range list {
+			o, err := s.replayOne(ctx, l, externalID, &list[i])
+			total.plus(&o)
+			if err != nil {
+				return total, err
+			}
+			if o.Held == 0 {
+				done = append(done, list[i].ID)
+			}
+		}
+		if err := s.cfg.Store.ReleaseHeld(ctx, workspaceID, done); err != nil {
+			return total, err
+		}
+	}
+}
+
+// replayOne stores the part of a payload that is of its sender. A reading without
+// a time gets the one at which it came, so that it is stored once.
+func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
+	o.Problems = []string{}
+	b := s.batch(l, s.cfg.Now())
+	b.replay = externalID
+	take := func(x *inlet.Item) {
+		if cmp.Or(x.ID, nameless) != externalID && externalID != "" {
+			return
+		}
+		if x.At == 0 {
+			x.At = h.ReceivedAt
+			for i := range x.Readings {
+				x.Readings[i].Reading.At = h.ReceivedAt
+			}
+		}
+		b.take(ctx, x, &o)
+	}
+	if h.Topic == linesTopic {
+		err = s.replayLines(ctx, l, h, b, &o, take)
+		return o, err
+	}
+	r := s.decode(l, payloadOf(h))
+	if r.Problem != "" {
+		b.hold(externalID, "", r.Problem)
+	}
+	for i := range r.Items {
+		take(&r.Items[i])
+	}
+	err = b.finish(ctx, &o, nil)
+	return o, err
+}
+
+func (s *Service) replayLines(ctx context.Context, l *Live, h *rimewatch.Held, b *batch, o *Outcome, take func(*inlet.Item)) error {
+	_, err := new(inlet.LineReader).Read(h.Body, h.Query, func(x *inlet.Item, line []byte) {
+		l.bindLine(x, line, h.Query)
+		take(x)
+	})
+	if err != nil {
+		return err
+	}
+	return b.finish(ctx, o, nil)
+}
+
+// Source returns a source of a workspace.
+func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
+	return s.cfg.Store.Source(ctx, workspaceID, id)
+}
+
+// Bindings lists the bindings of a source.
+func (s *Service) Bindings(ctx context.Context, workspaceID, id int64) ([]rimewatch.Binding, error) {
+	if _, err := s.cfg.Store.Source(ctx, workspaceID, id); err != nil {
+		return nil, err
+	}
+	return s.cfg.Store.Bindings(ctx, workspaceID, id)
+}
+
+// Waiting lists the senders of a source of whom payloads wait, and the oldest
+// payload of each, read with everything that could be bound.
+func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Page) (list []Waiting, total int, err error) {
+	senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, id, p)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range senders {
+		w := Waiting{HeldSender: senders[i]}
+		held, err := s.cfg.Store.Held(ctx, workspaceID, id, senders[i].ExternalID, 0, 1)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(held) > 0 && held[0].Topic != linesTopic {
+			if w.Result, err = s.Explain(ctx, workspaceID, &held[0]); err != nil {
+				return nil, 0, err
+			}
+		}
+		if len(held) > 0 {
+			w.Body = held[0].Body
+		}
+		list = append(list, w)
+	}
+	return list, total, nil
+}
+
+// Waiting is a sender of whom payloads wait.
+type Waiting struct {
+	rimewatch.HeldSender
+	Body   []byte
+	Result *inlet.Result // nil for lines
+}
+
+// Drop deletes what waits of a sender.
+func (s *Service) Drop(ctx context.Context, workspaceID, id int64, externalID string) (n int, err error) {
+	if _, err := s.cfg.Store.Source(ctx, workspaceID, id); err != nil {
+		return 0, err
+	}
+	const slice = 500
+	for {
+		list, err := s.cfg.Store.Held(ctx, workspaceID, id, externalID, 0, slice)
+		if err != nil || len(list) == 0 {
+			return n, err
+		}
+		ids := make([]int64, len(list))
+		for i := range list {
+			ids[i] = list[i].ID
+		}
+		if err := s.cfg.Store.ReleaseHeld(ctx, workspaceID, ids); err != nil {
+			return n, err
+		}
+		n += len(ids)
+	}
+}

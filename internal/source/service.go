@@ -1,0 +1,313 @@
+package source
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Store is what sources ask of a store.
+type Store interface {
+	store.Inlets
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Identify(workspaceID int64, serial []byte) *store.Identity
+	AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error)
+	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
+}
+
+// Writer is the one write path.
+type Writer interface {
+	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
+	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
+	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
+}
+
+// Config of a Service. Store, Writer and Now are needed.
+type Config struct {
+	Store   Store
+	Writer  Writer
+	Now     func() rimewatch.Time
+	Log     *slog.Logger
+	Rand    io.Reader            // of keys; nil = crypto/rand
+	Changed func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody
+}
+
+// Service takes in what comes from sources.
+type Service struct {
+	cfg     Config
+	Library *inlet.Library
+	Counts  Counts
+
+	mu     sync.Mutex
+	byKey  map[[32]byte]*Live
+	byID   map[int64]*Live
+	spaces map[int64]*space
+
+	holding holder
+}
+
+// New makes a service.
+func New(cfg Config) (*Service, error) {
+	lib, err := inlet.NewLibrary()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Reader
+	}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), spaces: make(map[int64]*space)}
+	s.holding.store = cfg.Store
+	return s, nil
+}
+
+// Live is a source that is ready to take something in.
+type Live struct {
+	source   rimewatch.Source
+	mapper   *inlet.Mapper // nil = found out for each payload
+	bindings map[string][]*inlet.Binding
+	loadedAt rimewatch.Time
+	lines    *sync.Pool // of *inlet.LineReader
+	told     *told
+}
+
+// bound implements inlet.Bound.
+func (l *Live) bound(id string) []*inlet.Binding { return l.bindings[cmp.Or(id, nameless)] }
+
+// nameless is what a sender is called that does not say: a source with one device.
+const nameless = "device"
+
+// freshFor is how long a source is believed to be as it was read. Changes made
+// here count at once; those of another process after this time.
+const freshFor = rimewatch.Second
+
+// maxLive bounds the sources that are remembered.
+const maxLive = 10_000
+
+// ByKey finds the source of a key: CodeUnauthenticated when there is none, or it
+// is disabled.
+func (s *Service) ByKey(ctx context.Context, key string) (*Live, error) {
+	if !rimewatch.ValidSourceKey(key) {
+		return nil, errKey()
+	}
+	hash := rimewatch.HashToken(key)
+	s.mu.Lock()
+	l := s.byKey[hash]
+	s.mu.Unlock()
+	if l == nil || s.cfg.Now()-l.loadedAt >= freshFor {
+		src, err := s.cfg.Store.SourceByKey(ctx, hash)
+		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+			s.forget(l)
+			return nil, errKey()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l, err = s.load(ctx, &src); err != nil {
+			return nil, err
+		}
+	}
+	if !l.source.Enabled {
+		return nil, errKey()
+	}
+	return l, nil
+}
+
+func errKey() error {
+	return rimewatch.Errorf(rimewatch.CodeUnauthenticated, "The key of the source is missing or not valid.")
+}
+
+// ByID finds a source of a workspace.
+func (s *Service) ByID(ctx context.Context, workspaceID, id int64) (*Live, error) {
+	src, err := s.cfg.Store.Source(ctx, workspaceID, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.load(ctx, &src)
+}
+
+// OfAPI finds the source that stands for the API in a workspace.
+func (s *Service) OfAPI(ctx context.Context, workspaceID int64) (*Live, error) {
+	src, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	return s.load(ctx, &src)
+}
+
+// load makes a source ready, or says that it is as it was.
+func (s *Service) load(ctx context.Context, src *rimewatch.Source) (*Live, error) {
+	now := s.cfg.Now()
+	s.mu.Lock()
+	old := s.byID[src.ID]
+	s.mu.Unlock()
+	l := &Live{source: *src, loadedAt: now, lines: new(sync.Pool), told: new(told)}
+	if old != nil {
+		l.told = old.told
+	}
+	if old != nil && old.source.UpdatedAt == src.UpdatedAt && old.source.Document == src.Document && old.source.Template == src.Template {
+		l.mapper, l.bindings, l.lines = old.mapper, old.bindings, old.lines
+	} else if err := s.prepare(ctx, l); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.byID) >= maxLive {
+		clear(s.byID)
+		clear(s.byKey)
+	}
+	if old != nil {
+		delete(s.byKey, old.source.KeyHash)
+	}
+	s.byID[src.ID] = l
+	if src.KeyPrefix != "" {
+		s.byKey[src.KeyHash] = l
+	}
+	return l, nil
+}
+
+// prepare compiles the source's template and bindings.
+func (s *Service) prepare(ctx context.Context, l *Live) error {
+	var err error
+	if l.mapper, err = s.mapper(l.source.Template, l.source.Document); err != nil {
+		return err
+	}
+	list, err := s.cfg.Store.Bindings(ctx, l.source.WorkspaceID, l.source.ID)
+	if err != nil {
+		return err
+	}
+	l.bindings = make(map[string][]*inlet.Binding, len(list))
+	for i := range list {
+		b, err := compileBinding(&list[i])
+		if err != nil {
+			return err
+		}
+		l.bindings[list[i].ExternalID] = append(l.bindings[list[i].ExternalID], b)
+	}
+	return nil
+}
+
+// mapper returns that of a template: CodeValidationFailed for an unknown one.
+func (s *Service) mapper(template, document string) (*inlet.Mapper, error) {
+	if template == rimewatch.TemplateOwn {
+		return inlet.ParseTemplate([]byte(document))
+	}
+	m, ok := s.Library.Find(template)
+	if !ok && template != rimewatch.TemplateAuto {
+		return nil, rimewatch.Invalid("template", "is not the name of a built-in template")
+	}
+	return m, nil
+}
+
+func compileBinding(b *rimewatch.Binding) (*inlet.Binding, error) {
+	var rules map[string]inlet.Rule
+	if b.Fields != "" {
+		if err := json.Unmarshal([]byte(b.Fields), &rules); err != nil {
+			return nil, rimewatch.Invalid("fields", "are not understood")
+		}
+	}
+	return inlet.NewBinding(b.Serial, rules)
+}
+
+// forget drops what is remembered of a source; nil is none.
+func (s *Service) forget(l *Live) {
+	if l == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byKey, l.source.KeyHash)
+	delete(s.byID, l.source.ID)
+}
+
+// changed hears of every change of a source or its bindings.
+func (s *Service) changed(id int64) {
+	s.mu.Lock()
+	l := s.byID[id]
+	s.mu.Unlock()
+	s.forget(l)
+	if s.cfg.Changed != nil {
+		s.cfg.Changed(id)
+	}
+}
+
+// newKey makes a key for a source.
+func (s *Service) newKey(src *rimewatch.Source) string {
+	r := bufio.NewReader(s.cfg.Rand)
+	key := rimewatch.NewSourceKey(func() byte {
+		b, err := r.ReadByte()
+		if err != nil {
+			panic(err) // crypto/rand does not fail
+		}
+		return b
+	})
+	const shown = 9
+	src.KeyHash, src.KeyPrefix = rimewatch.HashToken(key), key[:shown]
+	return key
+}
+
+// space is what is known of a workspace.
+type space struct {
+	settings     rimewatch.Workspace
+	readAt       rimewatch.Time
+	registered   int // devices, since
+	registeredAt rimewatch.Time
+}
+
+// workspace returns the settings of a workspace, which may be a second old.
+func (s *Service) workspace(ctx context.Context, id int64) (rimewatch.Workspace, error) {
+	now := s.cfg.Now()
+	s.mu.Lock()
+	sp := s.spaces[id]
+	if sp != nil && now-sp.readAt < freshFor {
+		defer s.mu.Unlock()
+		return sp.settings, nil
+	}
+	s.mu.Unlock()
+	w, err := s.cfg.Store.Workspace(ctx, id)
+	if err != nil {
+		return w, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sp = s.spaces[id]; sp == nil {
+		sp = new(space)
+		s.spaces[id] = sp
+	}
+	sp.settings, sp.readAt = w, now
+	return w, nil
+}
+
+// registrationsPerHour is how many devices senders may create in a workspace;
+// what comes of others waits.
+const registrationsPerHour = 1000
+
+// mayRegister counts a registration, when there is room for one.
+func (s *Service) mayRegister(workspaceID int64) bool {
+	now := s.cfg.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[workspaceID]
+	if now-sp.registeredAt >= rimewatch.Hour {
+		sp.registered, sp.registeredAt = 0, now
+	}
+	if sp.registered >= registrationsPerHour {
+		return false
+	}
+	sp.registered++
+	return true
+}
+
+// Workspace returns the workspace that the source belongs to.
+func (l *Live) Workspace() int64 { return l.source.WorkspaceID }
