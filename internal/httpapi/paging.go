@@ -9,12 +9,12 @@ import (
 )
 
 // maxPerPage is the largest page of lists.
-const maxPerPage = 100
+const maxPerPage = 1000
 
 // PageInput are the parameters of a list that is given in pages.
 type PageInput struct {
 	Page    int64  `query:"page" minimum:"1" default:"1" doc:"Number of the page, from 1. Past the end the list is empty."`
-	PerPage int64  `query:"per_page" minimum:"1" default:"15" doc:"Items per page. More than 100 is taken as 100; the number used is in the answer."`
+	PerPage int64  `query:"per_page" minimum:"1" default:"15" doc:"Items per page. More than 1000 is taken as 1000; the number used is in the answer."`
 	Cursor  string `query:"cursor" maxLength:"200" doc:"next_cursor of an earlier answer, for fleets too large to count pages. It goes before page. Keep the filters the same."`
 }
 

@@ -40,6 +40,11 @@ func (w *Recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	c := &Call{ID: a.ids.Of(r.Header), Now: a.cfg.Now(), R: r}
+	var comp *compressor
+	if r.Method == http.MethodGet && a.ours(r.URL.Path) {
+		comp = &compressor{ResponseWriter: w, encoding: acceptedEncoding(r.Header)}
+		w = comp
+	}
 	rec := &Recorder{ResponseWriter: w}
 	c.W = rec
 	securityHeaders(rec.Header(), c.ID)
@@ -49,6 +54,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
 			a.Panicked(c, rec, v)
+		}
+		if comp != nil {
+			comp.finish()
 		}
 		a.meter.observe(c.route, rec.status, time.Since(start))
 	}()
