@@ -53,8 +53,12 @@ const (
 // that was acknowledged is stored exactly once with its value, that nothing is
 // stored that was not sent, and that no alert opened twice.
 func TestKill9(t *testing.T) {
-	k := newKiller(t)
-	n := rounds(t)
+	newKiller(t).rounds(t, rounds(t), func(context.Context) {})
+}
+
+// rounds is n times load, a kill, and a look at what is left. beside runs beside
+// the load.
+func (k *killer) rounds(t *testing.T, n int, beside func(ctx context.Context)) {
 	var starts []rimewatch.Time
 	for round := 1; round <= n; round++ {
 		p, c := k.start(t)
@@ -70,6 +74,7 @@ func TestKill9(t *testing.T) {
 		for _, d := range k.devices {
 			load.Go(func() { d.drive(ctx, c) })
 		}
+		load.Go(func() { beside(ctx) })
 		wait := time.Duration(200+rand.IntN(1500)) * time.Millisecond
 		select {
 		case <-time.After(wait):
@@ -102,13 +107,15 @@ func TestKill9(t *testing.T) {
 // killer is the test's memory over the rounds.
 type killer struct {
 	bin, data, token string
+	flags            []string // of every command: where the store is
 	devices          []*sender
 	resent, alerts   int
 }
 
-func newKiller(t *testing.T) *killer {
+func newKiller(t *testing.T, flags ...string) *killer {
 	k := &killer{bin: program(t), data: filepath.Join(t.TempDir(), "data")}
-	out, err := exec.Command(k.bin, "token", "create", "--data", k.data, "--workspace", "W", "--create", "--name", "kill9").Output()
+	k.flags = append([]string{"--data", k.data}, flags...)
+	out, err := exec.Command(k.bin, append([]string{"token", "create", "--workspace", "W", "--create", "--name", "kill9"}, k.flags...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +154,7 @@ func newKiller(t *testing.T) *killer {
 func (k *killer) start(t *testing.T) (*process, *client.Client) {
 	t.Helper()
 	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66")
-	args := []string{"serve", "--data", k.data, "--listen", "127.0.0.1:0", "--seal-after", "300ms", "--head-memory", "1"}
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--seal-after", "300ms", "--head-memory", "1"}, k.flags...)
 	p, url, _, err := launch("", k.bin, env, args)
 	if err != nil {
 		t.Fatal(err)

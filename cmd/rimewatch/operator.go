@@ -11,19 +11,25 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/postgres"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
-// dataFlag names the data directory.
+// dataFlag names the data directory, or the database that is used instead.
 type dataFlag struct {
-	Data string `default:"./data" placeholder:"DIR" help:"Data directory."`
+	Data  string `default:"./data" placeholder:"DIR" help:"Data directory."`
+	Store string `placeholder:"URL" help:"PostgreSQL database that is used instead of a file in the data directory: postgres://USER@HOST/DATABASE."`
 }
 
 func (f *dataFlag) file() string { return filepath.Join(f.Data, sqlite.FileName) }
 
 // mustExist tells when there is no store in the directory.
 func (f *dataFlag) mustExist() error {
+	if f.Store != "" {
+		return nil
+	}
 	_, err := os.Stat(f.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no store in %s", f.Data)
@@ -43,10 +49,21 @@ func (f *dataFlag) mustExistUnless(create bool) error {
 	return nil
 }
 
+// open opens accounts and settings, also beside a running server.
+func (f *dataFlag) open(ctx context.Context) (store.Store, error) {
+	if f.Store == "" {
+		return sqlite.Open(ctx, sqlite.Config{Path: f.file(), ControlOnly: true})
+	}
+	if err := config.CheckStore(f.Store); err != nil {
+		return nil, usageError{err}
+	}
+	return postgres.Open(ctx, postgres.Config{URL: f.Store, ControlOnly: true})
+}
+
 // accounts opens the accounts of the store, also beside a running server, and
 // lets work do its work on them in the name of the command line.
 func (f *dataFlag) accounts(ctx context.Context, work func(context.Context, *account.Service, rimewatch.Time) error) (err error) {
-	st, err := sqlite.Open(ctx, sqlite.Config{Path: f.file(), ControlOnly: true})
+	st, err := f.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 )
 
 // TestMain lets more tests run side by side than there are processors: they
@@ -34,7 +35,53 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	// A connection that a client's patience ended with says goodbye by itself.
+	goleak.VerifyTestMain(engines{m}, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"))
+}
+
+var (
+	onlyStore = flag.String("store", "", "run everything on this store alone: sqlite or postgres (default: everything on sqlite, the essence on both)")
+	databases pgtest.Shared
+	inUse     sync.Map // URLs of databases by data directory
+	postgres  atomic.Bool
+)
+
+// essence is what also runs on PostgreSQL when no test was named.
+const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
+
+// engines runs the tests on the stores that there are.
+type engines struct{ m *testing.M }
+
+// Run runs the tests of the package.
+func (e engines) Run() int {
+	flag.Parse()
+	code := 0
+	if *onlyStore != "postgres" {
+		code = e.m.Run()
+	}
+	if *onlyStore == "sqlite" || code != 0 {
+		return code
+	}
+	if run := flag.Lookup("test.run"); *onlyStore == "" && run.Value.String() == "" {
+		if err := run.Value.Set(essence); err != nil {
+			panic(err)
+		}
+	}
+	postgres.Store(true)
+	return databases.Main(e.m)
+}
+
+// chooseStore gives a service a database of its own, or that of its directory.
+func chooseStore(t *testing.T, cfg *app.Config) {
+	if !postgres.Load() {
+		return
+	}
+	known, ok := inUse.Load(cfg.Data)
+	if !ok {
+		known = databases.Database(t)
+		inUse.Store(cfg.Data, known)
+	}
+	cfg.Store = known.(string)
 }
 
 // service is the application with a clock that tests move, and a record of what
@@ -78,6 +125,7 @@ func start(t *testing.T, options ...option) *service {
 	for _, f := range options {
 		f(s, &cfg)
 	}
+	chooseStore(t, &cfg)
 	a, err := app.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +35,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/source"
-	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/webui"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -62,7 +60,7 @@ type App struct {
 	cfg      Config
 	log      *slog.Logger
 	clock    *clock.Keeper // nil where the time is given
-	Store    *sqlite.Store
+	Store    Store
 	Accounts *account.Service
 	Ingest   *ingest.Service
 	Sources  *source.Service
@@ -118,15 +116,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if a.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	disk := sqlite.Config{
-		Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now,
-		HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
-	}
-	if keeper != nil {
-		disk.Sure = keeper.Sure
-	}
-	a.Store, err = sqlite.Open(ctx, disk)
-	if err != nil {
+	if a.Store, err = openStore(ctx, &cfg, keeper); err != nil {
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
@@ -241,6 +231,10 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.Notify.Start(ctx); err != nil {
 		return err
 	}
+	code, needed, err := a.Accounts.SetupCode(ctx) // which the set-up page asks for
+	if err != nil {
+		return err
+	}
 	if a.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return err
 	}
@@ -265,22 +259,16 @@ func (a *App) Start(ctx context.Context) (err error) {
 	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
 	a.workers.Go(func() { a.runWatchdog(run) })
 	a.workers.Go(func() { a.Sources.Run(run) })
+	a.workers.Go(func() { a.watchStore(run) })
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err
 		}
 	})
 	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
-	return a.logSetupCode(ctx)
-}
-
-// logSetupCode tells the operator the code that the set-up page asks for.
-func (a *App) logSetupCode(ctx context.Context) error {
-	code, needed, err := a.Accounts.SetupCode(ctx)
-	if err != nil || !needed {
-		return err
+	if needed {
+		a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
 	}
-	a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
 	return nil
 }
 
@@ -334,7 +322,9 @@ func (a *App) stop() error {
 		a.Hub.Stop(context.Background())
 	}
 	if a.Ingest != nil {
+		done := a.limitWait()
 		a.Ingest.Stop()
+		done()
 	}
 	if a.Notify != nil {
 		a.Notify.Stop()

@@ -43,7 +43,7 @@ var pure = map[string][]string{
 var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/lab/simulate", "internal/store", "internal/store/sqlite"},
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
 	"internal/store/core":        {"internal/store", "internal/store/chunk", "internal/store/tables"},
@@ -68,7 +68,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/source", "internal/realtime", "internal/store", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},

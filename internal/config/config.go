@@ -18,6 +18,7 @@ import (
 // the same name, RIMEWATCH_ in front, in capitals.
 type Serve struct {
 	Data   string `group:"store" default:"./data" env:"RIMEWATCH_DATA" placeholder:"DIR" help:"Data directory. Created if missing."`
+	Store  string `group:"store" env:"RIMEWATCH_STORE" placeholder:"URL" help:"PostgreSQL database to use instead of a file in the data directory: postgres://USER@HOST/DATABASE. Prefer the environment variable if it holds a password."`
 	Listen string `group:"network" default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
 
 	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
@@ -58,6 +59,9 @@ type Serve struct {
 func (c *Serve) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q: want HOST:PORT", c.Listen)
+	}
+	if err := CheckStore(c.Store); err != nil {
+		return err
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key go together")
@@ -109,6 +113,15 @@ func (c *Serve) validateTLSAuto() error {
 		}
 	}
 	return nil
+}
+
+// CheckStore reports why a --store cannot be meant: "" is the file in the data
+// directory. It never repeats the URL, which may hold a password.
+func CheckStore(store string) error {
+	if store == "" || strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://") {
+		return nil
+	}
+	return errors.New("--store: want postgres://USER@HOST/DATABASE, or nothing for a file in the data directory")
 }
 
 func (c *Serve) validateMail() error {

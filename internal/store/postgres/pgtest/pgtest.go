@@ -12,6 +12,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -151,7 +152,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
 	// An immediate shutdown when the tests are killed.
 	dieWithParent(cmd.SysProcAttr, syscall.SIGQUIT)
 	return cmd
@@ -178,7 +179,7 @@ func (s *Server) launch(settings []string) (err error) {
 				return err
 			}
 		}
-		if err = s.Restart(settings...); err == nil {
+		if err = s.start(settings); err == nil {
 			return nil
 		}
 		s.port = 0
@@ -186,8 +187,22 @@ func (s *Server) launch(settings []string) (err error) {
 	return err
 }
 
-// Restart starts a server that was stopped or killed, on the same port.
-func (s *Server) Restart(settings ...string) error {
+// Restart starts a server that was killed, on the same port. What is left of the
+// one before may take a moment to end.
+func (s *Server) Restart(settings ...string) (err error) {
+	for range 20 {
+		if err = s.start(settings); err == nil || !strings.Contains(err.Error(), "pre-existing shared memory") {
+			return err
+		}
+		if err := os.Truncate(filepath.Join(s.dir, "log"), 0); err != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
+}
+
+func (s *Server) start(settings []string) error {
 	args := []string{
 		"-D", s.data(), "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		"-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum_naptime=10s",
@@ -238,9 +253,9 @@ func (s *Server) Exec(database, statements string) error {
 	return errors.Join(err, c.Close(ctx))
 }
 
-// Kill ends the server as a crash would: all of its processes at once.
+// Kill ends the server as a crash would. Its other processes notice and end, too.
 func (s *Server) Kill() {
-	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	_ = s.cmd.Process.Kill()
 	<-s.exit
 }
 

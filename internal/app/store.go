@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/clock"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/postgres"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// Store is a store with what the process around it asks for.
+type Store interface {
+	store.Store
+	// HeadBytes is the memory of readings that are not sealed yet.
+	HeadBytes() int64
+	// Rest seals, trims and merges everything that can be.
+	Rest(ctx context.Context) error
+}
+
+// remote is a store that another server can take over, and that may not answer.
+type remote interface {
+	Lost() <-chan struct{}
+	Err() error
+	GiveUp()
+}
+
+// openStore opens the one file of the data directory, or the database that the
+// operator named. keeper may be nil.
+func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, error) {
+	var sure func() bool
+	if keeper != nil {
+		sure = keeper.Sure
+	}
+	if cfg.Store == "" {
+		s, err := sqlite.Open(ctx, sqlite.Config{
+			Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now, Sure: sure,
+			HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	s, err := postgres.Open(ctx, postgres.Config{
+		URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// watchStore ends the server when its store is lost.
+func (a *App) watchStore(ctx context.Context) {
+	r, ok := a.Store.(remote)
+	if !ok {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-r.Lost():
+		select {
+		case a.failed <- r.Err():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// limitWait ends the wait for a database that does not answer after the drain
+// period: nothing that is unanswered was acknowledged.
+func (a *App) limitWait() (done func()) {
+	r, ok := a.Store.(remote)
+	if !ok {
+		return func() {}
+	}
+	t := time.AfterFunc(a.cfg.DrainPeriod, r.GiveUp)
+	return func() { t.Stop() }
+}
