@@ -18,6 +18,22 @@ const (
 	usualPercent = 100
 )
 
+// unknownMemory is what the states of devices may take where the machine's memory
+// is not known: those of 400,000 devices.
+const unknownMemory = 1 << 30
+
+// stateMemory returns what the states of devices may take, in bytes; want 0 = a
+// quarter of the machine's memory.
+func stateMemory(want int64) int64 {
+	if want > 0 {
+		return want
+	}
+	if all := machineMemory(); all > 0 {
+		return all / 4
+	}
+	return unknownMemory
+}
+
 // releaseAfterRecovery gives back what the recovery of a large store needed for
 // a moment. It costs a collection, so small stores are spared.
 func releaseAfterRecovery() {

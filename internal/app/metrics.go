@@ -11,6 +11,12 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Name: name, Help: help}, f))
 	}
 	gauge("ingest_queue_inputs", "Inputs waiting to be committed.", func() float64 { return float64(a.Ingest.QueueDepth()) })
+	gauge("device_states_memory", "Devices whose state is in memory.", func() float64 { return float64(a.Ingest.Memory().States) })
+	gauge("device_states_on_disk", "Devices whose state is on the disk alone, because --state-memory has no room for it.", func() float64 { return float64(a.Ingest.Memory().OnDisk) })
+	gauge("device_states_bytes", "Memory used by states of devices.", func() float64 { return float64(a.Ingest.Memory().Bytes) })
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: "rimewatch", Name: "device_states_read_total", Help: "States of devices that were read from the disk because their device reported.",
+	}, func() float64 { return float64(a.Ingest.Memory().Read) }))
 	for i, v := range rimewatch.Verdicts {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "rimewatch", Name: "prediction_feedback", Help: "Feedback on predictions.", ConstLabels: prometheus.Labels{"verdict": string(v)},

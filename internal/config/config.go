@@ -49,6 +49,7 @@ type Serve struct {
 	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies."`
 
 	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB."`
+	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
 	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take during shutdown."`
 	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
@@ -80,6 +81,9 @@ func (c *Serve) Validate() error {
 	}
 	if c.HeadMemory < 1 {
 		return errors.New("--head-memory is at least 1 MiB")
+	}
+	if c.StateMemory < 0 {
+		return errors.New("--state-memory is 1 MiB or more, or 0 for a quarter of the machine's memory")
 	}
 	if _, err := c.Proxies(); err != nil {
 		return err

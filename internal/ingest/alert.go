@@ -74,7 +74,7 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
 	}
-	if u := w.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+	if u := w.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return u.alerts
 	}
 	return nil
@@ -86,7 +86,7 @@ func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return &w.stageSite(x).alerts
 	}
-	if u := w.units[a.DeviceID]; a.SiteID == 0 && u != nil {
+	if u := w.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return &w.stage(u).alerts
 	}
 	return nil

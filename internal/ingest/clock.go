@@ -7,7 +7,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/clock"
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -35,7 +34,8 @@ type clockOp struct {
 // belongs to the writer goroutine.
 type clockwork struct {
 	*writer
-	news []clockOp // not written yet
+	news  []clockOp // not written yet
+	backs []setBack // that the log may hold
 }
 
 // pass looks at the machine's clock. News that cannot be written, since the
@@ -123,7 +123,7 @@ func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
 		return
 	}
 	s.group.result.Back = now
-	for _, u := range s.units {
+	for u := range s.units.All() {
 		for i, a := range u.alerts {
 			s.putAlert(u.alerts, &s.stage(u).alerts, i, movedAlert(a, op.by, now))
 		}
@@ -150,39 +150,72 @@ func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
 	return &row
 }
 
-// setBack moves what is known of the devices when the clock is set back by so
-// much (by < 0) to now, live and in a replay alike. after is what the states of a
-// replay already cover.
-func (s *clockwork) setBack(by, now rimewatch.Time, seq store.Seq, after map[int64]store.Seq) {
-	s.now = now
-	for i := range s.downtimes {
-		s.downtimes[i].From += by
-		s.downtimes[i].To += by
+// setBack moves what is known of the devices when commit seq sets the clock back
+// by so much (by < 0) to now, live and in a replay alike. Units whose checkpoint
+// covers the commit are left alone.
+func (s *clockwork) setBack(by, now rimewatch.Time, seq store.Seq) {
+	s.backs = append(s.backs, setBack{seq, by})
+	s.downtimes = moved(s.downtimes, by)
+	for i := range s.dirty.list {
+		d := &s.dirty.list[i]
+		d.since = min(d.since, now)
 	}
-	for i := range s.dirty {
-		s.dirty[i].since = min(s.dirty[i].since, now)
-	}
-	for _, u := range s.units {
-		if after[u.id] >= seq {
+	for u := range s.units.All() {
+		state := s.memory.state(u)
+		if u.savedSeq >= seq || state == nil {
 			continue
 		}
-		s.memory.open(u).SetBack(by, now)
-		if u.changedAt != 0 {
-			u.changedAt += by
-		}
-		if u.dirtySeq == 0 {
-			u.dirtySeq = seq
-			s.dirty = append(s.dirty, dirtyUnit{unit: u, seq: seq, since: now, inputs: s.inputs})
-		}
+		state.SetBack(by, now)
+		u.mirror(state)
+		u.sharedAt = min(u.sharedAt, now)
+		s.dirty.add(u, seq, now)
 	}
 }
 
-// committed ends a commit that has set the clock back.
-func (s *clockwork) committed(by rimewatch.Time) {
-	g := &s.group
-	s.mu.Lock()
-	s.setBack(by, g.store.Now, g.seq, nil)
-	s.mu.Unlock()
+// setBack is a commit that set the clock back.
+type setBack struct {
+	seq store.Seq
+	by  rimewatch.Time
+}
+
+// moved returns downtimes moved by so much.
+func moved(list []presence.Downtime, by rimewatch.Time) []presence.Downtime {
+	out := make([]presence.Downtime, len(list))
+	for i, d := range list {
+		out[i] = presence.Downtime{From: d.From + by, To: d.To + by}
+	}
+	return out
+}
+
+// downtimesAt returns the downtimes in the time of a commit, before it.
+func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
+	down := s.downtimes
+	for _, b := range s.backs {
+		if b.seq >= seq {
+			down = moved(down, -b.by)
+		}
+	}
+	return down
+}
+
+// committed ends a commit that has set the clock back. All states come into
+// memory for it. Under mu.
+func (s *clockwork) committed(g *group) {
+	var away []*unit
+	for u := range s.units.All() {
+		if u.slot == 0 {
+			away = append(away, u)
+		}
+	}
+	if err := s.load(away); err != nil {
+		s.troubled("read the states of devices", err)
+		for _, u := range away { // the log says how they go on
+			u.lost, s.suspect = true, true
+			s.lost = append(s.lost, u)
+		}
+	}
+	by := g.requests[0].clock.by
+	s.setBack(by, g.store.Now, g.store.Seq)
 	for _, x := range s.sites.byID {
 		x.told = min(x.told, g.store.Now)
 		s.sites.touch(x.id)
@@ -190,12 +223,14 @@ func (s *clockwork) committed(by rimewatch.Time) {
 	s.trouble.Lock()
 	s.troubledAt = 0
 	s.trouble.Unlock()
-	live := make([]store.LiveWrite, 0, len(s.units))
-	var scratch engine.State
-	for _, u := range s.units {
-		state := u.read(&scratch)
+	live := make([]store.LiveWrite, 0, s.units.Len())
+	for u := range s.units.All() {
+		state := s.memory.state(u)
+		if state == nil {
+			continue
+		}
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
-		s.setDeadline(u, state, u.cfg)
+		s.setDeadline(u, state)
 	}
 	s.store.PutLive(live, nil)
 }

@@ -64,13 +64,13 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 	}
 	events := &w.group.events
 	kind := publish.DeviceUpdated
-	u := w.units[d.ID]
+	u := w.units.Get(d.ID)
 	switch {
 	case op.Create != nil:
 		kind = publish.DeviceCreated
-		u = w.group.added(d)
+		u = w.added(d)
 	case u == nil:
-		u = w.group.added(d) // created in this very group
+		u = w.added(d) // created in this very group
 	}
 	st := w.stage(u)
 	if op.Delete {
@@ -83,13 +83,13 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.supersede(st, 0, now)
 		}
 	} else {
-		st.name = d.Name
 		if st.siteID != d.SiteID {
 			st.siteID = d.SiteID
 			w.releasePredictions(st, now)
 			w.inhibitOffline(st, nil, now)
 		}
 		st.cfg = w.configs.get(w.encodeConfig(d))
+		st.followed = false
 		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
 		w.transitions(st, out, now)
 	}
@@ -101,13 +101,15 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 }
 
 // added makes the unit of a device that the group creates, or finds it.
-func (g *group) added(d *rimewatch.Device) *unit {
-	for i := range g.staged {
-		if g.staged[i].unit.id == d.ID {
-			return g.staged[i].unit
+func (w *writer) added(d *rimewatch.Device) *unit {
+	for i := range w.group.staged {
+		if w.group.staged[i].unit.id == d.ID {
+			return w.group.staged[i].unit
 		}
 	}
-	return &unit{id: d.ID, workspaceID: d.WorkspaceID, name: d.Name, createdAt: d.CreatedAt, added: true}
+	u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, added: true}
+	u.cfg = w.configs.get(w.encodeConfig(d))
+	return u
 }
 
 // supersede ends the i-th alert of a device that is no more, or that is known

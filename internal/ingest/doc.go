@@ -1,17 +1,27 @@
 // Package ingest is the one write path: requests wait in a bounded queue, one
 // goroutine takes what waits, asks the store what of it is new, steps the
-// engine of every device concerned, and commits inputs and meaning together.
-// Only then is anybody told: first the hub, then the caller.
+// engine of every device concerned, and has inputs and meaning committed together
+// by another, while it evaluates the next group. Only after a commit is anybody
+// told: first the hub, then the caller.
 //
 // # What is kept in memory
 //
-// Every device has a unit: its configuration and the engine's state. A group is
-// evaluated on copies that replace the units after the commit, so a commit that
-// fails (a full disk) costs nothing but the group. Checkpoints of changed units
-// are written in slices; after a restart the checkpoint and the log behind it
-// give the same units again, because the engine is deterministic and the log
-// holds every input with the commit's time: readings, heartbeats, ticks of the
-// clock, edits of devices, resolutions by people.
+// Every device has a unit: its configuration and the engine's state. States lie
+// side by side in slabs, up to a budget; beyond it the coldest are on the disk
+// alone, in their checkpoints.
+//
+// A group is evaluated on the states in place, upon all groups before it. When a
+// commit fails (a full disk), its group and the one evaluated upon it are lost:
+// facts are put back, states are built again from what is durable, and nothing is
+// evaluated before the store takes writes again. Checkpoints of changed units
+// are written in slices, between two groups, when all that was evaluated is
+// durable; after a restart the checkpoint and the log behind it give the same
+// units again, because the engine is deterministic and the log holds every input
+// with the commit's time: readings, heartbeats, ticks of the clock, edits of
+// devices, resolutions by people.
+//
+// Groups of readings and heartbeats overlap. A group with anything else in it is
+// alone: it looks at how things stand, or changes who a reading belongs to.
 //
 // # Time
 //

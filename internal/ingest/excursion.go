@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -38,24 +35,28 @@ func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Exc
 // that of one device (0 = of all): To and ID are 0, and the cause is what is
 // known so far.
 func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.Excursion) {
+	ids := []int64{deviceID}
+	if deviceID == 0 {
+		ids = s.outside(workspaceID)
+	}
+	for _, id := range ids {
+		s.look(id, func(u *unit, state *engine.State) {
+			if e, ok := state.Health.Excursion(); ok && u.workspaceID == workspaceID {
+				list = append(list, excursionOf(&e, u, u.cfg))
+			}
+		})
+	}
+	return list
+}
+
+// outside lists the devices of a workspace whose excursion lasts, by id.
+func (s *Service) outside(workspaceID int64) (ids []int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var scratch engine.State
-	look := func(u *unit) {
-		if u == nil || u.workspaceID != workspaceID || !u.outside {
-			return
-		}
-		if e, ok := u.read(&scratch).Health.Excursion(); ok {
-			list = append(list, excursionOf(&e, u, u.cfg))
+	for u := range s.units.All() {
+		if u.outside && u.workspaceID == workspaceID {
+			ids = append(ids, u.id)
 		}
 	}
-	if deviceID != 0 {
-		look(s.units[deviceID])
-		return list
-	}
-	for _, u := range s.units {
-		look(u)
-	}
-	slices.SortFunc(list, func(a, b rimewatch.Excursion) int { return cmp.Compare(a.DeviceID, b.DeviceID) })
-	return list
+	return ids
 }

@@ -114,16 +114,13 @@ func (s *Service) Verdicts() [len(rimewatch.Verdicts)]int {
 // Prediction is what the predictor knows of a device, and how many verdicts
 // there were on its predictions, in the order of rimewatch.Verdicts.
 func (s *Service) Prediction(deviceID int64) (_ predict.Report, verdicts [len(rimewatch.Verdicts)]int) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	u := s.units[deviceID]
-	var scratch engine.State
-	state := &scratch
-	if u != nil {
-		state = u.read(&scratch)
-	}
-	for i, n := range state.Verdicts {
-		verdicts[i] = int(n)
-	}
-	return state.Predict.Report(&state.Unit), verdicts
+	var nothing engine.State
+	report := nothing.Predict.Report(&nothing.Unit)
+	s.look(deviceID, func(_ *unit, state *engine.State) {
+		for i, n := range state.Verdicts {
+			verdicts[i] = int(n)
+		}
+		report = state.Predict.Report(&state.Unit)
+	})
+	return report, verdicts
 }

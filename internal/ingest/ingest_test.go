@@ -184,8 +184,8 @@ func TestCrashes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			defer func() { r.close() }()
-			if crashing { // and with hardly any room for unpacked states
-				r.unpacked = 1
+			if crashing { // and with hardly any room for states
+				r.memory = 1
 				r.close()
 				r.open()
 			}

@@ -68,7 +68,7 @@ func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok
 	now := s.clock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	u := s.units[deviceID]
+	u := s.units.Get(deviceID)
 	if u == nil {
 		return w, false
 	}

@@ -29,46 +29,48 @@ func TestPackZeros(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAGrowingFleet: a small fleet lies unpacked as a whole, a large one
-// keeps to its share, and no state is lost on the way there.
-func TestMemoryOfAGrowingFleet(t *testing.T) {
-	m := memory{capacity: 2, whole: 4}
-	var units []*unit
-	unpacked := func() (n int) {
-		for _, u := range units {
-			if u.state != nil {
-				n++
-			}
+// TestColdest: what was in use since the last turn stays, what is needed stays in
+// any case, and nothing is named twice.
+func TestColdest(t *testing.T) {
+	m := memory{most: 4}
+	units := make([]unit, 3*slabStates)
+	for i := range units {
+		units[i].id = int64(i)
+		m.add(&units[i]).Presence.LastSeen = rimewatch.Time(i)
+		units[i].recent = i%2 == 0
+	}
+	units[1].needed, units[3].saving = true, true
+	cold := m.coldest(10, nil)
+	if len(cold) != 10 {
+		t.Fatalf("%d units, want 10", len(cold))
+	}
+	for _, u := range cold {
+		if u.id%2 == 0 || u.id == 1 || u.id == 3 {
+			t.Errorf("unit %d is among the coldest", u.id)
 		}
-		return n
+		m.remove(u)
 	}
-	touch := func(u *unit) {
-		st := m.take()
-		*st = engine.State{}
-		st.Presence.LastSeen = rimewatch.Time(u.id)
-		m.put(u, st)
+	if m.used() != len(units)-10 {
+		t.Errorf("%d states are left", m.used())
 	}
-	for id := range int64(9) {
-		u := &unit{id: id + 1}
-		units = append(units, u)
-		m.devices = len(units)
-		touch(u)
-		if n := unpacked(); len(units) <= 4 && n != len(units) || n > 4 {
-			t.Fatalf("%d of %d states are unpacked", n, len(units))
+	back := &unit{id: 9999}
+	if st := m.add(back); *st != (engine.State{}) || m.state(back) != st {
+		t.Error("a place that was used before is not empty")
+	}
+	named := make(map[*unit]bool)
+	for _, u := range m.coldest(len(units), nil) {
+		if named[u] {
+			t.Fatalf("unit %d is named twice", u.id)
 		}
+		named[u] = true
 	}
-	for range 3 {
-		for _, u := range units {
-			touch(u)
-		}
+	if len(named) != m.used()-2 {
+		t.Errorf("%d units, want all %d but two", len(named), m.used())
 	}
-	if n := unpacked(); n != 2 || len(m.ring) != 2 {
-		t.Errorf("%d states are unpacked, %d places, want 2", n, len(m.ring))
-	}
-	for _, u := range units {
-		var scratch engine.State
-		if got := u.read(&scratch).Presence.LastSeen; got != rimewatch.Time(u.id) {
-			t.Errorf("unit %d: the state of unit %d", u.id, got)
+	for i := range units {
+		u := &units[i]
+		if st := m.state(u); st != nil && st.Presence.LastSeen != rimewatch.Time(i) {
+			t.Errorf("unit %d: the state of unit %d", i, st.Presence.LastSeen)
 		}
 	}
 }

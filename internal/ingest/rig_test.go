@@ -26,9 +26,9 @@ type rig struct {
 	mu   sync.Mutex
 	log  []string // events
 
-	unpacked int              // states, 0 = the default
-	heard    ingest.Publisher // of every commit, beside the rig
-	machine  *machine         // whose clock may step; nil = the time is right
+	memory  int64            // bytes for states, 0 = no bound
+	heard   ingest.Publisher // of every commit, beside the rig
+	machine *machine         // whose clock may step; nil = the time is right
 }
 
 func newRig(t *testing.T) *rig {
@@ -46,7 +46,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) open() {
 	r.t.Helper()
 	disk := sqlite.Config{Path: r.path}
-	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, UnpackedStates: r.unpacked}
+	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory}
 	if r.machine != nil {
 		k := r.machine.boot()
 		cfg.Clock, cfg.Now = k, func() time.Time { return k.Now().Std() }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/deadline"
+	"github.com/rimewatch/rimewatch/internal/dense"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -50,9 +51,9 @@ type Config struct {
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
 	// Default 2 min.
 	CheckpointAfter time.Duration
-	// UnpackedStates is how many devices' states lie ready for use; the others
-	// are packed. Default 4,096, or all of them where there are no more than 16,384.
-	UnpackedStates int
+	// StateMemory is how many bytes the states of devices may take. Beyond it the
+	// coldest are read from the disk when they are needed. Default: no bound.
+	StateMemory int64
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
 }
@@ -75,6 +76,9 @@ func (c *Config) defaults() {
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second
+	}
+	if c.StateMemory == 0 {
+		c.StateMemory = math.MaxInt64
 	}
 	if c.Publisher == nil {
 		c.Publisher = nobody{}
@@ -100,18 +104,16 @@ type Service struct {
 	log   *slog.Logger
 
 	queue   chan *request
-	waiting atomic.Int64 // inputs in the queue
-	pool    sync.Pool    // of *request
+	calls   chan func(*writer) // to be run by the writer goroutine between two groups
+	waiting atomic.Int64       // inputs in the queue
+	pool    sync.Pool          // of *request
 
 	// mu guards what readers and the checkpointer see of the units. The writer
 	// goroutine alone changes them; it holds mu only to do so.
 	mu         sync.RWMutex
-	units      map[int64]*unit
+	units      dense.Index[unit]
 	memory     memory
-	seq        store.Seq // of the last commit
-	now        rimewatch.Time
-	inputs     int64       // inputs ever committed by this process
-	dirty      []dirtyUnit // units without a checkpoint, by their oldest such commit
+	durable    position // of the last commit
 	totals     map[int64]*totals
 	downtimes  []presence.Downtime          // of the service, oldest first
 	verdicts   [len(rimewatch.Verdicts)]int // see Verdicts
@@ -125,33 +127,15 @@ type Service struct {
 	troubledAt rimewatch.Time // when one was logged
 
 	checkpointing sync.Mutex
+	copies        []copied     // kept for the next checkpoint; under checkpointing
 	worst         atomic.Int64 // ns, the longest commit
+	fetched       atomic.Int64 // states that came back from the disk
 
 	stopping chan struct{}
 	stopOnce sync.Once
 	stopped  atomic.Bool
 	senders  sync.RWMutex // held for reading while a request is being queued
 	workers  sync.WaitGroup
-}
-
-// writer is what the writer goroutine alone may touch, and recovery before it
-// runs.
-type writer struct {
-	*Service
-
-	sites     sites
-	deadlines deadline.Queue[*unit]
-	ticks     []store.Input // of passTime, kept for the next slice
-	group     group
-
-	stale      []*unit // changed since their shares were made
-	ageing     []*unit // all units, refreshed in turn
-	nextAgeing int
-
-	unrecorded store.Downtime
-	steps      clockwork
-	orphans    []orphan
-	lastAlive  rimewatch.Time
 }
 
 // New makes a service; Start brings it to life.
@@ -162,14 +146,11 @@ func New(cfg Config) *Service {
 		store:    cfg.Store,
 		log:      cfg.Logger,
 		queue:    make(chan *request, queueRequests),
-		units:    make(map[int64]*unit),
+		calls:    make(chan func(*writer)),
 		totals:   make(map[int64]*totals),
 		stopping: make(chan struct{}),
 	}
-	s.memory.capacity, s.memory.whole = cfg.UnpackedStates, cfg.UnpackedStates
-	if cfg.UnpackedStates == 0 {
-		s.memory.capacity, s.memory.whole = 4_096, 16_384
-	}
+	s.memory.most = int(max(cfg.StateMemory/stateBytes, 1))
 	s.configs.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
 	return s
@@ -179,11 +160,8 @@ func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) 
 
 // Start rebuilds the units from the store and begins to take requests.
 func (s *Service) Start(ctx context.Context) error {
-	w := &writer{Service: s}
-	w.steps.writer = w
-	w.sites.init()
-	w.group.init()
-	if err := w.recover(ctx); err != nil {
+	w := newWriter(s)
+	if err := (&recovery{w}).recover(ctx); err != nil {
 		return err
 	}
 	s.workers.Go(w.write)

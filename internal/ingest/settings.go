@@ -89,7 +89,7 @@ func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
 	w.mu.Unlock()
 	w.lagging.Store(true)
 	parsed := make(map[*engine.Config]configuration) // thousands of units share one
-	for _, u := range w.units {
+	for u := range w.units.All() {
 		is, ok := parsed[u.cfg]
 		if !ok {
 			is = w.configs.parsed(u.cfg)

@@ -296,7 +296,7 @@ type stagedSite struct {
 }
 
 func (w *writer) stageSite(x *site) *stagedSite {
-	g := &w.group
+	g := w.group
 	for i := range g.sites {
 		if g.sites[i].site == x {
 			return &g.sites[i]
@@ -425,9 +425,9 @@ func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.T
 }
 
 // committedSites makes the group's changes of sites known.
-func (w *writer) committedSites() {
-	for i := range w.group.sites {
-		x, alerts := w.group.sites[i].site, w.group.sites[i].alerts
+func (w *writer) committedSites(g *group) {
+	for i := range g.sites {
+		x, alerts := g.sites[i].site, g.sites[i].alerts
 		t := w.total(x.workspaceID)
 		t.addAlerts(x.alerts, -1)
 		t.addAlerts(alerts, 1)
@@ -436,22 +436,6 @@ func (w *writer) committedSites() {
 		}
 		x.alerts = alerts
 		w.sites.touch(x.id)
-	}
-}
-
-// watch keeps what sites are judged by up to date after a commit, and says what
-// is to be judged again. Before the unit's own fields change.
-func (m *sites) watch(u *unit, st *staged) {
-	p := &st.state.Presence
-	changed := p.Online != u.online || p.ChangedAt != u.changedAt || p.Announced != u.announced || predictive(st.alerts) != predictive(u.alerts)
-	u.changedAt, u.announced = p.ChangedAt, p.Announced
-	switch {
-	case st.gone:
-		m.place(u, 0)
-	case st.siteID != u.siteID:
-		m.place(u, st.siteID)
-	case changed:
-		m.touch(u.siteID)
 	}
 }
 

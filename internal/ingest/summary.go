@@ -1,18 +1,53 @@
 package ingest
 
 import (
+	"context"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // totals are a workspace's counts, kept up with every commit, and its health,
-// brought up to date twice a second.
+// which follows within two seconds.
 type totals struct {
+	counts
+	fleet health.Fleet
+}
+
+// counts are of devices and of active alerts.
+type counts struct {
 	devices, online   int
 	warning, critical int
-	fleet             health.Fleet
+}
+
+// add counts a device with its alerts, or takes it away.
+func (c *counts) add(online bool, alerts []*rimewatch.Alert, sign int) {
+	c.devices += sign
+	if online {
+		c.online += sign
+	}
+	c.addAlerts(alerts, sign)
+}
+
+func (c *counts) addAlerts(alerts []*rimewatch.Alert, sign int) {
+	for _, a := range alerts {
+		if a.Severity == rimewatch.Critical {
+			c.critical += sign
+		} else {
+			c.warning += sign
+		}
+	}
+}
+
+// change adds what a group has changed.
+func (c *counts) change(by counts) {
+	c.devices += by.devices
+	c.online += by.online
+	c.warning += by.warning
+	c.critical += by.critical
 }
 
 // Summary returns the health of a workspace's fleet now. It is O(1): everything
@@ -35,34 +70,25 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 
 // DeviceHealth is a device's score, 0–100, and what takes points from it. A
 // device that was never heard of has the full score and no drivers.
-func (s *Service) DeviceHealth(deviceID int64) (float64, []health.Driver) {
+func (s *Service) DeviceHealth(deviceID int64) (score float64, drivers []health.Driver) {
+	score = 100
 	now := s.clock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	u := s.units[deviceID]
-	if u == nil {
-		return 100, nil
-	}
-	var scratch engine.State
-	state := u.read(&scratch)
-	if state.Presence.LastSeen == 0 {
-		return 100, nil
-	}
-	c := state.Circumstances(u.cfg, now)
-	return state.Health.Score(&c), state.Health.Drivers(&c)
+	s.look(deviceID, func(u *unit, state *engine.State) {
+		if state.Presence.LastSeen != 0 {
+			c := state.Circumstances(u.cfg, now)
+			score, drivers = state.Health.Score(&c), state.Health.Drivers(&c)
+		}
+	})
+	return score, drivers
 }
 
 // DeviceCompliance is what is known of a device's last 24 h.
-func (s *Service) DeviceCompliance(deviceID int64) health.Compliance {
+func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	now := s.clock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	u := s.units[deviceID]
-	if u == nil {
-		return health.Compliance{}
-	}
-	var scratch engine.State
-	return u.read(&scratch).Health.Compliance(&u.cfg.Health, now, u.createdAt)
+	s.look(deviceID, func(u *unit, state *engine.State) {
+		c = state.Health.Compliance(&u.cfg.Health, now, u.createdAt)
+	})
+	return c
 }
 
 func (s *Service) total(workspaceID int64) *totals {
@@ -74,119 +100,128 @@ func (s *Service) total(workspaceID int64) *totals {
 	return t
 }
 
-func (t *totals) add(online bool, alerts []*rimewatch.Alert, sign int) {
-	t.devices += sign
-	if online {
-		t.online += sign
-	}
-	t.addAlerts(alerts, sign)
-}
-
-func (t *totals) addAlerts(alerts []*rimewatch.Alert, sign int) {
-	for _, a := range alerts {
-		if a.Severity == rimewatch.Critical {
-			t.critical += sign
-		} else {
-			t.warning += sign
-		}
-	}
-}
-
-// recount moves a unit from what it was to what it becomes. Under mu, before
-// the unit changes.
-func (w *writer) recount(u *unit, st *staged) {
-	t := w.total(u.workspaceID)
-	if !u.added {
-		t.add(u.online, u.alerts, -1)
-	}
-	if st.gone {
-		t.fleet.Replace(u.share, health.Share{})
-		u.share = health.Share{}
-		return
-	}
-	t.add(st.state.Presence.Online, st.alerts, 1)
-	if !u.stale {
-		u.stale = true
-		w.stale = append(w.stale, u)
-	}
-}
-
-// recountNew counts a recovered unit.
-func (w *writer) recountNew(u *unit, now rimewatch.Time) {
-	w.total(u.workspaceID).add(u.online, u.alerts, 1)
-	w.refresh(u, now)
-	w.ageing = append(w.ageing, u)
-}
-
-// refresh brings what a unit contributes to its fleet up to date.
-func (w *writer) refresh(u *unit, now rimewatch.Time) {
-	var scratch engine.State
-	state := u.read(&scratch)
-	judged := rimewatch.Judged(u.cfg.Alert.Equipment, &u.cfg.Health.Limits, state.Health.Newest(), now)
-	share := health.Share{}
+// shareOf returns what a unit contributes to its fleet.
+func shareOf(state *engine.State, cfg *engine.Config, createdAt, now rimewatch.Time) health.Share {
+	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now)
 	switch {
 	case state.Presence.LastSeen == 0 && judged: // nothing to judge by yet
+		return health.Share{}
 	case state.Presence.LastSeen == 0:
-		share = health.NewUnjudgedShare(health.Compliance{})
-	default:
-		compliance := state.Health.Compliance(&u.cfg.Health, now, u.createdAt)
-		if share = health.NewUnjudgedShare(compliance); judged {
-			c := state.Circumstances(u.cfg, now)
-			share = health.NewShare(state.Health.Score(&c), compliance)
-		}
+		return health.NewUnjudgedShare(health.Compliance{})
 	}
-	w.total(u.workspaceID).fleet.Replace(u.share, share)
-	u.share = share
+	compliance := state.Health.Compliance(&cfg.Health, now, createdAt)
+	if !judged {
+		return health.NewUnjudgedShare(compliance)
+	}
+	c := state.Circumstances(cfg, now)
+	return health.NewShare(state.Health.Score(&c), compliance)
 }
 
-// refreshSlice is how many units are refreshed under one hold of the lock.
-const refreshSlice = 512
+// shares keep up what the units contribute to their fleets. Of the writer
+// goroutine.
+type shares struct {
+	*Service
+	stale []*unit // changed since their shares were made
+	all   []*unit // refreshed in turn
+	next  int
+}
+
+// changed notes that a unit's share is older than its state.
+func (x *shares) changed(u *unit) {
+	if !u.stale {
+		u.stale = true
+		x.stale = append(x.stale, u)
+	}
+}
+
+// refresh brings what a unit contributes to its fleet up to date. Under mu.
+func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
+	share := shareOf(state, cfg, u.createdAt, now)
+	if share != u.share {
+		x.total(u.workspaceID).fleet.Replace(u.share, share)
+	}
+	u.share, u.sharedAt = share, now
+}
+
+const (
+	// refreshSlice is how many units are refreshed under one hold of the lock.
+	refreshSlice = 512
+	// shareEvery is how old a share must be to be made anew with a reading, while
+	// the state is at hand; shareAfter when no reading comes.
+	shareEvery = 500 * rimewatch.Millisecond
+	shareAfter = rimewatch.Second
+)
 
 // refreshAll refreshes the units that a commit has changed, and a part of all
 // others: a share ages as its window slides, so that each has its turn every
 // few minutes.
-func (w *writer) refreshAll(now rimewatch.Time) {
-	stale := w.stale
-	for len(stale) > 0 {
+func (x *shares) refreshAll(now rimewatch.Time) {
+	kept := x.stale[:0]
+	for stale := x.stale; len(stale) > 0; {
 		n := min(len(stale), refreshSlice)
-		w.mu.Lock()
+		x.mu.Lock()
 		for _, u := range stale[:n] {
-			u.stale = false
-			if !u.deleted {
-				w.refresh(u, now)
+			state := x.memory.state(u)
+			switch {
+			case u.deleted || state == nil:
+				u.stale = false
+			case now-u.sharedAt < shareAfter:
+				kept = append(kept, u)
+			default:
+				u.stale = false
+				x.refresh(u, state, u.cfg, now)
 			}
 		}
-		w.mu.Unlock()
+		x.mu.Unlock()
 		stale = stale[n:]
 	}
-	clear(w.stale)
-	w.stale = w.stale[:0]
-	w.refreshAgeing(now)
+	clear(x.stale[len(kept):])
+	x.stale = kept
+	x.refreshAgeing(now)
 }
 
 // refreshAgeing takes the next slice of all units in turn.
-func (w *writer) refreshAgeing(now rimewatch.Time) {
-	if len(w.ageing) == 0 {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for range min(refreshSlice, len(w.ageing)) {
-		if w.nextAgeing >= len(w.ageing) {
-			w.nextAgeing = 0
+func (x *shares) refreshAgeing(now rimewatch.Time) {
+	var away []int64
+	x.mu.Lock()
+	for range min(refreshSlice, len(x.all)) {
+		if x.next >= len(x.all) {
+			x.next = 0
 		}
-		u := w.ageing[w.nextAgeing]
+		u := x.all[x.next]
 		if u.deleted {
-			last := len(w.ageing) - 1
-			w.ageing[w.nextAgeing] = w.ageing[last]
-			w.ageing[last] = nil
-			w.ageing = w.ageing[:last]
+			last := len(x.all) - 1
+			x.all[x.next] = x.all[last]
+			x.all[last] = nil
+			x.all = x.all[:last]
 			if last == 0 {
-				return
+				break
 			}
 			continue
 		}
-		w.refresh(u, now)
-		w.nextAgeing++
+		if state := x.memory.state(u); state != nil {
+			x.refresh(u, state, u.cfg, now)
+		} else {
+			away = append(away, u.id)
+		}
+		x.next++
+	}
+	x.mu.Unlock()
+	if len(away) == 0 {
+		return
+	}
+	err := x.store.Checkpoints(context.Background(), away, func(c store.Checkpoint) error {
+		var state engine.State
+		u := x.units.Get(c.DeviceID)
+		if err := x.readCheckpoint(c.State, &facts{}, &state); err != nil {
+			return nil //nolint:nilerr // it is reported when the state is needed
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.refresh(u, &state, u.cfg, now)
+		return nil
+	})
+	if err != nil {
+		x.troubled("read the states of devices", err)
 	}
 }

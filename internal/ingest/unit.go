@@ -4,42 +4,60 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// unit is one device as the write path knows it.
+// unit is one device as the write path knows it. What the writer goroutine alone
+// touches is ahead of what is durable by the groups under way, and is put back
+// when one of them is lost.
 type unit struct {
 	deadline.Entry // of the writer goroutine
+	facts
 
 	id          int64
 	workspaceID int64
-	name        string         // for the sentences of alerts
-	cfg         *engine.Config // shared, replaced with the state
-	state       *engine.State  // nil while it is packed
-	packed      []byte
-	alerts      []*rimewatch.Alert // active ones; rows are replaced, never changed
-	vitals      vitals
+	siteID      int64 // 0 = none
 	createdAt   rimewatch.Time
+	changedAt   rimewatch.Time // when it came online or went offline; of the writer goroutine
+	sharedAt    rimewatch.Time // when its share was made
 	share       health.Share   // what it contributes to its fleet
+	savedSeq    store.Seq      // of the checkpoint that it was rebuilt from
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
-	slot        int32          // its place in the group, counted from 1
-	pending     int32          // accepted readings of the group not yet stepped
-	siteID      int64          // 0 = none; of the writer goroutine
-	changedAt   rimewatch.Time // when it came online or went offline; likewise
+	slot        int32          // of its state in memory, counted from 1; 0 = it is on the disk alone
+	place       int32          // in the group, counted from 1
 	siteSlot    int32          // its place in its site
 	announced   bool           // its shutdown was
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
 	online      bool
 	outside     bool // an excursion lasts
-	recent      bool // its state was in use since the memory's hand last passed
-	stale       bool // its share is older than its state
+	recent      bool // its state was in use since memory.coldest last passed
+	needed      bool // its state must stay in memory for the moment
+	saving      bool // its checkpoint is being written, and nothing newer is on the disk
+	stale       bool // in writer.stale: its share may be older than its state
+	lost        bool // its state may be ahead of what is durable
+}
+
+// facts are what a group may change of a unit beside its state.
+type facts struct {
+	cfg    *engine.Config     // shared, never changed
+	alerts []*rimewatch.Alert // active ones; rows and the slice are replaced, never changed
+	vitals vitals
+}
+
+// mirror keeps at hand what sites, lists and lookups ask for of a state.
+func (u *unit) mirror(state *engine.State) {
+	p := &state.Presence
+	u.online, u.changedAt, u.announced = p.Online, p.ChangedAt, p.Announced
+	_, u.outside = state.Health.Excursion()
 }
 
 // dirtyUnit is a unit that wants a checkpoint. It is stale when the unit's dirtySeq
@@ -69,9 +87,9 @@ func (v *vitals) take(hb *heartbeat) {
 	}
 }
 
-// presence is the unit's state in the words of the API.
-func (st *staged) presence() rimewatch.Presence { return presenceOf(st.state, st.cfg, &st.vitals) }
-
+// presenceOf is a state in the words of the API. A learnt interval is rounded to
+// what it is known to: it moves a little with every reading, and not each of them
+// is news.
 func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Presence {
 	p := &state.Presence
 	out := rimewatch.Presence{
@@ -80,7 +98,7 @@ func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Pr
 		LastSeenAt:      p.LastSeen,
 		LastHeartbeatAt: p.LastHeartbeat,
 		OfflineAfterS:   int(p.OfflineAfter(cfg.Presence).Seconds()),
-		IntervalS:       p.Interval(cfg.Presence).Seconds(),
+		IntervalS:       intervalOf(p, cfg).Seconds(),
 		BatteryPct:      v.battery,
 		RSSI:            v.rssi,
 		UptimeS:         v.uptime,
@@ -89,6 +107,32 @@ func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Pr
 		out.Status = rimewatch.Online
 	}
 	return out
+}
+
+// intervalOf returns the time between signs of life, a learnt one of a minute and
+// more in seconds, a shorter one in tenths.
+func intervalOf(p *presence.State, cfg *engine.Config) time.Duration {
+	d := p.Interval(cfg.Presence)
+	if d >= 59*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Second / 10)
+}
+
+// shown is what people see of a device's presence, beside when it was last seen:
+// that follows from its readings.
+type shown struct {
+	changedAt, heartbeatAt rimewatch.Time
+	offlineAfter, interval time.Duration
+	online, announced      bool
+}
+
+func shownOf(state *engine.State, cfg *engine.Config) shown {
+	p := &state.Presence
+	return shown{
+		changedAt: p.ChangedAt, heartbeatAt: p.LastHeartbeat, online: p.Online, announced: p.Announced,
+		offlineAfter: p.OfflineAfter(cfg.Presence).Truncate(time.Second), interval: intervalOf(p, cfg),
+	}
 }
 
 // heartbeat is the form in which a heartbeat is logged.

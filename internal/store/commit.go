@@ -42,6 +42,7 @@ type Input struct {
 	Kind      InputKind
 	AtArrival bool    // the reading has no time of its own: the store gives it the device's next free millisecond from the group's time on
 	Outcome   Outcome // set by Stage
+	Last      bool    // set by Stage: the last of the group's accepted readings of its device
 }
 
 // DeviceOp creates, changes or deletes one device inside a commit. Stage sets
@@ -108,9 +109,10 @@ type AlertTouch struct {
 	Evaluated rimewatch.Time
 }
 
-// LiveWrite is a device's presence after the group. What follows from readings
-// and alerts alone (latest reading, current temperature, active alerts) the
-// store keeps up by itself.
+// LiveWrite is a device's presence after the group, where it has changed. What
+// follows from readings and alerts alone (latest reading, current temperature,
+// active alerts, and that the device was seen at the group's time) the store keeps
+// up by itself.
 type LiveWrite struct {
 	DeviceID int64
 	Presence rimewatch.Presence
@@ -153,11 +155,17 @@ type Log interface {
 	// before and than those of all stored alerts.
 	NewAlertID() int64
 	// SaveCheckpoints stores streaming states. No input before floor is needed
-	// any more by any device.
+	// any more by any device; 0 = nothing new is known about that.
 	SaveCheckpoints(ctx context.Context, states []Checkpoint, floor Seq) error
 	// Recover hands out first the checkpoints, then the logged inputs in order.
 	// It is called once, before the first Commit.
 	Recover(ctx context.Context, checkpoint func(Checkpoint) error, entry func(*Entry) error) error
+	// Checkpoints hands out the newest checkpoints of some devices. A device
+	// without one is left out; the State of one that is damaged is empty.
+	Checkpoints(ctx context.Context, devices []int64, yield func(Checkpoint) error) error
+	// Logged hands out the logged inputs as Recover does, with those that were
+	// committed since. Inputs before the floor of SaveCheckpoints may be gone.
+	Logged(ctx context.Context, entry func(*Entry) error) error
 	// PutLive restores live states after Recover. Nothing durable changes.
 	PutLive(live []LiveWrite, touched []AlertTouch)
 	// PutLimits tells what workspaces override for types of equipment: views of

@@ -47,7 +47,7 @@ func (s *Core) loadAlerts(ctx context.Context) error {
 	}
 	return s.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
-		if d := s.fleet.byID[a.DeviceID]; d != nil {
+		if d := s.fleet.byID.Get(a.DeviceID); d != nil {
 			d.live.ActiveAlerts++
 		}
 		return nil
@@ -66,7 +66,7 @@ func (s *Core) noteAlert(a *rimewatch.Alert, fresh bool) {
 		s.counts.add(a.WorkspaceID, rimewatch.AlertActive, known.severity, -1)
 	}
 	s.counts.add(a.WorkspaceID, a.Status, a.Severity, 1)
-	d := s.fleet.byID[a.DeviceID]
+	d := s.fleet.byID.Get(a.DeviceID)
 	switch {
 	case a.Status == rimewatch.AlertActive && known == nil:
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
@@ -105,7 +105,7 @@ func (s *Core) complete(list []rimewatch.AlertView) {
 				v.Value, v.PeakValue = &t.Value, &t.Peak
 			}
 		}
-		if d := s.fleet.byID[v.DeviceID]; d != nil {
+		if d := s.fleet.byID.Get(v.DeviceID); d != nil {
 			v.DeviceSerial, v.DeviceName, v.EquipmentType = d.row.Serial, d.row.Name, d.row.EquipmentType
 			v.Site = s.fleet.sites[d.row.SiteID]
 		} else if v.SiteID != 0 {

@@ -32,11 +32,12 @@ type commit struct {
 // newest among them.
 type touch struct {
 	device *device
-	n      int32
-	size   int32 // of the encoded readings, in bytes
-	latest rimewatch.Reading
+	last   *store.Input       // the last of them
+	latest *rimewatch.Reading // the newest; the group's own
 	temp   float64
 	tempAt rimewatch.Time
+	n      int32
+	size   int32 // of the encoded readings, in bytes
 }
 
 // Stage implements store.Log.
@@ -168,25 +169,33 @@ func (c *commit) stage() error {
 			c.pack(store.InputDevice, op.Device.ID, op.Payload(&op.Device))
 		}
 	}
+	for _, part := range c.g.Parts {
+		if err := c.stagePart(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stagePart does so for what one caller brought.
+func (c *commit) stagePart(part []store.Input) error {
 	s := c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, part := range c.g.Parts {
-		for i := range part {
-			in := &part[i]
-			in.Outcome = store.Accepted
-			d := s.fleet.byID[in.DeviceID]
-			switch {
-			case in.Kind == store.InputClock:
-				c.pack(in.Kind, 0, in.Payload)
-			case d == nil || d.row.deleted != 0:
-				in.Outcome = store.UnknownDevice
-			case in.Kind != store.InputReading:
-				c.pack(in.Kind, in.DeviceID, in.Payload)
-			default:
-				if err := c.stageReading(d, in); err != nil {
-					return err
-				}
+	for i := range part {
+		in := &part[i]
+		in.Outcome, in.Last = store.Accepted, false
+		d := s.fleet.byID.Get(in.DeviceID)
+		switch {
+		case in.Kind == store.InputClock:
+			c.pack(in.Kind, 0, in.Payload)
+		case d == nil || d.row.deleted != 0:
+			in.Outcome = store.UnknownDevice
+		case in.Kind != store.InputReading:
+			c.pack(in.Kind, in.DeviceID, in.Payload)
+		default:
+			if err := c.stageReading(d, in); err != nil {
+				return err
 			}
 		}
 	}
@@ -232,17 +241,22 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
 	d.head.stage(c.log[start:], r.At)
-	c.touched[d.touch].take(r, len(c.log)-start)
+	c.touched[d.touch].take(in, len(c.log)-start)
 	c.logged = true
 	return nil
 }
 
 // take counts a reading of size bytes and keeps what is newest.
-func (t *touch) take(r *rimewatch.Reading, size int) {
+func (t *touch) take(in *store.Input, size int) {
+	if t.last != nil {
+		t.last.Last = false
+	}
+	t.last, in.Last = in, true
 	t.n++
 	t.size += int32(size)
-	if r.At > t.latest.At {
-		t.latest = *r
+	r := &in.Reading
+	if t.latest == nil || r.At > t.latest.At {
+		t.latest = r
 	}
 	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok && r.At > t.tempAt {
 		t.temp, t.tempAt = v, r.At
@@ -275,7 +289,7 @@ func (c *commit) publish() {
 		}
 		row := op.Device
 		if op.Delete {
-			if d := s.fleet.byID[row.ID]; d != nil {
+			if d := s.fleet.byID.Get(row.ID); d != nil {
 				s.fleet.remove(d)
 				d.row = rowOf(&row)
 			}
@@ -288,12 +302,13 @@ func (c *commit) publish() {
 		d := t.device
 		s.head.add(int64(t.size), int64(t.n))
 		s.publishHead(d, t.size, t.n, c.seq, c.now)
-		d.newest(&t.latest, c.now)
+		d.newest(t.latest, c.now)
 		d.newestTemp(t.temp, t.tempAt, c.now)
+		d.live.LastSeenAt = max(d.live.LastSeenAt, c.now)
 	}
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]
-		if d := s.fleet.byID[w.DeviceID]; d != nil {
+		if d := s.fleet.byID.Get(w.DeviceID); d != nil {
 			d.live.Presence = w.Presence
 		}
 	}

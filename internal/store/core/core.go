@@ -58,9 +58,9 @@ type Config struct {
 // Core is a store upon a Disk and Tables.
 type Core struct {
 	*tables.Tables
-	cfg  Config
-	log  *slog.Logger
-	disk Disk
+	onDisk
+	cfg Config
+	log *slog.Logger
 
 	// exclusive is held for a group that changes devices, from Stage until it
 	// ends, and for changes of sites.
@@ -98,7 +98,7 @@ type Core struct {
 
 // New makes a core. Without Load it serves control data alone.
 func New(cfg Config, disk Disk, t *tables.Tables) *Core {
-	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, disk: disk, fleet: newFleet(), active: make(map[int64]*activeAlert)}
+	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.seal.init()
 	return s
@@ -128,7 +128,7 @@ func (s *Core) PutLive(live []store.LiveWrite, touched []store.AlertTouch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range live {
-		if d := s.fleet.byID[live[i].DeviceID]; d != nil {
+		if d := s.fleet.byID.Get(live[i].DeviceID); d != nil {
 			d.live.Presence = live[i].Presence
 		}
 	}

@@ -25,8 +25,9 @@ type Disk interface {
 	TrimLog(ctx context.Context, floor store.Seq, last store.Seq, at rimewatch.Time) (bool, error)
 
 	SaveCheckpoints(ctx context.Context, list []Checkpoint) error
-	// Checkpoints calls yield for each. The bytes are only valid in the call.
-	Checkpoints(ctx context.Context, yield func(*Checkpoint) error) error
+	// Checkpoints calls yield for those of some devices, nil = of all. The bytes
+	// are only valid in the call.
+	Checkpoints(ctx context.Context, devices []int64, yield func(*Checkpoint) error) error
 
 	// Seal writes new chunks and, for each device, up to which commit its readings
 	// are in chunks.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/dense"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -14,7 +15,7 @@ import (
 // what of it is not sealed yet. All of it is guarded by Core.mu.
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
-	byID       map[int64]*device
+	byID       dense.Index[device]
 	workspaces map[int64]*roster
 	sites      map[int64]*rimewatch.Site
 	types      map[string]string
@@ -86,7 +87,7 @@ func (r *row) device() rimewatch.Device {
 
 // setBack notes what lies in the future since the clock was set back to now.
 func (f *fleet) setBack(now rimewatch.Time) {
-	for _, d := range f.byID {
+	for d := range f.byID.All() {
 		if d.live.Latest.At > now {
 			d.reach = max(d.reach, d.live.Latest.At)
 		}
@@ -100,7 +101,6 @@ func (d *device) ahead(at, now rimewatch.Time) bool {
 
 func newFleet() fleet {
 	return fleet{
-		byID:       make(map[int64]*device),
 		workspaces: make(map[int64]*roster),
 		sites:      make(map[int64]*rimewatch.Site),
 		types:      make(map[string]string),
@@ -127,11 +127,11 @@ func (f *fleet) find(workspaceID int64, key string) *device {
 // put inserts a device or replaces its row.
 func (f *fleet) put(put *rimewatch.Device) {
 	r := f.roster(put.WorkspaceID)
-	d := f.byID[put.ID]
+	d := f.byID.Get(put.ID)
 	if d == nil {
 		d = &device{}
 		d.live.Status = rimewatch.Offline
-		f.byID[put.ID] = d
+		f.byID.Put(put.ID, d)
 		i, _ := slices.BinarySearchFunc(r.list, put.ID, (*device).compareID)
 		r.list = slices.Insert(r.list, i, d)
 	} else {
@@ -295,7 +295,7 @@ func errDevice() *rimewatch.Error {
 func (s *Core) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	d := s.fleet.byID[id]
+	d := s.fleet.byID.Get(id)
 	if d == nil || d.row.deleted != 0 {
 		return v, false
 	}
@@ -329,7 +329,7 @@ func (s *Core) Identify(workspaceID int64, serial []byte) *store.Identity {
 func (s *Core) Identity(deviceID int64) *store.Identity {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if d := s.fleet.byID[deviceID]; d != nil && d.row.deleted == 0 {
+	if d := s.fleet.byID.Get(deviceID); d != nil && d.row.deleted == 0 {
 		return d.row.Identity
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
 	s.mu.RLock()
 	var buf []byte
-	if d := s.fleet.byID[deviceID]; d != nil {
+	if d := s.fleet.byID.Get(deviceID); d != nil {
 		buf = d.head.buf[:d.head.size:d.head.size]
 	}
 	s.mu.RUnlock()

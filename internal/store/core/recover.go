@@ -58,8 +58,8 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 		return ErrClosed()
 	}
 	var lost []*device
-	err := s.disk.Checkpoints(ctx, func(c *Checkpoint) error {
-		d := s.fleet.byID[c.DeviceID]
+	err := s.disk.Checkpoints(ctx, nil, func(c *Checkpoint) error {
+		d := s.fleet.byID.Get(c.DeviceID)
 		if d == nil {
 			return nil
 		}
@@ -128,14 +128,14 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 				return entry(e)
 			}
 			s.lastNow = max(s.lastNow, e.Now)
-			d := s.fleet.byID[e.Input.DeviceID]
+			d := s.fleet.byID.Get(e.Input.DeviceID)
 			if d == nil {
 				if encoded == nil {
 					return nil // deleted since
 				}
 				// Deleted since, too, but its history is kept.
 				d = &device{row: row{Identity: &store.Identity{ID: e.Input.DeviceID}, deleted: e.Now}}
-				s.fleet.byID[e.Input.DeviceID] = d
+				s.fleet.byID.Put(e.Input.DeviceID, d)
 			}
 			if encoded != nil && at > sealed[e.Input.DeviceID] {
 				d.head.stage(encoded, e.Input.Reading.At)
@@ -153,6 +153,32 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 	})
 }
 
+// onDisk reads what is durable, whatever is in memory.
+type onDisk struct{ disk Disk }
+
+// Checkpoints implements store.Log.
+func (s onDisk) Checkpoints(ctx context.Context, devices []int64, yield func(store.Checkpoint) error) error {
+	if len(devices) == 0 {
+		return nil
+	}
+	return s.disk.Checkpoints(ctx, devices, func(c *Checkpoint) error {
+		if state, whole := cutSum(c.State); whole {
+			return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: state})
+		}
+		return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq})
+	})
+}
+
+// Logged implements store.Log.
+func (s onDisk) Logged(ctx context.Context, entry func(*store.Entry) error) error {
+	return s.disk.Log(ctx, func(at store.Seq, data []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return decodeLog(int64(at), data, func(e *store.Entry, _ []byte) error { return entry(e) })
+	})
+}
+
 // SaveCheckpoints implements store.Log.
 func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, floor store.Seq) error {
 	list := make([]Checkpoint, len(states))
@@ -160,7 +186,7 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 	for i := range states {
 		c := &list[i]
 		c.Checkpoint = states[i]
-		if d := s.fleet.byID[c.DeviceID]; d != nil {
+		if d := s.fleet.byID.Get(c.DeviceID); d != nil {
 			c.CurrentTemp, c.CurrentTempAt = d.live.CurrentTemp, d.live.CurrentTempAt
 			if d.live.Latest.At != 0 {
 				c.Latest = chunk.AppendReading([]byte{logVersion}, &d.live.Latest, 0)
@@ -172,7 +198,9 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 	if err := s.disk.SaveCheckpoints(ctx, list); err != nil {
 		return err
 	}
-	s.ckptFloor.Store(int64(floor))
+	if floor > 0 {
+		s.ckptFloor.Store(int64(floor))
+	}
 	return nil
 }
 

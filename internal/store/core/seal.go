@@ -245,7 +245,7 @@ func (s *Core) finishSeal(d *device, chunks []Chunk) {
 	if d.head.n > 0 {
 		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow})
 	} else if d.row.deleted != 0 {
-		delete(s.fleet.byID, d.row.ID)
+		s.fleet.byID.Put(d.row.ID, nil)
 	}
 }
 

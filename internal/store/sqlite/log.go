@@ -126,17 +126,25 @@ func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) erro
 }
 
 // Checkpoints implements core.Disk.
-func (d *disk) Checkpoints(ctx context.Context, yield func(*core.Checkpoint) error) error {
+func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*core.Checkpoint) error) error {
+	const query = "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint"
 	var c core.Checkpoint
+	row := func(stmt *sqlite.Stmt) error {
+		c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
+		c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
+		c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
+		return yield(&c)
+	}
 	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint", &sqlitex.ExecOptions{
-			ResultFunc: func(stmt *sqlite.Stmt) error {
-				c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
-				c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
-				c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
-				return yield(&c)
-			},
-		})
+		if devices == nil {
+			return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{ResultFunc: row})
+		}
+		for _, id := range devices {
+			if err := sqlitex.Execute(conn, query+" WHERE device_id = ?", &sqlitex.ExecOptions{Args: []any{id}, ResultFunc: row}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

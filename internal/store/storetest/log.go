@@ -56,6 +56,8 @@ func Readings(t *testing.T, e Engine) {
 		{"optional measurements", (*fixture).optional},
 		{"counters", (*fixture).counters},
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
+		{"log and checkpoints read again", (*fixture).readAgain},
+		{"last of a group", (*fixture).lastOfGroup},
 		{"downtime", (*fixture).downtime},
 		{"clock set back", (*fixture).setBack},
 		{"alerts", (*fixture).alerts},

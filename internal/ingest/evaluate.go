@@ -1,0 +1,249 @@
+package ingest
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// stage returns the unit's place in the group, making one at its first touch.
+func (w *writer) stage(u *unit) *staged {
+	g := w.group
+	if u.place == 0 {
+		state := w.memory.state(u)
+		if state == nil {
+			state = w.bring(u)
+		}
+		u.recent = true
+		g.staged = append(g.staged, staged{facts: u.facts, siteID: u.siteID, unit: u, state: state, before: shownOf(state, u.cfg)})
+		u.place = int32(len(g.staged))
+	}
+	return &g.staged[u.place-1]
+}
+
+// evaluate works out what the staged group means, upon all groups before it. It
+// reports whether there is anything to commit. Readers see health and compliance
+// as evaluated, a moment before they are durable; alerts, presence and counts
+// they see when these are.
+func (w *writer) evaluate(g *group) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := g.store.Now
+	accepted := 0
+	for _, r := range g.requests {
+		if r.device != nil && r.device.Err == nil {
+			accepted++
+			w.applyDevice(r.device, now)
+		}
+	}
+	for i, part := range g.store.Parts {
+		if i > 0 { // readers wait for a part, not for a group
+			w.mu.Unlock()
+			w.mu.Lock()
+		}
+		accepted += w.evaluatePart(part, now)
+	}
+	for _, r := range g.requests {
+		if r.alert != nil && r.alert.err == nil {
+			accepted++
+			w.finishAlertOp(r.alert, now)
+		}
+	}
+	for _, r := range g.requests {
+		if r.clock != nil {
+			accepted++
+			w.steps.apply(r.clock, now)
+		}
+	}
+	w.endAcks(now)
+	for _, r := range g.requests {
+		if r.siteGone != 0 {
+			accepted++
+			w.applySiteGone(r.siteGone, now)
+		}
+	}
+	accepted += w.applySite(now)
+	if accepted == 0 && len(w.orphans) == 0 {
+		// Nothing is logged, and the next commit gets this number: a checkpoint that
+		// bore it would hide that commit from a replay.
+		for i := range g.staged {
+			g.staged[i].unit.place = 0
+		}
+		return false
+	}
+	w.endOrphans(now)
+	w.evaluated = position{g.store.Seq, now}
+	for i := range g.staged {
+		w.conclude(&g.staged[i], now)
+	}
+	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
+	w.dirty.inputs += int64(len(g.staged))
+	return true
+}
+
+// evaluatePart evaluates what one caller brought and returns how many inputs of
+// it were accepted.
+func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
+	for i := range part {
+		in := &part[i]
+		if in.Outcome != store.Accepted {
+			continue
+		}
+		accepted++
+		if u := w.units.Get(in.DeviceID); u != nil {
+			w.happen(u, in, now)
+		}
+	}
+	return accepted
+}
+
+// happen lets one input of the group happen to a unit.
+func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
+	g := w.group
+	st := w.stage(u)
+	st.followed = false
+	out, over := w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
+	switch in.Kind {
+	case store.InputReading:
+		g.readings++
+		if over.End != 0 {
+			g.excursion(st, &over)
+		}
+	case store.InputDevice:
+		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
+	default: // its transitions say all
+	}
+	w.transitions(st, out, now)
+	if in.Last {
+		w.follow(st, now)
+	}
+}
+
+func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+	for i := range out {
+		w.transition(st, &out[i], now)
+	}
+	w.group.scratch = out[:0]
+}
+
+// follow takes from a state what conclude and readers will ask of it.
+func (w *writer) follow(st *staged, now rimewatch.Time) {
+	st.followed = true
+	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, w.downtimes)}
+	u := st.unit
+	u.mirror(st.state)
+	if !st.gone && now-u.sharedAt >= shareEvery {
+		w.shares.refresh(u, st.state, st.cfg, now)
+	} else {
+		w.shares.changed(u)
+	}
+}
+
+// conclude gathers what one of the group's units says to the outside, and makes
+// what the group changed of it the unit's own.
+func (w *writer) conclude(st *staged, now rimewatch.Time) {
+	g, u := w.group, st.unit
+	if !st.followed {
+		w.follow(st, now)
+	}
+	u.place = 0
+	g.count(st)
+	predictions := predictive(u.alerts) != predictive(st.alerts)
+	u.facts, st.facts, st.concluded = st.facts, u.facts, true // what was before is kept, to be put back
+	w.dirty.add(u, g.store.Seq, now)
+	if st.gone {
+		return
+	}
+	if st.before != st.after.shown || u.vitals != st.vitals || u.added {
+		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(st.state, u.cfg, &u.vitals)})
+	}
+	if u.online != st.before.online {
+		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.online, now))
+	}
+	if u.online != st.before.online || u.changedAt != st.before.changedAt || u.announced != st.before.announced || predictions {
+		w.sites.touch(u.siteID)
+	}
+	if len(u.alerts) > 0 {
+		g.result.Touched = appendTouched(g.result.Touched, st.state, u.alerts)
+	}
+	if !u.added {
+		w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
+	}
+}
+
+// appendTouched appends what the rules know of stored alerts since their rows
+// were written.
+func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rimewatch.Alert) []store.AlertTouch {
+	if len(rows) == 0 {
+		return touched
+	}
+	note := func(kind rimewatch.AlertType, t store.AlertTouch) {
+		for _, row := range rows {
+			if row.Type == kind {
+				t.AlertID = row.ID
+				touched = append(touched, t)
+			}
+		}
+	}
+	for a := range state.Alert.Active(&state.Unit) {
+		note(a.Type, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+	}
+	if p, ok := state.Predict.Standing(&state.Unit); ok {
+		note(p.Type, store.AlertTouch{Evaluated: p.EvaluatedAt})
+	}
+	return touched
+}
+
+// committedAlone makes the group's devices and sites known, now that it is
+// durable. Under mu.
+func (w *writer) committedAlone(g *group) {
+	w.committedSites(g)
+	for i := range g.staged {
+		st := &g.staged[i]
+		u := st.unit
+		if st.gone {
+			w.sites.place(u, 0)
+			w.deadlines.Remove(u)
+			w.total(u.workspaceID).fleet.Replace(u.share, health.Share{})
+			w.units.Put(u.id, nil)
+			w.memory.remove(u)
+			u.share, u.deleted = health.Share{}, true
+			continue
+		}
+		if u.added {
+			u.added = false
+			w.units.Put(u.id, u)
+			w.shares.all = append(w.shares.all, u)
+			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
+		}
+		if st.siteID != u.siteID {
+			w.sites.place(u, st.siteID)
+		}
+	}
+	if g.store.Back {
+		w.steps.committed(g)
+	}
+	for i := range g.events.Alerts {
+		a := g.events.Alerts[i].Alert
+		if u := w.units.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
+			w.sites.touch(u.siteID)
+		}
+	}
+}
+
+// setDeadline sets when time alone next changes a unit: by its state, or by the
+// end of an acknowledgement.
+func (w *writer) setDeadline(u *unit, state *engine.State) {
+	w.deadlines.Set(u, earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts)))
+}
+
+// earliest returns the earlier of two moments, of which 0 is none.
+func earliest(a, b rimewatch.Time) rimewatch.Time {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}

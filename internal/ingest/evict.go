@@ -1,0 +1,190 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// evictLeast is how many states leave memory at a time, so that their checkpoints
+// share a transaction.
+const evictLeast = 256
+
+// Memory is what the states of the devices take.
+type Memory struct {
+	States int   // in memory
+	OnDisk int   // on the disk alone, because of the budget
+	Bytes  int64 // of memory
+	Read   int64 // states that came back from the disk since the start
+}
+
+// Memory returns what the states of the devices take now.
+func (s *Service) Memory() Memory {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n := s.memory.used()
+	return Memory{
+		States: n, OnDisk: s.units.Len() - n, Bytes: int64(len(s.memory.slabs)) * slabStates * stateBytes, Read: s.fetched.Load(),
+	}
+}
+
+// fetch brings the states of a group's devices into memory. What a group needs
+// beyond its inputs, stage brings in one by one.
+func (w *writer) fetch(g *group) error {
+	if w.memory.used() == w.units.Len() {
+		return nil
+	}
+	var here, away []*unit
+	for _, part := range g.store.Parts {
+		for i := range part {
+			u := w.units.Get(part[i].DeviceID)
+			if u == nil || u.needed || part[i].Outcome != store.Accepted {
+				continue
+			}
+			u.needed = true
+			if u.slot == 0 {
+				away = append(away, u)
+			} else {
+				here = append(here, u)
+			}
+		}
+	}
+	err := w.makeRoom(len(away))
+	if err == nil {
+		w.mu.Lock()
+		err = w.load(away)
+		w.mu.Unlock()
+	}
+	for _, list := range [][]*unit{here, away} {
+		for _, u := range list {
+			u.needed = false
+		}
+	}
+	return err
+}
+
+// makeRoom takes the coldest states out of memory until n more have their place
+// within the budget, or as many as can be.
+func (w *writer) makeRoom(n int) error {
+	over := w.memory.used() + n - w.memory.most
+	if over <= 0 {
+		return nil
+	}
+	w.mu.Lock()
+	cold := w.memory.coldest(max(over, evictLeast), nil)
+	w.mu.Unlock()
+	if err := w.saveNow(cold); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, u := range cold {
+		u.recent = false
+		w.memory.remove(u)
+	}
+	return nil
+}
+
+// saveNow writes the checkpoints of those units that have changed.
+func (w *writer) saveNow(list []*unit) error {
+	var dirty []copied
+	for _, u := range list {
+		if u.dirtySeq != 0 {
+			dirty = append(dirty, copied{dirtyUnit: dirtyUnit{unit: u, seq: u.dirtySeq}})
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	w.drain() // only what is durable is saved
+	if err := w.mend(); err != nil {
+		return err
+	}
+	for i := range dirty {
+		u := dirty[i].unit
+		dirty[i].facts, dirty[i].state = u.facts, *w.memory.state(u)
+	}
+	if err := w.save(dirty, w.durable.seq, 0); err != nil {
+		return err
+	}
+	for i := range dirty {
+		dirty[i].unit.dirtySeq = 0
+	}
+	return nil
+}
+
+// load reads the states of units from their checkpoints. Under mu.
+func (w *writer) load(list []*unit) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(list))
+	for i, u := range list {
+		ids[i] = u.id
+	}
+	w.fetched.Add(int64(len(list)))
+	err := w.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
+		u := w.units.Get(c.DeviceID)
+		f := u.facts
+		state := w.memory.add(u)
+		if err := w.readCheckpoint(c.State, &f, state); err != nil {
+			w.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
+			*state = engine.State{}
+			w.findOrphans(u, state)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range list {
+		if u.slot == 0 {
+			w.memory.add(u)
+		}
+	}
+	return nil
+}
+
+// bring makes room for the state of a new device, or reads one that the group
+// needs beyond its inputs. An error is the group's. Under mu.
+func (w *writer) bring(u *unit) *engine.State {
+	if !u.added {
+		if err := w.load([]*unit{u}); err != nil {
+			w.group.err = err
+		}
+	}
+	if u.slot == 0 {
+		w.memory.add(u)
+	}
+	return w.memory.state(u)
+}
+
+// look calls f with a unit and its state, under mu; not at all when there is no
+// such device.
+func (s *Service) look(deviceID int64, f func(u *unit, state *engine.State)) {
+	s.mu.RLock()
+	u := s.units.Get(deviceID)
+	if u == nil || u.slot != 0 {
+		defer s.mu.RUnlock()
+		if u != nil {
+			f(u, s.memory.state(u))
+		}
+		return
+	}
+	s.mu.RUnlock()
+	var state engine.State
+	err := s.store.Checkpoints(context.Background(), []int64{deviceID}, func(c store.Checkpoint) error {
+		return s.readCheckpoint(c.State, &facts{}, &state)
+	})
+	if err != nil {
+		s.troubled("read the state of a device", err)
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if u.slot != 0 { // it came back meanwhile, and may have changed
+		f(u, s.memory.state(u))
+		return
+	}
+	f(u, &state)
+}

@@ -1,0 +1,117 @@
+package ingest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// group is one commit on its way. Its slices are kept for another one.
+type group struct {
+	store    store.Group
+	commit   store.Staged
+	requests []*request
+	staged   []staged
+	sites    []stagedSite
+	events   publish.Commit
+	scratch  []alert.Transition
+	result   store.Effects
+	counts   []countChange
+	readings int
+	verdicts [len(rimewatch.Verdicts)]int // more, or fewer, by the group
+	began    time.Time
+	err      error // what it failed with
+	// alone: it holds more than readings and heartbeats. All groups before it have
+	// ended, and it ends before the next is staged.
+	alone bool
+}
+
+// stagedKept bounds the staged units whose memory is kept for the next group.
+const stagedKept = 32_768
+
+func newGroup() *group {
+	g := &group{}
+	g.store.Parts = make([][]store.Input, 0, 256)
+	return g
+}
+
+func (g *group) reset() {
+	clear(g.requests)
+	clear(g.staged)
+	if cap(g.staged) > stagedKept {
+		g.staged = nil
+	}
+	clear(g.sites)
+	clear(g.store.Parts)
+	clear(g.store.Devices)
+	g.events.Reset()
+	clear(g.result.Alerts)
+	clear(g.result.Transitions)
+	clear(g.result.Audit)
+	clear(g.result.Excursions)
+	*g = group{
+		requests: g.requests[:0], staged: g.staged[:0], sites: g.sites[:0], events: g.events, scratch: g.scratch, counts: g.counts[:0],
+		store: store.Group{Parts: g.store.Parts[:0], Devices: g.store.Devices[:0]},
+		result: store.Effects{
+			Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
+			Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
+		},
+	}
+}
+
+// answer tells the callers how it ended.
+func (g *group) answer(err error) {
+	for _, r := range g.requests {
+		r.done <- err
+	}
+}
+
+// staged is a unit on its way through a group. Its state is stepped in place;
+// what else the group changes of it is here, until conclude makes it the unit's
+// and keeps here what was before.
+type staged struct {
+	facts
+	unit      *unit
+	state     *engine.State
+	siteID    int64
+	before    shown
+	after     seen
+	followed  bool // after is right
+	concluded bool // facts are those from before the group
+	gone      bool // the device was deleted
+}
+
+// seen is what conclude needs of a state: taken while it is still in the
+// processor's caches.
+type seen struct {
+	shown
+	deadline rimewatch.Time // by the state, 0 = none
+}
+
+// countChange is what a group changes of a workspace's counts.
+type countChange struct {
+	workspaceID int64
+	counts
+}
+
+// count notes what one of the group's units changes of the counts. The unit's own
+// alerts are still those from before the group.
+func (g *group) count(st *staged) {
+	u := st.unit
+	if u.online == st.before.online && !u.added && !st.gone && slices.Equal(u.alerts, st.alerts) {
+		return
+	}
+	c := countChange{workspaceID: u.workspaceID}
+	if !u.added {
+		c.add(st.before.online, u.alerts, -1)
+	}
+	if !st.gone {
+		c.add(u.online, st.alerts, 1)
+	}
+	g.counts = append(g.counts, c)
+}

@@ -1,0 +1,356 @@
+package ingest
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/deadline"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// writer is what the writer goroutine alone may touch, and recovery before it
+// runs.
+//
+// Two groups may be under way: while one is written and synced by the committer,
+// the next is gathered, staged and evaluated upon it. Groups are made durable,
+// shown and answered in order.
+type writer struct {
+	*Service
+
+	group     *group   // being made
+	underway  *group   // with the committer, nil = none
+	spare     []*group // to be used again
+	handOver  chan *group
+	ended     chan *group
+	evaluated position // of the last group that was evaluated
+
+	sites     sites
+	deadlines deadline.Queue[*unit]
+	ticks     []store.Input // of passTime, kept for the next slice
+
+	shares shares
+	dirty  dirtyUnits
+
+	lost       []*unit // whose states may be ahead of what is durable
+	suspect    bool    // a group was lost, and nothing was written since
+	unrecorded store.Downtime
+	steps      clockwork
+	orphans    []orphan
+	lastAlive  rimewatch.Time
+}
+
+// position is how far the log is.
+type position struct {
+	seq store.Seq
+	now rimewatch.Time
+}
+
+func newWriter(s *Service) *writer {
+	w := &writer{Service: s, handOver: make(chan *group), ended: make(chan *group, 1)}
+	w.sites.init()
+	w.shares.Service = s
+	w.steps.writer = w
+	return w
+}
+
+const (
+	// gatherYields is how often the writer lets others run before it gives up
+	// waiting for one more request.
+	gatherYields = 3
+	// eagerInputs is what makes a group worth evaluating while another is synced.
+	// Smaller ones wait for it and grow: a sync costs more than they do.
+	eagerInputs = 1000
+)
+
+// write is the writer goroutine: it alone steps and replaces units.
+func (w *writer) write() {
+	committer := make(chan struct{})
+	go func() {
+		defer close(committer)
+		for g := range w.handOver {
+			w.land(g)
+			w.ended <- g
+		}
+	}()
+	defer func() {
+		w.drain()
+		close(w.handOver)
+		<-committer
+	}()
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-w.queue:
+			w.commit(r, nil)
+		case g := <-w.ended:
+			w.end(g)
+		case f := <-w.calls:
+			w.drain()
+			f(w)
+		case <-tick.C:
+			w.drain()
+			w.passTime()
+		case <-w.stopping:
+			w.finish()
+			return
+		}
+	}
+}
+
+// finish commits what was queued before the stop.
+func (w *writer) finish() {
+	for {
+		select {
+		case r := <-w.queue:
+			w.commit(r, nil)
+		case f := <-w.calls:
+			w.drain()
+			f(w)
+		default:
+			w.drain()
+			if err := w.store.MarkAlive(context.Background(), w.clock()); err != nil {
+				w.log.Error("mark alive", "err", err)
+			}
+			return
+		}
+	}
+}
+
+// drain waits for the group under way.
+func (w *writer) drain() {
+	if w.underway != nil {
+		w.end(<-w.ended)
+	}
+}
+
+// end takes note of how the group under way ended.
+func (w *writer) end(g *group) {
+	w.underway = nil
+	if g.err != nil {
+		w.takeBack(g.err, g)
+		return
+	}
+	w.recycle(g)
+}
+
+func (w *writer) recycle(g *group) {
+	g.reset()
+	w.spare = append(w.spare, g)
+}
+
+// commit takes first (or ticks) and whatever else waits, up to a group. It
+// reports whether a group that is alone was committed; others are still under way.
+func (w *writer) commit(first *request, ticks []store.Input) bool {
+	g := newGroupOr(&w.spare)
+	w.group = g
+	n := 0
+	if first != nil {
+		n = w.take(first)
+	}
+	if len(ticks) > 0 {
+		g.store.Parts = append(g.store.Parts, ticks)
+	}
+	if first == nil || len(w.orphans) > 0 { // time, a site or an orphan
+		w.drain()
+		g.alone = true
+	}
+	if !first.setsBack() { // what else came would happen at a moment after it
+		w.gather(n)
+	}
+	return w.process(g)
+}
+
+func newGroupOr(spare *[]*group) *group {
+	if n := len(*spare); n > 0 {
+		g := (*spare)[n-1]
+		*spare = (*spare)[:n-1]
+		return g
+	}
+	return newGroup()
+}
+
+// gather takes what waits beside the first n inputs.
+func (w *writer) gather(n int) {
+	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {
+		select {
+		case r := <-w.queue:
+			n += w.take(r)
+			idle = 0
+			continue
+		default:
+		}
+		if w.underway != nil && n < eagerInputs {
+			select {
+			case r := <-w.queue:
+				n += w.take(r)
+			case g := <-w.ended:
+				w.end(g)
+			}
+			idle = 0
+			continue
+		}
+		// Those who were answered a moment ago are about to send again: letting
+		// them run first makes groups several times larger, for microseconds.
+		idle++
+		runtime.Gosched()
+	}
+}
+
+// take adds a request to the group and returns its weight.
+func (w *writer) take(r *request) int {
+	g := w.group
+	n := len(r.inputs) + 1
+	w.waiting.Add(-int64(n))
+	g.requests = append(g.requests, r)
+	if r.device != nil || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
+		w.drain() // what follows looks at how things stand
+		g.alone = true
+	}
+	if r.device != nil {
+		g.store.Devices = append(g.store.Devices, &r.device.DeviceOp)
+	}
+	if r.alert != nil {
+		w.prepareAlertOp(r)
+	}
+	if r.settings != nil {
+		r.inputs = w.takeSettings(r.settings)
+	}
+	if len(r.inputs) > 0 {
+		g.store.Parts = append(g.store.Parts, r.inputs)
+	}
+	return n
+}
+
+// process stages and evaluates a group, and hands it to the committer; one that
+// is alone it commits by itself.
+func (w *writer) process(g *group) bool {
+	g.began = time.Now()
+	g.store.Now = max(w.clock(), w.evaluated.now)
+	if len(g.requests) > 0 && g.requests[0].setsBack() {
+		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
+	}
+	err := w.mend()
+	if err == nil {
+		g.commit, err = w.store.Stage(context.Background(), &g.store)
+	}
+	if err != nil {
+		w.drain()
+		w.refuse(g, err)
+		return false
+	}
+	meaning := false
+	if err = w.fetch(g); err == nil {
+		meaning = w.evaluate(g)
+	}
+	lost := g.err
+	// Groups end in the order in which they were staged.
+	if before := w.underway; before != nil {
+		<-w.ended
+		w.underway = nil
+		if before.err != nil {
+			g.commit.Discard()
+			w.takeBack(before.err, g, before)
+			return false
+		}
+		w.recycle(before)
+	}
+	switch {
+	case err != nil:
+		g.commit.Discard()
+		w.refuse(g, err)
+	case lost != nil:
+		g.commit.Discard()
+		w.takeBack(lost, g)
+		return false
+	case !meaning:
+		g.commit.Discard()
+		g.answer(nil)
+		w.recycle(g)
+	case g.alone:
+		if w.land(g); g.err != nil {
+			w.takeBack(g.err, g)
+			return false
+		}
+		w.orphans = nil
+		w.recycle(g)
+	default:
+		w.underway = g
+		w.handOver <- g
+	}
+	return err == nil
+}
+
+// refuse ends a group of which nothing was evaluated.
+func (w *writer) refuse(g *group, err error) {
+	w.troubled("commit", err)
+	g.answer(err)
+	w.recycle(g)
+}
+
+// land makes a group durable, shows it and answers those who wait for it. The
+// committer calls it, and the writer for a group that is alone.
+func (w *writer) land(g *group) {
+	g.err = g.commit.Commit(context.Background(), &g.result)
+	if took := time.Since(g.began).Nanoseconds(); took > w.worst.Load() {
+		w.worst.Store(took)
+	}
+	if g.err != nil {
+		return
+	}
+	w.mu.Lock()
+	w.durable = position{g.store.Seq, g.store.Now}
+	for _, c := range g.counts {
+		w.total(c.workspaceID).change(c.counts)
+	}
+	for i, n := range g.verdicts {
+		w.verdicts[i] += n
+	}
+	if g.alone {
+		w.committedAlone(g)
+	}
+	w.mu.Unlock()
+	w.cfg.Publisher.Publish(&g.events)
+	g.answer(nil)
+}
+
+// passTime commits the deadlines that have passed.
+func (w *writer) passTime() {
+	w.steps.pass()
+	now := w.clock()
+	defer w.shares.refreshAll(now)
+	w.recordDowntime(context.Background(), now)
+	if len(w.orphans) > 0 {
+		w.commit(nil, nil)
+	}
+	for {
+		ticks := w.ticks[:0]
+		for len(ticks) < tickSlice {
+			u, ok := w.deadlines.Pop(now)
+			if !ok {
+				break
+			}
+			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.id})
+		}
+		w.ticks = ticks
+		if len(ticks) == 0 {
+			break
+		}
+		if !w.commit(nil, ticks) {
+			// A full disk: the deadlines are tried again at the next tick.
+			for i := range ticks {
+				w.deadlines.Set(w.units.Get(ticks[i].DeviceID), now+rimewatch.Second)
+			}
+			return
+		}
+	}
+	w.passSites(now)
+	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
+		if err := w.store.MarkAlive(context.Background(), now); err != nil {
+			w.troubled("mark alive", err)
+		}
+		w.lastAlive = now
+	}
+}
