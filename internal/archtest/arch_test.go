@@ -47,7 +47,7 @@ var may = map[string][]string{
 	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
-	"internal/store/core":        {"internal/store", "internal/store/chunk", "internal/store/tables"},
+	"internal/store/core":        {"internal/dense", "internal/store", "internal/store/chunk", "internal/store/tables"},
 	"internal/store/tables":      {"internal/store"},
 	"internal/store/sqlite":      {"internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/storetest":   {"internal/store"},
