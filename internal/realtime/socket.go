@@ -11,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -105,10 +106,10 @@ type socket struct {
 	writing   bool
 	closed    *closing // set once
 
-	heard  atomic.Bool // since the last ping
-	pinged time.Time   // of the watch
-	missed int         // of the watch
-	budget budget      // of the reader
+	heard  atomic.Bool  // since the last ping
+	pinged time.Time    // of the watch
+	missed int          // of the watch
+	budget limit.Bucket // of messages; of the reader
 }
 
 func newSocket(r *room, c conn, p account.Principal, now time.Time) *socket {
@@ -400,28 +401,13 @@ func (s *socket) ping(now time.Time) {
 	s.send(item{frame: pingFrame})
 }
 
-// budget bounds how many messages a client may send.
-type budget struct {
-	left float64
-	at   time.Time
-}
+// messages is how many a client may send.
+func messages() limit.Rate { return limit.PerMinute(60*messagesPerSecond, messagesBurst) }
 
 const (
 	messagesPerSecond = 10
 	messagesBurst     = 100
 )
-
-// take takes one message; false when there are too many.
-func (b *budget) take(now time.Time) bool {
-	if b.at.IsZero() {
-		b.left = messagesBurst
-	} else {
-		b.left = min(messagesBurst, b.left+now.Sub(b.at).Seconds()*messagesPerSecond)
-	}
-	b.at = now
-	b.left--
-	return b.left >= 0
-}
 
 // failure is the message that something a client asked for was not done. id is
 // nil when it is not known.

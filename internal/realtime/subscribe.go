@@ -78,7 +78,7 @@ type message struct {
 // receive does what a client's message asks for.
 func (s *socket) receive(text []byte, now time.Time) {
 	s.heard.Store(true)
-	if !s.budget.take(now) {
+	if _, wait := messages().Take(&s.budget, rimewatch.TimeOf(now)); wait > 0 {
 		s.shut(closeTooMany)
 		return
 	}

@@ -36,9 +36,8 @@ func (g *Readings) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 	s := g.single.Get().(*singleScratch)
 	s.Left = -1
 	status, e := g.post(q, &s.Scratch)
-	if l := g.api.DeviceLimit; s.Left >= 0 && l.Every != 0 {
-		a.Header("Ratelimit-Policy", l.Policy[0])
-		a.Header("Ratelimit", l.Left[s.Left][0])
+	if s.Left >= 0 {
+		g.api.DeviceLimit.EachHeader(s.Left, a.Header)
 	}
 	if e != nil {
 		g.api.LogFailure(http.MethodPost, SinglePath, id, e)

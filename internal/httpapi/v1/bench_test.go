@@ -59,7 +59,7 @@ func benchAPI(b *testing.B) (*httpapi.API, string) {
 		c.RateLimit = 0
 	})
 	r.device("WIF-0001", "other")
-	r.api.DeviceLimit.Every = 0
+	*r.api.DeviceLimit = *httpapi.NewLimiter(0, 0, "")
 	return r.api, r.full
 }
 

@@ -1,4 +1,4 @@
-package httpapi
+package limit
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-func TestLimiter(t *testing.T) {
-	l := NewLimiter(60, 10, "x")
+func TestTake(t *testing.T) {
+	l := ByKey(PerMinute(60, 10))
 	now := rimewatch.Time(1_795_176_000_000)
 	for i := range 10 {
 		if left, wait := l.Take(1, now); left != 9-i || wait != 0 {
@@ -38,12 +38,12 @@ func TestLimiter(t *testing.T) {
 	}
 	n := 0
 	for i := range l.shards {
-		n += len(l.shards[i].full)
+		n += len(l.shards[i].buckets)
 	}
 	if n > 16*2*minSweep {
 		t.Errorf("%d entries are remembered", n)
 	}
-	off := NewLimiter(0, 10, "x")
+	off := ByKey(PerMinute(0, 10))
 	for range 100 {
 		if _, wait := off.Take(1, now); wait != 0 {
 			t.Fatal("a limit of 0 limits")
