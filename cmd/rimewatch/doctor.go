@@ -173,6 +173,7 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	if in.Users == 0 {
 		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
 	}
+	examineMemory(d, int64(in.Stats.Devices))
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
 		in.Stats.StoredReadings, in.Stats.Chunks, in.Stats.LogEntries, in.Stats.FileBytes, in.Stats.WALBytes, in.Stats.LastSealed, in.AliveAt,
@@ -185,6 +186,17 @@ const (
 	littleDisk = 1 << 30
 	noDisk     = 100 << 20
 )
+
+// examineMemory says whether what is remembered of the devices fits into memory.
+func examineMemory(d *diagnosis, devices int64) {
+	needed, budget := app.StateMemory(devices)
+	if needed > budget {
+		d.add("memory", warning, "what is remembered of %d devices takes %s, a quarter of this machine is %s: the quietest are read from the disk when they report",
+			devices, bytesText(needed), bytesText(budget))
+		return
+	}
+	d.add("memory", fine, "what is remembered of the devices takes %s of %s", bytesText(needed), bytesText(budget))
+}
 
 func examineDisk(d *diagnosis, dir string) {
 	free, err := freeBytes(dir)

@@ -6,12 +6,15 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/rimewatch/rimewatch/internal/ingest"
 )
 
 // The garbage collector lets the heap grow to twice what is live before it
 // collects. For a server that keeps a hundred thousand devices in memory that
-// is as much again for nothing: their memory has few pointers and is scanned in
-// milliseconds. So the heap may grow by about headroom, whatever is live.
+// is as much again for nothing: most of it are states without pointers, which a
+// collection does not walk. So the heap may grow by what a collection does walk,
+// and by headroom at least.
 const (
 	headroom     = 24 << 20
 	leastPercent = 10
@@ -34,6 +37,12 @@ func stateMemory(want int64) int64 {
 	return unknownMemory
 }
 
+// StateMemory returns what the states of so many devices take in memory, and what
+// they may take unless an operator decides otherwise, in bytes.
+func StateMemory(devices int64) (needed, budget int64) {
+	return devices * ingest.StateBytes, stateMemory(0)
+}
+
 // releaseAfterRecovery gives back what the recovery of a large store needed for
 // a moment. It costs a collection, so small stores are spared.
 func releaseAfterRecovery() {
@@ -46,7 +55,7 @@ func releaseAfterRecovery() {
 
 // tuneMemory adjusts the collector to what is live until ctx ends.
 func tuneMemory(ctx context.Context) {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	before := debug.SetGCPercent(usualPercent)
@@ -59,20 +68,21 @@ func tuneMemory(ctx context.Context) {
 		case <-tick.C:
 		}
 		metrics.Read(sample)
-		if sample[0].Value.Kind() != metrics.KindUint64 {
+		if sample[0].Value.Kind() != metrics.KindUint64 || sample[1].Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		if p := collectAt(sample[0].Value.Uint64()); p != last {
+		if p := collectAt(sample[0].Value.Uint64(), sample[1].Value.Uint64()); p != last {
 			debug.SetGCPercent(p)
 			last = p
 		}
 	}
 }
 
-// collectAt is the growth, in percent of what is live, at which to collect.
-func collectAt(live uint64) int {
+// collectAt is the growth, in percent of what is live, at which to collect;
+// walked is how much of the heap holds pointers.
+func collectAt(live, walked uint64) int {
 	if live == 0 {
 		return usualPercent
 	}
-	return int(min(max(headroom*100/live, leastPercent), usualPercent))
+	return int(min(max(max(walked, headroom)*100/live, leastPercent), usualPercent))
 }

@@ -48,7 +48,7 @@ type Serve struct {
 	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics. Leave empty to allow loopback only."`
 	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies."`
 
-	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB."`
+	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB; at least 1 kB a device."`
 	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
 	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take during shutdown."`

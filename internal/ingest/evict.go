@@ -25,7 +25,7 @@ func (s *Service) Memory() Memory {
 	defer s.mu.RUnlock()
 	n := s.memory.used()
 	return Memory{
-		States: n, OnDisk: s.units.Len() - n, Bytes: int64(len(s.memory.slabs)) * slabStates * stateBytes, Read: s.fetched.Load(),
+		States: n, OnDisk: s.units.Len() - n, Bytes: int64(len(s.memory.slabs)) * slabStates * StateBytes, Read: s.fetched.Load(),
 	}
 }
 

@@ -27,8 +27,8 @@ const slabStates = 256
 
 type slab [slabStates]engine.State
 
-// stateBytes is what a state takes of the budget.
-const stateBytes = int64(unsafe.Sizeof(engine.State{}))
+// StateBytes is what the state of a device takes of the budget.
+const StateBytes = int64(unsafe.Sizeof(engine.State{}))
 
 // used returns the number of states that lie here.
 func (m *memory) used() int { return len(m.owners) - len(m.free) }

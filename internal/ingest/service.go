@@ -150,7 +150,7 @@ func New(cfg Config) *Service {
 		totals:   make(map[int64]*totals),
 		stopping: make(chan struct{}),
 	}
-	s.memory.most = int(max(cfg.StateMemory/stateBytes, 1))
+	s.memory.most = int(max(cfg.StateMemory/StateBytes, 1))
 	s.configs.init()
 	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
 	return s

@@ -430,7 +430,7 @@ func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error)
 
 // waitForHead holds a writer back while the sealer is behind.
 func (s *Core) waitForHead(ctx context.Context) error {
-	for s.head.bytes.Load() > 2*s.cfg.HeadBytes {
+	for s.head.bytes.Load() > 2*s.head.budget.Load() {
 		s.seal.wake()
 		select {
 		case <-s.seal.progress():

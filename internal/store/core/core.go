@@ -45,7 +45,7 @@ import (
 // Config of a Core.
 type Config struct {
 	// HeadBytes is the memory that unsealed readings may take before they are
-	// sealed early. Twice as much makes writers wait.
+	// sealed early; a large fleet gets more. Twice as much makes writers wait.
 	HeadBytes    int64
 	SealAfter    time.Duration // the age at which unsealed readings are sealed
 	SealReadings int           // unsealed readings of one device that are worth a chunk
@@ -100,6 +100,7 @@ type Core struct {
 func New(cfg Config, disk Disk, t *tables.Tables) *Core {
 	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.head.budget.Store(cfg.HeadBytes)
 	s.seal.init()
 	return s
 }

@@ -29,6 +29,10 @@ type head struct {
 	sealSeq  int64 // of the oldest reading behind them, 0 = none
 }
 
+// keptHead is the largest buffer, in bytes, that a device keeps while it has
+// nothing unsealed.
+const keptHead = 1 << 10
+
 // has reports whether the head holds a reading of that moment.
 func (h *head) has(at rimewatch.Time) bool {
 	if len(h.buf) == 0 || at > h.newest {
@@ -46,9 +50,9 @@ func (h *head) has(at rimewatch.Time) bool {
 // stage appends an encoded row behind the committed ones.
 func (h *head) stage(row []byte, at rimewatch.Time) {
 	if need := len(h.buf) + len(row); need > cap(h.buf) {
-		// Growing by a quarter wastes less than append's doubling: there is one
-		// buffer a device.
-		bigger := make([]byte, len(h.buf), need+max(64, need/4))
+		// Growing by half wastes less than append's doubling: there is one buffer a
+		// device.
+		bigger := make([]byte, len(h.buf), need+max(64, need/2))
 		copy(bigger, h.buf)
 		h.buf = bigger
 	}
@@ -93,8 +97,13 @@ func (h *head) beginSeal() []byte {
 
 // endSeal takes out what beginSeal gave, now that it is in a chunk.
 func (h *head) endSeal() {
-	rest := h.buf[h.sealSize:]
-	h.buf = slices.Clone(rest)
+	// What follows moves to the front of the same buffer, which is filled again:
+	// readers copy it under the lock. A large one is given back.
+	if rest := h.buf[h.sealSize:]; cap(h.buf) > keptHead {
+		h.buf = slices.Clone(rest)
+	} else {
+		h.buf = h.buf[:copy(h.buf, rest)]
+	}
 	h.size -= h.sealSize
 	h.n -= h.sealN
 	h.stagedN -= h.sealN
@@ -119,9 +128,9 @@ func eachRow(buf []byte, f func(*rimewatch.Reading)) {
 	}
 }
 
-// snapshot decodes the committed rows within [from, to), sorted by time.
-func snapshot(buf []byte, from, to rimewatch.Time) []rimewatch.Reading {
-	var out []rimewatch.Reading
+// snapshot appends the committed rows within [from, to) to an empty slice, sorted
+// by time.
+func snapshot(out []rimewatch.Reading, buf []byte, from, to rimewatch.Time) []rimewatch.Reading {
 	sorted := true
 	eachRow(buf, func(r *rimewatch.Reading) {
 		if r.At < from || r.At >= to {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,10 +18,10 @@ func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Rea
 	s.mu.RLock()
 	var buf []byte
 	if d := s.fleet.byID.Get(deviceID); d != nil {
-		buf = d.head.buf[:d.head.size:d.head.size]
+		buf = bytes.Clone(d.head.buf[:d.head.size])
 	}
 	s.mu.RUnlock()
-	return snapshot(buf, from, to)
+	return snapshot(nil, buf, from, to)
 }
 
 // sliceChunks is about how many chunks are decoded at a time.

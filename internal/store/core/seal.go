@@ -13,7 +13,12 @@ import (
 // headSize counts what all heads hold together.
 type headSize struct {
 	bytes, readings atomic.Int64
+	budget          atomic.Int64 // bytes; grows with the fleet
 }
+
+// headEach is what the budget is at least, in bytes a device: a chunk costs as much
+// as dozens of readings, so it should hold that many.
+const headEach = 1 << 10
 
 func (h *headSize) add(bytes, readings int64) {
 	h.bytes.Add(bytes)
@@ -30,6 +35,7 @@ type sealer struct {
 	wakeC  chan struct{}
 	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
 	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
+	rows   []rimewatch.Reading           // of one device, kept for the next; under maintMu
 }
 
 // sealItem is stale when the device's oldest unsealed reading is of another
@@ -148,6 +154,7 @@ func (s *Core) due() []*device {
 	old := now.Add(-s.cfg.SealAfter)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.head.budget.Store(max(s.cfg.HeadBytes, headEach*int64(s.fleet.byID.Len())))
 	q := &s.seal
 	var pick []*device
 	bytes := 0
@@ -165,7 +172,7 @@ func (s *Core) due() []*device {
 		q.full = q.full[1:]
 	}
 	q.dropStale()
-	excess := s.head.bytes.Load() - s.cfg.HeadBytes
+	excess := s.head.bytes.Load() - s.head.budget.Load()
 	for i := range q.queue {
 		it := &q.queue[i]
 		if it.stale() {
@@ -187,7 +194,7 @@ func (q *sealer) dropStale() {
 	for i < len(q.queue) && q.queue[i].stale() {
 		i++
 	}
-	q.queue = slices.Delete(q.queue, 0, i)
+	q.queue = q.queue[i:]
 }
 
 // sealing is one device's part of a slice.
@@ -210,7 +217,8 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	}
 	s.mu.Unlock()
 	for i := range slice {
-		list[i].Chunks = encodeChunks(snapshot(slice[i].rows, 0, rimewatch.MaxTime+1), false)
+		s.seal.rows = snapshot(s.seal.rows[:0], slice[i].rows, 0, rimewatch.MaxTime+1)
+		list[i].Chunks = encodeChunks(s.seal.rows, false)
 	}
 	err := s.disk.Seal(ctx, list)
 	s.mu.Lock()
