@@ -29,6 +29,9 @@ func (backupCmd) Help() string {
 
 // Run writes the copy beside its place first.
 func (c *backupCmd) Run(ctx context.Context, s streams) error {
+	if c.Store != "" {
+		return errDatabaseTools
+	}
 	if err := c.mustExist(); err != nil {
 		return err
 	}
@@ -57,6 +60,9 @@ func (c *backupCmd) Run(ctx context.Context, s streams) error {
 	_, err = fmt.Fprintf(s.out, "Backed up %s to %s (%s, %s).\n", c.file(), c.File, bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))
 	return err
 }
+
+// errDatabaseTools names who copies a database.
+var errDatabaseTools = errors.New("a store in PostgreSQL is backed up and restored with the database's tools: pg_basebackup and archived WAL, or pg_dump")
 
 // mayWrite refuses to replace a file that exists.
 func mayWrite(path string, force bool) error {
@@ -117,6 +123,9 @@ func (restoreCmd) Help() string {
 
 // Run puts the backup in place.
 func (c *restoreCmd) Run(ctx context.Context, s streams) error {
+	if c.Store != "" {
+		return errDatabaseTools
+	}
 	in, err := sqlite.Inspect(ctx, c.File, true)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)

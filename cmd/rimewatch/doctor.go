@@ -12,7 +12,9 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/postgres"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -76,10 +78,17 @@ func (d *diagnosis) add(check string, g grade, format string, args ...any) {
 func (c *doctorCmd) Run(ctx context.Context, s streams) error {
 	now := rimewatch.TimeOf(time.Now())
 	d := &diagnosis{Data: c.Data, Version: versionText(), At: now}
-	if c.examineDirectory(d) {
-		c.examineStore(ctx, d, now)
+	if c.Store != "" {
+		if err := config.CheckStore(c.Store); err != nil {
+			return usageError{err}
+		}
+		c.examineDatabase(ctx, d, now)
+	} else {
+		if c.examineDirectory(d) {
+			c.examineStore(ctx, d, now)
+		}
+		examineDisk(d, c.Data)
 	}
-	examineDisk(d, c.Data)
 	examineClock(d, now)
 	print := d.print
 	if c.JSON {
@@ -167,16 +176,60 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	} else {
 		d.add("write-ahead log", fine, "%s", bytesText(wal))
 	}
-	if in.AliveAt > now+rimewatch.Minute {
-		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", in.AliveAt)
-	}
-	if in.Users == 0 {
-		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
-	}
+	d.examineLife(in.AliveAt, in.Users, now)
 	examineMemory(d, int64(in.Stats.Devices))
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
 		in.Stats.StoredReadings, in.Stats.Chunks, in.Stats.LogEntries, in.Stats.FileBytes, in.Stats.WALBytes, in.Stats.LastSealed, in.AliveAt,
+	}
+}
+
+func (d *diagnosis) examineLife(alive rimewatch.Time, users int, now rimewatch.Time) {
+	if alive > now+rimewatch.Minute {
+		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", alive)
+	}
+	if users == 0 {
+		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
+	}
+}
+
+// examineDatabase asks a PostgreSQL server what a file would show by itself.
+func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimewatch.Time) {
+	d.Data = ""
+	in, err := postgres.Inspect(ctx, c.Store)
+	if err != nil {
+		d.add("database", wrong, "%v", err)
+		return
+	}
+	d.add("database", fine, "%s, PostgreSQL %s", in.Place, in.Server)
+	for _, text := range in.Problems {
+		d.add("database", wrong, "%s", text)
+	}
+	for _, text := range in.Warnings {
+		d.add("durability", warning, "%s", text)
+	}
+	if len(in.Warnings) == 0 {
+		d.add("durability", fine, "commits are on stable storage here and on a standby")
+	}
+	switch {
+	case in.Fresh:
+		d.add("store", fine, "there is none yet: the first start makes it")
+		return
+	case in.Store != nil:
+		d.add("store", wrong, "%v", in.Store)
+		return
+	}
+	d.add("store", fine, "%s, schema version %d", bytesText(in.Stats.FileBytes), store.SchemaVersion)
+	if in.Node != "" {
+		d.add("server", fine, "%s serves it, or did last", in.Node)
+	} else {
+		d.add("server", fine, "no server uses it")
+	}
+	d.examineLife(in.Census.AliveAt, in.Census.Users, now)
+	examineMemory(d, int64(in.Census.Devices))
+	d.Figures = &figures{
+		in.Census.Workspaces, in.Census.Users, in.Census.Tokens, in.Census.Devices, in.Census.ActiveAlerts,
+		in.Stats.StoredReadings, in.Stats.Chunks, in.Stats.LogEntries, in.Stats.FileBytes, in.Stats.WALBytes, in.Stats.LastSealed, in.Census.AliveAt,
 	}
 }
 

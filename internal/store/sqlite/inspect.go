@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -65,31 +66,28 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 	return in, in.count(conn, path)
 }
 
-func (in *Inspection) count(conn *sqlite.Conn, path string) error {
+func (in *Inspection) count(c *sqlite.Conn, path string) error {
 	in.Stats.FileBytes, in.Stats.WALBytes = fileSize(path), fileSize(path+"-wal")
-	var aliveAt, workspaces, users, tokens, alerts, devices int64
+	census, err := tables.Count(conn{Conn: c})
+	if err != nil {
+		return err
+	}
+	in.Workspaces, in.Users, in.Tokens, in.ActiveAlerts = census.Workspaces, census.Users, census.Tokens, census.ActiveAlerts
+	in.Stats.Devices, in.AliveAt = census.Devices, census.AliveAt
 	for _, q := range []struct {
 		query string
 		dst   *int64
 	}{
-		{"SELECT count(*) FROM workspace", &workspaces},
-		{"SELECT count(*) FROM person", &users},
-		{"SELECT count(*) FROM token WHERE revoked_at = 0", &tokens},
-		{"SELECT count(*) FROM alert WHERE status = 'active'", &alerts},
-		{"SELECT count(*) FROM device WHERE deleted_at = 0", &devices},
-		{"SELECT coalesce(max(value), 0) FROM meta WHERE key = 'alive_at'", &aliveAt},
 		{"SELECT count(*) FROM reading_chunk", &in.Stats.Chunks},
 		{"SELECT coalesce(sum(n), 0) FROM reading_chunk", &in.Stats.StoredReadings},
 		{"SELECT coalesce(max(to_at), 0) FROM reading_chunk", (*int64)(&in.Stats.LastSealed)},
 		{"SELECT count(*) FROM commit_log", &in.Stats.LogEntries},
 	} {
-		v, err := queryInt(conn, q.query)
+		v, err := queryInt(c, q.query)
 		if err != nil {
 			return err
 		}
 		*q.dst = v
 	}
-	in.Workspaces, in.Users, in.Tokens, in.ActiveAlerts = int(workspaces), int(users), int(tokens), int(alerts)
-	in.Stats.Devices, in.AliveAt = int(devices), rimewatch.Time(aliveAt)
 	return nil
 }

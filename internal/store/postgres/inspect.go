@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// Inspection is what a look at a database shows.
+type Inspection struct {
+	Place    string // host, port and database
+	Server   string // PostgreSQL's version
+	Fresh    bool   // there is no store yet
+	Store    error  // why the store there cannot be used
+	Node     string // the server that was heard of last, "" = none serves
+	Census   tables.Census
+	Stats    store.Stats
+	Warnings []string // what an operator should mend
+	Problems []string // what keeps a server from serving
+}
+
+// Inspect looks at a database and at how its server keeps what it commits. It
+// changes nothing and works beside a server.
+func Inspect(ctx context.Context, url string) (in Inspection, err error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return in, badURL(err)
+	}
+	prepare(cfg)
+	in.Place = fmt.Sprintf("%s:%d/%s", cfg.Host, cfg.Port, cfg.Database)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return in, explain(err)
+	}
+	defer func() { err = errors.Join(err, c.Close(ctx)) }()
+	if err := in.judgeServer(ctx, c); err != nil {
+		return in, explain(err)
+	}
+	if in.Fresh, in.Store = examine(ctx, c); in.Fresh || in.Store != nil {
+		return in, nil
+	}
+	s := &session{ctx: ctx, conn: c}
+	if in.Census, err = tables.Count(s); err == nil {
+		err = sizes(s, &in.Stats)
+	}
+	if err == nil {
+		err = s.Query(func(row tables.Row) error { in.Node = row.ColumnText(0); return nil },
+			"SELECT node FROM shard WHERE id = ? AND open", shard)
+	}
+	return in, err
+}
+
+// judgeServer asks the server for what a store's promises rest on.
+func (in *Inspection) judgeServer(ctx context.Context, c *pgx.Conn) error {
+	var commit, standbys string
+	var recovery, readOnlyNow, fsync, pages, create bool
+	var attached int
+	err := c.QueryRow(ctx, `SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('transaction_read_only')::boolean,
+		current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,
+		coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
+		Scan(&in.Server, &recovery, &readOnlyNow, &commit, &standbys, &fsync, &pages, &create, &attached)
+	if err != nil {
+		return err
+	}
+	switch {
+	case recovery:
+		in.Problems = append(in.Problems, "the server is a standby: it takes no writes (name all hosts and target_session_attrs=read-write to find the primary)")
+	case readOnlyNow:
+		in.Problems = append(in.Problems, "the server is read-only: it was the primary before a fail-over, or default_transaction_read_only is on")
+	}
+	if !create && !recovery {
+		in.Problems = append(in.Problems, "the user may not create tables in the schema: make it the owner of the database, or GRANT CREATE")
+	}
+	warn := func(bad bool, text string) {
+		if bad {
+			in.Warnings = append(in.Warnings, text)
+		}
+	}
+	warn(commit == "off", "synchronous_commit is off: a crash of the database loses readings that were acknowledged")
+	warn(!fsync, "fsync is off: a power cut destroys the database")
+	warn(!pages, "full_page_writes is off: a power cut may damage pages")
+	warn(standbys == "", "there is no synchronous standby: what was acknowledged is lost with the primary's disk")
+	warn(standbys != "" && attached == 0, "no synchronous standby is connected: commits wait for one")
+	warn(standbys != "" && commit == "local", "synchronous_commit is local: commits do not wait for the standby")
+	return nil
+}
