@@ -32,7 +32,7 @@ func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
 
 // Append implements core.Disk.
 func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*store.DeviceOp, e *store.Effects) error {
-	changes := len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions) > 0
+	changes := tables.Writes(ops, e)
 	if len(row) == 0 {
 		if !changes {
 			return nil

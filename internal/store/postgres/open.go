@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
@@ -208,12 +210,16 @@ func (d *disk) release() error {
 // explain says in an operator's words what he can mend.
 func explain(err error) error {
 	switch code(err) {
-	case "42501":
+	case "42501", "3F000":
 		return fmt.Errorf("the database user lacks privileges (make it the owner of the database, or grant CREATE on the schema): %w", err)
 	case readOnly:
 		return fmt.Errorf("the server is read-only: it is a standby, or was the primary before a fail-over (several hosts with target_session_attrs=read-write find the primary): %w", err)
 	case "42704":
 		return fmt.Errorf("the connection string has a parameter that PostgreSQL does not know: %w", err)
+	}
+	var connecting *pgconn.ConnectError
+	if errors.As(err, &connecting) { // a line for each address that was tried
+		return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	}
 	return err
 }

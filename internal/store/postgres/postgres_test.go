@@ -2,10 +2,16 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
@@ -99,4 +105,97 @@ func TestOwner(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	u := server.Database(t)
 	storetest.Processes(t, openAt(t, Config{URL: u}), openAt(t, Config{URL: u, ControlOnly: true}))
+}
+
+// TestInspect: what keeps a server from serving, and what endangers what it was
+// told, are lines that say what to mend.
+func TestInspect(t *testing.T) {
+	u := server.Database(t)
+	in, err := Inspect(t.Context(), u)
+	if err != nil || in.Fresh || in.Store != nil || len(in.Problems) > 0 {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	for _, part := range []string{"fsync is off", "no synchronous standby"} { // as the tests start it
+		if !strings.Contains(strings.Join(in.Warnings, "\n"), part) {
+			t.Errorf("the warnings %q do not say %q", in.Warnings, part)
+		}
+	}
+	if strings.Contains(strings.Join(in.Warnings, "\n"), "synchronous_commit") {
+		t.Errorf("warnings %q", in.Warnings)
+	}
+	exec := func(statement string) {
+		t.Helper()
+		c, err := pgx.Connect(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(t.Context())
+		if _, err := c.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, url, prepare, open, inspect string }{
+		{"newer", u, "UPDATE rimewatch SET version = version + 1", "newer version of Rimewatch", "newer version of Rimewatch"},
+		{"unfinished", u, "DELETE FROM rimewatch", "migration", "migration"},
+		{"foreign", u, "DROP TABLE rimewatch", "tables of something else", "tables of something else"},
+		{"synchronous_commit", u + "&synchronous_commit=off", "SELECT 1", "tables of something else", "synchronous_commit is off"},
+		{"read-only", u + "&default_transaction_read_only=on&search_path=empty", "CREATE SCHEMA empty", "read-only", "read-only"},
+		{"no privileges", strings.Replace(u, "postgres@", "stranger@", 1), "CREATE ROLE stranger LOGIN", "privileges", "may not create tables"},
+		{"a wrong parameter", u + "&sslmod=disable", "SELECT 1", "does not know", "does not know"},
+		{"no server", "postgres://127.0.0.1:1/x?connect_timeout=1", "SELECT 1", "failed to connect", "failed to connect"},
+		{"a wrong URL", "postgres://a b", "SELECT 1", "--store", "--store"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			exec(c.prepare)
+			if c.name == "no privileges" {
+				exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+			}
+			in, err := Inspect(t.Context(), c.url)
+			said := fmt.Sprint(err, in.Store, in.Problems, in.Warnings)
+			if !strings.Contains(said, c.inspect) {
+				t.Errorf("doctor says %s, not %q", said, c.inspect)
+			}
+			s, err := Open(t.Context(), Config{URL: c.url, ControlOnly: true})
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it can be opened")
+			}
+			if !strings.Contains(err.Error(), c.open) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("opening says %q, not %q", err, c.open)
+			}
+		})
+	}
+}
+
+// A server keeps its store from a second one for as long as it is heard of.
+func TestSecondServer(t *testing.T) {
+	u := server.Database(t)
+	first := ready(t, openAt(t, Config{URL: u}))
+	if s, err := Open(t.Context(), Config{URL: u}); err == nil || !strings.Contains(err.Error(), "another server uses the database") {
+		if s != nil {
+			_ = s.Close()
+		}
+		t.Fatalf("the second server: %v", err)
+	}
+	select {
+	case <-first.Lost():
+		t.Fatal("the first server lost its store")
+	default:
+	}
+	if err := first.MarkAlive(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	taker := openAt(t, Config{URL: u, takeOver: true})
+	if err := first.MarkAlive(t.Context(), 2); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		t.Fatalf("the first server after the second took over: %v", err)
+	}
+	<-first.Lost()
+	if err := taker.Close(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	openAt(t, Config{URL: u})
+	if took := time.Since(begun); took > goneAfter {
+		t.Errorf("a store that was closed in order is waited for %v", took)
+	}
 }

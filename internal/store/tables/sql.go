@@ -123,14 +123,12 @@ func columnBlob(row Row, col int) []byte {
 
 // setMeta keeps one of the numbers that concern the whole store.
 func setMeta(conn Conn, key string, v int64) error {
-	_, err := exec(conn, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, v)
-	return err
+	return conn.Later(nil, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, v)
 }
 
 // raiseMeta is setMeta that never makes a number smaller.
 func raiseMeta(conn Conn, key string, v int64) error {
-	_, err := exec(conn, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value", key, v)
-	return err
+	return conn.Later(nil, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value", key, v)
 }
 
 func meta(conn Conn, key string) (int64, error) {

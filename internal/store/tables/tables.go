@@ -107,6 +107,11 @@ func (t *base) read(ctx context.Context, f func(Conn) error) error     { return 
 func (t *base) readLong(ctx context.Context, f func(Conn) error) error { return t.db.ReadLong(ctx, f) }
 func (t *base) write(ctx context.Context, f func(Conn) error) error    { return t.db.Write(ctx, f) }
 
+// Writes reports whether Commit has anything to write.
+func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
+	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions) > 0
+}
+
 // Commit writes, in a transaction, what a group means: its devices and effects.
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
