@@ -73,7 +73,8 @@ type App struct {
 	readings *submit.Readings
 	server   *shortpath.Server // nil until Start
 	listener net.Listener
-	release  func() // the lock of the data directory
+	release  func()                               // the lock of the data directory
+	spawn    func(work func(ctx context.Context)) // runs work until Stop
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
 	failed   chan error
@@ -104,7 +105,9 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 1), cancel: func() {}}
+	run, cancel := context.WithCancel(context.Background())
+	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 1), cancel: cancel}
+	a.spawn = func(work func(context.Context)) { a.workers.Go(func() { work(run) }) }
 	defer func() {
 		if err != nil {
 			_ = a.Stop()
@@ -171,7 +174,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
-		CursorKey: key, PolicyDir: policies,
+		Background: a.spawn, CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {
 		return nil, err
@@ -253,13 +256,11 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.useTLS(); err != nil {
 		return err
 	}
-	run, cancel := context.WithCancel(context.Background())
-	a.cancel = cancel
-	a.workers.Go(func() { tuneMemory(run) })
-	a.workers.Go(func() { a.Accounts.Run(run, a.now) })
-	a.workers.Go(func() { a.runWatchdog(run) })
-	a.workers.Go(func() { a.Sources.Run(run) })
-	a.workers.Go(func() { a.watchStore(run) })
+	a.spawn(tuneMemory)
+	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
+	a.spawn(a.runWatchdog)
+	a.spawn(a.Sources.Run)
+	a.spawn(a.watchStore)
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err

@@ -107,6 +107,13 @@ export class Api {
     return { status: answer.status, data: said.data };
   }
 
+  /** import registers devices by CSV. */
+  async import(csv: string) {
+    const answer = await fetch(`${this.url}/api/v1/devices/import`, { method: 'POST', headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'text/csv' }, body: csv });
+    const said = await answer.json();
+    if (!answer.ok || said.data.errors) throw new Error(`import: ${answer.status} ${JSON.stringify(said)}`);
+  }
+
   /** history sends a reading a minute, the last one now. */
   history(serial: string, temperatures: number[]) {
     const now = Date.now();

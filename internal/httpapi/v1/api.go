@@ -108,6 +108,10 @@ type Config struct {
 	Notifier      Notifier // sends; nil = nothing is sent
 	Records       Records
 
+	// Background runs work that outlives its request; its context ends with the
+	// service. Default: at once, before the request is answered.
+	Background func(work func(ctx context.Context))
+
 	// CursorKey keeps cursors from being forged. Nodes that share clients share
 	// the key; a new one makes old cursors invalid.
 	CursorKey [32]byte
@@ -127,12 +131,17 @@ type core struct {
 	sendLimit *httpapi.Limiter // messages sent by hand per workspace
 	reports   chan struct{}    // holds a place for each report in the making
 	reportOf  sync.Map         // the same of each workspace, chan struct{} by id
+
+	reportJobs reportJobs
 }
 
 // New prepares the resources. It fails when a policy document cannot be read.
 func New(cfg Config) (*Resources, error) {
 	if cfg.Notifier == nil {
 		cfg.Notifier = noNotifier{}
+	}
+	if cfg.Background == nil {
+		cfg.Background = func(work func(context.Context)) { work(context.Background()) }
 	}
 	policies, err := loadPolicies(cfg.PolicyDir)
 	if err != nil {

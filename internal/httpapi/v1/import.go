@@ -113,11 +113,17 @@ func (a devices) importDevices(c *httpapi.Call) error {
 		row.Warnings = notNil(row.Warnings)
 		out.Rows[i] = *row
 	}
-	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), out)
+	return sendData(c, http.StatusOK, out)
+}
+
+// sendData sends the data of a raw handler's answer.
+func sendData(c *httpapi.Call, status int, data any) error {
+	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
 	if err != nil {
 		return err
 	}
 	c.Header("Content-Type", httpapi.TypeJSON)
+	c.W.WriteHeader(status)
 	_, _ = c.W.Write(append(b, "}\n"...))
 	return nil
 }

@@ -106,93 +106,118 @@ type ReportedExcursion struct {
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
 }
 
-// The bounds of a temperature log. Its cost is that of reading every reading of
-// every device.
 const (
-	maxReportDays       = 400
-	maxReportDevices    = 500
-	maxReportDeviceDays = 20_000 // a month of 600 devices, a year of 50
-	reportsAtOnce       = 2
+	maxReportDays = 400
+	reportsAtOnce = 2
+)
+
+// reportBounds are how much one report may hold.
+type reportBounds struct {
+	devices    int
+	deviceDays int64
+}
+
+// A log that somebody waits for is a month of 600 devices, or a year of 50; one
+// that is made in the background a month of 6,000.
+var (
+	waitedFor  = reportBounds{devices: 500, deviceDays: 20_000}
+	background = reportBounds{devices: 10_000, deviceDays: 200_000}
 )
 
 // reportQuery is a checked request for a report.
 type reportQuery struct {
-	report  report.Report
-	devices []rimewatch.DeviceView
-	format  string
+	report    report.Report
+	devices   []rimewatch.DeviceView
+	format    string
+	workspace int64
+	bounds    reportBounds
+	progress  func(done, total int) // nil = nobody looks
 }
 
 func (a records) temperatureLog(c *httpapi.Call) error {
-	q, err := a.reportQuery(c)
+	q, err := a.reportQuery(c, waitedFor)
 	if err != nil {
 		return err
 	}
-	b, err := a.makeReport(c, q)
+	b, err := a.makeReport(c.R.Context(), q)
 	if err != nil {
 		return err
 	}
-	for b.Len() > 0 {
-		if err := c.Stream(b.Next(streamChunk)); err != nil {
+	c.W.Header().Add("Vary", "Accept")
+	return a.sendReport(c, q.format, reportName(&q.report), b.Bytes())
+}
+
+// sendReport sends the text of a report as the file that it is.
+func (a records) sendReport(c *httpapi.Call, format, name string, text []byte) error {
+	switch format {
+	case "pdf":
+		c.Header("Content-Type", httpapi.TypePDF)
+		c.Header("Content-Disposition", `inline; filename="`+name+`.pdf"`)
+	case "csv":
+		c.Header("Content-Type", httpapi.TypeCSV)
+		c.Header("Content-Disposition", `attachment; filename="`+name+`.csv"`)
+	default:
+		c.Header("Content-Type", httpapi.TypeJSON)
+	}
+	for piece := range slices.Chunk(text, streamChunk) {
+		if err := c.Stream(piece); err != nil {
 			return a.BrokenStream(c, err)
 		}
 	}
 	return nil
 }
 
-// makeReport waits for a place, makes a report and gives its text. The place is
+// makeReport waits for a place, makes a report and returns its text. The place is
 // free again before the text is sent: that may take as long as its reader likes.
-func (a records) makeReport(c *httpapi.Call, q *reportQuery) (*bytes.Buffer, error) {
+func (a records) makeReport(ctx context.Context, q *reportQuery) (*bytes.Buffer, error) {
 	// One workspace makes one at a time, so that it leaves places to others.
-	mine, _ := a.reportOf.LoadOrStore(c.Workspace(), make(chan struct{}, 1))
+	mine, _ := a.reportOf.LoadOrStore(q.workspace, make(chan struct{}, 1))
 	for _, places := range []chan struct{}{mine.(chan struct{}), a.reports} {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
-		case <-c.R.Context().Done():
-			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, c.R.Context().Err(), "The request was cancelled.")
+		case <-ctx.Done():
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
 		}
 	}
-	if err := a.fillReport(c, q); err != nil {
+	if err := a.fillReport(ctx, q); err != nil {
 		return nil, err
 	}
-	return a.writeReport(c, q)
+	return a.writeReport(q)
 }
 
-func (a records) fillReport(c *httpapi.Call, q *reportQuery) error {
+func (a records) fillReport(ctx context.Context, q *reportQuery) error {
 	r := &q.report
-	if err := a.reportIntegrity(c, r); err != nil {
+	if err := a.reportIntegrity(ctx, q); err != nil {
 		return err
 	}
 	r.Devices = make([]report.Device, len(q.devices))
 	for i := range q.devices {
-		if err := a.reportDevice(c, r, &q.devices[i], &r.Devices[i]); err != nil {
+		if q.progress != nil {
+			q.progress(i, len(q.devices))
+		}
+		if err := a.reportDevice(ctx, q, &q.devices[i], &r.Devices[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a records) writeReport(c *httpapi.Call, q *reportQuery) (*bytes.Buffer, error) {
+func (a records) writeReport(q *reportQuery) (*bytes.Buffer, error) {
 	r := &q.report
-	c.W.Header().Add("Vary", "Accept")
 	var b bytes.Buffer
 	var err error
 	switch q.format {
 	case "pdf":
 		err = r.PDF(&b)
-		c.Header("Content-Type", httpapi.TypePDF)
-		c.Header("Content-Disposition", `inline; filename="`+reportName(r)+`.pdf"`)
 	case "csv":
 		err = r.CSV(&b)
-		c.Header("Content-Type", httpapi.TypeCSV)
-		c.Header("Content-Disposition", `attachment; filename="`+reportName(r)+`.csv"`)
 	default:
 		b.WriteString(`{"success":true,"data":{"report":`)
 		var body []byte
 		body, err = wire.AppendJSON(nil, a.reportJSON(q))
 		b.Write(body)
 		b.WriteString("}}\n")
-		c.Header("Content-Type", httpapi.TypeJSON)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write the report: %w", err)
@@ -223,7 +248,7 @@ func reportFormat(c *httpapi.Call) string {
 	return "json"
 }
 
-func (a records) reportQuery(c *httpapi.Call) (*reportQuery, error) {
+func (a records) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery, error) {
 	ctx := c.R.Context()
 	w, err := a.Auth().Workspace(ctx, c.Principal)
 	if err != nil {
@@ -233,7 +258,10 @@ func (a records) reportQuery(c *httpapi.Call) (*reportQuery, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &reportQuery{format: reportFormat(c), report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version()}}
+	q := &reportQuery{
+		format: reportFormat(c), workspace: c.Workspace(), bounds: bounds,
+		report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version()},
+	}
 	zone := w.TimeZone
 	if err := a.reportDevices(c, q); err != nil {
 		return nil, err
@@ -275,9 +303,9 @@ func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		}
 		return err
 	}
-	list, _, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: maxReportDevices + 1})
-	if len(list) > maxReportDevices {
-		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", maxReportDevices)
+	list, _, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
+	if len(list) > q.bounds.devices {
+		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", q.bounds.devices)
 	}
 	q.devices = list
 	return err
@@ -319,19 +347,20 @@ func (q *reportQuery) settle(c *httpapi.Call) error {
 		return rimewatch.Invalid("from", "must be between the years 1970 and 9999")
 	case days > maxReportDays:
 		return rimewatch.Invalid("from", "a log covers at most %d days", maxReportDays)
-	case days*int64(len(q.devices)) > maxReportDeviceDays:
-		return rimewatch.Invalid("from", "a log covers at most %d days of all its devices together, choose a shorter period or fewer devices", maxReportDeviceDays)
+	case days*int64(len(q.devices)) > q.bounds.deviceDays:
+		return rimewatch.Invalid("from", "a log covers at most %d days of all its devices together, choose a shorter period or fewer devices", q.bounds.deviceDays)
 	}
 	return nil
 }
 
-func (a records) reportIntegrity(c *httpapi.Call, r *report.Report) error {
-	broken, err := a.cfg.Audit.VerifyAudit(c.R.Context(), c.Workspace())
+func (a records) reportIntegrity(ctx context.Context, q *reportQuery) error {
+	r := &q.report
+	broken, err := a.cfg.Audit.VerifyAudit(ctx, q.workspace)
 	if err != nil {
 		return err
 	}
 	r.Integrity.ChainOK = broken == 0
-	last, _, err := a.cfg.Audit.AuditEntries(c.R.Context(), c.Workspace(), "", "", store.Page{Limit: 1})
+	last, _, err := a.cfg.Audit.AuditEntries(ctx, q.workspace, "", "", store.Page{Limit: 1})
 	if err == nil && len(last) > 0 {
 		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
 	}
@@ -339,8 +368,8 @@ func (a records) reportIntegrity(c *httpapi.Call, r *report.Report) error {
 }
 
 // reportDevice gathers what is known of one device.
-func (a records) reportDevice(c *httpapi.Call, r *report.Report, v *rimewatch.DeviceView, d *report.Device) error {
-	ctx := c.R.Context()
+func (a records) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.DeviceView, d *report.Device) error {
+	r := &q.report
 	d.Device, d.Limits = v.Device, v.LimitsInForce()
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
 	if v.Site != nil {
@@ -351,22 +380,22 @@ func (a records) reportDevice(c *httpapi.Call, r *report.Report, v *rimewatch.De
 		return err
 	}
 	d.Days, d.Totals = log.Finish(v.CreatedAt)
-	excursions, err := a.excursions(ctx, c.Workspace(), v.ID, r.From, r.To)
+	excursions, err := a.excursions(ctx, q.workspace, v.ID, r.From, r.To)
 	if err != nil {
 		return err
 	}
-	alerts, err := a.reportAlerts(ctx, c.Workspace(), excursions)
+	alerts, err := a.reportAlerts(ctx, q.workspace, excursions)
 	if err != nil {
 		return err
 	}
 	// What is done about a period is often done after it.
-	actions, err := a.cfg.Records.CorrectiveActions(ctx, c.Workspace(), 0, v.ID, r.From, rimewatch.MaxTime)
+	actions, err := a.cfg.Records.CorrectiveActions(ctx, q.workspace, 0, v.ID, r.From, rimewatch.MaxTime)
 	if err != nil {
 		return err
 	}
 	d.Attach(excursions, alerts, actions)
 	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
-	if d.Calibrations, err = a.cfg.Records.Calibrations(ctx, c.Workspace(), v.ID); err != nil {
+	if d.Calibrations, err = a.cfg.Records.Calibrations(ctx, q.workspace, v.ID); err != nil {
 		return err
 	}
 	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })
@@ -471,12 +500,12 @@ func (a records) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []Corr
 }
 
 func (a records) reportRoutes() []httpapi.Route {
-	return []httpapi.Route{{
+	return append(a.reportJobRoutes(), httpapi.Route{
 		Method: http.MethodGet, Path: "/v1/reports/temperature-log", ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
 		Description: "For each device and day of the site's time zone the lowest, mean and highest product temperature, the time out of range and the coverage; excursions with their cause and corrective actions; calibrations. " +
 			"As JSON, as CSV (a row for each device, day, excursion, corrective action and calibration), or as a PDF to print and sign. At most 400 days, 500 devices, and 20,000 days of all devices together. " +
 			"Calibration offsets are applied. Limits are those in force when the log is made.",
 		Bind: httpapi.Raw[TemperatureLogInput, TemperatureLogData](a.temperatureLog),
-	}}
+	})
 }

@@ -93,7 +93,7 @@ func TestReportBounds(t *testing.T) {
 	r := newRig(t)
 	var b strings.Builder
 	b.WriteString("serial\n")
-	for i := range maxReportDevices + 1 {
+	for i := range waitedFor.devices + 1 {
 		fmt.Fprintf(&b, "D-%d\n", i)
 	}
 	q := post("/v1/devices/import", r.full, b.String())
@@ -109,6 +109,54 @@ func TestReportBounds(t *testing.T) {
 		}},
 		{name: "40 days of 500", req: get(reportPath+"?from=2026-10-01&to=2026-11-10", r.read), status: 200, want: map[string]any{"data.report.devices.499.readings": 0, "data.report.devices.500": nil}},
 	})
+}
+
+// TestReportInTheBackground: what is too large to wait for is made as a job, whose
+// file its workspace alone can fetch, until it expires.
+func TestReportInTheBackground(t *testing.T) {
+	var waiting []func(context.Context)
+	r := newRig(t, func(c *whole) {
+		c.Background = func(work func(context.Context)) { waiting = append(waiting, work) }
+	})
+	for i := range 3 {
+		r.device(fmt.Sprint("D-", i), "walkin_cooler")
+	}
+	r.events.take(t, 0)
+	const jobs = "/v1/reports/jobs"
+	a := r.do(post(jobs+"?format=csv", r.read, ""))
+	path := jobs + "/" + fmt.Sprint(a.get("data.job.id"))
+	r.run(t, []scenario{
+		{name: "is under way", req: get(path, r.read), status: 200, want: map[string]any{"data.job.state": "running", "data.job.devices_total": 3, "data.job.devices_done": 0}},
+		{name: "has no file yet", req: get(path+"/file", r.read), status: 404, code: rimewatch.CodeNotFound},
+	})
+	waiting[0](t.Context())
+	r.run(t, []scenario{
+		{name: "is ready", req: get(path, r.read), status: 200, want: map[string]any{"data.job.state": "ready", "data.job.devices_done": 3, "data.job.error": ""}},
+		{name: "its file", req: get(path+"/file", r.read), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV}, contains: []string{"D-2"}},
+		{name: "of another workspace", req: get(path, r.otherFull), status: 404, code: rimewatch.CodeNotFound},
+		{name: "the file of another workspace", req: get(path+"/file", r.otherFull), status: 404, code: rimewatch.CodeNotFound},
+		{name: "is refused like any other", req: post(jobs+"?from=2026-01-02&to=2026-01-01", r.read, ""), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
+	})
+	for range reportJobsKept {
+		if a := r.do(post(jobs, r.read, "")); a.status != 202 {
+			t.Fatal(a.status, clip(a.body)) // the ready one makes room
+		}
+	}
+	if a := r.do(post(jobs, r.read, "")); a.status != 429 {
+		t.Errorf("one too many: %d", a.status)
+	}
+	if a := r.do(get(path, r.read)); a.status != 404 {
+		t.Errorf("the oldest is still there: %d", a.status)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, work := range waiting[1:] {
+		work(canceled)
+	}
+	r.advance(2 * time.Hour)
+	if a := r.do(post(jobs+"?format=json", r.read, "")); a.status != 202 {
+		t.Errorf("after the others expired: %d", a.status)
+	}
 }
 
 // stalled is a client that takes nothing until it is let go.

@@ -31,9 +31,9 @@ export function slotted(buckets: { at: string; product_zone_temp?: { min: number
   return { from, slots: out };
 }
 
-/** strip returns each cell of a history strip the worst condition of its time;
- * null is a gap. */
-export function strip(day: Day, alerts: Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'>[], cells = 48): (Condition | null)[] {
+/** strip returns the worst condition of each cell's time, `calm` where there was
+ * no alert; null is a gap. */
+export function strip(day: Day, alerts: Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'>[], calm: 'ok' | 'unjudged' = 'ok', cells = 48): (Condition | null)[] {
   const per = day.slots.length / cells;
   const out: (Condition | null)[] = [];
   const spans = alerts.map((a) => ({
@@ -44,8 +44,8 @@ export function strip(day: Day, alerts: Pick<Alert, 'type' | 'severity' | 'predi
   for (let i = 0; i < cells; i++) {
     const from = day.from + i * per * step;
     const to = from + per * step;
-    let c: Condition | null = day.slots.slice(i * per, (i + 1) * per).some((s) => s !== null) ? 'ok' : null;
-    for (const s of spans) if (s.from < to && s.to > from && s.condition !== 'offline') c = worse(c ?? 'ok', s.condition);
+    let c: Condition | null = day.slots.slice(i * per, (i + 1) * per).some((s) => s !== null) ? calm : null;
+    for (const s of spans) if (s.from < to && s.to > from && s.condition !== 'offline') c = worse(c ?? calm, s.condition);
     out.push(c);
   }
   return out;

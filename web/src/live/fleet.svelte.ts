@@ -1,7 +1,7 @@
 // All devices of the workspace and what is known of them now. Readings may come
 // in by the hundreds a second: they are put aside as they arrive, and shown once
 // per frame, so only what is on the screen and has changed is drawn again.
-import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Site, type Summary } from '../api/client';
+import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Limits, type Site, type Summary } from '../api/client';
 import { conditionOf, conditions, startOf, type Condition } from '../words/condition';
 import { clock } from './clock.svelte';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
@@ -266,7 +266,10 @@ class Fleet implements Listener {
     const device = { ...old.device };
     const newer = !old.latest?.recorded_at || r.recorded_at >= old.latest.recorded_at;
     if (!device.last_seen_at || r.received_at > device.last_seen_at) device.last_seen_at = r.received_at;
-    if (newer && r.product_zone_temp != null) device.current_temp = r.product_zone_temp;
+    if (newer && r.product_zone_temp != null) {
+      device.current_temp = r.product_zone_temp;
+      device.judged ||= limited(device.limits);
+    }
     this.change(u, snapshot(device, newer ? r : old.latest, old.alerts, old.past));
   }
 
@@ -346,6 +349,11 @@ class Fleet implements Listener {
       if (generation === this.generation) this.pollSoon();
     }, Math.min(every, 60_000));
   }
+}
+
+/** limited reports whether there is a bound at all. */
+export function limited(l: Pick<Limits, 'temp_min' | 'temp_max' | 'critical_min' | 'critical_max'>): boolean {
+  return [l.temp_min, l.temp_max, l.critical_min, l.critical_max].some((v) => v != null);
 }
 
 export function worstFirst(a: Unit, b: Unit): number {

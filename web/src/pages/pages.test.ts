@@ -28,7 +28,7 @@ describe('filters of the overview', () => {
     expect(fit(unit(1), { site: '0' })).toBe(true);
     expect(fit(unit(1), { state: 'attention' })).toBe(false);
   });
-  test('the tally', () => expect(tally([unit(1), unit(2, { condition: 'critical' }), unit(3)])).toEqual({ critical: 1, warning: 0, predicted: 0, offline: 0, ok: 2 }));
+  test('the tally', () => expect(tally([unit(1), unit(2, { condition: 'critical' }), unit(3)])).toEqual({ critical: 1, warning: 0, predicted: 0, offline: 0, unjudged: 0, ok: 2 }));
 });
 
 test('the lines of the last day follow the alerts', () => {

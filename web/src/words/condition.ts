@@ -1,11 +1,11 @@
 // What a device's condition is called, and how bad it is.
 import type { Alert, Device } from '../api/client';
 
-export type Condition = 'critical' | 'warning' | 'predicted' | 'offline' | 'ok';
+export type Condition = 'critical' | 'warning' | 'predicted' | 'offline' | 'unjudged' | 'ok';
 
 interface Words {
   word: string;
-  icon: 'critical' | 'warning' | 'predicted' | 'offline' | 'ok';
+  icon: Condition;
   /** 0 is worst. */
   rank: number;
 }
@@ -15,8 +15,13 @@ export const conditions: Record<Condition, Words> = {
   warning: { word: 'Warning', icon: 'warning', rank: 1 },
   predicted: { word: 'Predicted', icon: 'predicted', rank: 2 },
   offline: { word: 'Offline', icon: 'offline', rank: 3 },
-  ok: { word: 'OK', icon: 'ok', rank: 4 },
+  // Nobody would be alerted if the goods got too warm: that is never fine.
+  unjudged: { word: 'Not judged', icon: 'unjudged', rank: 4 },
+  ok: { word: 'OK', icon: 'ok', rank: 5 },
 };
+
+/** allConditions, the worst first. */
+export const allConditions = Object.keys(conditions) as Condition[];
 
 /** worse returns the worse of two conditions. */
 export function worse(a: Condition, b: Condition): Condition {
@@ -38,8 +43,8 @@ export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'predictio
 }
 
 /** conditionOf is the worst that is known of a device. */
-export function conditionOf(d: Pick<Device, 'status'>, alerts: Alert[]): Condition {
-  let c: Condition = d.status === 'offline' ? 'offline' : 'ok';
+export function conditionOf(d: Pick<Device, 'status' | 'judged'>, alerts: Alert[]): Condition {
+  let c: Condition = d.status === 'offline' ? 'offline' : d.judged ? 'ok' : 'unjudged';
   // What another alert explains says nothing of its own.
   for (const a of alerts) if (a.suppressed_by == null) c = worse(c, conditionOfAlert(a));
   return c;

@@ -1,7 +1,7 @@
 // Sentences about devices and the fleet.
 import type { Alert, Limits } from '../api/client';
 import { conditionOf, isPrediction, startOf, worstAlert, type Condition } from './condition';
-import { ago, count, duration, limit, temperature, type Units } from './format';
+import { ago, count, duration, grouped, limit, temperature, type Units } from './format';
 
 export interface Subject {
   name: string;
@@ -10,6 +10,7 @@ export interface Subject {
   temp: number | null;
   limits: Pick<Limits, 'temp_min' | 'temp_max'> | null;
   alerts: Alert[];
+  judged: boolean;
   defrosting?: boolean;
 }
 
@@ -19,8 +20,18 @@ export function stateOf(s: Subject, units: Units, now: number): string {
   const alert = worstAlert(s.alerts);
   if (s.status === 'offline') return silence(s, now) + (alert && alert.type !== 'device_offline' ? ` ${about(alert, s, units, now)}` : '');
   if (alert) return about(alert, s, units, now);
-  if (s.temp == null) return c === 'ok' ? 'Online, but no product temperature received yet.' : '';
+  if (c === 'unjudged') return unjudged(s, units);
+  if (s.temp == null) return 'Online. This type has no product temperature; its compressor is watched.';
   return calm(s, s.temp, units);
+}
+
+// Why nobody would be alerted, and the way out.
+function unjudged(s: Subject, units: Units): string {
+  const { temp_min: min, temp_max: max } = s.limits ?? { temp_min: null, temp_max: null };
+  if (s.temp == null) return 'Online, but no product temperature received yet: nobody is alerted if it gets too warm.';
+  const t = temperature(s.temp, units);
+  if (min == null && max == null) return `${t}. Nobody is alerted: choose its type or set limits.`;
+  return `${t}, but no new temperature for a day: nobody is alerted if it gets too warm.`;
 }
 
 function silence(s: Subject, now: number): string {
@@ -38,7 +49,7 @@ function calm(s: Subject, temp: number, units: Units): string {
   }
   if (min != null && temp < min) return `${t}, below ${limit(min, units)}; not long enough to alert.`;
   if (s.defrosting) return `${t}, defrosting.`;
-  return min == null && max == null ? `${t}. No limits are set.` : `${t}, within its limits.`;
+  return min == null && max == null ? `${t}.` : `${t}, within its limits.`;
 }
 
 function about(a: Alert, s: Subject, units: Units, now: number): string {
@@ -69,8 +80,9 @@ export function fleetSentence(byCondition: Record<Condition, number>): string {
   if (total === 0) return 'No devices yet.';
   const trouble = total - byCondition.ok;
   if (trouble === 0) return `Everything is fine (${count(total, 'device')}).`;
+  if (byCondition.unjudged === trouble) return total === 1 ? 'Your only device is not judged: nobody is alerted.' : `${grouped(trouble)} of ${grouped(total)} ${trouble === 1 ? 'is' : 'are'} not judged: nobody is alerted.`;
   if (byCondition.offline === total) return total === 1 ? 'Your only device is offline.' : `All ${count(total, 'device')} are offline.`;
-  return `${trouble.toLocaleString('en-GB')} of ${total.toLocaleString('en-GB')} ${trouble === 1 ? 'needs' : 'need'} attention.`;
+  return `${grouped(trouble)} of ${grouped(total)} ${trouble === 1 ? 'needs' : 'need'} attention.`;
 }
 
 /** freshness: "5 s ago", "never". */

@@ -51,16 +51,21 @@ describe('times', () => {
 
 describe('conditions', () => {
   test('a device has the worst of its alerts', () => {
-    expect(conditionOf({ status: 'online' }, [])).toBe('ok');
-    expect(conditionOf({ status: 'offline' }, [])).toBe('offline');
-    expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' })])).toBe('predicted');
+    expect(conditionOf({ status: 'online', judged: true }, [])).toBe('ok');
+    expect(conditionOf({ status: 'offline', judged: true }, [])).toBe('offline');
+    expect(conditionOf({ status: 'online', judged: true }, [alert({ type: 'refrigerant_leak_suspected' })])).toBe('predicted');
     const explained = alert({ type: 'high_discharge_temperature', suppressed_by: 7 });
     const leak = alert({ type: 'refrigerant_leak_suspected', suppressed_by: null });
-    expect(conditionOf({ status: 'online' }, [explained, leak])).toBe('predicted');
+    expect(conditionOf({ status: 'online', judged: true }, [explained, leak])).toBe('predicted');
     expect(worstAlert([explained, leak])).toBe(leak);
-    expect(conditionOf({ status: 'offline' }, [alert({ type: 'device_offline' })])).toBe('offline');
-    expect(conditionOf({ status: 'online' }, [alert({ type: 'refrigerant_leak_suspected' }), alert({})])).toBe('warning');
-    expect(conditionOf({ status: 'offline' }, [alert({ severity: 'critical' })])).toBe('critical');
+    expect(conditionOf({ status: 'offline', judged: true }, [alert({ type: 'device_offline' })])).toBe('offline');
+    expect(conditionOf({ status: 'online', judged: true }, [alert({ type: 'refrigerant_leak_suspected' }), alert({})])).toBe('warning');
+    expect(conditionOf({ status: 'offline', judged: true }, [alert({ severity: 'critical' })])).toBe('critical');
+  });
+  test('a device that nobody judges is never ok', () => {
+    expect(conditionOf({ status: 'online', judged: false }, [])).toBe('unjudged');
+    expect(conditionOf({ status: 'offline', judged: false }, [])).toBe('offline');
+    expect(conditionOf({ status: 'online', judged: false }, [alert({})])).toBe('warning');
   });
   test('of equals the oldest explains it', () => {
     const old = alert({ id: 2, triggered_at: '2026-11-20T10:00:00Z' });
@@ -69,7 +74,7 @@ describe('conditions', () => {
 });
 
 describe('sentences', () => {
-  const device: Subject = { name: 'Back walk-in', status: 'online', lastSeenAt: now - 5000, temp: -8.2, limits: { temp_min: -30, temp_max: -15 }, alerts: [] };
+  const device: Subject = { name: 'Back walk-in', status: 'online', lastSeenAt: now - 5000, temp: -8.2, limits: { temp_min: -30, temp_max: -15 }, alerts: [], judged: true };
   test.each<[string, Partial<Subject>, string]>([
     ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34 min. Limit −15\u202f°C.'],
     ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
@@ -77,11 +82,12 @@ describe('sentences', () => {
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1 h; the temperature shown is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
-    ['no limits', { limits: null }, '−8.2\u202f°C. No limits are set.'],
+    ['no limits', { limits: null, judged: false }, '−8.2\u202f°C. Nobody is alerted: choose its type or set limits.'],
+    ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
     ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34 min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
 
-  const none = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };
+  const none = { critical: 0, warning: 0, predicted: 0, offline: 0, unjudged: 0, ok: 0 };
   test.each([
     [none, 'No devices yet.'],
     [{ ...none, ok: 1 }, 'Everything is fine (1 device).'],
@@ -89,5 +95,8 @@ describe('sentences', () => {
     [{ ...none, ok: 46, critical: 1, offline: 1 }, '2 of 48 need attention.'],
     [{ ...none, ok: 46, predicted: 1 }, '1 of 47 needs attention.'],
     [{ ...none, offline: 12 }, 'All 12 devices are offline.'],
+    [{ ...none, ok: 46, unjudged: 2 }, '2 of 48 are not judged: nobody is alerted.'],
+    [{ ...none, unjudged: 1 }, 'Your only device is not judged: nobody is alerted.'],
+    [{ ...none, ok: 1, warning: 1, unjudged: 1 }, '2 of 3 need attention.'],
   ])('of the fleet %#', (by, want) => expect(fleetSentence(by)).toBe(want));
 });

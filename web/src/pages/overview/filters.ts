@@ -1,6 +1,6 @@
 // What part of the fleet is looked at. The filters live in the address bar.
 import type { Snapshot, Unit } from '../../live/fleet.svelte';
-import type { Condition } from '../../words/condition';
+import { allConditions, type Condition } from '../../words/condition';
 
 export interface Filters {
   q: string;
@@ -27,7 +27,7 @@ export function inPlace(s: Snapshot, f: Filters): boolean {
 
 /** tally counts devices by condition. */
 export function tally(units: Unit[]): Record<Condition, number> {
-  const by: Record<Condition, number> = { critical: 0, warning: 0, predicted: 0, offline: 0, ok: 0 };
+  const by = Object.fromEntries(allConditions.map((c) => [c, 0])) as Record<Condition, number>;
   for (const u of units) by[u.next.condition]++;
   return by;
 }
