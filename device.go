@@ -100,6 +100,51 @@ func (v *DeviceView) Judged(now Time) bool {
 	return Judged(e, &l, v.CurrentTempAt, now)
 }
 
+// Condition is the worst that is known of a device, the worst first.
+type Condition uint8
+
+// The conditions that people see a device in.
+const (
+	ConditionCritical  Condition = iota // an alert that is critical, and no forecast
+	ConditionWarning                    // one that is a warning
+	ConditionPredicted                  // a fault is expected or suspected
+	ConditionOffline
+	ConditionUnjudged // nobody would be alerted if the goods got too warm
+	ConditionOK
+	Conditions // their number
+)
+
+// ConditionOf returns the condition of a device with these active alerts. What
+// another alert explains says nothing of its own.
+func ConditionOf(online, judged bool, alerts []*Alert) Condition {
+	c := ConditionOK
+	switch {
+	case !online:
+		c = ConditionOffline
+	case !judged:
+		c = ConditionUnjudged
+	}
+	for _, a := range alerts {
+		if a.SuppressedBy == 0 {
+			c = min(c, a.Condition())
+		}
+	}
+	return c
+}
+
+// Condition returns the condition in which an active alert puts its device.
+func (a *Alert) Condition() Condition {
+	switch {
+	case a.Prediction != nil || strings.HasSuffix(string(a.Type), "_predicted") || strings.HasSuffix(string(a.Type), "_suspected"):
+		return ConditionPredicted // what is to come is no emergency yet, however grave
+	case a.Severity == Critical:
+		return ConditionCritical
+	case a.Type == DeviceOffline || a.Type == SiteOffline:
+		return ConditionOffline
+	}
+	return ConditionWarning
+}
+
 // ValidSerial tells whether s may be a serial: 1–64 of [A-Za-z0-9._:-] and
 // neither "." nor "..", which a URL path cannot carry.
 func ValidSerial(s string) bool {

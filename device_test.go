@@ -57,3 +57,30 @@ func TestNearestEquipment(t *testing.T) {
 		}
 	}
 }
+
+func TestConditionOf(t *testing.T) {
+	alert := func(kind rimewatch.AlertType, s rimewatch.Severity, suppressedBy int64) *rimewatch.Alert {
+		return &rimewatch.Alert{Type: kind, Severity: s, SuppressedBy: suppressedBy}
+	}
+	warm, leak := rimewatch.HighTemperature, rimewatch.RefrigerantLeakSuspected
+	for name, c := range map[string]struct {
+		online, judged bool
+		alerts         []*rimewatch.Alert
+		want           rimewatch.Condition
+	}{
+		"fine":                      {true, true, nil, rimewatch.ConditionOK},
+		"nobody judges it":          {true, false, nil, rimewatch.ConditionUnjudged},
+		"silent and never judged":   {false, false, nil, rimewatch.ConditionOffline},
+		"the worst counts":          {true, true, []*rimewatch.Alert{alert(leak, rimewatch.Critical, 0), alert(warm, rimewatch.Warning, 0)}, rimewatch.ConditionWarning},
+		"a forecast is no fire":     {true, true, []*rimewatch.Alert{alert(leak, rimewatch.Critical, 0)}, rimewatch.ConditionPredicted},
+		"critical":                  {false, true, []*rimewatch.Alert{alert(warm, rimewatch.Critical, 0)}, rimewatch.ConditionCritical},
+		"its silence as an alert":   {false, true, []*rimewatch.Alert{alert(rimewatch.DeviceOffline, rimewatch.Warning, 0)}, rimewatch.ConditionOffline},
+		"explained by another one":  {true, true, []*rimewatch.Alert{alert(warm, rimewatch.Critical, 7)}, rimewatch.ConditionOK},
+		"offline for a long time":   {false, true, []*rimewatch.Alert{alert(rimewatch.DeviceOffline, rimewatch.Critical, 0)}, rimewatch.ConditionCritical},
+		"not judged with a warning": {true, false, []*rimewatch.Alert{alert(warm, rimewatch.Warning, 0)}, rimewatch.ConditionWarning},
+	} {
+		if got := rimewatch.ConditionOf(c.online, c.judged, c.alerts); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

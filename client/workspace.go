@@ -24,7 +24,18 @@ type Summary struct {
 	TemperatureCompliance float64        `json:"temperature_compliance"` // 0–100, last 24 h
 	DataCoverage          float64        `json:"data_coverage"`          // 0–100, last 24 h
 	StrictCompliance      float64        `json:"strict_compliance"`      // 0–100, without forgiveness
+	Conditions            Conditions     `json:"conditions"`
 	ComputedAt            rimewatch.Time `json:"computed_at"`
+}
+
+// Conditions are numbers of devices by the worst that is known of each.
+type Conditions struct {
+	Critical  int `json:"critical"`
+	Warning   int `json:"warning"`
+	Predicted int `json:"predicted"`
+	Offline   int `json:"offline"`
+	Unjudged  int `json:"unjudged"`
+	OK        int `json:"ok"`
 }
 
 // Summary returns the health of all devices.

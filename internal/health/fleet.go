@@ -1,5 +1,7 @@
 package health
 
+import "github.com/rimewatch/rimewatch"
+
 // steps is the number of scores that one decimal can tell apart.
 const steps = 1001
 
@@ -13,6 +15,13 @@ type Share struct {
 	score   uint16 // tenths + 1, 0 = none
 	// unjudged devices are counted and have no score: see rimewatch.Judged.
 	unjudged bool
+	seenAs   uint8 // 1 + the condition in which people see it, 0 = none
+}
+
+// SeenAs returns the share of a device that people see in a condition.
+func (s Share) SeenAs(c rimewatch.Condition) Share {
+	s.seenAs = uint8(c) + 1
+	return s
 }
 
 // NewShare makes the share of a device that was heard of, with its score 0–100.
@@ -40,6 +49,7 @@ type Fleet struct {
 	scores   [steps]int32 // devices by score in tenths
 	devices  int          // with a score
 	unjudged int
+	seen     [rimewatch.Conditions]int
 	tenths   int64 // sum of scores
 	covered  int64
 	in       int64
@@ -55,6 +65,9 @@ func (f *Fleet) Replace(former, share Share) {
 }
 
 func (f *Fleet) add(s Share, sign int64) {
+	if s.seenAs != 0 {
+		f.seen[s.seenAs-1] += int(sign)
+	}
 	if s.unjudged {
 		f.unjudged += int(sign)
 	}
@@ -71,6 +84,9 @@ func (f *Fleet) add(s Share, sign int64) {
 
 // Devices is the number of devices that have a score.
 func (f *Fleet) Devices() int { return f.devices }
+
+// Seen is the number of devices that people see in a condition.
+func (f *Fleet) Seen(c rimewatch.Condition) int { return f.seen[c] }
 
 // Unjudged is the number of devices that are not judged.
 func (f *Fleet) Unjudged() int { return f.unjudged }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 func (r *rig) excursions() []rimewatch.Excursion {
@@ -140,7 +141,9 @@ func TestNotJudged(t *testing.T) {
 		if v := r.view("M"); v.Judged(r.now()) {
 			t.Error("a device without limits is judged")
 		}
+		same(t, "conditions", sum.Conditions, wire.Conditions{Unjudged: 1, OK: 1, Offline: 2})
 		time.Sleep(25 * time.Hour)
+		same(t, "conditions after a day of silence", r.in.Summary(r.ws).Conditions, wire.Conditions{Critical: 2, Offline: 2}) // silent for a day
 		same(t, "after a day of silence", r.in.Summary(r.ws).UnjudgedDevices, 3)
 		if v := r.view("C"); v.Judged(r.now()) {
 			t.Error("a device without temperatures is judged")

@@ -283,7 +283,7 @@ func (w *recovery) putLive() {
 					}
 					state := w.memory.state(u)
 					u.mirror(state)
-					u.share = shareOf(state, u.cfg, u.createdAt, now)
+					u.share = shareOf(u, state, u.cfg, now)
 					live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
 					touched = appendTouched(touched, state, u.alerts)
 					due[from+i] = earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts))
@@ -314,7 +314,7 @@ func (w *recovery) putLive() {
 // putLiveOne does so for a unit whose state does not stay in memory.
 func (w *recovery) putLiveOne(u *unit, state *engine.State) {
 	u.mirror(state)
-	u.share = shareOf(state, u.cfg, u.createdAt, w.clock())
+	u.share = shareOf(u, state, u.cfg, w.clock())
 	w.store.PutLive([]store.LiveWrite{{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)}}, appendTouched(nil, state, u.alerts))
 	w.setDeadline(u, state)
 	w.findOrphans(u, state)

@@ -64,7 +64,12 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning, UnjudgedDevices: t.fleet.Unjudged(),
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
 		StrictCompliance: t.fleet.StrictCompliance(),
-		ComputedAt:       s.clock(),
+		Conditions: wire.Conditions{
+			Critical: t.fleet.Seen(rimewatch.ConditionCritical), Warning: t.fleet.Seen(rimewatch.ConditionWarning),
+			Predicted: t.fleet.Seen(rimewatch.ConditionPredicted), Offline: t.fleet.Seen(rimewatch.ConditionOffline),
+			Unjudged: t.fleet.Seen(rimewatch.ConditionUnjudged), OK: t.fleet.Seen(rimewatch.ConditionOK),
+		},
+		ComputedAt: s.clock(),
 	}
 }
 
@@ -101,20 +106,20 @@ func (s *Service) total(workspaceID int64) *totals {
 }
 
 // shareOf returns what a unit contributes to its fleet.
-func shareOf(state *engine.State, cfg *engine.Config, createdAt, now rimewatch.Time) health.Share {
+func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) health.Share {
 	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now)
+	share := health.Share{}
 	switch {
 	case state.Presence.LastSeen == 0 && judged: // nothing to judge by yet
-		return health.Share{}
 	case state.Presence.LastSeen == 0:
-		return health.NewUnjudgedShare(health.Compliance{})
+		share = health.NewUnjudgedShare(health.Compliance{})
+	case judged:
+		c := state.Circumstances(cfg, now)
+		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.createdAt))
+	default:
+		share = health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.createdAt))
 	}
-	compliance := state.Health.Compliance(&cfg.Health, now, createdAt)
-	if !judged {
-		return health.NewUnjudgedShare(compliance)
-	}
-	c := state.Circumstances(cfg, now)
-	return health.NewShare(state.Health.Score(&c), compliance)
+	return share.SeenAs(rimewatch.ConditionOf(state.Presence.Online, judged, u.alerts))
 }
 
 // shares keep up what the units contribute to their fleets. Of the writer
@@ -136,7 +141,7 @@ func (x *shares) changed(u *unit) {
 
 // refresh brings what a unit contributes to its fleet up to date. Under mu.
 func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
-	share := shareOf(state, cfg, u.createdAt, now)
+	share := shareOf(u, state, cfg, now)
 	if share != u.share {
 		x.total(u.workspaceID).fleet.Replace(u.share, share)
 	}

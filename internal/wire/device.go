@@ -116,7 +116,18 @@ type HealthSummary struct {
 	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices whose goods nobody watches: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
+	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known of it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
+}
+
+// Conditions are numbers of devices by the worst that is known of each.
+type Conditions struct {
+	Critical  int `json:"critical"`
+	Warning   int `json:"warning"`
+	Predicted int `json:"predicted" doc:"A fault is expected or suspected."`
+	Offline   int `json:"offline"`
+	Unjudged  int `json:"unjudged" doc:"Online and without an alert, but not judged."`
+	OK        int `json:"ok"`
 }
 
 // SiteRef is a site as it stands in devices and alerts.

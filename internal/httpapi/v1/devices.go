@@ -111,6 +111,7 @@ type DeviceListInput struct {
 	Status        string `query:"status" enum:"online,offline" doc:"Only devices in this state."`
 	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only devices of this type. An unknown type returns an empty list."`
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
+	Attention     string `query:"attention" enum:"true" doc:"Only devices that need attention: with an active alert, offline or not judged."`
 	Judged        string `query:"judged" enum:"true,false" doc:"Only devices that are judged, or those that are not."`
 	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
 }
@@ -125,6 +126,9 @@ func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceLi
 	c := httpapi.CallOf(ctx)
 	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
 	now := a.Now()
+	if in.Attention != "" {
+		f.AttentionAt = now
+	}
 	if in.Judged != "" {
 		f.Judged = &store.Judged{Is: in.Judged == "true", At: now}
 	}

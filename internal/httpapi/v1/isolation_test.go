@@ -16,11 +16,12 @@ import (
 // one what a stranger needs to name it in a body.
 type isolationRig struct {
 	*notifyRig
+	theirReport string           // the id of one that the first workspace makes
 	theirs, own map[string]int64 // ids of the first workspace, and of the stranger's
 }
 
 func newIsolationRig(t *testing.T) *isolationRig {
-	r := &isolationRig{newNotifyRig(t), make(map[string]int64), make(map[string]int64)}
+	r := &isolationRig{notifyRig: newNotifyRig(t), theirs: make(map[string]int64), own: make(map[string]int64)}
 	r.fill(func(q request) request { return r.browser(q) }, "A", r.theirs)
 	r.fill(func(q request) request { return as(r.stranger, q) }, "B", r.own)
 	list, err := r.accounts.Tokens(t.Context(), account.Operator(r.workspace.ID))
@@ -33,6 +34,10 @@ func newIsolationRig(t *testing.T) *isolationRig {
 		t.Fatal(err)
 	}
 	r.theirs["members"] = people[0].UserID
+	r.theirs["reports"] = 0 // has an id of letters
+	if r.theirReport, _ = r.do(post("/v1/reports/jobs?format=csv", r.read, "")).get("data.job.id").(string); r.theirReport == "" {
+		t.Fatal("no report is made")
+	}
 	return r
 }
 
@@ -102,7 +107,11 @@ func TestStrangersFindNothing(t *testing.T) {
 			a := r.do(as(r.stranger, q))
 			return a.status, strings.ReplaceAll(a.body, a.header.Get(httpapi.RequestIDHeader), "")
 		}
-		status, body := ask("A", fmt.Sprint(id))
+		named := fmt.Sprint(id)
+		if kind == "reports" {
+			named = r.theirReport
+		}
+		status, body := ask("A", named)
 		_, missing := ask("Zz", "987654")
 		if status != http.StatusNotFound || body != missing {
 			t.Errorf("%s: %d %s%s", rt.ID, status, body, missing)

@@ -251,6 +251,9 @@ func (s *Core) Devices(ctx context.Context, workspaceID int64, f store.DeviceFil
 		if !d.matches(&f, query) || (f.Judged != nil && s.fleet.judged(d, f.Judged.At) != f.Judged.Is) {
 			continue
 		}
+		if f.AttentionAt != 0 && d.live.ActiveAlerts == 0 && d.live.Status == rimewatch.Online && s.fleet.judged(d, f.AttentionAt) {
+			continue
+		}
 		total++
 		if i < start {
 			continue

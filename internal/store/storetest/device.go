@@ -80,6 +80,8 @@ func (f *fixture) deviceList() {
 		f.equal(where+" not judged", total, 25) // none has a temperature
 		_, total, _ = serials(store.DeviceFilter{Judged: &store.Judged{Is: true, At: f.now}}, store.Page{Limit: 1})
 		f.equal(where+" judged", total, 0)
+		_, total, _ = serials(store.DeviceFilter{AttentionAt: f.now}, store.Page{Limit: 1})
+		f.equal(where+" that need attention", total, 25) // all are offline
 		got, total, last := serials(store.DeviceFilter{}, store.Page{Limit: 2, Offset: 3})
 		f.equal(where, got, []string{"S-03", "S-04"})
 		f.equal(where, total, 25)

@@ -1,0 +1,137 @@
+package v1
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/report"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// TemperatureLogInput are the parameters of a temperature log.
+type TemperatureLogInput struct {
+	SiteID       int64  `query:"site_id" minimum:"1" doc:"Devices of this site. Default: of all sites."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only this device."`
+	From         string `query:"from" maxLength:"40" doc:"Start, included: an RFC 3339 time, or a date, which begins at midnight of the log's time zone. Default: 30 days before to."`
+	To           string `query:"to" maxLength:"40" doc:"End, not included, in the same forms. Default: now."`
+	Format       string `query:"format" enum:"json,csv,pdf" doc:"Default: by the Accept header, otherwise json."`
+}
+
+// TemperatureLogData is the data of the answer with a temperature log.
+type TemperatureLogData struct {
+	Report TemperatureLog `json:"report"`
+}
+
+// TemperatureLog is what devices measured over a period, for inspectors.
+type TemperatureLog struct {
+	Workspace   string                   `json:"workspace"`
+	Site        wire.Maybe[wire.SiteRef] `json:"site" doc:"null when devices of any site were asked for."`
+	Period      ReportPeriod             `json:"period"`
+	GeneratedAt rimewatch.Time           `json:"generated_at" nullable:"false"`
+	Version     string                   `json:"version" doc:"Of the service."`
+	Devices     []ReportedDevice         `json:"devices"`
+	Integrity   ReportIntegrity          `json:"integrity"`
+}
+
+// ReportPeriod is [from, to).
+type ReportPeriod struct {
+	From     rimewatch.Time `json:"from" nullable:"false"`
+	To       rimewatch.Time `json:"to" nullable:"false"`
+	TimeZone string         `json:"timezone" doc:"Whose days are counted: the site's, or the workspace's without one."`
+}
+
+// ReportIntegrity says what the audit trail proves.
+type ReportIntegrity struct {
+	AuditChainOK bool   `json:"audit_chain_ok"`
+	LastHash     string `json:"last_hash" doc:"Of the newest entry, in hexadecimal; empty without one."`
+}
+
+// ReportedDevice is one device's part of a temperature log.
+type ReportedDevice struct {
+	Serial            string                            `json:"serial"`
+	Name              string                            `json:"name"`
+	EquipmentType     string                            `json:"equipment_type"`
+	Site              wire.Maybe[wire.SiteRef]          `json:"site"`
+	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was created."`
+	Min               *float64                          `json:"min" doc:"°C, of the period; null without readings."`
+	Mean              *float64                          `json:"mean" doc:"°C, weighted by time."`
+	Max               *float64                          `json:"max" doc:"°C"`
+	MeanKinetic       *float64                          `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
+	OutOfRangeS       int64                             `json:"out_of_range_s" doc:"s beyond a limit, however short."`
+	InRange           *float64                          `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
+	Coverage          float64                           `json:"coverage" doc:"0–100, share of the period for which there are readings."`
+	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
+	Readings          int64                             `json:"readings"`
+	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days rest on hourly aggregates: their readings have expired."`
+	Days              []ReportedDay                     `json:"days"`
+	Excursions        []ReportedExcursion               `json:"excursions"`
+	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
+	Calibration       wire.Maybe[wire.CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Calibrations      []Calibration                     `json:"calibrations" doc:"Performed before the end of the period, newest first."`
+}
+
+// ReportedDay sums one local day up.
+type ReportedDay struct {
+	Date        string   `json:"date" format:"date" doc:"In the time zone of the period."`
+	Min         *float64 `json:"min" doc:"°C; null without readings."`
+	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
+	Max         *float64 `json:"max" doc:"°C"`
+	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
+	Coverage    float64  `json:"coverage" doc:"0–100"`
+	Readings    int64    `json:"readings"`
+}
+
+// ReportedExcursion is an excursion with what people did about it.
+type ReportedExcursion struct {
+	From              rimewatch.Time           `json:"from" nullable:"false"`
+	To                rimewatch.Time           `json:"to" doc:"null while it lasts."`
+	Limit             float64                  `json:"limit" doc:"°C"`
+	Low               bool                     `json:"low"`
+	Peak              float64                  `json:"peak" doc:"°C"`
+	DurationS         int64                    `json:"duration_s"`
+	DegreeMinutes     float64                  `json:"degree_minutes"`
+	Cause             rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown"`
+	AlertID           *int64                   `json:"alert_id"`
+	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
+}
+
+func (a records) reportJSON(q *reportQuery) TemperatureLog {
+	r := &q.report
+	out := TemperatureLog{
+		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
+		Devices: make([]ReportedDevice, len(r.Devices)), Integrity: ReportIntegrity{r.Integrity.ChainOK, r.Integrity.LastHash},
+	}
+	for i := range r.Devices {
+		out.Devices[i] = a.reportedDevice(&r.Devices[i], q.devices[i].Site, r.GeneratedAt)
+	}
+	return out
+}
+
+func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
+	t := &d.Totals
+	out := ReportedDevice{
+		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
+		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
+		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
+		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
+		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Calibrations: make([]Calibration, len(d.Calibrations)),
+	}
+	if d.Equipment.Category == rimewatch.CategoryMedical {
+		out.MeanKinetic = t.Kinetic
+	}
+	out.Calibration, _ = calibrationState(&d.Device, now)
+	for i := range d.Days {
+		day := &d.Days[i]
+		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.Coverage, day.Readings}
+	}
+	for i := range d.Excursions {
+		e := &d.Excursions[i]
+		x := a.excursionJSON(&e.Excursion, now)
+		out.Excursions[i] = ReportedExcursion{
+			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
+		}
+	}
+	for i := range d.Calibrations {
+		out.Calibrations[i] = calibrationJSON(&d.Calibrations[i])
+	}
+	return out
+}
