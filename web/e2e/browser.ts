@@ -27,6 +27,8 @@ export class Visitor {
   private marks = 0;
   /** Its session is going to be ended elsewhere: whatever it asks is refused with 401, however often it asks. */
   endsElsewhere = false;
+  /** Its network is cut: the browser writes an error for each request that fails. */
+  cutOff = false;
 
   private constructor(
     readonly page: Page,
@@ -49,6 +51,7 @@ export class Visitor {
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
     if (status === 401 && this.endsElsewhere) return;
+    if (this.cutOff && /net::ERR_|WebSocket connection/.test(m.text())) return;
     if (i >= 0) this.declared.splice(i, 1);
     else this.trouble.push(`console: ${m.text()} ${url}`);
   }

@@ -64,6 +64,25 @@ describe('what nobody judges', () => {
   });
 });
 
+describe('the connection', () => {
+  it('comes back by itself, and never speaks like a dead fridge', async () => {
+    visitor.cutOff = true;
+    await page.route('**/api/v1/policies', (r) => r.abort());
+    await page.goto('/policies');
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    await page.unroute('**/api/v1/policies');
+    await page.getByRole('heading', { name: /privacy/i }).first().waitFor();
+    await page.goto('/');
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    await page.context().setOffline(true);
+    await page.getByText(/^Not connected, values from \d\d:\d\d$/).waitFor();
+    expect(await page.getByRole('status').getByText('Offline').count()).toBe(0);
+    await page.context().setOffline(false);
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    visitor.cutOff = false;
+  });
+});
+
 describe('a log of more than five hundred devices', () => {
   beforeAll(async () => {
     const rows = Array.from({ length: 600 }, (_, i) => `S-${i},Unit ${i},walkin_cooler`);
@@ -85,5 +104,31 @@ describe('a log of more than five hundred devices', () => {
     await link.waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
     expect(download.suggestedFilename()).toMatch(/^temperature-log-.*\.csv$/);
+  });
+});
+
+describe('the overview', () => {
+  it('says how the whole fleet is before all of it is here', async () => {
+    const first = page.waitForResponse((r) => r.url().includes('attention=true'));
+    // All devices come later than the screen is ready: here, not before it was looked at.
+    let go = () => {};
+    const looked = new Promise<void>((done) => (go = done));
+    await page.route(/per_page=1000/, async (r) => {
+      await looked;
+      await r.continue();
+    });
+    await page.goto('/');
+    await first;
+    const { conditions, total_devices } = (await api.send('GET', '/v1/devices/health/summary')).data;
+    expect(conditions).toEqual({ critical: 0, warning: 0, predicted: 0, offline: 600, unjudged: 1, ok: 1 });
+    await page.getByRole('heading', { name: `${total_devices - conditions.ok} of ${total_devices} need attention.` }).waitFor();
+    await page.getByRole('button', { name: `Offline ${conditions.offline}` }).waitFor();
+    go();
+    await page.getByRole('button', { name: /^OK 1$/ }).click();
+    await expect.poll(() => page.getByRole('list', { name: 'Devices' }).getByRole('listitem').count()).toBe(1);
+    await page.unroute(/per_page=1000/);
+    // What is filtered is what the headline counts.
+    await page.goto('/?q=back');
+    await page.getByRole('heading', { name: 'Everything is fine (1 device).' }).waitFor();
   });
 });

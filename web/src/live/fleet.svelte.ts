@@ -52,7 +52,11 @@ function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[
 
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
 const pollEvery = 10_000; // ms
-const pageSize = 100;
+const pageSize = 1000; // the server may give less
+const pagesAtOnce = 3;
+const firstAttention = 200; // devices that need attention, asked for first
+const firstOthers = 60; // and of all, as many as a screen shows
+const mostLatest = 2000; // devices; of larger fleets the stream says what is new
 const past = 36 * 3_600_000; // ms of resolved alerts; some began before the day that is shown
 const mostPast = 2000; // resolved alerts
 
@@ -66,6 +70,8 @@ class Fleet implements Listener {
   summary = $state.raw<Summary | null>(null);
   /** The number of devices, known before all are here. */
   total = $state(0);
+  /** Whether all devices are here; until then the summary knows how many there are of what. */
+  complete = $state(false);
   /** Changes whenever any alert does; pages that list alerts ask again. */
   alertsChanged = $state(0);
   /** Active alerts that are not about one device. */
@@ -88,18 +94,24 @@ class Fleet implements Listener {
     this.failure = null;
     stream.start(this);
     try {
-      const [types, sites] = await Promise.all([ask(api.GET('/v1/equipment-types')), ask(api.GET('/v1/sites')), this.loadSummary()]);
+      // What is on the screen first, all at once: no answer waits for another.
+      const [types, sites] = await Promise.all([ask(api.GET('/v1/equipment-types')), ask(api.GET('/v1/sites')), this.loadSummary(), this.holding(generation, () => this.loadFirst(generation))]);
+      if (generation !== this.generation) return;
       this.types = types.equipment_types;
       this.sites = sites.sites;
-      // First listen, then ask: so nothing falls between.
+      this.status = 'ready';
+      // First listen, then ask for all: so nothing falls between.
       await stream.opened(1000);
       await this.load(generation);
     } catch (e) {
       if (generation !== this.generation) return;
-      stream.stop();
-      this.failure = e as Error;
-      this.status = 'failed';
-      return;
+      if (this.status !== 'ready') {
+        stream.stop();
+        this.failure = e as Error;
+        this.status = 'failed';
+        return;
+      }
+      stream.answered(false); // what is here stays; the rest is asked for again
     }
     if (generation !== this.generation) return;
     this.pollSoon();
@@ -117,6 +129,7 @@ class Fleet implements Listener {
     this.units = [];
     this.sites = [];
     this.summary = null;
+    this.complete = false;
     this.status = 'idle';
   }
 
@@ -136,13 +149,13 @@ class Fleet implements Listener {
 
   // ---- loading
 
-  /** load asks for everything. What the stream says meanwhile is held back: the
+  /** holding runs a load. What the stream says meanwhile is held back: the
    * answers may be older. */
-  private async load(generation: number) {
+  private async holding(generation: number, run: () => Promise<void>) {
     this.loads++;
     this.held ??= [];
     try {
-      await this.loadAll(generation);
+      await run();
     } finally {
       if (--this.loads === 0) {
         const held = this.held ?? [];
@@ -152,30 +165,61 @@ class Fleet implements Listener {
     }
   }
 
+  /** loadFirst asks for what the overview shows before anybody scrolls. */
+  private async loadFirst(generation: number) {
+    const of = (query: { per_page: number; attention?: 'true' }) => ask(api.GET('/v1/devices', { params: { query } }));
+    const [attention, some, { alerts }] = await Promise.all([
+      of({ per_page: firstAttention, attention: 'true' }),
+      of({ per_page: firstOthers }),
+      ask(api.GET('/v1/alerts', { params: { query: { status: 'active', per_page: 100 } } })),
+    ]);
+    if (generation !== this.generation) return;
+    this.total = some.pagination.total ?? 0;
+    for (const d of [...attention.devices, ...some.devices]) this.put(d);
+    this.spread(alerts);
+    this.order();
+  }
+
+  /** load asks for everything. */
+  private load(generation: number) {
+    return this.holding(generation, () => this.loadAll(generation));
+  }
+
   private async loadAll(generation: number) {
-    const alerts = this.loadAlerts();
-    alerts.catch(() => {}); // is awaited below
+    const [alerts, devices] = await Promise.all([this.loadAlerts(), this.loadDevices()]);
+    if (generation !== this.generation) return;
     const seen = new Set<number>();
-    for await (const page of pages((cursor) => ask(api.GET('/v1/devices', { params: { query: { per_page: pageSize, cursor } } })))) {
-      if (generation !== this.generation) return;
-      this.total = page.pagination.total ?? this.total;
-      for (const d of page.devices) {
-        seen.add(d.id);
-        this.put(d);
-      }
-      if (this.status === 'loading' && seen.size === page.devices.length) {
-        // The first page can be looked at while the others come in.
-        this.spread(await alerts);
-        this.order();
-        this.status = 'ready';
-      }
+    for (const d of devices) {
+      seen.add(d.id);
+      this.put(d);
     }
     for (const [id] of this.byID) if (!seen.has(id)) this.byID.delete(id);
     this.total = this.byID.size;
-    this.spread(await alerts);
+    this.spread(alerts);
     this.order();
+    this.complete = true;
     this.status = 'ready';
-    await this.loadLatest();
+    if (this.total <= mostLatest) await this.loadLatest();
+  }
+
+  /** All devices, several pages at a time. Pages by number leave a device out
+   * when another is deleted meanwhile: the whole list is then asked for again. */
+  private async loadDevices(): Promise<Device[]> {
+    const page = (n: number) => ask(api.GET('/v1/devices', { params: { query: { per_page: pageSize, page: n } } }));
+    for (;;) {
+      const first = await page(1);
+      const { total, last_page: last } = first.pagination;
+      const got = [first];
+      let next = 2;
+      const fetcher = async () => {
+        while (next <= (last ?? 1)) {
+          const n = next++;
+          got[n - 1] = await page(n);
+        }
+      };
+      await Promise.all(Array.from({ length: pagesAtOnce }, fetcher));
+      if (got.every((p) => (p.pagination.total ?? 0) >= (total ?? 0))) return got.flatMap((p) => p.devices);
+    }
   }
 
   /** The active alerts, and those of the last day for the history strips. */
@@ -335,12 +379,12 @@ class Fleet implements Listener {
   private pollSoon() {
     const generation = this.generation;
     // A large fleet is asked for less often: it costs the server more.
-    const every = stream.connection === 'live' ? 30_000 : pollEvery * Math.max(1, Math.ceil(this.total / 500));
+    const every = stream.connection === 'live' && this.complete ? 30_000 : pollEvery * Math.max(1, Math.ceil(this.total / 500));
     this.pollTimer = setTimeout(async () => {
       try {
         if (document.visibilityState === 'visible') {
           await this.loadSummary();
-          if (stream.connection !== 'live') await this.load(generation);
+          if (stream.connection !== 'live' || !this.complete) await this.load(generation);
           stream.answered(true);
         }
       } catch {
