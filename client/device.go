@@ -53,8 +53,16 @@ type Device struct {
 	LatestReading      *StoredReading    `json:"latest_reading"`
 	Calibration        *CalibrationState `json:"calibration"` // nil when no probe was ever calibrated
 	Offsets            []DeviceOffset    `json:"offsets"`     // by From
+	Maintenance        *MaintenanceState `json:"maintenance"` // the window that it is in, nil when it is in none
 	CreatedAt          rimewatch.Time    `json:"created_at"`
 	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+}
+
+// MaintenanceState is the maintenance window that a device is in.
+type MaintenanceState struct {
+	ID     int64          `json:"id"`
+	EndsAt rimewatch.Time `json:"ends_at"`
+	Reason string         `json:"reason"`
 }
 
 // CalibrationState is what a device's calibrations come to.
