@@ -172,6 +172,16 @@ var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "S
 
 const relearningEnding = "Learning what is normal again"
 
+// typeNames are those of types whose headlines depend on the alert.
+var typeNames = map[rimewatch.AlertType]string{
+	rimewatch.SensorFault:                "Faulty sensor",
+	rimewatch.ExcessiveRunTime:           "Compressor running too much",
+	rimewatch.CompressorFailurePredicted: "Compressor failure expected",
+	rimewatch.RefrigerantLeakSuspected:   "Possible refrigerant leak",
+	rimewatch.CondenserFoulingSuspected:  "Possible condenser problem",
+	rimewatch.EvaporatorIcingSuspected:   "Possible evaporator icing",
+}
+
 // relearning says why an alert has ended that was based on what was normal for
 // its unit.
 func relearning(why rimewatch.Relearning) string {
@@ -223,4 +233,36 @@ func Measure(metric string) string {
 		return strings.ToLower(first) + rest
 	}
 	return label
+}
+
+// ScoreDriver says what a component of a device's health score stands for.
+func ScoreDriver(component string) string {
+	switch component {
+	case "temperature":
+		return "Product temperature out of its limits within the last day."
+	case "discharge_suction":
+		return "Discharge or suction temperature out of range."
+	case "electrical":
+		return "Voltage, current or power supply out of range."
+	case "vibration":
+		return "The compressor vibrates more than it should."
+	case "cycling":
+		return "The compressor starts too often or runs too long."
+	case "predicted_fault":
+		return "A fault is predicted."
+	case "sensor_fault":
+		return "A sensor reports implausible values."
+	case "data_freshness":
+		return "Readings are missing."
+	case "calibration":
+		return "The calibration of a probe is overdue."
+	case "open_critical_alert":
+		return "A critical alert is active."
+	case "open_warning_alert":
+		return "A warning is active."
+	case "offline":
+		return "The device is offline."
+	default:
+		return component
+	}
 }

@@ -49,6 +49,12 @@ func or(s, otherwise string) string {
 	return otherwise
 }
 
+// TypeName names a type of alert, by which people choose it where they route and
+// silence alerts: "Too warm".
+func TypeName(t rimewatch.AlertType) string {
+	return or(typeNames[t], conditions[key{t, ""}].title)
+}
+
 // Title is the headline of an alert: "Too warm", "Dirty condenser: about 6 days
 // until it fails". It stands alone and stays the same when the alert is over.
 func Title(a *rimewatch.Alert) string {

@@ -251,3 +251,26 @@ func TestQuantities(t *testing.T) {
 		}
 	}
 }
+
+// TestTypesOfTheUI holds the names of alert types that the UI has against these.
+func TestTypesOfTheUI(t *testing.T) {
+	const path = "../../web/src/words/types.ts"
+	var b strings.Builder
+	b.WriteString("// Code generated from internal/phrase by `go test ./internal/phrase -update`. DO NOT EDIT.\n\n/** types names the types of alerts. */\nexport const types: Record<string, string> = {\n")
+	for _, typ := range rimewatch.AlertTypes() {
+		name := phrase.TypeName(typ)
+		if name == "" || strings.Contains(name, "%") {
+			t.Errorf("%s has the name %q", typ, name)
+		}
+		fmt.Fprintf(&b, "  %s: '%s',\n", typ, name)
+	}
+	b.WriteString("};\n")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
+		t.Errorf("%s is not made from these words (%v): run go test ./internal/phrase -update", path, err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -51,7 +52,7 @@ func (a devices) deviceHealth(id int64) wire.DeviceHealth {
 	score, drivers := a.cfg.Health.DeviceHealth(id)
 	out := wire.DeviceHealth{Score: &score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
 	for i, d := range drivers {
-		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: driverText(d.Component)}
+		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: phrase.ScoreDriver(d.Component)}
 	}
 	return out
 }
@@ -66,38 +67,6 @@ func compliance(c health.Compliance) wire.Compliance {
 		return &v
 	}
 	return wire.Compliance{TemperatureCompliance: share(c.Percent()), StrictCompliance: share(c.StrictPercent()), DataCoverage: share(c.Coverage())}
-}
-
-// driverText says for people what a component of the score speaks of.
-func driverText(component string) string {
-	switch component {
-	case "temperature":
-		return "Product temperature out of its limits within the last day."
-	case "discharge_suction":
-		return "Discharge or suction temperature out of range."
-	case "electrical":
-		return "Voltage, current or power supply out of range."
-	case "vibration":
-		return "The compressor vibrates more than it should."
-	case "cycling":
-		return "The compressor starts too often or runs too long."
-	case "predicted_fault":
-		return "A fault is predicted."
-	case "sensor_fault":
-		return "A sensor reports implausible values."
-	case "data_freshness":
-		return "Readings are missing."
-	case "calibration":
-		return "The calibration of a probe is overdue."
-	case "open_critical_alert":
-		return "A critical alert is active."
-	case "open_warning_alert":
-		return "A warning is active."
-	case "offline":
-		return "The device is offline."
-	default:
-		return component
-	}
 }
 
 // DeviceData is the data of answers about one device.

@@ -1,38 +1,7 @@
 // What people read instead of the API's words about alerts.
 import type { Alert, Schemas } from '../api/client';
 import { count, humanised } from './format';
-
-const types: Record<string, string> = {
-  high_temperature: 'Too warm',
-  low_temperature: 'Too cold',
-  device_offline: 'Offline',
-  site_offline: 'Site offline',
-  sensor_stale: 'No measurements',
-  sensor_fault: 'Faulty sensor',
-  power_loss: 'No power',
-  low_voltage: 'Voltage too low',
-  high_voltage: 'Voltage too high',
-  high_discharge_temperature: 'Compressor running hot',
-  low_discharge_temperature: 'Discharge line too cold',
-  high_suction_temperature: 'Suction line too warm',
-  low_suction_temperature: 'Suction line too cold',
-  high_amp_draw: 'Current too high',
-  low_amp_draw: 'Current too low',
-  high_vibration: 'Vibration too high',
-  short_cycling: 'Short cycling',
-  compressor_start_failure: 'Compressor failing to start',
-  excessive_run_time: 'Compressor running too much',
-  slow_recovery: 'Slow to recover from defrost',
-  door_open_suspected: 'Door probably open',
-  high_humidity: 'Humidity too high',
-  low_humidity: 'Humidity too low',
-  high_ambient_temperature: 'Surroundings too warm',
-  low_ambient_temperature: 'Surroundings too cold',
-  compressor_failure_predicted: 'Compressor failure expected',
-  refrigerant_leak_suspected: 'Possible refrigerant leak',
-  condenser_fouling_suspected: 'Possible condenser problem',
-  evaporator_icing_suspected: 'Possible evaporator icing',
-};
+import { types } from './types';
 
 /** alertTypes are those that people choose from; the set is open. */
 export const alertTypes = Object.keys(types);
