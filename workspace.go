@@ -104,5 +104,6 @@ type Member struct {
 	WorkspaceID int64
 	UserID      int64
 	Role        Role
+	Provided    bool // made by the groups of a sign-in provider, and ended by them
 	CreatedAt   Time
 }

@@ -106,6 +106,7 @@ func groups() []kong.Group {
 		{Key: "about", Title: "About it:"},
 		{Key: "store", Title: "Store:"},
 		{Key: "network", Title: "Network:"},
+		{Key: "sign-in", Title: "Signing in:"},
 		{Key: "limits", Title: "Limits:"},
 		{Key: "log", Title: "Log:"},
 	}

@@ -19,7 +19,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL, Describe: v1.Describe},
-		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil), inlets.Routes(nil))
+		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil))
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,8 @@ func printPassword(s streams, show bool, password string) error {
 type userResetCmd struct {
 	dataFlag
 	passwordFlag
-	Email string `arg:"" help:"E-mail address of the user."`
+	RemoveSecondFactor bool   `help:"Also remove the user's second factor, for someone who has lost the app and the recovery codes."`
+	Email              string `arg:"" help:"E-mail address of the user."`
 }
 
 // Run sets the password.
@@ -101,6 +102,23 @@ func (c *userResetCmd) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
+		if err := c.secondFactor(ctx, a, s.err); err != nil {
+			return err
+		}
 		return printPassword(s, password == "", set)
 	})
+}
+
+// secondFactor removes the second factor where that was asked for, and otherwise
+// says that there still is one.
+func (c *userResetCmd) secondFactor(ctx context.Context, a *account.Service, out io.Writer) error {
+	if c.RemoveSecondFactor {
+		_, err := a.RemoveFactorOf(ctx, c.Email)
+		return err
+	}
+	has, err := a.HasFactor(ctx, c.Email)
+	if err == nil && has {
+		_, err = fmt.Fprintln(out, "The user has a second factor, which stays; --remove-second-factor removes it.")
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"bytes"
 	"context"
+	"crypto/cipher"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/pquerna/otp"
@@ -67,8 +69,8 @@ const qrSize = 240
 // app. It does not count before ConfirmSecondFactor. Needs the password:
 // CodeValidationFailed with the field current_password. CodeConflict when there
 // is a second factor already.
-func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password string) (FactorKey, error) {
-	u, err := s.confirmPassword(ctx, p, password)
+func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password string, now rimewatch.Time) (FactorKey, error) {
+	u, err := s.confirmPassword(ctx, p, password, now)
 	if err != nil {
 		return FactorKey{}, err
 	}
@@ -88,7 +90,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password s
 	if err := png.Encode(&qr, img); err != nil {
 		return FactorKey{}, err
 	}
-	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, secret)
+	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, s.sealSecret(u.ID, secret))
 }
 
 // ConfirmSecondFactor makes the secret count once the app shows the right code
@@ -105,7 +107,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 	if err != nil {
 		return in, nil, err
 	}
-	step, ok := stepOf(f.Secret, code, now)
+	step, ok := s.stepOf(&f, code, now)
 	if !ok {
 		return in, nil, rimewatch.Invalid("code", "is not the one that the app should show now")
 	}
@@ -124,7 +126,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 // sessions and starts a new one in place of this one. Needs the password, as
 // BeginSecondFactor. CodeNotFound.
 func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, password string, client Client, now rimewatch.Time) (SignedIn, error) {
-	u, err := s.confirmPassword(ctx, p, password)
+	u, err := s.confirmPassword(ctx, p, password, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -137,8 +139,8 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, password 
 // RenewRecoveryCodes replaces all recovery codes of the signed-in person by new
 // ones, which are returned here and never again. Needs the password, as
 // BeginSecondFactor. CodeNotFound without a second factor.
-func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, password string) ([]string, error) {
-	u, err := s.confirmPassword(ctx, p, password)
+func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, password string, now rimewatch.Time) ([]string, error) {
+	u, err := s.confirmPassword(ctx, p, password, now)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +158,38 @@ func (s *Service) restartSessions(ctx context.Context, p Principal, u *rimewatch
 		return SignedIn{}, err
 	}
 	return s.startSession(ctx, u, p.lookedAt, client, strong, now)
+}
+
+// vault is the part of a Service that encrypts what the store keeps of second
+// factors.
+type vault struct {
+	seal cipher.AEAD // nil = it is kept as it is
+	log  *slog.Logger
+}
+
+// sealSecret encrypts the secret of a person's second factor, for that person
+// alone.
+func (s *vault) sealSecret(userID int64, secret []byte) []byte {
+	if s.seal == nil {
+		return secret
+	}
+	return s.seal.Seal(nil, nil, secret, sealedFor(userID))
+}
+
+func sealedFor(userID int64) []byte { return fmt.Appendf(nil, "second factor of user %d", userID) }
+
+// stepOf is stepOf of a stored secret. One that cannot be read, since it was
+// encrypted with a key that is gone, has no code; recovery codes still count.
+func (s *vault) stepOf(f *store.SecondFactor, code string, now rimewatch.Time) (step int64, ok bool) {
+	secret := f.Secret
+	if s.seal != nil {
+		var err error
+		if secret, err = s.seal.Open(nil, nil, f.Secret, sealedFor(f.UserID)); err != nil {
+			s.log.Warn("the secret of a second factor cannot be read: its key is not the one of this data directory; recovery codes still work", "user", f.UserID)
+			return 0, false
+		}
+	}
+	return stepOf(secret, code, now)
 }
 
 // stepOf finds the time step at whose turn an app with the secret shows code.
@@ -211,7 +245,7 @@ func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentia
 	if wait := s.signIns.tryCode(u.ID, now); wait > 0 {
 		return false, &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many wrong codes.", RetryAfter: wait}
 	}
-	if step, ok := stepOf(f.Secret, c.Code, now); ok {
+	if step, ok := s.stepOf(&f, c.Code, now); ok {
 		err = s.store.UseStep(ctx, u.ID, step)
 	} else {
 		_, err = s.store.UseRecoveryCode(store.WithActor(ctx, u.Label()), u.ID, sha256.Sum256([]byte(plainCode(c.Code))))

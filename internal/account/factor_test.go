@@ -1,6 +1,9 @@
 package account
 
 import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/base32"
 	"testing"
 
@@ -23,7 +26,7 @@ func (a app) code(f *fixture, now rimewatch.Time) string {
 // the session that follows.
 func (f *fixture) protect(in SignedIn, now rimewatch.Time) (app, []string, SignedIn) {
 	f.Helper()
-	key, err := f.BeginSecondFactor(f.ctx, in.Principal, password)
+	key, err := f.BeginSecondFactor(f.ctx, in.Principal, password, t0)
 	f.ok(err)
 	a := app{key.Secret}
 	fresh, codes, err := f.ConfirmSecondFactor(f.ctx, in.Principal, a.code(f, now), Client{}, now)
@@ -61,11 +64,11 @@ func TestSecondFactor(t *testing.T) {
 	f := newFixture(t)
 	u := f.person("ada@example.com", rimewatch.RoleViewer)
 	in, elsewhere := f.signIn("ada@example.com", t0), f.signIn("ada@example.com", t0)
-	_, err := f.BeginSecondFactor(f.ctx, in.Principal, "wrong")
+	_, err := f.BeginSecondFactor(f.ctx, in.Principal, "wrong", t0)
 	f.field(err, rimewatch.CodeValidationFailed, "current_password")
 	_, _, err = f.ConfirmSecondFactor(f.ctx, in.Principal, "000000", Client{}, t0)
 	f.code(err, rimewatch.CodeNotFound)
-	_, err = f.BeginSecondFactor(f.ctx, in.Principal, password)
+	_, err = f.BeginSecondFactor(f.ctx, in.Principal, password, t0)
 	f.ok(err)
 	f.signIn("ada@example.com", t0) // nothing is asked for before the app is confirmed
 	_, _, err = f.ConfirmSecondFactor(f.ctx, in.Principal, "x", Client{}, t0)
@@ -78,7 +81,7 @@ func TestSecondFactor(t *testing.T) {
 	}
 	_, err = f.AuthenticateSession(f.ctx, fresh.Secret, t0)
 	f.ok(err)
-	_, err = f.BeginSecondFactor(f.ctx, fresh.Principal, password)
+	_, err = f.BeginSecondFactor(f.ctx, fresh.Principal, password, t0)
 	f.code(err, rimewatch.CodeConflict)
 
 	now := t0 + rimewatch.Minute
@@ -103,7 +106,7 @@ func TestSecondFactor(t *testing.T) {
 	f.ok(err)
 	same(t, state, Factor{t0, recoveryCodes - 1})
 
-	renewed, err := f.RenewRecoveryCodes(f.ctx, fresh.Principal, password)
+	renewed, err := f.RenewRecoveryCodes(f.ctx, fresh.Principal, password, t0)
 	f.ok(err)
 	f.field(signIn(password, codes[4]), rimewatch.CodeUnauthenticated, "code")
 	f.ok(signIn(password, renewed[0]))
@@ -176,4 +179,67 @@ func TestRequiredSecondFactor(t *testing.T) {
 	p, err = f.AuthenticateSession(f.ctx, weak.Secret, t0)
 	f.ok(err)
 	same(t, p.Role, rimewatch.RoleAdmin)
+}
+
+// TestSealedSecrets: the secret of a second factor is not what the store keeps,
+// is of nobody else's use, and is lost with its key, while recovery codes still
+// count.
+func TestSealedSecrets(t *testing.T) {
+	f := newFixture(t)
+	sealed := func(key byte) *Service {
+		block, err := aes.NewCipher(bytes.Repeat([]byte{key}, 32))
+		f.ok(err)
+		seal, err := cipher.NewGCMWithRandomNonce(block)
+		f.ok(err)
+		return New(Config{Store: f.store, Password: cheap, Seal: seal})
+	}
+	f.Service = sealed(1)
+	u, v := f.person("ada@example.com", rimewatch.RoleViewer), f.person("bob@example.com", rimewatch.RoleViewer)
+	a, codes, _ := f.protect(f.signIn("ada@example.com", t0), t0)
+	plain, err := base32.StdEncoding.DecodeString(a.secret)
+	f.ok(err)
+	kept, err := f.store.SecondFactor(f.ctx, u.ID)
+	f.ok(err)
+	if bytes.Contains(kept.Secret, plain) || len(kept.Secret) <= len(plain) {
+		t.Error("the store keeps the secret as it is")
+	}
+	f.ok(f.store.BeginSecondFactor(f.ctx, v.ID, kept.Secret)) // copied to another row
+	_, _, err = f.ConfirmSecondFactor(f.ctx, f.signIn("bob@example.com", t0).Principal, a.code(f, t0), Client{}, t0)
+	f.field(err, rimewatch.CodeValidationFailed, "code")
+	signIn := func(code string, now rimewatch.Time) error {
+		_, err := f.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: password, Code: code}, now)
+		return err
+	}
+	later := t0 + rimewatch.Minute
+	f.ok(signIn(a.code(f, later), later))
+	f.Service = sealed(2)
+	later += rimewatch.Minute
+	f.field(signIn(a.code(f, later), later), rimewatch.CodeUnauthenticated, "code")
+	f.ok(signIn(codes[0], later))
+}
+
+func TestOperatorRemovesFactor(t *testing.T) {
+	f := newFixture(t)
+	f.person("ada@example.com", rimewatch.RoleViewer)
+	has := func(want bool) {
+		t.Helper()
+		got, err := f.HasFactor(f.ctx, "Ada@example.com")
+		f.ok(err)
+		same(t, got, want)
+	}
+	removed := func(want bool) {
+		t.Helper()
+		got, err := f.RemoveFactorOf(f.ctx, "Ada@example.com")
+		f.ok(err)
+		same(t, got, want)
+	}
+	has(false)
+	removed(false)
+	f.protect(f.signIn("ada@example.com", t0), t0)
+	has(true)
+	removed(true)
+	has(false)
+	f.signIn("ada@example.com", t0+1)
+	_, err := f.RemoveFactorOf(f.ctx, "nobody@example.com")
+	f.code(err, rimewatch.CodeNotFound)
 }

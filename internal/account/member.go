@@ -57,6 +57,9 @@ func (s *Service) ChangeRole(ctx context.Context, p Principal, userID int64, rol
 	if err := s.mayManage(p, m.Role); err != nil {
 		return m, err
 	}
+	if m.Provided {
+		return m, rimewatch.Errorf(rimewatch.CodeConflict, "This role comes from a group of the sign-in provider: change it there.")
+	}
 	m.Role = role
 	return m, s.store.PutMember(ctx, &m.Member)
 }

@@ -7,6 +7,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
+// operatorDesk is the part of a Service by which the operator finds and mends what
+// needs no password.
+type operatorDesk struct{ store Store }
+
 func newWorkspace(name string, now rimewatch.Time) rimewatch.Workspace {
 	return rimewatch.Workspace{
 		Name: normalText(name), TimeZone: "UTC",
@@ -44,7 +48,7 @@ func gather(found ...error) error {
 
 // FindWorkspace finds a workspace by name for the operator, and makes it when
 // create is set: CodeNotFound, or CodeValidationFailed with the field name.
-func (s *Service) FindWorkspace(ctx context.Context, name string, create bool, now rimewatch.Time) (rimewatch.Workspace, error) {
+func (s *operatorDesk) FindWorkspace(ctx context.Context, name string, create bool, now rimewatch.Time) (rimewatch.Workspace, error) {
 	w, err := s.store.WorkspaceByName(ctx, normalText(name))
 	if !create || rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return w, err
@@ -83,6 +87,33 @@ func (s *Service) AddUser(ctx context.Context, workspaceID int64, r UserRequest,
 	m.UserID = u.ID
 	u.PasswordHash = ""
 	return u, s.store.PutMember(ctx, &m)
+}
+
+// RemoveFactorOf removes a person's second factor for the operator: CodeNotFound
+// when there is no such person; false when there is no second factor.
+func (s *operatorDesk) RemoveFactorOf(ctx context.Context, email string) (bool, error) {
+	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	if err != nil {
+		return false, err
+	}
+	err = s.store.DeleteSecondFactor(ctx, u.ID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// HasFactor reports whether a person has a second factor, for the operator.
+func (s *operatorDesk) HasFactor(ctx context.Context, email string) (bool, error) {
+	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	if err != nil {
+		return false, err
+	}
+	f, err := s.store.SecondFactor(ctx, u.ID)
+	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+		return false, nil
+	}
+	return err == nil && f.ConfirmedAt != 0, err
 }
 
 // ResetPassword sets a person's password for the operator and ends all of

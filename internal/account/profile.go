@@ -94,7 +94,7 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 // nothing afterwards. CodeValidationFailed with the field current_password when
 // that is wrong, or password when the new one will not do.
 func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password string, client Client, now rimewatch.Time) (SignedIn, error) {
-	u, err := s.confirmPassword(ctx, p, current)
+	u, err := s.confirmPassword(ctx, p, current, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -109,13 +109,16 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 
 // confirmPassword finds the signed-in person who gives the current password:
 // CodeValidationFailed with the field current_password when it is wrong.
-func (s *Service) confirmPassword(ctx context.Context, p Principal, current string) (rimewatch.User, error) {
+func (s *Service) confirmPassword(ctx context.Context, p Principal, current string, now rimewatch.Time) (rimewatch.User, error) {
 	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
 	}
 	u, err := s.store.User(ctx, p.UserID)
 	if err != nil {
 		return u, err
+	}
+	if u.PasswordHash == "" {
+		return u, s.confirmFresh(ctx, p, now)
 	}
 	ok, err := s.hasher.verify(ctx, known, "", u.PasswordHash, current)
 	if err == nil && !ok {
@@ -124,11 +127,30 @@ func (s *Service) confirmPassword(ctx context.Context, p Principal, current stri
 	return u, err
 }
 
+// freshFor is for how long after signing in a person without a password need not
+// show again who they are.
+const freshFor = 10 * rimewatch.Minute
+
+// confirmFresh is confirmPassword of somebody who signs in by a provider and has
+// no password.
+func (s *ownSessions) confirmFresh(ctx context.Context, p Principal, now rimewatch.Time) error {
+	all, err := s.store.Sessions(ctx, p.UserID, now)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if x.ID == p.SessionID && now-x.CreatedAt < freshFor {
+			return nil
+		}
+	}
+	return rimewatch.Invalid("current_password", "is not needed: sign out, sign in again by your provider and repeat this within 10 minutes")
+}
+
 // Erase deletes the signed-in person's account; what was done with it stays in
 // the audit trails. CodeValidationFailed with the field current_password;
 // CodeConflict while a workspace has no other owner.
 func (s *Service) Erase(ctx context.Context, p Principal, password string, now rimewatch.Time) error {
-	u, err := s.confirmPassword(ctx, p, password)
+	u, err := s.confirmPassword(ctx, p, password, now)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (s *Service) runResets(ctx context.Context) {
 			}
 			sent.add(r.email, 1, r.now)
 			u, err := s.store.UserByEmail(ctx, r.email)
-			if err == nil {
+			if err == nil && u.PasswordHash != "" { // without one, a provider says who may sign in
 				err = s.mailReset(ctx, &u, r.now)
 			}
 			if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {

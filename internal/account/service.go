@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -41,6 +42,7 @@ type userStore interface {
 	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
 	UserCount(ctx context.Context) (int, error)
 	EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error)
+	AdmitIdentity(ctx context.Context, id store.Identification, u rimewatch.User, grants map[int64]rimewatch.Role) (rimewatch.User, error)
 	AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error
 	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
 	CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error
@@ -118,6 +120,12 @@ type Config struct {
 	Mail      func(ctx context.Context, l Letter) error
 	PublicURL string
 
+	// Grants are the roles that groups of the sign-in provider give.
+	Grants []Grant
+	// Seal encrypts what must be read again, such as the secrets of second factors;
+	// nil = it is kept as it is.
+	Seal cipher.AEAD
+
 	Rand   io.Reader    // default crypto/rand
 	Logger *slog.Logger // what the background work could not do
 }
@@ -128,6 +136,8 @@ type Service struct {
 	settings
 	tokens
 	ownSessions
+	operatorDesk
+	vault
 	store  Store
 	hasher *hasher
 	rand   io.Reader
@@ -139,6 +149,7 @@ type Service struct {
 	mail      func(context.Context, Letter) error
 	publicURL string
 	resets    chan resetRequest
+	grants    []Grant
 
 	signIns signIns
 
@@ -161,13 +172,14 @@ func New(cfg Config) *Service {
 		cfg.OnRevoke = func(int64) {}
 	}
 	s := &Service{
-		settings: settings{cfg.Store}, ownSessions: ownSessions{cfg.Store},
+		settings: settings{cfg.Store}, ownSessions: ownSessions{cfg.Store}, operatorDesk: operatorDesk{cfg.Store}, vault: vault{cfg.Seal, cfg.Logger},
 		tokens: tokens{store: cfg.Store, rand: cfg.Rand, onRevoke: cfg.OnRevoke},
 		store:  cfg.Store,
 		hasher: newHasher(cfg.Password),
 		rand:   cfg.Rand,
 		log:    cfg.Logger,
 		mail:   cfg.Mail, publicURL: cfg.PublicURL, resets: make(chan resetRequest, resetWaiting),
+		grants:  cfg.Grants,
 		touched: make(map[int64]sessionTouch),
 	}
 	s.tokens.cache.init()

@@ -9,10 +9,12 @@ import (
 )
 
 // How long a session lasts: SessionIdle after its last use, SessionLife after
-// signing in whatever happens.
+// signing in whatever happens. One that a provider has begun ends after
+// ProvidedLife, so that who is dismissed there is out here the next day.
 const (
-	SessionIdle = 30 * rimewatch.Day
-	SessionLife = 90 * rimewatch.Day
+	SessionIdle  = 30 * rimewatch.Day
+	SessionLife  = 90 * rimewatch.Day
+	ProvidedLife = 12 * rimewatch.Hour
 )
 
 const (
@@ -64,6 +66,10 @@ func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string
 // startSession makes a session that looks at a workspace, at the user's first
 // one when workspaceID is 0.
 func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, strong bool, now rimewatch.Time) (SignedIn, error) {
+	return s.startSessionUntil(ctx, u, workspaceID, client, strong, now, now+SessionLife)
+}
+
+func (s *Service) startSessionUntil(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, strong bool, now, ends rimewatch.Time) (SignedIn, error) {
 	all, err := s.store.Memberships(ctx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
@@ -81,12 +87,12 @@ func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspace
 	row := store.Session{
 		Hash: hash, UserID: u.ID, WorkspaceID: workspaceID,
 		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
-		Strong: strong, CreatedAt: now, LastUsedAt: now, ExpiresAt: now + SessionIdle,
+		Strong: strong, CreatedAt: now, LastUsedAt: now, ExpiresAt: min(now+SessionIdle, ends), EndsAt: ends,
 	}
 	if err := s.store.CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Secret: secret, EndsAt: now + SessionLife, Principal: sessionPrincipal(&row, all), User: *u}, nil
+	return SignedIn{Secret: secret, EndsAt: ends, Principal: sessionPrincipal(&row, all), User: *u}, nil
 }
 
 // clip makes any text storable: valid, without NUL, at most n bytes long.
@@ -170,7 +176,7 @@ func (s *Service) touchSession(row *store.Session, now rimewatch.Time) {
 	s.touchMu.Lock()
 	defer s.touchMu.Unlock()
 	if _, ok := s.touched[row.ID]; ok || len(s.touched) < maxTouched {
-		s.touched[row.ID] = sessionTouch{now, min(now+SessionIdle, row.CreatedAt+SessionLife)}
+		s.touched[row.ID] = sessionTouch{now, min(now+SessionIdle, row.EndsAt)}
 	}
 }
 

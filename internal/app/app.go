@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -134,9 +133,9 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err = a.setMail(); err != nil {
 		return nil, err
 	}
-	a.Accounts = account.New(account.Config{
-		Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: cfg.Logger, Mail: a.letters(), PublicURL: strings.TrimSuffix(cfg.PublicURL, "/"),
-	})
+	if err = a.setAccounts(); err != nil {
+		return nil, err
+	}
 	if err := a.notifications(); err != nil {
 		return nil, err
 	}
@@ -179,6 +178,10 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
+	signOn, err := a.signOn(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log}); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
-	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts), inlets.Routes(a.Sources))
+	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources))
 }
 
 // setClock tells notifications when the clock is set back.

@@ -30,6 +30,14 @@ type Serve struct {
 	TLSAutoEmail     string   `group:"network" env:"RIMEWATCH_TLS_AUTO_EMAIL" name:"tls-auto-email" placeholder:"ADDR" help:"Address that the authority may write to about the certificates."`
 	TLSAutoDirectory string   `group:"network" env:"RIMEWATCH_TLS_AUTO_DIRECTORY" name:"tls-auto-directory" placeholder:"URL" help:"ACME directory of another authority. Default: Let's Encrypt."`
 
+	OIDCIssuer       string   `group:"sign-in" env:"RIMEWATCH_OIDC_ISSUER" name:"oidc-issuer" placeholder:"URL" help:"OpenID Connect provider at which people may sign in. Needs --public-url."`
+	OIDCClientID     string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_ID" name:"oidc-client-id" placeholder:"ID" help:"Client ID at the provider. Its redirect URL is PUBLIC-URL/api/v1/auth/provider/callback."`
+	OIDCClientSecret string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_SECRET" name:"oidc-client-secret" placeholder:"SECRET" help:"Client secret at the provider. Prefer the environment variable: other users of the machine can see flags."`
+	OIDCName         string   `group:"sign-in" default:"your organisation" env:"RIMEWATCH_OIDC_NAME" name:"oidc-name" placeholder:"NAME" help:"Name of the provider on the sign-in page."`
+	OIDCScope        []string `group:"sign-in" env:"RIMEWATCH_OIDC_SCOPE" name:"oidc-scope" placeholder:"SCOPE" help:"Scopes to ask for beside openid, email and profile; some providers name groups only with the scope groups."`
+	OIDCGroupsClaim  string   `group:"sign-in" default:"groups" env:"RIMEWATCH_OIDC_GROUPS_CLAIM" name:"oidc-groups-claim" placeholder:"NAME" help:"Claim that lists a person's groups."`
+	OIDCRole         []string `group:"sign-in" env:"RIMEWATCH_OIDC_ROLE" name:"oidc-role" sep:";" placeholder:"GROUP=WORKSPACE/ROLE" help:"Role that members of a group have in a workspace. Separate several with semicolons, or repeat the flag."`
+
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests per minute and token, not counting readings and heartbeats. 0 = no limit."`
 	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications per minute and address. 0 = no limit."`
 
@@ -75,6 +83,9 @@ func (c *Serve) Validate() error {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
 		}
+	}
+	if err := c.validateOIDC(); err != nil {
+		return err
 	}
 	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 {
 		return errors.New("a limit is 0 or more")

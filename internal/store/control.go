@@ -91,6 +91,14 @@ type Control interface {
 	// DeleteSecondFactor removes secret and recovery codes: CodeNotFound.
 	DeleteSecondFactor(ctx context.Context, userID int64) error
 
+	// AdmitIdentity finds or makes the person whom a provider has named, and makes
+	// the memberships that the provider has given (Provided) those of grants: a role
+	// by workspace. Those that people have given stay as they are, and so does the
+	// last owner of a workspace. A person who is new to the provider is the one with
+	// the same address, or a new one as u describes. CodeForbidden when the person
+	// would be a member nowhere, or is known to the provider by another subject.
+	AdmitIdentity(ctx context.Context, id Identification, u rimewatch.User, grants map[int64]rimewatch.Role) (rimewatch.User, error)
+
 	// PutMember that lowers a role also ends the invitations that the member
 	// made for the workspace.
 	PutMember(ctx context.Context, m *rimewatch.Member) error
@@ -139,7 +147,8 @@ type Session struct {
 	Strong      bool // signed in with a second factor, or by a provider
 	CreatedAt   rimewatch.Time
 	LastUsedAt  rimewatch.Time
-	ExpiresAt   rimewatch.Time
+	ExpiresAt   rimewatch.Time // moves on with every use, up to EndsAt
+	EndsAt      rimewatch.Time
 }
 
 // Check reports why s cannot be stored: CodeValidationFailed with the fields
@@ -151,6 +160,31 @@ func (s *Session) Check() error {
 	}
 	return nil
 }
+
+// Identification is how a provider names a person.
+type Identification struct {
+	Issuer, Subject string
+}
+
+// Check reports why id cannot be stored: CodeValidationFailed with the fields
+// issuer, subject.
+func (id Identification) Check() error {
+	e := rimewatch.CheckText(nil, "issuer", id.Issuer, maxIssuerLen)
+	if e = rimewatch.CheckText(e, "subject", id.Subject, maxSubjectLen); e == nil && (id.Issuer == "" || id.Subject == "") {
+		e = rimewatch.Invalid("subject", "must not be empty")
+	}
+	if e != nil {
+		return e
+	}
+	return nil
+}
+
+// The longest names of a provider and of a person there, in bytes. OpenID Connect
+// allows subjects of 255.
+const (
+	maxIssuerLen  = 1024
+	maxSubjectLen = 255
+)
 
 // Invitation offers the holder of an e-mail address one membership in one
 // workspace. Only the hash of its secret is stored.

@@ -16,6 +16,7 @@ type personal interface {
 	SetupCode(ctx context.Context) (code string, needed bool, err error)
 	Setup(ctx context.Context, r account.SetupRequest, now rimewatch.Time) (account.SignedIn, error)
 	SignIn(ctx context.Context, c account.Credentials, now rimewatch.Time) (account.SignedIn, error)
+	SignInProvided(ctx context.Context, id account.Identity, client account.Client, now rimewatch.Time) (account.SignedIn, error)
 	SignOut(ctx context.Context, p account.Principal) error
 	Memberships(ctx context.Context, p account.Principal) ([]store.MembershipView, error)
 	Me(ctx context.Context, p account.Principal) (account.Profile, error)
@@ -45,9 +46,10 @@ type UserData struct {
 
 // SetupState tells whether the service waits to be set up.
 type SetupState struct {
-	Needed   bool `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
-	SignedIn bool `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
-	Mail     bool `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
+	Needed   bool    `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
+	SignedIn bool    `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
+	Provider *string `json:"provider" doc:"The name of the sign-in provider; null without one."`
+	Mail     bool    `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
 }
 
 func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState, error) {
@@ -57,6 +59,9 @@ func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState,
 	}
 	c := httpapi.CallOf(ctx)
 	state := SetupState{Needed: needed, Mail: a.service.SendsMail()}
+	if a.signOn.Provider != nil {
+		state.Provider = &a.signOn.Name
+	}
 	if cookie, err := c.R.Cookie(a.SessionCookie(c.R)); err == nil {
 		_, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.Now)
 		state.SignedIn = err == nil

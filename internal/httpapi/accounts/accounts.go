@@ -22,12 +22,14 @@ type Service interface {
 type people struct {
 	*httpapi.API
 	service Service
+	signOn  SignOn
 }
 
-// Routes returns the part of the API that s answers.
-func Routes(s Service) httpapi.Part {
+// Routes returns the part of the API that s answers, with people who sign in at a
+// provider or without.
+func Routes(s Service, on SignOn) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
-		a := people{frame, s}
-		return slices.Concat(a.tokenRoutes(), a.memberRoutes(), a.invitationRoutes(), factors{a}.routes(), a.accountRoutes())
+		a := people{frame, s, on}
+		return slices.Concat(a.tokenRoutes(), a.memberRoutes(), a.invitationRoutes(), factors{a}.routes(), provided{a, on}.routes(), a.accountRoutes())
 	}
 }

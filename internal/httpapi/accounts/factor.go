@@ -13,10 +13,10 @@ import (
 
 type secondFactors interface {
 	SecondFactor(ctx context.Context, p account.Principal) (account.Factor, error)
-	BeginSecondFactor(ctx context.Context, p account.Principal, password string) (account.FactorKey, error)
+	BeginSecondFactor(ctx context.Context, p account.Principal, password string, now rimewatch.Time) (account.FactorKey, error)
 	ConfirmSecondFactor(ctx context.Context, p account.Principal, code string, client account.Client, now rimewatch.Time) (account.SignedIn, []string, error)
 	RemoveSecondFactor(ctx context.Context, p account.Principal, password string, client account.Client, now rimewatch.Time) (account.SignedIn, error)
-	RenewRecoveryCodes(ctx context.Context, p account.Principal, password string) ([]string, error)
+	RenewRecoveryCodes(ctx context.Context, p account.Principal, password string, now rimewatch.Time) ([]string, error)
 	Erase(ctx context.Context, p account.Principal, password string, now rimewatch.Time) error
 	SendsMail() bool
 	RequestReset(email string, now rimewatch.Time) error
@@ -40,7 +40,7 @@ func (a factors) state(ctx context.Context, _ *httpapi.NoInput) (SecondFactorSta
 
 // CurrentPassword is a body that says again who is asking.
 type CurrentPassword struct {
-	CurrentPassword string `json:"current_password" minLength:"1" maxLength:"256"`
+	CurrentPassword string `json:"current_password" maxLength:"256" doc:"Empty for those who sign in by a provider and have none: they signed in within the last 10 minutes."`
 }
 
 // CurrentPasswordInput carries the current password.
@@ -59,7 +59,7 @@ func (a factors) begin(ctx context.Context, in *CurrentPasswordInput) (SecondFac
 	c := httpapi.CallOf(ctx)
 	var key account.FactorKey
 	err := a.guess(c, func() (err error) {
-		key, err = a.service.BeginSecondFactor(ctx, c.Principal, in.Body.CurrentPassword)
+		key, err = a.service.BeginSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, c.Now)
 		return err
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func (a factors) renewCodes(ctx context.Context, in *CurrentPasswordInput) (Reco
 	c := httpapi.CallOf(ctx)
 	var codes []string
 	err := a.guess(c, func() (err error) {
-		codes, err = a.service.RenewRecoveryCodes(ctx, c.Principal, in.Body.CurrentPassword)
+		codes, err = a.service.RenewRecoveryCodes(ctx, c.Principal, in.Body.CurrentPassword, c.Now)
 		return err
 	})
 	return RecoveryCodes{codes}, err

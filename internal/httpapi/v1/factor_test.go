@@ -87,7 +87,7 @@ func TestAskingForTheCodeCountsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := r.accounts.BeginSecondFactor(t.Context(), owner, ownerPassword)
+	key, err := r.accounts.BeginSecondFactor(t.Context(), owner, ownerPassword, r.now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people)); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{})); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {

@@ -41,6 +41,8 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"invitation accepted many times at once", (*control).invitationRace},
 		{"second factor", (*control).secondFactor},
 		{"codes used at once", (*control).codesAtOnce},
+		{"identities", (*control).identities},
+		{"identified many times at once", (*control).identityRace},
 		{"members", (*control).members},
 		{"what a member leaves behind", (*control).memberTokens},
 		{"erased user", (*control).erasedUser},

@@ -9,14 +9,14 @@ import (
 
 func errSession() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such session.") }
 
-const sessionColumns = "id, hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong"
+const sessionColumns = "id, hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong, ends_at"
 
 func scanSession(row Row) store.Session {
 	x := store.Session{
 		ID: row.ColumnInt64(0), UserID: row.ColumnInt64(2), WorkspaceID: row.ColumnInt64(3),
 		UserAgent: row.ColumnText(4), Address: row.ColumnText(5),
 		CreatedAt: columnTime(row, 6), LastUsedAt: columnTime(row, 7), ExpiresAt: columnTime(row, 8),
-		Strong: row.ColumnBool(9),
+		Strong: row.ColumnBool(9), EndsAt: columnTime(row, 10),
 	}
 	row.ColumnBytes(1, x.Hash[:])
 	return x
@@ -29,8 +29,8 @@ func (a Access) CreateSession(ctx context.Context, x *store.Session) error {
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
 		x.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This session exists already."),
-			"INSERT INTO session (hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			x.Hash[:], x.UserID, x.WorkspaceID, x.UserAgent, x.Address, int64(x.CreatedAt), int64(x.LastUsedAt), int64(x.ExpiresAt), x.Strong)
+			"INSERT INTO session (hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			x.Hash[:], x.UserID, x.WorkspaceID, x.UserAgent, x.Address, int64(x.CreatedAt), int64(x.LastUsedAt), int64(x.ExpiresAt), x.Strong, int64(x.EndsAt))
 		return err
 	})
 }

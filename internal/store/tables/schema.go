@@ -70,6 +70,15 @@ CREATE TABLE recovery_code (
 	PRIMARY KEY (user_id, hash)
 ) STRICT, WITHOUT ROWID;
 
+-- Who a person is at a provider (OpenID Connect).
+CREATE TABLE identity (
+	issuer TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	user_id INTEGER NOT NULL REFERENCES person(id),
+	PRIMARY KEY (issuer, subject),
+	UNIQUE (user_id, issuer)
+) STRICT, WITHOUT ROWID;
+
 -- An offer of a membership to the holder of an address.
 CREATE TABLE invitation (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -87,6 +96,7 @@ CREATE TABLE member (
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
 	user_id INTEGER NOT NULL REFERENCES person(id),
 	role TEXT NOT NULL,
+	provided INTEGER NOT NULL, -- made by a provider's groups, and ended by them
 	created_at INTEGER NOT NULL,
 	PRIMARY KEY (workspace_id, user_id)
 ) STRICT, WITHOUT ROWID;
@@ -102,7 +112,8 @@ CREATE TABLE session (
 	strong INTEGER NOT NULL, -- signed in with a second factor or by a provider
 	created_at INTEGER NOT NULL,
 	last_used_at INTEGER NOT NULL,
-	expires_at INTEGER NOT NULL
+	expires_at INTEGER NOT NULL, -- moves on with every use
+	ends_at INTEGER NOT NULL -- does not
 ) STRICT;
 CREATE INDEX session_by_user ON session(user_id);
 

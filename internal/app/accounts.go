@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/provider"
+)
+
+// keyFile holds the key of what is encrypted in the store. It stands beside the
+// store and in no backup of it.
+const keyFile = "rimewatch.key"
+
+// setAccounts makes the service of accounts.
+func (a *App) setAccounts() error {
+	seal, err := sealWith(filepath.Join(a.cfg.Data, keyFile))
+	if err != nil {
+		return err
+	}
+	roles, err := a.cfg.GroupRoles()
+	if err != nil {
+		return err
+	}
+	var grants []account.Grant
+	for _, r := range roles {
+		grants = append(grants, account.Grant{Group: r.Group, Workspace: r.Workspace, Role: rimewatch.Role(r.Role)})
+	}
+	a.Accounts = account.New(account.Config{
+		Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: a.log, Mail: a.letters(), PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
+		Grants: grants, Seal: seal,
+	})
+	return nil
+}
+
+// signOn is the sign-in provider that the operator names.
+func (a *App) signOn(ctx context.Context) (accounts.SignOn, error) {
+	if a.cfg.OIDCIssuer == "" {
+		return accounts.SignOn{}, nil
+	}
+	key, err := a.Store.Secret(ctx, "sign-on")
+	if err != nil {
+		return accounts.SignOn{}, err
+	}
+	p, err := provider.New(provider.Config{
+		Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret, Scopes: a.cfg.OIDCScope, GroupsClaim: a.cfg.OIDCGroupsClaim,
+		Redirect: strings.TrimSuffix(a.cfg.PublicURL, "/") + "/api/v1/auth/provider/callback", Key: key,
+	})
+	if err != nil {
+		return accounts.SignOn{}, err
+	}
+	return accounts.SignOn{Provider: p, Name: a.cfg.OIDCName}, nil
+}
+
+// sealWith encrypts with the key of a file, which it makes where there is none.
+func sealWith(path string) (cipher.AEAD, error) {
+	key, err := os.ReadFile(path) //nolint:gosec // the operator's own directory
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = makeKey(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(key) != keyBytes {
+		return nil, fmt.Errorf("%s: a key has %d bytes, not %d; put the right one back, or move it away: second factors then have to be set up again", path, keyBytes, len(key))
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+const keyBytes = 32
+
+// makeKey writes a new key that nobody else can read. It is whole or not there.
+func makeKey(path string) ([]byte, error) {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // it never fails
+	partial := path + ".partial"
+	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // as above
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(key)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return key, os.Rename(partial, path)
+}
