@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
@@ -19,7 +20,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL, Describe: v1.Describe},
-		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil))
+		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil), export.Routes)
 	if err != nil {
 		return err
 	}

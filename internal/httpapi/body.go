@@ -28,6 +28,7 @@ const (
 	TypeCSV       = "text/csv"
 	TypeMultipart = "multipart/form-data"
 	TypePDF       = "application/pdf"
+	TypeZIP       = "application/zip"
 )
 
 // ErrEmptyBody refuses a request that needs a body and has none.

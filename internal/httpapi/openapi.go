@@ -232,6 +232,9 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.socket {
 		ok.Content = nil
 	}
+	if rt.ZIP {
+		ok.Content = map[string]*huma.MediaType{TypeZIP: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	}
 	if rt.PDF {
 		ok.Content[TypePDF] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}

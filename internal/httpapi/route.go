@@ -26,6 +26,7 @@ type Route struct {
 	Also         []rimewatch.Code // failures beyond those that access, body and path imply
 	CSV          bool             // answers CSV to those who accept it
 	PDF          bool             // and PDF
+	ZIP          bool             // answers a ZIP alone
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages

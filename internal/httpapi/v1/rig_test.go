@@ -20,6 +20,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
@@ -134,7 +135,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{})); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {

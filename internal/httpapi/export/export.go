@@ -1,0 +1,399 @@
+// Package export gives out all of a workspace as one ZIP: what the API answers to
+// its owner, list by list, and every reading. It asks the API's own routes, so that
+// nothing is described twice and nothing secret can be in it.
+package export
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+// list is a file made of a list of the API.
+type list struct {
+	file, path, key string
+	query           url.Values
+}
+
+// lists are the files. TestEverythingIsExported holds them against the route table.
+func lists() []list {
+	return []list{
+		{"sites.json", "/v1/sites", "sites", nil},
+		{"members.json", "/v1/members", "members", nil},
+		{"invitations.json", "/v1/members", "invitations", nil},
+		{"tokens.json", "/v1/tokens", "tokens", nil},
+		{"devices.json", "/v1/devices", "devices", nil},
+		{"channels.json", "/v1/channels", "channels", nil},
+		{"routes.json", "/v1/routes", "routes", nil},
+		{"silences.json", "/v1/silences", "silences", url.Values{"ended": {"true"}}},
+		{"maintenance-windows.json", "/v1/maintenance-windows", "maintenance_windows", url.Values{"ended": {"true"}}},
+		{"excursions.json", "/v1/excursions", "excursions", url.Values{"from": {"1970-01-02T00:00:00Z"}}},
+		{"audit.json", "/v1/audit", "entries", nil},
+	}
+}
+
+// ofAlert and ofDevice are made for each of them.
+func ofAlert() []list {
+	return []list{
+		{"alert-timelines.json", "/v1/alerts/{id}/timeline", "", nil},
+		{"alert-deliveries.json", "/v1/alerts/{id}/deliveries", "", nil},
+		{"corrective-actions.json", "/v1/alerts/{id}/corrective-actions", "", nil},
+	}
+}
+
+// exporter writes one export.
+type exporter struct {
+	api  *httpapi.API
+	call *httpapi.Call
+	zip  *zip.Writer
+	kept rimewatch.Time // for how long hourly values are kept
+}
+
+// out is where the ZIP goes: a piece at a time, as long as its reader keeps up.
+type out struct{ c *httpapi.Call }
+
+// Write implements io.Writer.
+func (o out) Write(b []byte) (int, error) {
+	if err := o.c.Stream(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// routes has the exports that are being made.
+type routes struct {
+	*httpapi.API
+	running sync.Map // by workspace
+}
+
+// Routes is the part of the API that exports.
+func Routes(frame *httpapi.API) []httpapi.Route {
+	a := &routes{API: frame}
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/v1/workspace/export", ID: "export-workspace", Tag: "Workspace", Summary: "Export the workspace", Access: httpapi.Person(rimewatch.RoleOwner),
+		Also: []rimewatch.Code{rimewatch.CodeRateLimited}, ZIP: true,
+		Description: "All of it as a ZIP, streamed: every list of the API as JSON, and each device's readings and hourly values as CSV. " +
+			"Secrets are not in it. One at a time for a workspace.",
+		Bind: httpapi.Raw[httpapi.NoInput, httpapi.Done](a.export),
+	}}
+}
+
+func (a *routes) export(c *httpapi.Call) error {
+	if _, already := a.running.LoadOrStore(c.Workspace(), true); already {
+		e := httpapi.ErrRateLimited(time.Minute)
+		e.Message = "This workspace is being exported already."
+		return e
+	}
+	defer a.running.Delete(c.Workspace())
+	c.Header("Content-Type", httpapi.TypeZIP)
+	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="rimewatch-%s.zip"`, c.Now.Std().Format("2006-01-02")))
+	x := &exporter{api: a.API, call: c, zip: zip.NewWriter(out{c})}
+	err := x.all()
+	if err == nil {
+		err = x.zip.Close()
+	}
+	if err != nil {
+		return a.BrokenStream(c, err)
+	}
+	return nil
+}
+
+func (x *exporter) all() error {
+	if err := x.workspace(); err != nil {
+		return err
+	}
+	for _, l := range lists() {
+		if err := x.list(l, nil); err != nil {
+			return err
+		}
+	}
+	if err := x.alerts(); err != nil {
+		return err
+	}
+	return x.devices()
+}
+
+// workspace writes the workspace itself.
+func (x *exporter) workspace() error {
+	data, err := x.ask("/v1/workspace", nil, nil)
+	if err != nil {
+		return err
+	}
+	var settings struct {
+		Workspace struct {
+			RollUp int `json:"rollup_days"`
+		} `json:"workspace"`
+	}
+	if err := json.Unmarshal(data, &settings); err != nil {
+		return err
+	}
+	x.kept = min(rimewatch.Time(settings.Workspace.RollUp)*rimewatch.Day, x.call.Now-rimewatch.Day)
+	w, err := x.create("workspace.json")
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
+func (x *exporter) create(file string) (io.Writer, error) {
+	return x.zip.CreateHeader(&zip.FileHeader{Name: file, Method: zip.Deflate, Modified: x.call.Now.Std()})
+}
+
+// answer is an inner answer that is held in memory.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// ask returns the data of one answer of the API.
+func (x *exporter) ask(path string, values map[string]string, query url.Values) (json.RawMessage, error) {
+	w := &answer{header: make(http.Header), status: http.StatusOK}
+	if e := x.api.Inner(x.call, path, values, query, httpapi.TypeJSON, w); e != nil {
+		return nil, e
+	}
+	if w.status != http.StatusOK {
+		return nil, fmt.Errorf("export %s: status %d: %s", path, w.status, w.body.Bytes())
+	}
+	var envelope struct {
+		Data json.RawMessage `json:"data"`
+	}
+	err := json.Unmarshal(w.body.Bytes(), &envelope)
+	return envelope.Data, err
+}
+
+// pageSize is how much of a list is held at a time.
+const pageSize = 1000
+
+// pages hands out the elements of a list, page by page.
+func (x *exporter) pages(l list, values map[string]string, yield func([]json.RawMessage) error) error {
+	query := url.Values{"per_page": {strconv.Itoa(pageSize)}}
+	for name, v := range l.query {
+		query[name] = v
+	}
+	for {
+		data, err := x.ask(l.path, values, query)
+		if err != nil {
+			return err
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(data, &members); err != nil {
+			return err
+		}
+		var page []json.RawMessage
+		if err := json.Unmarshal(members[l.key], &page); err != nil {
+			return fmt.Errorf("export %s: %s: %w", l.path, l.key, err)
+		}
+		if err := yield(page); err != nil {
+			return err
+		}
+		var paging struct {
+			Next *string `json:"next_cursor"`
+		}
+		if members["pagination"] != nil {
+			if err := json.Unmarshal(members["pagination"], &paging); err != nil {
+				return err
+			}
+		}
+		if paging.Next == nil {
+			return nil
+		}
+		query.Set("cursor", *paging.Next)
+	}
+}
+
+// list writes a list as one JSON array, and hands out its elements.
+func (x *exporter) list(l list, each func(json.RawMessage) error) error {
+	w, err := x.create(l.file)
+	if err != nil {
+		return err
+	}
+	return x.array(w, func(add func(json.RawMessage) error) error {
+		return x.pages(l, nil, func(page []json.RawMessage) error {
+			for _, one := range page {
+				if err := add(one); err != nil {
+					return err
+				}
+				if each != nil {
+					if err := each(one); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// array writes what fill adds as a JSON array, an element a line.
+func (x *exporter) array(w io.Writer, fill func(add func(json.RawMessage) error) error) error {
+	sep := "[\n"
+	err := fill(func(one json.RawMessage) error {
+		if _, err := io.WriteString(w, sep); err != nil {
+			return err
+		}
+		sep = ",\n"
+		_, err := w.Write(one)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if sep == "[\n" {
+		_, err = io.WriteString(w, "[]\n")
+		return err
+	}
+	_, err = io.WriteString(w, "\n]\n")
+	return err
+}
+
+// alerts writes the alerts, active and resolved, and what belongs to each.
+func (x *exporter) alerts() error {
+	var ids []string
+	for _, status := range []string{"active", "resolved"} {
+		l := list{"alerts-" + status + ".json", "/v1/alerts", "alerts", url.Values{"status": {status}}}
+		err := x.list(l, func(one json.RawMessage) error {
+			var alert struct {
+				ID json.Number `json:"id"`
+			}
+			err := json.Unmarshal(one, &alert)
+			ids = append(ids, alert.ID.String())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, l := range ofAlert() {
+		w, err := x.create(l.file)
+		if err != nil {
+			return err
+		}
+		err = x.array(w, func(add func(json.RawMessage) error) error {
+			for _, id := range ids {
+				data, err := x.ask(l.path, map[string]string{"id": id}, nil)
+				if err != nil {
+					return err
+				}
+				if err := add(fmt.Appendf(nil, `{"alert_id":%s,"data":%s}`, id, data)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// devices writes each device's calibrations, readings and hourly values.
+func (x *exporter) devices() error {
+	var serials []string
+	err := x.pages(list{path: "/v1/devices", key: "devices"}, nil, func(page []json.RawMessage) error {
+		for _, one := range page {
+			var d struct {
+				Serial string `json:"serial"`
+			}
+			if err := json.Unmarshal(one, &d); err != nil {
+				return err
+			}
+			serials = append(serials, d.Serial)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w, err := x.create("calibrations.json")
+	if err != nil {
+		return err
+	}
+	err = x.array(w, func(add func(json.RawMessage) error) error {
+		for _, serial := range serials {
+			data, err := x.ask("/v1/devices/{serial}/calibrations", map[string]string{"serial": serial}, nil)
+			if err != nil {
+				return err
+			}
+			name, err := json.Marshal(serial)
+			if err != nil {
+				return err
+			}
+			if err := add(fmt.Appendf(nil, `{"device_serial":%s,"data":%s}`, name, data)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, serial := range serials {
+		if err := x.csv("readings/"+serial+".csv", serial, "raw", 0, x.call.Now); err != nil {
+			return err
+		}
+		if err := x.hourly(serial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hourlySpan is less than the most hours that the API answers at once.
+const hourlySpan = 5 * 365 * rimewatch.Day
+
+// hourly writes the hourly values of a device, in as many files as it takes.
+func (x *exporter) hourly(serial string) error {
+	oldest := x.call.Now - x.kept
+	for n, to := 0, x.call.Now; to > oldest; n, to = n+1, to-hourlySpan {
+		file := "hourly/" + serial + ".csv"
+		if n > 0 {
+			file = fmt.Sprintf("hourly/%s.before-%s.csv", serial, to.Std().Format("2006-01-02"))
+		}
+		if err := x.csv(file, serial, "1h", max(oldest, to-hourlySpan), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sheet streams an inner answer into a file.
+type sheet struct {
+	io.Writer
+	header http.Header
+	status int
+}
+
+func (s *sheet) Header() http.Header    { return s.header }
+func (s *sheet) WriteHeader(status int) { s.status = status }
+
+func (x *exporter) csv(file, serial, step string, from, to rimewatch.Time) error {
+	w, err := x.create(file)
+	if err != nil {
+		return err
+	}
+	s := &sheet{Writer: w, header: make(http.Header), status: http.StatusOK}
+	query := url.Values{"from": {max(from, rimewatch.Day).String()}, "to": {(to + rimewatch.Hour).String()}, "step": {step}}
+	if e := x.api.Inner(x.call, "/v1/devices/{serial}/readings", map[string]string{"serial": serial}, query, httpapi.TypeCSV, s); e != nil {
+		return e
+	}
+	if s.status != http.StatusOK {
+		return fmt.Errorf("export readings of %s: status %d", serial, s.status)
+	}
+	return nil
+}

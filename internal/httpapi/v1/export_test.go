@@ -1,0 +1,109 @@
+package v1
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// unzip exports the workspace and returns its files.
+func (r *rig) unzip() map[string]string {
+	r.t.Helper()
+	a := r.do(r.browser(get("/v1/workspace/export", "")))
+	if a.status != 200 || a.header.Get("Content-Type") != "application/zip" || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+		r.t.Fatalf("%d %v %s", a.status, a.header, a.body)
+	}
+	z, err := zip.NewReader(bytes.NewReader([]byte(a.body)), int64(len(a.body)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out := make(map[string]string)
+	for _, f := range z.File {
+		rc, err := f.Open()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		b, err := io.ReadAll(rc)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		_ = rc.Close()
+		out[f.Name] = string(b)
+	}
+	return out
+}
+
+func TestExport(t *testing.T) {
+	r := newRig(t)
+	r.run(t, []scenario{
+		{name: "a token", req: get("/v1/workspace/export", r.full), status: 403, code: rimewatch.CodeForbidden},
+		{name: "a device", req: post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"temp_max":-15,"delay_s":0},"confirm_loosening":true}`), status: 201, anyEvents: true},
+		{name: "of others", req: post("/v1/devices", r.otherFull, `{"serial":"SECRET-OF-OTHERS","equipment_type":"other"}`), status: 201, anyEvents: true},
+		{name: "a site", req: post("/v1/sites", r.full, `{"name":"Main Street"}`), status: 201, anyEvents: true},
+		{name: "a channel", req: r.browser(post("/v1/channels", "", `{"name":"hook","kind":"webhook","url":"https://hook.example/very-secret-path"}`)), status: 201, anyEvents: true},
+		{name: "a reading", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-18.5,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
+		{name: "one that is too warm", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-5}`), status: 201, anyEvents: true},
+	})
+	files := r.unzip()
+	for file, want := range map[string]string{
+		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
+		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
+		"excursions.json": "[]", "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
+		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`,
+		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
+	} {
+		if !strings.Contains(files[file], want) {
+			t.Errorf("%s lacks %s: %s", file, want, files[file])
+		}
+		if strings.HasSuffix(file, ".json") && !json.Valid([]byte(files[file])) {
+			t.Errorf("%s is no JSON: %s", file, files[file])
+		}
+		if n := strings.Count(files[file], "\n"); strings.HasSuffix(file, ".csv") && n != 3 && file == "readings/A.csv" {
+			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
+		}
+	}
+	if len(files) != 20 {
+		t.Errorf("%d files, want 20", len(files))
+	}
+	for file, text := range files {
+		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s has %s", file, secret)
+			}
+		}
+	}
+}
+
+// TestEverythingIsExported: a route that lists what belongs to a workspace is part
+// of the export, or says here why not.
+func TestEverythingIsExported(t *testing.T) {
+	r := newRig(t)
+	source, err := os.ReadFile("../export/export.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`"/v1/[^"]*"`).FindAllString(string(source), -1)
+	not := map[string]string{
+		"/v1/stream": "a stream", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest",
+		"/v1/readings/latest": "part of readings", "/v1/alerts/counts": "counted", "/v1/devices/health/summary": "counted", "/v1/devices/{serial}/prediction": "made from the rest",
+		"/v1/equipment-types": "the same for all", "/v1/me": "the person's", "/v1/me/workspaces": "the person's", "/v1/me/sessions": "the person's", "/v1/me/second-factor": "the person's",
+		"/v1/channels/{id}/deliveries": "in alert-deliveries, but for tests of a channel",
+	}
+	for _, rt := range r.api.Routes() {
+		one := strings.HasSuffix(rt.Path, "}") // in its list
+		if rt.Method != "GET" || rt.Access.Public || one || not[rt.Path] != "" {
+			continue
+		}
+		if !slices.Contains(asked, `"`+rt.Path+`"`) {
+			t.Errorf("%s is not exported", rt.Path)
+		}
+	}
+}
