@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -57,8 +58,19 @@ func (c *backupCmd) Run(ctx context.Context, s streams) error {
 	if err := settle(partial, c.File); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "Backed up %s to %s (%s, %s).\n", c.file(), c.File, bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))
-	return err
+	if _, err = fmt.Fprintf(s.out, "Backed up %s to %s (%s, %s).\n", c.file(), c.File, bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device")); err != nil {
+		return err
+	}
+	// The copy is kept: it may be all that is left tomorrow.
+	return damageOf(c.File, in.Damage)
+}
+
+// damageOf is the error that names damaged rows, nil when there are none.
+func damageOf(file string, rows []string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s holds %s: %s", file, plural(len(rows), "damaged row"), strings.Join(rows, "; "))
 }
 
 // errDatabaseTools names who copies a database.
@@ -112,8 +124,9 @@ func syncDir(dir string) error {
 
 type restoreCmd struct {
 	dataFlag
-	Force bool   `help:"Replace the store in the directory."`
-	File  string `arg:"" help:"Backup file."`
+	Force   bool   `help:"Replace the store in the directory."`
+	Damaged bool   `help:"Restore a backup that has damaged rows."`
+	File    string `arg:"" help:"Backup file."`
 }
 
 // Help is shown by restore --help.
@@ -133,6 +146,9 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err := store.CheckVersion(in.SchemaVersion); err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
+	if err := damageOf(c.File, in.Damage); err != nil && !c.Damaged {
+		return fmt.Errorf("%w; use --damaged to restore it all the same", err)
+	}
 	if err := os.MkdirAll(c.Data, 0o750); err != nil {
 		return err
 	}
@@ -149,8 +165,9 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err := copyFile(c.File, partial); err != nil {
 		return err
 	}
-	// A log of the store that was here must not be applied to the new one.
-	if err := errors.Join(removeFile(c.file()+"-wal"), removeFile(c.file()+"-shm")); err != nil {
+	// A log of the store that was here must not be applied to the new one, and must
+	// not be lost before the new one is in place: it goes into its file first.
+	if err := c.emptyLog(ctx); err != nil {
 		return err
 	}
 	if err := settle(partial, c.file()); err != nil {
@@ -158,6 +175,27 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	}
 	_, err = fmt.Fprintf(s.out, "Restored %s to %s (%s, %s).\n", c.File, c.file(), bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))
 	return err
+}
+
+// emptyLog brings the store that is to be replaced to rest in one file, so that
+// until the rename it is whole. What cannot be read is replaced as it is.
+func (c *restoreCmd) emptyLog(ctx context.Context) error {
+	if _, err := os.Stat(c.file()); errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(removeFile(c.file()+"-wal"), removeFile(c.file()+"-shm"))
+	}
+	err := sqlite.Rest(ctx, c.file())
+	if err == nil {
+		return errors.Join(removeFile(c.file()+"-wal"), removeFile(c.file()+"-shm"))
+	}
+	// It is no store, or a damaged one: all of it is moved away together.
+	old := c.file() + ".replaced"
+	if err := errors.Join(removeFile(old), removeFile(old+"-wal")); err != nil {
+		return err
+	}
+	if err := os.Rename(c.file()+"-wal", old+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(os.Rename(c.file(), old), removeFile(c.file()+"-shm"))
 }
 
 func copyFile(from, to string) error {

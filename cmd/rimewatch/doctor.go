@@ -171,6 +171,15 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 		return
 	}
 	d.add("schema", fine, "version %d", in.SchemaVersion)
+	if !c.Quick && len(in.Damage)+len(in.Aside) == 0 {
+		d.add("checksums", fine, "every commit, chunk, rollup and checkpoint is what was written")
+	}
+	for _, what := range in.Damage {
+		d.add("checksums", wrong, "%s", what)
+	}
+	for _, what := range in.Aside {
+		d.add("checksums", warning, "set aside: %s", what)
+	}
 	if wal := in.Stats.WALBytes; wal > largeWAL {
 		d.add("write-ahead log", warning, "%s: something holds it open, or the disk is too slow", bytesText(wal))
 	} else {

@@ -16,6 +16,8 @@ type Store interface {
 	store.Store
 	// HeadBytes is the memory of readings that are not sealed yet.
 	HeadBytes() int64
+	// Damage lists the chunks that cannot be read, as far as that is known.
+	Damage() []store.DamagedChunk
 	// Rest seals, trims and merges everything that can be.
 	Rest(ctx context.Context) error
 }
@@ -37,7 +39,7 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	if cfg.Store == "" {
 		s, err := sqlite.Open(ctx, sqlite.Config{
 			Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now, Sure: sure,
-			HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+			HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter, LogAside: cfg.SetDamagedCommitsAside,
 		})
 		if err != nil {
 			return nil, err
@@ -46,6 +48,7 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	}
 	s, err := postgres.Open(ctx, postgres.Config{
 		URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+		LogAside: cfg.SetDamagedCommitsAside,
 	})
 	if err != nil {
 		return nil, err

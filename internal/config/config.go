@@ -59,6 +59,9 @@ type Serve struct {
 	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB; at least 1 kB a device."`
 	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
+	// SetDamagedCommitsAside lets a server start whose log has damaged rows.
+	SetDamagedCommitsAside bool `group:"store" env:"RIMEWATCH_SET_DAMAGED_COMMITS_ASIDE" help:"Start although rows of the commit log are damaged: they are set aside, and what only they held is lost. The log says what that is."`
+
 	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take during shutdown."`
 	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
 	LogFormat   string        `group:"log" default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" placeholder:"FORM" help:"Log format: text or json."`

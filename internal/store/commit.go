@@ -32,6 +32,7 @@ const (
 	Accepted      Outcome = iota // new, part of this commit
 	Duplicate                    // a reading of that moment is already stored; nothing is written
 	UnknownDevice                // the device does not exist (any more); nothing is written
+	Failed                       // what is stored of the device cannot be read; nothing is written
 )
 
 // Input is one thing that happened to a device.

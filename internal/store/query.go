@@ -180,3 +180,11 @@ type Everywhere interface {
 	// AllPendingDeliveries returns what is to be sent, by NextAttemptAt.
 	AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 }
+
+// DamagedChunk is a stretch of a device's readings that cannot be read.
+type DamagedChunk struct {
+	ID, DeviceID int64
+	From, To     rimewatch.Time
+	Readings     int
+	Why          string
+}

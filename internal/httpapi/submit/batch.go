@@ -174,6 +174,8 @@ func (b *Batch) answer() {
 			accepted++
 		case store.Duplicate:
 			duplicates++
+		case store.Failed:
+			b.rejected = append(b.rejected, rejection{b.index[i], rimewatch.CodeInternal, nil})
 		default:
 			e := errUnknownDevice()
 			b.rejected = append(b.rejected, rejection{b.index[i], e.Code, e.Fields})

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,7 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 	head := s.headRows(q.DeviceID, q.From, q.To)
 	err = s.disk.View(ctx, func(v Chunks) error {
 		if q.Step%rimewatch.Hour == 0 {
-			if err := addRollups(v, b, q); err != nil {
+			if err := s.addRollups(v, b, q); err != nil {
 				return err
 			}
 		}
@@ -33,7 +34,7 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if head, err = addCluster(v, b, q.DeviceID, g, head, &scratch); err != nil {
+			if head, err = s.addCluster(v, b, q.DeviceID, g, head, &scratch); err != nil {
 				return err
 			}
 		}
@@ -50,7 +51,7 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 
 // addCluster takes in overlapping chunks. What of the head lies among them may
 // be in them already: it is merged, and the rest of the head given back.
-func addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
+func (s *Core) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
 	from, to := g[0].From, g[0].To
 	for _, sp := range g {
 		to = max(to, sp.To)
@@ -67,9 +68,13 @@ func addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rim
 		rest = head
 	}
 	if len(g) == 1 && len(near) == 0 {
-		return rest, addChunk(v, b, deviceID, g[0], scratch)
+		err := addChunk(v, b, deviceID, g[0], scratch)
+		if s.skip(err) {
+			err = nil
+		}
+		return rest, err
 	}
-	rs, err := decodeCluster(v, g)
+	rs, _, err := s.readCluster(v, deviceID, g)
 	if err != nil {
 		return nil, err
 	}
@@ -82,21 +87,16 @@ func addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rim
 // addChunk takes in one chunk, by its summary where that is enough.
 func addChunk(v Chunks, b *chunk.Buckets, deviceID int64, sp Span, scratch *chunk.Scratch) error {
 	data, err := v.Summary(deviceID, sp)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	data, ok := cutSum(data)
-	if !ok {
-		return fmt.Errorf("summary of chunk %d is damaged: checksum", sp.ID)
+	// A damaged summary costs time: it is all in the chunk.
+	if data, ok := cutSum(data, sp.place(deviceID)...); ok {
+		if summary, _, err := chunk.DecodeSummary(data); err == nil && b.AddSummary(&summary) {
+			return nil
+		}
 	}
-	summary, _, err := chunk.DecodeSummary(data)
-	if err != nil {
-		return fmt.Errorf("chunk %d: %w", sp.ID, err)
-	}
-	if b.AddSummary(&summary) {
-		return nil
-	}
-	c, err := openChunk(v, sp)
+	c, err := openChunk(v, deviceID, sp)
 	if err != nil {
 		return err
 	}
@@ -139,11 +139,12 @@ func appendRollup(dst []byte, rs []rimewatch.Reading) []byte {
 }
 
 // addRollups takes in the hours whose raw readings have expired.
-func addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
-	return v.Rollups(q.DeviceID, q.From, q.To, func(id int64, data []byte) error {
-		data, ok := cutSum(data)
+func (s *Core) addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
+	return v.Rollups(q.DeviceID, q.From, q.To, func(id int64, from, to rimewatch.Time, data []byte) error {
+		data, ok := cutSum(data, q.DeviceID, int64(from), int64(to))
 		if !ok {
-			return fmt.Errorf("rollup %d is damaged: checksum", id)
+			s.log.Error("a rollup is damaged; its hours are left out", "device", q.DeviceID, "rollup", id, "from", from, "to", to)
+			return nil
 		}
 		for len(data) > 0 {
 			hour, n, err := chunk.DecodeSummary(data)

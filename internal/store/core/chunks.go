@@ -2,7 +2,7 @@ package core
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
@@ -32,9 +32,9 @@ func clusters(list []Span) [][]Span {
 	return out
 }
 
-// encodeChunks packs sorted readings, at most a day of UTC to a chunk. over says
+// encodeChunks packs sorted readings of a device, at most a day of UTC to a chunk. over says
 // that their day is.
-func encodeChunks(rs []rimewatch.Reading, over bool) []Chunk {
+func encodeChunks(deviceID int64, rs []rimewatch.Reading, over bool) []Chunk {
 	var out []Chunk
 	for len(rs) > 0 {
 		day := rs[0].At.UTCDay()
@@ -43,45 +43,59 @@ func encodeChunks(rs []rimewatch.Reading, over bool) []Chunk {
 			n++
 		}
 		summary := chunk.Summarize(rs[:n])
-		out = append(out, Chunk{
-			From: rs[0].At, To: rs[n-1].At, N: n, Young: !over && n < grown,
-			Summary: withSum(summary.Append(nil)),
-			Data:    chunk.Encode(nil, rs[:n]),
-		})
+		c := Chunk{From: rs[0].At, To: rs[n-1].At, N: n, Young: !over && n < grown}
+		c.Summary = withSum(summary.Append(nil), c.place(deviceID)...)
+		c.Data = withSum(chunk.Encode(nil, rs[:n]), c.place(deviceID)...)
+		out = append(out, c)
 		rs = rs[n:]
 	}
 	return out
 }
 
 // openChunk reads a chunk without decoding it.
-func openChunk(v Chunks, sp Span) (*chunk.Chunk, error) {
+func openChunk(v Chunks, deviceID int64, sp Span) (*chunk.Chunk, error) {
+	damaged := func(why error) error {
+		return &damagedChunk{Damaged{DeviceSpan{sp, deviceID}, why.Error()}}
+	}
 	data, err := v.Data(sp)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return nil, damaged(err)
+	case err != nil:
 		return nil, err
+	}
+	data, ok := cutSum(data, sp.place(deviceID)...)
+	if !ok {
+		return nil, damaged(errors.New("checksum"))
 	}
 	c, err := chunk.Open(data)
 	if err != nil {
-		return nil, fmt.Errorf("chunk %d: %w", sp.ID, err)
+		return nil, damaged(err)
 	}
 	return c, nil
 }
 
-// decodeCluster returns the readings of overlapping chunks, merged.
-func decodeCluster(v Chunks, cluster []Span) ([]rimewatch.Reading, error) {
+// readCluster returns the readings of overlapping chunks, merged, and the chunks
+// that they come from: all but the damaged ones.
+func (s *Core) readCluster(v Chunks, deviceID int64, cluster []Span) (rs []rimewatch.Reading, from []Span, err error) {
 	sets := make([][]rimewatch.Reading, 0, len(cluster))
+	from = make([]Span, 0, len(cluster))
 	for _, sp := range cluster {
-		c, err := openChunk(v, sp)
-		if err != nil {
-			return nil, err
+		c, err := openChunk(v, deviceID, sp)
+		if err == nil {
+			var rs []rimewatch.Reading
+			if rs, err = c.Readings(nil); err == nil {
+				sets, from = append(sets, rs), append(from, sp)
+				continue
+			}
+			err = &damagedChunk{Damaged{DeviceSpan{sp, deviceID}, err.Error()}}
 		}
-		rs, err := c.Readings(nil)
-		if err != nil {
-			return nil, fmt.Errorf("chunk %d: %w", sp.ID, err)
+		if !s.skip(err) {
+			return nil, nil, err
 		}
-		sets = append(sets, rs)
 	}
 	if len(sets) == 1 {
-		return sets[0], nil
+		return sets[0], from, nil
 	}
-	return chunk.Merge(nil, sets...), nil
+	return chunk.Merge(nil, sets...), from, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"time"
 
@@ -131,7 +130,7 @@ func (c *commit) row() []byte {
 	if !c.logged {
 		return nil
 	}
-	binary.LittleEndian.PutUint32(c.log, crc32.Checksum(c.log[4:], castagnoli))
+	binary.LittleEndian.PutUint32(c.log, sum(c.log[4:], c.seq))
 	return c.log
 }
 
@@ -194,7 +193,11 @@ func (c *commit) stagePart(part []store.Input) error {
 		case in.Kind != store.InputReading:
 			c.pack(in.Kind, in.DeviceID, in.Payload)
 		default:
-			if err := c.stageReading(d, in); err != nil {
+			err := c.stageReading(d, in)
+			if errors.Is(err, ErrDamaged) {
+				s.log.Error("a reading cannot be compared with what is stored", "device", in.DeviceID, "err", err)
+				in.Outcome = store.Failed
+			} else if err != nil {
 				return err
 			}
 		}
@@ -379,15 +382,23 @@ func (c *commit) retract(err error) {
 }
 
 // logVersion is of an entry of the log and of the rows in it.
-const logVersion = 2
+const logVersion = 3
+
+// logHeader is what precedes the version of an entry: its sum.
+const logHeader = 4
 
 // decodeLog calls f for every input of a packed commit. The rows of readings
 // are given as encoded, too.
 func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error) error {
-	damaged := func(what string) error { return fmt.Errorf("commit %d is damaged: %s", seq, what) }
-	if len(data) < 6 || binary.LittleEndian.Uint32(data) != crc32.Checksum(data[4:], castagnoli) {
+	damaged := func(what string) error { return fmt.Errorf("commit %d is %w: %s", seq, ErrDamaged, what) }
+	if len(data) < 6 || binary.LittleEndian.Uint32(data) != sum(data[4:], seq) {
 		return damaged("checksum")
 	}
+	return decodeRow(seq, data, damaged, f)
+}
+
+// decodeRow is decodeLog without the checksum.
+func decodeRow(seq int64, data []byte, damaged func(string) error, f func(e *store.Entry, row []byte) error) error {
 	if data[4] != logVersion {
 		return fmt.Errorf("commit %d has version %d, this program knows %d: it is from another version of Rimewatch", seq, data[4], logVersion)
 	}

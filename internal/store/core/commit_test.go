@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -13,9 +12,9 @@ import (
 // called damaged.
 func TestLogOfAnotherVersion(t *testing.T) {
 	entry := []byte{0, 0, 0, 0, logVersion + 1, 0}
-	binary.LittleEndian.PutUint32(entry, crc32.Checksum(entry[4:], castagnoli))
+	binary.LittleEndian.PutUint32(entry, sum(entry[4:], 7))
 	err := decodeLog(7, entry, func(*store.Entry, []byte) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "commit 7 has version 3") {
+	if err == nil || !strings.Contains(err.Error(), "commit 7 has version 4") {
 		t.Error(err)
 	}
 }

@@ -53,6 +53,8 @@ type Config struct {
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	Quiet        bool             // the background work is left to Rest
+	// LogAside sets damaged rows of the log aside instead of refusing to start.
+	LogAside bool
 }
 
 // Core is a store upon a Disk and Tables.
@@ -83,6 +85,7 @@ type Core struct {
 	counts    alertCounts  // by workspace
 	active    map[int64]*activeAlert
 	chunks    chunkTimes // timestamps of chunks
+	damage    damage
 
 	ckptFloor atomic.Int64 // no input before it is needed for streaming state
 

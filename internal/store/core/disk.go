@@ -45,6 +45,16 @@ type Disk interface {
 	// Expired lists at most limit chunks of a workspace that end before a moment.
 	Expired(ctx context.Context, workspaceID int64, before rimewatch.Time, limit int) ([]DeviceSpan, error)
 
+	// SetAside takes damaged chunks out of what all other calls see; their bytes are
+	// kept. One that is gone is left alone.
+	SetAside(ctx context.Context, list []Damaged) error
+	// Aside lists what was set aside.
+	Aside(ctx context.Context) ([]Damaged, error)
+	// DropAside deletes what of a workspace was set aside and ends before a moment.
+	DropAside(ctx context.Context, workspaceID int64, before rimewatch.Time) error
+	// SetLogAside takes a damaged row out of the log and keeps it elsewhere.
+	SetLogAside(ctx context.Context, seq store.Seq, why string) error
+
 	// View runs f on what is committed at one moment.
 	View(ctx context.Context, f func(Chunks) error) error
 	// LookUp is View for the write path, which waits for no reader. It is called
@@ -67,7 +77,7 @@ type Chunks interface {
 	Data(s Span) ([]byte, error)
 	Summary(deviceID int64, s Span) ([]byte, error)
 	// Rollups calls yield for a device's rollups that touch [from, to).
-	Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, data []byte) error) error
+	Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error
 }
 
 // Last says how far things are.

@@ -78,7 +78,7 @@ func (s *Core) Readings(ctx context.Context, q store.HistoryQuery, yield func(*r
 				slices.Reverse(groups)
 			}
 			for _, g := range groups {
-				rs, err := decodeCluster(v, g)
+				rs, _, err := s.readCluster(v, q.DeviceID, g)
 				if err != nil {
 					return err
 				}
@@ -213,11 +213,14 @@ func (s *Core) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
 		for _, sp := range list {
 			times, ok := s.chunks.get(sp)
 			if !ok {
-				c, err := openChunk(v, sp)
-				if err != nil {
-					return err
+				c, err := openChunk(v, d.row.ID, sp)
+				if err == nil {
+					times, err = c.Times(nil)
 				}
-				if times, err = c.Times(nil); err != nil {
+				if s.skip(err) {
+					continue // it is lost: what comes again is new
+				}
+				if err != nil {
 					return fmt.Errorf("chunk %d: %w", sp.ID, err)
 				}
 				s.chunks.put(sp, times)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,19 +41,30 @@ func (s *Core) compact(ctx context.Context, ids []int64, today int64) error {
 			return nil
 		}
 		err := s.disk.Merge(ctx, pending)
+		if errors.Is(err, ErrDamaged) && len(pending) > 1 {
+			err = nil
+			for i := range pending { // which of them it is
+				err = errors.Join(err, s.disk.Merge(ctx, pending[i:i+1]))
+			}
+		}
 		pending, bytes = nil, 0
 		if err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
 		return s.disk.Tidy(ctx)
 	}
+	var failed error
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		merges, young, err := s.planMerges(ctx, id, today)
 		if err != nil {
-			return fmt.Errorf("compact device %d: %w", id, err)
+			failed = errors.Join(failed, fmt.Errorf("compact device %d: %w", id, err))
+			if !errors.Is(err, ErrDamaged) {
+				return failed
+			}
+			continue
 		}
 		left[id] = young
 		pending = append(pending, merges...)
@@ -68,14 +80,14 @@ func (s *Core) compact(ctx context.Context, ids []int64, today int64) error {
 		}
 	}
 	if err := flush(); err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, n := range left {
 		s.seal.young[id] = n
 	}
-	return nil
+	return failed
 }
 
 // planMerges decodes and encodes what is to be merged of one device and returns
@@ -105,11 +117,11 @@ func (s *Core) planMerges(ctx context.Context, deviceID int64, today int64) (mer
 			if !over {
 				left++
 			}
-			rs, err := decodeCluster(v, list)
+			rs, list, err := s.readCluster(v, deviceID, list)
 			if err != nil {
 				return err
 			}
-			merges = append(merges, Merge{DeviceID: deviceID, Old: list, Chunks: encodeChunks(rs, over)})
+			merges = append(merges, Merge{DeviceID: deviceID, Old: list, Chunks: encodeChunks(deviceID, rs, over)})
 		}
 		return nil
 	})

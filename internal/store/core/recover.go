@@ -14,6 +14,7 @@ import (
 // load reads what every query needs; Recover adds readings and states.
 func (s *Core) load(ctx context.Context) error {
 	s.fleet = newFleet()
+	var err error
 	if err := s.EachDeviceRow(ctx, s.fleet.put); err != nil {
 		return fmt.Errorf("devices: %w", err)
 	}
@@ -22,6 +23,9 @@ func (s *Core) load(ctx context.Context) error {
 	}
 	if err := s.loadAlerts(ctx); err != nil {
 		return fmt.Errorf("alerts: %w", err)
+	}
+	if s.damage.aside, err = s.disk.Aside(ctx); err != nil {
+		return fmt.Errorf("damaged chunks: %w", err)
 	}
 	last, err := s.disk.Last(ctx)
 	if err != nil {
@@ -63,7 +67,7 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 		if d == nil {
 			return nil
 		}
-		state, whole := cutSum(c.State)
+		state, whole := cutSum(c.State, c.place()...)
 		if !whole || restoreLatest(c, d) != nil {
 			// It is derived: the log may hold enough to build it again, and the rest
 			// is learnt anew. No device may keep the others down.
@@ -91,7 +95,7 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 }
 
 func restoreLatest(c *Checkpoint, d *device) error {
-	latest, ok := cutSum(c.Latest)
+	latest, ok := cutSum(c.Latest, c.place()...)
 	if !ok {
 		return errors.New("checksum")
 	}
@@ -121,6 +125,9 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 			return err
 		}
 		seq := int64(at)
+		if err := VerifyLog(at, data); errors.Is(err, ErrDamaged) {
+			return s.damagedRow(ctx, at, data, err)
+		}
 		return decodeLog(seq, data, func(e *store.Entry, encoded []byte) error {
 			if e.Input.Kind == store.InputClock {
 				s.lastNow = max(alive, e.Now)
@@ -192,7 +199,7 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 				c.Latest = chunk.AppendReading([]byte{logVersion}, &d.live.Latest, 0)
 			}
 		}
-		c.Latest, c.State = withSum(c.Latest), withSum(c.State)
+		c.Latest, c.State = withSum(c.Latest, c.place()...), withSum(c.State, c.place()...)
 	}
 	s.mu.RUnlock()
 	if err := s.disk.SaveCheckpoints(ctx, list); err != nil {

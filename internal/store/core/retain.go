@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,27 +47,26 @@ func (s *Core) Retain(ctx context.Context, now rimewatch.Time) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for i := range list {
-		w := &list[i]
-		raw := now - rimewatch.Time(w.RawDays)*rimewatch.Day
-		for {
-			n, err := s.expireRaw(ctx, w.ID, raw)
-			if err != nil {
-				return fmt.Errorf("retention of workspace %d: %w", w.ID, err)
-			}
-			if n < retainSlice {
-				break
-			}
-		}
-		rollups := now - rimewatch.Time(max(w.RollupDays, w.RawDays))*rimewatch.Day
-		if err := s.disk.DropRollups(ctx, w.ID, rollups); err != nil {
-			return fmt.Errorf("retention of workspace %d: %w", w.ID, err)
-		}
-		if err := s.Expire(ctx, w.ID, rollups); err != nil {
-			return fmt.Errorf("retention of workspace %d: %w", w.ID, err)
+		if err := s.retain(ctx, &list[i], now); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("retention of workspace %d: %w", list[i].ID, err))
 		}
 	}
-	return s.NoteRetained(ctx, now)
+	return errors.Join(failed, s.NoteRetained(ctx, now))
+}
+
+// retain is Retain of one workspace.
+func (s *Core) retain(ctx context.Context, w *rimewatch.Workspace, now rimewatch.Time) error {
+	raw := now - rimewatch.Time(w.RawDays)*rimewatch.Day
+	for n := retainSlice; n == retainSlice; {
+		var err error
+		if n, err = s.expireRaw(ctx, w.ID, raw); err != nil {
+			return err
+		}
+	}
+	rollups := now - rimewatch.Time(max(w.RollupDays, w.RawDays))*rimewatch.Day
+	return errors.Join(s.disk.DropAside(ctx, w.ID, raw), s.disk.DropRollups(ctx, w.ID, rollups), s.Expire(ctx, w.ID, rollups))
 }
 
 // expireRaw turns one slice of expired chunks into rollups. Only whole chunks
@@ -76,23 +76,27 @@ func (s *Core) expireRaw(ctx context.Context, workspaceID int64, before rimewatc
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	rollups := make([]Rollup, len(list))
+	rollups := make([]Rollup, 0, len(list))
 	err = s.disk.View(ctx, func(v Chunks) error {
-		for i := range list {
-			rs, err := decodeCluster(v, []Span{list[i].Span})
+		for _, sp := range list {
+			rs, from, err := s.readCluster(v, sp.DeviceID, []Span{sp.Span})
 			if err != nil {
 				return err
 			}
-			r := &rollups[i]
-			if r.DeviceSpan = list[i]; len(rs) > 0 {
-				r.From, r.To = rs[0].At/rimewatch.Hour*rimewatch.Hour, rs[len(rs)-1].At
-				r.Data = withSum(appendRollup(nil, rs))
+			if len(from) == 0 {
+				continue // damaged: it is set aside
 			}
+			r := Rollup{DeviceSpan: sp}
+			if len(rs) > 0 {
+				r.From, r.To = rs[0].At/rimewatch.Hour*rimewatch.Hour, rs[len(rs)-1].At
+				r.Data = withSum(appendRollup(nil, rs), sp.DeviceID, int64(r.From), int64(r.To))
+			}
+			rollups = append(rollups, r)
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, err
+	if err == nil && len(rollups) > 0 {
+		err = s.disk.RollUp(ctx, rollups)
 	}
-	return len(list), s.disk.RollUp(ctx, rollups)
+	return len(list), errors.Join(err, s.setAside(ctx))
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -130,13 +131,8 @@ func (s *Core) maintain(ctx context.Context) error {
 			break
 		}
 	}
-	if err := s.compactDue(ctx); err != nil {
-		return err
-	}
-	if err := s.retainDue(ctx); err != nil {
-		return err
-	}
-	return s.disk.Tidy(ctx)
+	// What fails for one of them is no reason to leave the others undone.
+	return errors.Join(s.setAside(ctx), s.compactDue(ctx), s.retainDue(ctx), s.setAside(ctx), s.disk.Tidy(ctx))
 }
 
 // tidyLog trims the log and keeps the write-ahead log short.
@@ -218,7 +214,7 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	s.mu.Unlock()
 	for i := range slice {
 		s.seal.rows = snapshot(s.seal.rows[:0], slice[i].rows, 0, rimewatch.MaxTime+1)
-		list[i].Chunks = encodeChunks(s.seal.rows, false)
+		list[i].Chunks = encodeChunks(list[i].DeviceID, s.seal.rows, false)
 	}
 	err := s.disk.Seal(ctx, list)
 	s.mu.Lock()

@@ -7,16 +7,27 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// withSum appends the CRC-32C of what the disk is given to keep. Rows of the log
-// and chunks have one of their own.
-func withSum(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+// sum is the CRC-32C of bytes and of the place that they belong to: a row that
+// has come into the place of another is as damaged as one whose bytes have
+// changed.
+func sum(b []byte, place ...int64) uint32 {
+	crc := crc32.Checksum(b, castagnoli)
+	for _, v := range place {
+		crc = crc32.Update(crc, castagnoli, binary.LittleEndian.AppendUint64(nil, uint64(v)))
+	}
+	return crc
 }
 
-// cutSum returns what withSum was given; false when it is damaged.
-func cutSum(b []byte) ([]byte, bool) {
+// withSum appends the sum of what the disk is given to keep.
+func withSum(b []byte, place ...int64) []byte {
+	return binary.LittleEndian.AppendUint32(b, sum(b, place...))
+}
+
+// cutSum returns what withSum was given; false when it is damaged or belongs to
+// another place.
+func cutSum(b []byte, place ...int64) ([]byte, bool) {
 	n := len(b) - 4
-	if n < 0 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+	if n < 0 || binary.LittleEndian.Uint32(b[n:]) != sum(b[:n], place...) {
 		return nil, false
 	}
 	return b[:n:n], true

@@ -226,7 +226,8 @@ func (c chunks) blob(id int64, statement string, args ...any) (data []byte, err 
 }
 
 // Rollups implements core.Chunks.
-func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, data []byte) error) error {
-	return c.Query(func(row tables.Row) error { return yield(row.ColumnInt64(0), column(row, 1, nil)) },
-		"SELECT id, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", deviceID, int64(from), int64(to))
+func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error {
+	return c.Query(func(row tables.Row) error {
+		return yield(row.ColumnInt64(0), rimewatch.Time(row.ColumnInt64(1)), rimewatch.Time(row.ColumnInt64(2)), column(row, 3, nil))
+	}, "SELECT id, from_at, to_at, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", deviceID, int64(from), int64(to))
 }

@@ -27,6 +27,7 @@ type Config struct {
 	Logger       *slog.Logger
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
+	LogAside     bool             // damaged rows of the log are set aside instead of refusing to open
 	// ControlOnly opens the store for accounts and settings alone: nothing is
 	// loaded, nothing runs in the background, no stream is opened. For commands
 	// beside a server.
@@ -76,7 +77,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	d := newDisk(cfg)
 	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) })
 	s := &Store{disk: d, Core: core.New(core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet,
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
 	}, d, d.tables)}
 	err := d.open(ctx)
 	if err == nil && !cfg.ControlOnly {

@@ -89,6 +89,28 @@ CREATE TABLE reading_chunk (
 );
 CREATE INDEX reading_chunk_by_device ON reading_chunk(device_id, to_at);
 CREATE INDEX reading_chunk_young ON reading_chunk(device_id) WHERE young;
+
+-- Chunks that cannot be read.
+CREATE TABLE damaged_chunk (
+	id BIGINT PRIMARY KEY,
+	device_id BIGINT NOT NULL,
+	to_at BIGINT NOT NULL,
+	from_at BIGINT NOT NULL,
+	n BIGINT NOT NULL,
+	young BOOLEAN NOT NULL,
+	found_at BIGINT NOT NULL,
+	why TEXT NOT NULL,
+	summary BYTEA NOT NULL,
+	data BYTEA NOT NULL
+);
+
+-- Rows of the log that cannot be read, set aside at the operator's wish.
+CREATE TABLE damaged_commit (
+	seq BIGINT PRIMARY KEY,
+	found_at BIGINT NOT NULL,
+	why TEXT NOT NULL,
+	data BYTEA NOT NULL
+);
 ALTER TABLE commit_log ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE reading_chunk ALTER summary SET STORAGE EXTERNAL, ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE checkpoint ALTER state SET STORAGE EXTERNAL;

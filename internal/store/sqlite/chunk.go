@@ -262,9 +262,9 @@ func (c chunks) Data(sp core.Span) ([]byte, error) {
 		},
 	})
 	if err == nil && n != sp.Segments {
-		err = fmt.Errorf("chunk %d vanished", sp.ID)
+		err = fmt.Errorf("%w: %d of %d segments are left", core.ErrDamaged, n, sp.Segments)
 	}
-	return buf, err
+	return buf, asDamaged(err)
 }
 
 // Summary implements core.Chunks.
@@ -276,13 +276,15 @@ func (c chunks) Summary(deviceID int64, sp core.Span) (summary []byte, err error
 	if err == nil && summary == nil {
 		err = fmt.Errorf("chunk %d vanished", sp.ID)
 	}
-	return summary, err
+	return summary, asDamaged(err)
 }
 
 // Rollups implements core.Chunks.
-func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, data []byte) error) error {
-	return sqlitex.Execute(c.conn, "SELECT id, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
-		Args:       []any{deviceID, int64(from), int64(to)},
-		ResultFunc: func(stmt *sqlite.Stmt) error { return yield(stmt.ColumnInt64(0), column(stmt, 1, nil)) },
+func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error {
+	return sqlitex.Execute(c.conn, "SELECT id, from_at, to_at, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
+		Args: []any{deviceID, int64(from), int64(to)},
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			return yield(stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2)), column(stmt, 3, nil))
+		},
 	})
 }

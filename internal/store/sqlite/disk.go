@@ -327,6 +327,15 @@ func queryInt(conn *sqlite.Conn, query string, args ...any) (v int64, err error)
 	return v, err
 }
 
+// asDamaged makes what the engine calls corrupt a core.ErrDamaged.
+func asDamaged(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return fmt.Errorf("%w: %w", core.ErrDamaged, err)
+	}
+	return err
+}
+
 // storeError gives every failure of the engine the one typed error. A full or
 // failing disk is the caller's sign to try again later.
 func storeError(err error, op string) error {
@@ -341,7 +350,7 @@ func storeError(err error, op string) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
 	}
-	e := rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, err), "The store failed.")
+	e := rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, asDamaged(err)), "The store failed.")
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy, sqlite.ResultReadOnly, sqlite.ResultInterrupt, sqlite.ResultCantOpen:
 		e.Code, e.Message, e.RetryAfter = rimewatch.CodeUnavailable, "The store cannot write at the moment.", 5*time.Second

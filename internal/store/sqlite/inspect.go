@@ -20,13 +20,15 @@ type Inspection struct {
 	ActiveAlerts  int
 	AliveAt       rimewatch.Time // when a server last watched; 0 = never
 	Stats         store.Stats    // readings that only a server holds in memory are missing
+	Damage        []string       // rows that are not what was written, where they were checked
+	Aside         []string       // damaged rows that were set aside before
 }
 
 // ErrNotAStore means that a file is not one of ours.
 var ErrNotAStore = errors.New("not a Rimewatch store")
 
-// Inspect looks at a store's file and, with check, at every page of it for
-// damage. It changes and migrates nothing and works beside a server.
+// Inspect looks at a store's file and, with check, at every page of it and at
+// every row with a checksum for damage. It changes and migrates nothing and works beside a server.
 // ErrNotAStore when the file is something else.
 func Inspect(ctx context.Context, path string, check bool) (in Inspection, err error) {
 	// Read-write because a write-ahead log may have to be taken up; query_only
@@ -63,7 +65,27 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 	if in.SchemaVersion != store.SchemaVersion {
 		return in, nil // its tables may be other ones
 	}
+	if check {
+		if in.Damage, in.Aside, err = verify(conn); err != nil {
+			return in, err
+		}
+	}
 	return in, in.count(conn, path)
+}
+
+// Rest copies the write-ahead log of a file that nobody has open into it.
+func Rest(ctx context.Context, path string) (err error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetInterrupt(ctx.Done())
+	busy, err := queryInt(conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err == nil && busy != 0 {
+		err = errors.New("the file is in use")
+	}
+	return err
 }
 
 func (in *Inspection) count(c *sqlite.Conn, path string) error {

@@ -127,12 +127,10 @@ func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) erro
 
 // Checkpoints implements core.Disk.
 func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*core.Checkpoint) error) error {
-	const query = "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint"
+	const query = "SELECT " + checkpointColumns + " FROM checkpoint"
 	var c core.Checkpoint
 	row := func(stmt *sqlite.Stmt) error {
-		c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
-		c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
-		c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
+		scanCheckpoint(stmt, &c)
 		return yield(&c)
 	}
 	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
@@ -146,6 +144,15 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 		}
 		return nil
 	})
+}
+
+const checkpointColumns = "device_id, seq, latest, current_temp, current_temp_at, state"
+
+// scanCheckpoint reads a row into c and the memory that it has.
+func scanCheckpoint(stmt *sqlite.Stmt, c *core.Checkpoint) {
+	c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
+	c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
+	c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
 }
 
 // SealMarks implements core.Disk.

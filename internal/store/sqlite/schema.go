@@ -43,6 +43,28 @@ CREATE TABLE young_segment (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- Chunks that cannot be read. Their segments are where they were.
+CREATE TABLE damaged_chunk (
+	young INTEGER NOT NULL,
+	segment INTEGER NOT NULL,
+	segments INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	n INTEGER NOT NULL,
+	found_at INTEGER NOT NULL,
+	why TEXT NOT NULL,
+	PRIMARY KEY (young, segment)
+) STRICT, WITHOUT ROWID;
+
+-- Rows of the log that cannot be read, set aside at the operator's wish.
+CREATE TABLE damaged_commit (
+	seq INTEGER PRIMARY KEY,
+	found_at INTEGER NOT NULL,
+	why TEXT NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+
 CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SELECT id FROM audit)

@@ -37,6 +37,8 @@ type Config struct {
 	Logger       *slog.Logger
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
+	// LogAside sets damaged rows of the log aside instead of refusing to open.
+	LogAside bool
 	// ControlOnly opens the store for accounts and settings alone: nothing is
 	// loaded and nothing runs in the background. For commands beside a server.
 	ControlOnly bool
@@ -93,7 +95,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	d := &disk{cfg: cfg}
 	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) })
 	s := &Store{disk: d, Core: core.New(core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet,
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
 	}, d, d.tables)}
 	err := d.open()
 	if err == nil && !cfg.ControlOnly {

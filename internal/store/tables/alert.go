@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -63,11 +62,15 @@ func scanAlert(row Row, a *rimewatch.Alert) error {
 	}
 	var b alertBody
 	if err := json.Unmarshal([]byte(row.ColumnText(9)), &b); err != nil {
-		return fmt.Errorf("alert %d: %w", a.ID, err)
+		// One damaged row keeps nobody else's alerts from being read.
+		b = alertBody{Note: unreadable}
 	}
 	b.into(a)
 	return nil
 }
+
+// unreadable is what people see where a part of a row is damaged.
+const unreadable = "Part of this record is damaged and cannot be read."
 
 // saveAlert inserts an alert or overwrites it.
 func saveAlert(conn Conn, a *rimewatch.Alert) error {

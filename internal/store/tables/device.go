@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -79,7 +78,7 @@ func scanDevice(row Row) (*rimewatch.Device, error) {
 	}
 	var x details
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
-		return nil, fmt.Errorf("details of device %d: %w", d.ID, err)
+		x = details{Notes: unreadable} // one damaged row keeps nobody else's devices from being read
 	}
 	x.into(d)
 	return d, nil

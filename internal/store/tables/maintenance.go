@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -121,8 +122,15 @@ func (t Routing) MaintenanceWindows(ctx context.Context, workspaceID int64, endA
 // AllMaintenanceWindows implements store.Everywhere.
 func (t Routing) AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
-		list, err = maintenanceWindows(conn, "ends_at > ? ORDER BY id", int64(endAfter))
+		// A window of which nobody can read what it is for holds for nothing, and
+		// keeps nobody else's from being read.
+		list, err = scanAll(conn, func(row Row, w *rimewatch.MaintenanceWindow) error {
+			if scanMaintenance(row, w) != nil {
+				w.ID = 0
+			}
+			return nil
+		}, "SELECT "+maintenanceColumns+" FROM maintenance_window WHERE ends_at > ? ORDER BY id", int64(endAfter))
 		return err
 	})
-	return list, err
+	return slices.DeleteFunc(list, func(w rimewatch.MaintenanceWindow) bool { return w.ID == 0 }), err
 }

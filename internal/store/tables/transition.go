@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -45,7 +44,8 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 	}
 	f := alertFacts{alertBody: &alertBody{}}
 	if err := json.Unmarshal([]byte(facts), &f); err != nil {
-		return fmt.Errorf("line %d of the timeline of alert %d: %w", t.ID, t.AlertID, err)
+		t.Note = unreadable // one damaged line keeps nobody else's messages from being planned
+		return nil
 	}
 	t.Facts = &rimewatch.Alert{
 		ID: t.AlertID, WorkspaceID: t.WorkspaceID, DeviceID: f.DeviceID, SiteID: f.SiteID, Type: f.Type, Status: f.Status, Severity: t.Severity,

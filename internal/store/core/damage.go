@@ -1,0 +1,193 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
+)
+
+// ErrDamaged is what an engine's error wraps where a file holds what was never
+// written to it.
+var ErrDamaged = errors.New("damaged")
+
+// Damaged is a chunk that cannot be read. It is set aside: its device goes on
+// without it, and its bytes are kept until the readings would have expired.
+type Damaged struct {
+	DeviceSpan
+	Why string
+}
+
+// damagedChunk is the error of reading one.
+type damagedChunk struct{ Damaged }
+
+func (e *damagedChunk) Error() string {
+	return fmt.Sprintf("chunk %d of device %d is damaged: %s", e.ID, e.DeviceID, e.Why)
+}
+
+// Unwrap makes it an ErrDamaged.
+func (e *damagedChunk) Unwrap() error { return ErrDamaged }
+
+// damage is what was found damaged and is not set aside yet, and how much is.
+type damage struct {
+	mu    sync.Mutex
+	found map[DeviceSpan]string
+	aside []Damaged
+}
+
+// skip reports whether err is a damaged chunk, which is then known to be one:
+// whoever reads goes on as if it were not there.
+func (s *Core) skip(err error) bool {
+	var bad *damagedChunk
+	if !errors.As(err, &bad) {
+		return false
+	}
+	s.damage.mu.Lock()
+	defer s.damage.mu.Unlock()
+	if _, known := s.damage.found[bad.DeviceSpan]; !known {
+		if s.damage.found == nil {
+			s.damage.found = make(map[DeviceSpan]string)
+		}
+		s.damage.found[bad.DeviceSpan] = bad.Why
+		s.log.Error("a chunk is damaged; its device goes on without it", "device", bad.DeviceID, "chunk", bad.ID,
+			"from", bad.From, "to", bad.To, "readings", bad.N, "err", bad.Why)
+		s.seal.wake()
+	}
+	return true
+}
+
+// setAside moves what was found damaged out of the way of everybody who reads.
+func (s *Core) setAside(ctx context.Context) error {
+	s.damage.mu.Lock()
+	var list []Damaged
+	for sp, why := range s.damage.found {
+		list = append(list, Damaged{sp, why})
+	}
+	s.damage.mu.Unlock()
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortFunc(list, func(a, b Damaged) int { return cmp.Compare(a.ID, b.ID) })
+	if err := s.disk.SetAside(ctx, list); err != nil {
+		return fmt.Errorf("set damaged chunks aside: %w", err)
+	}
+	s.damage.mu.Lock()
+	defer s.damage.mu.Unlock()
+	for i := range list {
+		delete(s.damage.found, list[i].DeviceSpan)
+	}
+	s.damage.aside = append(s.damage.aside, list...)
+	return nil
+}
+
+// Damage lists the chunks that cannot be read, as far as that is known.
+func (g *damage) Damage() (list []store.DamagedChunk) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	add := func(sp DeviceSpan, why string) {
+		list = append(list, store.DamagedChunk{ID: sp.ID, DeviceID: sp.DeviceID, From: sp.From, To: sp.To, Readings: sp.N, Why: why})
+	}
+	for i := range g.aside {
+		add(g.aside[i].DeviceSpan, g.aside[i].Why)
+	}
+	for sp, why := range g.found {
+		add(sp, why)
+	}
+	return list
+}
+
+// The places that sums belong to.
+
+func (c *Chunk) place(deviceID int64) []int64 {
+	return []int64{deviceID, int64(c.From), int64(c.To), int64(c.N)}
+}
+
+func (sp *Span) place(deviceID int64) []int64 {
+	return []int64{deviceID, int64(sp.From), int64(sp.To), int64(sp.N)}
+}
+
+func (c *Checkpoint) place() []int64 {
+	return []int64{c.DeviceID, int64(c.Seq), int64(math.Float64bits(c.CurrentTemp)), int64(c.CurrentTempAt)}
+}
+
+// The checks of what a file holds, for doctor, backup and restore: each returns
+// what is wrong with a row, nil = nothing.
+
+// VerifyLog checks a row of the log.
+func VerifyLog(seq store.Seq, row []byte) error {
+	return decodeLog(int64(seq), row, func(*store.Entry, []byte) error { return nil })
+}
+
+// VerifyChunk checks a chunk and its summary.
+func VerifyChunk(deviceID int64, sp Span, data, summary []byte) error {
+	if _, err := decodeChunk(data, deviceID, sp); err != nil {
+		return err
+	}
+	if _, ok := cutSum(summary, sp.place(deviceID)...); !ok {
+		return errors.New("checksum of its summary")
+	}
+	return nil
+}
+
+// VerifyRollup checks a rollup.
+func VerifyRollup(deviceID int64, from, to rimewatch.Time, data []byte) error {
+	if _, ok := cutSum(data, deviceID, int64(from), int64(to)); !ok {
+		return errors.New("checksum")
+	}
+	return nil
+}
+
+// VerifyCheckpoint checks a device's state.
+func VerifyCheckpoint(c *Checkpoint) error {
+	if _, ok := cutSum(c.State, c.place()...); !ok {
+		return errors.New("checksum of its state")
+	}
+	if _, ok := cutSum(c.Latest, c.place()...); !ok {
+		return errors.New("checksum of its newest reading")
+	}
+	return nil
+}
+
+// decodeChunk opens the bytes of a chunk and decodes all of it once.
+func decodeChunk(data []byte, deviceID int64, sp Span) ([]rimewatch.Reading, error) {
+	data, ok := cutSum(data, sp.place(deviceID)...)
+	if !ok {
+		return nil, errors.New("checksum")
+	}
+	c, err := chunk.Open(data)
+	if err != nil {
+		return nil, err
+	}
+	return c.Readings(nil)
+}
+
+// damagedRow takes a damaged row of the log out of the way, where that is wanted,
+// and says what it costs.
+func (s *Core) damagedRow(ctx context.Context, seq store.Seq, data []byte, why error) error {
+	readings, devices := 0, make(map[int64]bool)
+	if len(data) > logHeader {
+		_ = decodeRow(int64(seq), data, func(what string) error { return errors.New(what) }, func(e *store.Entry, encoded []byte) error {
+			devices[e.Input.DeviceID] = true
+			if encoded != nil {
+				readings++
+			}
+			return nil
+		})
+	}
+	cost := fmt.Sprintf("as far as it can be read it held %d readings and %d devices; what of it is in chunks already is kept", readings, len(devices))
+	if !s.cfg.LogAside {
+		return fmt.Errorf("%w (%s): start with --set-damaged-commits-aside to go on without it", why, cost)
+	}
+	if err := s.disk.SetLogAside(ctx, seq, why.Error()); err != nil {
+		return fmt.Errorf("set commit %d aside: %w", seq, err)
+	}
+	s.log.Error("a damaged commit was set aside: what only it held is lost", "commit", seq, "readings", readings, "devices", len(devices), "err", why)
+	return nil
+}
