@@ -51,9 +51,9 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 
 // addCluster takes in overlapping chunks. What of the head lies among them may
 // be in them already: it is merged, and the rest of the head given back.
-func (s *Core) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
-	from, to := g[0].From, g[0].To
-	for _, sp := range g {
+func (g *damage) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, cluster []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
+	from, to := cluster[0].From, cluster[0].To
+	for _, sp := range cluster {
 		to = max(to, sp.To)
 	}
 	var near, rest []rimewatch.Reading
@@ -67,14 +67,14 @@ func (s *Core) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, g []Span, 
 	if len(near) == 0 {
 		rest = head
 	}
-	if len(g) == 1 && len(near) == 0 {
-		err := addChunk(v, b, deviceID, g[0], scratch)
-		if s.skip(err) {
+	if len(cluster) == 1 && len(near) == 0 {
+		err := addChunk(v, b, deviceID, cluster[0], scratch)
+		if g.skip(err) {
 			err = nil
 		}
 		return rest, err
 	}
-	rs, _, err := s.readCluster(v, deviceID, g)
+	rs, _, err := g.readCluster(v, deviceID, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +139,11 @@ func appendRollup(dst []byte, rs []rimewatch.Reading) []byte {
 }
 
 // addRollups takes in the hours whose raw readings have expired.
-func (s *Core) addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
+func (g *damage) addRollups(v Chunks, b *chunk.Buckets, q store.BucketQuery) error {
 	return v.Rollups(q.DeviceID, q.From, q.To, func(id int64, from, to rimewatch.Time, data []byte) error {
 		data, ok := cutSum(data, q.DeviceID, int64(from), int64(to))
 		if !ok {
-			s.log.Error("a rollup is damaged; its hours are left out", "device", q.DeviceID, "rollup", id, "from", from, "to", to)
+			g.log.Error("a rollup is damaged; its hours are left out", "device", q.DeviceID, "rollup", id, "from", from, "to", to)
 			return nil
 		}
 		for len(data) > 0 {

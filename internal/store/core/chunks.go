@@ -77,7 +77,7 @@ func openChunk(v Chunks, deviceID int64, sp Span) (*chunk.Chunk, error) {
 
 // readCluster returns the readings of overlapping chunks, merged, and the chunks
 // that they come from: all but the damaged ones.
-func (s *Core) readCluster(v Chunks, deviceID int64, cluster []Span) (rs []rimewatch.Reading, from []Span, err error) {
+func (g *damage) readCluster(v Chunks, deviceID int64, cluster []Span) (rs []rimewatch.Reading, from []Span, err error) {
 	sets := make([][]rimewatch.Reading, 0, len(cluster))
 	from = make([]Span, 0, len(cluster))
 	for _, sp := range cluster {
@@ -90,7 +90,7 @@ func (s *Core) readCluster(v Chunks, deviceID int64, cluster []Span) (rs []rimew
 			}
 			err = &damagedChunk{Damaged{DeviceSpan{sp, deviceID}, err.Error()}}
 		}
-		if !s.skip(err) {
+		if !g.skip(err) {
 			return nil, nil, err
 		}
 	}

@@ -60,6 +60,7 @@ type Config struct {
 // Core is a store upon a Disk and Tables.
 type Core struct {
 	*tables.Tables
+	*damage
 	onDisk
 	cfg Config
 	log *slog.Logger
@@ -85,7 +86,6 @@ type Core struct {
 	counts    alertCounts  // by workspace
 	active    map[int64]*activeAlert
 	chunks    chunkTimes // timestamps of chunks
-	damage    damage
 
 	ckptFloor atomic.Int64 // no input before it is needed for streaming state
 
@@ -105,6 +105,7 @@ func New(cfg Config, disk Disk, t *tables.Tables) *Core {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.head.budget.Store(cfg.HeadBytes)
 	s.seal.init()
+	s.damage = &damage{aid: disk, log: cfg.Logger, wake: s.seal.wake}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -35,8 +36,11 @@ func (e *damagedChunk) Error() string {
 // Unwrap makes it an ErrDamaged.
 func (e *damagedChunk) Unwrap() error { return ErrDamaged }
 
-// damage is what was found damaged and is not set aside yet, and how much is.
+// damage is what was found damaged and is not set aside yet, and what is.
 type damage struct {
+	aid   Disk // sets it aside
+	log   *slog.Logger
+	wake  func() // something was found
 	mu    sync.Mutex
 	found map[DeviceSpan]string
 	aside []Damaged
@@ -44,46 +48,46 @@ type damage struct {
 
 // skip reports whether err is a damaged chunk, which is then known to be one:
 // whoever reads goes on as if it were not there.
-func (s *Core) skip(err error) bool {
+func (g *damage) skip(err error) bool {
 	var bad *damagedChunk
 	if !errors.As(err, &bad) {
 		return false
 	}
-	s.damage.mu.Lock()
-	defer s.damage.mu.Unlock()
-	if _, known := s.damage.found[bad.DeviceSpan]; !known {
-		if s.damage.found == nil {
-			s.damage.found = make(map[DeviceSpan]string)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.found[bad.DeviceSpan]; !known {
+		if g.found == nil {
+			g.found = make(map[DeviceSpan]string)
 		}
-		s.damage.found[bad.DeviceSpan] = bad.Why
-		s.log.Error("a chunk is damaged; its device goes on without it", "device", bad.DeviceID, "chunk", bad.ID,
+		g.found[bad.DeviceSpan] = bad.Why
+		g.log.Error("a chunk is damaged; its device goes on without it", "device", bad.DeviceID, "chunk", bad.ID,
 			"from", bad.From, "to", bad.To, "readings", bad.N, "err", bad.Why)
-		s.seal.wake()
+		g.wake()
 	}
 	return true
 }
 
 // setAside moves what was found damaged out of the way of everybody who reads.
-func (s *Core) setAside(ctx context.Context) error {
-	s.damage.mu.Lock()
+func (g *damage) setAside(ctx context.Context) error {
+	g.mu.Lock()
 	var list []Damaged
-	for sp, why := range s.damage.found {
+	for sp, why := range g.found {
 		list = append(list, Damaged{sp, why})
 	}
-	s.damage.mu.Unlock()
+	g.mu.Unlock()
 	if len(list) == 0 {
 		return nil
 	}
 	slices.SortFunc(list, func(a, b Damaged) int { return cmp.Compare(a.ID, b.ID) })
-	if err := s.disk.SetAside(ctx, list); err != nil {
+	if err := g.aid.SetAside(ctx, list); err != nil {
 		return fmt.Errorf("set damaged chunks aside: %w", err)
 	}
-	s.damage.mu.Lock()
-	defer s.damage.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for i := range list {
-		delete(s.damage.found, list[i].DeviceSpan)
+		delete(g.found, list[i].DeviceSpan)
 	}
-	s.damage.aside = append(s.damage.aside, list...)
+	g.aside = append(g.aside, list...)
 	return nil
 }
 
@@ -168,9 +172,9 @@ func decodeChunk(data []byte, deviceID int64, sp Span) ([]rimewatch.Reading, err
 	return c.Readings(nil)
 }
 
-// damagedRow takes a damaged row of the log out of the way, where that is wanted,
+// row takes a damaged row of the log out of the way, where that is wanted,
 // and says what it costs.
-func (s *Core) damagedRow(ctx context.Context, seq store.Seq, data []byte, why error) error {
+func (g *damage) row(ctx context.Context, asideToo bool, seq store.Seq, data []byte, why error) error {
 	readings, devices := 0, make(map[int64]bool)
 	if len(data) > logHeader {
 		_ = decodeRow(int64(seq), data, func(what string) error { return errors.New(what) }, func(e *store.Entry, encoded []byte) error {
@@ -182,12 +186,12 @@ func (s *Core) damagedRow(ctx context.Context, seq store.Seq, data []byte, why e
 		})
 	}
 	cost := fmt.Sprintf("as far as it can be read it held %d readings and %d devices; what of it is in chunks already is kept", readings, len(devices))
-	if !s.cfg.LogAside {
+	if !asideToo {
 		return fmt.Errorf("%w (%s): start with --set-damaged-commits-aside to go on without it", why, cost)
 	}
-	if err := s.disk.SetLogAside(ctx, seq, why.Error()); err != nil {
+	if err := g.aid.SetLogAside(ctx, seq, why.Error()); err != nil {
 		return fmt.Errorf("set commit %d aside: %w", seq, err)
 	}
-	s.log.Error("a damaged commit was set aside: what only it held is lost", "commit", seq, "readings", readings, "devices", len(devices), "err", why)
+	g.log.Error("a damaged commit was set aside: what only it held is lost", "commit", seq, "readings", readings, "devices", len(devices), "err", why)
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *Core) load(ctx context.Context) error {
 	if err := s.loadAlerts(ctx); err != nil {
 		return fmt.Errorf("alerts: %w", err)
 	}
-	if s.damage.aside, err = s.disk.Aside(ctx); err != nil {
+	if s.aside, err = s.disk.Aside(ctx); err != nil {
 		return fmt.Errorf("damaged chunks: %w", err)
 	}
 	last, err := s.disk.Last(ctx)
@@ -126,7 +126,7 @@ func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) er
 		}
 		seq := int64(at)
 		if err := VerifyLog(at, data); errors.Is(err, ErrDamaged) {
-			return s.damagedRow(ctx, at, data, err)
+			return s.row(ctx, s.cfg.LogAside, at, data, err)
 		}
 		return decodeLog(seq, data, func(e *store.Entry, encoded []byte) error {
 			if e.Input.Kind == store.InputClock {
@@ -169,7 +169,7 @@ func (s onDisk) Checkpoints(ctx context.Context, devices []int64, yield func(sto
 		return nil
 	}
 	return s.disk.Checkpoints(ctx, devices, func(c *Checkpoint) error {
-		if state, whole := cutSum(c.State); whole {
+		if state, whole := cutSum(c.State, c.place()...); whole {
 			return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: state})
 		}
 		return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq})

@@ -49,7 +49,7 @@ func (s *Core) Retain(ctx context.Context, now rimewatch.Time) error {
 	}
 	var failed error
 	for i := range list {
-		if err := s.retain(ctx, &list[i], now); err != nil {
+		if err := retain(ctx, s, &list[i], now); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("retention of workspace %d: %w", list[i].ID, err))
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Core) Retain(ctx context.Context, now rimewatch.Time) error {
 }
 
 // retain is Retain of one workspace.
-func (s *Core) retain(ctx context.Context, w *rimewatch.Workspace, now rimewatch.Time) error {
+func retain(ctx context.Context, s *Core, w *rimewatch.Workspace, now rimewatch.Time) error {
 	raw := now - rimewatch.Time(w.RawDays)*rimewatch.Day
 	for n := retainSlice; n == retainSlice; {
 		var err error

@@ -195,7 +195,7 @@ func TestDamageIsOnesOwn(t *testing.T) {
 		}
 	}
 	known := r.s.Damage()
-	if len(known) != 1 || known[0].DeviceID != 1 || known[0].N != 100 {
+	if len(known) != 1 || known[0].DeviceID != 1 || known[0].Readings != 100 {
 		t.Fatalf("damaged chunks: %+v", known)
 	}
 	if err := r.s.Rest(t.Context()); err != nil {

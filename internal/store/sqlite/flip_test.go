@@ -102,7 +102,7 @@ func newNeighbours(t *testing.T) *neighbours {
 	}
 	must(s.Retain(t.Context(), crashBase+31*rimewatch.Day)) // rollups of the first day
 	n.path = crashed(t, n.path)
-	n.want = n.ask(t, s)
+	n.want = n.ask(t, ready(t, openAt(t, Config{Path: crashed(t, n.path), quiet: true})))
 	if len(n.want.Readings[n.ours[0]]) < 200 || len(n.want.Alerts) != 3 || n.want.Outcomes[1] != store.Accepted || n.want.Outcomes[2] != store.Duplicate {
 		t.Fatalf("the store has little in it: %+v", n.want)
 	}
@@ -332,7 +332,7 @@ func (n *neighbours) check(t *testing.T, where, path string) {
 		got.Readings, want.Readings, got.Buckets, want.Buckets, got.Devices, want.Devices, got.Outcomes, want.Outcomes = nil, nil, nil, nil, nil, nil, nil, nil
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", where, d)
+		t.Errorf("%s (-want +got):\n%.2000s", where, d)
 	}
 	if err := s.Rest(t.Context()); err != nil && !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("%s: at rest: %v", where, err)

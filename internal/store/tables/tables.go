@@ -116,7 +116,8 @@ func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
 	if e.Back != 0 {
-		if err := setMeta(conn, aliveAt, int64(e.Back)); err != nil {
+		err := conn.Later(nil, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", aliveAt, int64(e.Back))
+		if err != nil {
 			return err
 		}
 	}
