@@ -170,6 +170,9 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log}); err != nil {
+		return nil, err
+	}
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
@@ -181,9 +184,6 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	signOn, err := a.signOn(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log}); err != nil {
 		return nil, err
 	}
 	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store}

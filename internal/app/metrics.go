@@ -35,8 +35,26 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 			return 0
 		})
 	}
+	a.registerInlets(r)
 	r.MustRegister(newDeliveries(a.Notify, a.now))
 	gauge("store_damaged_chunks", "Chunks that cannot be read and are set aside; doctor lists them.", func() float64 { return float64(len(a.Store.Damage())) })
 	r.MustRegister(damagedChunks{a.Store})
 	gauge("store_head_bytes", "Memory used by readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
+}
+
+// registerInlets counts what comes from sources.
+func (a *App) registerInlets(r prometheus.Registerer) {
+	counter := func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: "inlet", Name: name, Help: help}, func() float64 { return float64(f()) }))
+	}
+	n := &a.Sources.Counts
+	counter("payloads_total", "Payloads that came from sources.", n.Payloads.Load)
+	counter("readings_total", "Readings from sources that were stored.", n.Accepted.Load)
+	counter("duplicates_total", "Readings from sources that had been stored before.", n.Duplicates.Load)
+	counter("rejected_total", "Readings from sources that cannot be stored.", n.Rejected.Load)
+	counter("ignored_total", "Parts of payloads without a measurement.", n.Ignored.Load)
+	counter("held_total", "Payloads that had to wait.", n.Held.Load)
+	counter("held_full_total", "Payloads that could not wait, because too much waits already.", n.HeldFull.Load)
+	counter("held_expired_total", "Payloads that waited too long.", n.Expired)
+	counter("failed_total", "Payloads of which nothing could be stored.", n.Failed.Load)
 }

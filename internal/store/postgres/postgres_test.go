@@ -69,6 +69,10 @@ func TestControl(t *testing.T) {
 	storetest.Control(t, func(t *testing.T) store.Store { return openAt(t, Config{URL: server.Database(t)}) })
 }
 
+func TestInlets(t *testing.T) {
+	storetest.Inlets(t, func(t *testing.T) store.Store { return openAt(t, Config{URL: server.Database(t)}) })
+}
+
 // TestOwner goes through a proxy that cuts connections where it hurts.
 func TestOwner(t *testing.T) {
 	var proxy *pgtest.Proxy

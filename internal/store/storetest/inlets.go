@@ -3,6 +3,7 @@ package storetest
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -273,7 +274,9 @@ func (c inlets) heldBounds() {
 	for i := range list {
 		list[i] = aHeld(x.ID, fmt.Sprint(i), t0)
 	}
-	c.ok(c.s.Hold(c.ctx, w.ID, list))
+	for part := range slices.Chunk(list, 500) {
+		c.ok(c.s.Hold(c.ctx, w.ID, part))
+	}
 	for i, h := range list {
 		if stored := h.ID != 0; stored != (i < rimewatch.MaxHeldSenders) {
 			c.Fatalf("sender %d stored: %v", i, stored)
