@@ -175,9 +175,9 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: "fields before existence", req: q("PATCH", "/v1/devices/none", n.full, "", `{"nmae":"x"}`), status: 422, code: "validation_failed"},
 		{says: "JSON before fields", req: q("PATCH", "/v1/devices/none", n.full, "", `{"nmae":"x"`), status: 400, code: "invalid_json"},
 		{says: "size before JSON", req: q("PATCH", "/v1/devices/none", n.full, "", big[:len(big)-1]), status: 413, code: "payload_too_large"},
-		{says: "content type before size", req: q("PATCH", "/v1/devices/none", n.full, "text/plain", big), status: 415, code: "unsupported_media_type"},
-		{says: "scope before content type", req: q("PATCH", "/v1/devices/none", n.read, "text/plain", big), status: 403, code: "forbidden"},
-		{says: "authentication before scope", req: q("PATCH", "/v1/devices/none", "rw_x", "text/plain", big), status: 401, code: "unauthenticated"},
+		{says: "content type before size", req: q("PATCH", "/v1/devices/none", n.full, "text/csv", big), status: 415, code: "unsupported_media_type"},
+		{says: "scope before content type", req: q("PATCH", "/v1/devices/none", n.read, "text/csv", big), status: 403, code: "forbidden"},
+		{says: "authentication before scope", req: q("PATCH", "/v1/devices/none", "rw_x", "text/csv", big), status: 401, code: "unauthenticated"},
 		{says: "method before authentication", req: q("PUT", "/v1/devices/none", "rw_x", "text/plain", "x"), status: 405, code: "method_not_allowed", header: map[string]string{"Allow": "DELETE, GET, HEAD, PATCH"}},
 		{says: "route before method", req: q("PUT", "/v1/nothing/here", "rw_x", "text/plain", "x"), status: 404, code: "not_found"},
 
@@ -185,9 +185,9 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: "on the ingest route too: fields", req: q("POST", "/v1/readings", n.feed, "", `{"device_serial":"none","humidity":"1"}`), status: 422, code: "validation_failed", fields: []string{"humidity"}},
 		{says: "on the ingest route too: JSON", req: q("POST", "/v1/readings", n.feed, "", `{"device_serial":"none","humidity":"1"`), status: 400, code: "invalid_json"},
 		{says: "on the ingest route too: size", req: q("POST", "/v1/readings", n.feed, "", big[:len(big)-1]), status: 413, code: "payload_too_large"},
-		{says: "on the ingest route too: content type", req: q("POST", "/v1/readings", n.feed, "text/plain", big), status: 415, code: "unsupported_media_type"},
-		{says: "on the ingest route too: scope", req: q("POST", "/v1/readings", n.read, "text/plain", big), status: 403, code: "forbidden"},
-		{says: "on the ingest route too: authentication", req: q("POST", "/v1/readings", "rw_x", "text/plain", big), status: 401, code: "unauthenticated"},
+		{says: "on the ingest route too: content type", req: q("POST", "/v1/readings", n.feed, "text/csv", big), status: 415, code: "unsupported_media_type"},
+		{says: "on the ingest route too: scope", req: q("POST", "/v1/readings", n.read, "text/csv", big), status: 403, code: "forbidden"},
+		{says: "on the ingest route too: authentication", req: q("POST", "/v1/readings", "rw_x", "text/csv", big), status: 401, code: "unauthenticated"},
 		{says: "on the ingest route too: method", req: q("PUT", "/v1/readings", "rw_x", "text/plain", "x"), status: 405, code: "method_not_allowed", header: map[string]string{"Allow": "POST"}},
 	})
 }

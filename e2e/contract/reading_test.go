@@ -60,10 +60,12 @@ func TestReading(t *testing.T) {
 		{says: "a bearer with the ingest preset may write", req: of(`"humidity":2`), status: 201},
 		{says: "a bearer that reads may not", req: request{method: "POST", path: "/v1/readings", token: n.read, body: `{}`}, status: 403, code: "forbidden", fields: []string{"scope"}},
 
-		refused("an unknown field", `"humidity":1,"temperature":3`, "temperature"),
+		refused("nothing known is left", `"temperature":3`, "product_zone_temp"),
+		refused("a near miss", `"humidity":1,"product_zone_tmp":3`, "product_zone_tmp"),
 		refused("a mis-cased field", `"humidity":1,"Product_Zone_Temp":3`, "Product_Zone_Temp"),
 		refused("a camel-cased field", `"humidity":1,"productZoneTemp":3`, "productZoneTemp"),
-		refused("numbers only: text", `"humidity":"1"`, "humidity"),
+		refused("numbers only: text that is none", `"humidity":"1 %"`, "humidity"),
+		stored("text that is a number without loss", `"product_zone_temp":"-19.1"`, map[string]any{"product_zone_temp": numeral("-19.1")}),
 		refused("numbers only: bool", `"humidity":true`, "humidity"),
 		refused("numbers only: list", `"humidity":[1]`, "humidity"),
 		refused("numbers only: object", `"humidity":{}`, "humidity"),
@@ -157,7 +159,8 @@ func TestRecordedAt(t *testing.T) {
 		refused("an offset without a colon", q(day+"T01:02:03+0200")),
 		refused("a date", q(day)),
 		refused("empty text", q("")),
-		refused("a number of seconds", at("1700000000")),
+		refused("a number of seconds before the retention", at("1700000000")),
+		refused("a number before 2015", at("1000000000")),
 		refused("a list", at("[]")),
 	})
 }
@@ -322,7 +325,8 @@ func TestAnyKeyOrder(t *testing.T) {
 }
 
 // TestMediaTypes reads the row "wrong content type or encoding: 415" and "a body
-// without Content-Type is 415".
+// without Content-Type, or as text/plain, form-urlencoded or …+json, is taken as
+// JSON when a Bearer token came with it and it begins with { or [".
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -336,9 +340,11 @@ func TestMediaTypes(t *testing.T) {
 		return row{says: says, req: q, status: 415, code: "unsupported_media_type", fields: []string{}}
 	}
 	s.recite(t, []row{
-		bad("a body without Content-Type", post("-", nil)),
-		bad("plain text", post("text/plain", nil)),
-		bad("a form", post("application/x-www-form-urlencoded", nil)),
+		{says: "a body without Content-Type", req: post("-", nil), status: 201},
+		{says: "plain text", req: post("text/plain", nil), status: 201},
+		{says: "a form", req: post("application/x-www-form-urlencoded", nil), status: 201},
+		{says: "some +json", req: post("application/ld+json", nil), status: 201},
+		bad("plain text that is no JSON", request{method: "POST", path: "/v1/readings", token: n.feed, kind: "text/plain", body: "D-1;4.5"}),
 		bad("text/json", post("text/json", nil)),
 		bad("NDJSON where one reading is taken", post("application/x-ndjson", nil)),
 		bad("another charset", post("application/json; charset=utf-16", nil)),
@@ -348,9 +354,9 @@ func TestMediaTypes(t *testing.T) {
 		{says: "with a charset", req: post("application/json; charset=UTF-8", nil), status: 201},
 		{says: "in capitals", req: post("APPLICATION/JSON", nil), status: 201},
 		{says: "identity", req: post("", map[string]string{"Content-Encoding": "identity"}), status: 201},
-		bad("a device without Content-Type", request{method: "POST", path: "/v1/devices", token: n.full, kind: "-", body: `{"serial":"X"}`}),
-		bad("a heartbeat with a body without Content-Type", request{method: "PATCH", path: "/v1/devices/D-1/heartbeat", token: n.full, kind: "-", body: `{}`}),
-		bad("a batch without Content-Type", request{method: "POST", path: "/v1/readings/batch", token: n.full, kind: "-", body: `{"readings":[` + reading + `]}`}),
+		{says: "a device without Content-Type", req: request{method: "POST", path: "/v1/devices", token: n.full, kind: "-", body: `{"serial":"X"}`}, status: 201},
+		{says: "a heartbeat with a body without Content-Type", req: request{method: "PATCH", path: "/v1/devices/D-1/heartbeat", token: n.full, kind: "-", body: `{}`}, status: 200},
+		{says: "a batch without Content-Type", req: request{method: "POST", path: "/v1/readings/batch", token: n.full, kind: "-", body: `{"readings":[` + reading + `]}`}, status: 200},
 		bad("an import of JSON", request{method: "POST", path: "/v1/devices/import", token: n.full, body: `{}`}),
 		{says: "a gzipped body that is none", req: post("", map[string]string{"Content-Encoding": "gzip"}), status: 400, code: "invalid_json"},
 		{says: "a zstd body that is none", req: post("", map[string]string{"Content-Encoding": "zstd"}), status: 400, code: "invalid_json"},

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,6 +46,9 @@ func ContentType(h http.Header, accepted ...string) (string, map[string]string, 
 	unsupported := func() *rimewatch.Error {
 		return rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The Content-Type must be %s.", strings.Join(accepted, " or "))
 	}
+	if slices.Contains(accepted, TypeJSON) && vague(h) {
+		return TypeJSON, nil, nil
+	}
 	if ct == "" {
 		return "", nil, unsupported()
 	}
@@ -60,6 +65,33 @@ func ContentType(h http.Header, accepted ...string) (string, map[string]string, 
 		}
 	}
 	return "", nil, unsupported()
+}
+
+// vague reports whether the Content-Type leaves open what the body is: many
+// clients send JSON without one, or as a form. It is taken for JSON only where a
+// token came with it: a browser that another site leads here has none.
+func vague(h http.Header) bool {
+	if _, ok := BearerToken(h["Authorization"]); !ok {
+		return false
+	}
+	ct := h.Get("Content-Type")
+	if ct == "" {
+		return true
+	}
+	plain, params, err := mime.ParseMediaType(ct)
+	charset, named := params["charset"]
+	return err == nil && (!named || strings.EqualFold(charset, "utf-8")) &&
+		(plain == "text/plain" || plain == "application/x-www-form-urlencoded" || strings.HasSuffix(plain, "+json"))
+}
+
+// MeantAsJSON refuses a body whose type ContentType took for JSON although it says
+// nothing of the kind, unless it begins like an object or an array.
+func MeantAsJSON(h http.Header, body []byte) *rimewatch.Error {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if !vague(h) || len(body) == 0 || body[0] == '{' || body[0] == '[' {
+		return nil
+	}
+	return rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The Content-Type must be %s.", TypeJSON)
 }
 
 // ContentEncoding checks the Content-Encoding: "", gzip or zstd.

@@ -188,6 +188,9 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		}
 		return ErrEmptyBody
 	}
+	if mediaType == TypeJSON {
+		return MeantAsJSON(c.R.Header, c.body)
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 type SentReading struct {
 	rimewatch.Reading        // At is 0 when the client gave no time
 	Serial            []byte // part of the body
+	Extras
 }
 
 // fastReading decodes the reading that starts at data[i] when it has the shape
@@ -24,6 +25,7 @@ func fastReading(data []byte, i int, out *SentReading) (end int, ok bool) {
 	}
 	out.Reading = rimewatch.Reading{}
 	out.Serial = nil
+	out.Extras = Extras{}
 	i++
 	var seen keySet
 	next := 0

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -42,22 +41,35 @@ func strictReading(s *Scanner, out *SentReading) (e *rimewatch.Error, ok bool) {
 	if s.Next() != '{' {
 		return InvalidJSON("it must be an object"), s.Value()
 	}
-	f := FieldErrors{}
+	f, when := FieldErrors{}, times{}
 	ok = s.Object(func(name []byte) bool {
 		value, ok := s.Raw()
 		if !ok {
 			return false
 		}
-		if key := keyByName(name); key < 0 {
-			f.Add(Shown(name), "%s", unknownKey(name))
-		} else if what := strictValue(key, value, out); what != "" {
-			f.Add(keyNames[key], "%s", what)
+		if when.take(name, value) {
+			return true
+		}
+		if key := keyByName(name); key >= 0 {
+			if what := strictValue(key, value, out); what != "" {
+				f.Add(keyNames[key], "%s", what)
+			}
+		} else if known, what := vital(name, value, out); known {
+			if what != "" {
+				f.Add(Shown(name), "%s", what)
+			}
+		} else if meant := nearMiss(name); meant != "" {
+			f.Add(Shown(name), "is not a known field, did you mean %s?", meant)
+		} else {
+			out.ignore(name)
 		}
 		return true
 	})
-	switch {
-	case !ok:
+	if !ok {
 		return nil, false
+	}
+	when.read(out, &f)
+	switch {
 	case len(out.Serial) == 0 && !f.Has(keyNames[keySerial]):
 		f.Add(keyNames[keySerial], "is required")
 	case f.Err == nil && out.Present|out.Faults == 0:
@@ -103,20 +115,6 @@ func Shown(name []byte) string {
 	return s
 }
 
-func unknownKey(name []byte) string {
-	folded := strings.ReplaceAll(strings.ToLower(string(name)), "-", "_")
-	squeezed := strings.ReplaceAll(folded, "_", "")
-	for _, known := range keyNames {
-		if known == "" {
-			continue
-		}
-		if known == folded || strings.ReplaceAll(known, "_", "") == squeezed {
-			return fmt.Sprintf("is not a known field, did you mean %s?", known)
-		}
-	}
-	return "is not a known field"
-}
-
 // strictValue stores one value and says what is wrong with it.
 func strictValue(key int, value []byte, out *SentReading) (what string) {
 	if value[0] == 'n' {
@@ -128,8 +126,6 @@ func strictValue(key int, value []byte, out *SentReading) (what string) {
 	switch {
 	case key == keySerial:
 		return strictSerial(value, out)
-	case key == keyRecordedAt:
-		return strictTime(value, out)
 	case key < keyRecordedAt:
 		return strictMeasurement(rimewatch.Field(key-keyFirstCore), value, out)
 	case key >= keyFirstOptional:
@@ -151,18 +147,6 @@ func strictSerial(value []byte, out *SentReading) string {
 	return ""
 }
 
-func strictTime(value []byte, out *SentReading) string {
-	if value[0] != '"' {
-		return "must be a string with an RFC 3339 time"
-	}
-	t, err := rimewatch.ParseTime(string(Text(value)))
-	if err != nil {
-		return err.Error()
-	}
-	out.At = t
-	return ""
-}
-
 func strictBool(value []byte, x rimewatch.Flag, out *SentReading) string {
 	if value[0] != 't' && value[0] != 'f' {
 		return "must be true or false"
@@ -176,14 +160,13 @@ func IsNumber(value []byte) bool { return value[0] == '-' || (value[0] >= '0' &&
 
 func strictMeasurement(f rimewatch.Field, value []byte, out *SentReading) string {
 	r := &fieldRanges[f]
+	v, ok := looseNumber(value)
 	switch {
-	case r.whole && (!IsNumber(value) || bytes.ContainsAny(value, ".eE")):
+	case r.whole && (!ok || bytes.ContainsAny(value, ".eE")):
 		return "must be an integer"
-	case !IsNumber(value):
+	case !ok:
 		return "must be a number"
 	}
-	// A number too large for a float64 becomes ±Inf, which no range holds.
-	v, _ := strconv.ParseFloat(string(value), 64)
 	if v >= r.min && v <= r.max {
 		if v == 0 {
 			v = math.Abs(v)

@@ -23,6 +23,7 @@ type Batch struct {
 	inputs   []store.Input
 	index    []int32 // place in the batch of each input
 	rejected []rejection
+	ignored  []string
 	pending  []pendingItem // readings of devices that auto-register will create
 	reader   wire.Batch
 
@@ -104,6 +105,8 @@ func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
 // add takes the reading that was read into the batch, or says why it cannot be.
 func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	sent, place := &b.reader.Sent, int32(b.reader.N-1)
+	sent.Arrived(bc.now)
+	b.ignore(sent)
 	if e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays); e != nil {
 		bc.heard(bc.Fleet.Identify(bc.workspaceID, sent.Serial), sent.At, bc.now)
 		return e
@@ -188,6 +191,7 @@ func (b *Batch) answer() {
 	out = wire.AppendInt(out, int64(duplicates))
 	out = append(out, `,"rejected":`...)
 	out = wire.AppendInt(out, int64(len(b.rejected)))
+	out = appendIgnored(out, b.ignored)
 	out = append(out, `,"results":[`...)
 	for i := range b.rejected {
 		r := &b.rejected[i]
@@ -235,6 +239,9 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 	if e == nil && len(body) == 0 && mediaType != httpapi.TypeNDJSON { // no lines are no items
 		e = httpapi.ErrEmptyBody
 	}
+	if e == nil && mediaType == httpapi.TypeJSON {
+		e = httpapi.MeantAsJSON(r.Header, body)
+	}
 	if e == nil {
 		e = g.Batch(r.Context(), &p, now, mediaType == httpapi.TypeNDJSON, body, &s.Batch)
 	}
@@ -247,5 +254,25 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(s.Out)
 	if cap(s.body) <= 4<<20 {
 		g.batch.Put(s)
+	}
+}
+
+// ignore notes the foreign fields of an item, and those of the device itself,
+// which a batch does not take.
+func (b *Batch) ignore(sent *wire.SentReading) {
+	names := sent.Ignored
+	if sent.BatteryPct != nil {
+		names = append(names, "battery_pct")
+	}
+	if sent.RSSI != nil {
+		names = append(names, "rssi_dbm")
+	}
+	if sent.Firmware != "" {
+		names = append(names, "firmware_version")
+	}
+	for _, name := range names {
+		if len(b.ignored) < wire.MaxIgnored && !slices.Contains(b.ignored, name) {
+			b.ignored = append(b.ignored, name)
+		}
 	}
 }

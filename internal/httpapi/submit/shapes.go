@@ -26,6 +26,7 @@ type ReadingInput struct {
 // StoredReading is the data of the answer to one reading.
 type StoredReading struct {
 	Reading   wire.DeviceReading `json:"reading"`
+	Ignored   []string           `json:"ignored_fields,omitempty" doc:"Fields that are not known here and were left out, the first 32. Absent when there are none."`
 	Duplicate bool               `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
 }
 
@@ -44,6 +45,7 @@ type BatchResult struct {
 	Accepted   int             `json:"accepted"`
 	Duplicates int             `json:"duplicates"`
 	Rejected   int             `json:"rejected"`
+	Ignored    []string        `json:"ignored_fields,omitempty" doc:"Fields of items that are not known here and were left out, the first 32. Absent when there are none."`
 	Results    []BatchRejected `json:"results" doc:"Only the rejected items."`
 }
 
@@ -69,8 +71,13 @@ func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 	for x := range rimewatch.NumFlags {
 		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Nullable: true}
 	}
+	s.AdditionalProperties = true
+	s.Description = lenience
 	return s
 }
+
+// lenience says what a reading may be beside what its schema lists.
+const lenience = "Numbers may be sent as text that is a number. The time may also be a number of seconds or milliseconds since 1970, and be called timestamp, ts or time where recorded_at is absent; or age_s says how many seconds ago it was. battery_pct, rssi_dbm and firmware_version update the device. Foreign fields are left out and named in ignored_fields; a name that is nearly a known one is refused, so that a misspelt measurement does not vanish."
 
 // describedOnly stands in for handlers of routes that are served past the
 // router.

@@ -21,6 +21,7 @@ type Writer interface {
 	// retry is safe.
 	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
+	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
 }
 
 // Fleet knows the devices.
@@ -84,6 +85,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if e := wire.DecodeReading(body, &s.sent); e != nil {
 		return 0, e
 	}
+	s.sent.Arrived(now)
 	settings, failed := g.api.Settings.Get(ctx, p.WorkspaceID, now)
 	if failed != nil {
 		return 0, httpapi.AsError(failed)
@@ -111,13 +113,19 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if failed = g.Writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
-	return g.answer(ctx, who, in, s)
+	status, err = g.answer(ctx, who, in, s)
+	if err == nil && s.sent.Vitals() {
+		// Best effort: the reading is stored, and the next one says it again.
+		_, _ = g.Writer.Heartbeat(ctx, p.WorkspaceID, who.Serial, rimewatch.Heartbeat{
+			BatteryPct: s.sent.BatteryPct, RSSI: s.sent.RSSI, FirmwareVersion: s.sent.Firmware})
+	}
+	return status, err
 }
 
 func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
-		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false, s.sent.Ignored)
 		return http.StatusCreated, nil
 	case store.Duplicate:
 		// The first value is kept, so that is the one to show.
@@ -125,7 +133,7 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
-		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true, s.sent.Ignored)
 		return http.StatusOK, nil
 	case store.Failed:
 		return 0, rimewatch.Errorf(rimewatch.CodeInternal, "What is stored of this device cannot be read.")
@@ -134,13 +142,30 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 	}
 }
 
-func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool) []byte {
+func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool, ignored []string) []byte {
 	b = append(b, `{"success":true,"data":{"reading":`...)
 	b = wire.AppendReading(b, deviceID, serial, r)
+	b = appendIgnored(b, ignored)
 	if duplicate {
 		return append(b, `,"duplicate":true}}`+"\n"...)
 	}
 	return append(b, `,"duplicate":false}}`+"\n"...)
+}
+
+// appendIgnored names the fields that were left out, where there are any.
+func appendIgnored(b []byte, names []string) []byte {
+	for i, name := range names {
+		if i == 0 {
+			b = append(b, `,"ignored_fields":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, name)
+	}
+	if len(names) > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // Clock knows how far the service's time can be believed.
@@ -267,6 +292,9 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	if e == nil && len(s.body) == 0 {
 		e = httpapi.ErrEmptyBody
+	}
+	if e == nil {
+		e = httpapi.MeantAsJSON(r.Header, s.body)
 	}
 	if e != nil {
 		g.single.Put(s)

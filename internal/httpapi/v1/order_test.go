@@ -30,11 +30,11 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/devices/none", "/v1/devices/none/heartbeat", "/v1/sites/77"} {
 		for i, s := range []step{
-			{404, path + "/nothing", "bad", "text/plain", large, "PATCH"},
-			{405, path, "bad", "text/plain", large, "PUT"},
-			{401, path, "bad", "text/plain", large, "PATCH"},
-			{403, path, r.read, "text/plain", large, "PATCH"},
-			{415, path, r.full, "text/plain", large, "PATCH"},
+			{404, path + "/nothing", "bad", "text/csv", large, "PATCH"},
+			{405, path, "bad", "text/csv", large, "PUT"},
+			{401, path, "bad", "text/csv", large, "PATCH"},
+			{403, path, r.read, "text/csv", large, "PATCH"},
+			{415, path, r.full, "text/csv", large, "PATCH"},
 			{413, path, r.full, httpapi.TypeJSON, large, "PATCH"},
 			{400, path, r.full, httpapi.TypeJSON, `{"unknown":1`, "PATCH"},
 			{422, path, r.full, httpapi.TypeJSON, `{"unknown":1}`, "PATCH"},
@@ -55,9 +55,9 @@ func TestOrderOfChecks(t *testing.T) {
 			limit = 16 << 20
 		}
 		for i, s := range []step{
-			{401, path, "bad", "text/plain", large, "POST"},
-			{403, path, r.read, "text/plain", large, "POST"},
-			{415, path, r.full, "text/plain", large, "POST"},
+			{401, path, "bad", "text/csv", large, "POST"},
+			{403, path, r.read, "text/csv", large, "POST"},
+			{415, path, r.full, "text/csv", large, "POST"},
 			{413, path, r.full, httpapi.TypeJSON, strings.Repeat("x", limit+1), "POST"},
 			{400, path, r.full, httpapi.TypeJSON, bodies[0], "POST"},
 			{422, path, r.full, httpapi.TypeJSON, bodies[1], "POST"},

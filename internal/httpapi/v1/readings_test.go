@@ -57,8 +57,8 @@ func TestReadings(t *testing.T) {
 		{name: "malformed", req: post("/v1/readings", r.feed, `{"device_serial":"A",`), status: 400, code: rimewatch.CodeInvalidJSON},
 		{name: "no body", req: post("/v1/readings", r.feed, ``), status: 400, code: rimewatch.CodeInvalidJSON},
 		{name: "white space", req: post("/v1/readings", r.feed, `   `), status: 400, code: rimewatch.CodeInvalidJSON},
-		{name: "no content type", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", ""), status: 415, code: rimewatch.CodeUnsupportedMedia},
-		{name: "wrong content type", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", "text/plain"), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "wrong content type", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", "text/csv"), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "text that is not JSON", req: post("/v1/readings", r.feed, "A,1").with("Content-Type", "text/plain"), status: 415, code: rimewatch.CodeUnsupportedMedia},
 		{name: "NDJSON for one", req: post("/v1/readings", r.feed, nominalBody).with("Content-Type", httpapi.TypeNDJSON), status: 415, code: rimewatch.CodeUnsupportedMedia},
 		{name: "with a charset", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Type", "application/json; charset=UTF-8"), status: 201, events: accepted},
 		{name: "with a wrong charset", req: post("/v1/readings", r.feed, `{`+other+`}`).with("Content-Type", "application/json; charset=latin1"), status: 415, code: rimewatch.CodeUnsupportedMedia},
@@ -97,6 +97,34 @@ func reading(serial string, minute int) string {
 	return fmt.Sprintf(`{"device_serial":%q,"humidity":%d,"recorded_at":"2026-11-20T11:%02d:00Z"}`, serial, minute, minute)
 }
 
+// TestLenient: clients that know little more than a serial and a temperature.
+func TestLenient(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "walkin_freezer")
+	r.do(patch("/v1/devices/A/heartbeat", r.feed, ""))
+	r.events.take(t, 2)
+	body := func(minute int) string {
+		return fmt.Sprintf(`{"device_serial":"A","product_zone_temp":"-19.1","battery":87,"ts":%d}`, 1795176000+60*minute-3600)
+	}
+	created := []string{"reading.created"}
+	var tests []scenario
+	for i, ct := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/senml+json", "text/plain; charset=utf-8"} {
+		tests = append(tests, scenario{
+			name: "as " + ct, req: post("/v1/readings", r.feed, body(i)).with("Content-Type", ct), status: 201, events: created,
+			want: map[string]any{"data.reading.product_zone_temp": -19.1, "data.ignored_fields.0": "battery", "data.ignored_fields.1": nil, "data.reading.recorded_at": fmt.Sprintf("2026-11-20T11:%02d:00.000Z", i)},
+		})
+	}
+	tests = append(tests,
+		scenario{name: "again", req: post("/v1/readings", r.feed, body(0)), status: 200, want: map[string]any{"data.duplicate": true, "data.ignored_fields.0": "battery"}},
+		scenario{name: "an age", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":50,"age_s":90}`), status: 201, events: created, want: map[string]any{"data.reading.recorded_at": "2026-11-20T11:58:30.000Z", "data.ignored_fields": nil}},
+		scenario{name: "a near miss", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_tmp":1}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"product_zone_tmp"}},
+		scenario{name: "too old by its number", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1,"ts":1420070401}`), status: 422, code: rimewatch.CodeValidationFailed},
+		scenario{name: "a cookie is no token", req: post("/v1/workspace", "", `{}`).with("Content-Type", "text/plain"), status: 405, code: rimewatch.CodeMethodNotAllowed},
+		scenario{name: "another route", req: post("/v1/devices", r.full, `{"serial":"B"}`).with("Content-Type", ""), status: 201, events: []string{"device.created"}},
+	)
+	r.run(t, tests)
+}
+
 func batchOf(items ...string) string { return `{"readings":[` + strings.Join(items, ",") + `]}` }
 
 func events(n int) []string { return strings.Fields(strings.Repeat("reading.created ", n)) }
@@ -120,15 +148,15 @@ func TestBatch(t *testing.T) {
 		{name: "the same twice in one", req: send(batchOf(reading("A", 3), reading("a", 3))), status: 200, want: map[string]any{"data.accepted": 1, "data.duplicates": 1}, events: events(1)},
 		{
 			name: "good and bad", status: 200,
-			req: send(batchOf(reading("none", 1), reading("A", 4), `{"device_serial":"A","humidity":101}`, `5`, `{"device_serial":"A","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`, reading("B", 4), `{"device_serial":"A","humidity":1,"extra":{"deep":[1]}}`)),
+			req: send(batchOf(reading("none", 1), reading("A", 4), `{"device_serial":"A","humidity":101}`, `5`, `{"device_serial":"A","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`, reading("B", 4), `{"device_serial":"A","humidity":1,"extra":{"deep":[1]},"recorded_at":"2026-11-20T11:59:59Z"}`)),
 			want: map[string]any{
-				"data.accepted": 2, "data.rejected": 5,
+				"data.accepted": 3, "data.rejected": 4, "data.ignored_fields.0": "extra",
 				"data.results.0.index": 0, "data.results.0.status": 422, "data.results.0.code": "unknown_device",
 				"data.results.1.index": 2, "data.results.1.code": "validation_failed", "data.results.1.fields.humidity.0": "must be between 0 and 100",
 				"data.results.2.index": 3, "data.results.3.index": 4, "data.results.3.fields.recorded_at.0": "must not be more than 5 minutes in the future",
-				"data.results.4.index": 6, "data.results.4.fields.extra.0": "is not a known field", "data.results.5": nil,
+				"data.results.4": nil,
 			},
-			events: events(2),
+			events: events(3),
 		},
 		{name: "two without a time", req: send(batchOf(`{"device_serial":"A","humidity":1}`, `{"device_serial":"A","humidity":1}`)), status: 200, want: map[string]any{"data.accepted": 2}, events: events(2)},
 		{name: "NDJSON", req: lines(reading("A", 5) + "\n\n  \r\n" + reading("B", 5) + "\r\n" + reading("A", 6)), status: 200, want: map[string]any{"data.accepted": 3, "data.rejected": 0}, events: events(3)},
@@ -161,7 +189,7 @@ func TestBatch(t *testing.T) {
 		{name: "too many lines", req: lines(strings.Join(many, "\n")), status: 413, code: rimewatch.CodePayloadTooLarge},
 		{name: "too large", req: lines(strings.Repeat(" ", 16<<20+1)), status: 413, code: rimewatch.CodePayloadTooLarge},
 		{name: "bomb", req: lines(zstandard(t, strings.Repeat("\n", 200<<20))).with("Content-Encoding", "zstd"), status: 413, code: rimewatch.CodePayloadTooLarge},
-		{name: "no content type", req: send(batchOf(reading("A", 11))).with("Content-Type", ""), status: 415, code: rimewatch.CodeUnsupportedMedia},
+		{name: "no content type", req: send(batchOf(reading("A", 4))).with("Content-Type", ""), status: 200, want: map[string]any{"data.duplicates": 1}},
 		{name: "CSV", req: send(batchOf(reading("A", 11))).with("Content-Type", httpapi.TypeCSV), status: 415, code: rimewatch.CodeUnsupportedMedia},
 		{name: "without the scope", req: post("/v1/readings/batch", r.read, batchOf(reading("A", 11))), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
 		{name: "what was refused is not there", req: get("/v1/devices/A/readings?from=2026-11-20T11:11:00Z&to=2026-11-20T11:12:00Z", r.read), status: 200, want: map[string]any{"data.readings": "[]"}},
