@@ -64,6 +64,19 @@ describe('what nobody judges', () => {
   });
 });
 
+describe('limits', () => {
+  it('on both sides, and every delay, are set on the device', async () => {
+    await page.goto('/devices/WIC-1');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByLabel('Critical below').fill('-1.5');
+    await dialog().getByLabel('Alert when too cold for').fill('15');
+    await dialog().getByLabel('Critical after').fill('60');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    expect((await api.send('GET', '/v1/devices/WIC-1')).data.device.limits).toMatchObject({ critical_min: -1.5, low_delay_s: 900, critical_delay_s: 3600, temp_max: 5, source: 'device' });
+  });
+});
+
 describe('the connection', () => {
   it('comes back by itself, and never speaks like a dead fridge', async () => {
     visitor.cutOff = true;
