@@ -107,10 +107,7 @@ func Start(settings ...string) (_ *Server, err error) {
 	if s.dir, err = os.MkdirTemp("", "rimewatch-pg-"); err != nil {
 		return nil, err
 	}
-	if s.as, err = nobody(); err == nil && s.as != nil {
-		err = os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid))
-	}
-	if err == nil {
+	if err = s.demote(); err == nil {
 		err = s.run("initdb", "-D", s.data(), "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
 	}
 	if err == nil {
@@ -123,10 +120,11 @@ func Start(settings ...string) (_ *Server, err error) {
 	return s, nil
 }
 
-// nobody is who the server runs as when the tests run as root, which it refuses.
-func nobody() (*syscall.Credential, error) {
+// demote chooses who the server runs as when the tests run as root, which it
+// refuses.
+func (s *Server) demote() error {
 	if os.Geteuid() != 0 {
-		return nil, nil
+		return nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -135,15 +133,16 @@ func nobody() (*syscall.Credential, error) {
 		}
 		uid, err := strconv.ParseUint(u.Uid, 10, 32)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		gid, err := strconv.ParseUint(u.Gid, 10, 32)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+		s.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		return os.Chown(s.dir, int(uid), int(gid)) //nolint:gosec // 32 bits, as parsed
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
+	return errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
