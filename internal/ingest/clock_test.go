@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,7 @@ const years = 20 * 365 * rimewatch.Day
 // machine is one whose wall clock can be set. The time of the bubble is the
 // right one.
 type machine struct {
-	wrong  rimewatch.Time // how far the wall clock is ahead of the right time
+	ahead  atomic.Int64 // ms that the wall clock is ahead of the right time
 	booted time.Time
 	keeper *clock.Keeper
 }
@@ -28,7 +29,7 @@ func (m *machine) boot() *clock.Keeper {
 	m.booted = time.Now()
 	m.keeper = clock.NewKeeper(func() clock.Machine {
 		now := time.Now()
-		return clock.Machine{Wall: rimewatch.TimeOf(now) + m.wrong, Mono: rimewatch.Time(now.Sub(m.booted).Milliseconds())}
+		return clock.Machine{Wall: rimewatch.TimeOf(now) + rimewatch.Time(m.ahead.Load()), Mono: rimewatch.Time(now.Sub(m.booted).Milliseconds())}
 	})
 	return m.keeper
 }
@@ -98,7 +99,7 @@ func story(t *testing.T, c *step) (out happened, stored int) {
 	modern()
 	r := &rig{t: t, path: t.TempDir() + "/rimewatch.db", machine: &machine{}}
 	if c != nil {
-		r.machine.wrong = c.before
+		r.machine.ahead.Store(int64(c.before))
 	}
 	w := &watcher{start: time.Now(), names: make(map[int64]string), seen: make(happened), rig: r, t: t}
 	r.heard = w
@@ -147,10 +148,10 @@ func story(t *testing.T, c *step) (out happened, stored int) {
 		}
 		if c != nil && minute == 34 {
 			time.Sleep(20 * time.Second)
-			r.machine.wrong += c.by
+			r.machine.ahead.Add(int64(c.by))
 			time.Sleep(c.lasting)
 			if c.lasting != 0 {
-				r.machine.wrong -= c.by
+				r.machine.ahead.Add(-int64(c.by))
 			}
 			time.Sleep(20*time.Second - c.lasting)
 		}
@@ -231,7 +232,7 @@ func TestBootIn1970(t *testing.T) {
 		}
 		r.close()
 		time.Sleep(10 * time.Minute)
-		r.machine.wrong = -r.now()
+		r.machine.ahead.Store(int64(-r.now()))
 		r.open()
 		before := r.machine.keeper.Now()
 		if before < r.now()-11*rimewatch.Minute {
@@ -240,7 +241,7 @@ func TestBootIn1970(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		all()
 		time.Sleep(10 * time.Second)
-		r.machine.wrong = 0
+		r.machine.ahead.Store(int64(0))
 		for range 20 {
 			time.Sleep(time.Minute)
 			all()
@@ -277,10 +278,10 @@ func TestClockDeletesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Hour) // long enough for retention to be allowed
-			r.machine.wrong = years
+			r.machine.ahead.Store(int64(years))
 			time.Sleep(lasting)
 			if lasting < time.Minute {
-				r.machine.wrong = 0
+				r.machine.ahead.Store(int64(0))
 				time.Sleep(2 * time.Hour)
 			}
 			n := 0
@@ -305,7 +306,7 @@ func TestClockIsAudited(t *testing.T) {
 		}
 		for _, wrong := range []rimewatch.Time{rimewatch.Hour, 0, -rimewatch.Hour} {
 			time.Sleep(10 * time.Second)
-			r.machine.wrong = wrong
+			r.machine.ahead.Store(int64(wrong))
 		}
 		time.Sleep(2 * time.Minute)
 		list, _, err := r.s.AuditEntries(t.Context(), ws.ID, "clock.", "", store.Page{Limit: 10})

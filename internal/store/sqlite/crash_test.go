@@ -80,16 +80,58 @@ func (r *crashRun) commit(step int) {
 		if storetest.Commit(r.t.Context(), r.s, g, &store.Effects{Alerts: []*rimewatch.Alert{alert}}) != nil {
 			continue
 		}
-		r.seq = g.Seq
-		for i := range inputs {
-			if inputs[i].Outcome == store.Accepted {
-				r.acked[inputs[i].DeviceID][inputs[i].Reading.At] = inputs[i].Reading.Values[0]
-			}
-		}
-		r.pending = nil
+		r.ack(g)
 		return
 	}
 	r.t.Fatalf("step %d was never acknowledged", step)
+}
+
+// commitTwo stages a group and another one behind it before the first is
+// committed, and tries both until they are acknowledged.
+func (r *crashRun) commitTwo(step int) {
+	r.t.Helper()
+	for range 100 {
+		first, second := r.group(step), r.group(step+1)
+		a, b := &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{first}}, &store.Group{Now: crashBase + rimewatch.Time(step), Parts: [][]store.Input{second}}
+		r.pending = first
+		stagedA, errA := r.s.Stage(r.t.Context(), a)
+		if errA != nil {
+			continue
+		}
+		stagedB, errB := r.s.Stage(r.t.Context(), b)
+		if errB != nil {
+			stagedA.Discard()
+			continue
+		}
+		errA = stagedA.Commit(r.t.Context(), &store.Effects{})
+		if errA == nil {
+			r.ack(a)
+			r.pending = second
+		}
+		if errB = stagedB.Commit(r.t.Context(), &store.Effects{}); errA != nil && errB == nil {
+			r.t.Fatalf("step %d: a group was committed behind one that is lost", step)
+		}
+		if errA == nil && errB == nil {
+			r.ack(b)
+			return
+		}
+		if errA == nil { // the second is tried again by itself
+			r.commit(step + 1)
+			return
+		}
+	}
+	r.t.Fatalf("steps %d and %d were never acknowledged", step, step+1)
+}
+
+// ack notes what a committed group has stored.
+func (r *crashRun) ack(g *store.Group) {
+	r.seq = g.Seq
+	for _, in := range g.Parts[0] {
+		if in.Outcome == store.Accepted {
+			r.acked[in.DeviceID][in.Reading.At] = in.Reading.Values[0]
+		}
+	}
+	r.pending = nil
 }
 
 // checkpoint covers everything committed so far, so that the log may go.
@@ -188,8 +230,13 @@ func (r *crashRun) compare(where string, s *Store) {
 // workload is what every fault meets: commits, sealing, compaction, trimming.
 func (r *crashRun) workload(steps int) {
 	r.t.Helper()
-	for step := range steps {
-		r.commit(step)
+	for step := 0; step < steps; step++ {
+		if step%4 == 1 {
+			r.commitTwo(step)
+			step++
+		} else {
+			r.commit(step)
+		}
 		if step%5 == 4 {
 			for r.checkpoint() != nil {
 			}
@@ -225,7 +272,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		return hook(name)
 	}})
 	r, hook = r2, step
-	r.workload(30)
+	r.workload(40)
 	hook = nil
 	if images < 250 {
 		t.Errorf("only %d images: the workload misses steps", images)
