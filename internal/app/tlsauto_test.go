@@ -69,7 +69,7 @@ func (a *authority) open(t *testing.T, port int) {
 	})}
 	done := make(chan error, 1)
 	go func() { done <- names.ActivateAndServe() }()
-	t.Cleanup(func() { _ = names.Shutdown(); <-done })
+	t.Cleanup(func() { _ = names.Shutdown(); _ = <-done })
 
 	quiet := log.New(io.Discard, "", 0)
 	store := db.NewMemoryStore()

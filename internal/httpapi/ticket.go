@@ -55,7 +55,7 @@ func (b *ticketBox) put(p account.Principal, addr netip.Addr, now rimewatch.Time
 	by := t.holders()
 	if b.counts[by[0]] >= ticketsOfWorkspace || b.counts[by[1]] >= ticketsOfAddress {
 		e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many unused tickets.")
-		e.RetryAfter = rimewatch.Time(ticketLife).Sub(0)
+		e.RetryAfter = ticketLife.Sub(0)
 		return StreamTicket{}, e
 	}
 	b.byText[text] = t

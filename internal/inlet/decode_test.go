@@ -10,8 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-const received = rimewatch.Time(1_795_203_000_000) // 2026-11-20T19:30:00Z
-
 // short writes what was decoded of a payload, for tables.
 func short(r *Result) []string {
 	if r.Problem != "" {

@@ -47,7 +47,8 @@ func NewLibrary() (*Library, error) {
 
 // Templates returns the built-in templates by their names; Auto is one of them.
 func (lib *Library) Templates() []Template {
-	list := []Template{{Version: TemplateVersion, Name: Auto, Title: "Automatic"}}
+	list := make([]Template, 1, 1+len(lib.mappers))
+	list[0] = Template{Version: TemplateVersion, Name: Auto, Title: "Automatic"}
 	for _, m := range lib.mappers {
 		list = append(list, m.Template)
 	}

@@ -17,8 +17,8 @@ type frameWatch struct {
 	left uint64 // bytes of the frame after it, the mask included
 }
 
-// see follows b: errTooBig from the head of a frame of more than most bytes on.
-func (w *frameWatch) see(b []byte, most uint64) error {
+// see follows b: errTooBig from the head of a frame of more than maxMessage bytes on.
+func (w *frameWatch) see(b []byte) error {
 	for len(b) > 0 && w.have < len(w.head) {
 		if w.left > 0 {
 			n := min(w.left, uint64(len(b)))
@@ -32,7 +32,7 @@ func (w *frameWatch) see(b []byte, most uint64) error {
 			continue
 		}
 		length := w.length()
-		if length > most {
+		if length > maxMessage {
 			w.have = len(w.head)
 			return errTooBig
 		}

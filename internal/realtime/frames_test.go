@@ -43,7 +43,7 @@ func TestFrameWatch(t *testing.T) {
 		feed := func(b []byte) error {
 			for len(b) > 0 {
 				n := min(len(b), rapid.IntRange(1, 70_000).Draw(t, "piece"))
-				if err := w.see(b[:n], 65536); err != nil {
+				if err := w.see(b[:n]); err != nil {
 					return err
 				}
 				b = b[n:]
@@ -56,7 +56,7 @@ func TestFrameWatch(t *testing.T) {
 		if err := feed(clientFrame(rapid.SampledFrom(tooBig).Draw(t, "claim"), 0)); !errors.Is(err, errTooBig) {
 			t.Fatalf("a frame that claims too much: %v", err)
 		}
-		if err := w.see([]byte{0}, 65536); !errors.Is(err, errTooBig) {
+		if err := w.see([]byte{0}); !errors.Is(err, errTooBig) {
 			t.Fatalf("after it: %v", err)
 		}
 	})

@@ -124,11 +124,11 @@ type lane struct {
 
 // Read is the library's. It fails at the head of a frame that is too large.
 func (l *lane) Read(b []byte) (int, error) {
-	if err := l.frames.see(nil, maxMessage); err != nil { // after such a head nothing is read
+	if err := l.frames.see(nil); err != nil { // after such a head nothing is read
 		return 0, err
 	}
 	n, err := l.in.Read(b)
-	if e := l.frames.see(b[:n], maxMessage); e != nil {
+	if e := l.frames.see(b[:n]); e != nil {
 		return 0, e
 	}
 	return n, err

@@ -3,7 +3,6 @@ package shortpath
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -43,7 +42,7 @@ func (c *conn) serve() {
 	defer func() {
 		if v := recover(); v != nil {
 			if log := c.s.http.ErrorLog; log != nil {
-				log.Print(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+				log.Printf("panic: %v\n%s", v, debug.Stack())
 			}
 		}
 		if !lent {
