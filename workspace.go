@@ -13,6 +13,8 @@ type Workspace struct {
 	Limits map[string]LimitOverrides
 	// RequireSecondFactor shuts out members who sign in with a password alone.
 	RequireSecondFactor bool
+	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
+	DeleteAt Time
 	CreatedAt           Time
 	UpdatedAt           Time
 }

@@ -24,6 +24,8 @@ type workspaceStore interface {
 	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	WorkspaceByName(ctx context.Context, name string) (rimewatch.Workspace, error)
+	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
+	CloseWorkspace(ctx context.Context, id int64) (tokens []int64, err error)
 }
 
 type siteStore interface {

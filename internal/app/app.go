@@ -263,6 +263,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	a.spawn(tuneMemory)
 	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
 	a.spawn(a.runWatchdog)
+	a.spawn(a.runErasures)
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
 	a.workers.Go(func() {

@@ -20,6 +20,14 @@ type Control interface {
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	WorkspaceByName(ctx context.Context, name string) (rimewatch.Workspace, error)
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
+	// CloseWorkspace ends all access to a workspace whose DeleteAt has come: its
+	// members, invitations and tokens, whose ids are returned, are gone, and its
+	// sources take nothing. CodeConflict before that moment.
+	CloseWorkspace(ctx context.Context, id int64) (tokens []int64, err error)
+	// EraseWorkspace deletes everything of a workspace whose DeleteAt has come and
+	// whose devices are deleted: CodeConflict otherwise. The audit trail goes, too.
+	// An erasure that fails goes on at the next call.
+	EraseWorkspace(ctx context.Context, id int64) error
 
 	CreateSite(ctx context.Context, s *rimewatch.Site) error
 	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)

@@ -16,13 +16,14 @@ type Workspace struct {
 	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
 	SecondFactor bool           `json:"require_second_factor" doc:"Members sign in with a second factor. API tokens are not concerned."`
 	Limits       typeLimits     `json:"limits" doc:"What the workspace overrides for all its devices of a type, by the slug of the type."`
+	DeleteAt     rimewatch.Time `json:"delete_at" doc:"When everything in it is erased, since an owner has deleted it; null otherwise."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
 }
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.CreatedAt, w.UpdatedAt}
+	return Workspace{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
 }
 
 // typeLimits are overrides by type of equipment, never null.

@@ -90,6 +90,8 @@ type Maintenance interface {
 // Accounts keeps sites and the settings of the workspace.
 type Accounts interface {
 	siteAdmin
+	DeleteWorkspace(ctx context.Context, p account.Principal, name string, now rimewatch.Time) (rimewatch.Workspace, error)
+	KeepWorkspace(ctx context.Context, p account.Principal, now rimewatch.Time) (rimewatch.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
 }
 

@@ -95,6 +95,28 @@ func (a workspaces) updateWorkspace(ctx context.Context, in *WorkspaceInput) (Wo
 	return WorkspaceData{wire.NewWorkspace(&w)}, nil
 }
 
+// WorkspaceDelete is the body that deletes a workspace.
+type WorkspaceDelete struct {
+	Name string `json:"name" minLength:"1" maxLength:"200" doc:"The name of the workspace, typed again."`
+}
+
+// WorkspaceDeleteInput carries the name.
+type WorkspaceDeleteInput struct {
+	Body WorkspaceDelete
+}
+
+func (a workspaces) deleteWorkspace(ctx context.Context, in *WorkspaceDeleteInput) (WorkspaceData, error) {
+	c := httpapi.CallOf(ctx)
+	w, err := a.cfg.Accounts.DeleteWorkspace(ctx, c.Principal, in.Body.Name, c.Now)
+	return WorkspaceData{wire.NewWorkspace(&w)}, err
+}
+
+func (a workspaces) keepWorkspace(ctx context.Context, _ *httpapi.NoInput) (WorkspaceData, error) {
+	c := httpapi.CallOf(ctx)
+	w, err := a.cfg.Accounts.KeepWorkspace(ctx, c.Principal, c.Now)
+	return WorkspaceData{wire.NewWorkspace(&w)}, err
+}
+
 // Site is a place with devices.
 type Site struct {
 	ID        int64          `json:"id"`
@@ -204,6 +226,16 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPatch, Path: "/v1/workspace", ID: "update-workspace", Tag: "Workspace", Summary: "Change the settings of the workspace", Access: admin, Body: httpapi.JSONBody,
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Bind: httpapi.Handle(a.updateWorkspace),
+		},
+		{
+			Method: http.MethodDelete, Path: "/v1/workspace", ID: "delete-workspace", Tag: "Workspace", Summary: "Delete the workspace", Access: httpapi.Person(rimewatch.RoleOwner), Body: httpapi.JSONBody,
+			Also:        []rimewatch.Code{rimewatch.CodeConflict},
+			Description: "With its name typed again. Everything in it is erased at `delete_at`, in 7 days; until then it works as before, can be exported and can be kept after all.",
+			Bind:        httpapi.Handle(a.deleteWorkspace),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/workspace/keep", ID: "keep-workspace", Tag: "Workspace", Summary: "Keep a deleted workspace", Access: httpapi.Person(rimewatch.RoleOwner),
+			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
 		{Method: http.MethodGet, Path: "/v1/sites", ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
 		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Make a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Bind: httpapi.Handle(a.createSite)},

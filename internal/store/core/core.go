@@ -59,6 +59,7 @@ type Config struct {
 
 // Core is a store upon a Disk and Tables.
 type Core struct {
+	eraser
 	*tables.Tables
 	*damage
 	onDisk
@@ -103,6 +104,7 @@ type Core struct {
 func New(cfg Config, disk Disk, t *tables.Tables) *Core {
 	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.eraser = eraser{s}
 	s.head.budget.Store(cfg.HeadBytes)
 	s.seal.init()
 	s.damage = &damage{aid: disk, log: cfg.Logger, wake: s.seal.wake}

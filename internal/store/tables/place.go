@@ -16,7 +16,7 @@ func errNameTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace name is already in use.").With("name", "is taken")
 }
 
-const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor"
+const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor, delete_at"
 
 func scanWorkspace(row Row) rimewatch.Workspace {
 	var limits map[string]rimewatch.LimitOverrides
@@ -27,7 +27,7 @@ func scanWorkspace(row Row) rimewatch.Workspace {
 		Limits: limits,
 		ID:     row.ColumnInt64(0), Name: row.ColumnText(1), AutoRegister: row.ColumnBool(2), TimeZone: row.ColumnText(3),
 		RawDays: row.ColumnInt(4), RollupDays: row.ColumnInt(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
-		RequireSecondFactor: row.ColumnBool(9),
+		RequireSecondFactor: row.ColumnBool(9), DeleteAt: columnTime(row, 10),
 	}
 }
 
@@ -98,10 +98,13 @@ func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 			return err
 		}
 		_, err = exec(conn,
-			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ? WHERE id = ?",
-			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, id)
+			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ?, delete_at = ? WHERE id = ?",
+			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, int64(w.DeleteAt), id)
 		if err != nil {
 			return unique(err, errNameTaken())
+		}
+		if old.DeleteAt != w.DeleteAt {
+			return t.audit(ctx, conn, id, "workspace.deletion_changed", subject("workspace", id), store.Fields{"delete_at": store.Change{From: old.DeleteAt, To: w.DeleteAt}})
 		}
 		return t.auditChange(ctx, conn, id, "workspace.updated", subject("workspace", id), workspaceFields(&old), workspaceFields(&w))
 	})

@@ -25,7 +25,8 @@ CREATE TABLE workspace (
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
 	limits TEXT NOT NULL DEFAULT '{}', -- overrides by equipment type as JSON
-	require_second_factor INTEGER NOT NULL DEFAULT 0
+	require_second_factor INTEGER NOT NULL DEFAULT 0,
+	delete_at INTEGER NOT NULL DEFAULT 0 -- when it is erased, 0 = it is not to be
 ) STRICT;
 
 CREATE TABLE site (

@@ -1,0 +1,90 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// CloseWorkspace implements store.Control.
+func (t Places) CloseWorkspace(ctx context.Context, id int64) (tokens []int64, err error) {
+	err = t.write(ctx, func(conn Conn) error {
+		if err := t.mustBeDue(conn, id); err != nil {
+			return err
+		}
+		err := each(conn, "SELECT id FROM token WHERE workspace_id = ?", func(row Row) { tokens = append(tokens, row.ColumnInt64(0)) }, id)
+		for _, table := range []string{"token", "invitation", "member"} {
+			if err == nil {
+				_, err = exec(conn, "DELETE FROM "+table+" WHERE workspace_id = ?", id)
+			}
+		}
+		if err == nil {
+			_, err = exec(conn, "UPDATE source SET enabled = 0 WHERE workspace_id = ?", id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tokens, nil
+}
+
+// mustBeDue finds out whether a workspace is to be erased.
+func (t Places) mustBeDue(conn Conn, id int64) error {
+	w, err := findWorkspace(conn, "id = ?", id)
+	if err == nil && (w.DeleteAt == 0 || t.now() < w.DeleteAt) {
+		err = rimewatch.Errorf(rimewatch.CodeConflict, "This workspace is not to be erased now.")
+	}
+	return err
+}
+
+// eraseSlice is how many rows are deleted in one transaction: other writes wait
+// for it.
+const eraseSlice = 2000
+
+// EraseTables deletes the rows of a workspace that is to be erased and has no
+// devices left. What is larger goes slice by slice, the workspace itself last, so
+// that an erasure which is interrupted goes on where it was.
+func (t Places) EraseTables(ctx context.Context, id int64) error {
+	for _, table := range []string{"alert_transition", "delivery", "alert", "excursion", "corrective_action", "calibration", "held", "audit"} {
+		for {
+			n := 0
+			err := t.write(ctx, func(conn Conn) (err error) {
+				if err := t.mustBeDue(conn, id); err != nil {
+					return err
+				}
+				n, err = exec(conn, "DELETE FROM "+table+" WHERE id IN (SELECT id FROM "+table+" WHERE workspace_id = ? LIMIT ?)", id, eraseSlice)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if n < eraseSlice {
+				break
+			}
+		}
+	}
+	return t.write(ctx, func(conn Conn) error {
+		if err := t.mustBeDue(conn, id); err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"DELETE FROM checkpoint WHERE device_id IN (SELECT id FROM device WHERE workspace_id = ?)",
+			"DELETE FROM held_sender WHERE source_id IN (SELECT id FROM source WHERE workspace_id = ?)",
+			"DELETE FROM binding WHERE source_id IN (SELECT id FROM source WHERE workspace_id = ?)",
+		} {
+			if _, err := exec(conn, q, id); err != nil {
+				return err
+			}
+		}
+		for _, table := range []string{
+			"token", "invitation", "member", "held_total", "source", "delivery_count", "channel", "route", "silence", "maintenance_window", "device", "site",
+		} {
+			if _, err := exec(conn, "DELETE FROM "+table+" WHERE workspace_id = ?", id); err != nil {
+				return err
+			}
+		}
+		_, err := exec(conn, "DELETE FROM workspace WHERE id = ?", id)
+		return err
+	})
+}
