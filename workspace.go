@@ -14,9 +14,9 @@ type Workspace struct {
 	// RequireSecondFactor shuts out members who sign in with a password alone.
 	RequireSecondFactor bool
 	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
-	DeleteAt Time
-	CreatedAt           Time
-	UpdatedAt           Time
+	DeleteAt  Time
+	CreatedAt Time
+	UpdatedAt Time
 }
 
 // LimitsOf gives the overrides for a type of equipment, nil when there are none.

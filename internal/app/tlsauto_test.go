@@ -67,9 +67,12 @@ func (a *authority) open(t *testing.T, port int) {
 		}
 		_ = w.WriteMsg(m)
 	})}
-	done := make(chan error, 1)
-	go func() { done <- names.ActivateAndServe() }()
-	t.Cleanup(func() { _ = names.Shutdown(); _ = <-done })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = names.ActivateAndServe() // ends with Shutdown
+	}()
+	t.Cleanup(func() { _ = names.Shutdown(); <-done })
 
 	quiet := log.New(io.Discard, "", 0)
 	store := db.NewMemoryStore()

@@ -161,7 +161,7 @@ func (r *LineReader) line(dec *lineprotocol.Decoder, unit string) (*series, erro
 		return nil, err
 	}
 	if len(s.steps) == 0 {
-		return nil, nil
+		return nil, nil //nolint:nilnil // nothing known in it is no error
 	}
 	r.item.ID, r.item.Label, r.item.At, r.item.Problem = s.id, s.label, at, ""
 	r.item.Device = Device{}

@@ -61,12 +61,11 @@ func (t *times) read(out *SentReading, f *FieldErrors) {
 		if value == nil {
 			continue
 		}
-		what := ""
+		read := strictTime
 		if timeNames[i] == "age_s" {
-			what = strictAge(value, out)
-		} else {
-			what = strictTime(value, out)
+			read = strictAge
 		}
+		what := read(value, out)
 		if what != "" {
 			f.Add(timeNames[i], "%s", what)
 		}

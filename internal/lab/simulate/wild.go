@@ -55,7 +55,7 @@ func Draw(equipment string, seed uint64, start, end rimewatch.Time, sensorEvents
 	c.Dirt = d.dirt()
 	c.Events = d.events(p, seed, start, end)
 	if sensorEvents {
-		c.Dirt.Events = []SensorEvent{d.sensorEvent(p, c.Dirt.Missing, start+(end-start)/2)}
+		c.Dirt.Events = []SensorEvent{d.sensorEvent(p, start+(end-start)/2)}
 	}
 	c.Params = &p
 	w := Wild{Config: c, seed: noise(seed).stream(streamArrivals), lost: c.Dirt.Lost}
@@ -142,8 +142,8 @@ func (d *draws) events(p Params, seed uint64, start, end rimewatch.Time) []Event
 	return events
 }
 
-// sensorEvent draws one thing that happens to a sensor the unit has.
-func (d *draws) sensorEvent(p Params, missing rimewatch.Fields, at rimewatch.Time) SensorEvent {
+// sensorEvent draws one thing that happens to a sensor, which the unit may lack.
+func (d *draws) sensorEvent(p Params, at rimewatch.Time) SensorEvent {
 	e := SensorEvent{At: at, Kind: SensorEventKind(d.pick(.25, .15, .15, .12, .1, .13, .1))}
 	thermal := [...]rimewatch.Field{rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp}
 	e.Field = thermal[int(d.uniform()*4)]
@@ -163,6 +163,7 @@ func (d *draws) sensorEvent(p Params, missing rimewatch.Fields, at rimewatch.Tim
 		e.Value = []float64{p.Setpoint + 1, 64.3, 9.5, 22.4}[e.Field]
 	case SensorNoisy:
 		e.Value = d.between(4, 10)
+	case SensorFahrenheit: // of the field that was drawn
 	case SensorSwap:
 		e.Field, e.With = rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp
 	}

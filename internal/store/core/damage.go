@@ -70,7 +70,7 @@ func (g *damage) skip(err error) bool {
 // setAside moves what was found damaged out of the way of everybody who reads.
 func (g *damage) setAside(ctx context.Context) error {
 	g.mu.Lock()
-	var list []Damaged
+	list := make([]Damaged, 0, len(g.found))
 	for sp, why := range g.found {
 		list = append(list, Damaged{sp, why})
 	}
@@ -177,7 +177,7 @@ func decodeChunk(data []byte, deviceID int64, sp Span) ([]rimewatch.Reading, err
 func (g *damage) row(ctx context.Context, asideToo bool, seq store.Seq, data []byte, why error) error {
 	readings, devices := 0, make(map[int64]bool)
 	if len(data) > logHeader {
-		_ = decodeRow(int64(seq), data, func(what string) error { return errors.New(what) }, func(e *store.Entry, encoded []byte) error {
+		_ = decodeRow(int64(seq), data, errors.New, func(e *store.Entry, encoded []byte) error {
 			devices[e.Input.DeviceID] = true
 			if encoded != nil {
 				readings++

@@ -24,6 +24,11 @@ END $$;
 CREATE TRIGGER delivery_counted AFTER INSERT OR DELETE ON delivery FOR EACH ROW EXECUTE FUNCTION count_delivery();
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	IF TG_OP = 'DELETE' THEN -- of a workspace that is to be erased
+		IF coalesce((SELECT delete_at FROM workspace WHERE id = OLD.workspace_id), 0) <> 0 THEN
+			RETURN OLD;
+		END IF;
+	END IF;
 	RAISE EXCEPTION 'the audit trail is only added to';
 END $$;
 CREATE TRIGGER audit_never_changes BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -244,6 +244,7 @@ func (n *neighbours) flipValue(conn *sqlite.Conn, rnd *rand.Rand, table, column,
 	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s = %s", column, table, key, row)
 	err := sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
 		switch stmt.ColumnType(0) {
+		case sqlite.TypeNull: // nothing to change
 		case sqlite.TypeInteger:
 			value = stmt.ColumnInt64(0) ^ 1<<rnd.IntN(48)
 		case sqlite.TypeFloat:

@@ -70,6 +70,6 @@ BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SELECT id FROM audit)
 BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
-WHEN (SELECT delete_at FROM workspace WHERE id = OLD.workspace_id) = 0
+WHEN coalesce((SELECT delete_at FROM workspace WHERE id = OLD.workspace_id), 0) = 0
 BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 `

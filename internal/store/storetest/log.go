@@ -71,6 +71,7 @@ func Readings(t *testing.T, e Engine) {
 		{"explained", (*fixture).explained},
 		{"site alerts", (*fixture).siteAlerts},
 		{"deliveries", (*fixture).deliveries},
+		{"erased workspace", (*fixture).erased},
 		{"random workload", (*fixture).randomWorkload},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,13 +37,8 @@ const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, 
 // EachDeviceRow calls yield for every existing device of every workspace, by id.
 func (t Devices) EachDeviceRow(ctx context.Context, yield func(*rimewatch.Device)) error {
 	return t.readLong(ctx, func(conn Conn) error {
-		return conn.Query(func(row Row) error {
-			d, err := scanDevice(row)
-			if err == nil {
-				yield(d)
-			}
-			return err
-		}, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 ORDER BY id")
+		return each(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 ORDER BY id",
+			func(row Row) { yield(scanDevice(row)) })
 	})
 }
 
@@ -57,7 +52,7 @@ func (t Devices) DeviceName(ctx context.Context, id int64) (serial, name, equipm
 	return serial, name, equipmentType, err
 }
 
-func scanDevice(row Row) (*rimewatch.Device, error) {
+func scanDevice(row Row) *rimewatch.Device {
 	d := &rimewatch.Device{
 		ID:                 row.ColumnInt64(0),
 		WorkspaceID:        row.ColumnInt64(1),
@@ -74,14 +69,14 @@ func scanDevice(row Row) (*rimewatch.Device, error) {
 	}
 	text := row.ColumnText(9)
 	if text == "{}" {
-		return d, nil
+		return d
 	}
 	var x details
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
 		x = details{Notes: unreadable} // one damaged row keeps nobody else's devices from being read
 	}
 	x.into(d)
-	return d, nil
+	return d
 }
 
 func saveDevice(conn Conn, d *rimewatch.Device) error {

@@ -19,7 +19,7 @@ func (t People) AdmitIdentity(ctx context.Context, id store.Identification, u ri
 	}
 	ctx = store.WithActorElse(ctx, u.Label())
 	err := t.write(ctx, func(conn Conn) (err error) {
-		isNew := false
+		var isNew bool
 		if u, isNew, err = findIdentified(conn, id, u); err != nil {
 			return err
 		}

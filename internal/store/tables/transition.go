@@ -43,7 +43,7 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 		return nil
 	}
 	f := alertFacts{alertBody: &alertBody{}}
-	if err := json.Unmarshal([]byte(facts), &f); err != nil {
+	if json.Unmarshal([]byte(facts), &f) != nil {
 		t.Note = unreadable // one damaged line keeps nobody else's messages from being planned
 		return nil
 	}
