@@ -58,7 +58,7 @@ browser: build chromium ## the UI in a real browser, against the real binary
 UNCHECKED = -gcflags=modernc.org/...=-d=checkptr=0
 
 test: vet lint postgres $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
-	CGO_ENABLED=1 $(GO) test -race $(UNCHECKED) -timeout 12m ./...
+	CGO_ENABLED=1 $(GO) test -race $(UNCHECKED) -timeout 25m ./...
 
 vet:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }

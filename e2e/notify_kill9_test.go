@@ -89,6 +89,7 @@ func TestKill9BeforeDelivery(t *testing.T) {
 	receiver := httptest.NewServer(box)
 	defer receiver.Close()
 	k := &killer{bin: program(t), data: filepath.Join(t.TempDir(), "data")}
+	k.flags = []string{"--data", k.data}
 	out, err := exec.Command(k.bin, "token", "create", "--data", k.data, "--workspace", "W", "--create", "--name", "kill9").Output()
 	if err != nil {
 		t.Fatal(err)

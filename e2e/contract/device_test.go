@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "limits"}
+	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "judged", "limits"}
 	detailKeys = []string{
 		"labels", "manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
 		"offline_after_s", "health", "latest_reading", "created_at", "updated_at",
@@ -328,7 +328,7 @@ func TestImport(t *testing.T) {
 		return map[string]any{"data": keys{"rows", "created", "updated", "skipped", "errors"}, "data.created": created, "data.updated": updated, "data.skipped": skipped, "data.errors": errors, "data.rows.#": created + updated + skipped + errors}
 	}
 	first := counts(1, 1, 0, 3)
-	first["data.rows.0"] = keys{"row", "serial", "action", "errors"}
+	first["data.rows.0"] = keys{"row", "serial", "action", "errors", "warnings", "suggested_type"}
 	for i, action := range []string{"create", "update", "error", "error", "error"} {
 		first[fmt.Sprintf("data.rows.%d.action", i)] = action
 		first[fmt.Sprintf("data.rows.%d.row", i)] = i + 2

@@ -9,9 +9,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
+// etagOf is weak: compressed, an answer has other bytes.
 func etagOf(b []byte) string {
 	sum := sha256.Sum256(b)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
 // cached answers with a document that rarely changes, or 304 when the client
@@ -32,7 +33,7 @@ func (c *Call) cached(contentType string, body []byte, etag string) {
 func etagMatches(sent []string, etag string) bool {
 	for part := range strings.SplitSeq(strings.Join(sent, ","), ",") {
 		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
-		if part == "*" || part == etag {
+		if part == "*" || part == strings.TrimPrefix(etag, "W/") {
 			return true
 		}
 	}

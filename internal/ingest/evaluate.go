@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
@@ -156,6 +158,9 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 	w.dirty.add(u, g.store.Seq, now)
 	if st.gone {
 		return
+	}
+	if u.online != st.before.online || !slices.Equal(u.alerts, st.alerts) {
+		w.shares.refresh(u, st.state, u.cfg, now) // what people see a device in does not wait for its turn
 	}
 	if st.before != st.after.shown || u.vitals != st.vitals || u.added {
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(st.state, u.cfg, &u.vitals)})

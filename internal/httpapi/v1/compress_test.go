@@ -91,7 +91,7 @@ func TestCompressedAnswers(t *testing.T) {
 			if vary := strings.Contains(strings.Join(got.Header.Values("Vary"), ", "), "Accept-Encoding"); vary != tt.vary {
 				t.Errorf("Vary %q", got.Header.Values("Vary"))
 			}
-			if etag := plain.Header.Get("ETag"); etag != "" && tt.want != "" && got.Header.Get("ETag") != "W/"+etag {
+			if etag := plain.Header.Get("ETag"); etag != "" && tt.want != "" && (got.Header.Get("ETag") != etag || etag[:2] != "W/") {
 				t.Errorf("ETag %s, plain %s", got.Header.Get("ETag"), etag)
 			}
 		})

@@ -44,8 +44,8 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 	}
 	f := alertFacts{alertBody: &alertBody{}}
 	if json.Unmarshal([]byte(facts), &f) != nil {
-		t.Note = unreadable // one damaged line keeps nobody else's messages from being planned
-		return nil
+		t.Note = unreadable
+		return nil //nolint:nilerr // one damaged line keeps nobody else's messages from being planned
 	}
 	t.Facts = &rimewatch.Alert{
 		ID: t.AlertID, WorkspaceID: t.WorkspaceID, DeviceID: f.DeviceID, SiteID: f.SiteID, Type: f.Type, Status: f.Status, Severity: t.Severity,
