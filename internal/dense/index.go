@@ -1,9 +1,17 @@
 // Package dense finds things by ids that a counter gave out. It is pure.
 package dense
 
-import "iter"
+import (
+	"iter"
+	"maps"
+	"slices"
+)
 
 const pageSize = 1024
+
+// farID bounds the pages: no counter comes that far, but a damaged file may hold
+// any number, and it must not cost memory by its size.
+const farID = 1 << 31
 
 // page holds what has the ids of a range of pageSize.
 type page[T any] struct {
@@ -17,15 +25,19 @@ type page[T any] struct {
 // not be changed by one goroutine while another uses it.
 type Index[T any] struct {
 	pages []*page[T]
-	n     int
+	n     int // in pages
+	far   map[int64]*T
 }
 
 // Len returns the number of things.
-func (x *Index[T]) Len() int { return x.n }
+func (x *Index[T]) Len() int { return x.n + len(x.far) }
 
 // Get returns the thing with the id, nil when there is none.
 func (x *Index[T]) Get(id int64) *T {
 	p := uint64(id) / pageSize
+	if id >= farID {
+		return x.far[id]
+	}
 	if p >= uint64(len(x.pages)) || x.pages[p] == nil {
 		return nil
 	}
@@ -36,6 +48,10 @@ func (x *Index[T]) Get(id int64) *T {
 // is there.
 func (x *Index[T]) Put(id int64, item *T) {
 	i, k := id/pageSize, id%pageSize
+	if id >= farID {
+		x.putFar(id, item)
+		return
+	}
 	if item == nil {
 		x.remove(i, k)
 		return
@@ -53,6 +69,17 @@ func (x *Index[T]) Put(id int64, item *T) {
 		x.n++
 	}
 	p.items[k] = item
+}
+
+func (x *Index[T]) putFar(id int64, item *T) {
+	if item == nil {
+		delete(x.far, id)
+		return
+	}
+	if x.far == nil {
+		x.far = make(map[int64]*T)
+	}
+	x.far[id] = item
 }
 
 func (x *Index[T]) remove(i, k int64) {
@@ -78,6 +105,11 @@ func (x *Index[T]) All() iter.Seq[*T] {
 				if item != nil && !yield(item) {
 					return
 				}
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(x.far)) {
+			if item := x.far[id]; item != nil && !yield(item) {
+				return
 			}
 		}
 	}

@@ -247,8 +247,15 @@ func (c chunks) Spans(deviceID int64, from, to rimewatch.Time, descending bool, 
 	return list, err
 }
 
+// mostSegments bounds a chunk: a day of ten readings a second, uncompressed, is
+// less. A damaged file may claim any number.
+const mostSegments = 1 << 18
+
 // Data implements core.Chunks.
 func (c chunks) Data(sp core.Span) ([]byte, error) {
+	if sp.Segments < 0 || sp.Segments > mostSegments {
+		return nil, fmt.Errorf("%w: it claims %d segments", core.ErrDamaged, sp.Segments)
+	}
 	buf := make([]byte, 0, sp.Segments*segmentSize)
 	n := 0
 	err := sqlitex.Execute(c.conn, "SELECT data FROM "+segmentTable(sp.Young)+" WHERE id >= ? AND id < ? ORDER BY id", &sqlitex.ExecOptions{
