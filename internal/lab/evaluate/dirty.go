@@ -109,16 +109,9 @@ func runWildTrial(tr *trial, equipment string, seed uint64, without rimewatch.Fi
 	if err != nil {
 		return o, err
 	}
-	judge := newUnitJudge(equipment, nil)
 	shaking := 0.0
-	var out []event
-	for u.NextAt() < end {
-		r := u.Next()
-		if !wild.Arrives(r.At) {
-			continue
-		}
+	watchUnit(&wild, u, end, func(r *rimewatch.Reading, out []event) {
 		after := float64(r.At-onset) / float64(rimewatch.Day)
-		out = judge.take(&r, out[:0])
 		for i := range out {
 			o.note(tr, &out[i], after)
 			o.hear(tr, &out[i], after)
@@ -132,8 +125,24 @@ func runWildTrial(tr *trial, equipment string, seed uint64, without rimewatch.Fi
 				o.end = first(o.end, after)
 			}
 		}
-	}
+	})
 	return o, nil
+}
+
+// watchUnit runs a drawn unit until end, calls yield with every reading that
+// arrives and what was made of it, and returns who judged.
+func watchUnit(w *simulate.Wild, u *simulate.Unit, end rimewatch.Time, yield func(*rimewatch.Reading, []event)) *unitJudge {
+	judge := newUnitJudge(w.Config.Equipment, nil)
+	var out []event
+	for u.NextAt() < end {
+		r := u.Next()
+		if !w.Arrives(r.At) {
+			continue
+		}
+		out = judge.take(&r, out[:0])
+		yield(&r, out)
+	}
+	return judge
 }
 
 // hear notes what a prediction says last, and what it promises first.
@@ -156,21 +165,14 @@ func wildAlarms(w *simulate.Wild, end rimewatch.Time) ([]rimewatch.Time, error) 
 	if err != nil {
 		return nil, err
 	}
-	judge := newUnitJudge(w.Config.Equipment, nil)
 	var alarms []rimewatch.Time
-	var out []event
-	for u.NextAt() < end {
-		r := u.Next()
-		if !w.Arrives(r.At) {
-			continue
-		}
-		out = judge.take(&r, out[:0])
+	watchUnit(w, u, end, func(_ *rimewatch.Reading, out []event) {
 		for i := range out {
 			if out[i].what == "opened" && productAlarm(&out[i]) {
 				alarms = append(alarms, out[i].at)
 			}
 		}
-	}
+	})
 	return alarms, nil
 }
 

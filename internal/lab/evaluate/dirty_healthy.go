@@ -125,14 +125,7 @@ func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 	if err != nil {
 		return h, err
 	}
-	judge := newUnitJudge(equipment, nil)
-	var out []event
-	for u.NextAt() < end {
-		r := u.Next()
-		if !wild.Arrives(r.At) {
-			continue
-		}
-		out = judge.take(&r, out[:0])
+	judge := watchUnit(&wild, u, end, func(_ *rimewatch.Reading, out []event) {
 		for i := range out {
 			e := &out[i]
 			switch {
@@ -150,7 +143,7 @@ func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 				h.types[string(e.typ)]++
 			}
 		}
-	}
+	})
 	h.judged = !judge.state.Unit.Learning()
 	return h, nil
 }

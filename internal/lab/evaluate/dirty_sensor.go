@@ -79,14 +79,7 @@ func watchSensor(equipment string, seed uint64) (told, error) {
 	if err != nil {
 		return res, err
 	}
-	judge := newUnitJudge(equipment, nil)
-	var out []event
-	for u.NextAt() < end {
-		r := u.Next()
-		if !wild.Arrives(r.At) {
-			continue
-		}
-		out = judge.take(&r, out[:0])
+	watchUnit(&wild, u, end, func(_ *rimewatch.Reading, out []event) {
 		for i := range out {
 			v := &out[i]
 			if v.what != "opened" || v.at < e.At {
@@ -102,7 +95,7 @@ func watchSensor(equipment string, seed uint64) (told, error) {
 				res.named = res.named || names(&e, v.metric)
 			}
 		}
-	}
+	})
 	return res, nil
 }
 
