@@ -87,18 +87,11 @@ type SetupInput struct {
 func (a people) setUp(ctx context.Context, in *SetupInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	b := &in.Body
-	var s account.SignedIn
-	err := a.guess(c, func() (err error) {
-		s, err = a.service.Setup(ctx, account.SetupRequest{
+	return a.enter(c, func() (account.SignedIn, error) {
+		return a.service.Setup(ctx, account.SetupRequest{
 			Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
 		}, c.Now)
-		return err
 	})
-	if err != nil {
-		return UserData{}, err
-	}
-	a.setSession(c, s)
-	return UserData{userJSON(&s.User)}, nil
 }
 
 // SignInBody is what a person signs in with.
@@ -118,9 +111,17 @@ type SignInInput struct {
 // could go on guessing and be told of the one that fits.
 func (a people) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
+	return a.enter(c, func() (account.SignedIn, error) {
+		return a.service.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.Now)
+	})
+}
+
+// enter runs something that checks a secret, under the limit of failures, and
+// sets the cookie of the session that it opens.
+func (a people) enter(c *httpapi.Call, f func() (account.SignedIn, error)) (UserData, error) {
 	var s account.SignedIn
 	err := a.guess(c, func() (err error) {
-		s, err = a.service.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.Now)
+		s, err = f()
 		return err
 	})
 	if err != nil {
@@ -277,16 +278,9 @@ type PasswordInput struct {
 
 func (a people) changePassword(ctx context.Context, in *PasswordInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
-	var s account.SignedIn
-	err := a.guess(c, func() (err error) {
-		s, err = a.service.ChangePassword(ctx, c.Principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.Now)
-		return err
+	return a.enter(c, func() (account.SignedIn, error) {
+		return a.service.ChangePassword(ctx, c.Principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.Now)
 	})
-	if err != nil {
-		return UserData{}, err
-	}
-	a.setSession(c, s)
-	return UserData{userJSON(&s.User)}, nil
 }
 
 // SessionJSON is a signed-in browser.

@@ -85,16 +85,14 @@ type RecoveryCodes struct {
 
 func (a factors) confirm(ctx context.Context, in *CodeInput) (RecoveryCodes, error) {
 	c := httpapi.CallOf(ctx)
-	var s account.SignedIn
 	var codes []string
-	err := a.guess(c, func() (err error) {
+	_, err := a.enter(c, func() (s account.SignedIn, err error) {
 		s, codes, err = a.service.ConfirmSecondFactor(ctx, c.Principal, in.Body.Code, a.client(c), c.Now)
-		return err
+		return s, err
 	})
 	if err != nil {
 		return RecoveryCodes{}, err
 	}
-	a.setSession(c, s)
 	return RecoveryCodes{codes}, nil
 }
 
@@ -110,16 +108,10 @@ func (a factors) renewCodes(ctx context.Context, in *CurrentPasswordInput) (Reco
 
 func (a factors) remove(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	var s account.SignedIn
-	err := a.guess(c, func() (err error) {
-		s, err = a.service.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
-		return err
+	_, err := a.enter(c, func() (account.SignedIn, error) {
+		return a.service.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
 	})
-	if err != nil {
-		return httpapi.Done{}, err
-	}
-	a.setSession(c, s)
-	return httpapi.Done{}, nil
+	return httpapi.Done{}, err
 }
 
 func (a factors) erase(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {

@@ -133,16 +133,9 @@ type InvitationAcceptInput struct {
 func (a people) acceptInvitation(ctx context.Context, in *InvitationAcceptInput) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	b := &in.Body
-	var s account.SignedIn
-	err := a.guess(c, func() (err error) {
-		s, err = a.service.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.Now)
-		return err
+	return a.enter(c, func() (account.SignedIn, error) {
+		return a.service.AcceptAsNew(ctx, b.Secret, account.NewPerson{Name: b.Name, Password: b.Password, Client: a.client(c)}, c.Now)
 	})
-	if err != nil {
-		return UserData{}, err
-	}
-	a.setSession(c, s)
-	return UserData{userJSON(&s.User)}, nil
 }
 
 func (a people) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (httpapi.Done, error) {
