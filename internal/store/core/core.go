@@ -46,15 +46,28 @@ import (
 type Config struct {
 	// HeadBytes is the memory that unsealed readings may take before they are
 	// sealed early; a large fleet gets more. Twice as much makes writers wait.
+	// Default 48 MiB.
 	HeadBytes    int64
-	SealAfter    time.Duration // the age at which unsealed readings are sealed
-	SealReadings int           // unsealed readings of one device that are worth a chunk
+	SealAfter    time.Duration // the age at which unsealed readings are sealed; default 1 h
+	SealReadings int           // unsealed readings of one device that are worth a chunk; default 720
 	Logger       *slog.Logger
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	Quiet        bool             // the background work is left to Rest
 	// LogAside sets damaged rows of the log aside instead of refusing to start.
 	LogAside bool
+}
+
+func (c *Config) defaults() {
+	if c.HeadBytes == 0 {
+		c.HeadBytes = 48 << 20
+	}
+	if c.SealAfter == 0 {
+		c.SealAfter = time.Hour
+	}
+	if c.SealReadings == 0 {
+		c.SealReadings = 720
+	}
 }
 
 // Core is a store upon a Disk and Tables.
@@ -102,6 +115,7 @@ type Core struct {
 
 // New makes a core. Without Load it serves control data alone.
 func New(cfg Config, disk Disk, t *tables.Tables) *Core {
+	cfg.defaults()
 	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.eraser = eraser{s}

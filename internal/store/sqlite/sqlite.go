@@ -51,15 +51,6 @@ type Config struct {
 }
 
 func (c *Config) defaults() {
-	if c.HeadBytes == 0 {
-		c.HeadBytes = 48 << 20
-	}
-	if c.SealAfter == 0 {
-		c.SealAfter = time.Hour
-	}
-	if c.SealReadings == 0 {
-		c.SealReadings = 720
-	}
 	if c.Readers == 0 {
 		c.Readers = max(4, 2*runtime.NumCPU())
 	}
