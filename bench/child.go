@@ -233,7 +233,7 @@ func (s *server) line(first string) ([]string, error) {
 	return nil, errors.New("the server ended")
 }
 
-// order tells the server to do something and returns the numbers of its answer.
+// order has the server do something and returns the numbers of its answer.
 func (s *server) order(text string) ([]int64, error) {
 	if _, err := fmt.Fprintln(s.stdin, text); err != nil {
 		return nil, err

@@ -249,7 +249,7 @@ const (
 	noDisk     = 100 << 20
 )
 
-// examineMemory says whether what is remembered of the devices fits into memory.
+// examineMemory reports whether what is remembered of the devices fits into memory.
 func examineMemory(d *diagnosis, devices int64) {
 	needed, budget := app.StateMemory(devices)
 	if needed > budget {

@@ -71,7 +71,7 @@ func (e engines) Run() int {
 	return databases.Main(e.m)
 }
 
-// chooseStore gives a service a database of its own, or that of its directory.
+// chooseStore sets a service up with a database of its own, or that of its directory.
 func chooseStore(t *testing.T, cfg *app.Config) {
 	if !postgres.Load() {
 		return

@@ -75,7 +75,7 @@ func (s *State) holds(x *pass, t *track, b *bounds) (until rimewatch.Time, ok bo
 	return until, ok && until > x.e
 }
 
-// review tells what is kept back as soon as no defrost explains it any more, or the
+// review opens the alert that is kept back as soon as no defrost explains it any more, or the
 // device falls silent.
 func (s *State) review(x *pass) {
 	if !s.kept || !x.mayOpen {

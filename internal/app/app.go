@@ -198,7 +198,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources), export.Routes)
 }
 
-// setClock tells notifications when the clock is set back.
+// setClock is ingest's clock; notifications follow when it is set back.
 type setClock struct {
 	*clock.Keeper
 	notify *notify.Service

@@ -29,7 +29,7 @@ type Machine struct {
 	Wall, Mono rimewatch.Time
 }
 
-// Kind says what a look at the clocks has shown.
+// Kind is what a look at the clocks has shown.
 type Kind uint8
 
 // What a look may show.
