@@ -327,7 +327,7 @@ func (l *lane) note(list []*item, c *rimewatch.Channel, remark string, err error
 	now := s.now()
 	l.takeUp(c)
 	for _, it := range list {
-		it.attempted(now, remark, err, once, len(list) > 1)
+		it.attempted(now, remark, l.forCritical(it, err), once, len(list) > 1)
 	}
 	health := l.healthAfter(now, err == nil, list[0].LastError)
 	// Also while the service stops: what is known must not be forgotten.
@@ -341,6 +341,19 @@ func (l *lane) note(list []*item, c *rimewatch.Channel, remark string, err error
 		s.log.Warn("notification failed", "channel", c.Name, "key", list[0].Key, "deliveries", len(list), "attempt", list[0].Attempts, "err", err)
 	}
 	l.conclude(c, list[0], health)
+}
+
+// forCritical makes a refusal worth a retry where the message is of a critical
+// alert: a 404 may come from a proxy during a deployment.
+func (l *lane) forCritical(it *item, err error) error {
+	if err == nil || it.AlertID == 0 || rimewatch.CodeOf(err) != rimewatch.CodeConflict {
+		return err
+	}
+	a, failed := l.s.store.Alert(l.s.ctx, it.WorkspaceID, it.AlertID)
+	if failed != nil || a.Severity != rimewatch.Critical {
+		return err
+	}
+	return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "%s", said(err))
 }
 
 // attempted changes an item by its attempt. bundled: it went in one message with

@@ -139,6 +139,40 @@ func TestClockSetBack(t *testing.T) {
 	})
 }
 
+// TestCriticalIsTriedAgain: a proxy that answers 404 during a deployment does not
+// end the message of a critical alert; 410 ends it, and 404 that of a warning.
+func TestCriticalIsTriedAgain(t *testing.T) {
+	notFound := rimewatch.Errorf(rimewatch.CodeConflict, "The receiver answered 404 Not Found.")
+	gone := rimewatch.Errorf(rimewatch.CodeNotFound, "The receiver answered 410 Gone.")
+	for _, c := range []struct {
+		severity rimewatch.Severity
+		refusal  error
+		status   rimewatch.DeliveryStatus
+		attempts int
+	}{
+		{rimewatch.Critical, notFound, rimewatch.DeliverySent, 4},
+		{rimewatch.Critical, gone, rimewatch.DeliveryFailed, 1},
+		{rimewatch.Warning, notFound, rimewatch.DeliveryFailed, 1},
+	} {
+		bubble(t, func(r *rig) {
+			r.posts.answer = func(_ context.Context, _ string, n int) error {
+				if n <= 3 {
+					return c.refusal
+				}
+				return nil
+			}
+			r.channel("deployed", nil)
+			a := r.alert(rimewatch.HighTemperature, c.severity)
+			r.pass(10 * time.Minute)
+			ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, a.ID)
+			r.must(err)
+			if len(ds) != 1 || ds[0].Status != c.status || ds[0].Attempts != c.attempts {
+				r.Errorf("%s, %v: %+v", c.severity, c.refusal, ds)
+			}
+		})
+	}
+}
+
 // TestFinalErrors: what will never be taken is not tried again; what a receiver
 // wants to have later comes later.
 func TestFinalErrors(t *testing.T) {
@@ -432,7 +466,7 @@ func TestHugeAndOdd(t *testing.T) {
 		r.expect("calls", "0s a alert.opened")
 		ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, 1)
 		r.must(err)
-		if ds[0].Status != rimewatch.DeliveryFailed || !strings.HasPrefix(ds[0].LastError, "550 no  550 such  user�ö") || len(ds[0].LastError) > 1000 {
+		if ds[0].Status != rimewatch.DeliveryPending || !strings.HasPrefix(ds[0].LastError, "550 no  550 such  user�ö") || len(ds[0].LastError) > 1000 {
 			r.Errorf("%s %q", ds[0].Status, ds[0].LastError)
 		}
 	})

@@ -23,6 +23,7 @@ var refused = prefixes(
 	"224.0.0.0/4",      // multicast
 	"240.0.0.0/4",      // reserved, broadcast
 	"::/96",            // unspecified, loopback, IPv4-compatible
+	"::ffff:0:0:0/96",  // IPv4-translated
 	"64:ff9b:1::/48",   // NAT64 of a site
 	"100::/64",         // discard
 	"2001::/23",        // IETF protocol assignments, Teredo among them

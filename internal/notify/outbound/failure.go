@@ -30,7 +30,8 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &ours):
 		return ours
 	case errors.As(err, &no):
-		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The address %s is not allowed for receivers.", no.Address)
+		// Not which: that would tell what the operator's name servers know.
+		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The receiver's address is not allowed for receivers.")
 	case errors.As(err, &status):
 		return ofStatus(status)
 	case errors.As(err, &dns):
@@ -53,8 +54,9 @@ const plainAnswer = "server gave HTTP response to HTTPS client"
 
 var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
 
-// ofStatus tells passing troubles from lasting ones: what a receiver answers 4xx
-// it will not take an hour later either, except where it says so.
+// ofStatus distinguishes passing failures (CodeUnavailable) from refusals
+// (CodeConflict: most 4xx and redirects, which may also come from a proxy during a
+// deployment) and from a receiver that is gone for good (CodeNotFound: 410).
 func ofStatus(e *StatusError) *rimewatch.Error {
 	text := e.Error()
 	text = "T" + text[1:] + "."
@@ -63,6 +65,8 @@ func ofStatus(e *StatusError) *rimewatch.Error {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "%s Redirects are not followed.", text)
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests, e.Status >= http.StatusInternalServerError:
 		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: text, RetryAfter: e.RetryAfter}
+	case e.Status == http.StatusGone:
+		return rimewatch.Errorf(rimewatch.CodeNotFound, "%s", text)
 	default:
 		return rimewatch.Errorf(rimewatch.CodeConflict, "%s", text)
 	}

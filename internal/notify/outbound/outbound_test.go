@@ -30,7 +30,7 @@ func TestAllowed(t *testing.T) {
 		{"224.0.0.1", false}, {"255.255.255.255", false}, {"240.0.0.1", false}, {"198.18.0.1", false}, {"192.0.2.1", false},
 		{"::", false}, {"::1", false}, {"fe80::1", false}, {"fe80::1%eth0", false}, {"fc00::1", false}, {"fdff::1", false}, {"ff02::1", false}, {"fec0::1", false}, {"2001:db8::1", false},
 		// IPv4 in disguise.
-		{"::ffff:127.0.0.1", false}, {"::ffff:10.0.0.1", false}, {"::ffff:8.8.8.8", true}, {"::127.0.0.1", false}, {"::8.8.8.8", false},
+		{"::ffff:127.0.0.1", false}, {"::ffff:10.0.0.1", false}, {"::ffff:8.8.8.8", true}, {"::127.0.0.1", false}, {"::8.8.8.8", false}, {"::ffff:0:10.0.0.1", false}, {"::ffff:0:8.8.8.8", false},
 		{"64:ff9b::127.0.0.1", false}, {"64:ff9b::a9fe:a9fe", false}, {"64:ff9b::8.8.8.8", true}, {"64:ff9b:1::8.8.8.8", false},
 		{"2002:7f00:1::", false}, {"2002:a00:1::1", false}, {"2002:a9fe:a9fe::", false}, {"2002:808:808::1", true},
 		{"2001:0:4136:e378:8000:63bf:3fff:fdd2", false}, // Teredo
@@ -188,7 +188,7 @@ func TestFailure(t *testing.T) {
 		{http.StatusBadRequest, "", rimewatch.CodeConflict, 0},
 		{http.StatusUnauthorized, "", rimewatch.CodeConflict, 0},
 		{http.StatusNotFound, "60", rimewatch.CodeConflict, 0},
-		{http.StatusGone, "", rimewatch.CodeConflict, 0},
+		{http.StatusGone, "", rimewatch.CodeNotFound, 0},
 		{http.StatusRequestTimeout, "", rimewatch.CodeUnavailable, 0},
 		{http.StatusTooEarly, "", rimewatch.CodeUnavailable, 0},
 		{http.StatusTooManyRequests, "120", rimewatch.CodeUnavailable, 2 * time.Minute},
