@@ -9,7 +9,7 @@ import (
 
 // DevicePrediction is what is predicted for a device, and why.
 type DevicePrediction struct {
-	State             string                `json:"state"` // learning, watching or alarmed
+	State             string                `json:"state"` // learning, watching, alarmed or not_judged
 	Phase             string                `json:"phase"` // what the unit does
 	LearningSince     rimewatch.Time        `json:"learning_since"`
 	Relearning        rimewatch.Relearning  `json:"relearning"`    // why learning began again, "" for a new unit

@@ -211,6 +211,9 @@ func (x *pass) ratedAmps() float64 {
 	if x.c.RatedAmps > 0 {
 		return x.c.RatedAmps
 	}
+	if x.u.Modulated() {
+		return 0
+	}
 	return 1.25 * x.u.UsualAmps()
 }
 
@@ -312,8 +315,11 @@ func (s *State) judgeMachine(x *pass) {
 	}
 }
 
-// relative reports whether the unit is judged by its own baseline.
-func (x *pass) relative() bool { return x.c.Rules&RuleRelative != 0 && x.u.Known() }
+// relative reports whether the unit is judged by its own baseline: not where its
+// load varies by itself.
+func (x *pass) relative() bool {
+	return x.c.Rules&RuleRelative != 0 && x.u.Known() && !x.u.Modulated()
+}
 
 // judgeCycles judges starts, runs and recoveries.
 func (s *State) judgeCycles(x *pass) {

@@ -117,6 +117,8 @@ func WouldChangeVerdict(state string, p *rimewatch.Prediction) string {
 		return WouldChange(p)
 	case state == "learning":
 		return "More running time. Until the unit is known, only trips, failed starts and its limits are checked."
+	case state == "not_judged":
+		return "Not judged: the compressor varies its speed or load, which is not understood yet. Its limits and sensors are checked as ever."
 	default:
 		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, in a pattern that fits a fault."
 	}

@@ -31,6 +31,14 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.Relearnt {
 		out = s.forget(u, o.At, out)
 	}
+	if u.Modulated() {
+		// What is usual of a fixed speed says nothing of it: nothing is told, and
+		// what was is over.
+		if s.alarm.active() {
+			out = s.forget(u, o.At, out)
+		}
+		return s.announce(u, o.At, from, out)
+	}
 	if o.WindowEnded && !u.Learning() {
 		out = s.judge(u, o.At, out)
 	}

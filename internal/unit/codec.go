@@ -96,11 +96,12 @@ func (s *State) code(c *Codec) {
 }
 
 func (w *running) code(c *Codec) {
-	c.Floats(&w.hi, &w.lo, &w.prev, &w.spikeAmps)
+	c.Floats(&w.hi, &w.lo, &w.prev, &w.high, &w.low, &w.spikeAmps)
+	c.Shorts(&w.seen)
 	c.Stamps(&w.since, &w.lastOn, &w.spikedAt)
 	c.Fixeds(&w.stopZone)
 	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike))
-	c.Bools(&w.known, &w.on, &w.dated)
+	c.Bools(&w.known, &w.on, &w.modulated, &w.dated)
 }
 
 func (w *cycles) code(c *Codec) {

@@ -42,6 +42,7 @@ const (
 const (
 	steadyAfter = 5
 	steadyShare = 0.45
+	neverStops  = 120 // min of the first run
 )
 
 // hourly gathers an hour.
@@ -92,6 +93,9 @@ func (s *State) gather(o *Observation) {
 	vib, haveVib := o.Value(rimewatch.VibrationLevel)
 	if haveVib && vib > 0 && ran >= 0.5 && ran < steadyAfter {
 		h.top = max(h.top, float32(vib))
+	}
+	if p.runs == 0 && ran > neverStops {
+		s.model.gate = steadyAfter
 	}
 	if ran < s.Gate() || ran > s.Longest() {
 		return

@@ -308,11 +308,11 @@ func (h *humps) followCompressor(s *State, t uint16, gap rimewatch.Time) {
 
 // room is by how much a stage may take longer than usual, s.
 func (k *humpKind) room(m int, gap float32) float32 {
-	r := max(0.3*k.mean.of(m), 3*k.dev.of(m), 8*minuteS, 1.5*gap)
+	r := max(0.18*k.mean.of(m), 2.5*k.dev.of(m), 6*minuteS, 1.5*gap)
 	if k.n <= 2 {
-		r *= 1.3
+		r *= 1.15
 	}
-	return min(r, k.mean.of(m)+8*minuteS)
+	return min(r, k.mean.of(m)+6*minuteS)
 }
 
 // highest is how high a hump of the kind may become, K: as high as spread allows,

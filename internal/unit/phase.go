@@ -112,6 +112,12 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	}
 	was := p.phase
 	p.enter(Running, o.At)
+	if s.zoneAt == 0 && !haveZone {
+		p.offMin += p.rate() * (min(rest, 240) - p.offMin)
+		if was != NoPower {
+			was = Off // nothing shows what it recovers from
+		}
+	}
 	if was != Off || warm {
 		p.phase, p.from = Recovering, was
 	}
@@ -121,12 +127,15 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 	p := &s.phases
 	ran := float32(o.At-p.started.Time()) / float32(minute)
-	satisfied := haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2)
+	blind := s.zoneAt == 0 && !haveZone // no probe: every run ends as it should
+	satisfied := blind || haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2)
 	switch {
 	case s.defrost.declared: // its end says nothing of the thermostat
 	case p.phase == Running && satisfied:
 		learn := p.rate()
-		p.cutOut += learn * (zone - p.cutOut)
+		if haveZone {
+			p.cutOut += learn * (zone - p.cutOut)
+		}
 		p.runMin += learn * (min(ran, 480) - p.runMin)
 		p.runs = min(p.runs+1, 60000)
 		p.shifted = 0

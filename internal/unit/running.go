@@ -20,6 +20,8 @@ const (
 type running struct {
 	hi, lo    float32 // the signal while running and while standing
 	prev      float32 // its newest value
+	high, low float32 // A, running 85 % and 15 % quantiles of the current while running
+	seen      uint16  // min of running behind them, saturating
 	spikeAmps float32 // A of the newest start that was seen at its peak or failed
 	since     Stamp   // start of the present run or stop
 	lastOn    Stamp   // newest reading that showed it running
@@ -28,6 +30,7 @@ type running struct {
 	source    source
 	spike     spike
 	known, on bool
+	modulated bool // its load varies: an inverter, a digital scroll
 	dated     bool // since is the true moment
 }
 
@@ -85,10 +88,14 @@ func (w *running) decide(v float32) (on, ok bool) {
 		return false, false
 	}
 	on = w.on && w.known
+	start, stop := float32(0.5), float32(0.35)
+	if w.modulated {
+		start, stop = 0.22, 0.15 // at its slowest
+	}
 	switch {
-	case v > w.threshold(0.5):
+	case v > w.threshold(start):
 		on = true
-	case v < w.threshold(0.35):
+	case v < w.threshold(stop):
 		on = false
 	}
 	w.follow(v, on)
@@ -154,6 +161,10 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	if w.lastOn.Set() && o.At-w.lastOn.Time() > forgetAfter {
 		w.hi, w.lastOn = w.lo, StampOf(o.At)
 	}
+	if src == fromAmps && !s.Slow() {
+		w.followLoad(v, o.Gap)
+		w.presume(v, o.At-s.born)
+	}
 	w.learn(v)
 	return w.decide(v)
 }
@@ -176,6 +187,8 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	w := &s.running
 	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
 		switch lasted := o.At - w.spikedAt.Time(); {
+		case w.spike == noSpike && w.known && w.on && w.source == fromAmps:
+			w.spike, w.spikedAt = otherLoad, StampOf(o.At) // one reading of a run: no start
 		case w.spike == noSpike:
 			w.spike, w.spikedAt = oneStart, StampOf(o.At)
 		case lasted > spikeLasts:
@@ -222,6 +235,58 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 	w.since = StampOf(at)
 	w.stopZone = s.last[rimewatch.ProductZoneTemp]
 }
+
+// A compressor whose load varies shows by how far its current is spread while it
+// runs: that of one with a fixed speed keeps within a quarter, apart from the first
+// minutes of a run.
+const (
+	modulatedBelow = 0.58 // times the upper quantile: the lower one of a varying load
+	steadyAbove    = 0.8
+	loadKnown      = 12 * 60 // min of running
+	loadStep       = 0.01    // a minute
+)
+
+// followLoad learns how the current is spread while the compressor runs.
+func (w *running) followLoad(v float32, gap rimewatch.Time) {
+	if w.hi == 0 || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
+		return
+	}
+	if w.seen == 0 {
+		w.high, w.low = v, v
+	}
+	span := float32(min(gap, 5*minute)) / float32(minute)
+	w.seen = min(w.seen+uint16(span+0.5), 60000)
+	step := loadStep * span
+	if v > w.high {
+		w.high *= 1 + 0.85*step
+	} else {
+		w.high *= 1 - 0.15*step
+	}
+	if v < w.low {
+		w.low *= 1 - 0.85*step
+	} else {
+		w.low *= 1 + 0.15*step
+	}
+	switch share := w.low / w.high; {
+	case w.seen < loadKnown:
+	case share < modulatedBelow:
+		w.modulated = true
+	case share > steadyAbove:
+		w.modulated = false
+	}
+}
+
+// presume takes a current that has shown one level only, well above none, for that
+// of a compressor that never stops. A stop that comes later proves it.
+func (w *running) presume(v float32, since rimewatch.Time) {
+	if since > 2*hour && !w.separate() && w.lo > levelFloors[fromAmps] && v > 0.7*w.hi {
+		w.lo = 0
+	}
+}
+
+// Modulated reports whether the compressor's load varies by itself, as that of an
+// inverter or of a digital scroll: what is usual of a fixed speed does not hold.
+func (w *running) Modulated() bool { return w.modulated }
 
 // Running reports whether the compressor is known to run.
 func (w *running) Running() bool { return w.known && w.on }

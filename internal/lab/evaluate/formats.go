@@ -22,6 +22,9 @@ const skabLearn = 400
 // probation is the share of a file that NAB sets apart for learning.
 const probation = 0.15
 
+// longestProbation is its cap, in rows.
+const longestProbation = 750
+
 // runSKAB evaluates the pump rig.
 func runSKAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.Writer) error {
 	var pairs []pair
@@ -80,7 +83,7 @@ func runNAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.W
 		if err != nil {
 			return err
 		}
-		learn := int(probation * float64(len(t.rows)))
+		learn := min(int(probation*float64(len(t.rows))), longestProbation)
 		j := judge(t, learn, either(len(t.channels)))
 		if err := w.writeAll(src.name, &j); err != nil {
 			return err

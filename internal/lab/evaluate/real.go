@@ -219,17 +219,21 @@ func againstSite(name, typ string, list []rimewatch.Reading, alarms []siteAlarm,
 			}
 		}
 	}
-	lasting, found := 0, 0
+	lasting, lastingFound, found := 0, 0, 0
 	for _, a := range alarms {
-		if a.to-a.from <= delay {
-			continue
+		lasts := a.to-a.from > delay
+		if lasts {
+			lasting++
 		}
-		lasting++
 		if slices.ContainsFunc(spans, func(s siteAlarm) bool { return s.from <= a.to+15*rimewatch.Minute && s.to >= a.from }) {
 			found++
+			if lasts {
+				lastingFound++
+			}
 		}
 	}
-	fmt.Fprintf(stdout, "%s against the site's own alarm log, at its limits: %d of its %d alarms that outlast our delay found, with %d of ours (%.2f times as many).\n", name, found, lasting, len(spans), float64(len(spans))/float64(max(1, lasting)))
+	fmt.Fprintf(stdout, "%s against the site's own alarm log, at its limits: %d of its %d alarms found, with %d of ours (%.2f times as many); of the %d that stand for longer than our delay %d.\n", name, found, len(alarms), len(spans),
+		float64(len(spans))/float64(max(1, len(alarms))), lasting, lastingFound)
 }
 
 // learnsFromCurrent plays a unit of which only the current is measured.
