@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 2
+const stateVersion = 3
 
 var errState = errors.New("unit: not an encoded state of this version")
 
