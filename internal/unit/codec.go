@@ -33,7 +33,7 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	var fresh State
 	fresh.code(&c)
 	rest, ok := c.Done()
-	if !ok || int(fresh.why) >= len(reasons) || fresh.running.source > fromFlag || fresh.running.spike > otherLoad ||
+	if !ok || int(fresh.why) >= len(reasons) || fresh.running.source > fromFlag || fresh.running.spike > inRun ||
 		fresh.phases.phase > NoPower || fresh.phases.from > NoPower {
 		return nil, errState
 	}
@@ -96,9 +96,8 @@ func (s *State) code(c *Codec) {
 }
 
 func (w *running) code(c *Codec) {
-	c.Floats(&w.hi, &w.lo, &w.prev, &w.high, &w.low, &w.spikeAmps)
-	c.Shorts(&w.seen)
-	c.Stamps(&w.since, &w.lastOn, &w.spikedAt)
+	c.Floats(&w.hi, &w.lo, &w.prev, &w.high, &w.low, &w.seen, &w.spikeAmps)
+	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed)
 	c.Fixeds(&w.stopZone)
 	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike))
 	c.Bools(&w.known, &w.on, &w.modulated, &w.dated)

@@ -12,6 +12,7 @@ const (
 	spikeRatio  = 2.5        // times the running level: a starting or locked motor
 	spikeLasts  = minute     // a protector opens within seconds: what lasts longer is another load, such as a defrost heater
 	spikeAgain  = 45 * second
+	strayFor    = 14 * rimewatch.Day
 	forgetAfter = 12 * hour // without a run the running level may be another one
 )
 
@@ -21,11 +22,12 @@ type running struct {
 	hi, lo    float32 // the signal while running and while standing
 	prev      float32 // its newest value
 	high, low float32 // A, running 85 % and 15 % quantiles of the current while running
-	seen      uint16  // min of running behind them, saturating
+	seen      float32 // min of running behind them, up to loadMemory
 	spikeAmps float32 // A of the newest start that was seen at its peak or failed
 	since     Stamp   // start of the present run or stop
 	lastOn    Stamp   // newest reading that showed it running
 	spikedAt  Stamp   // the present spike began
+	strayed   Stamp   // newest spike amid a run that went on
 	stopZone  Fixed   // °C of the zone when the compressor stopped
 	source    source
 	spike     spike
@@ -53,6 +55,7 @@ const (
 	oneStart
 	failedStart // and another attempt
 	otherLoad
+	inRun // of a compressor that ran before: a restart, or a reading that is wrong
 )
 
 // floors are the least difference of levels that means running.
@@ -163,7 +166,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if src == fromAmps && !s.Slow() {
 		w.followLoad(v, o.Gap)
-		w.presume(v, o.At-s.born)
+		s.presume(o, v)
 	}
 	w.learn(v)
 	return w.decide(v)
@@ -187,16 +190,17 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	w := &s.running
 	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
 		switch lasted := o.At - w.spikedAt.Time(); {
-		case w.spike == noSpike && w.known && w.on && w.source == fromAmps:
-			w.spike, w.spikedAt = otherLoad, StampOf(o.At) // one reading of a run: no start
 		case w.spike == noSpike:
 			w.spike, w.spikedAt = oneStart, StampOf(o.At)
+			if w.known && w.on {
+				w.spike = inRun
+			}
 		case lasted > spikeLasts:
 			if w.spike == failedStart {
 				s.cycles.unfail(o.At)
 			}
 			w.spike = otherLoad
-		case w.spike == oneStart && lasted >= spikeAgain:
+		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain:
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
 		}
@@ -205,10 +209,20 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	}
 	was := w.spike
 	w.spike = noSpike
-	if was != noSpike && was != otherLoad && amps < w.hi*0.5 && !s.Slow() {
+	switch {
+	case was == noSpike || was == otherLoad || s.Slow():
+	case was == inRun && amps >= w.hi*0.5:
+		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
+	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
 		s.failStart(o)
 	}
 	return false
+}
+
+// strays reports whether single readings of this meter are wrong now and then:
+// then one at the end of a run is no failed start.
+func (w *running) strays(at rimewatch.Time) bool {
+	return w.strayed.Set() && at-w.strayed.Time() < strayFor
 }
 
 func (s *State) failStart(o *Observation) {
@@ -241,21 +255,24 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 // minutes of a run.
 const (
 	modulatedBelow = 0.58 // times the upper quantile: the lower one of a varying load
-	steadyAbove    = 0.8
+	steadyAbove    = 0.7
 	loadKnown      = 12 * 60 // min of running
-	loadStep       = 0.01    // a minute
+	loadMemory     = 7 * 24 * 60
+	loadStep       = 0.01 // a minute
+	presumeAfter   = 2 * hour
+	leastRunning   = 0.25 // A: fans alone draw less
 )
 
 // followLoad learns how the current is spread while the compressor runs.
 func (w *running) followLoad(v float32, gap rimewatch.Time) {
-	if w.hi == 0 || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
+	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
 		return
 	}
 	if w.seen == 0 {
 		w.high, w.low = v, v
 	}
 	span := float32(min(gap, 5*minute)) / float32(minute)
-	w.seen = min(w.seen+uint16(span+0.5), 60000)
+	w.seen = min(w.seen+span, loadMemory)
 	step := loadStep * span
 	if v > w.high {
 		w.high *= 1 + 0.85*step
@@ -277,11 +294,19 @@ func (w *running) followLoad(v float32, gap rimewatch.Time) {
 }
 
 // presume takes a current that has shown one level only, well above none, for that
-// of a compressor that never stops. A stop that comes later proves it.
-func (w *running) presume(v float32, since rimewatch.Time) {
-	if since > 2*hour && !w.separate() && w.lo > levelFloors[fromAmps] && v > 0.7*w.hi {
-		w.lo = 0
+// of a compressor that never stops, unless its discharge line is cool. A stop that
+// comes later proves it.
+func (s *State) presume(o *Observation, amps float32) {
+	w := &s.running
+	if w.lastOn.Set() || o.At-s.born < presumeAfter || w.separate() || w.lo < leastRunning || amps < 0.7*w.hi {
+		return
 	}
+	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
+	air, okAir := o.Value(rimewatch.AmbientTemp)
+	if okPipe && okAir && pipe-air < float64(levelFloors[fromHeat]) {
+		return
+	}
+	w.lo = 0
 }
 
 // Modulated reports whether the compressor's load varies by itself, as that of an
