@@ -166,7 +166,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if src == fromAmps && !s.Slow() {
 		w.followLoad(v, o.Gap)
-		s.presume(o, v)
+		w.presume(o, v, o.At-s.born)
 	}
 	w.learn(v)
 	return w.decide(v)
@@ -296,9 +296,8 @@ func (w *running) followLoad(v float32, gap rimewatch.Time) {
 // presume takes a current that has shown one level only, well above none, for that
 // of a compressor that never stops, unless its discharge line is cool. A stop that
 // comes later proves it.
-func (s *State) presume(o *Observation, amps float32) {
-	w := &s.running
-	if w.lastOn.Set() || o.At-s.born < presumeAfter || w.separate() || w.lo < leastRunning || amps < 0.7*w.hi {
+func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) {
+	if w.lastOn.Set() || watched < presumeAfter || w.separate() || w.lo < leastRunning || amps < 0.7*w.hi {
 		return
 	}
 	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
