@@ -90,7 +90,11 @@ func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password s
 	if err := png.Encode(&qr, img); err != nil {
 		return FactorKey{}, err
 	}
-	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, s.sealSecret(u.ID, secret))
+	sealed, err := s.sealSecret(u.ID, secret)
+	if err != nil {
+		return FactorKey{}, err
+	}
+	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, sealed)
 }
 
 // ConfirmSecondFactor makes the secret count once the app shows the right code
@@ -163,17 +167,21 @@ func (s *Service) restartSessions(ctx context.Context, p Principal, u *rimewatch
 // vault is the part of a Service that encrypts what the store keeps of second
 // factors.
 type vault struct {
-	seal cipher.AEAD // nil = it is kept as it is
+	seal func() (cipher.AEAD, error) // nil = it is kept as it is
 	log  *slog.Logger
 }
 
 // sealSecret encrypts the secret of a person's second factor, for that person
 // alone.
-func (s *vault) sealSecret(userID int64, secret []byte) []byte {
+func (s *vault) sealSecret(userID int64, secret []byte) ([]byte, error) {
 	if s.seal == nil {
-		return secret
+		return secret, nil
 	}
-	return s.seal.Seal(nil, nil, secret, sealedFor(userID))
+	aead, err := s.seal()
+	if err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "Second factors cannot be set up at the moment.")
+	}
+	return aead.Seal(nil, nil, secret, sealedFor(userID)), nil
 }
 
 func sealedFor(userID int64) []byte { return fmt.Appendf(nil, "second factor of user %d", userID) }
@@ -183,9 +191,12 @@ func sealedFor(userID int64) []byte { return fmt.Appendf(nil, "second factor of 
 func (s *vault) stepOf(f *store.SecondFactor, code string, now rimewatch.Time) (step int64, ok bool) {
 	secret := f.Secret
 	if s.seal != nil {
-		var err error
-		if secret, err = s.seal.Open(nil, nil, f.Secret, sealedFor(f.UserID)); err != nil {
-			s.log.Warn("the secret of a second factor cannot be read: its key is not the one of this data directory; recovery codes still work", "user", f.UserID)
+		aead, err := s.seal()
+		if err == nil {
+			secret, err = aead.Open(nil, nil, f.Secret, sealedFor(f.UserID))
+		}
+		if err != nil {
+			s.log.Warn("the secret of a second factor cannot be read: its key is not the one of this data directory; recovery codes still work", "user", f.UserID, "err", err)
 			return 0, false
 		}
 	}

@@ -191,7 +191,7 @@ func TestSealedSecrets(t *testing.T) {
 		f.ok(err)
 		seal, err := cipher.NewGCMWithRandomNonce(block)
 		f.ok(err)
-		return New(Config{Store: f.store, Password: cheap, Seal: seal})
+		return New(Config{Store: f.store, Password: cheap, Seal: func() (cipher.AEAD, error) { return seal, nil }})
 	}
 	f.Service = sealed(1)
 	u, v := f.person("ada@example.com", rimewatch.RoleViewer), f.person("bob@example.com", rimewatch.RoleViewer)

@@ -124,9 +124,9 @@ type Config struct {
 
 	// Grants are the roles that groups of the sign-in provider give.
 	Grants []Grant
-	// Seal encrypts what must be read again, such as the secrets of second factors;
-	// nil = it is kept as it is.
-	Seal cipher.AEAD
+	// Seal returns what encrypts secrets that must be read again, such as those of
+	// second factors, or an error while there is none; nil = they are kept as they are.
+	Seal func() (cipher.AEAD, error)
 
 	Rand   io.Reader    // default crypto/rand
 	Logger *slog.Logger // what the background work could not do

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -24,9 +25,12 @@ const keyFile = "rimewatch.key"
 
 // setAccounts makes the service of accounts.
 func (a *App) setAccounts() error {
-	seal, err := sealWith(filepath.Join(a.cfg.Data, keyFile))
-	if err != nil {
+	seal := sealer(filepath.Join(a.cfg.Data, keyFile))
+	// Where it cannot be written now (a full disk) it is made when it is needed.
+	if _, err := seal(); errors.Is(err, errKey) {
 		return err
+	} else if err != nil {
+		a.log.Error("the key of second factors cannot be written", "err", err)
 	}
 	roles, err := a.cfg.GroupRoles()
 	if err != nil {
@@ -62,6 +66,25 @@ func (a *App) signOn(ctx context.Context) (accounts.SignOn, error) {
 	return accounts.SignOn{Provider: p, Name: a.cfg.OIDCName}, nil
 }
 
+// sealer returns what encrypts with the key of a file as soon as there is one.
+func sealer(path string) func() (cipher.AEAD, error) {
+	var mu sync.Mutex
+	var made cipher.AEAD
+	return func() (cipher.AEAD, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if made != nil {
+			return made, nil
+		}
+		var err error
+		made, err = sealWith(path)
+		return made, err
+	}
+}
+
+// errKey means that the key's file holds something else.
+var errKey = errors.New("not a key")
+
 // sealWith encrypts with the key of a file, which it makes where there is none.
 func sealWith(path string) (cipher.AEAD, error) {
 	key, err := os.ReadFile(path) //nolint:gosec // the operator's own directory
@@ -72,7 +95,7 @@ func sealWith(path string) (cipher.AEAD, error) {
 		return nil, err
 	}
 	if len(key) != keyBytes {
-		return nil, fmt.Errorf("%s: a key has %d bytes, not %d; put the right one back, or move it away: second factors then have to be set up again", path, keyBytes, len(key))
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, not %d; put the right one back, or move it away: second factors then have to be set up again", path, errKey, len(key), keyBytes)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *clockwork) adopt(by rimewatch.Time) bool {
 		return true
 	}
 	down := store.Downtime{From: now, To: now + by}
-	if _, err := s.store.AddDowntime(context.Background(), down); err != nil {
+	if err := s.store.AddDowntime(context.Background(), down); err != nil {
 		s.troubled("record a step of the clock", err)
 		return false
 	}

@@ -228,7 +228,7 @@ func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
 	if w.unrecorded == (store.Downtime{}) {
 		return
 	}
-	_, err := w.store.AddDowntime(ctx, w.unrecorded)
+	err := w.store.AddDowntime(ctx, w.unrecorded)
 	if err == nil {
 		w.unrecorded = store.Downtime{}
 		err = w.store.MarkAlive(ctx, now)
@@ -239,7 +239,7 @@ func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
 }
 
 func (w *recovery) loadDowntimes(ctx context.Context) error {
-	all, err := w.store.AddDowntime(ctx, store.Downtime{})
+	all, err := w.store.Downtimes(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}

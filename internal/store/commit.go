@@ -177,7 +177,9 @@ type Log interface {
 	// AliveAt is the last moment recorded by MarkAlive or by a commit, 0 for a
 	// fresh store.
 	AliveAt(ctx context.Context) (rimewatch.Time, error)
-	// AddDowntime records a span without a watch and returns all that are known,
-	// oldest first. A span of zero length is not recorded.
-	AddDowntime(ctx context.Context, d Downtime) ([]Downtime, error)
+	// AddDowntime records a span without a watch. One of zero length is not recorded.
+	AddDowntime(ctx context.Context, d Downtime) error
+	// Downtimes lists all that are known, oldest first. It writes nothing: a server
+	// comes up on a full disk, too.
+	Downtimes(ctx context.Context) ([]Downtime, error)
 }

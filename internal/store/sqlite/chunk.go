@@ -157,7 +157,7 @@ func (d *disk) RollUp(ctx context.Context, list []core.Rollup) error {
 func (d *disk) DropRollups(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	const expired = "SELECT r.id FROM device d JOIN reading_rollup r ON r.device_id = d.id AND r.to_at < ? WHERE d.workspace_id = ?"
 	found := int64(0)
-	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) (err error) {
+	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) (err error) {
 		found, err = queryInt(conn, "SELECT EXISTS ("+expired+")", int64(before), workspaceID)
 		return err
 	})
@@ -171,7 +171,7 @@ func (d *disk) DropRollups(ctx context.Context, workspaceID int64, before rimewa
 
 // YoungChunks implements core.Disk.
 func (d *disk) YoungChunks(ctx context.Context) (ids []int64, err error) {
-	err = d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err = d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, "SELECT DISTINCT device_id FROM reading_chunk WHERE young", &sqlitex.ExecOptions{
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				ids = append(ids, stmt.ColumnInt64(0))
@@ -184,7 +184,7 @@ func (d *disk) YoungChunks(ctx context.Context) (ids []int64, err error) {
 
 // Expired implements core.Disk.
 func (d *disk) Expired(ctx context.Context, workspaceID int64, before rimewatch.Time, limit int) (list []core.DeviceSpan, err error) {
-	err = d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err = d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, `SELECT c.segment, c.segments, c.young, c.from_at, c.to_at, c.n, c.device_id FROM device d JOIN reading_chunk c ON c.device_id = d.id AND c.to_at < ?
 			WHERE d.workspace_id = ? LIMIT ?`, &sqlitex.ExecOptions{
 			Args: []any{int64(before), workspaceID, limit},
@@ -199,7 +199,7 @@ func (d *disk) Expired(ctx context.Context, workspaceID int64, before rimewatch.
 
 // View implements core.Disk.
 func (d *disk) View(ctx context.Context, f func(core.Chunks) error) error {
-	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error { return view(conn, f) })
+	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error { return view(conn, f) })
 }
 
 // LookUp implements core.Disk.

@@ -41,7 +41,7 @@ func scanAside(stmt *sqlite.Stmt) core.Damaged {
 
 // Aside implements core.Disk.
 func (d *disk) Aside(ctx context.Context) (list []core.Damaged, err error) {
-	err = d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err = d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, "SELECT "+asideColumns+" FROM damaged_chunk ORDER BY segment", &sqlitex.ExecOptions{
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				list = append(list, scanAside(stmt))
@@ -55,7 +55,7 @@ func (d *disk) Aside(ctx context.Context) (list []core.Damaged, err error) {
 // DropAside implements core.Disk.
 func (d *disk) DropAside(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	var list []core.Damaged
-	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, "SELECT "+asideColumns+" FROM damaged_chunk WHERE to_at < ? AND device_id IN (SELECT id FROM device WHERE workspace_id = ?)", &sqlitex.ExecOptions{
 			Args: []any{int64(before), workspaceID},
 			ResultFunc: func(stmt *sqlite.Stmt) error {

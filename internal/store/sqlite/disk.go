@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -25,13 +23,13 @@ type disk struct {
 	tables *tables.Tables
 	closed atomic.Bool
 
-	pool *sqlitex.Pool
+	pool pool
 	// accounts are connections for what is read for every request: a token must
 	// not wait for those who read history.
-	accounts *sqlitex.Pool
+	accounts pool
 
-	writeMu sync.Mutex // one transaction at a time
-	writer  *sqlite.Conn
+	writeMu sync.Mutex   // one transaction at a time
+	writer  *sqlite.Conn // nil while the disk cannot be written to
 	own     tables.Conn  // the writer's
 	maintMu sync.Mutex   // taken before writeMu
 	maint   *sqlite.Conn // of the background work; under maintMu
@@ -39,69 +37,18 @@ type disk struct {
 	lookup  *sqlite.Conn // of the write path; under lookMu
 }
 
-// accountReaders is the number of connections in accounts.
-const accountReaders = 2
-
 func (d *disk) open() error {
-	// The file holds secrets. SQLite gives its write-ahead log the same mode.
-	f, err := os.OpenFile(d.cfg.Path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	c, err := sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite)
-	if err != nil {
-		return err
-	}
-	d.writer, d.own = c, conn{c, d}
-	if err := sqlitex.ExecuteTransient(c, "PRAGMA busy_timeout = 10000", nil); err != nil {
-		return err
-	}
-	fresh, err := examine(c)
-	if err != nil {
-		return err
-	}
-	if err := prepareWriter(c); err != nil {
-		return err
-	}
-	// A file that has its schema is not written to: a server must come up on a
-	// full disk, too, and answer reads.
-	if fresh {
-		if err := create(c); err != nil {
-			return err
+	c, err := d.connect()
+	if err != nil && takesNoWrite(err) && !d.cfg.ControlOnly {
+		if c = d.connectReading(); c != nil {
+			d.cfg.Logger.Error("the store cannot be written to; it is read, and writes are refused, until it can be", "err", err)
+			err = nil
 		}
 	}
-	d.pool, err = sqlitex.NewPool(d.cfg.Path, sqlitex.PoolOptions{
-		Flags:       sqlite.OpenReadWrite,
-		PoolSize:    d.cfg.Readers,
-		PrepareConn: prepareReader,
-	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.take(c)
 	}
-	d.accounts, err = sqlitex.NewPool(d.cfg.Path, sqlitex.PoolOptions{
-		Flags:       sqlite.OpenReadWrite,
-		PoolSize:    accountReaders,
-		PrepareConn: prepareReader,
-	})
-	if err != nil {
-		return err
-	}
-	if d.cfg.ControlOnly {
-		return nil
-	}
-	if d.maint, err = sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite); err != nil {
-		return err
-	}
-	if err := sqlitex.ExecuteTransient(d.maint, "PRAGMA busy_timeout = 10000", nil); err != nil {
-		return err
-	}
-	if d.lookup, err = sqlite.OpenConn(d.cfg.Path, sqlite.OpenReadWrite); err != nil {
-		return err
-	}
-	return prepareReader(d.lookup)
+	return err
 }
 
 // examine looks at a file before anything writes to it and reports whether it is
@@ -180,30 +127,15 @@ func prepareWriter(conn *sqlite.Conn) error {
 	return nil
 }
 
-func prepareReader(conn *sqlite.Conn) error {
-	for _, q := range []string{
-		"PRAGMA busy_timeout = 10000",
-		"PRAGMA query_only = ON",
-		"PRAGMA cache_size = -2048",
-		"PRAGMA temp_store = MEMORY",
-	} {
-		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
-			return fmt.Errorf("%s: %w", q, err)
-		}
-	}
-	return nil
-}
-
 func (d *disk) close() error {
 	if d.closed.Swap(true) {
 		return nil
 	}
 	var err error
-	if d.pool != nil {
-		err = d.pool.Close()
-	}
-	if d.accounts != nil {
-		err = errors.Join(err, d.accounts.Close())
+	for _, p := range []*pool{&d.pool, &d.accounts} {
+		if old := p.Load(); old != nil {
+			err = errors.Join(err, old.Close())
+		}
 	}
 	for _, c := range []struct {
 		mu   *sync.Mutex
@@ -221,15 +153,20 @@ func (d *disk) close() error {
 }
 
 // read runs f on a connection of a pool.
-func (d *disk) read(ctx context.Context, pool *sqlitex.Pool, f func(*sqlite.Conn) error) error {
+func (d *disk) read(ctx context.Context, pool *pool, f func(*sqlite.Conn) error) error {
 	if d.closed.Load() {
 		return core.ErrClosed()
 	}
-	conn, err := pool.Take(ctx)
+	from := pool.Load()
+	conn, err := from.Take(ctx)
+	if now := pool.Load(); err != nil && now != from { // it was replaced
+		from = now
+		conn, err = from.Take(ctx)
+	}
 	if err != nil {
 		return storeError(err, "take a connection")
 	}
-	defer pool.Put(conn)
+	defer from.Put(conn)
 	return storeError(f(conn), "read")
 }
 
@@ -237,8 +174,8 @@ func (d *disk) read(ctx context.Context, pool *sqlitex.Pool, f func(*sqlite.Conn
 func (d *disk) write(ctx context.Context, f func(*sqlite.Conn) error) (err error) {
 	d.writeMu.Lock()
 	defer d.writeMu.Unlock()
-	if d.writer == nil || d.closed.Load() {
-		return core.ErrClosed()
+	if err := d.writable(); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return storeError(err, "write")
@@ -259,12 +196,12 @@ func (d *disk) write(ctx context.Context, f func(*sqlite.Conn) error) (err error
 
 // Read implements tables.DB.
 func (d *disk) Read(ctx context.Context, f func(tables.Conn) error) error {
-	return d.read(ctx, d.accounts, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+	return d.read(ctx, &d.accounts, func(c *sqlite.Conn) error { return f(conn{c, d}) })
 }
 
 // ReadLong implements tables.DB.
 func (d *disk) ReadLong(ctx context.Context, f func(tables.Conn) error) error {
-	return d.read(ctx, d.pool, func(c *sqlite.Conn) error { return f(conn{c, d}) })
+	return d.read(ctx, &d.pool, func(c *sqlite.Conn) error { return f(conn{c, d}) })
 }
 
 // Write implements tables.DB.
@@ -350,10 +287,9 @@ func storeError(err error, op string) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
 	}
-	e := rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, asDamaged(err)), "The store failed.")
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy, sqlite.ResultReadOnly, sqlite.ResultInterrupt, sqlite.ResultCantOpen:
-		e.Code, e.Message, e.RetryAfter = rimewatch.CodeUnavailable, "The store cannot write at the moment.", 5*time.Second
+		return unwritable(fmt.Errorf("%s: %w", op, err))
 	}
-	return e
+	return rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("%s: %w", op, asDamaged(err)), "The store failed.")
 }

@@ -31,27 +31,12 @@ var ErrNotAStore = errors.New("not a Rimewatch store")
 // every row with a checksum for damage. It changes and migrates nothing and works beside a server.
 // ErrNotAStore when the file is something else.
 func Inspect(ctx context.Context, path string, check bool) (in Inspection, err error) {
-	// Read-write because a write-ahead log may have to be taken up; query_only
-	// because nothing may change.
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	conn, err := openToInspect(path)
 	if err != nil {
-		return in, fmt.Errorf("open %s: %w", path, err)
+		return in, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetInterrupt(ctx.Done())
-	if err := prepareReader(conn); err != nil {
-		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultNotADB {
-			return in, ErrNotAStore
-		}
-		return in, err
-	}
-	id, err := queryInt(conn, "PRAGMA application_id")
-	switch {
-	case err != nil && sqlite.ErrCode(err).ToPrimary() != sqlite.ResultNotADB:
-		return in, err
-	case err != nil || id != applicationID:
-		return in, ErrNotAStore
-	}
 	version, err := queryInt(conn, "PRAGMA user_version")
 	if err != nil {
 		return in, err
@@ -71,6 +56,35 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 		}
 	}
 	return in, in.count(conn, path)
+}
+
+// openToInspect opens a file of ours so that nothing in it can be changed.
+// ErrNotAStore when it is something else.
+func openToInspect(path string) (*sqlite.Conn, error) {
+	open := func(name string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
+		conn, err := sqlite.OpenConn(name, flags)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", path, err)
+		}
+		err = prepareReader(conn)
+		var id int64
+		if err == nil {
+			id, err = queryInt(conn, "PRAGMA application_id")
+		}
+		if err == nil && id != applicationID || sqlite.ErrCode(err).ToPrimary() == sqlite.ResultNotADB {
+			err = ErrNotAStore
+		}
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return conn, nil
+	}
+	// Read-write because a write-ahead log may have to be taken up.
+	conn, err := open(path, sqlite.OpenReadWrite)
+	if err != nil && takesNoWrite(err) && fileSize(path+"-wal") == 0 {
+		return open(immutable(path), readingOnly)
+	}
+	return conn, err
 }
 
 // Rest copies the write-ahead log of a file that nobody has open into it.

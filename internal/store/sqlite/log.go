@@ -17,7 +17,7 @@ const trimRows = 64
 
 // Last implements core.Disk.
 func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
-	err = d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err = d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		for _, q := range []struct {
 			query string
 			dst   *int64
@@ -64,7 +64,7 @@ func (d *disk) appendLog(conn *sqlite.Conn, seq int64, row []byte) error {
 // Log implements core.Disk.
 func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error {
 	var buf []byte
-	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, "SELECT seq, data FROM commit_log ORDER BY seq", &sqlitex.ExecOptions{
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				buf = column(stmt, 1, buf)
@@ -133,7 +133,7 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 		scanCheckpoint(stmt, &c)
 		return yield(&c)
 	}
-	return d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		if devices == nil {
 			return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{ResultFunc: row})
 		}
@@ -158,7 +158,7 @@ func scanCheckpoint(stmt *sqlite.Stmt, c *core.Checkpoint) {
 // SealMarks implements core.Disk.
 func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
 	marks := make(map[int64]store.Seq)
-	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		return sqlitex.Execute(conn, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log), 0)", &sqlitex.ExecOptions{
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				marks[stmt.ColumnInt64(0)] = store.Seq(stmt.ColumnInt64(1))

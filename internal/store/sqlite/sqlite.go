@@ -117,11 +117,11 @@ func (s *Store) Rest(ctx context.Context) error {
 }
 
 // Check looks for damage in the file: for doctor.
-func (s *Store) Check(ctx context.Context) error { return s.disk.read(ctx, s.disk.pool, quickCheck) }
+func (s *Store) Check(ctx context.Context) error { return s.disk.read(ctx, &s.disk.pool, quickCheck) }
 
 // Backup writes a consistent copy to a new file, also beside a running server.
 func (s *Store) Backup(ctx context.Context, path string) error {
-	return s.disk.read(ctx, s.disk.pool, func(conn *sqlite.Conn) error {
+	return s.disk.read(ctx, &s.disk.pool, func(conn *sqlite.Conn) error {
 		if err := sqlitex.ExecuteTransient(conn, "PRAGMA query_only = OFF", nil); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func fileSize(path string) int64 {
 // Sizes implements core.Disk.
 func (d *disk) Sizes(ctx context.Context) (store.Stats, error) {
 	st := store.Stats{FileBytes: fileSize(d.cfg.Path), WALBytes: d.walBytes()}
-	err := d.read(ctx, d.pool, func(conn *sqlite.Conn) error {
+	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		for _, q := range []struct {
 			query string
 			dst   *int64
@@ -76,8 +76,14 @@ func (d *disk) Tidy(ctx context.Context) error {
 
 // checkpoint copies the write-ahead log into the file. Under maintMu.
 func (d *disk) checkpoint(mode string) error {
-	if d.maint == nil {
+	if d.closed.Load() {
 		return core.ErrClosed()
+	}
+	if d.maint == nil {
+		var err error
+		if d.maint, err = openMaint(d.cfg.Path); err != nil {
+			return storeError(err, "checkpoint the write-ahead log")
+		}
 	}
 	return storeError(sqlitex.ExecuteTransient(d.maint, "PRAGMA wal_checkpoint("+mode+")", nil), "checkpoint the write-ahead log")
 }
@@ -108,8 +114,8 @@ func (d *disk) shrink(ctx context.Context) error {
 func (d *disk) vacuum(ctx context.Context) (free int64, err error) {
 	d.writeMu.Lock()
 	defer d.writeMu.Unlock()
-	if d.writer == nil || d.closed.Load() {
-		return 0, core.ErrClosed()
+	if err := d.writable(); err != nil {
+		return 0, err
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, storeError(err, "write")

@@ -58,15 +58,20 @@ func (t Places) NoteRetained(ctx context.Context, at rimewatch.Time) error {
 }
 
 // AddDowntime implements store.Log.
-func (t Places) AddDowntime(ctx context.Context, d store.Downtime) (all []store.Downtime, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		if d.To > d.From {
-			_, err := exec(conn, `INSERT INTO downtime (from_at, to_at) VALUES (?, ?)
-				ON CONFLICT (from_at) DO UPDATE SET to_at = excluded.to_at WHERE downtime.to_at < excluded.to_at`, int64(d.From), int64(d.To))
-			if err != nil {
-				return err
-			}
-		}
+func (t Places) AddDowntime(ctx context.Context, d store.Downtime) error {
+	if d.To <= d.From {
+		return nil
+	}
+	return t.write(ctx, func(conn Conn) error {
+		_, err := exec(conn, `INSERT INTO downtime (from_at, to_at) VALUES (?, ?)
+			ON CONFLICT (from_at) DO UPDATE SET to_at = excluded.to_at WHERE downtime.to_at < excluded.to_at`, int64(d.From), int64(d.To))
+		return err
+	})
+}
+
+// Downtimes implements store.Log.
+func (t Places) Downtimes(ctx context.Context) (all []store.Downtime, err error) {
+	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, "SELECT from_at, to_at FROM downtime ORDER BY from_at", func(row Row) {
 			all = append(all, store.Downtime{From: columnTime(row, 0), To: columnTime(row, 1)})
 		})
