@@ -153,6 +153,8 @@ type AlertTransition struct {
 	Actor    string                   `json:"actor"`    // "" = the service itself
 	Note     string                   `json:"note"`
 	Message  string                   `json:"message"` // the alert's at that moment
+
+	Prediction *rimewatch.Prediction `json:"prediction"` // as it was at that moment, nil unless the alert is predictive
 }
 
 // AlertTimeline is all that happened to an alert, oldest first.

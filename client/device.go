@@ -50,12 +50,21 @@ type Device struct {
 	RSSIdBm            *float64          `json:"rssi_dbm"`
 	UptimeS            *int64            `json:"uptime_s"`
 	Health             DeviceHealth      `json:"health"`
+	Zone               ZoneState         `json:"zone"`
 	LatestReading      *StoredReading    `json:"latest_reading"`
 	Calibration        *CalibrationState `json:"calibration"` // nil when no probe was ever calibrated
 	Offsets            []DeviceOffset    `json:"offsets"`     // by From
 	Maintenance        *MaintenanceState `json:"maintenance"` // the window that it is in, nil when it is in none
 	CreatedAt          rimewatch.Time    `json:"created_at"`
 	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+}
+
+// ZoneState is what a device's product zone does of which nobody is alerted.
+type ZoneState struct {
+	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since"` // 0 = it is within its limits
+	AlertAt          rimewatch.Time `json:"alert_at"`            // if it stays out; 0 = none is to come
+	Defrosting       bool           `json:"defrosting"`
+	BackBy           rimewatch.Time `json:"back_by"` // when the defrost is usually over; 0 = not known
 }
 
 // MaintenanceState is the maintenance window that a device is in.

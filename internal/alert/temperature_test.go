@@ -3,6 +3,7 @@ package alert
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -323,6 +324,38 @@ func TestTemperatureAndOffline(t *testing.T) {
 						t.Error("transitions (-want +got):\n" + diff)
 					}
 				})
+			}
+		}
+	}
+}
+
+func TestOutOfLimits(t *testing.T) {
+	for _, tc := range []struct {
+		name, script string
+		since, due   time.Duration // after the epoch; −1 = none
+	}{
+		{"within its limits", "0m -21", -1, -1},
+		{"above, not long enough", "0m -21\n10m -14\n30m -13", 10 * time.Minute, 70 * time.Minute},
+		{"beyond the critical limit as well", "0m -21\n10m -14\n20m -10", 10 * time.Minute, 70 * time.Minute},
+		{"below", "0m -21\n5m -31", 5 * time.Minute, 35 * time.Minute},
+		{"back inside", "0m -14\n20m -16", -1, -1},
+		{"alerted already", "0m -14\n70m -14", 0, -1},
+	} {
+		u := newDevice(t, configOf("walkin_freezer"))
+		u.c.Limits.LowDelayS, u.c.Limits.CriticalMin = 1800, nil
+		u.run(tc.script)
+		since, due := u.s.OutOfLimits(u.c)
+		for _, x := range []struct {
+			name string
+			got  rimewatch.Time
+			want time.Duration
+		}{{"since", since, tc.since}, {"due", due, tc.due}} {
+			want := rimewatch.Time(0)
+			if x.want >= 0 {
+				want = epoch.Add(x.want)
+			}
+			if x.got != want {
+				t.Errorf("%s: %s %s, want %s", tc.name, x.name, x.got, want)
 			}
 		}
 	}

@@ -174,6 +174,27 @@ func (s *State) graceWarning(x *pass, z zone) bool {
 // Graced reports whether the alert of an excursion waits for a defrost.
 func (s *State) Graced() bool { return s.graced || s.kept }
 
+// OutOfLimits returns since when the zone is beyond a limit, 0 = it is not, and
+// when an alert is raised if it stays so, 0 = none is to come: one is active, or
+// nothing judges the limit.
+func (s *State) OutOfLimits(c *Config) (since, due rimewatch.Time) {
+	for _, i := range [...]rule{ruleHigh, ruleLow} {
+		t := s.pool.track(i)
+		if t == nil || t.zone() != zoneBeyond {
+			continue
+		}
+		b := s.zoneBounds(c, i == ruleLow)
+		switch at, _ := t.next(&b, false); {
+		case s.keeps(i):
+			due = s.stated.Time()
+		case !s.isActive(i) && at != never:
+			due = at
+		}
+		return t.mark.Time(), due
+	}
+	return 0, 0
+}
+
 // beyond reports whether the condition of rule i holds at present.
 func (s *State) beyond(i rule) bool {
 	t := s.pool.track(i)

@@ -96,6 +96,21 @@ func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	return c
 }
 
+// DeviceZone is what a device's product zone does of which nobody is alerted.
+func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
+	s.look(deviceID, func(u *unit, state *engine.State) {
+		z.OutOfLimitsSince, z.AlertAt = state.Alert.OutOfLimits(&u.cfg.Alert)
+		if !u.online {
+			z.AlertAt = 0 // delays complete by time only while the device is online
+		}
+		z.Defrosting = state.Unit.Defrosting()
+		if d, ok := state.Unit.Defrost(); ok {
+			z.BackBy = d.Back
+		}
+	})
+	return z
+}
+
 func (s *Service) total(workspaceID int64) *totals {
 	t := s.totals[workspaceID]
 	if t == nil {

@@ -15,7 +15,7 @@ import (
 // columns that the kind has.
 var columns = [...]string{
 	"record", "workspace", "site", "device_serial", "device_name", "equipment_type", "date", "from", "to", "timezone",
-	"limit_min_c", "limit_max_c", "limit_source", "interval_s", "min_c", "mean_c", "max_c", "out_of_range_s", "coverage_pct", "readings",
+	"limit_min_c", "limit_max_c", "limit_source", "interval_s", "min_c", "mean_c", "max_c", "out_of_range_s", "in_defrosts_s", "coverage_pct", "readings",
 	"cause", "limit_c", "peak_c", "duration_s", "degree_minutes", "alert_id",
 	"performed_at", "performed_by", "verified_by", "action", "preventive_action", "disposition", "product", "repair_reference",
 	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note",
@@ -117,6 +117,7 @@ func (t *table) device(r *Report, d *Device) {
 	t.maybe("mean_c", d.Mean)
 	t.maybe("max_c", d.Max)
 	t.integer("out_of_range_s", d.OutOfRangeS)
+	t.integer("in_defrosts_s", d.InDefrostsS)
 	t.number("coverage_pct", d.Coverage)
 	t.integer("readings", d.Readings)
 	t.set("due_at", d.CalibrationDueAt().String())
@@ -131,6 +132,7 @@ func (t *table) device(r *Report, d *Device) {
 		t.maybe("max_c", day.Max)
 		if day.OutOfRangeS != nil {
 			t.integer("out_of_range_s", *day.OutOfRangeS)
+			t.integer("in_defrosts_s", day.InDefrostsS)
 		}
 		t.number("coverage_pct", day.Coverage)
 		t.integer("readings", day.Readings)

@@ -13,6 +13,7 @@ import (
 type Totals struct {
 	Min, Mean, Max *float64 // °C; nil without readings
 	OutOfRangeS    int64    // s
+	InDefrostsS    int64    // s of OutOfRangeS in which a defrost was the reason
 	Coverage       float64  // 0–100, share of the period for which there are readings
 	InRange        *float64 // 0–100, share of the covered time in limits; nil without either
 	Kinetic        *float64 // °C, mean kinetic temperature
@@ -28,6 +29,7 @@ type Day struct {
 	From, To       rimewatch.Time
 	Min, Mean, Max *float64 // °C; nil without readings
 	OutOfRangeS    *int64   // s; nil without limits, and where it cannot be known
+	InDefrostsS    int64    // s of OutOfRangeS in which a defrost was the reason
 	Coverage       float64  // 0–100
 	Readings       int64
 }
@@ -41,11 +43,26 @@ type Log struct {
 	gap    health.Gap
 	until  rimewatch.Time
 	total  dayLog
+	run    run
 	harm   health.Kinetic
 
 	implausible int64
 	coarse      bool
 }
+
+// run is a time out of limits in the making, of which is not known yet whether a
+// defrost was the reason: the device may say so only after it began.
+type run struct {
+	since   rimewatch.Time
+	first   int  // day in which it began
+	going   bool // the last reading is out of limits
+	defrost bool // the device reported a defrost
+	was     bool // the last reading was in a defrost: what follows is the recovery
+}
+
+// longestDefrost is more than any defrost of the catalogue takes with its recovery:
+// a run that lasts longer has another reason.
+const longestDefrost = 4 * rimewatch.Hour
 
 // dayLog is a day in the making, times in ms.
 type dayLog struct {
@@ -54,8 +71,10 @@ type dayLog struct {
 	n            int64
 	low, high    float64
 	covered, out rimewatch.Time
-	heat         float64 // K·ms
-	vague        bool    // out is not known
+	pending      rimewatch.Time // of out, in the run that goes on
+	defrost      rimewatch.Time // of out, in defrosts
+	heat         float64        // K·ms
+	vague        bool           // out is not known
 }
 
 // NewLog starts the log of a period, whose future is left out: now bounds it.
@@ -91,10 +110,47 @@ func (l *Log) Add(r *rimewatch.Reading) {
 		l.gap.Learn(r.At - l.at)
 	}
 	l.at, l.value = r.At, v
+	l.follow(r, v)
 	if d := l.day(r.At); d != nil {
 		d.count(1, v, v)
 		l.total.count(1, v, v)
 	}
+}
+
+// follow notes whether a run out of limits goes on, and whether a defrost is the
+// reason: one that the device reported in it, or that had just ended before it.
+func (l *Log) follow(r *rimewatch.Reading, v float64) {
+	on, _ := r.Flags.Bool(rimewatch.DefrostActive)
+	if !l.beyond(v) {
+		l.endRun()
+		l.run.was = on
+		return
+	}
+	if !l.run.going {
+		first := sort.Search(len(l.days), func(i int) bool { return l.days[i].to > r.At })
+		l.run = run{since: r.At, first: first, going: true, defrost: l.run.was, was: l.run.was}
+	}
+	l.run.defrost = l.run.defrost || on
+}
+
+// endRun settles what a run out of limits was.
+func (l *Log) endRun() {
+	if !l.run.going {
+		return
+	}
+	defrost := l.run.defrost && l.at-l.run.since <= longestDefrost
+	for i := l.run.first; i < len(l.days); i++ {
+		l.days[i].settle(defrost)
+	}
+	l.total.settle(defrost)
+	l.run = run{}
+}
+
+func (d *dayLog) settle(defrost bool) {
+	if defrost {
+		d.defrost += d.pending
+	}
+	d.pending = 0
 }
 
 // pass lets the last reading hold until to, or as long as it may.
@@ -127,6 +183,7 @@ func (l *Log) AddHour(at rimewatch.Time, n int64, low, mean, high float64) {
 	for _, x := range []*dayLog{d, &l.total} {
 		x.count(n, low, high)
 		x.hold(span, mean, all)
+		x.pending = 0 // why is not known of whole hours
 		x.vague = x.vague || (!all && !none)
 	}
 	l.harm.Add(mean, float64(span))
@@ -158,6 +215,7 @@ func (d *dayLog) hold(span rimewatch.Time, v float64, out bool) {
 	d.heat += v * float64(span)
 	if out {
 		d.out += span
+		d.pending += span
 	}
 }
 
@@ -167,6 +225,7 @@ func (l *Log) Finish(since rimewatch.Time) ([]Day, Totals) {
 	if l.at != 0 {
 		l.pass(l.until)
 	}
+	l.endRun()
 	judged := l.limits.TempMin != nil || l.limits.TempMax != nil
 	days := []Day{}
 	var known, span rimewatch.Time
@@ -184,13 +243,13 @@ func (l *Log) Finish(since rimewatch.Time) ([]Day, Totals) {
 		day := Day{Date: d.date, From: d.from, To: d.to, Coverage: share(d.covered, whole), Readings: d.n}
 		day.Min, day.Mean, day.Max = d.values()
 		if judged && d.covered > 0 && !d.vague {
-			s := int64((d.out + rimewatch.Second/2) / rimewatch.Second)
-			day.OutOfRangeS = &s
+			s := seconds(d.out)
+			day.OutOfRangeS, day.InDefrostsS = &s, seconds(d.defrost)
 		}
 		days = append(days, day)
 	}
 	t := Totals{
-		OutOfRangeS: int64((l.total.out + rimewatch.Second/2) / rimewatch.Second), Coverage: share(known, span),
+		OutOfRangeS: seconds(l.total.out), InDefrostsS: seconds(l.total.defrost), Coverage: share(known, span),
 		Readings: l.total.n, Implausible: l.implausible, Coarse: l.coarse,
 	}
 	t.Min, t.Mean, t.Max = l.total.values()
@@ -217,6 +276,8 @@ func (d *dayLog) values() (low, mean, high *float64) {
 	}
 	return rounded(d.low), rounded(m), rounded(d.high)
 }
+
+func seconds(t rimewatch.Time) int64 { return int64((t + rimewatch.Second/2) / rimewatch.Second) }
 
 // rounded keeps the two decimals that are printed.
 func rounded(v float64) *float64 {

@@ -67,7 +67,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 		fact{"Monitoring", interval(d.IntervalS, d.Readings), false},
 		fact{"Coverage", percent(d.Coverage), d.Coverage < poorCoverage})
 	if judged && d.InRange != nil {
-		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the time covered", false}, fact{"Out of range", span(d.OutOfRangeS), d.OutOfRangeS > 0})
+		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the time covered", false}, fact{"Out of range", outOfRange(&d.Totals), len(d.Excursions) > 0})
 	}
 	due := fact{"Calibration", "none recorded", true}
 	if at := d.CalibrationDueAt(); at != 0 {
@@ -87,6 +87,13 @@ func (p *page) deviceFacts(d *Device) []fact {
 		list = append(list, fact{"Older days", "from hourly aggregates", false})
 	}
 	return list
+}
+
+func outOfRange(t *Totals) string {
+	if t.InDefrostsS == 0 {
+		return span(t.OutOfRangeS)
+	}
+	return span(t.OutOfRangeS) + ", of it " + span(t.InDefrostsS) + " in defrosts"
 }
 
 func delays(l *rimewatch.Limits) string {
@@ -219,8 +226,8 @@ func (p *page) days(d *Device) {
 	p.heading("Days, °C", 30)
 	const rowHeight, between = 4.7, 6.0
 	half := (width - between) / 2
-	widths := []float64{23, 12, 12, 12, 12, half - 71}
-	heads := []string{"Date", "Min", "Mean", "Max", "Out h", "Cover %"}
+	widths := []float64{20, 11, 11, 11, 11, 11, half - 75}
+	heads := []string{"Date", "Min", "Mean", "Max", "Out h", "Defr. h", "Cov. %"}
 	for left := d.Days; len(left) > 0; {
 		rows := int((bottom - p.y - 5) / rowHeight)
 		if rows < 3 {
@@ -275,15 +282,15 @@ func (p *page) dayColumn(d *Device, days []Day, x float64, widths []float64, hea
 		if i%2 == 1 {
 			p.fill(x, p.y, end-x, h, stripe)
 		}
-		out := dash
+		out, defrosts := dash, dash
 		if day.OutOfRangeS != nil {
-			out = brief(*day.OutOfRangeS)
+			out, defrosts = brief(*day.OutOfRangeS), brief(day.InDefrostsS)
 		}
-		l := &d.Limits
-		cells := []string{weekday(day.Date), celsius(day.Min), celsius(day.Mean), celsius(day.Max), out, number(day.Coverage, 1)}
+		l, excursion := &d.Limits, d.excursionIn(day)
+		cells := []string{weekday(day.Date), celsius(day.Min), celsius(day.Mean), celsius(day.Max), out, defrosts, number(day.Coverage, 1)}
 		red := []bool{
-			false, day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
-			day.OutOfRangeS != nil && *day.OutOfRangeS > 0, day.Coverage < poorCoverage,
+			false, excursion && day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, excursion && day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
+			excursion, false, day.Coverage < poorCoverage,
 		}
 		for k, text := range cells {
 			p.pen(8, false, ink)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -130,8 +131,8 @@ func (p *page) factGrid(list []fact) {
 }
 
 var summaryColumns = []column{
-	{"Device", 50, "L"}, {"Limits", 25, "L"}, {"Min °C", 15, "R"}, {"Mean °C", 15, "R"}, {"Max °C", 15, "R"},
-	{"Out of range", 21, "R"}, {"Coverage", 17, "R"}, {"Excursions", 20, "R"},
+	{"Device", 43, "L"}, {"Limits", 24, "L"}, {"Min °C", 13, "R"}, {"Mean °C", 14, "R"}, {"Max °C", 13, "R"},
+	{"Out of range", 20, "R"}, {"In defrosts", 19, "R"}, {"Coverage", 15, "R"}, {"Excursions", 17, "R"},
 }
 
 // poorCoverage is the share of the time, in percent, below which a log has
@@ -142,28 +143,30 @@ func (r *Report) summaryRows() []tableRow {
 	rows := make([]tableRow, len(r.Devices))
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		out := dash
+		out, defrosts := dash, dash
 		judged := d.Limits.TempMin != nil || d.Limits.TempMax != nil
 		if judged && d.Readings > 0 {
-			out = span(d.OutOfRangeS)
+			out, defrosts = span(d.OutOfRangeS), span(d.InDefrostsS)
 		}
 		rows[i] = tableRow{
 			cells: []string{
-				d.Name, limits(&d.Limits), celsius(d.Min), celsius(d.Mean), celsius(d.Max), out, percent(d.Coverage), fmt.Sprint(len(d.Excursions)),
+				d.Name, limits(&d.Limits), celsius(d.Min), celsius(d.Mean), celsius(d.Max), out, defrosts, percent(d.Coverage), fmt.Sprint(len(d.Excursions)),
 			},
-			red:   []bool{false, false, d.below(), false, d.above(), false, d.Coverage < poorCoverage, len(d.Excursions) > 0},
+			red:   []bool{false, false, d.below(), false, d.above(), false, false, d.Coverage < poorCoverage, len(d.Excursions) > 0},
 			small: d.Serial + " · " + d.typeName(),
 		}
 	}
 	return rows
 }
 
+// below and above report whether there was an excursion on a side. A short rise,
+// such as a defrost, is nothing to be alarmed by.
 func (d *Device) below() bool {
-	return d.Min != nil && d.Limits.TempMin != nil && *d.Min < *d.Limits.TempMin
+	return slices.ContainsFunc(d.Excursions, func(e Excursion) bool { return e.Low })
 }
 
 func (d *Device) above() bool {
-	return d.Max != nil && d.Limits.TempMax != nil && *d.Max > *d.Limits.TempMax
+	return slices.ContainsFunc(d.Excursions, func(e Excursion) bool { return !e.Low })
 }
 
 // typeName is the type in words, or its slug where the catalogue does not know it.
@@ -176,7 +179,7 @@ func (d *Device) typeName() string {
 
 const howToRead = "Temperatures are those of the product zone in °C, with calibration offsets applied from the time stated in each calibration; what the probes sent is kept unchanged. " +
 	"Minimum and maximum are single readings; the mean is weighted by time. A reading counts until the next one, for at most two intervals and two hours; the remaining time is not covered. " +
-	"Out of range is all time beyond a limit, however short. An excursion is a period beyond a limit for at least the alarm delay, so a short defrost is not one; its cause is what the readings suggest."
+	"Out of range is all time beyond a limit, however short; in defrosts is the part of it for which the device reported a defrost as the reason, with the recovery from it. An excursion is a period beyond a limit for at least the alarm delay, so a short defrost is not one; its cause is what the readings suggest."
 
 func (p *page) notes() {
 	p.heading("How to read this log", 16)

@@ -108,6 +108,57 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// TestDefrosts: time out of limits for which the device reports a defrost is told
+// apart, by day, and a warm night that begins with one is not.
+func TestDefrosts(t *testing.T) {
+	from := local(time.UTC, 2026, 6, 1, 0)
+	feed := func(script string) ([]report.Day, report.Totals) {
+		l := report.NewLog(time.UTC, from, from+2*rimewatch.Day, from+2*rimewatch.Day, rimewatch.LimitsFor("walkin_freezer", nil))
+		for i, at := 0, from; at < from+2*rimewatch.Day; i, at = i+1, at+10*rimewatch.Minute {
+			r := zone(at, -20)
+			if i < len(script) {
+				switch script[i] {
+				case 'w': // warm
+					r = zone(at, -10)
+				case 'D': // warm in a defrost
+					r = zone(at, -10)
+					r.Flags = r.Flags.WithBool(rimewatch.DefrostActive, true)
+				case 'd': // still cold in one
+					r.Flags = r.Flags.WithBool(rimewatch.DefrostActive, true)
+				}
+			}
+			l.Add(r)
+		}
+		days, totals := l.Finish(from)
+		return days, totals
+	}
+	const night = 143 // readings until ten to midnight
+	for _, tc := range []struct {
+		name, script  string
+		out, defrosts int64 // min
+		days          []int64
+	}{
+		{"a short rise", "..ww...", 20, 0, []int64{0, 0}},
+		{"a defrost and its recovery", "..dDDww..", 40, 40, []int64{40, 0}},
+		{"the rise begins before the flag", "..wD.", 20, 20, []int64{20, 0}},
+		{"the rise follows the flag", "..dww.", 20, 20, []int64{20, 0}},
+		{"long after it", "..d..ww.", 20, 0, []int64{0, 0}},
+		{"one of each", "..D...w..", 20, 10, []int64{10, 0}},
+		{"over midnight", strings.Repeat(".", night) + "DDD", 30, 30, []int64{10, 20}},
+		{"a defrost that never ended", "..D" + strings.Repeat("w", 30), 310, 0, []int64{0, 0}},
+	} {
+		days, totals := feed(tc.script)
+		if totals.OutOfRangeS != 60*tc.out || totals.InDefrostsS != 60*tc.defrosts {
+			t.Errorf("%s: %d s out, %d s in defrosts", tc.name, totals.OutOfRangeS, totals.InDefrostsS)
+		}
+		for i, want := range tc.days {
+			if days[i].InDefrostsS != 60*want {
+				t.Errorf("%s: %d s in defrosts on day %d, want %d", tc.name, days[i].InDefrostsS, i, 60*want)
+			}
+		}
+	}
+}
+
 // TestPeriod: what is yet to come is no gap, nor is what was before the device.
 func TestPeriod(t *testing.T) {
 	from := local(time.UTC, 2026, 6, 1, 0)

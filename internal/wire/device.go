@@ -34,6 +34,7 @@ type DeviceDetail struct {
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`
+	Zone               ZoneState               `json:"zone" doc:"What the product zone does of which nobody is alerted."`
 	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
 	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
@@ -47,6 +48,14 @@ type DeviceHealth struct {
 	Score   *float64 `json:"score" doc:"0–100; null while the device is not judged."`
 	Drivers []Driver `json:"drivers" doc:"What costs points, worst first."`
 	Compliance
+}
+
+// ZoneState is what a product zone does of which nobody is alerted.
+type ZoneState struct {
+	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since" doc:"null while it is within its limits."`
+	AlertAt          rimewatch.Time `json:"alert_at" doc:"When an alert is raised if it stays out; null when none is to come, as one is active or the device is offline."`
+	Defrosting       bool           `json:"defrosting" doc:"A defrost warms it: declared by the device, or recognised. The recovery from it counts."`
+	BackBy           rimewatch.Time `json:"back_by" doc:"When the defrost that goes on is usually over; null when that is not known."`
 }
 
 // Compliance is how much of the covered time of the last 24 h a device was in

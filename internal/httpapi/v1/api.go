@@ -46,6 +46,8 @@ type Health interface {
 	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
 	// DeviceCompliance returns the device's last 24 h.
 	DeviceCompliance(deviceID int64) health.Compliance
+	// DeviceZone returns what the product zone does of which nobody is alerted.
+	DeviceZone(deviceID int64) wire.ZoneState
 	// OpenExcursions returns those that last: of one device, or of all (0).
 	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
 }

@@ -41,7 +41,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
-	d.Health = a.deviceHealth(v.ID)
+	d.Health, d.Zone = a.deviceHealth(v.ID), a.cfg.Health.DeviceZone(v.ID)
 	if !d.Judged {
 		d.Health.Score = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -138,6 +139,40 @@ func manyLabels(n int) string {
 		all[i] = fmt.Sprintf(`"k%d":"v"`, i)
 	}
 	return strings.Join(all, ",")
+}
+
+// TestZone: who looks at a device sees that it is out of its limits, and when that
+// is alerted.
+func TestZone(t *testing.T) {
+	r := newRig(t)
+	r.do(post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer"}`))
+	reading := func(v float64) request {
+		return post("/v1/readings", r.feed, fmt.Sprintf(`{"device_serial":"A","product_zone_temp":%v}`, v))
+	}
+	at := func(d time.Duration) string { return r.now().Add(d).String() }
+	r.events.take(t, 1)
+	zone := func(since, alert, back any, defrosting bool) map[string]any {
+		return map[string]any{"data.device.zone.out_of_limits_since": since, "data.device.zone.alert_at": alert, "data.device.zone.back_by": back, "data.device.zone.defrosting": defrosting}
+	}
+	r.run(t, []scenario{
+		{name: "cold", req: reading(-20), status: 201, anyEvents: true},
+		{name: "within", req: get("/v1/devices/A", r.read), status: 200, want: zone(nil, nil, nil, false)},
+	})
+	r.advance(time.Minute)
+	r.run(t, []scenario{
+		{name: "warm", req: reading(-12), status: 201, anyEvents: true},
+		{name: "above its limit", req: get("/v1/devices/A", r.read), status: 200, want: zone(at(0), at(time.Hour), nil, false)},
+		{name: "shut down on purpose", req: patch("/v1/devices/A/heartbeat", r.feed, `{"status":"offline"}`), status: 200, anyEvents: true},
+		{name: "no alert is to come", req: get("/v1/devices/A", r.read), status: 200, want: zone(at(0), nil, nil, false)},
+	})
+	r.advance(time.Minute)
+	r.run(t, []scenario{
+		{
+			name: "a declared defrost", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-12,"defrost_active":true}`),
+			status: 201, anyEvents: true,
+		},
+		{name: "defrosting", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.zone.defrosting": true}},
+	})
 }
 
 func TestDevicePaging(t *testing.T) {

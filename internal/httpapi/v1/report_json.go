@@ -56,6 +56,7 @@ type ReportedDevice struct {
 	Max               *float64                          `json:"max" doc:"°C"`
 	MeanKinetic       *float64                          `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
 	OutOfRangeS       int64                             `json:"out_of_range_s" doc:"s beyond a limit, however short."`
+	InDefrostsS       int64                             `json:"in_defrosts_s" doc:"s of out_of_range_s for which the device reported a defrost as the reason, its recovery included."`
 	InRange           *float64                          `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
 	Coverage          float64                           `json:"coverage" doc:"0–100, share of the period for which there are readings."`
 	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
@@ -76,6 +77,7 @@ type ReportedDay struct {
 	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
 	Max         *float64 `json:"max" doc:"°C"`
 	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
+	InDefrostsS int64    `json:"in_defrosts_s" doc:"s of out_of_range_s in defrosts."`
 	Coverage    float64  `json:"coverage" doc:"0–100"`
 	Readings    int64    `json:"readings"`
 }
@@ -110,7 +112,7 @@ func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rime
 	t := &d.Totals
 	out := ReportedDevice{
 		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
-		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
+		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InDefrostsS: t.InDefrostsS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
 		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
 		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
 		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Calibrations: make([]Calibration, len(d.Calibrations)),
@@ -121,7 +123,7 @@ func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rime
 	out.Calibration, _ = calibrationState(&d.Device, now)
 	for i := range d.Days {
 		day := &d.Days[i]
-		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.Coverage, day.Readings}
+		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.InDefrostsS, day.Coverage, day.Readings}
 	}
 	for i := range d.Excursions {
 		e := &d.Excursions[i]

@@ -18,6 +18,8 @@ type AlertTransition struct {
 	Actor    *string                  `json:"actor" doc:"Who did it; null for the service itself."`
 	Note     *string                  `json:"note"`
 	Message  string                   `json:"message" doc:"The alert's message at that moment."`
+
+	Prediction wire.Maybe[rimewatch.Prediction] `json:"prediction" doc:"As it was at that moment; null unless the alert is predictive."`
 }
 
 // AlertTimeline is all that happened to an alert.
@@ -40,7 +42,10 @@ func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimel
 	}
 	out := AlertTimeline{make([]AlertTransition, len(list))}
 	for i, t := range list {
-		out.Transitions[i] = AlertTransition{t.ID, t.Kind, t.At, t.Severity, wire.OrNull(t.Actor), wire.OrNull(t.Note), phrase.Then(&t)}
+		out.Transitions[i] = AlertTransition{ID: t.ID, Kind: t.Kind, At: t.At, Severity: t.Severity, Actor: wire.OrNull(t.Actor), Note: wire.OrNull(t.Note), Message: phrase.Then(&t)}
+		if t.Facts != nil {
+			out.Transitions[i].Prediction.Value = phrase.Prediction(t.Facts.Prediction)
+		}
 	}
 	return out, nil
 }

@@ -404,11 +404,17 @@ export function worstFirst(a: Unit, b: Unit): number {
   const x = a.next;
   const y = b.next;
   return (
-    conditions[x.condition].rank - conditions[y.condition].rank ||
+    rank(x) - rank(y) ||
     since(x) - since(y) ||
     x.device.name.localeCompare(y.device.name) ||
     a.id - b.id
   );
+}
+
+// A device that has never reported has no goods to lose yet: it stands below those
+// that report and are not judged.
+function rank(s: Snapshot): number {
+  return conditions[s.condition].rank + (s.condition === 'offline' && s.lastSeenAt == null ? conditions.unjudged.rank - conditions.offline.rank + 0.5 : 0);
 }
 
 // The longest trouble stands first.

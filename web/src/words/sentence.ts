@@ -2,6 +2,7 @@
 import type { Alert, Limits } from '../api/client';
 import { conditionOf, isPrediction, startOf, worstAlert, type Condition } from './condition';
 import { ago, count, duration, grouped, limit, temperature, type Units } from './format';
+import { zoneNote, type ZoneState } from './zone';
 
 export interface Subject {
   name: string;
@@ -12,6 +13,9 @@ export interface Subject {
   alerts: Alert[];
   judged: boolean;
   defrosting?: boolean;
+  /** What its zone does, where that is known. */
+  zone?: ZoneState | null;
+  timezone?: string;
 }
 
 /** stateOf says how a device is doing, without its name: "−8.2 °C, too warm for 34 min. Limit −15 °C." */
@@ -22,7 +26,7 @@ export function stateOf(s: Subject, units: Units, now: number): string {
   if (alert) return about(alert, s, units, now);
   if (c === 'unjudged') return unjudged(s, units);
   if (s.temp == null) return 'Online. This type has no product temperature; its compressor is watched.';
-  return calm(s, s.temp, units);
+  return calm(s, s.temp, units, now);
 }
 
 // Why nobody would be alerted, and the way out.
@@ -41,13 +45,14 @@ function silence(s: Subject, now: number): string {
   );
 }
 
-function calm(s: Subject, temp: number, units: Units): string {
+function calm(s: Subject, temp: number, units: Units, now: number): string {
   const { temp_min: min, temp_max: max } = s.limits ?? { temp_min: null, temp_max: null };
   const t = temperature(temp, units);
-  if (max != null && temp > max) {
-    return s.defrosting ? `${t} during a defrost. Limit ${limit(max, units)}.` : `${t}, above ${limit(max, units)}; not long enough to alert.`;
-  }
-  if (min != null && temp < min) return `${t}, below ${limit(min, units)}; not long enough to alert.`;
+  const low = min != null && temp < min;
+  const beyond = low ? min : max != null && temp > max ? max : null;
+  const note = zoneNote({ state: s.zone ?? null, low, timezone: s.timezone ?? 'UTC' }, now);
+  if (note) return `${t}, ${note}.${beyond == null ? '' : ` Limit ${limit(beyond, units)}.`}`;
+  if (beyond != null) return s.defrosting && !low ? `${t} during a defrost. Limit ${limit(beyond, units)}.` : `${t}, ${low ? 'below' : 'above'} ${limit(beyond, units)}; not long enough to alert.`;
   if (s.defrosting) return `${t}, defrosting.`;
   return min == null && max == null ? `${t}.` : `${t}, within its limits.`;
 }
@@ -74,10 +79,11 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(t) ? t : t + '.';
 }
 
-/** fleetSentence answers the first question: is everything all right? */
-export function fleetSentence(byCondition: Record<Condition, number>): string {
+/** fleetSentence answers the first question: is everything all right? never is how many have not reported yet. */
+export function fleetSentence(byCondition: Record<Condition, number>, never = 0): string {
   const total = Object.values(byCondition).reduce((a, b) => a + b, 0);
   if (total === 0) return 'No devices yet.';
+  if (never === total) return total === 1 ? 'Waiting for the first reading.' : `Waiting for the first readings of ${count(total, 'device')}.`;
   const trouble = total - byCondition.ok;
   if (trouble === 0) return `Everything is fine (${count(total, 'device')}).`;
   if (byCondition.unjudged === trouble) return total === 1 ? 'Your only device is not judged: nobody is alerted.' : `${grouped(trouble)} of ${grouped(total)} ${trouble === 1 ? 'is' : 'are'} not judged: nobody is alerted.`;

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { conditionOf, worstAlert } from './condition';
 import { ago, band, clockTime, count, date, duration, exact, limit, number, temperature } from './format';
+import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
+import { zoneNote, type ZoneState } from './zone';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
 const alert = (a: Partial<Alert>): Alert =>
@@ -80,12 +82,41 @@ describe('sentences', () => {
     ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
     ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not long enough to alert.'],
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
+    ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null } }, '−8.2\u202f°C, above limit 12 min, alert at 60. Limit −15\u202f°C.'],
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1 h; the temperature shown is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null, judged: false }, '−8.2\u202f°C. Nobody is alerted: choose its type or set limits.'],
     ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
     ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34 min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
+
+  const zone = (z: Partial<ZoneState>): ZoneState => ({ out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, ...z });
+  test.each<[string, Partial<ZoneState>, boolean, string]>([
+    ['calm', {}, false, ''],
+    ['above', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:33:00Z' }, false, 'above limit 12 min, alert at 45'],
+    ['below', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:18:00Z' }, true, 'below limit 12 min, alert at 30'],
+    ['a long delay', { out_of_limits_since: '2026-11-20T18:30:00Z', alert_at: '2026-11-20T20:30:00Z' }, false, 'above limit 1 h 30 min, alert at 21:30'],
+    ['no alert to come', { out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'above limit 12 min'],
+    ['a known defrost', { defrosting: true, back_by: '2026-11-20T20:20:00Z', out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'defrosting, back by 21:20'],
+    ['a declared defrost', { defrosting: true }, false, 'defrosting'],
+    ['a late one', { defrosting: true, back_by: '2026-11-20T19:50:00Z', alert_at: '2026-11-20T20:10:00Z' }, false, 'back later than usual from a defrost, alert at 21:10'],
+  ])('zone: %s', (_, z, low, want) => expect(zoneNote({ state: zone(z), low, timezone: 'Europe/Berlin' }, now)).toBe(want));
+
+  test('evidence of a limit', () => {
+    const a = alert({ metric: 'product_zone_temp', value: 9.2, peak_value: 9.6, threshold: 8, unit: '°C' });
+    expect(rowsOf(a, null, null)).toMatchObject([{ before: 9.6, now: 9.2, reference: 8, band: { from: null, to: 8 } }]);
+    expect(rowsOf({ ...a, value: 9.6 }, null, null)).toMatchObject([{ before: null, now: 9.6 }]);
+    expect(rowsOf({ ...a, status: 'resolved', value: 3 }, null, null)).toMatchObject([{ before: 9.6, now: null }]);
+    expect(rowsOf({ ...a, peak_value: 1, value: 1.5, threshold: 2 }, null, null)).toMatchObject([{ before: 1, band: { from: 2, to: null } }]);
+    expect(rowsOf(alert({ metric: null }), null, null)).toEqual([]);
+  });
+  test('evidence of a prediction', () => {
+    const evidence = (observed: number) => ({ metric: 'compressor_discharge_temp', observed, expected: 60, unit: '°C', since: null, cycles: 0, text: '' });
+    const p = (observed: number) => ({ evidence: [evidence(observed), { ...evidence(5), metric: 'trend' }] }) as never;
+    const present = { drivers: [{ metric: 'compressor_discharge_temp', unit: 'K', departure: 12, threshold: 6, observed: 72, expected: 61 }] } as never;
+    expect(rowsOf(alert({ prediction: p(70) }), p(66), present)).toMatchObject([{ before: 66, now: 72, reference: 61, band: { from: 55, to: 67 } }]);
+    expect(rowsOf(alert({ prediction: p(70), status: 'resolved' }), p(66), null)).toMatchObject([{ before: 70, now: null, reference: 60 }]);
+  });
 
   const none = { critical: 0, warning: 0, predicted: 0, offline: 0, unjudged: 0, ok: 0 };
   test.each([
@@ -99,4 +130,9 @@ describe('sentences', () => {
     [{ ...none, unjudged: 1 }, 'Your only device is not judged: nobody is alerted.'],
     [{ ...none, ok: 1, warning: 1, unjudged: 1 }, '2 of 3 need attention.'],
   ])('of the fleet %#', (by, want) => expect(fleetSentence(by)).toBe(want));
+  test('of a fleet that has not reported yet', () => {
+    expect(fleetSentence({ ...none, offline: 1 }, 1)).toBe('Waiting for the first reading.');
+    expect(fleetSentence({ ...none, offline: 3 }, 3)).toBe('Waiting for the first readings of 3 devices.');
+    expect(fleetSentence({ ...none, offline: 3 }, 2)).toBe('All 3 devices are offline.');
+  });
 });

@@ -1,0 +1,121 @@
+// The page says what is so: of defrosts and rises that nobody is alerted of, of an
+// alert that is over, of a single reading.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  const office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  visitor = await Visitor.arrive(browser, server);
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(({ task }) => visitor.quiet(task.name));
+
+const device = (serial: string, name: string, more = {}) => api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400, ...more });
+const tile = (name: string) => page.getByRole('list', { name: 'Devices' }).getByRole('listitem').filter({ hasText: name });
+
+describe('what nobody is alerted of', () => {
+  it('waits for the first reading, and shows it as a point', async () => {
+    await device('NEW-1', 'New freezer');
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Waiting for the first reading.' }).waitFor();
+    await tile('New freezer').getByText('Never reported').waitFor();
+    await api.send('POST', '/v1/readings', { device_serial: 'NEW-1', product_zone_temp: -20 });
+    await page.getByRole('heading', { name: 'Everything is fine (1 device).' }).waitFor();
+    await page.goto('/devices/NEW-1');
+    const chart = page.getByRole('region', { name: 'Product zone' }).locator('canvas');
+    await chart.waitFor();
+    // The ink of the line's colour: there is no line, so it is the point.
+    const ink = () =>
+      chart.evaluate((c: HTMLCanvasElement) => {
+        const { data } = c.getContext('2d')!.getImageData(0, 0, c.width, c.height);
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3]! > 200 && data[i]! < 40 && data[i + 1]! < 60) n++;
+        return n;
+      });
+    await expect.poll(ink).toBeGreaterThan(8);
+  });
+
+  it('is on the tile: above its limit, and when that is alerted', async () => {
+    await device('WARM-1', 'Warm freezer');
+    await api.history('WARM-1', [...Array.from({ length: 10 }, () => -20), ...Array.from({ length: 13 }, () => -13)]);
+    const zone = (await api.send('GET', '/v1/devices/WARM-1')).data.device.zone;
+    expect(Date.parse(zone.alert_at) - Date.parse(zone.out_of_limits_since)).toBe(3_600_000);
+    await page.goto('/');
+    await tile('Warm freezer').getByText(/^above limit 1\d min, alert at 60$/i).waitFor();
+    await tile('Warm freezer').getByText('Above limit', { exact: true }).waitFor();
+    expect(await tile('Warm freezer').getByText('OK', { exact: true }).count()).toBe(0);
+    await visitor.fine('a tile above its limit');
+    await page.goto('/devices/WARM-1');
+    await page.getByText(/above limit 1\d min, alert at 60. Limit −15/).waitFor();
+    await page.getByText(/None longer than the alarm delay/).waitFor();
+  });
+
+  it('is on the tile: a defrost', async () => {
+    await device('DEF-1', 'Defrosting freezer');
+    await api.history('DEF-1', Array.from({ length: 10 }, () => -20));
+    await api.send('POST', '/v1/readings', { device_serial: 'DEF-1', product_zone_temp: -14, defrost_active: true });
+    await page.goto('/');
+    await tile('Defrosting freezer').getByText('Defrosting', { exact: true }).waitFor();
+  });
+});
+
+describe('an alert that is over', () => {
+  it('shows its peak and its span, not the present value', async () => {
+    await device('HOT-1', 'Hot freezer', { limits: { clear_s: 0 } });
+    await api.history('HOT-1', [...Array.from({ length: 5 }, () => -20), ...Array.from({ length: 70 }, (_, i) => (i === 40 ? -7.5 : -10))]);
+    await page.goto('/alerts');
+    await page.locator('[data-alert]').filter({ hasText: 'Hot freezer' }).first().click();
+    const evidence = page.getByRole('list', { name: 'Evidence' });
+    await evidence.getByText('−10.0\u202f°C').waitFor();
+    await evidence.getByRole('img', { name: /−10.0.*now, −7.5.*peak, limit −12/ }).waitFor();
+    await visitor.fine('an alert');
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    await api.send('POST', '/v1/readings', { device_serial: 'HOT-1', product_zone_temp: -19 });
+    await expect.poll(async () => (await api.send('GET', `/v1/alerts/${id}`)).data.alert.status).toBe('resolved');
+    const card = page.getByRole('article', { name: /Too warm/ }).last();
+    await card.getByText(/from \d+ \w+, \d\d:\d\d/).waitFor();
+    await card.getByText('peak −7.5', { exact: false }).waitFor();
+    expect(await card.getByText('−19').count()).toBe(0);
+    await visitor.fine('an alert that is over');
+  });
+});
+
+describe('the report', () => {
+  it('separates time in defrosts and is red for excursions alone', async () => {
+    await device('LOG-1', 'Logged freezer');
+    const now = Date.now();
+    await api.send('POST', '/v1/readings/batch', {
+      readings: Array.from({ length: 40 }, (_, i) => {
+        const warm = i >= 10 && i < 30;
+        return { device_serial: 'LOG-1', recorded_at: new Date(now - (40 - i) * 60_000).toISOString(), product_zone_temp: warm ? -12 : -20, defrost_active: warm };
+      }),
+    });
+    const v = await Visitor.arrive(browser, server, phone);
+    await v.signIn('ada@example.com', 'a walk-in at three');
+    await v.page.goto('/reports');
+    const part = v.page.getByRole('region', { name: 'Logged freezer' });
+    await part.locator('dt', { hasText: 'in defrosts' }).waitFor();
+    const { report } = (await api.send('GET', '/v1/reports/temperature-log?device_serial=LOG-1')).data;
+    expect(report.devices[0]).toMatchObject({ in_defrosts_s: 1200, out_of_range_s: 1200, excursions: [] });
+    expect(await part.getByText('20 min').count()).toBeGreaterThanOrEqual(2);
+    expect(await part.locator('.text-critical').count()).toBe(0);
+    await v.fine('a report with defrosts');
+    await v.leave();
+  });
+});

@@ -1,0 +1,33 @@
+// What a product zone does of which nobody is alerted: a defrost, or a rise that
+// has not lasted long enough.
+import type { Schemas } from '../api/client';
+import { clockTime, duration } from './format';
+
+export type ZoneState = Schemas['ZoneState'];
+
+export interface Zone {
+  state: ZoneState | null;
+  low: boolean;
+  /** Of the device's site. */
+  timezone: string;
+}
+
+const minutes = (ms: number) => Math.round(ms / 60_000);
+
+/** zoneNote: "defrosting, back by 14:20", "above limit 12 min, alert at 60", '' when there is nothing to say. */
+export function zoneNote({ state: z, low, timezone }: Zone, now: number): string {
+  if (!z) return '';
+  const since = z.out_of_limits_since ? Date.parse(z.out_of_limits_since) : null;
+  const alertAt = z.alert_at ? Date.parse(z.alert_at) : null;
+  const backBy = z.back_by ? Date.parse(z.back_by) : null;
+  if (z.defrosting) {
+    if (backBy == null) return 'defrosting';
+    if (backBy > now) return `defrosting, back by ${clockTime(backBy, timezone)}`;
+    return `back later than usual from a defrost${alertAt == null ? '' : `, alert at ${clockTime(alertAt, timezone)}`}`;
+  }
+  if (since == null) return '';
+  const held = `${low ? 'below' : 'above'} limit ${duration(now - since)}`;
+  if (alertAt == null) return held;
+  const after = minutes(alertAt - since);
+  return now - since < 3_600_000 && after <= 60 ? `${held}, alert at ${after}` : `${held}, alert at ${clockTime(alertAt, timezone)}`;
+}
