@@ -45,7 +45,7 @@ var pure = map[string][]string{
 var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/sqlite"},
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
 	"internal/store/core":        {"internal/dense", "internal/store", "internal/store/chunk", "internal/store/tables"},
@@ -80,6 +80,7 @@ var may = map[string][]string{
 
 	"internal/store/postgres":        {"internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/postgres/pgtest": nil,
+	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 
 	"internal/source":         {"internal/inlet", "internal/store"},
 	"internal/httpapi/inlets": {"internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},

@@ -75,7 +75,7 @@ END $$;
 
 CREATE TABLE commit_log (
 	shard BIGINT NOT NULL,
-	stream BIGINT NOT NULL,
+	stream BIGINT NOT NULL DEFAULT 0, -- 0 = it came with a copy
 	seq BIGINT NOT NULL,
 	data BYTEA NOT NULL, -- with a version and a checksum of its own
 	PRIMARY KEY (shard, stream, seq)
@@ -97,7 +97,7 @@ CREATE INDEX reading_chunk_young ON reading_chunk(device_id) WHERE young;
 
 -- Chunks that cannot be read.
 CREATE TABLE damaged_chunk (
-	id BIGINT PRIMARY KEY,
+	id BIGINT PRIMARY KEY DEFAULT nextval('reading_chunk_id_seq'),
 	device_id BIGINT NOT NULL,
 	to_at BIGINT NOT NULL,
 	from_at BIGINT NOT NULL,
@@ -105,7 +105,7 @@ CREATE TABLE damaged_chunk (
 	young BOOLEAN NOT NULL,
 	found_at BIGINT NOT NULL,
 	why TEXT NOT NULL,
-	summary BYTEA NOT NULL,
+	summary BYTEA NOT NULL DEFAULT '',
 	data BYTEA NOT NULL
 );
 

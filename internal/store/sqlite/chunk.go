@@ -40,27 +40,38 @@ func scanSpan(stmt *sqlite.Stmt) core.Span {
 
 // saveChunk writes a chunk inside a transaction of the writer.
 func saveChunk(conn *sqlite.Conn, deviceID int64, c *core.Chunk) error {
-	stmt, err := conn.Prepare("INSERT INTO " + segmentTable(c.Young) + " (data) VALUES (?)")
+	first, n, err := saveSegments(conn, c.Young, c.Data)
 	if err != nil {
 		return err
 	}
-	first, n := int64(0), 0
-	for part := range slices.Chunk(c.Data, segmentSize) {
+	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, to_at, young, segment, segments, from_at, n, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.To), c.Young, first, n, int64(c.From), c.N, c.Summary}})
+}
+
+// saveSegments writes the bytes of a chunk and returns the id of its first segment
+// and how many there are.
+func saveSegments(conn *sqlite.Conn, young bool, data []byte) (first int64, n int, err error) {
+	stmt, err := conn.Prepare("INSERT INTO " + segmentTable(young) + " (data) VALUES (?)")
+	if err != nil {
+		return 0, 0, err
+	}
+	for len(data) > 0 || n == 0 { // one at least: it names the chunk
+		part := data[:min(len(data), segmentSize)]
+		data = data[len(part):]
 		stmt.BindBytes(1, part)
 		_, err := stmt.Step()
 		if err := errors.Join(err, stmt.Reset()); err != nil {
-			return err
+			return 0, 0, err
 		}
 		// One writer inserts them one after the other at the end of the table.
 		if id := conn.LastInsertRowID(); n == 0 {
 			first = id
 		} else if id != first+int64(n) {
-			return fmt.Errorf("segment %d does not follow %d", id, first+int64(n)-1)
+			return 0, 0, fmt.Errorf("segment %d does not follow %d", id, first+int64(n)-1)
 		}
 		n++
 	}
-	return sqlitex.Execute(conn, "INSERT INTO reading_chunk (device_id, to_at, young, segment, segments, from_at, n, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		&sqlitex.ExecOptions{Args: []any{deviceID, int64(c.To), c.Young, first, n, int64(c.From), c.N, c.Summary}})
+	return first, n, nil
 }
 
 // deleteChunk deletes a chunk that is there: what replaces it was made from it.

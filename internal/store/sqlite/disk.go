@@ -87,15 +87,7 @@ func create(conn *sqlite.Conn) (err error) {
 	if err := sqlitex.ExecuteScript(conn, schema, nil); err != nil {
 		return err
 	}
-	for _, q := range []string{
-		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-		fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion),
-	} {
-		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return mark(conn)
 }
 
 // prepareWriter sets the writer up. FULL syncs the write-ahead log at every

@@ -6,8 +6,10 @@ import "github.com/rimewatch/rimewatch/internal/store/tables"
 const applicationID = 0x52494d57
 
 // schema is what a fresh file gets: the tables of every engine, and those of this
-// one.
-const schema = tables.Schema + `
+// one. A copy gets the triggers when its rows are there.
+const schema = tables.Schema + ownTables + triggers
+
+const triggers = `
 CREATE TRIGGER delivery_counted AFTER INSERT ON delivery BEGIN
 	INSERT INTO delivery_count VALUES (NEW.workspace_id, NEW.channel_id, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
@@ -15,6 +17,16 @@ CREATE TRIGGER delivery_discounted AFTER DELETE ON delivery BEGIN
 	UPDATE delivery_count SET n = n - 1 WHERE workspace_id = OLD.workspace_id AND channel_id = OLD.channel_id;
 END;
 
+CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SELECT id FROM audit)
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
+WHEN coalesce((SELECT delete_at FROM workspace WHERE id = OLD.workspace_id), 0) = 0
+BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
+`
+
+const ownTables = `
 CREATE TABLE commit_log (
 	seq INTEGER PRIMARY KEY,
 	shard INTEGER NOT NULL DEFAULT 0, -- of the workspaces whose inputs it holds; one file has one
@@ -64,12 +76,4 @@ CREATE TABLE damaged_commit (
 	why TEXT NOT NULL,
 	data BLOB NOT NULL
 ) STRICT;
-
-CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit
-BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
-CREATE TRIGGER audit_is_never_replaced BEFORE INSERT ON audit WHEN NEW.id IN (SELECT id FROM audit)
-BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
-CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
-WHEN coalesce((SELECT delete_at FROM workspace WHERE id = OLD.workspace_id), 0) = 0
-BEGIN SELECT RAISE(ABORT, 'the audit trail is only added to'); END;
 `

@@ -37,10 +37,7 @@ func Commit(ctx context.Context, s store.Log, g *store.Group, e *store.Effects) 
 
 // Readings checks everything about devices, readings and the commit log.
 func Readings(t *testing.T, e Engine) {
-	for _, c := range []struct {
-		name string
-		run  func(*fixture)
-	}{
+	run(t, e, []namedCase{
 		{"commit and read", (*fixture).commitAndRead},
 		{"duplicates", (*fixture).duplicates},
 		{"readings without a time", (*fixture).atArrival},
@@ -73,7 +70,31 @@ func Readings(t *testing.T, e Engine) {
 		{"deliveries", (*fixture).deliveries},
 		{"erased workspace", (*fixture).erased},
 		{"random workload", (*fixture).randomWorkload},
-	} {
+	})
+}
+
+// Reopened is the part of Readings that asks most after a store was opened again,
+// for what takes long to do so.
+func Reopened(t *testing.T, e Engine) {
+	run(t, e, []namedCase{
+		{"log and checkpoints", (*fixture).logAndCheckpoints},
+		{"counters", (*fixture).counters},
+		{"alerts", (*fixture).alerts},
+		{"audit", (*fixture).audit},
+		{"deliveries", (*fixture).deliveries},
+		{"random workload", (*fixture).randomWorkload},
+	})
+}
+
+// namedCase is a case of a suite.
+type namedCase struct {
+	name string
+	run  func(*fixture)
+}
+
+// run runs each case with a store and a workspace of its own.
+func run(t *testing.T, e Engine, cases []namedCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fixture{T: t, ctx: t.Context(), e: e, s: e.Open(t), now: t0}
 			f.workspace = f.newWorkspace("Shop")

@@ -96,15 +96,31 @@ func (t Records) AuditUser(ctx context.Context, userID int64, action string, det
 
 // VerifyAudit implements store.Audit.
 func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
-	var prev [32]byte
 	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+auditColumns+" FROM audit WHERE workspace_id = ? ORDER BY id", func(row Row) {
-			e := scanAudit(row)
-			if broken == 0 && store.AuditHash(prev, &e) != e.Hash {
-				broken = e.ID
-			}
-			prev = e.Hash
-		}, workspaceID)
+		_, list, err := verifyTrails(conn, " WHERE workspace_id = ?", workspaceID)
+		if len(list) > 0 {
+			broken = list[0]
+		}
+		return err
 	})
 	return broken, err
+}
+
+// VerifyTrails checks the chain of every workspace's audit trail. It returns how
+// many entries there are, and those that do not follow from the one before.
+func VerifyTrails(conn Conn) (entries int64, broken []int64, err error) {
+	return verifyTrails(conn, "")
+}
+
+func verifyTrails(conn Conn, where string, args ...any) (entries int64, broken []int64, err error) {
+	last := make(map[int64][32]byte)
+	err = each(conn, "SELECT "+auditColumns+" FROM audit"+where+" ORDER BY id", func(row Row) {
+		e := scanAudit(row)
+		if store.AuditHash(last[e.WorkspaceID], &e) != e.Hash {
+			broken = append(broken, e.ID)
+		}
+		last[e.WorkspaceID] = e.Hash
+		entries++
+	}, args...)
+	return entries, broken, err
 }
