@@ -245,6 +245,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if a.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return err
 	}
+	a.listener = shortpath.Bound(a.listener, connectionLimit(descriptorLimit()))
 	hs := &http.Server{
 		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
