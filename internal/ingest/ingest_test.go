@@ -141,6 +141,7 @@ func TestDeletedDevice(t *testing.T) {
 
 // TestBacklog: what held only in the middle of a backlog alerts nobody.
 func TestBacklog(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -193,7 +194,7 @@ func TestCrashes(t *testing.T) {
 			ids := []int64{r.device("A", "walkin_freezer"), r.device("B", "walkin_cooler"), r.device("C", "vaccine_refrigerator")}
 			temps := []float64{-20, 3, 5}
 			hot := make([]float64, len(ids))
-			for minute := range 10 * 60 {
+			for minute := range shorter(10*60, 4*60) {
 				for i, id := range ids {
 					if rnd.IntN(90) == 0 {
 						hot[i] = []float64{0, 0, 8, 12}[rnd.IntN(4)]
@@ -202,7 +203,7 @@ func TestCrashes(t *testing.T) {
 						r.send(id, r.now(), temps[i]+hot[i]+float64(rnd.IntN(10))/10)
 					}
 				}
-				crash := rnd.IntN(120) == 0
+				crash := rnd.IntN(shorter(120, 48)) == 0
 				if crash && crashing {
 					if minute%2 == 0 {
 						if err := r.s.Rest(t.Context()); err != nil {

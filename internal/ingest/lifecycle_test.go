@@ -75,7 +75,7 @@ func TestLifecycle(t *testing.T) {
 // TestStorms lets sites lose and find their devices at random, with crashes in
 // between, and looks at what people would have been told.
 func TestStorms(t *testing.T) {
-	for seed := range uint64(2) {
+	for seed := range uint64(shorter(2, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { storm(t, seed) })
 		})

@@ -24,6 +24,7 @@ func (r *rig) excursions() []rimewatch.Excursion {
 // TestExcursionRecords: one record of each excursion, with its cause, however
 // often the log is replayed.
 func TestExcursionRecords(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -85,6 +86,7 @@ func TestDeletedExcursion(t *testing.T) {
 // TestCalibratedReadings: an offset corrects what is judged and shown from its
 // moment on, also after a crash; what is stored stays what was sent.
 func TestCalibratedReadings(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -125,6 +127,7 @@ func TestCalibratedReadings(t *testing.T) {
 // TestNotJudged: a unit whose type is misspelt has no limits, so it is counted and
 // has no part in the score; a sensor that is silent for a day ends the same way.
 func TestNotJudged(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer r.close()
@@ -154,6 +157,7 @@ func TestNotJudged(t *testing.T) {
 // TestSummaryAfterRestart: the health of the fleet is the same before and after
 // a restart, with and without checkpoints.
 func TestSummaryAfterRestart(t *testing.T) {
+	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

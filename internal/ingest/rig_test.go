@@ -31,6 +31,23 @@ type rig struct {
 	machine *machine         // whose clock may step; nil = the time is right
 }
 
+// long skips a test that lets many hours pass: with the race detector each costs
+// ten times as much, and nothing runs side by side in it that does not elsewhere.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("many hours of simulated time")
+	}
+}
+
+// shorter returns n, or as much as is enough beside the race detector.
+func shorter(n, enough int) int {
+	if testing.Short() {
+		return enough
+	}
+	return n
+}
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), sqlite.FileName)}

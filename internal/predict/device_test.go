@@ -66,6 +66,9 @@ func (d *device) UnmarshalBinary(b []byte) error {
 // transition. The spec is one of simulate.ParseFault, "" = healthy.
 func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *device, change func(r *rimewatch.Reading) bool) []Transition {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("days of simulation, by one goroutine")
+	}
 	cfg := simulate.Config{Equipment: equipment, Seed: seed, Start: testStart, Step: 10 * time.Second}
 	if spec != "" {
 		f, err := simulate.ParseFault(spec)
