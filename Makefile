@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium postgres screenshots fuzz bench evaluate pictures fleet kill9 clean
+.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 clean
 
 all: build
 
@@ -51,6 +51,12 @@ postgres:
 		apt-get install -y -qq postgresql >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; } || \
 		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
 
+# Installs Debian's Mosquitto likewise, a broker and its clients.
+mosquitto:
+	@command -v mosquitto_pub >/dev/null && { command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto; } || { echo 'installing mosquitto'; \
+		apt-get install -y -qq mosquitto mosquitto-clients >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq mosquitto mosquitto-clients >/dev/null; }; } || \
+		{ echo 'the tests of MQTT need it: apt-get install mosquitto mosquitto-clients'; exit 1; }
+
 browser: build chromium ## the UI in a real browser, against the real binary
 	cd web && npm run --silent browser
 
@@ -61,7 +67,7 @@ UNCHECKED = -gcflags=modernc.org/...=-race=false
 # that ask testing.Short (as rapid does) are short; the packages that have such tests run once more without it, in full.
 LONG = $(shell grep -rlE --include='*_test.go' 'testing\.Short|rapid\.Check' . | xargs -n1 dirname | sort -u)
 
-test: vet lint postgres $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
+test: vet lint postgres mosquitto $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $(UNCHECKED) -timeout 15m ./...
 	$(GO) test -timeout 15m $(LONG)
 

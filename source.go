@@ -103,13 +103,16 @@ func (b *Broker) check(e *Error) *Error {
 	}
 	e = checkLine(e, "broker.username", b.Username)
 	e = CheckText(e, "broker.password", b.Password, MaxAddressLen)
+	if b.Password != "" && b.Username == "" {
+		e = complain(e, "broker.username", "is required with a password")
+	}
 	e = checkLine(e, "broker.client_id", b.ClientID)
 	if len(b.Topics) == 0 || len(b.Topics) > MaxTopics {
 		e = complain(e, "broker.topics", "must be 1 to %d topics", MaxTopics)
 	}
 	for _, t := range b.Topics {
-		if !ValidTopicFilter(t) || strings.HasPrefix(t, "$") {
-			e = complain(e, "broker.topics", "%q is not a topic that can be subscribed to", t)
+		if !ValidTopicFilter(t) || strings.HasPrefix(t, "$") || t == "#" {
+			e = complain(e, "broker.topics", "%q is not a topic that can be subscribed to: name its first level, as in zigbee2mqtt/#", t)
 		}
 	}
 	return e

@@ -67,6 +67,7 @@ type App struct {
 	API      *httpapi.API
 	Hub      *realtime.Hub
 	Notify   *notify.Service
+	MQTT     mqttParts
 
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
@@ -106,7 +107,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		return nil, err
 	}
 	run, cancel := context.WithCancel(context.Background())
-	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 1), cancel: cancel}
+	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 3), cancel: cancel}
 	a.spawn = func(work func(context.Context)) { a.workers.Go(func() { work(run) }) }
 	defer func() {
 		if err != nil {
@@ -170,9 +171,11 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log}); err != nil {
+	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log,
+		Changed: func(int64) { a.MQTT.Brokers.Changed() }}); err != nil {
 		return nil, err
 	}
+	a.setMQTT()
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
@@ -195,7 +198,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
-	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources), export.Routes)
+	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.
@@ -267,6 +270,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 	a.spawn(a.runErasures)
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
+	if err := a.startMQTT(ctx); err != nil {
+		return err
+	}
 	a.workers.Go(func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err
@@ -325,6 +331,7 @@ func (a *App) stop() error {
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
 	}
+	a.stopMQTT()
 	if a.Hub != nil {
 		a.Hub.Stop(context.Background())
 	}

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rimewatch/rimewatch"
@@ -53,8 +55,25 @@ func (a *App) registerInlets(r prometheus.Registerer) {
 	counter("duplicates_total", "Readings from sources that had been stored before.", n.Duplicates.Load)
 	counter("rejected_total", "Readings from sources that cannot be stored.", n.Rejected.Load)
 	counter("ignored_total", "Parts of payloads without a measurement.", n.Ignored.Load)
+	counter("retained_total", "Retained messages of brokers without a time of their own, which are not stored.", n.Retained.Load)
 	counter("held_total", "Payloads that had to wait.", n.Held.Load)
 	counter("held_full_total", "Payloads that could not wait, because too much waits already.", n.HeldFull.Load)
 	counter("held_expired_total", "Payloads that waited too long.", n.Expired)
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "mqtt", Name: "brokers_connected", Help: "Brokers of sources that are connected."},
+		func() float64 { return float64(a.MQTT.Brokers.Connected()) }))
+	if l := a.MQTT.Listener; l != nil {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "mqtt", Name: "connections", Help: "MQTT connections of devices."},
+			func() float64 { return float64(l.Counts.Connections.Load()) }))
+		for _, c := range []struct {
+			name, help string
+			n          *atomic.Int64
+		}{
+			{"messages_total", "Messages that devices published.", &l.Counts.Messages},
+			{"malformed_total", "MQTT connections that ended because of a packet against the protocol.", &l.Counts.Malformed},
+			{"refused_total", "MQTT connections that were refused.", &l.Counts.Refused},
+		} {
+			r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: "mqtt", Name: c.name, Help: c.help}, func() float64 { return float64(c.n.Load()) }))
+		}
+	}
 	counter("failed_total", "Payloads of which nothing could be stored.", n.Failed.Load)
 }

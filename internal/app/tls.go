@@ -13,23 +13,35 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// useTLS puts TLS on the listener where the operator asks for it.
-func (a *App) useTLS() error {
-	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+// tlsConfig is how connections are encrypted; nil where the operator does not ask
+// for it. protocols are those that clients are offered.
+func (a *App) tlsConfig(protocols ...string) (*tls.Config, error) {
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols}
 	switch {
 	case a.cfg.TLSCert != "":
 		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
 		if err != nil {
-			return fmt.Errorf("TLS: %w", err)
+			return nil, fmt.Errorf("TLS: %w", err)
 		}
 		base.Certificates = []tls.Certificate{pair}
 	case len(a.cfg.TLSAuto) > 0:
 		base.GetCertificate = newCertificates(&a.cfg, a.log).get
-		base.NextProtos = append(base.NextProtos, acme.ALPNProto)
 	default:
-		return nil
+		return nil, nil //nolint:nilnil // no TLS is a setting
 	}
-	a.listener = tls.NewListener(a.listener, base)
+	return base, nil
+}
+
+// useTLS puts TLS on the listener where the operator asks for it.
+func (a *App) useTLS() error {
+	c, err := a.tlsConfig("http/1.1")
+	if err != nil || c == nil {
+		return err
+	}
+	if c.GetCertificate != nil {
+		c.NextProtos = append(c.NextProtos, acme.ALPNProto)
+	}
+	a.listener = tls.NewListener(a.listener, c)
 	return nil
 }
 

@@ -72,7 +72,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/sqlite", "internal/ingest"},
@@ -83,7 +83,8 @@ var may = map[string][]string{
 	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 
 	"internal/source":         {"internal/inlet", "internal/store"},
-	"internal/httpapi/inlets": {"internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
+	"internal/mqtt":           {"internal/inlet", "internal/notify/outbound", "internal/source"},
+	"internal/httpapi/inlets": {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }
 
 // notInPure would bring a clock, a log, files, a network or hidden state.
@@ -102,6 +103,7 @@ var reserved = map[string][]string{
 	"github.com/coder/websocket":             {"internal/realtime", "client"},
 	"github.com/expr-lang/expr":              {"internal/inlet"},
 	"github.com/influxdata/line-protocol/v2": {"internal/inlet"},
+	"github.com/mochi-mqtt/server/v2":        {"internal/mqtt", "bench"},
 }
 
 type source struct {

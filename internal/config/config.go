@@ -21,6 +21,9 @@ type Serve struct {
 	Store  string `group:"store" env:"RIMEWATCH_STORE" placeholder:"URL" help:"PostgreSQL database to use instead of a file in the data directory: postgres://USER@HOST/DATABASE. Prefer the environment variable if it holds a password."`
 	Listen string `group:"network" default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
 
+	MQTTListen  string `group:"network" env:"RIMEWATCH_MQTT_LISTEN" name:"mqtt-listen" placeholder:"ADDR" help:"Address, such as :1883, to take in MQTT without TLS on. Devices sign in with the key of a source as their password."`
+	MQTTSListen string `group:"network" env:"RIMEWATCH_MQTTS_LISTEN" name:"mqtts-listen" placeholder:"ADDR" help:"Address, such as :8883, to take in MQTT over TLS on. Needs --tls-cert or --tls-auto."`
+
 	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
 	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
 	TLSCert      string   `group:"network" env:"RIMEWATCH_TLS_CERT" name:"tls-cert" placeholder:"FILE" help:"Certificate chain, PEM. Serves HTTPS."`
@@ -49,7 +52,7 @@ type Serve struct {
 	SMTPFrom     string `group:"notifications" env:"RIMEWATCH_SMTP_FROM" name:"smtp-from" placeholder:"ADDR" help:"Sender address, such as alerts@example.com or \"Rimewatch <alerts@example.com>\"."`
 	SMTPTLS      string `group:"notifications" default:"starttls" enum:"starttls,tls,none" env:"RIMEWATCH_SMTP_TLS" name:"smtp-tls" placeholder:"HOW" help:"Encryption of the connection to the mail server: starttls, tls (usually port 465) or none."`
 
-	OutboundAllow    []string      `group:"notifications" env:"RIMEWATCH_OUTBOUND_ALLOW" placeholder:"CIDR" help:"Private networks or addresses that webhooks and services may use. By default loopback, private and link-local addresses are refused."`
+	OutboundAllow    []string      `group:"notifications" env:"RIMEWATCH_OUTBOUND_ALLOW" placeholder:"CIDR" help:"Private networks or addresses that webhooks, services and MQTT brokers may use. By default loopback, private and link-local addresses are refused."`
 	WatchdogURL      string        `group:"notifications" env:"RIMEWATCH_WATCHDOG_URL" placeholder:"URL" help:"URL of an external watchdog, called as long as everything works. It can notify you when the calls stop."`
 	WatchdogInterval time.Duration `group:"notifications" default:"1m" env:"RIMEWATCH_WATCHDOG_INTERVAL" placeholder:"D" help:"Interval between watchdog calls, 10s to 1h."`
 
@@ -71,6 +74,9 @@ type Serve struct {
 func (c *Serve) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q: want HOST:PORT", c.Listen)
+	}
+	if err := c.validateMQTT(); err != nil {
+		return err
 	}
 	if err := CheckStore(c.Store); err != nil {
 		return err
@@ -106,6 +112,18 @@ func (c *Serve) Validate() error {
 		return err
 	}
 	return c.validateOutbound()
+}
+
+func (c *Serve) validateMQTT() error {
+	for _, x := range [][2]string{{"--mqtt-listen", c.MQTTListen}, {"--mqtts-listen", c.MQTTSListen}} {
+		if _, _, err := net.SplitHostPort(x[1]); err != nil && x[1] != "" {
+			return fmt.Errorf("%s %q: want HOST:PORT", x[0], x[1])
+		}
+	}
+	if c.MQTTSListen != "" && c.TLSCert == "" && len(c.TLSAuto) == 0 {
+		return errors.New("--mqtts-listen needs --tls-cert or --tls-auto")
+	}
+	return nil
 }
 
 func (c *Serve) validateTLSAuto() error {

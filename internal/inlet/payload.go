@@ -25,6 +25,7 @@ type Payload struct {
 	Topic    string            // over MQTT
 	Query    map[string]string // of the URL, over HTTP
 	Received rimewatch.Time
+	Retained bool // a broker had kept it, nobody knows for how long
 	Explain  bool // list everything that could be bound
 }
 

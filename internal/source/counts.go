@@ -8,7 +8,7 @@ import (
 
 // Counts are figures for metrics.
 type Counts struct {
-	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Failed atomic.Int64
+	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Retained, Failed atomic.Int64
 
 	expired atomic.Int64
 }
@@ -20,6 +20,7 @@ func (c *Counts) add(_ rimewatch.SourceKind, o *Outcome, err error) {
 	c.Held.Add(int64(o.Held))
 	c.Rejected.Add(int64(o.Rejected))
 	c.Ignored.Add(int64(o.Ignored))
+	c.Retained.Add(int64(o.Retained))
 	if o.full {
 		c.HeldFull.Add(1)
 	} else if err != nil {

@@ -27,9 +27,12 @@ func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precis
 	if err := s.eachLine(ctx, l, body, precision, b, &o, kept); err != nil {
 		return o, err
 	}
-	err = b.finish(ctx, &o, func(id string) *rimewatch.Held {
+	err = s.store(ctx, l, []*batch{b}, func(_ int, id string) *rimewatch.Held {
 		return &rimewatch.Held{ReceivedAt: now, Topic: linesTopic, Query: precision, Body: kept[id]}
 	})
+	if err == nil {
+		b.finish(ctx, &o)
+	}
 	return o, err
 }
 

@@ -172,6 +172,7 @@ func (o *Outcome) plus(x *Outcome) {
 	o.Held += x.Held
 	o.Rejected += x.Rejected
 	o.Ignored += x.Ignored
+	o.Retained += x.Retained
 	for _, p := range x.Problems {
 		o.problem("%s", p)
 	}
@@ -214,7 +215,6 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
 	o.Problems = []string{}
 	b := s.batch(l, s.cfg.Now())
-	b.replay = externalID
 	take := func(x *inlet.Item) {
 		if cmp.Or(x.ID, nameless) != externalID && externalID != "" {
 			return
@@ -228,29 +228,31 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 		b.take(ctx, x, &o)
 	}
 	if h.Topic == linesTopic {
-		err = s.replayLines(ctx, l, h, b, &o, take)
-		return o, err
+		err = replayLines(l, h, take)
+	} else {
+		r := s.decode(l, payloadOf(h))
+		if r.Problem != "" {
+			b.hold(externalID, "", r.Problem)
+		}
+		for i := range r.Items {
+			take(&r.Items[i])
+		}
 	}
-	r := s.decode(l, payloadOf(h))
-	if r.Problem != "" {
-		b.hold(externalID, "", r.Problem)
+	if err == nil {
+		err = s.store(ctx, l, []*batch{b}, nil)
 	}
-	for i := range r.Items {
-		take(&r.Items[i])
+	if err == nil {
+		b.finish(ctx, &o)
 	}
-	err = b.finish(ctx, &o, nil)
 	return o, err
 }
 
-func (s *Service) replayLines(ctx context.Context, l *Live, h *rimewatch.Held, b *batch, o *Outcome, take func(*inlet.Item)) error {
+func replayLines(l *Live, h *rimewatch.Held, take func(*inlet.Item)) error {
 	_, err := new(inlet.LineReader).Read(h.Body, h.Query, func(x *inlet.Item, line []byte) {
 		l.bindLine(x, line, h.Query)
 		take(x)
 	})
-	if err != nil {
-		return err
-	}
-	return b.finish(ctx, o, nil)
+	return err
 }
 
 // Source returns a source of a workspace.

@@ -19,6 +19,7 @@ type Outcome struct {
 	Held       int      `json:"held" doc:"Senders whose readings wait for somebody to accept the device."`
 	Rejected   int      `json:"rejected" doc:"Readings that cannot be stored."`
 	Ignored    int      `json:"ignored" doc:"Parts without a measurement, such as joins."`
+	Retained   int      `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
 	Problems   []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
 
 	full bool // something would have had to wait and could not
@@ -36,7 +37,7 @@ func (o *Outcome) err() error {
 	switch {
 	case o.full:
 		return errHeldFull()
-	case o.Accepted+o.Duplicates+o.Held+o.Ignored > 0 || o.Rejected == 0:
+	case o.Accepted+o.Duplicates+o.Held+o.Ignored+o.Retained > 0 || o.Rejected == 0:
 		return nil
 	}
 	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "Nothing of this could be stored.")
@@ -56,33 +57,62 @@ func errHeldFull() error {
 // CodeInvalidJSON for what is no payload at all, CodeValidationFailed when
 // nothing of it can be stored, CodeHeldFull, CodeUnavailable.
 func (s *Service) Receive(ctx context.Context, l *Live, p *inlet.Payload) (Outcome, error) {
-	o, err := s.receive(ctx, l, p)
-	if err == nil {
-		err = o.err()
+	results, err := s.ReceiveAll(ctx, l, []*inlet.Payload{p})
+	if err != nil {
+		return Outcome{}, err
 	}
-	s.Counts.add(l.source.Kind, &o, err)
-	return o, err
+	return results[0].Outcome, results[0].Err
 }
 
-func (s *Service) receive(ctx context.Context, l *Live, p *inlet.Payload) (o Outcome, err error) {
-	o.Problems = []string{}
-	p.Received = s.cfg.Now()
-	b := s.batch(l, p.Received)
-	r := s.decode(l, p)
+// Result is what became of one payload of several.
+type Result struct {
+	Outcome
+	Err error // nil, CodeInvalidJSON, CodeValidationFailed or CodeHeldFull
+}
+
+// ReceiveAll stores payloads of a source, in their order and in one step. Its
+// error means that some of them may not be stored; sending all of them again is
+// safe.
+func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload) ([]Result, error) {
+	now := s.cfg.Now()
+	results := make([]Result, len(list))
+	batches := make([]*batch, len(list))
+	for i, p := range list {
+		p.Received = now
+		results[i].Problems = []string{}
+		batches[i] = s.batch(l, now)
+		results[i].Err = batches[i].read(ctx, p, &results[i].Outcome)
+	}
+	err := s.store(ctx, l, batches, func(i int, _ string) *rimewatch.Held { return heldPayload(list[i]) })
+	for i, b := range batches {
+		if err == nil {
+			b.finish(ctx, &results[i].Outcome)
+			results[i].Err = cmp.Or(results[i].Err, results[i].err())
+		}
+		s.Counts.add(l.source.Kind, &results[i].Outcome, cmp.Or(err, results[i].Err))
+	}
+	return results, err
+}
+
+// read decides what becomes of a payload: CodeInvalidJSON for what is none.
+func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
+	b.retained = p.Retained
+	r := b.s.decode(b.l, p)
 	switch {
 	case r.Malformed:
-		return o, rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", r.Problem)
+		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", r.Problem)
 	case r.Ignored:
 		o.Ignored++
-		return o, nil
+		return nil
+	case r.Problem != "" && p.Retained:
+		o.Retained++
 	case r.Problem != "":
 		b.hold("", "", r.Problem)
 	}
 	for i := range r.Items {
-		b.take(ctx, &r.Items[i], &o)
+		b.take(ctx, &r.Items[i], o)
 	}
-	err = b.finish(ctx, &o, func(string) *rimewatch.Held { return heldPayload(p) })
-	return o, err
+	return nil
 }
 
 // decode maps a payload by the source's template.
@@ -103,16 +133,19 @@ func heldPayload(p *inlet.Payload) *rimewatch.Held {
 
 // batch is what is to be stored together of one payload.
 type batch struct {
-	s      *Service
-	l      *Live
-	now    rimewatch.Time
-	replay string // the sender whose payloads are replayed
+	s   *Service
+	l   *Live
+	now rimewatch.Time
+	// retained is true for what a broker had kept, nobody knows for how long.
+	retained bool
+
 	inputs []store.Input
 	at     map[momentKey]int // input of a device and time
 	device []inlet.Device    // what the senders say of themselves, by serial
 	serial []string
 	held   map[string]*waiting
 	order  []string
+	kept   []*rimewatch.Held // in that order; none in a replay
 }
 
 type momentKey struct {
@@ -137,6 +170,10 @@ func (b *batch) hold(id, label, reason string) {
 // take decides what becomes of an item.
 func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 	id := cmp.Or(x.ID, nameless)
+	if b.retained && x.At == 0 {
+		o.Retained++
+		return
+	}
 	if x.Problem != "" {
 		b.hold(id, x.Label, x.Problem)
 		return
@@ -234,14 +271,39 @@ func (b *batch) add(who *store.Identity, r *rimewatch.Reading) {
 	b.inputs = append(b.inputs, store.Input{Kind: store.InputReading, DeviceID: who.ID, Reading: *r, AtArrival: r.At == 0})
 }
 
-// finish stores the batch and fills in the outcome. payload returns what is kept
-// of a sender that waits.
-func (b *batch) finish(ctx context.Context, o *Outcome, payload func(id string) *rimewatch.Held) error {
-	if len(b.inputs) > 0 {
-		if err := b.s.cfg.Writer.Submit(ctx, b.l.source.WorkspaceID, b.inputs); err != nil {
+// store stores the readings of batches in one step, then keeps what has to wait.
+// payload returns what is kept of a sender in batch number i; nil = nothing.
+func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload func(i int, id string) *rimewatch.Held) error {
+	var all []store.Input
+	var held []*rimewatch.Held
+	for i, b := range list {
+		all = append(all, b.inputs...)
+		for _, id := range b.order {
+			if payload != nil {
+				h := payload(i, id)
+				h.SourceID, h.ExternalID, h.Label, h.Reason = l.source.ID, id, b.held[id].label, b.held[id].reason
+				b.kept = append(b.kept, h)
+			}
+		}
+		held = append(held, b.kept...)
+	}
+	if len(all) > 0 {
+		if err := s.cfg.Writer.Submit(ctx, l.source.WorkspaceID, all); err != nil {
 			return err
 		}
 	}
+	for _, b := range list {
+		all = all[copy(b.inputs, all):]
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	return s.holding.hold(ctx, l.source.WorkspaceID, held)
+}
+
+// finish fills in the outcome of a batch that was stored, and passes on what its
+// senders say of themselves.
+func (b *batch) finish(ctx context.Context, o *Outcome) {
 	for i := range b.inputs {
 		switch b.inputs[i].Outcome {
 		case store.Accepted:
@@ -252,42 +314,18 @@ func (b *batch) finish(ctx context.Context, o *Outcome, payload func(id string) 
 			o.Rejected++
 		}
 	}
-	if err := b.keep(ctx, o, payload); err != nil {
-		return err
+	for _, h := range b.kept {
+		o.full = o.full || h.ID == 0
+	}
+	for i, id := range b.order {
+		if len(b.kept) == 0 || b.kept[i].ID != 0 {
+			o.Held++
+			o.problem("%s: %s", id, b.held[id].reason)
+		}
 	}
 	for i, serial := range b.serial {
 		b.s.tell(ctx, b.l, serial, &b.device[i])
 	}
-	return nil
-}
-
-// keep keeps what has to wait.
-func (b *batch) keep(ctx context.Context, o *Outcome, payload func(id string) *rimewatch.Held) error {
-	if b.replay != "" || len(b.order) == 0 {
-		for _, id := range b.order {
-			o.Held++
-			o.problem("%s: %s", id, b.held[id].reason)
-		}
-		return nil
-	}
-	list := make([]*rimewatch.Held, 0, len(b.order))
-	for _, id := range b.order {
-		h := payload(id)
-		h.SourceID, h.ExternalID, h.Label, h.Reason = b.l.source.ID, id, b.held[id].label, b.held[id].reason
-		list = append(list, h)
-	}
-	if err := b.s.holding.hold(ctx, b.l.source.WorkspaceID, list); err != nil {
-		return err
-	}
-	for _, h := range list {
-		if h.ID == 0 {
-			o.full = true
-			continue
-		}
-		o.Held++
-		o.problem("%s: %s", h.ExternalID, h.Reason)
-	}
-	return nil
 }
 
 // register creates the device of a sender and binds it.

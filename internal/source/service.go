@@ -50,6 +50,7 @@ type Service struct {
 	mu     sync.Mutex
 	byKey  map[[32]byte]*Live
 	byID   map[int64]*Live
+	ofAPI  map[int64]*Live // by workspace
 	spaces map[int64]*space
 
 	holding holder
@@ -67,9 +68,18 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
 	}
-	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), spaces: make(map[int64]*space)}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space)}
 	s.holding.store = cfg.Store
 	return s, nil
+}
+
+// BrokerState says how a source's broker is reached.
+type BrokerState struct {
+	Connected bool
+	Problem   string // why it is not, or what the broker refuses; "" while it is tried for the first time
+	Since     rimewatch.Time
+	LastAt    rimewatch.Time // of the newest message; 0 = none yet
+	Messages  int64
 }
 
 // Live is a source that is ready to take something in.
@@ -137,13 +147,47 @@ func (s *Service) ByID(ctx context.Context, workspaceID, id int64) (*Live, error
 	return s.load(ctx, &src)
 }
 
+// Fresh returns the source as it is now: l itself when that was read a moment ago.
+// CodeNotFound when it is gone, CodeUnauthenticated when it is disabled.
+func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
+	s.mu.Lock()
+	known := s.byID[l.source.ID]
+	s.mu.Unlock()
+	if known == nil || s.cfg.Now()-known.loadedAt >= freshFor {
+		var err error
+		if known, err = s.ByID(ctx, l.source.WorkspaceID, l.source.ID); err != nil {
+			return nil, err
+		}
+	}
+	if !known.source.Enabled {
+		return nil, errKey()
+	}
+	return known, nil
+}
+
 // OfAPI finds the source that stands for the API in a workspace.
 func (s *Service) OfAPI(ctx context.Context, workspaceID int64) (*Live, error) {
+	s.mu.Lock()
+	l := s.ofAPI[workspaceID]
+	fresh := l != nil && s.byID[l.source.ID] == l && s.cfg.Now()-l.loadedAt < freshFor
+	s.mu.Unlock()
+	if fresh {
+		return l, nil
+	}
 	src, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now())
 	if err != nil {
 		return nil, err
 	}
-	return s.load(ctx, &src)
+	if l, err = s.load(ctx, &src); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ofAPI) >= maxLive {
+		clear(s.ofAPI)
+	}
+	s.ofAPI[workspaceID] = l
+	return l, nil
 }
 
 // load makes a source ready, or says that it is as it was.
@@ -308,6 +352,9 @@ func (s *Service) mayRegister(workspaceID int64) bool {
 	sp.registered++
 	return true
 }
+
+// ID returns the source's.
+func (l *Live) ID() int64 { return l.source.ID }
 
 // Workspace returns the workspace that the source belongs to.
 func (l *Live) Workspace() int64 { return l.source.WorkspaceID }

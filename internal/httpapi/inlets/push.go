@@ -2,6 +2,7 @@ package inlets
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/source"
@@ -119,7 +121,7 @@ func writeData(c *httpapi.Call, status int, data any) error {
 func (a *api) influx(c *httpapi.Call) error {
 	c.Header("X-Influxdb-Version", influxVersion)
 	c.Header("Cache-Control", "no-store")
-	src, err := a.influxSource(c)
+	src, err := Open(c.R.Context(), a.Auth(), a.sources, influxKey(c.R), c.Now)
 	if err != nil {
 		return influxError(c, a.refused(c, err))
 	}
@@ -142,21 +144,25 @@ func (a *api) influx(c *httpapi.Call) error {
 // influxVersion is what clients are told that we are.
 const influxVersion = "2.7-rimewatch"
 
-// influxSource finds the source of a write: by its key, or by an API token that
-// may write readings.
-func (a *api) influxSource(c *httpapi.Call) (*source.Live, error) {
-	key := influxKey(c.R)
-	if !strings.HasPrefix(key, rimewatch.TokenPrefix) {
-		return a.sources.ByKey(c.R.Context(), key)
+// Authenticator knows API tokens.
+type Authenticator interface {
+	Authenticate(ctx context.Context, secret string, now rimewatch.Time) (account.Principal, error)
+}
+
+// Open finds the source of a secret, which is its key, or an API token that may
+// write readings.
+func Open(ctx context.Context, auth Authenticator, sources *source.Service, secret string, now rimewatch.Time) (*source.Live, error) {
+	if !strings.HasPrefix(secret, rimewatch.TokenPrefix) {
+		return sources.ByKey(ctx, secret)
 	}
-	p, err := a.Auth().Authenticate(c.R.Context(), key, c.Now)
+	p, err := auth.Authenticate(ctx, secret, now)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.Require(rimewatch.ScopeReadingsWrite); err != nil {
 		return nil, err
 	}
-	return a.sources.OfAPI(c.R.Context(), p.WorkspaceID)
+	return sources.OfAPI(ctx, p.WorkspaceID)
 }
 
 // influxKey returns the secret of a write, wherever its client has put it.

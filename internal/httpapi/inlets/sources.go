@@ -3,7 +3,9 @@ package inlets
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -12,16 +14,24 @@ import (
 	"github.com/rimewatch/rimewatch/internal/source"
 )
 
+// Config says what there is beside HTTP.
+type Config struct {
+	MQTT    string                                               // address at which MQTT is taken in, as the operator gave it; "" = it is not
+	MQTTS   string                                               // likewise over TLS
+	Brokers func(sourceID int64) (s source.BrokerState, ok bool) // how the broker of a source is reached
+}
+
 // api is what the routes share.
 type api struct {
 	*httpapi.API
+	Config
 	sources *source.Service
 }
 
 // Routes returns the routes of sources and adds the paths of the senders.
-func Routes(sources *source.Service) func(*httpapi.API) []httpapi.Route {
+func Routes(sources *source.Service, cfg Config) func(*httpapi.API) []httpapi.Route {
 	return func(frame *httpapi.API) []httpapi.Route {
-		a := &api{frame, sources}
+		a := &api{frame, cfg, sources}
 		a.plain()
 		return append(a.sourceRoutes(), a.heldRoutes()...)
 	}
@@ -51,6 +61,32 @@ type BrokerJSON struct {
 	HasPassword bool     `json:"has_password"`
 	ClientID    string   `json:"client_id"`
 	Topics      []string `json:"topics"`
+
+	Status        string         `json:"status" enum:"connected,connecting,failing,off" doc:"connecting: it was not tried yet. failing: problem says why; it is tried again within a minute. off: the source is disabled."`
+	Problem       *string        `json:"problem" doc:"Why the broker is not connected, or what it refuses although it is."`
+	StatusSince   rimewatch.Time `json:"status_since"`
+	LastMessageAt rimewatch.Time `json:"last_message_at"`
+	Messages      int64          `json:"messages" doc:"That came since the service started."`
+}
+
+func (a *api) brokerJSON(s *rimewatch.Source) *BrokerJSON {
+	j := &BrokerJSON{URL: s.Broker.URL, Username: s.Broker.Username, HasPassword: s.Broker.Password != "", ClientID: s.Broker.ClientID, Topics: s.Broker.Topics, Status: "off"}
+	state, ok := a.Brokers(s.ID)
+	if !s.Enabled {
+		return j
+	}
+	j.Status = "connecting"
+	if !ok {
+		return j
+	}
+	j.Problem, j.StatusSince, j.LastMessageAt, j.Messages = orNull(state.Problem), state.Since, state.LastAt, state.Messages
+	switch {
+	case state.Connected:
+		j.Status = "connected"
+	case state.Problem != "":
+		j.Status = "failing"
+	}
+	return j
 }
 
 func orNull[T comparable](v T) *T {
@@ -61,14 +97,14 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-func sourceJSON(s *rimewatch.Source) SourceJSON {
+func (a *api) sourceJSON(s *rimewatch.Source) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
 		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		_ = json.Unmarshal([]byte(s.Document), &j.TemplateDocument) // it was compiled before it was stored
 	}
 	if s.Kind == rimewatch.SourceMQTT {
-		j.Broker = &BrokerJSON{s.Broker.URL, s.Broker.Username, s.Broker.Password != "", s.Broker.ClientID, s.Broker.Topics}
+		j.Broker = a.brokerJSON(s)
 	}
 	return j
 }
@@ -85,7 +121,7 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	}
 	out := SourceList{make([]SourceJSON, len(list))}
 	for i := range list {
-		out.Sources[i] = sourceJSON(&list[i])
+		out.Sources[i] = a.sourceJSON(&list[i])
 	}
 	return out, nil
 }
@@ -123,13 +159,29 @@ type SourceWithKey struct {
 	Source SourceJSON `json:"source"`
 	Key    *string    `json:"key" doc:"The key, when a new one was made. It is shown here and never again."`
 	URL    *string    `json:"url" doc:"Where senders send to, with the key."`
+	MQTT   *string    `json:"mqtt_url" doc:"Where MQTT is taken in, with the key as the password; null where the operator has not turned it on."`
+}
+
+// mqttURL returns where MQTT is taken in, as the caller reaches it; nil where it is
+// not.
+func (a *api) mqttURL(ctx context.Context) *string {
+	scheme, listen := "mqtts", a.MQTTS
+	if listen == "" {
+		scheme, listen = "mqtt", a.MQTT
+	}
+	base, err := url.Parse(a.BaseURL(httpapi.CallOf(ctx).R))
+	_, port, splitErr := net.SplitHostPort(listen)
+	if err != nil || splitErr != nil {
+		return nil
+	}
+	return orNull(scheme + "://" + net.JoinHostPort(base.Hostname(), port))
 }
 
 func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) SourceWithKey {
-	out := SourceWithKey{Source: sourceJSON(s), Key: orNull(key)}
+	out := SourceWithKey{Source: a.sourceJSON(s), Key: orNull(key)}
 	if key != "" {
-		url := a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key
-		out.URL = &url
+		out.URL = orNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key)
+		out.MQTT = a.mqttURL(ctx)
 	}
 	return out
 }
@@ -273,7 +325,7 @@ func (a *api) get(ctx context.Context, in *httpapi.IDInput) (SourceData, error) 
 		return SourceData{}, err
 	}
 	s, err := a.sources.Source(ctx, httpapi.CallOf(ctx).Workspace(), id)
-	return SourceData{sourceJSON(&s)}, err
+	return SourceData{a.sourceJSON(&s)}, err
 }
 
 func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (SourceData, error) {
@@ -286,7 +338,7 @@ func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (SourceData, erro
 	if err == nil {
 		err = a.sources.Delete(ctx, workspaceID, id)
 	}
-	return SourceData{sourceJSON(&s)}, err
+	return SourceData{a.sourceJSON(&s)}, err
 }
 
 // PreviewBody is a payload to be tried.

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/mqtt"
+	"github.com/rimewatch/rimewatch/internal/source"
+)
+
+// mqttParts is what takes readings in over MQTT.
+type mqttParts struct {
+	Brokers   *mqtt.Brokers
+	Listener  *mqtt.Listener // nil where the operator does not ask for it
+	plain     net.Listener   // nil likewise
+	encrypted net.Listener
+}
+
+// setMQTT makes the parts. Nothing connects or listens yet.
+func (a *App) setMQTT() {
+	a.MQTT.Brokers = mqtt.NewBrokers(mqtt.BrokersConfig{
+		Sources: a.Sources, Dial: a.guard.DialContext, Now: a.now, Log: a.log,
+		List: func(ctx context.Context) ([]rimewatch.Source, error) {
+			return a.Store.AllSources(ctx, rimewatch.SourceMQTT)
+		},
+	})
+	if a.cfg.MQTTListen != "" || a.cfg.MQTTSListen != "" {
+		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: a.Sources, Open: a.openInlet, Now: a.now, Log: a.log})
+	}
+}
+
+// openInlet finds the source of a secret that came over MQTT. A wrong one counts
+// against its address, as it does over HTTP.
+func (a *App) openInlet(ctx context.Context, secret string, addr netip.Addr) (*source.Live, error) {
+	now := a.now()
+	l, err := inlets.Open(ctx, a.Accounts, a.Sources, secret, now)
+	if rimewatch.CodeOf(err) == rimewatch.CodeUnauthenticated {
+		if wait := a.API.AuthFailures.Fail(addr, now); wait > 0 {
+			return nil, httpapi.ErrTooManyFailures(wait)
+		}
+	}
+	return l, err
+}
+
+// inletAddresses says what there is beside HTTP.
+func (a *App) inletAddresses() inlets.Config {
+	return inlets.Config{MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State}
+}
+
+// startMQTT connects to brokers and listens where the operator asks for it.
+func (a *App) startMQTT(ctx context.Context) (err error) {
+	m := &a.MQTT
+	m.Brokers.Start()
+	if m.Listener == nil {
+		return nil
+	}
+	if a.cfg.MQTTListen != "" {
+		if m.plain, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.MQTTListen); err != nil {
+			return err
+		}
+		a.serveMQTT(m.plain)
+		a.log.Info("taking in MQTT", "address", m.plain.Addr().String())
+	}
+	if a.cfg.MQTTSListen == "" {
+		return nil
+	}
+	c, err := a.tlsConfig()
+	if err != nil {
+		return err
+	}
+	if m.encrypted, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.MQTTSListen); err != nil {
+		return err
+	}
+	a.serveMQTT(tls.NewListener(m.encrypted, c))
+	a.log.Info("taking in MQTT over TLS", "address", m.encrypted.Addr().String())
+	return nil
+}
+
+func (a *App) serveMQTT(on net.Listener) {
+	a.workers.Go(func() {
+		if err := a.MQTT.Listener.Serve(on); err != nil {
+			a.failed <- err
+		}
+	})
+}
+
+// MQTTAddr is where MQTT is taken in without TLS, also when port 0 was asked for.
+func (a *App) MQTTAddr() string { return a.MQTT.plain.Addr().String() }
+
+// MQTTSAddr is where MQTT is taken in over TLS.
+func (a *App) MQTTSAddr() string { return a.MQTT.encrypted.Addr().String() }
+
+// stopMQTT ends what takes in over MQTT, before what it stores into.
+func (a *App) stopMQTT() {
+	if a.MQTT.Brokers == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
+	defer cancel()
+	if a.MQTT.Listener != nil {
+		a.MQTT.Listener.Stop(ctx)
+	}
+	a.MQTT.Brokers.Stop(ctx)
+}

@@ -1,0 +1,314 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/source"
+)
+
+// keepAlive is how long a connection to a broker may be silent.
+const keepAlive = 30 * time.Second
+
+// link is the connection of one source to its broker. It speaks MQTT 3.1.1, which
+// every broker knows, with a session that the broker keeps.
+type link struct {
+	b      *Brokers
+	source rimewatch.Source
+	stop   context.CancelFunc
+	ended  chan struct{}
+
+	mu    sync.Mutex
+	state source.BrokerState
+}
+
+// address takes a broker's URL apart.
+func address(raw string) (host, port string, secure bool) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", "", false // it was checked before it was stored
+	}
+	host, port, secure = u.Hostname(), u.Port(), u.Scheme == "mqtts"
+	switch {
+	case port != "":
+	case secure:
+		port = "8883"
+	default:
+		port = "1883"
+	}
+	return host, port, secure
+}
+
+func base36(n int64) string { return strconv.FormatInt(n, 36) }
+
+// Refused is a broker's no to a connection (MQTT 3.1.1, table 3.1).
+type Refused struct{ Code byte }
+
+func (e *Refused) Error() string {
+	switch e.Code {
+	case 1:
+		return "the broker does not speak MQTT 3.1.1"
+	case 2:
+		return "the broker does not accept the client ID"
+	case 3:
+		return "the broker is not available"
+	case 4:
+		return "the broker does not accept the user name or the password"
+	case 5:
+		return "the broker does not allow this user to connect"
+	default:
+		return fmt.Sprintf("the broker refuses the connection (%d)", e.Code)
+	}
+}
+
+// notBroker is what answers, but not as a broker does.
+type notBroker struct{ err error }
+
+func (e notBroker) Error() string {
+	return "what answers there is not an MQTT broker: " + e.err.Error()
+}
+
+// connection is one connection from dialling to its end. It reports whether it
+// worked.
+func (k *link) connection(ctx context.Context) (worked bool, err error) {
+	conn, err := k.dial(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	// Reading ends with ctx.
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+	w := &uplink{k: k, wire: newWire(conn, version311)}
+	if w.source, err = k.b.cfg.Sources.ByID(ctx, k.source.WorkspaceID, k.source.ID); err != nil {
+		return false, err
+	}
+	if err := w.connect(ctx); err != nil {
+		return false, err
+	}
+	for err == nil && ctx.Err() == nil {
+		err = w.next(ctx)
+	}
+	if ctx.Err() != nil {
+		return true, ctx.Err()
+	}
+	return w.subscribed, err
+}
+
+// uplink is one connection to a broker.
+type uplink struct {
+	*wire
+	k          *link
+	source     *source.Live
+	sent       time.Time // when something was sent last
+	asked      bool      // a PINGREQ is not answered yet
+	subscribed bool
+	waiting    []*packets.Packet
+}
+
+// connect signs in and subscribes.
+func (w *uplink) connect(ctx context.Context) error {
+	s := &w.k.source
+	pk := &packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}}
+	pk.Connect = packets.ConnectParams{
+		ProtocolName: []byte("MQTT"), ClientIdentifier: clientID(s), Keepalive: uint16(keepAlive / time.Second),
+		Username: []byte(s.Broker.Username), UsernameFlag: s.Broker.Username != "", Password: []byte(s.Broker.Password),
+		PasswordFlag: s.Broker.Username != "" && s.Broker.Password != "", // one without the other is not allowed
+	}
+	if err := w.send(pk); err != nil {
+		return err
+	}
+	if err := w.until(ctx, patience); err != nil {
+		return err
+	}
+	head, err := w.r.Peek(1)
+	switch {
+	case err != nil:
+		return err
+	case head[0] != packets.Connack<<4: // such as HTTP
+		return notBroker{packets.ErrProtocolViolation}
+	}
+	answer, err := w.read()
+	switch {
+	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
+		return notBroker{err}
+	case err != nil:
+		return err
+	case answer.ReasonCode != 0:
+		return &Refused{answer.ReasonCode}
+	}
+	ask := &packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Subscribe, Qos: 1}, PacketID: 1}
+	for _, t := range s.Broker.Topics {
+		ask.Filters = append(ask.Filters, packets.Subscription{Filter: t, Qos: 1})
+	}
+	return w.send(ask)
+}
+
+// until sets how long the next read may take, unless ctx has ended.
+func (w *uplink) until(ctx context.Context, d time.Duration) error {
+	if err := w.SetReadDeadline(time.Now().Add(d)); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (w *uplink) send(pk *packets.Packet) error {
+	if err := w.put(pk); err != nil {
+		return err
+	}
+	return w.push()
+}
+
+// push sends what was put.
+func (w *uplink) push() error {
+	if w.out.Len() > 0 {
+		w.sent = time.Now()
+	}
+	return w.flush()
+}
+
+// next takes the next packet, or asks the broker whether it is still there.
+func (w *uplink) next(ctx context.Context) error {
+	if len(w.waiting) > 0 && (len(w.waiting) >= maxTogether || !w.more()) {
+		if err := w.store(w.k.b.hard); err != nil {
+			return err
+		}
+	}
+	if time.Since(w.sent) > keepAlive/2 {
+		w.asked = true
+		if err := w.send(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingreq}}); err != nil {
+			return err
+		}
+	}
+	if err := w.until(ctx, keepAlive/2); err != nil {
+		return err
+	}
+	if _, err := w.r.Peek(1); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) && !w.asked {
+			return nil
+		}
+		return err
+	}
+	if err := w.until(ctx, patience); err != nil {
+		return err
+	}
+	pk, err := w.read()
+	if err != nil {
+		return err
+	}
+	w.asked = false
+	switch pk.FixedHeader.Type {
+	case packets.Publish:
+		w.waiting = append(w.waiting, pk)
+	case packets.Suback:
+		w.subscribed = true
+		w.k.connected(w.refusedTopics(pk.ReasonCodes))
+	case packets.Pubrel:
+		return w.send(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pubcomp}, PacketID: pk.PacketID})
+	case packets.Pingresp:
+	default:
+		return notBroker{packets.ErrProtocolViolation}
+	}
+	return nil
+}
+
+// refusedTopics says which topics the broker does not let us subscribe to.
+func (w *uplink) refusedTopics(codes []byte) string {
+	var refused []string
+	for i, t := range w.k.source.Broker.Topics {
+		if i < len(codes) && codes[i] >= packets.ErrUnspecifiedError.Code {
+			refused = append(refused, t)
+		}
+	}
+	if len(refused) == 0 {
+		return ""
+	}
+	return "The broker does not allow to subscribe to " + strings.Join(refused, ", ") + "."
+}
+
+// errNotStored ends a connection whose messages could not be stored: the broker
+// sends them again.
+var errNotStored = errors.New("messages cannot be stored at the moment")
+
+// store stores the messages that wait and acknowledges them when that is durable.
+func (w *uplink) store(ctx context.Context) (err error) {
+	waiting := w.waiting
+	w.waiting = nil
+	if w.source, err = w.k.b.cfg.Sources.Fresh(ctx, w.source); err != nil {
+		return err
+	}
+	list := make([]*inlet.Payload, len(waiting))
+	for i, pk := range waiting {
+		list[i] = payloadOf(pk)
+		list[i].Retained = pk.FixedHeader.Retain
+	}
+	if _, err := w.k.b.cfg.Sources.ReceiveAll(ctx, w.source, list); err != nil {
+		return fmt.Errorf("%w: %w", errNotStored, err)
+	}
+	w.k.received(len(waiting))
+	for _, pk := range waiting {
+		if err := w.ack(pk, packets.CodeSuccess.Code); err != nil {
+			return err
+		}
+	}
+	return w.push()
+}
+
+// errHandshake is that of TLS.
+var errHandshake = errors.New("TLS handshake")
+
+// explain says in words why a broker is not connected.
+func explain(err error) string {
+	var refused *Refused
+	var not notBroker
+	var address *outbound.Refused
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &refused), errors.As(err, &not):
+		return sentence(err.Error())
+	case errors.Is(err, errNotStored):
+		return "What came cannot be stored at the moment; the broker keeps it."
+	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
+		return sentence("the broker sent what cannot be read: " + err.Error())
+	case errors.As(err, &address):
+		return fmt.Sprintf("The broker's address %s is not public. The operator can allow it with --outbound-allow.", address.Address)
+	case errors.As(err, &cert):
+		return sentence("the broker's certificate is not valid: " + cert.Err.Error())
+	case errors.As(err, &record), errors.Is(err, errHandshake) && closedByOther(err):
+		return "What answers there does not speak TLS: use mqtt:// or another port."
+	case errors.As(err, &dns):
+		return fmt.Sprintf("The broker's name %s does not resolve.", dns.Name)
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return "The broker did not answer in time."
+	case closedByOther(err):
+		return "The broker closed the connection."
+	case errors.As(err, &op):
+		return sentence("the broker cannot be reached: " + op.Err.Error())
+	default:
+		return sentence("the broker is not connected: " + err.Error())
+	}
+}
+
+func closedByOther(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
