@@ -141,6 +141,9 @@ func (x *fleet) start() (err error) {
 	if x.yard, err = start("child-bare"); err != nil {
 		return err
 	}
+	if x.o.alone {
+		return nil
+	}
 	if x.victoria, err = startVictoria(filepath.Join(x.dir, "victoria")); err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func (x *fleet) only(s *server) {
 
 func (x *fleet) create() error {
 	x.only(x.ours)
-	return x.ours.register(x.n)
+	return x.o.profiled(x.ours, fmt.Sprintf("growth%d-create", x.n), func() error { return x.ours.register(x.n) })
 }
 
 // warm sends the first readings of every device.
@@ -177,7 +180,10 @@ func (x *fleet) warm() error {
 	x.only(x.victoria)
 	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, upTo(perConn, x.other.lines(growthBatch, inTurn)))
 	x.sentOther += r.count * growthBatch
-	return err
+	if err != nil {
+		return fmt.Errorf("VictoriaMetrics: %w", err)
+	}
+	return nil
 }
 
 // load drives one server for a span while the others are paused; each is how

@@ -37,6 +37,7 @@ type options struct {
 	rounds  int           // measurements of which the median counts
 	parts   string        // steps to take, "" = all
 	doc     string        // Markdown file that takes the table, "" = none
+	alone   bool          // without VictoriaMetrics
 }
 
 // sizes are numbers of devices, as a flag 1000,10000.
@@ -108,6 +109,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 0, "growth: measurements of which the median counts (default 5, quick 1)")
 	flag.StringVar(&o.parts, "steps", "", "growth: of create, warm, batches, memory, single, grounds, worst, queries, recovery, rest, month only these")
 	flag.StringVar(&o.doc, "doc", "", "growth: Markdown file whose table is replaced")
+	flag.BoolVar(&o.alone, "alone", false, "growth: without VictoriaMetrics")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
 	flag.Parse()
 	if o.load == 0 {

@@ -29,7 +29,8 @@ func startVictoria(dir string) (*server, error) {
 		return nil, err
 	}
 	s := &server{addr: addr, token: "none", cmd: exec.Command(path,
-		"-storageDataPath="+dir, "-httpListenAddr="+addr, "-retentionPeriod=10y", "-loggerLevel=ERROR")}
+		"-storageDataPath="+dir, "-httpListenAddr="+addr, "-retentionPeriod=10y", "-loggerLevel=ERROR",
+		"-http.connTimeout=24h")}
 	s.cmd.Stderr = os.Stderr
 	dieWithParent(s.cmd)
 	began := time.Now()
