@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"sync"
 
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -105,29 +106,24 @@ func (w *recovery) replayLost(ids []int64) error {
 		u.savedSeq = 0
 	}
 	err := w.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
-		u := w.units.Get(c.DeviceID)
-		re.checkpoint(u, w.memory.state(u), &c)
+		re.workers[0].checkpoint(w.units.Get(c.DeviceID), true, &c)
 		return nil
 	})
-	re.wait()
-	if err == nil {
-		err = w.store.Logged(context.Background(), func(e *store.Entry) error {
-			if re.seq == 0 {
-				re.down = w.steps.downtimesAt(e.Seq)
-			}
-			re.commit(e.Seq)
-			if e.Input.Kind == store.InputClock {
-				return w.rebuildClock(re, e)
-			}
-			if u := w.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
-				re.input(u, w.memory.state(u), e)
-			}
-			return nil
-		})
+	if err != nil {
+		return err
 	}
-	if failed := re.finish(); err == nil {
-		err = failed
-	}
+	var first sync.Once
+	err = w.store.Logged(context.Background(), len(re.workers), func(worker int, e *store.Entry) error {
+		first.Do(func() { re.down = w.steps.downtimesAt(e.Seq) })
+		if e.Input.Kind == store.InputClock {
+			return w.rebuildClock(re, e)
+		}
+		if u := w.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
+			re.workers[worker].input(u, e)
+		}
+		return nil
+	})
+	re.flush()
 	return err
 }
 
@@ -137,7 +133,7 @@ func (w *recovery) rebuildClock(re *replayer, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	re.wait()
+	re.flush()
 	re.down = moved(re.down, by)
 	for _, u := range w.lost {
 		if u.savedSeq < e.Seq {

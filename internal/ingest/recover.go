@@ -68,46 +68,31 @@ func (w *recovery) replay(ctx context.Context) error {
 	}
 	re.away = w.putLiveOne
 	re.back = func(state *engine.State) { w.countVerdicts(state, -1) }
-	checkpoints := true
-	err := w.store.Recover(ctx, func(c store.Checkpoint) error {
-		u := w.units.Get(c.DeviceID)
-		if u == nil {
-			return nil
+	err := w.store.Recover(ctx, len(re.workers), func(worker int, c store.Checkpoint) error {
+		if u := w.units.Get(c.DeviceID); u != nil {
+			re.workers[worker].checkpoint(u, re.stays(u), &c)
 		}
-		var state *engine.State
-		if w.memory.used() < w.memory.most {
-			state = w.memory.add(u)
-		}
-		re.checkpoint(u, state, &c)
 		return nil
-	}, func(e *store.Entry) error {
-		if checkpoints { // which of them cannot be read is known from here on
-			re.wait()
-			checkpoints = false
-		}
-		re.commit(e.Seq)
+	}, func(worker int, e *store.Entry) error {
+		x := re.workers[worker]
 		if e.Input.Kind == store.InputClock {
 			return w.replayClock(re, e)
 		}
-		w.durable = position{e.Seq, max(w.durable.now, e.Now)}
+		x.last = position{e.Seq, max(x.last.now, e.Now)}
 		u := w.units.Get(e.Input.DeviceID)
 		if u == nil || e.Seq <= u.savedSeq {
 			return nil
 		}
-		if u.slot == 0 {
-			state := w.memory.add(u)
-			if u.savedSeq != 0 {
-				re.fetch(u, state)
+		if u.slot == 0 && u.savedSeq != 0 {
+			if err := x.fetch(u); err != nil {
+				return err
 			}
 		}
-		w.dirty.inputs++
-		w.dirty.add(u, e.Seq, e.Now)
-		re.input(u, w.memory.state(u), e)
+		x.changed(u, e.Seq, e.Now)
+		x.input(u, e)
 		return nil
 	})
-	if failed := re.finish(); err == nil {
-		err = failed
-	}
+	w.join(re)
 	for u := range w.units.All() {
 		if u.slot == 0 && u.savedSeq == 0 { // nothing is known of it
 			w.memory.add(u)
@@ -119,21 +104,44 @@ func (w *recovery) replay(ctx context.Context) error {
 	return err
 }
 
+// join takes over what the workers have replayed. None of them may be under way.
+func (w *recovery) join(re *replayer) {
+	re.flush()
+	re.takeDirty(&w.dirty)
+	for _, x := range re.workers {
+		w.durable = position{max(w.durable.seq, x.last.seq), max(w.durable.now, x.last.now)}
+		x.last = position{}
+	}
+}
+
+// stays makes room for a unit's state in memory while there is some.
+func (re *replayer) stays(u *unit) bool {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	if re.s.memory.used() >= re.s.memory.most {
+		return false
+	}
+	re.s.memory.add(u)
+	return true
+}
+
 // replayClock sets the clock back once more.
 func (w *recovery) replayClock(re *replayer, e *store.Entry) error {
 	by, err := decodeClock(e.Input.Payload)
 	if err != nil {
 		return err
 	}
+	w.join(re)
 	for u := range w.units.All() {
-		if u.slot == 0 && u.savedSeq < e.Seq {
-			state := w.memory.add(u)
-			if u.savedSeq != 0 {
-				re.fetch(u, state)
-			}
+		if u.slot != 0 || u.savedSeq >= e.Seq {
+			continue
+		}
+		if u.savedSeq == 0 {
+			w.memory.add(u)
+		} else if err := re.workers[0].fetch(u); err != nil {
+			return err
 		}
 	}
-	re.wait()
 	w.durable = position{e.Seq, e.Now}
 	w.steps.setBack(by, e.Now, e.Seq)
 	re.down = w.downtimes

@@ -52,10 +52,10 @@ func (f *failing) MarkAlive(ctx context.Context, now rimewatch.Time) error {
 // damaging gives back checkpoints that nobody can read.
 type damaging struct{ *sqlite.Store }
 
-func (d damaging) Recover(ctx context.Context, checkpoint func(store.Checkpoint) error, entry func(*store.Entry) error) error {
-	return d.Store.Recover(ctx, func(c store.Checkpoint) error {
+func (d damaging) Recover(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error, entry func(int, *store.Entry) error) error {
+	return d.Store.Recover(ctx, workers, func(worker int, c store.Checkpoint) error {
 		c.State = append([]byte{255}, c.State...)
-		return checkpoint(c)
+		return checkpoint(worker, c)
 	}, entry)
 }
 

@@ -158,15 +158,17 @@ type Log interface {
 	// SaveCheckpoints stores streaming states. No input before floor is needed
 	// any more by any device; 0 = nothing new is known about that.
 	SaveCheckpoints(ctx context.Context, states []Checkpoint, floor Seq) error
-	// Recover hands out first the checkpoints, then the logged inputs in order.
-	// It is called once, before the first Commit.
-	Recover(ctx context.Context, checkpoint func(Checkpoint) error, entry func(*Entry) error) error
+	// Recover hands out first the checkpoints, whose State is only valid in the call,
+	// then the logged inputs. As many workers call, each with its number from 0. The
+	// inputs of one device come from one worker, in order; an InputClock comes while
+	// no other worker calls. It is called once, before the first Commit.
+	Recover(ctx context.Context, workers int, checkpoint func(worker int, c Checkpoint) error, entry func(worker int, e *Entry) error) error
 	// Checkpoints hands out the newest checkpoints of some devices. A device
 	// without one is left out; the State of one that is damaged is empty.
 	Checkpoints(ctx context.Context, devices []int64, yield func(Checkpoint) error) error
 	// Logged hands out the logged inputs as Recover does, with those that were
 	// committed since. Inputs before the floor of SaveCheckpoints may be gone.
-	Logged(ctx context.Context, entry func(*Entry) error) error
+	Logged(ctx context.Context, workers int, entry func(worker int, e *Entry) error) error
 	// PutLive restores live states after Recover. Nothing durable changes.
 	PutLive(live []LiveWrite, touched []AlertTouch)
 	// PutLimits tells what workspaces override for types of equipment: views of

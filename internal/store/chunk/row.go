@@ -104,6 +104,34 @@ func DecodeReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) (n int, 
 	return d.pos, d.err
 }
 
+// SkipReading returns the number of bytes that DecodeReading would take. It does
+// not look at the values.
+func SkipReading(b []byte) (n int, err error) {
+	d := byteReader{b: b}
+	head := d.byte()
+	if head >= rowFlags<<1 {
+		return 0, errCorrupt
+	}
+	present := rimewatch.CoreFields
+	if head&rowPresent != 0 {
+		present ^= d.fields()
+	}
+	if head&rowFaults != 0 {
+		d.fields()
+	}
+	if head&rowFlags != 0 {
+		d.flags()
+	}
+	d.uvarint() // At
+	d.uvarint() // ReceivedAt
+	for range present.Len() {
+		if d.uvarint() == valueLong {
+			d.bytes(8)
+		}
+	}
+	return d.pos, d.err
+}
+
 // fields reads a set of measurements.
 func (r *byteReader) fields() rimewatch.Fields {
 	u := r.uvarint()

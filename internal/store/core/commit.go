@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -304,7 +303,9 @@ func (c *commit) publish() {
 		t := &c.touched[i]
 		d := t.device
 		s.head.add(int64(t.size), int64(t.n))
-		s.publishHead(d, t.size, t.n, c.seq, c.now)
+		if s.seal.publish(d, t.size, t.n, int32(s.cfg.SealReadings), c.seq, c.now) {
+			s.seal.wake()
+		}
 		d.newest(t.latest, c.now)
 		d.newestTemp(t.temp, t.tempAt, c.now)
 		d.live.LastSeenAt = max(d.live.LastSeenAt, c.now)
@@ -322,21 +323,6 @@ func (c *commit) publish() {
 	s.touchAlerts(c.effects.Touched)
 	s.staged = slices.Delete(s.staged, 0, 1)
 	c.keep()
-}
-
-// publishHead shows the next n staged rows of a device, size bytes, and queues it
-// for sealing. Under mu.
-func (s *Core) publishHead(d *device, size, n int32, seq int64, now rimewatch.Time) {
-	before := d.head.n
-	d.head.publish(size, n, seq)
-	full := int32(s.cfg.SealReadings)
-	switch {
-	case before == 0:
-		s.seal.push(sealItem{seq: seq, device: d, since: now})
-	case before < full && d.head.n >= full:
-		s.seal.full = append(s.seal.full, d)
-		s.seal.wake()
-	}
 }
 
 // newest keeps what the device last measured. A reading that lies in the future
@@ -379,64 +365,6 @@ func (c *commit) retract(err error) {
 		}
 		last.failed = err
 	}
-}
-
-// logVersion is of an entry of the log and of the rows in it.
-const logVersion = 3
-
-// logHeader is what precedes the version of an entry: its sum.
-const logHeader = 4
-
-// decodeLog calls f for every input of a packed commit. The rows of readings
-// are given as encoded, too.
-func decodeLog(seq int64, data []byte, f func(e *store.Entry, row []byte) error) error {
-	damaged := func(what string) error { return fmt.Errorf("commit %d is %w: %s", seq, ErrDamaged, what) }
-	if len(data) < 6 || binary.LittleEndian.Uint32(data) != sum(data[4:], seq) {
-		return damaged("checksum")
-	}
-	return decodeRow(seq, data, damaged, f)
-}
-
-// decodeRow is decodeLog without the checksum.
-func decodeRow(seq int64, data []byte, damaged func(string) error, f func(e *store.Entry, row []byte) error) error {
-	if data[4] != logVersion {
-		return fmt.Errorf("commit %d has version %d, this program knows %d: it is from another version of Rimewatch", seq, data[4], logVersion)
-	}
-	now, n := binary.Varint(data[5:])
-	if n <= 0 {
-		return damaged("time")
-	}
-	data = data[5+n:]
-	var e store.Entry
-	for len(data) > 0 {
-		kind := store.InputKind(data[0])
-		id, n := binary.Uvarint(data[1:])
-		if n <= 0 {
-			return damaged("device")
-		}
-		data = data[1+n:]
-		e.Seq, e.Now = store.Seq(seq), rimewatch.Time(now)
-		e.Input.Kind, e.Input.DeviceID, e.Input.Payload = kind, int64(id), nil
-		var row []byte
-		if kind == store.InputReading {
-			n, err := chunk.DecodeReading(data, &e.Input.Reading, 0)
-			if err != nil {
-				return damaged(err.Error())
-			}
-			row, data = data[:n], data[n:]
-		} else {
-			size, n := binary.Uvarint(data)
-			if n <= 0 || size > uint64(len(data)-n) {
-				return damaged("payload")
-			}
-			e.Input.Payload = data[n : n+int(size)]
-			data = data[n+int(size):]
-		}
-		if err := f(&e, row); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // waitForHead holds a writer back while the sealer is behind.

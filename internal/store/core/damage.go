@@ -177,7 +177,7 @@ func decodeChunk(data []byte, deviceID int64, sp Span) ([]rimewatch.Reading, err
 func (g *damage) row(ctx context.Context, asideToo bool, seq store.Seq, data []byte, why error) error {
 	readings, devices := 0, make(map[int64]bool)
 	if len(data) > logHeader {
-		_ = decodeRow(int64(seq), data, errors.New, func(e *store.Entry, encoded []byte) error {
+		_ = decodeRow(int64(seq), data, everything, func(e *store.Entry, encoded []byte) error {
 			devices[e.Input.DeviceID] = true
 			if encoded != nil {
 				readings++

@@ -25,9 +25,12 @@ type Disk interface {
 	TrimLog(ctx context.Context, floor store.Seq, last store.Seq, at rimewatch.Time) (bool, error)
 
 	SaveCheckpoints(ctx context.Context, list []Checkpoint) error
-	// Checkpoints calls yield for those of some devices, nil = of all. The bytes
-	// are only valid in the call.
+	// Checkpoints calls yield for those of some devices. The bytes are only valid in
+	// the call.
 	Checkpoints(ctx context.Context, devices []int64, yield func(*Checkpoint) error) error
+	// CheckpointRange does so for the devices with ids in [from, to). Several
+	// goroutines may call it at once.
+	CheckpointRange(ctx context.Context, from, to int64, yield func(*Checkpoint) error) error
 
 	// Seal writes new chunks and, for each device, up to which commit its readings
 	// are in chunks.

@@ -1,10 +1,13 @@
 package core
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -57,28 +60,15 @@ func (s *Core) refreshSites(ctx context.Context) error {
 }
 
 // Recover implements store.Log.
-func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) error, entry func(*store.Entry) error) error {
+func (s *Core) Recover(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error, entry func(int, *store.Entry) error) error {
 	if s.closed.Load() {
 		return ErrClosed()
 	}
-	var lost []*device
-	err := s.disk.Checkpoints(ctx, nil, func(c *Checkpoint) error {
-		d := s.fleet.byID.Get(c.DeviceID)
-		if d == nil {
-			return nil
-		}
-		state, whole := cutSum(c.State, c.place()...)
-		if !whole || restoreLatest(c, d) != nil {
-			// It is derived: the log may hold enough to build it again, and the rest
-			// is learnt anew. No device may keep the others down.
-			state, lost = nil, append(lost, d)
-		}
-		return checkpoint(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: bytes.Clone(state)})
-	})
+	lost, err := s.replayCheckpoints(ctx, workers, checkpoint)
 	if err != nil {
 		return err
 	}
-	if err := s.replayLog(ctx, entry); err != nil {
+	if err := s.replayLog(ctx, workers, entry); err != nil {
 		return err
 	}
 	for _, d := range lost {
@@ -92,6 +82,56 @@ func (s *Core) Recover(ctx context.Context, checkpoint func(store.Checkpoint) er
 	}
 	s.startSealer()
 	return nil
+}
+
+// rangeDevices is how many ids of devices a worker takes at a time.
+const rangeDevices = 4096
+
+// replayCheckpoints hands out all checkpoints and returns the devices whose
+// checkpoint is damaged.
+func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error) (lost []*device, err error) {
+	var mu sync.Mutex
+	err = inRanges(workers, s.deviceID.Load(), func(worker int, from, to int64) error {
+		return s.disk.CheckpointRange(ctx, from, to, func(c *Checkpoint) error {
+			d := s.fleet.byID.Get(c.DeviceID)
+			if d == nil {
+				return nil
+			}
+			state, whole := cutSum(c.State, c.place()...)
+			if !whole || restoreLatest(c, d) != nil {
+				// It is derived: the log may hold enough to build it again, and the rest
+				// is learnt anew. No device may keep the others down.
+				state = nil
+				mu.Lock()
+				lost = append(lost, d)
+				mu.Unlock()
+			}
+			return checkpoint(worker, store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: state})
+		})
+	})
+	return lost, err
+}
+
+// inRanges has workers call f for ranges of the ids up to last, [from, to) each.
+func inRanges(workers int, last int64, f func(worker int, from, to int64) error) error {
+	var (
+		wg   sync.WaitGroup
+		next atomic.Int64
+		errs = make([]error, workers)
+	)
+	for i := range workers {
+		wg.Go(func() {
+			for errs[i] == nil {
+				from := next.Add(rangeDevices) - rangeDevices
+				if from > last {
+					return
+				}
+				errs[i] = f(i, from, from+rangeDevices)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func restoreLatest(c *Checkpoint, d *device) error {
@@ -111,53 +151,83 @@ func restoreLatest(c *Checkpoint, d *device) error {
 	return nil
 }
 
+// logShare is what a worker finds in the log.
+type logShare struct {
+	sealQueue
+	bytes, readings int64
+	now             rimewatch.Time
+	// gone are devices that were deleted since, but whose history is kept.
+	gone map[int64]*device
+}
+
 // replayLog fills the heads. Readings that a seal has already moved into a
 // chunk while their commit's other devices were still waiting are told apart by
 // the device's seal mark.
-func (s *Core) replayLog(ctx context.Context, entry func(*store.Entry) error) error {
+func (s *Core) replayLog(ctx context.Context, workers int, entry func(int, *store.Entry) error) error {
 	sealed, err := s.disk.SealMarks(ctx)
 	if err != nil {
 		return err
 	}
 	alive := s.lastNow // as recorded since the clock was last set back
-	return s.disk.Log(ctx, func(at store.Seq, data []byte) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	shares := make([]logShare, workers)
+	for i := range shares {
+		shares[i].gone = make(map[int64]*device)
+	}
+	damaged := func(at store.Seq, data []byte, err error) error { return s.row(ctx, s.cfg.LogAside, at, data, err) }
+	err = eachLogged(ctx, s.disk, workers, damaged, func(worker int, e *store.Entry, encoded []byte) error {
+		if e.Input.Kind == store.InputClock {
+			s.lastNow = max(alive, e.Now)
+			for i := range shares {
+				shares[i].now = 0
+			}
+			s.fleet.setBack(e.Now)
+			return entry(worker, e)
 		}
-		seq := int64(at)
-		if err := VerifyLog(at, data); errors.Is(err, ErrDamaged) {
-			return s.row(ctx, s.cfg.LogAside, at, data, err)
+		d := s.replayEntry(&shares[worker], e, encoded, e.Seq > sealed[e.Input.DeviceID])
+		if d == nil || d.row.deleted != 0 {
+			return nil
 		}
-		return decodeLog(seq, data, func(e *store.Entry, encoded []byte) error {
-			if e.Input.Kind == store.InputClock {
-				s.lastNow = max(alive, e.Now)
-				s.fleet.setBack(e.Now)
-				return entry(e)
-			}
-			s.lastNow = max(s.lastNow, e.Now)
-			d := s.fleet.byID.Get(e.Input.DeviceID)
-			if d == nil {
-				if encoded == nil {
-					return nil // deleted since
-				}
-				// Deleted since, too, but its history is kept.
-				d = &device{row: row{Identity: &store.Identity{ID: e.Input.DeviceID}, deleted: e.Now}}
-				s.fleet.byID.Put(e.Input.DeviceID, d)
-			}
-			if encoded != nil && at > sealed[e.Input.DeviceID] {
-				d.head.stage(encoded, e.Input.Reading.At)
-				s.publishHead(d, int32(len(encoded)), 1, seq, e.Now)
-				s.head.add(int64(len(encoded)), 1)
-			}
-			if d.row.deleted != 0 {
-				return nil
-			}
-			if encoded != nil {
-				d.newest(&e.Input.Reading, e.Now)
-			}
-			return entry(e)
-		})
+		return entry(worker, e)
 	})
+	for i := range shares {
+		x := &shares[i]
+		s.lastNow = max(s.lastNow, x.now)
+		s.head.add(x.bytes, x.readings)
+		s.seal.queue = append(s.seal.queue, x.queue...)
+		s.seal.full = append(s.seal.full, x.full...)
+		for id, d := range x.gone {
+			s.fleet.byID.Put(id, d)
+		}
+	}
+	slices.SortStableFunc(s.seal.queue, func(a, b sealItem) int { return cmp.Compare(a.seq, b.seq) })
+	return err
+}
+
+// replayEntry lets the store's part of a logged input happen again: its reading is
+// in no chunk when it is unsealed. It returns the device, nil = it is gone.
+func (s *Core) replayEntry(x *logShare, e *store.Entry, encoded []byte, unsealed bool) *device {
+	x.now = max(x.now, e.Now)
+	d := s.fleet.byID.Get(e.Input.DeviceID)
+	if d == nil {
+		d = x.gone[e.Input.DeviceID]
+	}
+	if encoded == nil {
+		return d
+	}
+	if d == nil {
+		d = &device{row: row{Identity: &store.Identity{ID: e.Input.DeviceID}, deleted: e.Now}}
+		x.gone[e.Input.DeviceID] = d
+	}
+	if unsealed {
+		d.head.stage(encoded, e.Input.Reading.At)
+		x.publish(d, int32(len(encoded)), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now)
+		x.bytes += int64(len(encoded))
+		x.readings++
+	}
+	if d.row.deleted == 0 {
+		d.newest(&e.Input.Reading, e.Now)
+	}
+	return d
 }
 
 // onDisk reads what is durable, whatever is in memory.
@@ -177,13 +247,9 @@ func (s onDisk) Checkpoints(ctx context.Context, devices []int64, yield func(sto
 }
 
 // Logged implements store.Log.
-func (s onDisk) Logged(ctx context.Context, entry func(*store.Entry) error) error {
-	return s.disk.Log(ctx, func(at store.Seq, data []byte) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return decodeLog(int64(at), data, func(e *store.Entry, _ []byte) error { return entry(e) })
-	})
+func (s onDisk) Logged(ctx context.Context, workers int, entry func(int, *store.Entry) error) error {
+	damaged := func(_ store.Seq, _ []byte, err error) error { return err }
+	return eachLogged(ctx, s.disk, workers, damaged, func(worker int, e *store.Entry, _ []byte) error { return entry(worker, e) })
 }
 
 // SaveCheckpoints implements store.Log.

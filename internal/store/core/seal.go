@@ -30,13 +30,18 @@ func (h *headSize) add(bytes, readings int64) {
 // hold the writer for a few milliseconds each. Its fields but the channels are
 // guarded by Core.mu.
 type sealer struct {
-	queue  []sealItem    // devices with unsealed readings, by the commit of the oldest
-	full   []*device     // heads that are worth a chunk now
+	sealQueue
 	young  map[int64]int // young chunks by device
 	wakeC  chan struct{}
 	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
 	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
 	rows   []rimewatch.Reading           // of one device, kept for the next; under maintMu
+}
+
+// sealQueue is what waits to be sealed.
+type sealQueue struct {
+	queue []sealItem // devices with unsealed readings, by the commit of the oldest
+	full  []*device  // heads that are worth a chunk now
 }
 
 // sealItem is stale when the device's oldest unsealed reading is of another
@@ -65,12 +70,27 @@ func (q *sealer) init() {
 }
 
 // push keeps the queue sorted. Nearly always the item belongs at the end.
-func (q *sealer) push(it sealItem) {
+func (q *sealQueue) push(it sealItem) {
 	i := len(q.queue)
 	for i > 0 && q.queue[i-1].seq > it.seq {
 		i--
 	}
 	q.queue = slices.Insert(q.queue, i, it)
+}
+
+// publish shows the next n staged rows of a device, size bytes, and queues it for
+// sealing. It reports whether full readings, which are worth a chunk, were reached.
+func (q *sealQueue) publish(d *device, size, n, full int32, seq int64, now rimewatch.Time) bool {
+	before := d.head.n
+	d.head.publish(size, n, seq)
+	switch {
+	case before == 0:
+		q.push(sealItem{seq: seq, device: d, since: now})
+	case before < full && d.head.n >= full:
+		q.full = append(q.full, d)
+		return true
+	}
+	return false
 }
 
 func (q *sealer) wake() {
@@ -185,7 +205,7 @@ func (s *Core) due() []*device {
 }
 
 // dropStale frees the front of the queue.
-func (q *sealer) dropStale() {
+func (q *sealQueue) dropStale() {
 	i := 0
 	for i < len(q.queue) && q.queue[i].stale() {
 		i++

@@ -242,7 +242,7 @@ func TestMoved(t *testing.T) {
 			path := filepath.Join(t.TempDir(), sqlite.FileName)
 			s := open(t, path)
 			places[s] = path
-			if err := s.Recover(t.Context(), func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }); err != nil {
+			if err := s.Recover(t.Context(), 1, func(int, store.Checkpoint) error { return nil }, func(int, *store.Entry) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			return s

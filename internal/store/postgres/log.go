@@ -227,25 +227,32 @@ func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) erro
 
 // Checkpoints implements core.Disk.
 func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*core.Checkpoint) error) error {
-	const query = "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint"
-	var c core.Checkpoint
-	take := func(row tables.Row) error {
-		c.DeviceID, c.Seq = row.ColumnInt64(0), store.Seq(row.ColumnInt64(1))
-		c.Latest, c.State = column(row, 2, c.Latest), column(row, 5, c.State)
-		c.CurrentTemp, c.CurrentTempAt = row.ColumnFloat(3), rimewatch.Time(row.ColumnInt64(4))
-		return yield(&c)
-	}
 	return d.read(ctx, d.reads, func(s *session) error {
-		if devices == nil {
-			return s.Query(take, query)
-		}
+		var c core.Checkpoint
 		for _, id := range devices {
-			if err := s.Query(take, query+" WHERE device_id = ?", id); err != nil {
+			if err := eachCheckpoint(s, &c, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// CheckpointRange implements core.Disk.
+func (d *disk) CheckpointRange(ctx context.Context, from, to int64, yield func(*core.Checkpoint) error) error {
+	return d.read(ctx, d.reads, func(s *session) error {
+		return eachCheckpoint(s, new(core.Checkpoint), "device_id >= ? AND device_id < ?", yield, from, to)
+	})
+}
+
+// eachCheckpoint yields each checkpoint in c.
+func eachCheckpoint(s *session, c *core.Checkpoint, where string, yield func(*core.Checkpoint) error, args ...any) error {
+	return s.Query(func(row tables.Row) error {
+		c.DeviceID, c.Seq = row.ColumnInt64(0), store.Seq(row.ColumnInt64(1))
+		c.Latest, c.State = column(row, 2, c.Latest), column(row, 5, c.State)
+		c.CurrentTemp, c.CurrentTempAt = row.ColumnFloat(3), rimewatch.Time(row.ColumnInt64(4))
+		return yield(c)
+	}, "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint WHERE "+where, args...)
 }
 
 // SealMarks implements core.Disk.

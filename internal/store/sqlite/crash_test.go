@@ -153,7 +153,7 @@ func (r *crashRun) verify(where, path string) {
 	}
 	defer s.Close()
 	logged := make(map[string]bool)
-	err = s.Recover(r.t.Context(), func(store.Checkpoint) error { return nil }, func(e *store.Entry) error {
+	err = s.Recover(r.t.Context(), 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, e *store.Entry) error {
 		if e.Input.Kind == store.InputReading {
 			key := fmt.Sprint(e.Input.DeviceID, e.Input.Reading.At)
 			if logged[key] {

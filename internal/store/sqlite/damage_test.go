@@ -63,12 +63,12 @@ func TestDamagedCheckpoint(t *testing.T) {
 		path, device := damaged(t, "UPDATE checkpoint SET "+column+" = zeroblob(length("+column+"))")
 		s := openAt(t, Config{Path: crashed(t, path), quiet: true})
 		states := 0
-		err := s.Recover(t.Context(), func(c store.Checkpoint) error {
+		err := s.Recover(t.Context(), 1, func(_ int, c store.Checkpoint) error {
 			if states++; c.DeviceID == device && len(c.State) != 0 {
 				t.Errorf("%s: a damaged state is given out: %v", column, c.State)
 			}
 			return nil
-		}, func(*store.Entry) error { return nil })
+		}, func(_ int, _ *store.Entry) error { return nil })
 		if err != nil || states != 4 {
 			t.Fatalf("%s: %d states, %v", column, states, err)
 		}
@@ -134,7 +134,7 @@ func TestDamagedRow(t *testing.T) {
 	path, _ := damaged(t, "UPDATE commit_log SET data = zeroblob(length(data)) WHERE seq = 5")
 	path = crashed(t, path)
 	recover := func(s *Store) (entries int, err error) {
-		err = s.Recover(t.Context(), func(store.Checkpoint) error { return nil }, func(*store.Entry) error { entries++; return nil })
+		err = s.Recover(t.Context(), 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { entries++; return nil })
 		return entries, err
 	}
 	if _, err := recover(openAt(t, Config{Path: path, quiet: true})); err == nil || !strings.Contains(err.Error(), "commit 5 is damaged: checksum") || !strings.Contains(err.Error(), "--set-damaged-commits-aside") {

@@ -310,7 +310,7 @@ func (n *neighbours) check(t *testing.T, where, path string) {
 	open := func(aside bool) (*Store, error) {
 		s, err := Open(t.Context(), Config{Path: path, quiet: true, LogAside: aside})
 		if err == nil {
-			err = s.Recover(t.Context(), func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil })
+			err = s.Recover(t.Context(), 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil })
 		}
 		return s, err
 	}

@@ -127,22 +127,32 @@ func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) erro
 
 // Checkpoints implements core.Disk.
 func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*core.Checkpoint) error) error {
-	const query = "SELECT " + checkpointColumns + " FROM checkpoint"
-	var c core.Checkpoint
-	row := func(stmt *sqlite.Stmt) error {
-		scanCheckpoint(stmt, &c)
-		return yield(&c)
-	}
 	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		if devices == nil {
-			return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{ResultFunc: row})
-		}
+		var c core.Checkpoint
 		for _, id := range devices {
-			if err := sqlitex.Execute(conn, query+" WHERE device_id = ?", &sqlitex.ExecOptions{Args: []any{id}, ResultFunc: row}); err != nil {
+			if err := eachCheckpoint(conn, &c, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
 		return nil
+	})
+}
+
+// CheckpointRange implements core.Disk.
+func (d *disk) CheckpointRange(ctx context.Context, from, to int64, yield func(*core.Checkpoint) error) error {
+	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
+		return eachCheckpoint(conn, new(core.Checkpoint), "device_id >= ? AND device_id < ?", yield, from, to)
+	})
+}
+
+// eachCheckpoint yields each checkpoint in c.
+func eachCheckpoint(conn *sqlite.Conn, c *core.Checkpoint, where string, yield func(*core.Checkpoint) error, args ...any) error {
+	return sqlitex.Execute(conn, "SELECT "+checkpointColumns+" FROM checkpoint WHERE "+where, &sqlitex.ExecOptions{
+		Args: args,
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			scanCheckpoint(stmt, c)
+			return yield(c)
+		},
 	})
 }
 

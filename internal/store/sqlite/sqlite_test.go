@@ -26,7 +26,7 @@ func openAt(t *testing.T, cfg Config) *Store {
 
 func ready(t *testing.T, s *Store) *Store {
 	t.Helper()
-	err := s.Recover(t.Context(), func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil })
+	err := s.Recover(t.Context(), 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (f *fixture) readAgain() {
 	f.equal("all", checkpoints(a, b, c), map[int64]string{a: "4 again", b: "3 b"})
 
 	logged := func() (list []string) {
-		f.must(f.s.Logged(f.ctx, func(e *store.Entry) error {
+		f.must(f.s.Logged(f.ctx, 1, func(_ int, e *store.Entry) error {
 			if e.Input.Kind == store.InputReading {
 				list = append(list, fmt.Sprintf("%d %d %s", e.Seq, e.Input.DeviceID, payload(&e.Input)))
 			}

@@ -265,7 +265,7 @@ func (c *control) sites() {
 func (c *control) deletedSite() {
 	w := c.workspace("a")
 	x, y := c.site(w, "north"), c.site(w, "south")
-	c.ok(c.s.Recover(c.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
+	c.ok(c.s.Recover(c.ctx, 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil }))
 	for serial, site := range map[string]int64{"D-1": x.ID, "D-2": y.ID} {
 		d := rimewatch.Device{ID: c.s.NewDeviceID(), WorkspaceID: w.ID, Serial: serial, Name: serial, EquipmentType: "other", SiteID: site}
 		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: serial, Create: &d}

@@ -151,7 +151,7 @@ func (f *fixture) group(g *store.Group, e store.Effects) {
 func (f *fixture) reopen() {
 	f.Helper()
 	f.s = f.e.Reopen(f.T, f.s)
-	f.must(f.s.Recover(f.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
+	f.must(f.s.Recover(f.ctx, 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil }))
 }
 
 // addDevice registers a device in the workspace of the fixture.
@@ -392,10 +392,10 @@ func (f *fixture) recover() recovered {
 	f.Helper()
 	f.s = f.e.Reopen(f.T, f.s)
 	out := recovered{Checkpoints: map[int64]string{}}
-	f.must(f.s.Recover(f.ctx, func(c store.Checkpoint) error {
+	f.must(f.s.Recover(f.ctx, 1, func(_ int, c store.Checkpoint) error {
 		out.Checkpoints[c.DeviceID] = fmt.Sprintf("%d %s", c.Seq, c.State)
 		return nil
-	}, func(e *store.Entry) error {
+	}, func(_ int, e *store.Entry) error {
 		out.Entries = append(out.Entries, fmt.Sprintf("%d %d %d %d %s", e.Seq, e.Now-t0, e.Input.Kind, e.Input.DeviceID, payload(&e.Input)))
 		return nil
 	}))
@@ -469,7 +469,7 @@ func (f *fixture) logAndCheckpoints() {
 func (f *fixture) downtime() {
 	f.must(f.s.MarkAlive(f.ctx, t0+100))
 	f.s = f.e.Reopen(f.T, f.s)
-	f.must(f.s.Recover(f.ctx, func(store.Checkpoint) error { return nil }, func(*store.Entry) error { return nil }))
+	f.must(f.s.Recover(f.ctx, 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil }))
 	at, err := f.s.AliveAt(f.ctx)
 	f.must(err)
 	f.equal("alive at", at, t0+100)

@@ -140,7 +140,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 	}
 	f.s = f.e.Reopen(f.T, f.s)
 	checkpoints, entries := 0, 0
-	f.must(f.s.Recover(f.ctx, func(store.Checkpoint) error { checkpoints++; return nil }, func(*store.Entry) error { entries++; return nil }))
+	f.must(f.s.Recover(f.ctx, 1, func(_ int, _ store.Checkpoint) error { checkpoints++; return nil }, func(_ int, _ *store.Entry) error { entries++; return nil }))
 	f.equal("checkpoints", checkpoints, 0)
 	f.equal("logged inputs", entries, 3) // the device, and the first group's
 	f.stands("the next owner", id, 1)
