@@ -76,6 +76,7 @@ type App struct {
 	listener net.Listener
 	release  func()                               // the lock of the data directory
 	spawn    func(work func(ctx context.Context)) // runs work until Stop
+	loaded   func()                               // ends the time in which the store is loaded
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
 	failed   chan error
@@ -120,6 +121,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if a.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
+	a.loaded = collectLess()
 	if a.Store, err = openStore(ctx, &cfg, keeper); err != nil {
 		return nil, err
 	}
@@ -233,10 +235,10 @@ func (a *App) Start(ctx context.Context) (err error) {
 			_ = a.Stop()
 		}
 	}()
-	if err := a.Ingest.Start(ctx); err != nil {
+	err = a.Ingest.Start(ctx)
+	if a.loaded(); err != nil {
 		return err
 	}
-	releaseAfterRecovery()
 	a.Hub.Start()
 	if err := a.Notify.Start(ctx); err != nil {
 		return err
@@ -264,7 +266,10 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.useTLS(); err != nil {
 		return err
 	}
-	a.spawn(tuneMemory)
+	a.spawn(func(ctx context.Context) {
+		releaseAfterRecovery()
+		tuneMemory(ctx)
+	})
 	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
 	a.spawn(a.runWatchdog)
 	a.spawn(a.runErasures)
@@ -316,6 +321,9 @@ func (a *App) Stop() error {
 
 func (a *App) stop() error {
 	var errs []error
+	if a.loaded != nil {
+		a.loaded()
+	}
 	if a.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
 		a.Hub.Stop(ctx)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -19,6 +20,9 @@ const (
 	headroom     = 24 << 20
 	leastPercent = 10
 	usualPercent = 100
+	// loadingPercent holds while a store is loaded: nearly all that is allocated then
+	// stays.
+	loadingPercent = 400
 )
 
 // unknownMemory is what the states of devices may take where the machine's memory
@@ -51,6 +55,12 @@ func releaseAfterRecovery() {
 	if m.HeapSys > 4*headroom {
 		debug.FreeOSMemory()
 	}
+}
+
+// collectLess is for the time in which a store is loaded; restore ends it.
+func collectLess() (restore func()) {
+	before := debug.SetGCPercent(loadingPercent)
+	return sync.OnceFunc(func() { debug.SetGCPercent(before) })
 }
 
 // tuneMemory adjusts the collector to what is live until ctx ends.

@@ -27,6 +27,12 @@ const slabStates = 256
 
 type slab [slabStates]engine.State
 
+// arenaSlabs is how many slabs are made at a time once there are as many: they lie
+// in large pages, where the system has them. A device's state lies anywhere among
+// those of all others, and looking up where a small page lies costs as much as
+// reading it.
+const arenaSlabs = 32
+
 // StateBytes is what the state of a device takes of the budget.
 const StateBytes = int64(unsafe.Sizeof(engine.State{}))
 
@@ -54,11 +60,24 @@ func (m *memory) add(u *unit) *engine.State {
 		return st
 	}
 	if len(m.owners) == len(m.slabs)*slabStates {
-		m.slabs = append(m.slabs, new(slab))
+		m.grow()
 	}
 	m.owners = append(m.owners, u)
 	u.slot = int32(len(m.owners))
 	return m.state(u)
+}
+
+// grow makes room for more states.
+func (m *memory) grow() {
+	if len(m.slabs) < arenaSlabs {
+		m.slabs = append(m.slabs, new(slab))
+		return
+	}
+	arena := new([arenaSlabs]slab)
+	largePages(unsafe.Slice((*byte)(unsafe.Pointer(arena)), unsafe.Sizeof(*arena)))
+	for i := range arena {
+		m.slabs = append(m.slabs, &arena[i])
+	}
 }
 
 // remove frees the room of a unit's state, if it has one here.

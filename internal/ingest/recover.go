@@ -24,9 +24,10 @@ func (w *recovery) recover(ctx context.Context) error {
 		return fmt.Errorf("recover settings: %w", err)
 	}
 	w.store.PutLimits(w.settings.limits)
+	plain := make(plainConfigs)
 	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
 		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt}
-		u.cfg = w.configs.get(w.encodeConfig(d))
+		u.cfg = plain.get(w.Service, d)
 		w.units.Put(d.ID, u)
 		w.shares.all = append(w.shares.all, u)
 		w.sites.place(u, d.SiteID)
@@ -52,6 +53,30 @@ func (w *recovery) recover(ctx context.Context) error {
 	w.evaluated = w.durable
 	w.putLive()
 	return w.makeRoom(0)
+}
+
+// plainConfigs are the configurations of devices about which nothing is said of
+// their own: most of a large fleet have the same.
+type plainConfigs map[plainConfig]*engine.Config
+
+type plainConfig struct {
+	workspaceID int64
+	kind        string
+	intervalS   int
+	offlineS    int
+}
+
+func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
+	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(s.settings.windows[d.WorkspaceID]) > 0 {
+		return s.configs.get(s.encodeConfig(d))
+	}
+	key := plainConfig{d.WorkspaceID, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS}
+	cfg := p[key]
+	if cfg == nil {
+		cfg = s.configs.get(s.encodeConfig(d))
+		p[key] = cfg
+	}
+	return cfg
 }
 
 // replay brings all states to where the log ends.

@@ -129,21 +129,53 @@ func (f *fleet) put(put *rimewatch.Device) {
 	r := f.roster(put.WorkspaceID)
 	d := f.byID.Get(put.ID)
 	if d == nil {
-		d = &device{}
-		d.live.Status = rimewatch.Offline
+		d = newDevice(put)
 		f.byID.Put(put.ID, d)
 		i, _ := slices.BinarySearchFunc(r.list, put.ID, (*device).compareID)
 		r.list = slices.Insert(r.list, i, d)
 	} else {
 		delete(r.bySerial, d.row.Key)
+		d.row = rowOf(put)
 	}
-	d.row = rowOf(put)
-	if known, ok := f.types[d.row.EquipmentType]; ok { // one string a type, not one a device
+	f.intern(d)
+	r.bySerial[d.row.Key] = d
+}
+
+// intern makes devices of a type share its string.
+func (f *fleet) intern(d *device) {
+	if known, ok := f.types[d.row.EquipmentType]; ok {
 		d.row.EquipmentType = known
 	} else {
 		f.types[d.row.EquipmentType] = d.row.EquipmentType
 	}
-	r.bySerial[d.row.Key] = d
+}
+
+// loadDevices fills an empty fleet with devices in the order of their ids.
+func (f *fleet) loadDevices(parts [][]*device) {
+	sizes := make(map[int64]int)
+	for _, part := range parts {
+		for _, d := range part {
+			sizes[d.row.WorkspaceID]++
+		}
+	}
+	for id, n := range sizes {
+		f.workspaces[id] = &roster{bySerial: make(map[string]*device, n), list: make([]*device, 0, n)}
+	}
+	for _, part := range parts {
+		for _, d := range part {
+			r := f.workspaces[d.row.WorkspaceID]
+			f.intern(d)
+			f.byID.Put(d.row.ID, d)
+			r.list = append(r.list, d)
+			r.bySerial[d.row.Key] = d
+		}
+	}
+}
+
+func newDevice(row *rimewatch.Device) *device {
+	d := &device{row: rowOf(row)}
+	d.live.Status = rimewatch.Offline
+	return d
 }
 
 func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
@@ -379,16 +411,12 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 // AllDevices implements store.Everywhere.
 func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
 	s.mu.RLock()
-	var list []*device
-	for _, r := range s.fleet.workspaces {
-		list = append(list, r.list...)
-	}
-	s.mu.RUnlock()
-	slices.SortFunc(list, func(a, b *device) int { return cmp.Compare(a.row.ID, b.row.ID) })
-	for _, d := range list {
-		s.mu.RLock()
+	defer s.mu.RUnlock()
+	for d := range s.fleet.byID.All() {
+		if d.row.deleted != 0 {
+			continue
+		}
 		row := d.row.device()
-		s.mu.RUnlock()
 		if err := yield(&row); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,11 +17,21 @@ import (
 
 // load reads what every query needs; Recover adds readings and states.
 func (s *Core) load(ctx context.Context) error {
+	last, err := s.disk.Last(ctx)
+	if err != nil {
+		return err
+	}
 	s.fleet = newFleet()
-	var err error
-	if err := s.EachDeviceRow(ctx, s.fleet.put); err != nil {
+	parts := make([][]*device, last.DeviceID/rangeDevices+1)
+	err = inRanges(runtime.GOMAXPROCS(0), last.DeviceID, func(_ int, from, to int64) error {
+		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) {
+			parts[from/rangeDevices] = append(parts[from/rangeDevices], newDevice(row))
+		})
+	})
+	if err != nil {
 		return fmt.Errorf("devices: %w", err)
 	}
+	s.fleet.loadDevices(parts)
 	if err := s.refreshSites(ctx); err != nil {
 		return fmt.Errorf("sites: %w", err)
 	}
@@ -29,10 +40,6 @@ func (s *Core) load(ctx context.Context) error {
 	}
 	if s.aside, err = s.disk.Aside(ctx); err != nil {
 		return fmt.Errorf("damaged chunks: %w", err)
-	}
-	last, err := s.disk.Last(ctx)
-	if err != nil {
-		return err
 	}
 	s.deviceID.Store(last.DeviceID)
 	s.alertID.Store(last.AlertID)

@@ -34,11 +34,12 @@ func (x *details) into(d *rimewatch.Device) {
 const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, heartbeat_interval_s,
 	offline_after_s, firmware_version, details, created_at, updated_at, deleted_at`
 
-// EachDeviceRow calls yield for every existing device of every workspace, by id.
-func (t Devices) EachDeviceRow(ctx context.Context, yield func(*rimewatch.Device)) error {
+// EachDeviceRow calls yield for every existing device of every workspace with an id
+// in [from, to), by id.
+func (t Devices) EachDeviceRow(ctx context.Context, from, to int64, yield func(*rimewatch.Device)) error {
 	return t.readLong(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 ORDER BY id",
-			func(row Row) { yield(scanDevice(row)) })
+		return each(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 AND id >= ? AND id < ? ORDER BY id",
+			func(row Row) { yield(scanDevice(row)) }, from, to)
 	})
 }
 
