@@ -313,7 +313,7 @@ func (c *commit) publish() {
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]
 		if d := s.fleet.byID.Get(w.DeviceID); d != nil {
-			d.live.Presence = w.Presence
+			d.show(&w.Presence)
 		}
 	}
 	stored := s.lastAlert

@@ -150,7 +150,7 @@ func (s *Core) PutLive(live []store.LiveWrite, touched []store.AlertTouch) {
 	defer s.mu.Unlock()
 	for i := range live {
 		if d := s.fleet.byID.Get(live[i].DeviceID); d != nil {
-			d.live.Presence = live[i].Presence
+			d.show(&live[i].Presence)
 		}
 	}
 	s.touchAlerts(touched)

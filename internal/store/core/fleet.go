@@ -3,8 +3,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/dense"
@@ -25,12 +23,14 @@ type fleet struct {
 type roster struct {
 	bySerial map[string]*device // by serial key
 	list     []*device          // by id
+	sheets   []*sheet           // likewise
 }
 
 type device struct {
-	row  row // replaced as a whole
-	live rimewatch.Live
-	head head
+	row   row    // replaced as a whole
+	sheet *sheet // nil = in no list
+	live  rimewatch.Live
+	head  head
 	// touch is its place in the running commit.
 	touch int32
 	// reach is the newest moment that was stored when the clock was set back to
@@ -131,12 +131,12 @@ func (f *fleet) put(put *rimewatch.Device) {
 	if d == nil {
 		d = newDevice(put)
 		f.byID.Put(put.ID, d)
-		i, _ := slices.BinarySearchFunc(r.list, put.ID, (*device).compareID)
-		r.list = slices.Insert(r.list, i, d)
+		r.put(d)
 	} else {
 		delete(r.bySerial, d.row.Key)
 		d.row = rowOf(put)
 	}
+	d.sheet.texts.Store(nil)
 	f.intern(d)
 	r.bySerial[d.row.Key] = d
 }
@@ -166,7 +166,7 @@ func (f *fleet) loadDevices(parts [][]*device) {
 			r := f.workspaces[d.row.WorkspaceID]
 			f.intern(d)
 			f.byID.Put(d.row.ID, d)
-			r.list = append(r.list, d)
+			r.put(d)
 			r.bySerial[d.row.Key] = d
 		}
 	}
@@ -185,10 +185,7 @@ func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
 func (f *fleet) remove(d *device) {
 	r := f.roster(d.row.WorkspaceID)
 	delete(r.bySerial, d.row.Key)
-	i, ok := slices.BinarySearchFunc(r.list, d.row.ID, (*device).compareID)
-	if ok {
-		r.list = slices.Delete(r.list, i, i+1)
-	}
+	r.drop(d)
 }
 
 func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
@@ -207,106 +204,11 @@ func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 	}
 }
 
-func (d *device) matches(f *store.DeviceFilter, query string) bool {
-	if f.Status != "" && d.live.Status != f.Status {
-		return false
-	}
-	if f.EquipmentType != "" && d.row.EquipmentType != f.EquipmentType {
-		return false
-	}
-	if f.SiteID != 0 && d.row.SiteID != f.SiteID {
-		return false
-	}
-	return query == "" || strings.Contains(d.row.Key, query) || containsFold(d.row.Name, query)
-}
-
-func (f *fleet) judged(d *device, at rimewatch.Time) bool {
-	var v rimewatch.DeviceView
-	f.view(d, &v)
-	return v.Judged(at)
-}
-
-// containsFold reports whether s, in lower case, contains query, which is. Names
-// in ASCII are not copied for it.
-func containsFold(s, query string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return strings.Contains(strings.ToLower(s), query)
-		}
-	}
-	for at := 0; at+len(query) <= len(s); at++ {
-		k := 0
-		for k < len(query) && lowerByte(s[at+k]) == query[k] {
-			k++
-		}
-		if k == len(query) {
-			return true
-		}
-	}
-	return false
-}
-
 func lowerByte(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		c += 'a' - 'A'
 	}
 	return c
-}
-
-// Devices implements store.Fleet.
-func (s *Core) Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	r := s.fleet.workspaces[workspaceID]
-	if r == nil {
-		return nil, 0, nil
-	}
-	query := strings.ToLower(f.Query)
-	unfiltered := f == store.DeviceFilter{}
-	start, skip := 0, p.Offset
-	if p.After > 0 {
-		start, skip = searchAfter(r.list, p.After), 0
-	}
-	var out []rimewatch.DeviceView
-	take := func(d *device) {
-		out = append(out, rimewatch.DeviceView{})
-		s.fleet.view(d, &out[len(out)-1])
-	}
-	if unfiltered {
-		for _, d := range r.list[min(start+skip, len(r.list)):min(start+skip+p.Limit, len(r.list))] {
-			take(d)
-		}
-		return out, len(r.list), nil
-	}
-	total := 0
-	for i, d := range r.list {
-		if !d.matches(&f, query) || (f.Judged != nil && s.fleet.judged(d, f.Judged.At) != f.Judged.Is) {
-			continue
-		}
-		if f.AttentionAt != 0 && d.live.ActiveAlerts == 0 && d.live.Status == rimewatch.Online && s.fleet.judged(d, f.AttentionAt) {
-			continue
-		}
-		total++
-		if i < start {
-			continue
-		}
-		if skip > 0 {
-			skip--
-			continue
-		}
-		if len(out) < p.Limit {
-			take(d)
-		}
-	}
-	return out, total, ctx.Err()
-}
-
-func searchAfter(list []*device, id int64) int {
-	i, found := slices.BinarySearchFunc(list, id, (*device).compareID)
-	if found {
-		i++
-	}
-	return i
 }
 
 // Device implements store.Fleet.

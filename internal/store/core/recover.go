@@ -190,7 +190,7 @@ func (s *Core) replayLog(ctx context.Context, workers int, entry func(int, *stor
 			s.fleet.setBack(e.Now)
 			return entry(worker, e)
 		}
-		d := s.replayEntry(&shares[worker], e, encoded, e.Seq > sealed[e.Input.DeviceID])
+		d := shares[worker].replay(s, e, encoded, e.Seq > sealed[e.Input.DeviceID])
 		if d == nil || d.row.deleted != 0 {
 			return nil
 		}
@@ -210,9 +210,9 @@ func (s *Core) replayLog(ctx context.Context, workers int, entry func(int, *stor
 	return err
 }
 
-// replayEntry lets the store's part of a logged input happen again: its reading is
-// in no chunk when it is unsealed. It returns the device, nil = it is gone.
-func (s *Core) replayEntry(x *logShare, e *store.Entry, encoded []byte, unsealed bool) *device {
+// replay lets the store's part of a logged input happen again: its reading is in
+// no chunk when it is unsealed. It returns the device, nil = it is gone.
+func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool) *device {
 	x.now = max(x.now, e.Now)
 	d := s.fleet.byID.Get(e.Input.DeviceID)
 	if d == nil {
