@@ -13,11 +13,10 @@ type bitWriter struct {
 func (w *bitWriter) write(v uint64, n uint) {
 	w.acc |= v << w.n
 	w.n += n
-	for w.n >= 8 {
-		w.b = append(w.b, byte(w.acc))
-		w.acc >>= 8
-		w.n -= 8
-	}
+	whole := w.n &^ 7
+	w.b = binary.LittleEndian.AppendUint64(w.b, w.acc)[:len(w.b)+int(whole>>3)]
+	w.acc >>= whole
+	w.n &= 7
 }
 
 // write64 appends the low n bits of v, n ≤ 64.

@@ -78,8 +78,7 @@ func appendRice(dst []byte, x []int64, k uint, mean bool) []byte {
 		z := zigzag(v - c.cur.predict(c.frac))
 		k := c.cur.k()
 		if q := z >> k; q < riceLimit {
-			w.write(1<<q, uint(q)+1)
-			w.write(z&(1<<k-1), k)
+			w.write((z&(1<<k-1)<<1|1)<<q, uint(q)+1+k)
 			c.learn(v, z)
 			continue
 		}
@@ -88,8 +87,7 @@ func appendRice(dst []byte, x []int64, k uint, mean bool) []byte {
 		ka := c.alt.k()
 		if q := za >> ka; q < riceLimit {
 			w.write(escapeAgain, 1)
-			w.write(1<<q, uint(q)+1)
-			w.write(za&(1<<ka-1), ka)
+			w.write((za&(1<<ka-1)<<1|1)<<q, uint(q)+1+ka)
 			c.cur, c.alt = c.alt, c.cur
 			c.learn(v, za)
 			continue
