@@ -44,9 +44,13 @@ func child(kind string, args []string) error {
 	}
 }
 
-// childApp serves the data directory. A second argument is a file for a CPU
-// profile of the start.
+// childApp serves the data directory. Further arguments are a database to use
+// instead, and a file for a CPU profile of the start.
 func childApp(ctx context.Context, dir string, profile []string) error {
+	database := ""
+	if len(profile) > 0 && strings.HasPrefix(profile[0], "postgres://") {
+		database, profile = profile[0], profile[1:]
+	}
 	if len(profile) > 0 {
 		f, err := os.Create(profile[0])
 		if err != nil {
@@ -58,7 +62,7 @@ func childApp(ctx context.Context, dir string, profile []string) error {
 	}
 	level := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	a, err := app.New(ctx, app.Config{Serve: config.Serve{
-		Data: dir, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"},
+		Data: dir, Store: database, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"},
 	}, Version: "bench", Logger: level})
 	if err != nil {
 		return err

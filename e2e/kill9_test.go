@@ -21,13 +21,15 @@ import (
 
 var killRounds = flag.Int("rounds", 0, "how often TestKill9 kills the server (default 6, or RIMEWATCH_KILL9_ROUNDS)")
 
+const defaultRounds = 6
+
 func rounds(t *testing.T) int {
 	if *killRounds > 0 {
 		return *killRounds
 	}
 	text := os.Getenv("RIMEWATCH_KILL9_ROUNDS")
 	if text == "" {
-		return 6
+		return defaultRounds
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -26,6 +26,7 @@ type session struct {
 	later pgx.Batch        // what waits to be sent
 	begun bool
 	once  bool // one round trip is the transaction: nothing can be asked
+	given bool // rows were handed out
 }
 
 // numbered are statements with PostgreSQL's placeholders, by those with marks.
@@ -99,7 +100,7 @@ func (s *session) queue(row func(tables.Row) error, statement string, args []any
 	q.Query(func(rows pgx.Rows) error {
 		r := result{rows: rows}
 		for rows.Next() {
-			r.values = rows.RawValues()
+			r.values, s.given = rows.RawValues(), true
 			if err := row(&r); err != nil {
 				return err
 			}

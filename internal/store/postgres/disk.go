@@ -38,10 +38,11 @@ type disk struct {
 	turn   chan struct{} // one change of tables at a time
 	change int64         // number of the last change of tables; under turn
 
-	closing context.Context // ends the wait for a database that does not answer
-	giveUp  context.CancelFunc
-	workers sync.WaitGroup
-	closed  atomic.Bool
+	closing  context.Context // ends the wait for a database that does not answer
+	giveUp   context.CancelFunc
+	workers  sync.WaitGroup
+	closed   atomic.Bool
+	insisted atomic.Bool // that synchronous_commit is not off was said
 
 	lostOnce sync.Once
 	lostC    chan struct{}
@@ -76,6 +77,7 @@ func (d *disk) connect(ctx context.Context) (err error) {
 		}
 		prepare(cfg.ConnConfig)
 		cfg.MaxConns = int32(p.size) //nolint:gosec // a small number
+		cfg.AfterConnect = d.insist
 		if *p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 			return err
 		}
@@ -101,6 +103,17 @@ func prepare(cfg *pgx.ConnConfig) {
 			cfg.RuntimeParams[name] = value
 		}
 	}
+}
+
+// insist has commits synced where the server's settings would acknowledge what is
+// not: what synchronous_commit means with standbys is the operator's to choose,
+// but never that a crash loses what was acknowledged.
+func (d *disk) insist(ctx context.Context, c *pgx.Conn) error {
+	tag, err := c.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', FALSE) WHERE current_setting('synchronous_commit') = 'off'")
+	if err == nil && tag.RowsAffected() > 0 && !d.insisted.Swap(true) {
+		d.cfg.Logger.Warn("synchronous_commit is off in the database's settings; this server's connections set it to on, because acknowledged readings must survive a crash")
+	}
+	return err
 }
 
 // badURL is an error of the connection string in one line, without its password.
@@ -166,9 +179,18 @@ func (d *disk) with(ctx context.Context, pool *pgxpool.Pool, f func(*pgx.Conn) e
 	return err
 }
 
-// read runs f on a connection of a pool, without a transaction.
+// read runs f on a connection of a pool, without a transaction. One that broke
+// while it lay idle, before f was given anything, is replaced.
 func (d *disk) read(ctx context.Context, pool *pgxpool.Pool, f func(*session) error) error {
-	err := d.with(ctx, pool, func(c *pgx.Conn) error { return f(&session{ctx: ctx, conn: c}) })
+	var s *session
+	attempt := func(c *pgx.Conn) error {
+		s = &session{ctx: ctx, conn: c}
+		return f(s)
+	}
+	err := d.with(ctx, pool, attempt)
+	if err != nil && s != nil && s.conn.IsClosed() && !s.given && ctx.Err() == nil {
+		err = d.with(ctx, pool, attempt)
+	}
 	return d.failure(err, "read")
 }
 
@@ -326,6 +348,7 @@ func (d *disk) persist(patience time.Duration, try func(context.Context) error) 
 const (
 	fencedState = "RW001"
 	readOnly    = "25006"
+	noPrivilege = "42501"
 )
 
 // code is the SQLSTATE of an answer of the server, "" of other errors.
@@ -363,15 +386,15 @@ func (d *disk) failure(err error, op string) error {
 }
 
 // passing reports whether an error says nothing about what was asked: there is no
-// connection, the disk is full, the server is read-only, stops, or has to choose
-// between two.
+// connection, the disk is full, the server is read-only, stops, lacks a privilege
+// that somebody has taken away, or has to choose between two.
 func passing(err error, state string) bool {
 	if state == "" {
 		var network net.Error
 		var connecting *pgconn.ConnectError
 		return errors.As(err, &network) || errors.As(err, &connecting) || unknown(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgx.ErrTxClosed)
 	}
-	for _, class := range []string{"08", "40", "53", "55", "57", "58", readOnly} {
+	for _, class := range []string{"08", "40", "53", "55", "57", "58", readOnly, noPrivilege} {
 		if strings.HasPrefix(state, class) {
 			return true
 		}

@@ -84,7 +84,7 @@ func (in *Inspection) judgeServer(ctx context.Context, c *pgx.Conn) error {
 			in.Warnings = append(in.Warnings, text)
 		}
 	}
-	warn(commit == "off", "synchronous_commit is off: a crash of the database loses readings that were acknowledged")
+	warn(commit == "off", "synchronous_commit is off: the service sets it to on for its own connections; whatever else writes here may be lost in a crash")
 	warn(!fsync, "fsync is off: a power cut destroys the database")
 	warn(!pages, "full_page_writes is off: a power cut may damage pages")
 	warn(standbys == "", "there is no synchronous standby: what was acknowledged is lost with the primary's disk")

@@ -198,6 +198,7 @@ func (d *disk) release() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.patience)
 	defer cancel()
+	d.writes.Reset() // none that broke while it lay idle
 	c, err := d.writes.Acquire(ctx)
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (d *disk) release() error {
 // explain says in an operator's words what he can mend.
 func explain(err error) error {
 	switch code(err) {
-	case "42501", "3F000":
+	case noPrivilege, "3F000":
 		return fmt.Errorf("the database user lacks privileges (make it the owner of the database, or grant CREATE on the schema): %w", err)
 	case readOnly:
 		return fmt.Errorf("the server is read-only: it is a standby, or was the primary before a fail-over (several hosts with target_session_attrs=read-write find the primary): %w", err)

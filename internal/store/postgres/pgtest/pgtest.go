@@ -258,6 +258,24 @@ func (s *Server) Kill() {
 	<-s.exit
 }
 
+// Demote makes the server the standby of nobody, as a primary is that was replaced:
+// it answers reads and takes no writes.
+func (s *Server) Demote(settings ...string) error {
+	s.Kill()
+	if err := os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o600); err != nil {
+		return err
+	}
+	if s.as != nil {
+		if err := os.Chown(filepath.Join(s.data(), "standby.signal"), int(s.as.Uid), int(s.as.Gid)); err != nil {
+			return err
+		}
+	}
+	return s.Restart(settings...)
+}
+
+// Promote makes a demoted server the primary again.
+func (s *Server) Promote() error { return s.Exec("postgres", "SELECT pg_promote()") }
+
 // Stop ends the server without ceremony and removes its files.
 func (s *Server) Stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGQUIT)
