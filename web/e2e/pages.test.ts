@@ -47,6 +47,7 @@ const pages: [string, RegExp][] = [
   ['/devices/HOT-1', /Product zone/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
+  ['/connect', /What do you have/],
   ['/alerts', /too warm/i],
   ['/alerts?status=all', /Resolved/],
   ['/alerts/1', /Timeline/],

@@ -5,6 +5,7 @@ import type { Route } from './match';
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
+  { path: '/connect', load: () => import('./pages/connect/Connect.svelte') },
   { path: '/alerts', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/alerts/:id', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/account', load: () => import('./pages/account/Settings.svelte') },

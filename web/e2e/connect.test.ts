@@ -1,0 +1,115 @@
+// Connecting a device: what to copy, what arrives, its first chart.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let office: Office;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  visitor = await Visitor.arrive(browser, server, phone);
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(({ task }) => visitor.quiet(task.name));
+
+/** uplink is an event as ChirpStack 4 posts it. */
+const uplink = (eui: string, name: string, object: Record<string, number>) =>
+  JSON.stringify({ deduplicationId: crypto.randomUUID(), time: new Date().toISOString(), deviceInfo: { applicationName: 'cold', deviceName: name, devEui: eui }, fCnt: 1, fPort: 85, object, rxInfo: [{ rssi: -71 }] });
+const post = async (url: string, body: string) => {
+  const answer = await fetch(url, { method: 'POST', body });
+  expect(answer.status).toBe(200);
+};
+/** copied is the text of the first thing to copy. */
+const copied = async () => (await page.getByTestId('to-copy').first().textContent()) ?? '';
+
+describe('connecting', () => {
+  it('shows the first chart of a ChirpStack sensor after three clicks', async () => {
+    let clicks = 0;
+    const click = async (what: ReturnType<Page['getByRole']>) => {
+      clicks++;
+      await what.click();
+    };
+    await page.goto('/');
+    await click(page.getByRole('link', { name: 'Connect a device' }));
+    await page.getByRole('heading', { name: 'Connect a device' }).waitFor();
+    await visitor.fine('what do you have');
+    await click(page.getByRole('button', { name: /ChirpStack/ }));
+    const url = await copied();
+    expect(url).toMatch(new RegExp(`^${server.url}/in/in_[0-9A-Za-z]+$`));
+    await page.getByText('Waiting for the first message').waitFor();
+    await visitor.fine('what to copy');
+    await post(`${url}?event=up`, uplink('24e124136b000001', 'Back freezer', { temperature: -19.4, humidity: 50, battery: 98 }));
+    const card = page.locator('[data-sender="24e124136b000001"]');
+    await card.getByText('−19.4').first().waitFor();
+    await visitor.fine('a sender that waits');
+    await click(card.getByRole('button', { name: 'Accept' }));
+    await page.getByRole('heading', { name: 'Back freezer' }).waitFor();
+    await page.getByRole('region', { name: 'Product zone' }).locator('canvas').waitFor();
+    expect(clicks).toBeLessThanOrEqual(3);
+    const { devices } = (await api.send('GET', '/v1/devices')).data;
+    expect(devices).toMatchObject([{ name: 'Back freezer', equipment_type: 'walkin_freezer', current_temp: -19.4, judged: true }]);
+  });
+
+  it('lets a person say which value is the product temperature', async () => {
+    await page.goto('/connect');
+    await page.getByRole('button', { name: /Something else/ }).click();
+    await post(await copied(), JSON.stringify({ id: 'odd-1', probeA: 38.3, probeB: 71 }));
+    const card = page.locator('[data-sender="odd-1"]');
+    await card.getByRole('button', { name: /probeA/ }).click();
+    await card.getByRole('button', { name: '°F' }).click();
+    await card.getByText('3.5', { exact: false }).first().waitFor();
+    await card.getByLabel('Name').fill('Milk cooler');
+    await card.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('heading', { name: 'Milk cooler' }).waitFor();
+    await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Milk')).data.devices[0]?.current_temp).toBeCloseTo(3.5, 2);
+  });
+
+  it('accepts many at once, and by a list', async () => {
+    await page.goto('/connect?with=chirpstack');
+    await page.getByText('its key was shown when it was made').waitFor();
+    await page.getByRole('button', { name: 'Make a new key' }).click();
+    const url = await copied();
+    for (let i = 2; i < 6; i++) await post(url, uplink(`24e124136b00000${i}`, `Probe ${i}`, { temperature: i }));
+    await page.getByText('4 devices are waiting').waitFor();
+    await page.goto('/');
+    await page.getByRole('link', { name: /4 new devices are waiting/ }).click();
+    await page.getByRole('button', { name: 'Accept by list' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('List').fill('24e124136b000002,Salad bar,walkin_cooler\n24e124136b000003,Fish counter,fish_cooler\nnobody,X');
+    await dialog.getByText('2 devices of this list are waiting.').waitFor();
+    await visitor.fine('a list that says which is which');
+    await dialog.getByRole('button', { name: 'Accept 2 devices' }).click();
+    await page.getByText('2 devices are waiting').waitFor();
+    await page.getByRole('button', { name: 'Accept all 2' }).click();
+    await expect.poll(async () => (await api.send('GET', '/v1/devices')).data.pagination.total).toBe(6);
+    expect((await api.send('GET', '/v1/devices?q=Fish')).data.devices[0]).toMatchObject({ equipment_type: 'fish_cooler', current_temp: 3 });
+  });
+
+  it('takes a sender for a device that was registered before', async () => {
+    await api.send('POST', '/v1/devices', { serial: 'PLAN-1', name: 'Planned cooler', equipment_type: 'walkin_cooler' });
+    await page.goto('/connect');
+    await page.getByRole('button', { name: /Python/ }).click();
+    const url = /urlopen\("([^"]+)"/.exec(await copied())![1]!;
+    await post(url, JSON.stringify({ id: 'board-7', temperature: 2.5 }));
+    const card = page.locator('[data-sender="board-7"]');
+    await card.getByLabel('This is').selectOption('PLAN-1');
+    await visitor.fine('a sender for a device that exists');
+    await card.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('heading', { name: 'Planned cooler' }).waitFor();
+    await expect.poll(async () => (await api.send('GET', '/v1/devices/PLAN-1')).data.device.current_temp).toBe(2.5);
+  });
+});

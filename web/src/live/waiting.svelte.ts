@@ -1,0 +1,36 @@
+// Senders that wait to be accepted: how many, and of which sources. There is no event
+// for them, so they are asked for while somebody looks.
+import { api, ask, type Schemas } from '../api/client';
+
+export type Source = Schemas['SourceJSON'];
+
+/** sources lists where readings come from. */
+export async function sources(): Promise<Source[]> {
+  return (await ask(api.GET('/v1/sources'))).sources;
+}
+
+/** held is one page of the senders of a source that wait. */
+export async function held(id: number, perPage = 100, page = 1) {
+  return ask(api.GET('/v1/sources/{id}/held', { params: { path: { id: String(id) }, query: { page, per_page: perPage } } }));
+}
+
+/** waitingNow counts all senders that wait. */
+export async function waitingNow(): Promise<number> {
+  const totals = await Promise.all((await sources()).map(async (s) => (await held(s.id, 1)).pagination.total ?? 0));
+  return totals.reduce((a, b) => a + b, 0);
+}
+
+/** every calls f now and every so many ms while the page is seen; the returned function ends it. */
+export function every(ms: number, f: () => Promise<unknown>): () => void {
+  let over = false;
+  let timer: ReturnType<typeof setTimeout>;
+  const turn = async () => {
+    if (document.visibilityState === 'visible') await f().catch(() => {}); // asked again next time
+    if (!over) timer = setTimeout(turn, ms);
+  };
+  void turn();
+  return () => {
+    over = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { kinds } from './kinds';
+import { bindingsOf, guess, recognised, valuesOf, type Sender } from './senders';
+
+const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
+  ({
+    external_id: id, label: `Probe ${id}`, suggested_serial: id.toUpperCase(), sample: '', reason: '', payloads: 1, bytes: 1, first_at: '', last_at: '',
+    preview: { template: 'auto', ignored: false, problem: null, items: [{ external_id: id, label: '', values, readings: [{ measurements: temperature == null ? {} : { product_zone_temp: temperature } }] }] },
+  }) as unknown as Sender;
+
+describe('what to copy', () => {
+  test.each(kinds.map((k) => [k.slug, k] as const))('%s names the server and the key', (_, k) => {
+    const steps = k.steps('https://cold.example:8443', 'in_KEY');
+    const text = steps.flatMap((s) => s.copy ?? []).map((c) => c.text).join('\n');
+    expect(text).toContain('in_KEY');
+    expect(text).toContain('cold.example');
+    expect(text).toContain('8443');
+  });
+});
+
+describe('senders', () => {
+  test('what they measure', () => {
+    const s = sender('a1', -19.4, { 'payload.object.temperature': -19.4, 'payload.object["door count"]': 3 });
+    expect(recognised(s)).toBe(-19.4);
+    expect(valuesOf(s).map((v) => v.name)).toEqual(['temperature', 'door count']);
+  });
+  test.each([[-19.4, 'walkin_freezer'], [3, 'walkin_cooler'], [22, 'other'], [null, 'other']])('%s °C is probably %s', (t, want) => expect(guess(t)).toBe(want));
+  test('a list says which is which', () => {
+    const waiting = [sender('a1', -19.4), sender('b2', 3)];
+    const { bindings, unknown } = bindingsOf('external_id,name,equipment_type\nA1,Back freezer,walkin_freezer,WIF-1\nb2\nc3,Nobody\n', waiting);
+    expect(bindings).toEqual([
+      { external_id: 'a1', device_serial: 'WIF-1', name: 'Back freezer', equipment_type: 'walkin_freezer' },
+      { external_id: 'b2', device_serial: 'B2', name: 'Probe b2', equipment_type: 'walkin_cooler' },
+    ]);
+    expect(unknown).toEqual(['c3']);
+  });
+});

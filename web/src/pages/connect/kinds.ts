@@ -1,0 +1,180 @@
+// What people own, and what each of them needs to be told. Pure: the server's address
+// and the source's key are arguments.
+export interface Copied {
+  label: string;
+  text: string;
+}
+
+export interface Kind {
+  slug: string;
+  label: string;
+  hint: string;
+  /** The built-in template by which its payloads are read. */
+  template: string;
+  /** What to do, in order; `copy` follows the step that needs it. */
+  steps(server: string, key: string): { text: string; copy?: Copied[] }[];
+}
+
+const inbox = (server: string, key: string) => `${server}/in/${key}`;
+
+/** influx is what clients of InfluxDB are told. */
+const influx = (server: string, key: string) => {
+  const url = new URL(server);
+  const tls = url.protocol === 'https:';
+  return { url, tls, port: url.port || (tls ? '443' : '80'), key };
+};
+
+export const kinds: Kind[] = [
+  {
+    slug: 'esp32',
+    label: 'ESP32 or Arduino',
+    hint: 'A board with a probe',
+    template: 'auto',
+    steps: (server, key) => [
+      {
+        text: 'Flash this sketch, with your Wi-Fi and your probe filled in. Give every board an id of its own.',
+        copy: [
+          {
+            label: 'Sketch',
+            text: `#include <WiFi.h>
+#include <HTTPClient.h>
+
+void setup() {
+  WiFi.begin("YOUR-WIFI", "YOUR-PASSWORD");
+  while (WiFi.status() != WL_CONNECTED) delay(250);
+}
+
+void loop() {
+  float temperature = -19.4;  // read your probe here
+  HTTPClient http;
+  http.begin("${inbox(server, key)}");
+  int status = http.POST(String("{\\"id\\":\\"back-freezer\\",\\"temperature\\":") + String(temperature, 1) + "}");
+  http.end();
+  delay(status == 200 ? 60000 : 10000);
+}`,
+          },
+        ],
+      },
+    ],
+  },
+  {
+    slug: 'chirpstack',
+    label: 'ChirpStack',
+    hint: 'LoRaWAN sensors, version 4',
+    template: 'chirpstack-v4',
+    steps: (server, key) => [
+      { text: 'In ChirpStack, open your application, then Integrations, and add HTTP.' },
+      { text: 'Payload encoding: JSON. Event endpoint URL:', copy: [{ label: 'URL', text: inbox(server, key) }] },
+    ],
+  },
+  {
+    slug: 'tts',
+    label: 'The Things Stack',
+    hint: 'LoRaWAN sensors, version 3',
+    template: 'tts-v3',
+    steps: (server, key) => [
+      { text: 'In the console, open your application, then Integrations, Webhooks, and add a custom webhook.' },
+      { text: 'Format: JSON. Enable the uplink message. Base URL:', copy: [{ label: 'URL', text: inbox(server, key) }] },
+    ],
+  },
+  {
+    slug: 'shelly',
+    label: 'Shelly',
+    hint: 'H&T, Plus and Pro over Wi-Fi',
+    template: 'shelly',
+    steps: (server, key) => [
+      { text: 'Generation 1 (H&T): in Internet & Security, under I/O URL actions, set “Report sensor values” to:', copy: [{ label: 'URL, generation 1', text: inbox(server, key) }] },
+      { text: 'Plus, Pro and newer: in Actions, add one for a change of temperature, with this URL. Give every Shelly an id of its own.', copy: [{ label: 'URL, generation 2 and newer', text: `${inbox(server, key)}?id=shelly-back-freezer&temp=\${ev.tC}` }] },
+    ],
+  },
+  {
+    slug: 'home-assistant',
+    label: 'Home Assistant',
+    hint: 'Zigbee, Z-Wave, ESPHome: whatever it knows',
+    template: 'auto',
+    steps: (server, key) => {
+      const to = influx(server, key);
+      return [
+        {
+          text: 'Add this to configuration.yaml, choose the sensors of your refrigerators, and restart Home Assistant.',
+          copy: [
+            {
+              label: 'configuration.yaml',
+              text: `influxdb:
+  api_version: 2
+  host: ${to.url.hostname}
+  port: ${to.port}
+  ssl: ${to.tls}
+  organization: rimewatch
+  bucket: rimewatch
+  token: ${key}
+  include:
+    entity_globs:
+      - sensor.*fridge*
+      - sensor.*freezer*`,
+            },
+          ],
+        },
+      ];
+    },
+  },
+  {
+    slug: 'telegraf',
+    label: 'Telegraf',
+    hint: 'Modbus, SNMP, OPC UA controllers',
+    template: 'auto',
+    steps: (server, key) => [
+      {
+        text: 'Add this output to telegraf.conf and restart Telegraf.',
+        copy: [
+          {
+            label: 'telegraf.conf',
+            text: `[[outputs.influxdb_v2]]
+  urls = ["${server}"]
+  token = "${key}"
+  organization = "rimewatch"
+  bucket = "rimewatch"`,
+          },
+        ],
+      },
+    ],
+  },
+  {
+    slug: 'curl',
+    label: 'curl',
+    hint: 'Try it from a shell',
+    template: 'auto',
+    steps: (server, key) => [{ text: 'Paste this into a terminal.', copy: [{ label: 'Command', text: `curl -d '{"id":"back-freezer","temperature":-19.4}' ${inbox(server, key)}` }] }],
+  },
+  {
+    slug: 'python',
+    label: 'Python',
+    hint: 'A script of your own',
+    template: 'auto',
+    steps: (server, key) => [
+      {
+        text: 'Send a reading like this, with an id for every device.',
+        copy: [
+          {
+            label: 'Script',
+            text: `import json, urllib.request
+
+reading = {"id": "back-freezer", "temperature": -19.4}
+urllib.request.urlopen("${inbox(server, key)}", json.dumps(reading).encode(), timeout=10)`,
+          },
+        ],
+      },
+    ],
+  },
+  {
+    slug: 'other',
+    label: 'Something else',
+    hint: 'Whatever can send JSON to a URL',
+    template: 'auto',
+    steps: (server, key) => [
+      { text: 'Let it send JSON by POST, or values as parameters of a GET, to this URL. A name ending in “temperature” and an id of the device are enough.', copy: [{ label: 'URL', text: inbox(server, key) }] },
+    ],
+  },
+];
+
+export const kindOf = (slug: string) => kinds.find((k) => k.slug === slug);
