@@ -33,10 +33,11 @@ export function slotted(buckets: { at: string; product_zone_temp?: { min: number
 
 /** strip returns the worst condition of each cell's time, `calm` where there was
  * no alert; null is a gap. */
-export function strip(day: Day, alerts: Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'>[], calm: 'ok' | 'unjudged' = 'ok', cells = 48): (Condition | null)[] {
+export function strip(day: Day, alerts: (Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'> & Partial<Pick<Alert, 'suppressed_by'>>)[], calm: 'ok' | 'unjudged' = 'ok', cells = 48): (Condition | null)[] {
   const per = day.slots.length / cells;
   const out: (Condition | null)[] = [];
-  const spans = alerts.map((a) => ({
+  // What another alert explains says nothing of its own.
+  const spans = alerts.filter((a) => a.suppressed_by == null).map((a) => ({
     from: startOf(a),
     to: a.resolved_at ? Date.parse(a.resolved_at) : Infinity,
     condition: conditionOfAlert(a),

@@ -111,6 +111,18 @@ export function exact(at: number, zone: string): string {
   return `${f.format(at)} (${zone})`;
 }
 
+/** localTime is a moment as an input of kind datetime-local takes it: "2026-11-20T19:47". */
+export function localTime(at: number, zone: string): string {
+  const p = Object.fromEntries(new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).formatToParts(at).map((x) => [x.type, x.value]));
+  return `${p.year}-${p.month}-${p.day}T${p.hour}:${p.minute}`;
+}
+
+/** moment is when the clocks of a zone show a local time, ms. */
+export function moment(local: string, zone: string): number {
+  const guess = Date.parse(local + 'Z');
+  return guess - (Date.parse(localTime(guess, zone) + 'Z') - guess);
+}
+
 /** count: "1 device", "12 devices", "10,000 devices". */
 export function count(n: number, one: string, many = one + 's'): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;

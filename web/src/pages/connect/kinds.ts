@@ -1,4 +1,4 @@
-// What people own, and what each of them needs to be told. Pure: the server's address
+// What people own, and what has to be entered there. Pure: the server's address
 // and the source's key are arguments.
 export interface Copied {
   label: string;
@@ -17,7 +17,7 @@ export interface Kind {
 
 const inbox = (server: string, key: string) => `${server}/in/${key}`;
 
-/** influx is what clients of InfluxDB are told. */
+/** influx is the address and key in the parts that clients of InfluxDB ask for. */
 const influx = (server: string, key: string) => {
   const url = new URL(server);
   const tls = url.protocol === 'https:';

@@ -1,0 +1,102 @@
+// Triage: the worst first, what is explained under its cause, one thumb, many at once,
+// until a time; and what an owner does who leaves.
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let api: Api;
+
+const hot = 13; // °C above its limit is critical for a walk-in freezer
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  const office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  for (const [serial, name, t] of [['A-1', 'Warm freezer', -13.5], ['A-2', 'Hot freezer', hot], ['A-3', 'Other warm freezer', -14]] as const) {
+    await api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400 });
+    await api.history(serial, Array.from({ length: 75 }, () => t));
+  }
+  visitor = await Visitor.arrive(browser, server, phone);
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(({ task }) => visitor.quiet(task.name));
+
+const dialog = () => page.getByRole('dialog');
+const alerts = async () => (await api.send('GET', '/v1/alerts')).data.alerts as { id: number; device_name: string; acknowledged_at: string | null; acknowledgement_expires_at: string | null; note: string | null }[];
+
+describe('the list', () => {
+  it('has the worst first and takes a thumb', async () => {
+    await page.goto('/alerts');
+    await page.locator('[data-alert]').first().waitFor();
+    expect(await page.locator('[data-alert]').first().textContent()).toContain('Hot freezer');
+    await visitor.fine('the list on a phone');
+    const button = page.getByRole('button', { name: /^Acknowledge .*, Hot freezer$/ });
+    expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    await button.click();
+    await expect.poll(async () => (await alerts()).find((a) => a.device_name === 'Hot freezer')!.acknowledged_at).not.toBeNull();
+    await button.waitFor({ state: 'detached' });
+    // What somebody deals with comes after what nobody does.
+    await expect.poll(() => page.locator('[data-alert]').last().textContent()).toContain('Hot freezer');
+  });
+
+  it('acknowledges everything with one note', async () => {
+    await page.getByRole('button', { name: 'Acknowledge all' }).click();
+    await dialog().getByLabel('Note').fill('Van is on its way');
+    await visitor.fine('acknowledging everything');
+    await dialog().getByRole('button', { name: 'Acknowledge all' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    const list = await alerts();
+    expect(list.every((a) => a.acknowledged_at)).toBe(true);
+    expect(list.filter((a) => a.note === 'Van is on its way').length).toBe(2);
+  });
+});
+
+describe('one alert', () => {
+  it('has its chart', async () => {
+    await page.locator('[data-alert]').filter({ hasText: 'Hot freezer' }).click();
+    await page.getByRole('region', { name: 'Chart of the hours around it' }).locator('canvas').waitFor();
+    await visitor.fine('an alert with its chart');
+  });
+
+  it('is snoozed until a time on the clock of the site', async () => {
+    await page.getByRole('button', { name: 'Acknowledged' }).click();
+    await dialog().getByLabel('For').selectOption({ label: 'Until a time' });
+    const until = new Date(Date.now() + 26 * 3_600_000);
+    const local = until.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).slice(0, 16).replace(' ', 'T');
+    await dialog().getByLabel('Until').fill(local);
+    await visitor.fine('until a time');
+    await dialog().getByRole('button', { name: 'Acknowledge' }).click();
+    await expect.poll(async () => Date.parse((await alerts()).find((a) => a.device_name === 'Hot freezer')!.acknowledgement_expires_at!)).toBeGreaterThan(until.getTime() - 120_000);
+  });
+});
+
+describe('an owner who leaves', () => {
+  it('takes everything along', async () => {
+    await page.goto('/settings/general');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export everything' }).click()]);
+    expect((await readFile(await download.path(), 'latin1')).startsWith('PK')).toBe(true);
+  });
+
+  it('deletes the workspace by its name, and keeps it after all', async () => {
+    await page.getByRole('button', { name: 'Delete the workspace' }).click();
+    const go = dialog().getByRole('button', { name: 'Delete in 7 days' });
+    expect(await go.isDisabled()).toBe(true);
+    await dialog().getByLabel(/Type its name/).fill('Corner Shop');
+    await visitor.fine('deleting a workspace');
+    await go.click();
+    await page.getByText(/This workspace is erased on/).waitFor();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Delete the workspace' }).waitFor();
+  });
+});

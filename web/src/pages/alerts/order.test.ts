@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../api/client';
+import { entriesOf } from './order';
+
+const alert = (id: number, more: Partial<Alert> = {}): Alert =>
+  ({ id, type: 'high_temperature', severity: 'warning', status: 'active', prediction: null, acknowledged_at: null, suppressed_by: null, condition_started_at: null, triggered_at: `2026-11-20T10:${10 + id}:00Z`, ...more }) as Alert;
+const ids = (list: Alert[], sorted = true) => entriesOf(list, sorted).map((e) => [e.alert.id, ...e.explains.map((x) => x.id)]);
+
+describe('the order of alerts', () => {
+  test('critical before warning before offline, acknowledged last, the longest first', () => {
+    expect(ids([alert(1, { acknowledged_at: 'x', severity: 'critical' }), alert(2, { type: 'device_offline' }), alert(4), alert(3), alert(5, { severity: 'critical' })])).toEqual([[5], [3], [4], [2], [1]]);
+  });
+  test('what is explained is folded under its cause, and under the cause of that', () => {
+    expect(ids([alert(1, { suppressed_by: 2 }), alert(2), alert(3, { suppressed_by: 1 })])).toEqual([[2, 1, 3]]);
+  });
+  test('a cause that is not in the list folds nothing, and a circle loses nobody', () => {
+    expect(ids([alert(1, { suppressed_by: 9 }), alert(2)])).toEqual([[2], [1]]);
+    expect(ids([alert(1, { suppressed_by: 2 }), alert(2, { suppressed_by: 1 })]).flat().toSorted()).toEqual([1, 2]);
+  });
+  test('the past stays in order of time', () => expect(ids([alert(1), alert(5, { severity: 'critical' })], false)).toEqual([[1], [5]]));
+});
