@@ -99,9 +99,14 @@ func FuzzDecodeReading(f *testing.F) {
 		r.Values[0] = 1.0 / 3
 		f.Add(chunk.AppendReading(nil, &r, 0), int64(0))
 	}
+	f.Add([]byte{0xff}, int64(0))
 	f.Fuzz(func(t *testing.T, b []byte, base int64) {
 		var r, again rimewatch.Reading
 		n, err := chunk.DecodeReading(b, &r, rimewatch.Time(base))
+		skipped, skipErr := chunk.SkipReading(b)
+		if (err == nil) != (skipErr == nil) || err == nil && skipped != n {
+			t.Fatalf("decoded %d bytes (%v), passed over %d (%v)", n, err, skipped, skipErr)
+		}
 		if err != nil {
 			return
 		}

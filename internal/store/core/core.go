@@ -19,7 +19,8 @@
 // The disk is the only thing that has to be crash-safe. At the start the log is
 // replayed into the heads; a row whose device has a seal mark at or after its
 // commit is in a chunk already. Whatever the moment of a crash, a reading is
-// therefore in exactly one of the two places.
+// therefore in exactly one of the two places. Several workers replay it at once,
+// each for its own devices; a step of the clock waits for all of them.
 //
 // # Locks
 //
