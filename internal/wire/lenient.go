@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -166,23 +167,34 @@ func nearMiss(name []byte) string {
 		return ""
 	}
 	folded := fold(string(name))
-	for _, known := range keyNames {
-		if known == "" {
-			continue
-		}
-		apart := 2
-		if len(folded) < 8 {
-			apart = 1
-		}
-		if distance(folded, fold(known), apart) <= apart {
-			return known
+	apart := 2
+	if len(folded) < 8 {
+		apart = 1
+	}
+	for key, known := range foldedNames {
+		if known != "" && distance(folded, known, apart) <= apart {
+			return keyNames[key]
 		}
 	}
 	return ""
 }
 
+// foldedNames are keyNames as nearMiss compares them.
+var foldedNames = func() (names [numKeys]string) {
+	for key, name := range keyNames {
+		names[key] = fold(name)
+	}
+	return names
+}()
+
+// fold returns a name in lower case, without the signs that part its words.
 func fold(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 // distance is the number of bytes to insert, delete or replace that make a into b
@@ -191,9 +203,10 @@ func distance(a, b string, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	var room [longestKey + 1]int
+	row := room[:0]
+	for j := range len(b) + 1 {
+		row = append(row, j)
 	}
 	for i := range len(a) {
 		before := row[0]

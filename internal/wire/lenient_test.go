@@ -63,3 +63,15 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestNearMissIsCheap: a body may hold a hundred thousand foreign names, and a
+// device may send some with every reading.
+func TestNearMissIsCheap(t *testing.T) {
+	name := []byte("Kettle_Colour")
+	if nearMiss(name) != "" || nearMiss([]byte("Product-Zone-Tmp")) != "product_zone_temp" {
+		t.Fatal("near misses are not what they were")
+	}
+	if n := testing.AllocsPerRun(100, func() { nearMiss(name) }); n > 2 {
+		t.Errorf("a foreign name costs %v allocations, want its folded form alone", n)
+	}
+}
