@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // volatile are the parts of answers that may differ from one moment to the next.
@@ -54,16 +57,17 @@ func TestRestart(t *testing.T) {
 		}
 		return all
 	}
+	moment := s.stop() // what is so many seconds old is as old afterwards
 	before := shot(n)
 	s.client.CloseIdleConnections()
 	if err := s.app.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, inside(dir))
+	again := start(t, inside(dir), stopped(moment))
 	m := &tenant{service: again, id: n.id, full: n.full, feed: n.feed, read: n.read}
 	for p, text := range shot(m) {
 		if text != before[p] {
-			t.Errorf("%s has changed:\n%s\n%s", p, clip([]byte(before[p])), clip([]byte(text)))
+			t.Errorf("%s has changed (-before +after):\n%s", p, cmp.Diff(strings.Split(before[p], ","), strings.Split(text, ",")))
 		}
 	}
 	a := again.do(t, request{method: "POST", path: "/v1/readings", token: n.feed, body: odd})

@@ -108,6 +108,14 @@ func inside(dir string) option { return func(_ *service, c *app.Config) { c.Data
 // later sets its clock ahead.
 func later(d time.Duration) option { return func(s *service, _ *app.Config) { s.advance(d) } }
 
+// stopped gives a service a clock that stands still until it is moved.
+func stopped(at time.Time) option {
+	return func(s *service, _ *app.Config) {
+		s.begun = at
+		s.still.Store(true)
+	}
+}
+
 // patience is how long anything may take that is not about time: the race
 // detector is slow and the machine may be busy. What does not happen at all
 // fails all the same.
@@ -148,6 +156,14 @@ func (s *service) now() time.Time {
 		return s.begun.Add(time.Duration(s.ahead.Load()))
 	}
 	return time.Now().Add(time.Duration(s.ahead.Load()))
+}
+
+// stop lets the clock stand still from now on and returns what it says.
+func (s *service) stop() time.Time {
+	at := s.now()
+	s.ahead.Store(int64(at.Sub(s.begun)))
+	s.still.Store(true)
+	return at
 }
 
 func (s *service) moment() rimewatch.Time     { return rimewatch.TimeOf(s.now()) }
