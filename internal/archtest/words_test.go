@@ -39,6 +39,9 @@ var awkward = []*regexp.Regexp{
 // TestPlainEnglish: what people read (the web UI, the documents, the policies,
 // messages, errors and help) has none of the wordings that were once translated.
 func TestPlainEnglish(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every line, on one goroutine")
+	}
 	read := 0
 	check := func(path string, line int, text string) {
 		read++

@@ -117,7 +117,11 @@ func TestStartRefuses(t *testing.T) {
 // TestPredictionAtStart: who looks at a fresh demo finds the failing condenser
 // predicted, days ahead, from history that was imported a moment ago.
 func TestPredictionAtStart(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed})
 		if err != nil {
 			t.Fatal(err)

@@ -68,6 +68,7 @@ var freezerMatrix = []matrixRow{
 }
 
 func TestFaultMatrix(t *testing.T) {
+	long(t)
 	onset := testStart + 2*rimewatch.Day
 	run := func(faults ...Fault) summary {
 		return summarise(typicalUnit(t, "walkin_freezer", Config{Faults: faults}), onset, onset+84*rimewatch.Hour)
@@ -108,6 +109,7 @@ func TestFaultMatrix(t *testing.T) {
 // The signs of the slow faults hold for every type that the model was fitted
 // to: these are what a diagnosis may rely on.
 func TestFaultSignsInEveryType(t *testing.T) {
+	long(t)
 	type signs struct {
 		fault                    string
 		discharge, suction, amps band
@@ -161,6 +163,7 @@ func TestFaultSignsInEveryType(t *testing.T) {
 // A door left open and a power failure must reach the product's limit in every
 // type, within the hours in which somebody can still act.
 func TestFastFaultsReachTheLimit(t *testing.T) {
+	long(t)
 	for _, equipment := range FittedEquipment() {
 		limits := rimewatch.LimitsFor(equipment, nil)
 		for _, fault := range []string{"door", "power", "stuck_off", "evaporator_fan"} {
