@@ -84,3 +84,15 @@ func TestConditionOf(t *testing.T) {
 		}
 	}
 }
+
+func TestEditDistance(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"kitten", "sitting", 3}, {"humidity", "humidty", 1}, {"power", "powerw", 1}, {"abc", "", 3}, {"x", long, 99}} {
+		if got := rimewatch.EditDistance(c.a, c.b); got != c.want {
+			t.Errorf("the distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func NearestEquipment(text string) *Equipment {
 	for i := range equipmentTypes {
 		e := &equipmentTypes[i]
 		for _, name := range [...]string{letters(e.Slug), letters(e.Label)} {
-			if d := editDistance(want, name); d < least || (d == least && best == nil) {
+			if d := EditDistance(want, name); d < least || (d == least && best == nil) {
 				best, least = e, d
 			}
 		}
@@ -100,12 +100,13 @@ func NearestEquipment(text string) *Equipment {
 	return best
 }
 
-// editDistance is the number of letters to insert, delete or replace that turns
-// a into b (Levenshtein, 1966).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// EditDistance returns the number of bytes to insert, delete or replace that turns
+// a into b (Levenshtein, 1966). It allocates only for a b longer than 63 bytes.
+func EditDistance(a, b string) int {
+	var room [64]int
+	row := room[:0]
+	for j := range len(b) + 1 {
+		row = append(row, j)
 	}
 	for i := range len(a) {
 		diagonal := row[0]

@@ -172,7 +172,10 @@ func nearMiss(name []byte) string {
 		apart = 1
 	}
 	for key, known := range foldedNames {
-		if known != "" && distance(folded, known, apart) <= apart {
+		if d := len(folded) - len(known); known == "" || d > apart || -d > apart {
+			continue
+		}
+		if rimewatch.EditDistance(folded, known) <= apart {
 			return keyNames[key]
 		}
 	}
@@ -195,30 +198,4 @@ func fold(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, name)
-}
-
-// distance is the number of bytes to insert, delete or replace that make a into b
-// (Levenshtein), or more than most.
-func distance(a, b string, most int) int {
-	if d := len(a) - len(b); d > most || -d > most {
-		return most + 1
-	}
-	var room [longestKey + 1]int
-	row := room[:0]
-	for j := range len(b) + 1 {
-		row = append(row, j)
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -53,17 +53,6 @@ func TestLenient(t *testing.T) {
 	})
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"kitten", "sitting", 3}, {"humidity", "humidty", 1}, {"power", "powerw", 1}, {"abc", "", 3}} {
-		if got := distance(c.a, c.b, 5); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 // TestNearMissIsCheap: a body may hold a hundred thousand foreign names, and a
 // device may send some with every reading.
 func TestNearMissIsCheap(t *testing.T) {

@@ -218,10 +218,7 @@ func (c *Chunk) each(column, n int, yield func(at int, x []int64)) error {
 	return readInts(c.columns[column], n, yield)
 }
 
-// Len is the number of readings.
-func (c *Chunk) Len() int { return c.n }
-
-// Times appends the Len times of measurement, ascending.
+// Times appends the times of measurement, ascending.
 func (c *Chunk) Times(dst []rimewatch.Time) ([]rimewatch.Time, error) {
 	dst, out := grow(dst, c.n)
 	sorted, last := true, rimewatch.Time(math.MinInt64)

@@ -47,9 +47,6 @@ func checkChunk(t failer, rs []rimewatch.Reading) {
 	if err != nil {
 		t.Fatal("Open:", err)
 	}
-	if c.Len() != len(rs) {
-		t.Fatal("Len:", c.Len(), "want", len(rs))
-	}
 	got, err := c.Readings(make([]rimewatch.Reading, 1))
 	if err != nil || len(got) != len(rs)+1 {
 		t.Fatal("Readings:", len(got), err)
@@ -236,10 +233,10 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Len() > chunk.MaxReadings {
-			t.Fatal("too many readings:", c.Len())
-		}
 		times, errTimes := c.Times(nil)
+		if len(times) > chunk.MaxReadings {
+			t.Fatal("too many readings:", len(times))
+		}
 		rs, err := c.Readings(nil)
 		for f := range rimewatch.MaxFields {
 			values, errField := c.Field(f, nil)

@@ -3,7 +3,6 @@ package chunk
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -46,9 +45,6 @@ func (a *Aggregate) Merge(o Aggregate) {
 	}
 }
 
-// Mean is the average, NaN when Count is 0.
-func (a *Aggregate) Mean() float64 { return a.Sum / float64(a.Count) }
-
 // Summary of the readings of a chunk: what most questions need.
 type Summary struct {
 	Count       int64
@@ -81,23 +77,6 @@ func (s *Summary) Add(r *rimewatch.Reading) {
 	s.Count++
 	for f, v := range r.All() {
 		s.at(f).Add(v)
-	}
-}
-
-// Merge takes in what o has summed up.
-func (s *Summary) Merge(o *Summary) {
-	switch {
-	case o.Count == 0:
-		return
-	case s.Count == 0:
-		*s = *o
-		s.Fields = slices.Clone(o.Fields)
-		return
-	}
-	s.First, s.Last = min(s.First, o.First), max(s.Last, o.Last)
-	s.Count += o.Count
-	for f, a := range o.Fields {
-		s.at(rimewatch.Field(f)).Merge(a)
 	}
 }
 
