@@ -138,7 +138,7 @@ func (c *Copy) ReadTables(_ context.Context, f func(tables.Conn) error) error {
 // Rows reads a slice of a table (tables.Table.Rows). Segments are put together
 // again: a chunk whose segments are damaged comes with what is left of it.
 func (c *Copy) Rows(ctx context.Context, t *tables.Table, after []int64, yield func(row []any, key []int64) error) error {
-	columns, key := "", ""
+	var columns, key string
 	switch t.Name {
 	case "reading_chunk":
 		columns, key = spanColumns+", device_id, summary", "device_id, to_at, young, segment"
