@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 clean
+.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults clean
 
 all: build
 
@@ -115,6 +115,11 @@ fleet: ## a thousand device-months of healthy units, which must not raise critic
 
 kill9: ## a hundred rounds of kill -9 under load
 	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=100 $(GO) test -race -run TestKill9 -count 1 -timeout 60m ./e2e
+
+# Such as FAULT='full disk' for those with this in their name.
+FAULT ?=
+faults: ## every fault the service must hold under, a line about each: 20 minutes at most
+	$(GO) run ./e2e/faults $(if $(FAULT),'$(FAULT)')
 
 clean:
 	rm -rf bin screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))

@@ -115,7 +115,12 @@ type killer struct {
 }
 
 func newKiller(t *testing.T, flags ...string) *killer {
-	k := &killer{bin: program(t), data: filepath.Join(t.TempDir(), "data")}
+	return newKillerAt(t, filepath.Join(t.TempDir(), "data"), flags...)
+}
+
+// newKillerAt is newKiller with a data directory.
+func newKillerAt(t *testing.T, data string, flags ...string) *killer {
+	k := &killer{bin: program(t), data: data}
 	k.flags = append([]string{"--data", k.data}, flags...)
 	out, err := exec.Command(k.bin, append([]string{"token", "create", "--workspace", "W", "--create", "--name", "kill9"}, k.flags...)...).Output()
 	if err != nil {

@@ -77,6 +77,7 @@ var may = map[string][]string{
 	"internal/archtest":          nil,
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/postgres/pgtest", "internal/store/sqlite", "internal/ingest"},
 	"e2e":                        {"client"},
+	"e2e/faults":                 {},
 
 	"internal/store/postgres":        {"internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/postgres/pgtest": nil,

@@ -8,7 +8,7 @@ import (
 
 // Bound limits the connections of a listener that are open at a time, so that
 // descriptors are left for everything else. A connection beyond the limit takes
-// the place of one that is silent: one that has sent nothing before any other.
+// the place of one on which nothing moves, those that were never answered first.
 // Where all are busy, the new one is closed. most ≤ 0 means no limit.
 func Bound(l net.Listener, most int) net.Listener {
 	if most <= 0 {
@@ -30,7 +30,7 @@ type bounded struct {
 type boundedConn struct {
 	net.Conn
 	l      *bounded
-	number uint64        // in the order of arrival
+	number uint64        // of the newest connection when this one came or was seen to move; under l.mu
 	read   atomic.Uint32 // reads and writes that have moved bytes
 	wrote  atomic.Uint32
 	seen   uint64 // of both when it was last looked at; under l.mu
@@ -75,22 +75,24 @@ func (l *bounded) add(c *boundedConn) (victim *boundedConn, ok bool) {
 	return victim, true
 }
 
-// silent looks at some connections, in no order, for the oldest of those that have
-// sent nothing, or else for one on which nothing has moved since it was last
-// looked at; nil = there is none. Under mu.
+// silent looks at some connections, in no order, and returns the one that has been
+// still for longest; nil = none is. Time is counted in new connections, and one
+// that was answered before is given a whole turn of all places more. Under mu.
 func (l *bounded) silent() (victim *boundedConn) {
-	looked := 0
+	looked, least := 0, uint64(0)
 	for c := range l.open {
-		moved := uint64(c.read.Load())<<32 | uint64(c.wrote.Load())
-		switch {
-		case moved>>32 == 0:
-			if victim == nil || victim.read.Load() != 0 || c.number < victim.number {
-				victim = c
+		read, wrote := c.read.Load(), c.wrote.Load()
+		if moved := uint64(read)<<32 | uint64(wrote); moved != c.seen {
+			c.seen, c.number = moved, l.opened
+		} else {
+			number := c.number
+			if wrote > 0 {
+				number += uint64(l.most)
 			}
-		case moved == c.seen && victim == nil:
-			victim = c
+			if victim == nil || number < least {
+				victim, least = c, number
+			}
 		}
-		c.seen = moved
 		if looked++; looked == lookedAt {
 			break
 		}
