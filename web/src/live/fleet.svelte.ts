@@ -400,13 +400,15 @@ export function limited(l: Pick<Limits, 'temp_min' | 'temp_max' | 'critical_min'
   return [l.temp_min, l.temp_max, l.critical_min, l.critical_max].some((v) => v != null);
 }
 
+const natural = new Intl.Collator(undefined, { numeric: true }); // Freezer 2 before Freezer 10
+
 export function worstFirst(a: Unit, b: Unit): number {
   const x = a.next;
   const y = b.next;
   return (
     rank(x) - rank(y) ||
     since(x) - since(y) ||
-    x.device.name.localeCompare(y.device.name) ||
+    natural.compare(x.device.name, y.device.name) ||
     a.id - b.id
   );
 }

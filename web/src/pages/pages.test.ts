@@ -8,9 +8,12 @@ import { columnsFor, plan } from './wall/plan';
 const now = Date.parse('2026-11-20T20:00:00Z');
 const none = { q: '', site: '', type: '', state: '' };
 
+// An id of its own for every name.
+const siteID = (name: string) => name.length + 100 * Number(/\d+/.exec(name)?.[0] ?? 0);
+
 function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; alerts?: object[]; past?: object[] } = {}): Unit {
   const s = {
-    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', site: o.site ? { id: o.site.length, name: o.site, timezone: 'UTC' } : null },
+    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
     alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok',
   } as unknown as Snapshot;
   return { id, now: s, next: s } as Unit;
@@ -45,10 +48,17 @@ test('the lines of the last day follow the alerts', () => {
 describe('the wall', () => {
   test('attention first, then the sites, in even parts', () => {
     const units = [...Array.from({ length: 30 }, (_, i) => unit(i, { site: 'Mill', condition: i === 0 ? 'critical' : 'ok' })), unit(99)];
-    expect(plan(units, 'Needs attention', 'No site').map((s) => [s.title, s.units.length, s.part, s.parts])).toEqual([
+    expect(plan(units, 'Needs attention', 'No site', 'All sites').map((s) => [s.title, s.units.length, s.part, s.parts])).toEqual([
       ['Needs attention', 1, 1, 1], ['Mill', 15, 1, 2], ['Mill', 15, 2, 2], ['No site', 1, 1, 1],
     ]);
-    expect(plan([], 'a', 'b')).toEqual([]);
+    expect(plan([], 'a', 'b', 'c')).toEqual([]);
+  });
+  test('of a chain the sites instead of every device', () => {
+    const units = Array.from({ length: 80 }, (_, i) => unit(i, { site: `Shop ${Math.floor(i / 2)}`, condition: i === 6 ? 'critical' : 'ok' }));
+    const screens = plan(units, 'Needs attention', 'No site', 'All sites');
+    expect(screens.map((s) => [s.title, s.units.length, s.sites?.length])).toEqual([['Needs attention', 1, undefined], ['All sites', 0, 40]]);
+    expect(screens[1]!.sites!.slice(0, 4).map((s) => [s.name, s.worst, s.total])).toEqual([['Shop 3', 'critical', 2], ['Shop 0', 'ok', 2], ['Shop 1', 'ok', 2], ['Shop 2', 'ok', 2]]);
+    expect(screens[1]!.sites!.at(-1)!.name).toBe('Shop 39');
   });
   test('tiles keep their shape', () => {
     expect(columnsFor(1, 1920, 900)).toBe(1);

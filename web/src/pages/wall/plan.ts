@@ -1,18 +1,22 @@
 // What the wall shows, screen after screen: first whatever needs attention, then
 // every site, each in as many screens as it takes to keep the type large.
 import type { Unit } from '../../live/fleet.svelte';
+import { bySite, type SiteState } from '../../live/sites';
 
 export interface Screen {
   title: string;
   units: Unit[];
+  /** Instead of devices, where there are too many to show every one. */
+  sites?: SiteState[];
   /** 1-based, of how many with this title. */
   part: number;
   parts: number;
 }
 
 const most = 20; // tiles on a screen
+const manySites = 8; // of more sites a chain's wall shows the sites, not every device
 
-export function plan(units: Unit[], attention: string, noSite: string): Screen[] {
+export function plan(units: Unit[], attention: string, noSite: string, allSites: string): Screen[] {
   const out: Screen[] = [];
   const add = (title: string, list: Unit[]) => {
     const parts = Math.ceil(list.length / most);
@@ -29,6 +33,14 @@ export function plan(units: Unit[], attention: string, noSite: string): Screen[]
     else sites.set(name, [u]);
   }
   if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3));
+  if (sites.size > manySites) {
+    const rolled = bySite(units, noSite);
+    const onOne = most * 2;
+    const parts = Math.ceil(rolled.length / onOne);
+    const size = Math.ceil(rolled.length / parts);
+    for (let i = 0; i < parts; i++) out.push({ title: allSites, units: [], sites: rolled.slice(i * size, (i + 1) * size), part: i + 1, parts });
+    return out;
+  }
   for (const [name, list] of [...sites].sort(([a], [b]) => a.localeCompare(b))) add(name, list);
   return out;
 }

@@ -1,0 +1,65 @@
+// A chain: the sites first, the worst of them on top, and a wall that shows forty.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launch, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  const office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  const rows: string[] = [];
+  for (let i = 1; i <= 40; i++) {
+    await office.send('POST', '/v1/sites', { name: `Shop ${i}`, timezone: 'Europe/Berlin' });
+    for (let k = 1; k <= 2; k++) rows.push(`S${i}-${k},Cooler ${k},walkin_cooler,Shop ${i}`);
+  }
+  await api.import('serial,name,equipment_type,site\n' + rows.join('\n'));
+  const readings = rows.map((r) => ({ device_serial: r.split(',')[0], product_zone_temp: 3 }));
+  await api.send('POST', '/v1/readings/batch', { readings });
+  await api.send('PATCH', '/v1/devices/S17-2/heartbeat', { status: 'offline' });
+  visitor = await Visitor.arrive(browser, server);
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(({ task }) => visitor.quiet(task.name));
+
+describe('a chain', () => {
+  it('is looked at by site, the worst first', async () => {
+    await page.goto('/');
+    const sites = page.getByRole('region', { name: /^Sites/ });
+    await sites.getByRole('link').first().waitFor();
+    expect(await sites.getByRole('link').first().textContent()).toMatch(/Shop 17.*1 of 2 needs attention/);
+    expect(await sites.getByRole('link').nth(2).textContent()).toMatch(/^Shop 2\b/); // 1, 2, … 10
+    await visitor.fine('the sites of a chain');
+    await sites.getByRole('button', { name: 'Show all 40 sites' }).click();
+    await expect.poll(() => sites.getByRole('link').count()).toBe(40);
+    await sites.getByRole('link').first().click();
+    // The headline counts what the filter shows; the address has it.
+    await page.getByRole('heading', { name: '1 of 2 needs attention.' }).waitFor();
+    const { sites: list } = (await api.send('GET', '/v1/sites')).data;
+    const shop = list.find((s: { name: string }) => s.name === 'Shop 17');
+    expect(new URL(page.url()).searchParams.get('site')).toBe(String(shop.id));
+    expect((await api.send('GET', `/v1/devices?site_id=${shop.id}`)).data.pagination.total).toBe(2);
+  });
+
+  it('fits on the wall', async () => {
+    await page.goto('/wall');
+    await page.keyboard.press('ArrowRight');
+    const tiles = page.getByRole('listitem').filter({ hasText: /^\s*Shop/ });
+    await expect.poll(() => tiles.count()).toBe(40);
+    const smallest = await tiles.evaluateAll((all) => Math.min(...all.map((t) => parseFloat(getComputedStyle(t.querySelector('span')!).fontSize))));
+    expect(smallest).toBeGreaterThanOrEqual(12);
+    await visitor.fine('a wall of forty sites');
+  });
+});
