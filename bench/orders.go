@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -73,6 +74,13 @@ func obey(ctx context.Context, a *app.App, order string) error {
 	case "gc":
 		debug.FreeOSMemory()
 		fmt.Println("done")
+		return nil
+	case "mqtt":
+		_, port, err := net.SplitHostPort(a.MQTTAddr())
+		if err != nil {
+			return err
+		}
+		fmt.Println("done", port)
 		return nil
 	case "worst":
 		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
