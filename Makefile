@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults clean
+.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults release clean
 
 all: build
 
@@ -71,6 +71,7 @@ LONG = $(shell grep -rlE --include='*_test.go' 'testing\.Short|rapid\.Check' . |
 test: vet lint postgres mosquitto $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $(UNCHECKED) -timeout 15m ./...
 	$(GO) test -timeout 15m $(LONG)
+	cd tools/release && $(GO) test ./...
 
 vet:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -107,6 +108,12 @@ evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir 
 	nice -n 10 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
 	nice -n 10 ./bin/rimewatch evaluate --format dirty --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
 
+# The tool is a module of its own: what it needs is not the product's. TARGETS=linux/amd64 for one alone.
+TARGETS ?=
+release: $(if $(NPM),ui) ## Debian packages, tarballs, checksums and the bill of materials, in dist/
+	cd tools/release && $(GO) run . -version $(VERSION) $(if $(TARGETS),-targets $(TARGETS))
+	cd dist && sha256sum --check --quiet SHA256SUMS
+
 pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(GO) run ./internal/lab/plot/gen
 
@@ -122,4 +129,4 @@ faults: ## every fault the service must hold under, a line about each: 20 minute
 	$(GO) run ./e2e/faults $(if $(FAULT),'$(FAULT)')
 
 clean:
-	rm -rf bin screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))
+	rm -rf bin dist screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))
