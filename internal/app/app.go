@@ -250,7 +250,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if a.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return err
 	}
-	a.listener = shortpath.Bound(a.listener, connectionLimit(descriptorLimit()))
+	a.listener = shortpath.Bound(a.listener, connectionLimit(descriptorLimit())-a.mqttConnections())
 	hs := &http.Server{
 		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,

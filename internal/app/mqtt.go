@@ -30,8 +30,18 @@ func (a *App) setMQTT() {
 		},
 	})
 	if a.cfg.MQTTListen != "" || a.cfg.MQTTSListen != "" {
-		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: a.Sources, Open: a.openInlet, Now: a.now, Log: a.log})
+		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: a.Sources, Open: a.openInlet, Now: a.now, Log: a.log, Connections: a.mqttConnections()})
 	}
+}
+
+// mqttConnections returns how many of the connections that the process may have
+// are for MQTT, 0 = none or not known. Its clients stay connected; those of HTTP
+// mostly come and go.
+func (a *App) mqttConnections() int {
+	if a.cfg.MQTTListen == "" && a.cfg.MQTTSListen == "" {
+		return 0
+	}
+	return connectionLimit(descriptorLimit()) * 3 / 4
 }
 
 // openInlet finds the source of a secret that came over MQTT. A wrong one counts

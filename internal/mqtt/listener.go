@@ -35,7 +35,7 @@ type ListenerConfig struct {
 	Now      func() rimewatch.Time
 	Log      *slog.Logger
 	// Connections bounds those at one time, 0 = 50,000. No workspace has more than
-	// half of them, and no more than a tenth may be about to sign in.
+	// three quarters of them, and no more than a tenth may be about to sign in.
 	Connections int
 }
 
@@ -211,7 +211,7 @@ func (l *Listener) enter(s *session, clean bool) (known bool, refused packets.Co
 	switch {
 	case l.stopping:
 		return false, packets.ErrServerUnavailable
-	case l.spaces[space] >= l.cfg.Connections/2:
+	case l.spaces[space] >= l.cfg.Connections*3/4:
 		return false, packets.ErrQuotaExceeded
 	}
 	l.spaces[space]++
