@@ -143,8 +143,8 @@ var faultCases = []struct {
 	{"refrigerant_undercharge", "walkin_freezer", 20, "excessive_run_time high_discharge_temperature high_suction_temperature"},
 	{"refrigerant_undercharge", "walkin_cooler reach_in_cooler display_case_open vaccine_refrigerator", 20, "high_discharge_temperature high_suction_temperature"},
 	{"liquid_line_restriction", "", 20, "high_discharge_temperature high_suction_temperature"},
-	{"condenser_fouling", "walkin_freezer walkin_cooler display_case_open", 20, "high_discharge_temperature"},
-	{"condenser_fouling", "reach_in_cooler vaccine_refrigerator", 20, "high_amp_draw high_discharge_temperature"},
+	{"condenser_fouling", "walkin_freezer walkin_cooler display_case_open vaccine_refrigerator", 20, "high_discharge_temperature"},
+	{"condenser_fouling", "reach_in_cooler", 20, "high_amp_draw high_discharge_temperature"},
 	{"condenser_fan_failure", "walkin_freezer", 9, "high_temperature slow_recovery"}, // of the defrost at its onset
 	{"condenser_fan_failure", "display_case_open", 9, "high_temperature"},
 	{"condenser_fan_failure", "walkin_cooler reach_in_cooler", 9, ""},

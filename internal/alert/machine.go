@@ -293,12 +293,12 @@ func (s *State) judgeMachine(x *pass) {
 	if hasDischarge {
 		s.either(x, ruleDischarge, discharge, true, u.Agreed(unit.Discharge), relative)
 	}
-	if v, ok := x.value(rimewatch.AmpDraw); ok && (warm || (x.c.RatedAmps > 0 && !u.Slow())) {
+	if v, ok := x.calm(rimewatch.AmpDraw); ok && (warm || (x.c.RatedAmps > 0 && !u.Slow())) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
 		s.either(x, ruleAmps, v, true, u.Agreed(unit.Amps), relative && s.active&supply == 0)
 	}
-	if v, ok := x.value(rimewatch.VibrationLevel); ok && !u.Slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
+	if v, ok := x.calm(rimewatch.VibrationLevel); ok && !u.Slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, v)
 	}
 	if !warm {
@@ -318,7 +318,7 @@ func (s *State) judgeMachine(x *pass) {
 // relative reports whether the unit is judged by its own baseline: not where its
 // load varies by itself.
 func (x *pass) relative() bool {
-	return x.c.Rules&RuleRelative != 0 && x.u.Known() && !x.u.Modulated()
+	return x.c.Rules&RuleRelative != 0 && x.u.Known() && !x.u.Modulated() && !x.u.Resettling()
 }
 
 // judgeCycles judges starts, runs and recoveries.

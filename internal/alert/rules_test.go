@@ -86,7 +86,7 @@ var ruleCases = []struct{ name, script, want string }{
 		72h..73h on i=25
 		73h..74h i=15`, `
 		72h5m opened high_amp_draw critical since 72h3m value 25 peak 25 limit 23.4375
-		73h5m resolved high_amp_draw critical since 72h3m value 15 peak 25 limit 23.4375`},
+		73h6m resolved high_amp_draw critical since 72h3m value 15 peak 25 limit 23.4375`},
 	{"amps: 15 % above the unit's own in two windows", known + `
 		72h..96h cycle=9/17 i=17.3`, `
 		88h48m opened high_amp_draw warning since 88h38m value 15.3201 peak 15.3201 limit 12`},
@@ -99,12 +99,12 @@ var ruleCases = []struct{ name, script, want string }{
 		72h..73h on x=2.5
 		73h..74h x=0.9`, `
 		72h18m opened high_vibration warning since 72h3m value 2.5 peak 2.5 limit 1.8
-		73h15m resolved high_vibration warning since 72h3m value 0.9 peak 2.5 limit 1.8`},
+		73h16m resolved high_vibration warning since 72h3m value 0.9 peak 2.5 limit 1.8`},
 	{"vibration: critical", known + `
 		72h..73h on x=5
 		73h..75h x=0.9`, `
 		72h18m opened high_vibration critical since 72h3m value 5 peak 5 limit 4.5
-		73h15m resolved high_vibration critical since 72h3m value 0.9 peak 5 limit 4.5`},
+		73h16m resolved high_vibration critical since 72h3m value 0.9 peak 5 limit 4.5`},
 	{"starts: more than twelve an hour are critical", known + `
 		72h..74h cycle=2/4
 		74h..80h cycle=9/17`, `

@@ -54,6 +54,13 @@ func (x *pass) value(f rimewatch.Field) (float64, bool) {
 	return x.o.Reading.Values[f], x.o.Valid.Has(f)
 }
 
+// calm is a measurement of the running compressor without single readings that
+// stray.
+func (x *pass) calm(f rimewatch.Field) (float64, bool) {
+	v, ok := x.u.Calm(x.o, f)
+	return v, ok && x.o.Valid.Has(f)
+}
+
 // Arrived notes that a reading arrives at now: what fell due before it happens
 // first. It comes before the unit observes the reading.
 func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {

@@ -65,6 +65,7 @@ func (a *alarm) active() bool { return a.fault != fiNone }
 // The decision.
 const (
 	needScore   = 2.5  // standard deviates by which a departure must be certain
+	needScatter = 3.5  // standard deviations of healthy windows by which it must be large
 	needFit     = 0.66 // of a diagnosis: more than one of its two main clues
 	needMargin  = 0.15
 	weakShare   = 0.6 // of a floor, for departures that last
@@ -108,9 +109,13 @@ var decisive = [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.V
 // departures tells whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
 func (s *State) departures(u *unit.State) (strong, weak bool) {
+	amps, _, _ := u.Departure(unit.Amps)
+	if vib, _, _ := u.Departure(unit.Vibration); math.Abs(amps) >= 8 && vib/amps > 0.3 && vib/amps < 1.3 {
+		return false, false // the compressor turns at another speed
+	}
 	for _, c := range decisive {
 		now, _, slow := u.Departure(c)
-		floor, sure := c.Floor(), math.Abs(u.Certainty(c, now, 1))
+		floor, sure := max(c.Floor(), needScatter*u.Scatter(c)), math.Abs(u.Certainty(c, now, 1))
 		if math.Abs(now) >= floor && sure >= needScore {
 			strong = true
 		}
@@ -139,6 +144,9 @@ func (s *State) findings(u *unit.State) findings {
 		f[c] = (now + before) / 2
 		if c == unit.Duty {
 			f[c] = slow
+		}
+		if c < trendChannels { // what is within its own scatter is no evidence
+			f[c] = math.Copysign(max(0, math.Abs(f[c])-max(0, 2*u.Scatter(c)-0.4*c.Floor())), f[c])
 		}
 		if share := math.Abs(f[c]) / c.Floor(); c < trendChannels && share > most {
 			step, sudden, most = s.hist.step(c), ramp((f[c]-s.hist.back(c, 2))/f[c], 0.8, 1), share
@@ -276,9 +284,11 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resoluti
 	f := s.findings(u)
 	t := s.transition(u, Resolved, at, &f)
 	t.Resolution = how
-	if s.alarm.sudden && !s.alarm.supported {
-		// No window ever bore it out: whatever it was, it is not to cry again soon.
-		s.quick.muted = at + suddenMute
+	if q := &s.quick; s.alarm.byEvent && !s.alarm.supported && how == rimewatch.ResolvedAuto {
+		// No window ever bore it out: whatever it was, it is not to cry again soon,
+		// and the less so the more often it has.
+		q.muted = at + suddenMute<<min(2*q.cried, 8)
+		q.cried = min(q.cried+1, 100)
 	}
 	s.alarm = alarm{}
 	return append(out, t)

@@ -39,7 +39,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 		}
 		return s.announce(u, o.At, from, out)
 	}
-	if o.WindowEnded && !u.Learning() {
+	if o.WindowEnded && !u.Learning() && !u.Resettling() {
 		out = s.judge(u, o.At, out)
 	}
 	out = s.quickLook(u, o, out)
@@ -106,7 +106,7 @@ func (s *State) Hold() unit.Hold {
 	return 0
 }
 
-const stateVersion = 3
+const stateVersion = 4
 
 var errState = errors.New("predict: not an encoded state of this version")
 
@@ -170,7 +170,7 @@ func (q *quick) code(c *unit.Codec) {
 	}
 	c.Times(&q.from, &q.muted)
 	c.Floats(&q.tripAmp)
-	c.Bytes(&q.n, &q.steady)
+	c.Bytes(&q.n, &q.steady, &q.cried)
 }
 
 func (a *alarm) code(c *unit.Codec) {

@@ -135,7 +135,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
 			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
-			{feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
 		ends: []limit{{unit.Discharge, 14}}},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,

@@ -16,6 +16,7 @@ type quick struct {
 	muted   rimewatch.Time                  // no sudden departure counts before
 	n       uint8                           // readings in a row that depart
 	steady  uint8                           // of them in steady running
+	cried   uint8                           // alerts from events that no window bore out
 }
 
 // norm is a mean and a variance in the making.
@@ -51,13 +52,9 @@ const (
 // pipes are still warm from the run before, more so when the rhythm has changed.
 var earlyTrust = [earlyChannels]float64{unit.Discharge: 0.8, unit.Suction: 0.8, unit.Amps: 1}
 
-// zoneDoubt is how much of a departure per K of unusual zone temperature may
-// come from a slope that was learnt close to the setpoint only.
-var zoneDoubt = [trendChannels]float64{unit.Discharge: 1.5, unit.Suction: 0.8, unit.Amps: 2}
-
 // quickLook judges a reading by itself.
 func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) []Transition {
-	if o.FailedStart && u.FailedStarts(3) >= 2 {
+	if o.FailedStart && u.FailedStarts(3) >= needFailed(u) {
 		return s.openByEvent(u, o.At, fiStart, fiContactor, out)
 	}
 	if o.Tripped {
@@ -96,6 +93,20 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 	return s.sudden(u, o, y, have, out)
 }
 
+// needFailed is how many failed starts in three hours are no accident: more where
+// single readings decide, since runs are short or the unit is new.
+func needFailed(u *unit.State) int {
+	if u.LearntHours() < sureHours || u.CycleMinutes() < sureCycle*float64(u.Interval())/float64(rimewatch.Minute) {
+		return 4
+	}
+	return 2
+}
+
+const (
+	sureHours = 24
+	sureCycle = 10 // intervals between readings
+)
+
 // sudden follows single readings for a departure so large that minutes suffice.
 func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]float64, have unit.Channels, out []Transition) []Transition {
 	q := &s.quick
@@ -110,7 +121,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 			continue
 		}
 		size := math.Abs(float64(q.mean[ch]))
-		noise := 4*u.Scatter(ch) + zoneDoubt[ch]*off
+		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off
 		if size > suddenFloors*ch.Floor()+noise {
 			far++
 		}
@@ -129,7 +140,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if o.At-u.RunStarted() >= rimewatch.Time(u.Gate()*float64(rimewatch.Minute)) {
 		q.steady = min(q.steady+1, 200)
 	}
-	if q.n < suddenReadings || o.At-q.from < suddenFor || s.alarm.active() || o.At < q.muted {
+	if q.n < suddenReadings || o.At-q.from < suddenFor || s.melts(u, o.At) || s.speedMoved() || s.alarm.active() || o.At < q.muted {
 		return out
 	}
 	if u.RunStarted() <= q.from && (u.Phase() == unit.Recovering || q.steady < 3) {
@@ -146,6 +157,24 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	out = s.open(u, o.At, &d, &f, true, out)
 	s.alarm.sudden = true
 	return out
+}
+
+// melts reports whether a sudden departure may be a defrost that the compressor runs
+// through, as one by hot gas.
+func (s *State) melts(u *unit.State, at rimewatch.Time) bool {
+	longest := u.MeltsRunning()
+	_, on := u.Defrost()
+	return longest > 0 && (at-s.quick.from < meltShows || on && at-s.quick.from < longest)
+}
+
+// meltShows is when the zone shows that a defrost goes on.
+const meltShows = 20 * rimewatch.Minute
+
+// speedMoved reports whether current and vibration have moved together, as they do
+// when a compressor turns faster or slower.
+func (s *State) speedMoved() bool {
+	amps, vib := s.quick.mean[unit.Amps], s.quick.mean[unit.Vibration]
+	return max(amps, -amps) >= 6 && vib/amps > 0.3 && vib/amps < 1.3
 }
 
 // instant are the findings of the last minutes; the step is measured against
@@ -181,8 +210,10 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 		}
 		q.tripAmp += 0.5 * (float32(e) - q.tripAmp)
 	}
+	// A meter that counts more than the compressor says little of its current.
+	doubt := float32(3 * u.Scatter(unit.Amps))
 	need, trips := 3, u.Trips(tripSpan)
-	if q.tripAmp > 4 {
+	if q.tripAmp > 4 && doubt < 3 {
 		need = 2
 	}
 	if trips < need || u.Sags(o) { // a low supply explains it, and has its own alert
@@ -191,15 +222,15 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 	// Before the last half day, lest the fault itself counts as its forerunner.
 	drifted := func(ch unit.Channel, share float64) bool { return s.hist.back(ch, 2)/ch.Floor()*share > 0.5 }
 	switch {
-	case q.tripAmp > 3 && (drifted(unit.Discharge, 1) || drifted(unit.Amps, 1)):
+	case q.tripAmp > 3+doubt && (drifted(unit.Discharge, 1) || drifted(unit.Amps, 1)):
 		return s.openByEvent(u, o.At, fiFouling, fiCondenserFan, out)
-	case q.tripAmp > 3:
+	case q.tripAmp > 3+doubt:
 		return s.openByEvent(u, o.At, fiCondenserFan, fiFouling, out)
-	case q.tripAmp < -6 && drifted(unit.Suction, -1):
+	case q.tripAmp < -6-doubt && drifted(unit.Suction, -1):
 		return s.openByEvent(u, o.At, fiIcing, fiEvaporatorFan, out)
-	case q.tripAmp < -6 && drifted(unit.Suction, 1):
+	case q.tripAmp < -6-doubt && drifted(unit.Suction, 1):
 		return s.openByEvent(u, o.At, fiUndercharge, fiRestriction, out)
-	case q.tripAmp < -6:
+	case q.tripAmp < -6-doubt:
 		return s.openByEvent(u, o.At, fiEvaporatorFan, fiIcing, out)
 	}
 	if trips < 5 {
@@ -214,6 +245,9 @@ const tripSpan = 45 * rimewatch.Minute
 // openByEvent opens an alert that rests on counted events, or renews it.
 func (s *State) openByEvent(u *unit.State, at rimewatch.Time, first, second uint8, out []Transition) []Transition {
 	a := &s.alarm
+	if !a.active() && at < s.quick.muted {
+		return out
+	}
 	f := s.findings(u)
 	d := diagnosis{first: first, second: second, score: 0.8, next: 0.5}
 	if a.active() {

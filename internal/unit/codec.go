@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 3
+const stateVersion = 4
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -65,6 +65,8 @@ func (s *State) code(c *Codec) {
 	c.Bytes(&s.why)
 	c.Stamps(&s.stuck.same)
 	c.Shorts(&s.stuck.still)
+	c.Floats(&s.stuck.step)
+	s.calm.code(c)
 	c.Bytes(&s.stuck.runs)
 	s.running.code(c)
 	s.cycles.code(c)
@@ -75,7 +77,7 @@ func (s *State) code(c *Codec) {
 	c.Fixeds(&s.door.top)
 	c.Floats(&s.supply.mean, &s.supply.nominal, &s.humidity.mean, &s.humidity.spread, &s.humidity.hours)
 	c.Bytes(&s.supply.n)
-	c.Bools(&s.stuck.stuck, &s.door.told)
+	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling)
 	c.Grid(hour, &s.hourEnd, &s.winEnd)
 	h := &s.hour
 	for _, t := range [...]*tally{&h.discharge, &h.suction, &h.logAmps, &h.logVib, &h.runZone, &h.ambient, &h.volts, &h.zone, &h.burst} {
@@ -95,11 +97,16 @@ func (s *State) code(c *Codec) {
 	}
 }
 
+func (m *calm) code(c *Codec) {
+	c.Floats(&m.amps[0], &m.amps[1], &m.amps[2], &m.vib[0], &m.vib[1], &m.vib[2])
+	c.Bools(&m.off)
+}
+
 func (w *running) code(c *Codec) {
 	c.Floats(&w.hi, &w.lo, &w.prev, &w.high, &w.low, &w.seen, &w.spikeAmps)
-	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed)
-	c.Fixeds(&w.stopZone)
-	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike))
+	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed, &w.otherAt)
+	c.Fixeds(&w.stopZone, &w.otherPipe)
+	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike), &w.speeds)
 	c.Bools(&w.known, &w.on, &w.modulated, &w.dated)
 }
 
@@ -116,7 +123,7 @@ func (w *cycles) code(c *Codec) {
 }
 
 func (p *phases) code(c *Codec) {
-	c.Stamps(&p.since, &p.started)
+	c.Stamps(&p.since, &p.started, &p.resettled)
 	for i := range p.trips {
 		c.Stamps(&p.trips[i])
 	}

@@ -58,6 +58,7 @@ func (s *State) gatherShare(o *Observation) {
 // endHour learns from the hour that is over, and concludes the six hours when
 // they are.
 func (s *State) endHour(c *Config, hold Hold, o *Observation) {
+	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
 		if s.at >= s.winEnd || s.hourEnd >= s.winEnd {
@@ -94,7 +95,7 @@ func (s *State) learnHour(hold Hold) {
 	if !s.learns(hold) {
 		return
 	}
-	if !s.odd(&x, &y, have) {
+	if s.Resettling() || !s.odd(&x, &y, have) {
 		m.add(x, y, have, memoryHours)
 	}
 	if have.Has(Discharge) || have.Has(Amps) {
@@ -129,19 +130,26 @@ func (s *State) endWindow(c *Config, hold Hold) {
 			s.learnCycles(w.starts, float32(w.all)/float32(hour), 1/8.0)
 		}
 	}
+	zone := 0.0
+	if t := &w.residuals[Zone]; t.n >= least {
+		zone = t.mean()
+	}
+	if a, v := &w.residuals[Amps], &w.residuals[Vibration]; s.Known() && a.n >= least && v.n >= least {
+		s.running.followSpeed(a.mean(), v.mean())
+	}
 	for ch := range NumChannels {
 		t, d := &w.residuals[ch], &s.drifts[ch]
 		if t.n < least {
 			continue
 		}
-		d.last[1], d.last[0] = d.last[0], float32(t.mean())
+		d.last[1], d.last[0] = d.last[0], float32(shrink(t.mean(), s.model.doubt(ch, zone, float64(s.model.ambient))))
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}
 	*w = window{}
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
-		if s.Known() {
+		if s.Known() && !s.Resettling() {
 			for ch := range NumChannels {
 				s.drifts[ch].learn()
 			}
@@ -163,7 +171,7 @@ func (d *drift) learn() {
 // learns reports whether what is seen may be learnt: not while the unit is under
 // suspicion.
 func (b *baseline) learns(hold Hold) bool {
-	return b.Learning() || hold&HoldBaseline == 0 && !b.suspicious()
+	return b.Learning() || hold&HoldBaseline == 0 && (b.resettling || !b.suspicious())
 }
 
 func (b *baseline) suspicious() bool {

@@ -118,11 +118,11 @@ func (s *State) gather(o *Observation) {
 	if v, ok := o.Value(rimewatch.CompressorSuctionTemp); ok {
 		h.suction.add(v)
 	}
-	if v, ok := o.Value(rimewatch.AmpDraw); ok && v > 0 && float32(v) < 1.8*s.running.hi {
+	if v, ok := s.Calm(o, rimewatch.AmpDraw); ok && float32(v) < 1.8*s.running.hi {
 		h.logAmps.add(100 * math.Log(v))
 	}
-	if haveVib && vib > 0 {
-		h.logVib.add(100 * math.Log(vib))
+	if v, ok := s.Calm(o, rimewatch.VibrationLevel); ok {
+		h.logVib.add(100 * math.Log(v))
 	}
 }
 

@@ -231,6 +231,18 @@ func (s *State) Reaches(limit float64, critical bool) (latest rimewatch.Time, ok
 	return s.humps.begin.Time() + rimewatch.Time(1000*k.longest(s.gap)), true
 }
 
+// MeltsRunning is how long the defrosts last at most that this unit makes with its
+// compressor running, as by hot gas; 0 when it makes none.
+func (s *State) MeltsRunning() rimewatch.Time {
+	longest := float32(0)
+	for i := range s.humps.kinds {
+		if k := &s.humps.kinds[i]; k.n >= 2 && k.ran >= 0.6 {
+			longest = max(longest, k.longest(s.gap))
+		}
+	}
+	return rimewatch.Time(1000 * min(longest, 90*minuteS))
+}
+
 // KnowsDefrosts reports whether any kind of defrost of this unit is known well
 // enough to be told from a failure.
 func (s *State) KnowsDefrosts() bool {

@@ -71,8 +71,8 @@ func (m *moments) add(row *[numCoef]float64, memory float64) (weight float64) {
 // at is the mean of the product of two of (1, covariates), i not before j.
 func (m *moments) at(i, j int) float64 { return float64(m.xx[i*(i+1)/2+j]) }
 
-// add takes a sample with the given memory in samples. The channels absent are
-// left as they are.
+// add takes a sample with the given memory in samples. What a channel that is absent
+// would have shown is filled in, since it shares the moments of those that are there.
 func (m *model) add(x Conditions, y [NumChannels]float64, have Channels, memory float64) {
 	row := [numCoef]float64{1, x[0], x[1], x[2]}
 	all, steady := m.all.add(&row, memory), 0.0
@@ -80,21 +80,65 @@ func (m *model) add(x Conditions, y [NumChannels]float64, have Channels, memory 
 		steady = m.steady.add(&row, memory)
 	}
 	for c := range NumChannels {
-		if !have.Has(c) {
-			continue
-		}
-		w := all
+		w, of := all, &m.all
 		switch {
-		case whileRunning.Has(c):
-			w = steady
-		case c == Burst:
+		case c == Burst && have.Has(c):
 			m.bursts = min(m.bursts+1, float32(memory))
 			w = 1 / float64(m.bursts)
+		case whileRunning.Has(c):
+			w, of = steady, &m.steady
+		}
+		switch unseen := m.xy[c] == [numCoef]float32{}; {
+		case w == 0 || !have.Has(c) && (unseen || c == Burst):
+			continue
+		case !have.Has(c):
+			y[c] = m.guess(c, x)
+		case unseen && c != Burst:
+			for i := range numCoef { // as if it had always been so
+				m.xy[c][i] = float32(of.at(i, 0) * y[c])
+			}
+			continue
 		}
 		for i := range numCoef {
 			m.xy[c][i] += float32(w * (row[i]*y[c] - float64(m.xy[c][i])))
 		}
 	}
+}
+
+// yield lets what comes now outweigh what was learnt within a day: the unit has
+// another setting.
+func (m *model) yield() { m.steady.n, m.all.n = min(m.steady.n, yieldTo), min(m.all.n, yieldTo) }
+
+const yieldTo = 72 // h
+
+// Slopes that were learnt near the usual setting and season are wrong by as much
+// far from them: per K of zone, and per K of ambient beyond what was met.
+var (
+	zoneDoubt    = [NumChannels]float64{Discharge: 1.5, Suction: 0.8, Amps: 2}
+	ambientDoubt = [NumChannels]float64{Discharge: 0.8, Suction: 0.3, Amps: 0.8, Vibration: 0.5}
+)
+
+// ZoneDoubt is how much of a channel's departure per K of unusual zone temperature
+// may come from a slope that was learnt close to the setpoint only.
+func (c Channel) ZoneDoubt() float64 { return zoneDoubt[c] }
+
+// doubt is how much of a channel's departure may come from conditions that were
+// not met before: zone is K from the usual, ambient K above RefAmbient.
+func (m *model) doubt(c Channel, zone, ambient float64) float64 {
+	mean := m.steady.at(1+covAmbient, 0)
+	spread := math.Sqrt(max(0, m.steady.at(1+covAmbient, 1+covAmbient)-mean*mean))
+	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + ambientDoubt[c]*max(0, math.Abs(ambient-mean)-2*spread-1.5)
+}
+
+// shrink takes a doubt off a departure.
+func shrink(v, by float64) float64 { return math.Copysign(max(0, math.Abs(v)-by), v) }
+
+// guess is what an absent channel would probably have shown.
+func (m *model) guess(c Channel, x Conditions) float64 {
+	if m.coef[c] == [numCoef]float32{} {
+		return float64(m.xy[c][0])
+	}
+	return m.expect(c, x)
 }
 
 // priorWeight is how many samples, each a unit of covariate away from the mean,
@@ -237,7 +281,7 @@ func (b *baseline) Expected(ch Channel, x Conditions) float64 { return b.model.e
 func (s *State) Departures(o *Observation) (y [Vibration + 1]float64, have Channels) {
 	x := s.Conditions(o)
 	take := func(ch Channel, f rimewatch.Field, log bool) {
-		v, ok := o.Value(f)
+		v, ok := s.Calm(o, f)
 		if !ok || log && v <= 0 {
 			return
 		}

@@ -28,28 +28,29 @@ func (p Phase) String() string { return phaseNames[p] }
 // phases follow the unit through what its thermostat does, and learn what is
 // usual of that.
 type phases struct {
-	since    Stamp    // the phase began
-	started  Stamp    // the newest run began
-	trips    [6]Stamp // newest runs without result, oldest overwritten
-	zone     float32  // °C, smoothed over some readings
-	cutIn    float32  // °C of zone at which a run usually begins
-	cutOut   float32  // and ends
-	newOut   float32  // °C of zone at which runs now end instead
-	runMin   float32  // min that a run usually lasts
-	offMin   float32  // min between two runs
-	beganAt  float32  // °C of zone when the present or newest run began
-	endAmps  float32  // A at its end
-	stoodAt  float32  // °C of zone when the compressor stopped
-	warmest  float32  // °C of zone since
-	runs     uint16   // learnt from
-	shifted  uint8    // runs that ended at newOut
-	tripN    uint8
-	phase    Phase
-	from     Phase      // before the present or newest run
-	rises    [4]float32 // K that the zone rose in the newest defrosts
-	riseN    uint8
-	usualSum float32 // K, of the rises that are usual
-	usualN   uint16
+	since     Stamp    // the phase began
+	started   Stamp    // the newest run began
+	resettled Stamp    // the thermostat was last seen to have been set anew
+	trips     [6]Stamp // newest runs without result, oldest overwritten
+	zone      float32  // °C, smoothed over some readings
+	cutIn     float32  // °C of zone at which a run usually begins
+	cutOut    float32  // and ends
+	newOut    float32  // °C of zone at which runs now end instead
+	runMin    float32  // min that a run usually lasts
+	offMin    float32  // min between two runs
+	beganAt   float32  // °C of zone when the present or newest run began
+	endAmps   float32  // A at its end
+	stoodAt   float32  // °C of zone when the compressor stopped
+	warmest   float32  // °C of zone since
+	runs      uint16   // learnt from
+	shifted   uint8    // runs that ended at newOut
+	tripN     uint8
+	phase     Phase
+	from      Phase      // before the present or newest run
+	rises     [4]float32 // K that the zone rose in the newest defrosts
+	riseN     uint8
+	usualSum  float32 // K, of the rises that are usual
+	usualN    uint16
 }
 
 // lostAfter is the gap after which a unit's phase is not known any more.
@@ -103,7 +104,7 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	rest := float32(o.At-p.since.Time()) / float32(minute)
 	warm := haveZone && p.runs > 0 && zone > p.cutIn+p.band()
 	if p.phase == Defrosting && haveZone && s.FailedStarts(2) == 0 && s.Trips(2*hour) == 0 {
-		s.noteRise(max(p.warmest, zone) - p.stoodAt)
+		p.noteRise(max(p.warmest, zone)-p.stoodAt, s.Learning())
 	}
 	if p.phase == Off && !warm && haveZone {
 		learn := p.rate()
@@ -128,9 +129,13 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 	p := &s.phases
 	ran := float32(o.At-p.started.Time()) / float32(minute)
 	blind := s.zoneAt == 0 && !haveZone // no probe: every run ends as it should
-	satisfied := blind || haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2)
+	satisfied := blind || haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2+0.5*s.stuck.step)
 	switch {
 	case s.defrost.declared: // its end says nothing of the thermostat
+	case p.phase == Running && haveZone && p.runs >= 20 && p.setAnew(zone, s.stuck.step) && p.beganAt-zone >= 0.6*(p.cutIn-p.cutOut):
+		if p.resettle(zone, s.stuck.step, o.At) {
+			s.model.yield()
+		}
 	case p.phase == Running && satisfied:
 		learn := p.rate()
 		if haveZone {
@@ -143,12 +148,14 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 			// Fixed afterwards, for longer runs would be measured later in them.
 			s.model.gate = min(steadyAfter, steadyShare*p.runMin)
 		}
-	case haveZone && p.runs >= 20 && p.fruitless(ran, zone):
+	case haveZone && p.runs >= 20 && p.fruitless(ran, zone-s.stuck.step):
 		o.Tripped = true
 		p.trips[p.tripN%uint8(len(p.trips))] = StampOf(o.At)
 		p.tripN = (p.tripN + 1) % uint8(len(p.trips))
 	case haveZone && !satisfied:
-		p.resettle(zone)
+		if p.resettle(zone, s.stuck.step, o.At) {
+			s.model.yield()
+		}
 	}
 	p.enter(Off, o.At)
 	p.stoodAt, p.warmest = zone, zone
@@ -159,17 +166,38 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 
 // resettle sees that the thermostat was set anew: run after run cools as it
 // should and ends at the same zone temperature, but not at the usual one.
-func (p *phases) resettle(zone float32) {
+func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
 	usual := p.cutIn - p.cutOut
-	if math.Abs(float64(zone-p.newOut)) > max(0.3, 0.5*float64(usual)) || p.beganAt-zone < 0.6*usual {
+	if math.Abs(float64(zone-p.newOut)) > max(0.3, 0.5*float64(usual), float64(step)) || p.beganAt-zone < 0.6*usual {
 		p.newOut, p.shifted = zone, 0
-		return
+		return false
 	}
 	p.newOut += 0.3 * (zone - p.newOut)
 	if p.shifted++; p.shifted >= 6 {
+		if math.Abs(float64(p.newOut-p.cutOut)) >= resettleLeast {
+			p.resettled, moved = StampOf(at), true
+		}
 		p.cutOut, p.cutIn, p.shifted = p.newOut, p.newOut+usual, 0
 	}
+	return moved
 }
+
+// What a thermostat set anew by more than this changes is learnt before it is
+// judged.
+const (
+	resettleLeast = 0.5 // K
+	resettleFor   = 2 * rimewatch.Day
+)
+
+// setAnew reports whether a run ended so much colder than usual that the
+// thermostat must have been set anew.
+func (p *phases) setAnew(zone, step float32) bool {
+	return zone < p.cutOut-max(0.6, 0.5*(p.cutIn-p.cutOut)+step)
+}
+
+// Resettling reports whether the unit is learnt at another setting of its
+// thermostat, so that nothing is compared with what was usual.
+func (b *baseline) Resettling() bool { return b.resettling }
 
 // fruitless tells a run that a protector ended from one that the thermostat
 // did: it was short, or left the zone warm, and in any case brought little. A
@@ -214,14 +242,13 @@ func (p *phases) rate() float32 {
 }
 
 // noteRise remembers how far the zone warmed up in a defrost, K.
-func (s *State) noteRise(rise float32) {
-	p := &s.phases
+func (p *phases) noteRise(rise float32, learning bool) {
 	const n = uint8(len(p.rises))
 	p.rises[p.riseN%n] = rise
 	if p.riseN++; p.riseN == 2*n {
 		p.riseN = n
 	}
-	if s.Learning() && p.usualN < math.MaxUint16 {
+	if learning && p.usualN < math.MaxUint16 {
 		p.usualSum += rise
 		p.usualN++
 	}

@@ -1,6 +1,8 @@
 package unit
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
 )
 
@@ -13,7 +15,9 @@ const (
 	spikeLasts  = minute     // a protector opens within seconds: what lasts longer is another load, such as a defrost heater
 	spikeAgain  = 45 * second
 	strayFor    = 14 * rimewatch.Day
-	forgetAfter = 12 * hour // without a run the running level may be another one
+	otherAgain  = 4 * hour // heaters come less often
+	otherLasts  = 5 * minute
+	forgetAfter = 3 * rimewatch.Day // without a run the running level may be another one
 )
 
 // running is whether the compressor runs, learnt from a signal that has two
@@ -28,12 +32,15 @@ type running struct {
 	lastOn    Stamp   // newest reading that showed it running
 	spikedAt  Stamp   // the present spike began
 	strayed   Stamp   // newest spike amid a run that went on
+	otherAt   Stamp   // the newest load far above running began, the one before the present included
+	otherPipe Fixed   // °C of the discharge line when the present spike began
 	stopZone  Fixed   // °C of the zone when the compressor stopped
 	source    source
 	spike     spike
 	known, on bool
-	modulated bool // its load varies: an inverter, a digital scroll
-	dated     bool // since is the true moment
+	speeds    uint8 // windows in a row in which current and vibration moved together
+	modulated bool  // its load varies: an inverter, a digital scroll
+	dated     bool  // since is the true moment
 }
 
 // source is the signal that running is read from; a better one replaces a worse.
@@ -191,7 +198,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
 		switch lasted := o.At - w.spikedAt.Time(); {
 		case w.spike == noSpike:
-			w.spike, w.spikedAt = oneStart, StampOf(o.At)
+			w.spike, w.spikedAt, w.otherPipe = oneStart, StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
 			if w.known && w.on {
 				w.spike = inRun
 			}
@@ -199,8 +206,12 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 			if w.spike == failedStart {
 				s.cycles.unfail(o.At)
 			}
+			if w.spike == otherLoad && lasted >= otherLasts && w.compressorToo(o) {
+				w.hi, w.spike = amps, noSpike // what ran before was the smaller load
+				return false
+			}
 			w.spike = otherLoad
-		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain:
+		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.showsStarts(o.At):
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
 		}
@@ -209,14 +220,36 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	}
 	was := w.spike
 	w.spike = noSpike
+	if was == otherLoad {
+		w.otherAt = w.spikedAt
+	}
 	switch {
-	case was == noSpike || was == otherLoad || s.Slow():
+	case was == noSpike || was == otherLoad || !s.showsStarts(o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
 	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
 		s.failStart(o)
 	}
 	return false
+}
+
+// compressorToo reports whether a lasting load far above that of running so far is
+// the compressor itself: its discharge line warms up, which that of a defrost heater
+// does not; where it is not measured, it comes more often than a heater.
+func (w *running) compressorToo(o *Observation) bool {
+	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
+	air, okAir := o.Value(rimewatch.AmbientTemp)
+	if okPipe && okAir && w.otherPipe != 0 {
+		return pipe-air > float64(levelFloors[fromHeat]) && pipe >= w.otherPipe.Float()+2
+	}
+	return w.otherAt.Set() && w.spikedAt.Time()-w.otherAt.Time() < otherAgain
+}
+
+// showsStarts reports whether readings come often enough to tell a start that failed
+// from a run so short that one reading shows it, and that one is wrong.
+func (s *State) showsStarts(at rimewatch.Time) bool {
+	long := s.phases.runMin*minuteS >= 4*s.gap
+	return !s.Slow() && s.phases.runs >= 10 && (long || s.running.seen >= loadKnown && !s.running.strays(at))
 }
 
 // strays reports whether single readings of this meter are wrong now and then:
@@ -255,7 +288,7 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 // minutes of a run.
 const (
 	modulatedBelow = 0.58 // times the upper quantile: the lower one of a varying load
-	steadyAbove    = 0.7
+	steadyAbove    = 0.85
 	loadKnown      = 12 * 60 // min of running
 	loadMemory     = 7 * 24 * 60
 	loadStep       = 0.01 // a minute
@@ -308,9 +341,22 @@ func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) 
 	w.lo = 0
 }
 
+// followSpeed sees that current and vibration have moved together, by far more
+// than any fault of a fixed speed makes them: the compressor turns at another.
+func (w *running) followSpeed(amps, vib float64) {
+	if together := vib / amps; math.Abs(amps) >= 8 && together > 0.3 && together < 1.3 {
+		w.speeds = min(w.speeds+1, speedKnown)
+	} else if w.speeds < speedKnown {
+		w.speeds = 0
+	}
+}
+
+// speedKnown is the windows in a row that prove a varying speed.
+const speedKnown = 2
+
 // Modulated reports whether the compressor's load varies by itself, as that of an
 // inverter or of a digital scroll: what is usual of a fixed speed does not hold.
-func (w *running) Modulated() bool { return w.modulated }
+func (w *running) Modulated() bool { return w.modulated || w.speeds >= speedKnown }
 
 // Running reports whether the compressor is known to run.
 func (w *running) Running() bool { return w.known && w.on }

@@ -1,6 +1,8 @@
 package unit
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
 )
 
@@ -16,9 +18,10 @@ const (
 
 // stuck is what tells a frozen zone sensor from a steady zone.
 type stuck struct {
-	same  Stamp  // since when the zone temperature has not moved at all
-	still uint16 // min, the longest that it stood still before and moved again
-	runs  uint8  // compressor starts since then
+	same  Stamp   // since when the zone temperature has not moved at all
+	still uint16  // min, the longest that it stood still before and moved again
+	step  float32 // K, least change of the zone that was ever seen: what its sensor resolves
+	runs  uint8   // compressor starts since then
 	stuck bool
 }
 
@@ -78,6 +81,9 @@ func (s *State) followStuck(o *Observation) {
 		w.same, w.runs = StampOf(o.At), 0
 	}
 	if s.zoneAt == 0 || FixedOf(v) != s.last[rimewatch.ProductZoneTemp] {
+		if d := float32(math.Abs(v - s.last[rimewatch.ProductZoneTemp].Float())); s.zoneAt != 0 && (w.step == 0 || d < w.step) {
+			w.step = d
+		}
 		if stood := (o.At - w.same.Time()) / minute; w.same.Set() && !w.stuck {
 			w.still = max(w.still, uint16(min(stood, 24*60)))
 		}

@@ -43,6 +43,7 @@ type State struct {
 	why    uint8 // among reasons, for learning since born
 
 	stuck stuck
+	calm
 	running
 	cycles
 	phases
@@ -62,9 +63,10 @@ type State struct {
 // baseline is what the unit's hours usually show, and how far they depart from
 // it.
 type baseline struct {
-	model  model
-	drifts [NumChannels]drift
-	shares [4]uint8 // % running of the last four windows + 1; 0 = unknown
+	model      model
+	drifts     [NumChannels]drift
+	resettling bool     // the thermostat was set anew
+	shares     [4]uint8 // % running of the last four windows + 1; 0 = unknown
 }
 
 // Observation is what one reading shows.
@@ -136,6 +138,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.learnGap(o.Gap)
 	s.cycles.roll(s.at, o.At)
 	s.followRun(o)
+	s.followCalm(o, s.Running())
 	s.followDefrost(o)
 	s.followPhase(c, o)
 	s.gather(o)
@@ -176,7 +179,7 @@ func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 	reason := max(0, slices.Index(reasons[:], why))
 	*s = State{
 		newest: s.newest, at: s.at, zoneAt: s.zoneAt, born: at, why: uint8(reason), last: s.last, gap: s.gap, broken: s.broken,
-		stuck:   stuck{same: s.stuck.same, stuck: s.stuck.stuck},
+		stuck:   stuck{same: s.stuck.same, step: s.stuck.step, stuck: s.stuck.stuck},
 		cycles:  cycles{startCount: s.cycles.startCount, runSeconds: s.cycles.runSeconds, counted: s.cycles.counted},
 		defrost: s.defrost,
 		humps:   humps{mid: s.humps.mid, dev: s.humps.dev, from: s.humps.from, prev: s.humps.prev, steps: s.humps.steps, movedAt: s.humps.movedAt},

@@ -1,0 +1,49 @@
+package unit
+
+import "github.com/rimewatch/rimewatch"
+
+// calm holds the newest three readings of current and vibration while the
+// compressor runs, newest first. Their median is what counts: single readings
+// several times too high are common, and starts shake.
+type calm struct {
+	amps, vib [3]float32
+	off       bool // the compressor does not run
+}
+
+// followCalm takes a reading.
+func (m *calm) followCalm(o *Observation, on bool) {
+	if m.off = !on; m.off {
+		return
+	}
+	push := func(list *[3]float32, f rimewatch.Field) {
+		if v, ok := o.Value(f); ok && v > 0 {
+			list[2], list[1], list[0] = list[1], list[0], float32(v)
+		}
+	}
+	push(&m.amps, rimewatch.AmpDraw)
+	push(&m.vib, rimewatch.VibrationLevel)
+}
+
+// median is the middle of three readings; ok is false before there are three.
+func median(list *[3]float32) (v float64, ok bool) {
+	a, b, c := list[0], list[1], list[2]
+	return float64(max(min(a, b), min(max(a, b), c))), list[2] > 0
+}
+
+// Calm is a measurement of the running compressor without single readings that
+// stray: of current and vibration the median of the newest three, of all others
+// the reading itself.
+func (m *calm) Calm(o *Observation, f rimewatch.Field) (v float64, ok bool) {
+	v, ok = o.Value(f)
+	if !ok || m.off {
+		return v, ok
+	}
+	switch f {
+	case rimewatch.AmpDraw:
+		return median(&m.amps)
+	case rimewatch.VibrationLevel:
+		return median(&m.vib)
+	default:
+		return v, true
+	}
+}
