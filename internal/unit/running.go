@@ -211,7 +211,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 				return false
 			}
 			w.spike = otherLoad
-		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.showsStarts(o.At):
+		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
 		}
@@ -224,7 +224,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 		w.otherAt = w.spikedAt
 	}
 	switch {
-	case was == noSpike || was == otherLoad || !s.showsStarts(o.At):
+	case was == noSpike || was == otherLoad || !s.phases.showsStarts(s.gap, w, o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
 	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
@@ -247,9 +247,9 @@ func (w *running) compressorToo(o *Observation) bool {
 
 // showsStarts reports whether readings come often enough to tell a start that failed
 // from a run so short that one reading shows it, and that one is wrong.
-func (s *State) showsStarts(at rimewatch.Time) bool {
-	long := s.phases.runMin*minuteS >= 4*s.gap
-	return !s.Slow() && s.phases.runs >= 10 && (long || s.running.seen >= loadKnown && !s.running.strays(at))
+func (p *phases) showsStarts(gap float32, w *running, at rimewatch.Time) bool {
+	long := p.runMin*minuteS >= 4*gap
+	return gap <= followedGap && p.runs >= 10 && (long || w.seen >= loadKnown && !w.strays(at))
 }
 
 // strays reports whether single readings of this meter are wrong now and then:
