@@ -30,6 +30,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
@@ -173,7 +174,8 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log,
+	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
+	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations,
 		Changed: func(int64) { a.MQTT.Brokers.Changed() }}); err != nil {
 		return nil, err
 	}
@@ -191,7 +193,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store}
+	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store, Registrations: registrations}
 	if a.clock != nil {
 		readings.Clock = a.clock
 	}

@@ -58,7 +58,7 @@ var may = map[string][]string{
 	"internal/httpapi":           {"internal/limit", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/accounts":  {"internal/httpapi", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/export":    {"internal/httpapi"},
-	"internal/httpapi/submit":    {"internal/httpapi", "internal/httpapi/shortpath", "internal/wire", "internal/store", "internal/account"},
+	"internal/httpapi/submit":    {"internal/httpapi", "internal/httpapi/shortpath", "internal/limit", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/shortpath": nil,
 	"internal/httpapi/v1":        {"internal/httpapi", "internal/wire", "internal/store", "internal/report", "internal/account", "internal/health", "internal/phrase", "internal/predict", "policies"},
 	"internal/notify":            {"internal/wire", "internal/store", "internal/deadline", "internal/notify/message", "internal/notify/plan"},
@@ -72,7 +72,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/app":               {"internal/account", "internal/clock", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"tools/release":              nil,
@@ -84,7 +84,7 @@ var may = map[string][]string{
 	"internal/store/postgres/pgtest": nil,
 	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 
-	"internal/source":         {"internal/inlet", "internal/store"},
+	"internal/source":         {"internal/inlet", "internal/limit", "internal/store"},
 	"internal/mqtt":           {"internal/inlet", "internal/notify/outbound", "internal/source"},
 	"internal/httpapi/inlets": {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }

@@ -26,6 +26,19 @@ func PerMinute(n, burst int) Rate {
 	return Rate{every: int64(time.Minute/time.Microsecond) / int64(n), burst: int64(burst)}
 }
 
+// PerHour returns a rate of n an hour, all of them at once if need be; n of 0 or
+// less limits nothing.
+func PerHour(n int) Rate {
+	if n <= 0 {
+		return Rate{}
+	}
+	return Rate{every: int64(time.Hour/time.Microsecond) / int64(n), burst: int64(n)}
+}
+
+// RegistrationsPerHour is how many devices senders of unknown serials may create in
+// a workspace: one token could fill a server with them.
+const RegistrationsPerHour = 1000
+
 // Limits reports whether the rate limits anything.
 func (r Rate) Limits() bool { return r.every != 0 }
 

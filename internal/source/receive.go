@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -333,8 +334,8 @@ func (s *Service) register(ctx context.Context, src *rimewatch.Source, id, label
 	if _, err := s.workspace(ctx, src.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if !s.mayRegister(src.WorkspaceID) {
-		return nil, rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", registrationsPerHour)
+	if _, wait := s.cfg.Registrations.Take(src.WorkspaceID, s.cfg.Now()); wait > 0 {
+		return nil, rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", limit.RegistrationsPerHour)
 	}
 	ctx = store.WithActor(ctx, "source "+src.Name)
 	d := rimewatch.Device{WorkspaceID: src.WorkspaceID, Serial: SerialOf(id), Name: cmp.Or(strings.TrimSpace(label), id), SiteID: src.SiteID,

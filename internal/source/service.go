@@ -12,6 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -39,6 +40,9 @@ type Config struct {
 	Log     *slog.Logger
 	Rand    io.Reader            // of keys; nil = crypto/rand
 	Changed func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody
+	// Registrations bounds how many devices senders may create, by workspace; nil =
+	// a bound of its own.
+	Registrations *limit.Keyed
 }
 
 // Service takes in what comes from sources.
@@ -67,6 +71,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
+	}
+	if cfg.Registrations == nil {
+		cfg.Registrations = limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	}
 	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space)}
 	s.holding.store = cfg.Store
@@ -303,10 +310,8 @@ func (s *Service) newKey(src *rimewatch.Source) string {
 
 // space is what is known of a workspace.
 type space struct {
-	settings     rimewatch.Workspace
-	readAt       rimewatch.Time
-	registered   int // devices, since
-	registeredAt rimewatch.Time
+	settings rimewatch.Workspace
+	readAt   rimewatch.Time
 }
 
 // workspace returns the settings of a workspace, which may be a second old.
@@ -331,26 +336,6 @@ func (s *Service) workspace(ctx context.Context, id int64) (rimewatch.Workspace,
 	}
 	sp.settings, sp.readAt = w, now
 	return w, nil
-}
-
-// registrationsPerHour is how many devices senders may create in a workspace;
-// what comes of others waits.
-const registrationsPerHour = 1000
-
-// mayRegister counts a registration, when there is room for one.
-func (s *Service) mayRegister(workspaceID int64) bool {
-	now := s.cfg.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sp := s.spaces[workspaceID]
-	if now-sp.registeredAt >= rimewatch.Hour {
-		sp.registered, sp.registeredAt = 0, now
-	}
-	if sp.registered >= registrationsPerHour {
-		return false
-	}
-	sp.registered++
-	return true
 }
 
 // ID returns the source's.

@@ -151,7 +151,7 @@ func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Bat
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.who, r.err = g.autoRegister(ctx, bc.principal, serial)
+			r.who, r.err = g.autoRegister(ctx, bc.principal, bc.now, serial)
 		})
 	}
 	wg.Wait()
@@ -159,7 +159,13 @@ func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Bat
 		item := &b.pending[i]
 		r := created[rimewatch.SerialKey(item.serial)]
 		if r.err != nil {
-			return httpapi.AsError(r.err)
+			e := httpapi.AsError(r.err)
+			if e.Code != rimewatch.CodeRateLimited {
+				return e
+			}
+			// The readings of known devices do not wait for those of strangers.
+			b.rejected = append(b.rejected, rejection{item.index, e.Code, e.Fields})
+			continue
 		}
 		item.input.DeviceID = r.who.ID
 		b.inputs = append(b.inputs, item.input)

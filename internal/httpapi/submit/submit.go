@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -40,6 +41,9 @@ type Config struct {
 	Fleet   Fleet
 	History History
 	Clock   Clock // nil = the time is right
+	// Registrations bounds how many devices unknown serials may create, by
+	// workspace; nil = there is no bound.
+	Registrations *limit.Keyed
 }
 
 // Readings takes readings in.
@@ -99,7 +103,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 		if !settings.AutoRegister {
 			return 0, errUnknownDevice()
 		}
-		if who, failed = g.autoRegister(ctx, p, string(s.sent.Serial)); failed != nil {
+		if who, failed = g.autoRegister(ctx, p, now, string(s.sent.Serial)); failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
 	}
@@ -211,8 +215,15 @@ func errUnknownDevice() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With("device_serial", "is not known")
 }
 
-// autoRegister creates the device of an unknown serial.
-func (g *Readings) autoRegister(ctx context.Context, p *account.Principal, serial string) (*store.Identity, error) {
+// autoRegister creates the device of an unknown serial. CodeRateLimited when the
+// workspace has had too many within an hour.
+func (g *Readings) autoRegister(ctx context.Context, p *account.Principal, now rimewatch.Time, serial string) (*store.Identity, error) {
+	if g.Registrations != nil {
+		if _, wait := g.Registrations.Take(p.WorkspaceID, now); wait > 0 {
+			e := httpapi.ErrRateLimited(wait)
+			return nil, e.With("device_serial", "is not known, and too many devices were registered by readings within an hour")
+		}
+	}
 	ctx = store.WithActor(ctx, httpapi.TokenActor(p))
 	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
 	view, err := g.Writer.CreateDevice(ctx, &d)

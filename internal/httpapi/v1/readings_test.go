@@ -13,6 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -218,6 +219,37 @@ func TestAutoRegister(t *testing.T) {
 	}
 	if a := r.do(get("/v1/devices?per_page=1", r.full)); a.get("data.pagination.total") != 76.0 {
 		t.Errorf("devices: %v", a.get("data.pagination.total"))
+	}
+}
+
+// TestRegistrationsAreLimited: unknown serials create so many devices an hour and
+// no more; readings of devices that are known go on beside them.
+func TestRegistrationsAreLimited(t *testing.T) {
+	r := newRig(t, func(c *whole) { c.readings.Registrations = limit.ByKey(limit.PerHour(10)) })
+	on := true
+	if _, err := r.accounts.UpdateWorkspace(t.Context(), account.Operator(r.workspace.ID), account.WorkspacePatch{AutoRegister: &on}, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	r.device("Known", "other")
+	r.advance(time.Second)
+	items := []string{reading("Known", 0)}
+	for i := range 12 {
+		items = append(items, reading(fmt.Sprintf("N-%03d", i), 0), reading(fmt.Sprintf("N-%03d", i), 1))
+	}
+	items = append(items, reading("Known", 1))
+	a := r.do(post("/v1/readings/batch", r.feed, batchOf(items...)))
+	if a.status != 200 || a.get("data.accepted") != 22.0 || a.get("data.rejected") != 4.0 || a.get("data.results.0.code") != "rate_limited" || a.get("data.results.0.status") != 429.0 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1}`)); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("one more: %d %s", a.status, a.body)
+	}
+	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"Known","humidity":1}`)); a.status != 201 {
+		t.Errorf("a known one: %d %s", a.status, a.body)
+	}
+	r.advance(7 * time.Minute)
+	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1}`)); a.status != 201 {
+		t.Errorf("after a tenth of an hour: %d %s", a.status, a.body)
 	}
 }
 
