@@ -229,7 +229,12 @@ func view(conn *sqlite.Conn, f func(core.Chunks) error) error {
 	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
 		return err
 	}
-	defer func() { _ = sqlitex.Execute(conn, "ROLLBACK", nil) }()
+	defer func() {
+		// Also when the request was given up: an interrupted connection refuses to
+		// roll back, and whoever gets it next would find the transaction open.
+		conn.SetInterrupt(nil)
+		_ = sqlitex.Execute(conn, "ROLLBACK", nil)
+	}()
 	return f(chunks{conn})
 }
 

@@ -1,11 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/core"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
@@ -77,6 +80,40 @@ func TestFileMode(t *testing.T) {
 		}
 		if mode := info.Mode().Perm(); mode != 0o600 {
 			t.Errorf("%s has the mode %o", info.Name(), mode)
+		}
+	}
+}
+
+// TestGivenUp: a request that is given up while it reads leaves its connection fit
+// for the next one, which sees what was committed since.
+func TestGivenUp(t *testing.T) {
+	const readers = 3
+	d := openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName), Readers: readers}).disk
+	for range 2 * readers {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := d.View(ctx, func(v core.Chunks) error {
+			cancel()
+			_, err := v.NewestSealed(1)
+			return err
+		})
+		if rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+			t.Fatalf("given up: %v", err)
+		}
+	}
+	sealed := core.Sealed{DeviceID: 1, Chunks: []core.Chunk{{From: 5, To: 7, N: 2}}}
+	if err := d.Seal(t.Context(), []core.Sealed{sealed}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * readers {
+		err := d.View(t.Context(), func(v core.Chunks) error {
+			to, err := v.NewestSealed(1)
+			if to != 7 {
+				t.Errorf("newest sealed: %d, want 7", to)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
