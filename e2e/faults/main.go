@@ -6,9 +6,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,13 +59,15 @@ func main() {
 }
 
 func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	dir, err := os.MkdirTemp("", "rimewatch-faults-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	plain := filepath.Join(dir, "rimewatch")
-	if out, err := exec.Command("go", "build", "-o", plain, "./cmd/rimewatch").CombinedOutput(); err != nil { //nolint:gosec // our own path
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", plain, "./cmd/rimewatch").CombinedOutput(); err != nil { //nolint:gosec // our own path
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
 	began, planted, failed := time.Now(), 0, 0
@@ -74,7 +78,7 @@ func run() error {
 		}
 		planted++
 		began := time.Now()
-		notes, err := f.plant(plain)
+		notes, err := f.plant(ctx, plain)
 		verdict := "held"
 		if err != nil {
 			verdict = "FAILED"
@@ -97,16 +101,16 @@ type notes struct {
 }
 
 // plant runs a fault's tests.
-func (f *fault) plant(plain string) (notes, error) {
+func (f *fault) plant(ctx context.Context, plain string) (notes, error) {
 	args := []string{"test", "-count=1", "-v", "-timeout", "15m", "-run", "^(" + f.tests + ")"}
 	env := append(os.Environ(), "RIMEWATCH_FAULTS=1")
 	if f.race {
-		args = append(args, "-race", "-gcflags=modernc.org/...=-d=checkptr=0")
+		args = append(args, "-race", "-gcflags=modernc.org/...=-race=false")
 		env = append(env, "CGO_ENABLED=1")
 	} else {
 		env = append(env, "CGO_ENABLED=0", "RIMEWATCH_E2E_BINARY="+plain)
 	}
-	cmd := exec.Command("go", append(args, f.where)...) //nolint:gosec // the table's
+	cmd := exec.CommandContext(ctx, "go", append(args, f.where)...) //nolint:gosec // the table's
 	cmd.Env = append(env, f.env...)
 	out, err := cmd.CombinedOutput()
 	n := notes{all: out}
