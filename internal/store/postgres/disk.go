@@ -182,13 +182,15 @@ func (d *disk) with(ctx context.Context, pool *pgxpool.Pool, f func(*pgx.Conn) e
 // read runs f on a connection of a pool, without a transaction. One that broke
 // while it lay idle, before f was given anything, is replaced.
 func (d *disk) read(ctx context.Context, pool *pgxpool.Pool, f func(*session) error) error {
-	var s *session
+	broken := false // looked at while the connection is lent: afterwards it is somebody else's
 	attempt := func(c *pgx.Conn) error {
-		s = &session{ctx: ctx, conn: c}
-		return f(s)
+		s := &session{ctx: ctx, conn: c}
+		err := f(s)
+		broken = err != nil && c.IsClosed() && !s.given
+		return err
 	}
 	err := d.with(ctx, pool, attempt)
-	if err != nil && s != nil && s.conn.IsClosed() && !s.given && ctx.Err() == nil {
+	if broken && ctx.Err() == nil {
 		err = d.with(ctx, pool, attempt)
 	}
 	return d.failure(err, "read")
