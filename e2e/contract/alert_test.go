@@ -106,7 +106,7 @@ func TestAlerts(t *testing.T) {
 		{says: "acknowledge a resolved one", req: post(first, "/acknowledge", ""), status: 409, code: "alert_not_active"},
 		{says: "notes join the timeline, of a resolved one too", req: post(first, "/notes", `{"note":"goods checked"}`), status: 200, want: map[string]any{"data.alert.status": "resolved"}},
 		{says: "the timeline, oldest first", req: request{path: path(first, "/timeline"), token: n.read}, status: 200, want: map[string]any{
-			"data.transitions.#": 4, "data.transitions.0": keys{"id", "kind", "at", "severity", "actor", "note", "message"}, "data.transitions.0.kind": "opened", "data.transitions.0.actor": nil,
+			"data.transitions.#": 4, "data.transitions.0": keys{"id", "kind", "at", "severity", "actor", "note", "message", "prediction"}, "data.transitions.0.kind": "opened", "data.transitions.0.actor": nil,
 			"data.transitions.1.kind": "acknowledged", "data.transitions.1.note": "on my way", "data.transitions.2.kind": "resolved", "data.transitions.2.actor": present{}, "data.transitions.3.kind": "noted",
 		}},
 		{says: "the timeline of an unknown alert", req: request{path: path(987654, "/timeline"), token: n.read}, status: 404, code: "alert_not_found"},
