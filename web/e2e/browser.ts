@@ -104,6 +104,24 @@ export class Visitor {
     await this.quiet(what);
   }
 
+  /** shift is how far things moved while the page loaded, without anybody touching
+   * it: the sum of its layout shifts (https://web.dev/articles/cls). */
+  shift(): Promise<number> {
+    return this.page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          interface Shift extends PerformanceEntry {
+            value: number;
+            hadRecentInput: boolean;
+          }
+          const sum = (list: PerformanceEntryList) => (list as Shift[]).reduce((n, e) => n + (e.hadRecentInput ? 0 : e.value), 0);
+          new PerformanceObserver((list, o) => (o.disconnect(), resolve(sum(list.getEntries())))).observe({ type: 'layout-shift', buffered: true });
+          // The observer says nothing when nothing moved.
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
+        }),
+    );
+  }
+
   /** leave closes the browser; what went wrong until then fails the test. */
   async leave() {
     await this.quiet('on leaving');

@@ -84,6 +84,7 @@ describe.each([
     await page.getByText(shows).filter({ visible: true }).first().waitFor();
     // Several parts of a page may be loading at once: a locator that waits would take only one.
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
+    expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
     await visitor.fine(path);
     expect(await page.title()).toMatch(/Rimewatch/);
   });

@@ -75,6 +75,22 @@ describe('what nobody is alerted of', () => {
   });
 });
 
+describe('a compressor whose load varies by itself', () => {
+  it('is not judged, instead of as usual', async () => {
+    await device('INV-1', 'Inverter freezer');
+    await api.history('INV-1', Array.from({ length: 10 }, () => -20));
+    await page.route('**/devices/INV-1/prediction', async (route) => {
+      const answer = await (await route.fetch()).json();
+      Object.assign(answer.data.prediction, { state: 'not_judged', what_would_change_it: 'Not judged: the compressor varies its speed or load.' });
+      await route.fulfill({ json: answer });
+    });
+    await page.goto('/devices/INV-1');
+    const card = page.getByRole('region', { name: 'Failure prediction' });
+    await card.getByText('Not judged: the compressor varies its speed or load.').waitFor();
+    expect(await card.getByText(/as usual/).count()).toBe(0);
+  });
+});
+
 describe('an alert that is over', () => {
   it('shows its peak and its span, not the present value', async () => {
     await device('HOT-1', 'Hot freezer', { limits: { clear_s: 0 } });

@@ -18,6 +18,8 @@ function stepFor(span: number): 'auto' | (typeof steps)[number][0] {
 export class DeviceHistory {
   series = $state.raw<Series | null>(null);
   alerts = $state.raw<Alert[]>([]);
+  /** Whether the alerts were asked for, with or without success. */
+  alertsLoaded = $state(false);
   failure = $state.raw<Error | null>(null);
   loading = $state(false);
   private stop: AbortController | undefined;
@@ -49,9 +51,16 @@ export class DeviceHistory {
     }
   }
 
+  /** loadAlerts asks for the alerts; what fails is asked for again at the next change. */
   async loadAlerts() {
-    const { alerts } = await ask(api.GET('/v1/alerts', { params: { query: { device_serial: this.serial, status: 'all', per_page: 100 } } }));
-    this.alerts = alerts;
+    try {
+      const { alerts } = await ask(api.GET('/v1/alerts', { params: { query: { device_serial: this.serial, status: 'all', per_page: 100 } } }));
+      this.alerts = alerts;
+    } catch {
+      // They can wait for the next change.
+    } finally {
+      this.alertsLoaded = true;
+    }
   }
 
   /** live carries the charts on with a reading that has just come in. */
