@@ -108,7 +108,7 @@ func inside(dir string) option { return func(_ *service, c *app.Config) { c.Data
 // later sets its clock ahead.
 func later(d time.Duration) option { return func(s *service, _ *app.Config) { s.advance(d) } }
 
-// stopped gives a service a clock that stands still until it is moved.
+// stopped is the option of a clock that stands still until it is moved.
 func stopped(at time.Time) option {
 	return func(s *service, _ *app.Config) {
 		s.begun = at

@@ -57,7 +57,7 @@ func (a *App) openInlet(ctx context.Context, secret string, addr netip.Addr) (*s
 	return l, err
 }
 
-// inletAddresses says what there is beside HTTP.
+// inletAddresses returns where and how devices get in beside HTTP.
 func (a *App) inletAddresses() inlets.Config {
 	return inlets.Config{MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State}
 }

@@ -227,7 +227,7 @@ func (w *uplink) next(ctx context.Context) error {
 	return nil
 }
 
-// refusedTopics says which topics the broker does not let us subscribe to.
+// refusedTopics returns the topics that the broker does not let us subscribe to.
 func (w *uplink) refusedTopics(codes []byte) string {
 	var refused []string
 	for i, t := range w.k.source.Broker.Topics {
@@ -272,7 +272,7 @@ func (w *uplink) store(ctx context.Context) (err error) {
 // errHandshake is that of TLS.
 var errHandshake = errors.New("TLS handshake")
 
-// explain says in words why a broker is not connected.
+// explain returns in words why a broker is not connected.
 func explain(err error) string {
 	var refused *Refused
 	var not notBroker

@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/source"
 )
 
-// Config says what there is beside HTTP.
+// Config is where and how devices get in beside HTTP.
 type Config struct {
 	MQTT    string                                               // address at which MQTT is taken in, as the operator gave it; "" = it is not
 	MQTTS   string                                               // likewise over TLS

@@ -208,7 +208,7 @@ func (d *disk) release() error {
 	return err
 }
 
-// explain says in an operator's words what he can mend.
+// explain returns an error in words that tell an operator what to mend.
 func explain(err error) error {
 	switch code(err) {
 	case noPrivilege, "3F000":
