@@ -170,6 +170,13 @@ var ruleCases = []struct{ name, script, want string }{
 		75h..77h door=0`, `
 		74h16m opened door_open_suspected warning since 74h16m value 16 peak 16 limit 15
 		75h30m resolved door_open_suspected warning since 74h16m value 0 peak 59 limit 15`},
+	{"a door that is reported only while it is open", known + `
+		72h..73h door=1 z=-12
+		73h..78h door= cycle=9/17 z=-20`, `
+		72h16m opened door_open_suspected warning since 72h16m value 16 peak 16 limit 15
+		73h opened high_temperature warning since 72h value -11.7 peak -11.4 limit -15
+		73h5m resolved high_temperature warning since 72h value -19.9 peak -11.4 limit -15
+		73h59m resolved door_open_suspected warning since 72h16m value 0 peak 88 limit 15`},
 	{"ambient: too hot, too cold", known + `
 		72h..73h a=37
 		73h..74h a=45

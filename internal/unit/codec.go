@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 4
+const stateVersion = 5
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -73,7 +73,7 @@ func (s *State) code(c *Codec) {
 	s.phases.code(c)
 	s.defrost.code(c)
 	s.humps.code(c)
-	c.Stamps(&s.door.since)
+	c.Stamps(&s.door.since, &s.door.heard)
 	c.Fixeds(&s.door.top)
 	c.Floats(&s.supply.mean, &s.supply.nominal, &s.humidity.mean, &s.humidity.spread, &s.humidity.hours)
 	c.Bytes(&s.supply.n)

@@ -12,6 +12,7 @@ import (
 type door struct {
 	since Stamp // the zone has kept its level since, or the door is open since
 	top   Fixed // °C, warmest zone since
+	heard Stamp // when the device last said that it is open
 	told  bool  // the device says that it is open
 }
 
@@ -23,6 +24,7 @@ const (
 	doorDamp    = 5           // %RH above the usual, where the sensor hangs in the zone
 	doorRuns    = 3           // times the usual run
 	doorLongest = 12 * hour   // a level that lasts longer is a new one
+	doorSilence = 30 * minute // after which a device that says no more of its door is not believed
 )
 
 func (s *State) followDoor(c *Config, o *Observation, hold Hold) {
@@ -33,10 +35,14 @@ func (s *State) followDoor(c *Config, o *Observation, hold Hold) {
 	open, sent := o.Reading.Flags.Bool(rimewatch.DoorOpen)
 	switch {
 	case sent && open && !d.told:
-		*d = door{since: StampOf(o.At), told: true}
-	case sent && !open:
+		*d = door{since: StampOf(o.At), heard: StampOf(o.At), told: true}
+	case sent && open:
+		d.heard = StampOf(o.At)
+	case sent:
 		*d = door{}
-	case d.told:
+	case d.told && o.At-d.heard.Time() < doorSilence:
+	case d.told: // some devices send the flag only while it is set
+		*d = door{}
 	default:
 		s.suspectDoor(c, o, hold)
 	}

@@ -183,7 +183,7 @@ func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 		cycles:  cycles{startCount: s.cycles.startCount, runSeconds: s.cycles.runSeconds, counted: s.cycles.counted},
 		defrost: s.defrost,
 		humps:   humps{mid: s.humps.mid, dev: s.humps.dev, from: s.humps.from, prev: s.humps.prev, steps: s.humps.steps, movedAt: s.humps.movedAt},
-		door:    door{since: s.door.since, told: s.door.told},
+		door:    door{since: s.door.since, heard: s.door.heard, told: s.door.told},
 	}
 	if !s.door.told {
 		s.door = door{}
