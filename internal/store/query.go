@@ -21,6 +21,7 @@ type DeviceFilter struct {
 	SiteID        int64
 	Query         string // name or serial contains, without case
 	Judged        *Judged
+	Reported      bool           // only those with a reading
 	AttentionAt   rimewatch.Time // only those that need attention then: with an active alert, offline or not judged; 0 = all
 }
 

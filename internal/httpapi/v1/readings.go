@@ -85,24 +85,18 @@ func (a readings) latestReadings(c *httpapi.Call) error {
 	return nil
 }
 
-// latestPage gives one page of devices; those without a reading are left out of
-// it, so a page may hold fewer than per_page.
+// latestPage answers one page of the devices that have a reading.
 func (a readings) latestPage(c *httpapi.Call) error {
 	in := c.PageInput()
-	list, page, err := a.devicePage(c.R.Context(), c, store.DeviceFilter{}, &in)
+	list, page, err := a.devicePage(c.R.Context(), c, store.DeviceFilter{Reported: true}, &in)
 	if err != nil {
 		return err
 	}
 	b := append([]byte(nil), `{"success":true,"data":{"readings":[`...)
-	n := 0
 	for i := range list {
-		if list[i].Latest.At == 0 {
-			continue
-		}
-		if n > 0 {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		n++
 		b = appendLatest(b, &list[i])
 	}
 	b = append(b, `],"pagination":`...)

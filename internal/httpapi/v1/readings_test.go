@@ -45,6 +45,7 @@ func TestReadings(t *testing.T) {
 			want: map[string]any{"data.reading.product_zone_temp": nil, "data.reading.sensor_faults": "[product_zone_temp ambient_temp]", "data.reading.humidity": 50}, events: accepted,
 		},
 		{name: "the current temperature is the newest by recorded_at", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.current_temp": -18.5}},
+		{name: "latest, paged: total counts those that are there", req: get("/v1/readings/latest?per_page=1", r.read), status: 200, want: map[string]any{"data.readings.1": nil, "data.pagination.total": 1, "data.pagination.last_page": 1, "data.pagination.next_cursor": nil}},
 		{name: "latest", req: get("/v1/readings/latest", r.read), status: 200, want: map[string]any{"data.readings.0.device_name": "Unit A", "data.readings.0.equipment_type": "walkin_freezer", "data.readings.0.device_status": "online", "data.readings.0.humidity": 1, "data.readings.1": nil, "data.pagination": nil}},
 
 		{name: "unknown serial", req: post("/v1/readings", r.feed, `{"device_serial":"none","humidity":1}`), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},

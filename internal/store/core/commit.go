@@ -329,7 +329,7 @@ func (c *commit) publish() {
 // since the clock was set back gives way to any that does not.
 func (d *device) newest(r *rimewatch.Reading, now rimewatch.Time) {
 	if r.At > d.live.Latest.At || d.ahead(d.live.Latest.At, now) {
-		d.live.Latest = *r
+		d.setLatest(r)
 	}
 	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok {
 		d.newestTemp(v, r.At, now)

@@ -19,7 +19,9 @@ type sheet struct {
 	first  int64 // of the range, which is sheetIDs long
 	n      int   // devices
 	online [sheetIDs]bool
-	texts  atomic.Pointer[sheetTexts] // nil = there are none, or a device has changed since
+	// reported says which have a reading.
+	reported [sheetIDs]bool
+	texts    atomic.Pointer[sheetTexts] // nil = there are none, or a device has changed since
 }
 
 const (
@@ -91,6 +93,14 @@ func (r *roster) drop(d *device) {
 	if d.sheet.n--; d.sheet.n == 0 {
 		i, _ := slices.BinarySearchFunc(r.sheets, d.sheet.first, (*sheet).compare)
 		r.sheets = slices.Delete(r.sheets, i, i+1)
+	}
+}
+
+// setLatest sets the newest reading.
+func (d *device) setLatest(r *rimewatch.Reading) {
+	d.live.Latest = *r
+	if d.sheet != nil {
+		d.sheet.reported[d.row.ID-d.sheet.first] = r.At != 0
 	}
 }
 
@@ -205,7 +215,7 @@ func (x *search) look(sh *sheet, t *sheetTexts, devices []*device, k int) {
 	if x.Status != "" && sh.online[offset] != (x.Status == rimewatch.Online) {
 		return
 	}
-	if !x.passes(devices[k]) {
+	if x.Reported && !sh.reported[offset] || !x.passes(devices[k]) {
 		return
 	}
 	x.total++

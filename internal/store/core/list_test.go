@@ -44,17 +44,20 @@ func TestSearch(t *testing.T) {
 				p := rimewatch.Presence{Status: []rimewatch.Status{rimewatch.Online, rimewatch.Offline}[random.IntN(2)]}
 				s.fleet.byID.Get(id).show(&p)
 				s.fleet.byID.Get(id).live.CurrentTempAt = now - rimewatch.Time(random.IntN(3))*rimewatch.Day
+				s.fleet.byID.Get(id).newest(&rimewatch.Reading{At: now}, now)
 			}
 		}
 		for range 60 {
 			f := store.DeviceFilter{SiteID: int64(random.IntN(5) / 4 * 2)}
-			switch random.IntN(4) {
+			switch random.IntN(5) {
 			case 0:
 				f.Status = []rimewatch.Status{rimewatch.Online, rimewatch.Offline}[random.IntN(2)]
 			case 1:
 				f.Judged = &store.Judged{Is: random.IntN(2) == 0, At: now}
 			case 2:
 				f.AttentionAt = now
+			case 3:
+				f.Reported = true
 			default:
 				f.EquipmentType = types[random.IntN(3)]
 			}
@@ -88,7 +91,7 @@ func naive(s *Core, alive map[int64]*rimewatch.Device, f store.DeviceFilter, p s
 		query := strings.ToLower(f.Query)
 		attention := v.Status != rimewatch.Online || !v.Judged(f.AttentionAt)
 		if f.Status != "" && v.Status != f.Status || f.EquipmentType != "" && d.EquipmentType != f.EquipmentType || f.SiteID != 0 && d.SiteID != f.SiteID ||
-			f.Judged != nil && v.Judged(f.Judged.At) != f.Judged.Is || f.AttentionAt != 0 && !attention ||
+			f.Judged != nil && v.Judged(f.Judged.At) != f.Judged.Is || f.AttentionAt != 0 && !attention || f.Reported && v.Latest.At == 0 ||
 			!strings.Contains(strings.ToLower(d.Serial), query) && !strings.Contains(strings.ToLower(d.Name), query) {
 			continue
 		}

@@ -150,9 +150,11 @@ func restoreLatest(c *Checkpoint, d *device) error {
 		if v := latest[0]; v != logVersion {
 			return fmt.Errorf("its newest reading has version %d, this program knows %d", v, logVersion)
 		}
-		if _, err := chunk.DecodeReading(latest[1:], &d.live.Latest, 0); err != nil {
+		var r rimewatch.Reading
+		if _, err := chunk.DecodeReading(latest[1:], &r, 0); err != nil {
 			return err
 		}
+		d.setLatest(&r)
 	}
 	d.live.CurrentTemp, d.live.CurrentTempAt = c.CurrentTemp, c.CurrentTempAt
 	return nil
