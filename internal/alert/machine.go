@@ -47,12 +47,18 @@ func (s *State) bounds(x *pass, i rule) bounds {
 			return bounds{}
 		}
 		b := l.bounds(scale, ruleSpecs[i].low)
+		if i == ruleAmps && x.u.Strays() {
+			b.critDelay += strayReadings * x.u.Interval() // two that stray among three
+		}
 		if ruleSpecs[i].second != "" && ruleSpecs[i].running {
 			b.clearSecond = deviationClear
 		}
 		return b
 	}
 }
+
+// strayReadings is how many readings two wrong ones of the current can spoil.
+const strayReadings = 3
 
 // limit gives the limit of a rule whose bounds are a limit times a scale; nil
 // for others and where it does not apply.
@@ -206,12 +212,13 @@ func (x *pass) vibrationBounds() bounds {
 
 // ratedAmps is the rated-load current as configured, or what stands for it once
 // the unit is known: its usual current and a quarter, which is about the 95th
-// percentile of its current and a tenth.
+// percentile of its current and a tenth. Where the current varies by itself, or is
+// not known to keep still, only a rating that was configured is a limit.
 func (x *pass) ratedAmps() float64 {
 	if x.c.RatedAmps > 0 {
 		return x.c.RatedAmps
 	}
-	if x.u.Modulated() {
+	if !x.u.SteadyLoad() {
 		return 0
 	}
 	return 1.25 * x.u.UsualAmps()
@@ -293,7 +300,8 @@ func (s *State) judgeMachine(x *pass) {
 	if hasDischarge {
 		s.either(x, ruleDischarge, discharge, true, u.Agreed(unit.Discharge), relative)
 	}
-	if v, ok := x.calm(rimewatch.AmpDraw); ok && (warm || (x.c.RatedAmps > 0 && !u.Slow())) {
+	ours := x.c.RatedAmps == 0 // the limit, which another speed of the compressor excuses
+	if v, ok := x.calm(rimewatch.AmpDraw); ok && (warm || !ours && !u.Slow()) && !(ours && x.passes(ruleAmps, v) && u.OtherSpeed(x.o)) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
 		s.either(x, ruleAmps, v, true, u.Agreed(unit.Amps), relative && s.active&supply == 0)

@@ -208,9 +208,9 @@ var ruleCases = []struct{ name, script, want string }{
 		75h..78h a=-6 h=94
 		78h..79h a=1 h=85`, `
 		30m opened low_ambient_temperature warning since 0s value 1 peak 1 limit 2
-		48h15m resolved low_ambient_temperature warning since 0s value 1 peak 1 limit -4
-		75h30m opened low_ambient_temperature warning since 75h value -6 peak -6 limit -4
-		78h15m resolved low_ambient_temperature warning since 75h value 1 peak -6 limit -4`},
+		48h16m resolved low_ambient_temperature warning since 0s value 1 peak 1 limit -4
+		75h30m opened low_ambient_temperature warning since 75h value -6 peak -6 limit -4.2068
+		78h15m resolved low_ambient_temperature warning since 75h value 1 peak -6 limit -4.4217`},
 	{"a sensor that reports a fault is no temperature", known + `
 		72h..74h z!
 		74h..75h z=-20`, `

@@ -48,7 +48,7 @@ func (x *pass) surroundingBounds(i rule) bounds {
 		b := th.Hot.bounds(1, false)
 		if mean, spread, known := x.u.UsualAmbient(); known {
 			// What overheats a condenser does so however used to it the place is.
-			b.warn = max(b.warn, min(mean+max(3*spread, 5), b.crit))
+			b.warn = max(b.warn, min(mean+max(ambientSpreads*spread, 5), b.crit))
 		}
 		return b
 	case ruleCold:
@@ -58,7 +58,7 @@ func (x *pass) surroundingBounds(i rule) bounds {
 			b.warn, b.hasCrit = b.crit, false
 			return b
 		}
-		room := max(3*spread, 5)
+		room := max(ambientSpreads*spread, 5)
 		b.warn = min(b.warn, mean-room)
 		b.crit = min(b.crit, mean-2*room)
 		return b
@@ -79,6 +79,10 @@ func (x *pass) surroundingBounds(i rule) bounds {
 		return b
 	}
 }
+
+// ambientSpreads is how many mean absolute deviations from its usual the air of a
+// place is unusual: three standard deviations of what is normally distributed.
+const ambientSpreads = 3.75
 
 // judgeSurroundings judges ambient temperature and humidity.
 func (s *State) judgeSurroundings(x *pass) {

@@ -6,7 +6,7 @@ import "github.com/rimewatch/rimewatch"
 // compressor runs, newest first. Their median is what counts: single readings
 // several times too high are common, and starts shake.
 type calm struct {
-	amps, vib [3]float32
+	amps, vib [3]Fixed
 	off       bool // the compressor does not run
 }
 
@@ -15,9 +15,9 @@ func (m *calm) followCalm(o *Observation, on bool) {
 	if m.off = !on; m.off {
 		return
 	}
-	push := func(list *[3]float32, f rimewatch.Field) {
+	push := func(list *[3]Fixed, f rimewatch.Field) {
 		if v, ok := o.Value(f); ok && v > 0 {
-			list[2], list[1], list[0] = list[1], list[0], float32(v)
+			list[2], list[1], list[0] = list[1], list[0], FixedOf(v)
 		}
 	}
 	push(&m.amps, rimewatch.AmpDraw)
@@ -25,9 +25,9 @@ func (m *calm) followCalm(o *Observation, on bool) {
 }
 
 // median is the middle of three readings; ok is false before there are three.
-func median(list *[3]float32) (v float64, ok bool) {
+func median(list *[3]Fixed) (v float64, ok bool) {
 	a, b, c := list[0], list[1], list[2]
-	return float64(max(min(a, b), min(max(a, b), c))), list[2] > 0
+	return max(min(a, b), min(max(a, b), c)).Float(), list[2] > 0
 }
 
 // Calm is a measurement of the running compressor without single readings that

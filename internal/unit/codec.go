@@ -75,9 +75,17 @@ func (s *State) code(c *Codec) {
 	s.humps.code(c)
 	c.Stamps(&s.door.since, &s.door.heard)
 	c.Fixeds(&s.door.top)
-	c.Floats(&s.supply.mean, &s.supply.nominal, &s.humidity.mean, &s.humidity.spread, &s.humidity.hours)
+	c.Floats(&s.supply.mean, &s.humid.mean, &s.humid.spread, &s.humid.hours,
+		&s.air.mean, &s.air.spread)
 	c.Bytes(&s.supply.n)
-	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling)
+	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
+	together := s.air.hours == s.humid.hours // as where both come with every reading
+	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &together)
+	if together {
+		s.air.hours = s.humid.hours
+	} else {
+		c.Floats(&s.air.hours)
+	}
 	c.Grid(hour, &s.hourEnd, &s.winEnd)
 	h := &s.hour
 	for _, t := range [...]*tally{&h.discharge, &h.suction, &h.logAmps, &h.logVib, &h.runZone, &h.ambient, &h.volts, &h.zone, &h.burst} {
@@ -98,14 +106,14 @@ func (s *State) code(c *Codec) {
 }
 
 func (m *calm) code(c *Codec) {
-	c.Floats(&m.amps[0], &m.amps[1], &m.amps[2], &m.vib[0], &m.vib[1], &m.vib[2])
-	c.Bools(&m.off)
+	c.Fixeds(&m.amps[0], &m.amps[1], &m.amps[2], &m.vib[0], &m.vib[1], &m.vib[2])
 }
 
 func (w *running) code(c *Codec) {
-	c.Floats(&w.hi, &w.lo, &w.prev, &w.high, &w.low, &w.seen, &w.spikeAmps)
+	c.Floats(&w.hi, &w.lo, &w.high, &w.low, &w.seen, &w.spikeAmps)
 	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed, &w.otherAt)
-	c.Fixeds(&w.stopZone, &w.otherPipe)
+	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.shakes, &w.rests)
+	c.Shorts(&w.still)
 	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike), &w.speeds)
 	c.Bools(&w.known, &w.on, &w.modulated, &w.dated)
 }
@@ -138,7 +146,6 @@ func (p *phases) code(c *Codec) {
 
 func (m *defrost) code(c *Codec) {
 	c.Stamps(&m.ended)
-	c.Bools(&m.declared, &m.told)
 }
 
 func (h *humps) code(c *Codec) {

@@ -68,6 +68,16 @@ func (s *State) addStarts(e rimewatch.Time, n uint32) {
 	}
 }
 
+// takeStart takes back a start that was none.
+func (s *State) takeStart(e rimewatch.Time) {
+	if b := &s.cycles.starts[e/bucket%12]; *b > 0 && s.at-e < hour {
+		*b--
+	}
+	if s.window.starts > 0 {
+		s.window.starts--
+	}
+}
+
 // failures is the half byte of an hour of the day.
 func (w *cycles) failures(h rimewatch.Time) (b *uint8, shift int) {
 	h %= 24

@@ -59,7 +59,7 @@ func (s *State) suspectDoor(c *Config, o *Observation, hold Hold) {
 		signs = signs && o.Reading.Values[rimewatch.AmpDraw] >= doorLoad*float64(w.hi)
 	}
 	if c.HumidityInZone && o.Valid.Has(rimewatch.Humidity) {
-		signs = signs && o.Reading.Values[rimewatch.Humidity] >= float64(s.humidity.mean)+doorDamp
+		signs = signs && o.Reading.Values[rimewatch.Humidity] >= float64(s.humid.mean)+doorDamp
 	}
 	switch {
 	case !signs:

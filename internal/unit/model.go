@@ -297,14 +297,6 @@ func (s *State) Departures(o *Observation) (y [Vibration + 1]float64, have Chann
 	return y, have
 }
 
-// UsualAmbient is mean and spread of ambient temperature over about two months,
-// °C; ok is false before the unit is known.
-func (b *baseline) UsualAmbient() (mean, spread float64, ok bool) {
-	m := &b.model.all
-	k := m.at(1+covAmbient, 0)
-	return RefAmbient + k, math.Sqrt(max(0, m.at(1+covAmbient, 1+covAmbient)-k*k)), b.Known()
-}
-
 // Usual describes the baseline of one channel.
 type Usual struct {
 	Level     float64 // at RefAmbient, in the channel's own measure

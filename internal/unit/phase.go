@@ -132,6 +132,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 	satisfied := blind || haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2+0.5*s.stuck.step)
 	switch {
 	case s.defrost.declared: // its end says nothing of the thermostat
+	case s.strayRun(p.started, o.At):
 	case p.phase == Running && haveZone && p.runs >= 20 && p.setAnew(zone, s.stuck.step) && p.beganAt-zone >= 0.6*(p.cutIn-p.cutOut):
 		if p.resettle(zone, s.stuck.step, o.At) {
 			s.model.yield()

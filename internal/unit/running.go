@@ -24,8 +24,8 @@ const (
 // levels, one while running and one while standing.
 type running struct {
 	hi, lo    float32 // the signal while running and while standing
-	prev      float32 // its newest value
-	high, low float32 // A, running 85 % and 15 % quantiles of the current while running
+	prev      Fixed   // its newest value
+	high, low float32 // A, running quantiles of the current while running
 	seen      float32 // min of running behind them, up to loadMemory
 	spikeAmps float32 // A of the newest start that was seen at its peak or failed
 	since     Stamp   // start of the present run or stop
@@ -33,14 +33,18 @@ type running struct {
 	spikedAt  Stamp   // the present spike began
 	strayed   Stamp   // newest spike amid a run that went on
 	otherAt   Stamp   // the newest load far above running began, the one before the present included
+	otherAmps Fixed   // A of that load
 	otherPipe Fixed   // °C of the discharge line when the present spike began
 	stopZone  Fixed   // °C of the zone when the compressor stopped
 	source    source
 	spike     spike
 	known, on bool
-	speeds    uint8 // windows in a row in which current and vibration moved together
-	modulated bool  // its load varies: an inverter, a digital scroll
-	dated     bool  // since is the true moment
+	shakes    Fixed  // mm/s, median of the vibration while running
+	rests     Fixed  // and while standing
+	still     uint16 // s for which the current has shown a run without vibration, since it last vibrated
+	speeds    uint8  // windows in a row in which current and vibration moved together
+	modulated bool   // its load varies: an inverter, a digital scroll
+	dated     bool   // since is the true moment
 }
 
 // source is the signal that running is read from; a better one replaces a worse.
@@ -79,16 +83,16 @@ func (w *running) threshold(share float32) float32 { return w.lo + share*(w.hi-w
 // so that the current of a start does not pass for that of a run.
 func (w *running) learn(v float32) {
 	if w.hi == 0 && w.lo == 0 {
-		w.hi, w.lo, w.prev = v, v, v
+		w.hi, w.lo, w.prev = v, v, FixedOf(float64(v))
 		return
 	}
-	if both := min(v, w.prev); both > w.hi {
+	if both := min(v, float32(w.prev.Float())); both > w.hi {
 		w.hi += 0.5 * (both - w.hi)
 	}
 	if v < w.lo {
 		w.lo += 0.5 * (v - w.lo)
 	}
-	w.prev = v
+	w.prev = FixedOf(float64(v))
 }
 
 // decide reports whether the compressor runs at level v; ok is false while the
@@ -149,6 +153,9 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		if hasAmps && !s.followSpike(o, amps) {
 			w.learn(amps)
 			w.follow(amps, flag)
+			if flag && !s.Slow() {
+				w.followLoad(amps, r.Values[rimewatch.VibrationLevel], o.Gap)
+			}
 		}
 		return flag, true
 	}
@@ -171,12 +178,71 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	if w.lastOn.Set() && o.At-w.lastOn.Time() > forgetAfter {
 		w.hi, w.lastOn = w.lo, StampOf(o.At)
 	}
-	if src == fromAmps && !s.Slow() {
-		w.followLoad(v, o.Gap)
+	if src != fromAmps {
+		w.learn(v)
+		return w.decide(v)
+	}
+	if w.otherRuns(o, v) {
+		return false, true
+	}
+	if !s.Slow() {
+		w.followLoad(v, r.Values[rimewatch.VibrationLevel], o.Gap)
 		w.presume(o, v, o.At-s.born)
 	}
 	w.learn(v)
-	return w.decide(v)
+	on, ok = w.decide(v)
+	if ok {
+		w.followShaking(o, on)
+	}
+	return on, ok
+}
+
+// otherRuns reports whether a current as high as that of the compressor is drawn by
+// something else, such as the heater of a defrost behind the same meter: nothing
+// shakes. A vibration sensor that shows no run for long says nothing any more.
+func (w *running) otherRuns(o *Observation, amps float32) bool {
+	if w.shakes < 2*w.rests+leastShaking || !w.separate() || amps < w.threshold(0.35) {
+		return false
+	}
+	v, ok := o.Value(rimewatch.VibrationLevel)
+	if !ok {
+		return false
+	}
+	if FixedOf(v) > w.rests+w.rests/2+leastShaking/2 {
+		w.still = 0
+		return false
+	}
+	if w.still += uint16(min(o.Gap, 20*minute) / second); w.still > stillFor {
+		w.shakes, w.still = 0, 0
+		return false
+	}
+	return true
+}
+
+const (
+	leastShaking = Fixed(1000)     // 0.1 mm/s above that of standing
+	stillFor     = uint16(90 * 60) // s for which the current may speak of a run that the vibration does not show: longer than the heater of any defrost
+	shakeSteps   = 50              // each a share of the level, so that single readings that stray count little
+)
+
+// followShaking learns how the compressor shakes while it runs and while it stands.
+func (w *running) followShaking(o *Observation, on bool) {
+	v, ok := o.Value(rimewatch.VibrationLevel)
+	if !ok || v <= 0 {
+		return
+	}
+	level := &w.rests
+	if on {
+		level = &w.shakes
+	}
+	switch v := FixedOf(v); {
+	case *level == 0:
+		*level = v
+	case v > *level:
+		*level += *level/shakeSteps + 1
+	default:
+		*level -= *level/shakeSteps + 1
+	}
 }
 
 // use makes src the signal that running is read from.
@@ -210,7 +276,8 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 				w.hi, w.spike = amps, noSpike // what ran before was the smaller load
 				return false
 			}
-			w.spike = otherLoad
+			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
+		case w.likeOther(amps, o.At):
 		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
@@ -225,12 +292,20 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	}
 	switch {
 	case was == noSpike || was == otherLoad || !s.phases.showsStarts(s.gap, w, o.At):
+	case w.likeOther(w.spikeAmps, o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
 	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
 		s.failStart(o)
 	}
 	return false
+}
+
+// likeOther reports whether a current far above that of running is that of another
+// load, which lasted when it was seen before.
+func (w *running) likeOther(amps float32, at rimewatch.Time) bool {
+	other := float32(w.otherAmps.Float())
+	return other > 0 && w.otherAt.Set() && at-w.otherAt.Time() < strayFor && max(amps-other, other-amps) < 0.05*other
 }
 
 // compressorToo reports whether a lasting load far above that of running so far is
@@ -258,6 +333,16 @@ func (w *running) strays(at rimewatch.Time) bool {
 	return w.strayed.Set() && at-w.strayed.Time() < strayFor
 }
 
+// strayRun reports whether the run that began at a moment is one reading of a meter
+// whose single readings are known to be wrong.
+func (s *State) strayRun(began Stamp, at rimewatch.Time) bool {
+	w := &s.running
+	return w.source == fromAmps && w.lastOn == began && w.strays(at)
+}
+
+// Strays reports whether single readings of the current are wrong now and then.
+func (s *State) Strays() bool { return s.running.strays(s.at) }
+
 func (s *State) failStart(o *Observation) {
 	s.cycles.fail(o.At)
 	o.FailedStart = true
@@ -276,7 +361,11 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 		}
 	}
 	if seen && !on && w.dated && !s.cycles.counted && w.source != fromHeat {
-		s.cycles.addRun(int64((at - w.since.Time()) / second))
+		if s.strayRun(w.since, at) {
+			s.takeStart(w.since.Time())
+		} else {
+			s.cycles.addRun(int64((at - w.since.Time()) / second))
+		}
 	}
 	w.known, w.on, w.dated = true, on, seen
 	w.since = StampOf(at)
@@ -285,10 +374,15 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 
 // A compressor whose load varies shows by how far its current is spread while it
 // runs: that of one with a fixed speed keeps within a quarter, apart from the first
-// minutes of a run.
+// minutes of a run. One that runs at its slowest most of the time shows it by its
+// rare highest, one that cools with hot gas has a rare lowest.
 const (
-	modulatedBelow = 0.58 // times the upper quantile: the lower one of a varying load
+	loadHigh       = 0.96 // quantiles of the current while running
+	loadLow        = 0.15
+	modulatedBelow = 0.6 // times the upper quantile: the lower one of a varying load
 	steadyAbove    = 0.85
+	steadyLoad     = 0.72
+	overload       = 1.2     // times the upper quantile: no load of a fixed speed
 	loadKnown      = 12 * 60 // min of running
 	loadMemory     = 7 * 24 * 60
 	loadStep       = 0.01 // a minute
@@ -297,25 +391,28 @@ const (
 )
 
 // followLoad learns how the current is spread while the compressor runs.
-func (w *running) followLoad(v float32, gap rimewatch.Time) {
+func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
 	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
 		return
 	}
 	if w.seen == 0 {
 		w.high, w.low = v, v
 	}
+	if v > overload*w.high && w.keepsSteady() && FixedOf(vib) < w.shakes+w.shakes/8 {
+		return // no other speed: it would shake more
+	}
 	span := float32(min(gap, 5*minute)) / float32(minute)
 	w.seen = min(w.seen+span, loadMemory)
 	step := loadStep * span
 	if v > w.high {
-		w.high *= 1 + 0.85*step
+		w.high *= 1 + loadHigh*step
 	} else {
-		w.high *= 1 - 0.15*step
+		w.high *= 1 - (1-loadHigh)*step
 	}
 	if v < w.low {
-		w.low *= 1 - 0.85*step
+		w.low *= 1 - (1-loadLow)*step
 	} else {
-		w.low *= 1 + 0.15*step
+		w.low *= 1 + loadLow*step
 	}
 	switch share := w.low / w.high; {
 	case w.seen < loadKnown:
@@ -344,11 +441,28 @@ func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) 
 // followSpeed sees that current and vibration have moved together, by far more
 // than any fault of a fixed speed makes them: the compressor turns at another.
 func (w *running) followSpeed(amps, vib float64) {
-	if together := vib / amps; math.Abs(amps) >= 8 && together > 0.3 && together < 1.3 {
+	if together(amps, vib) {
 		w.speeds = min(w.speeds+1, speedKnown)
 	} else if w.speeds < speedKnown {
 		w.speeds = 0
 	}
+}
+
+// together reports whether current and vibration depart, in %, as they do when a
+// compressor turns at another speed.
+func together(amps, vib float64) bool {
+	share := vib / amps
+	return math.Abs(amps) >= 8 && share > 0.3 && share < 1.3
+}
+
+// OtherSpeed reports whether current and vibration of a reading are both away from
+// the unit's own as at another speed of the compressor.
+func (s *State) OtherSpeed(o *Observation) bool {
+	amps, okAmps := s.Calm(o, rimewatch.AmpDraw)
+	vib, okVib := s.Calm(o, rimewatch.VibrationLevel)
+	usual, shakes := s.UsualAmps(), s.UsualVibration()
+	return okAmps && okVib && usual > 0 && shakes > 0 && amps > 0 && vib > 0 &&
+		together(100*math.Log(amps/usual), 100*math.Log(vib/shakes))
 }
 
 // speedKnown is the windows in a row that prove a varying speed.
@@ -357,6 +471,12 @@ const speedKnown = 2
 // Modulated reports whether the compressor's load varies by itself, as that of an
 // inverter or of a digital scroll: what is usual of a fixed speed does not hold.
 func (w *running) Modulated() bool { return w.modulated || w.speeds >= speedKnown }
+
+// SteadyLoad reports whether the current of the running compressor is known to keep
+// within narrow bounds, as that of a fixed speed does.
+func (w *running) SteadyLoad() bool { return w.keepsSteady() && !w.Modulated() }
+
+func (w *running) keepsSteady() bool { return w.seen >= loadKnown && w.low >= steadyLoad*w.high }
 
 // Running reports whether the compressor is known to run.
 func (w *running) Running() bool { return w.known && w.on }

@@ -91,6 +91,122 @@ func TestSpikesAreNoStarts(t *testing.T) {
 	}
 }
 
+// TestSlowestMostly: an inverter that runs at its slowest nearly all the time shows
+// by its rare highest what it is.
+func TestSlowestMostly(t *testing.T) {
+	s := ampFeed(7*24*60, func(k int) float64 {
+		switch k := k % 240; {
+		case k >= 200:
+			return 0.05
+		case k >= 180:
+			return 2.4
+		default:
+			return 1
+		}
+	}, nil)
+	if !s.Modulated() || s.SteadyLoad() {
+		t.Errorf("modulated %v, steady load %v", s.Modulated(), s.SteadyLoad())
+	}
+	if steady := ampFeed(7*24*60, cycling, nil); !steady.SteadyLoad() {
+		t.Error("the load of one speed is not known to be steady after a week")
+	}
+}
+
+// TestOverloadIsNoSpeed: a current that rises by half while nothing shakes more is
+// not taken for another speed of the compressor.
+func TestOverloadIsNoSpeed(t *testing.T) {
+	s := shakingFeed(6*24*60, func(k int) (amps, vib float64) {
+		if v := cycling(k); v < 1 || k < 4*24*60 {
+			return v, shaking(v)
+		}
+		return 4.6, 0.9
+	}, nil)
+	if s.Modulated() || !s.SteadyLoad() {
+		t.Errorf("modulated %v, steady load %v", s.Modulated(), s.SteadyLoad())
+	}
+}
+
+func shaking(amps float64) float64 {
+	if amps < 1 {
+		return 0.05
+	}
+	return 0.9
+}
+
+// shakingFeed is ampFeed with vibration.
+func shakingFeed(minutes int, both func(k int) (amps, vib float64), each func(k int, s *State, o *Observation)) *State {
+	var s State
+	at := rimewatch.TimeOf(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC))
+	for k := range minutes {
+		at += minute
+		r := rimewatch.Reading{At: at, ReceivedAt: at}
+		amps, vib := both(k)
+		r.Set(rimewatch.AmpDraw, math.Round(1000*amps)/1000)
+		r.Set(rimewatch.VibrationLevel, vib)
+		var o Observation
+		s.Observe(&Config{}, &r, at, 0, &o)
+		if each != nil {
+			each(k, &s, &o)
+		}
+	}
+	return &s
+}
+
+// TestHeaterAsStrongAsTheCompressor: a heater behind the same meter that draws what
+// the compressor does is not taken for a run, since nothing shakes; a vibration
+// sensor that is dead does not hide the runs for longer than a heater lasts.
+func TestHeaterAsStrongAsTheCompressor(t *testing.T) {
+	heater := func(k int) bool { return k > 24*60 && k%360 >= 25 && k%360 < 45 } // the pause of cycling
+	wrong, seen := 0, 0
+	shakingFeed(6*24*60, func(k int) (amps, vib float64) {
+		if heater(k) {
+			return 2.9, 0.05
+		}
+		return cycling(k), shaking(cycling(k))
+	}, func(k int, s *State, _ *Observation) {
+		if heater(k) && k > 2*24*60 {
+			seen++
+			if s.Running() {
+				wrong++
+			}
+		}
+	})
+	if wrong > 0 || seen < 100 {
+		t.Errorf("running in %d of %d minutes of a heater", wrong, seen)
+	}
+	hidden := 0
+	shakingFeed(6*24*60, func(k int) (amps, vib float64) {
+		if k < 3*24*60 {
+			return cycling(k), shaking(cycling(k))
+		}
+		return cycling(k), 0.05
+	}, func(k int, s *State, _ *Observation) {
+		if k > 3*24*60 && cycling(k) > 1 && !s.Running() {
+			hidden++
+		}
+	})
+	if hidden > int(stillFor)/60+20 {
+		t.Errorf("%d minutes of running hidden by a dead vibration sensor", hidden)
+	}
+}
+
+// TestStrayRuns: single readings too high while the compressor stands are no runs
+// where the meter is known to stray.
+func TestStrayRuns(t *testing.T) {
+	s := ampFeed(3*24*60, func(k int) float64 {
+		if k > 600 && (k%50 == 10 || k%50 == 30 || k%50 == 40) {
+			return max(2.4, 4*cycling(k))
+		}
+		return cycling(k)
+	}, nil)
+	if run, ok := s.MedianRun(); !ok || run < 15 {
+		t.Errorf("median run %.0f min, known %v, of runs of 20 min", run, ok)
+	}
+	if starts := s.StartsPerHour(); starts > 3 {
+		t.Errorf("%d starts an hour", starts)
+	}
+}
+
 // TestModulated: an inverter and a digital scroll are told from one speed, also
 // with a lamp on the meter.
 func TestModulated(t *testing.T) {

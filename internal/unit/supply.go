@@ -17,9 +17,8 @@ const (
 
 // supply is what the mains usually give.
 type supply struct {
-	mean    float32 // V, what is usual here
-	nominal float32 // V, what it is meant to be; 0 until learnt
-	n       uint8
+	mean float32 // V, what is usual here
+	n    uint8   // readings behind it; beyond voltageSamples, by so much, the number of what it is meant to be among nominalVoltages
 }
 
 func (u *supply) learn(v float64, learning bool) {
@@ -37,13 +36,13 @@ func (u *supply) learn(v float64, learning bool) {
 	if u.n < voltageSamples {
 		return
 	}
-	best := nominalVoltages[0]
-	for _, c := range nominalVoltages {
-		if math.Abs(c-float64(u.mean)) < math.Abs(best-float64(u.mean)) {
-			best = c
+	best := 0
+	for i, c := range nominalVoltages {
+		if math.Abs(c-float64(u.mean)) < math.Abs(nominalVoltages[best]-float64(u.mean)) {
+			best = i
 		}
 	}
-	u.nominal = float32(best)
+	u.n += uint8(best + 1)
 }
 
 // NominalVoltage is that of the configuration or the one learnt, V; 0 = unknown.
@@ -51,7 +50,10 @@ func (s *State) NominalVoltage(c *Config) float64 {
 	if c.NominalVoltage > 0 {
 		return c.NominalVoltage
 	}
-	return float64(s.supply.nominal)
+	if n := s.supply.n; n > voltageSamples {
+		return nominalVoltages[n-voltageSamples-1]
+	}
+	return 0
 }
 
 // off returns how far a voltage is from what is usual here, %; ok is false before
@@ -70,25 +72,25 @@ func (s *State) Sags(o *Observation) bool {
 	return ok && v < 0.93*float64(s.supply.mean)
 }
 
-// humidity is what a place usually has: the air outdoors is damp every night,
+// place is what the air of a place usually is: that outdoors is damp every night,
 // that of a machine room is not.
-type humidity struct {
-	mean, spread float32 // %RH; spread is the mean absolute deviation
-	hours        float32 // behind it, up to humidMemory
+type place struct {
+	mean, spread float32 // in the measure's unit; spread is the mean absolute deviation
+	hours        float32 // behind it, up to placeMemory
 }
 
 const (
-	humidMemory = 14 * 24 // h that the usual humidity rests on
-	humidKnown  = 48      // h before it counts
+	placeMemory = 14 * 24 // h that the usual rests on
+	placeKnown  = 48      // h before it counts
 )
 
 // learn takes what held for a time; a gap counts as an hour at most.
-func (u *humidity) learn(v float64, held rimewatch.Time) {
+func (u *place) learn(v float64, held rimewatch.Time) {
 	h := min(float32(held)/float32(hour), 1)
 	if u.hours == 0 {
 		u.mean = float32(v)
 	}
-	u.hours = min(u.hours+h, humidMemory)
+	u.hours = min(u.hours+h, placeMemory)
 	if u.hours <= 0 {
 		return
 	}
@@ -99,8 +101,17 @@ func (u *humidity) learn(v float64, held rimewatch.Time) {
 	u.spread += a * (max(d, -d) - u.spread)
 }
 
-// UsualHumidity is mean and spread (the mean absolute deviation) of the humidity
-// of about two weeks, %RH; ok is false before two days.
-func (u *humidity) UsualHumidity() (mean, spread float64, ok bool) {
-	return float64(u.mean), float64(u.spread), u.hours >= humidKnown
+// usual is mean and spread (the mean absolute deviation) of about two weeks; ok is
+// false before two days.
+func (u *place) usual() (mean, spread float64, ok bool) {
+	return float64(u.mean), float64(u.spread), u.hours >= placeKnown
 }
+
+// UsualHumidity is mean and spread of the humidity of about two weeks, %RH; ok is
+// false before two days.
+func (s *State) UsualHumidity() (mean, spread float64, ok bool) { return s.humid.usual() }
+
+// UsualAmbient is mean and spread of the ambient temperature of about two weeks, °C;
+// ok is false before two days. It is learnt whatever the unit does: the weather is
+// no fault of it.
+func (s *State) UsualAmbient() (mean, spread float64, ok bool) { return s.air.usual() }

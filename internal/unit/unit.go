@@ -51,7 +51,8 @@ type State struct {
 	humps  humps
 	door   door
 	supply supply
-	humidity
+	humid  place // %RH
+	air    place // °C, ambient
 	baseline
 
 	hourEnd rimewatch.Time // of the hour that is being gathered
@@ -155,7 +156,10 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 		s.supply.learn(r.Values[rimewatch.Voltage], s.Learning())
 	}
 	if o.Valid.Has(rimewatch.Humidity) {
-		s.humidity.learn(r.Values[rimewatch.Humidity], o.Gap)
+		s.humid.learn(r.Values[rimewatch.Humidity], o.Gap)
+	}
+	if o.Valid.Has(rimewatch.AmbientTemp) {
+		s.air.learn(r.Values[rimewatch.AmbientTemp], o.Gap)
 	}
 	s.followDoor(c, o, hold)
 }
