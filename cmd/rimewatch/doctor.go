@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -229,8 +230,8 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 		return
 	}
 	d.add("store", fine, "%s, schema version %d", bytesText(in.Stats.FileBytes), store.SchemaVersion)
-	if in.Node != "" {
-		d.add("server", fine, "%s serves it, or did last", in.Node)
+	if len(in.Nodes) > 0 {
+		d.add("server", fine, "%s serves it, or did last", strings.Join(in.Nodes, ", "))
 	} else {
 		d.add("server", fine, "no server uses it")
 	}

@@ -31,6 +31,7 @@ type commands struct {
 	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
 	Restore  restoreCmd  `cmd:"" group:"keep" help:"Restore a backup."`
 	Migrate  migrateCmd  `cmd:"" group:"keep" help:"Copy a store into PostgreSQL, or back into a file."`
+	Cluster  clusterCmd  `cmd:"" group:"keep" help:"Show and divide the shards of a cluster."`
 	Doctor   doctorCmd   `cmd:"" group:"keep" help:"Check a data directory and the machine it is on."`
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" group:"about" help:"Print the description of the REST API (OpenAPI 3.1, JSON)."`
 	Version  versionCmd  `cmd:"" group:"about" help:"Print the version."`

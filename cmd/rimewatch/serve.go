@@ -35,7 +35,11 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return app.Run(ctx, app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true})
+	cfg := app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true}
+	if c.ClusterListen != "" {
+		return app.RunNode(ctx, cfg)
+	}
+	return app.Run(ctx, cfg)
 }
 
 // ignoreSIGPIPE keeps a server alive when whoever reads what it prints goes

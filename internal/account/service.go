@@ -244,6 +244,10 @@ func (s *Service) newSecret() (plain string, hash [32]byte, err error) {
 	return plain, sha256.Sum256([]byte(plain)), nil
 }
 
+// SessionHash returns the stored form of the secret of a session; false when it
+// cannot be one.
+func SessionHash(secret string) (hash [32]byte, ok bool) { return hashSecret(secret) }
+
 // hashSecret is the stored form of a secret; false when plain cannot be one.
 func hashSecret(plain string) (hash [32]byte, ok bool) {
 	if len(plain) != base64.RawURLEncoding.EncodedLen(secretBytes) {

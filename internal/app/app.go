@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -26,7 +25,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
-	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -54,11 +52,14 @@ type Config struct {
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
 	ACME          *http.Client // reaches the authority of --tls-auto; nil = http.DefaultClient
+
+	part *part // the shard of a node; nil = the whole service
 }
 
 // App is one server.
 type App struct {
 	cfg      Config
+	registry *prometheus.Registry
 	log      *slog.Logger
 	clock    *clock.Keeper // nil where the time is given
 	Store    Store
@@ -73,8 +74,7 @@ type App struct {
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
 	readings *submit.Readings
-	server   *shortpath.Server // nil until Start
-	listener net.Listener
+	server   *publicServer                        // nil until Start
 	release  func()                               // the lock of the data directory
 	spawn    func(work func(ctx context.Context)) // runs work until Stop
 	loaded   func()                               // ends the time in which the store is loaded
@@ -84,13 +84,6 @@ type App struct {
 	stopOnce sync.Once
 	stopErr  error
 }
-
-// The patience with slow clients, beside httpapi's own.
-const (
-	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 32 << 10
-)
 
 // New opens the store and puts the parts together. Nothing runs or listens yet.
 func New(ctx context.Context, cfg Config) (_ *App, err error) {
@@ -116,17 +109,11 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 			_ = a.Stop()
 		}
 	}()
-	if err := os.MkdirAll(cfg.Data, 0o750); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	if a.release, err = lock(cfg.Data); err != nil {
-		return nil, err
-	}
-	a.loaded = collectLess()
-	if a.Store, err = openStore(ctx, &cfg, keeper); err != nil {
-		return nil, err
-	}
 	registry := prometheus.NewRegistry()
+	a.registry = registry
+	if err := a.open(ctx, registry); err != nil {
+		return nil, err
+	}
 	// What the hub asks for comes to life after it; it asks when it runs.
 	a.Hub = realtime.New(realtime.Config{
 		Store: a.Store, Now: a.now, Log: cfg.Logger, Sockets: cfg.StreamLimit, Registerer: registry,
@@ -156,6 +143,25 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	return a, nil
 }
 
+// open opens the store, of a shard that of its node.
+func (a *App) open(ctx context.Context, registry *prometheus.Registry) (err error) {
+	if a.cfg.part != nil {
+		a.loaded = func() {}
+		a.Store, err = a.cfg.part.open(ctx, &a.cfg, a.clock)
+		return err
+	}
+	if err := os.MkdirAll(a.cfg.Data, 0o750); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if a.release, err = lock(a.cfg.Data); err != nil {
+		return err
+	}
+	a.loaded = collectLess()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.Store, err = openStore(ctx, &a.cfg, a.clock)
+	return err
+}
+
 func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.API, error) {
 	key, err := a.Store.Secret(ctx, "cursor")
 	if err != nil {
@@ -173,7 +179,6 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations,
 		Changed: func(int64) { a.MQTT.Brokers.Changed() }}); err != nil {
@@ -198,11 +203,15 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		readings.Clock = a.clock
 	}
 	a.readings = submit.New(readings)
-	return httpapi.New(httpapi.Config{
+	frame := httpapi.Config{
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
-	}, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes)
+	}
+	if a.cfg.part != nil {
+		frame.Serves, frame.TicketPrefix = a.cfg.part.shard.Holds, ticketPrefix(a.cfg.part.number)
+	}
+	return httpapi.New(frame, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.
@@ -237,7 +246,15 @@ func (a *App) Start(ctx context.Context) (err error) {
 			_ = a.Stop()
 		}
 	}()
-	err = a.Ingest.Start(ctx)
+	if err := a.begin(ctx); err != nil {
+		return err
+	}
+	return a.listen(ctx)
+}
+
+// begin recovers the state and does what has to be done without being asked.
+func (a *App) begin(ctx context.Context) error {
+	err := a.Ingest.Start(ctx)
 	if a.loaded(); err != nil {
 		return err
 	}
@@ -245,46 +262,35 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.Notify.Start(ctx); err != nil {
 		return err
 	}
+	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
+	a.spawn(a.runWatchdog)
+	a.spawn(a.runErasures)
+	a.spawn(a.Sources.Run)
+	a.spawn(a.watchStore)
+	a.MQTT.Brokers.Start()
+	if a.cfg.part != nil {
+		return a.cfg.part.registry.Register(a.registry)
+	}
+	return nil
+}
+
+// listen takes in requests.
+func (a *App) listen(ctx context.Context) (err error) {
 	code, needed, err := a.Accounts.SetupCode(ctx) // which the set-up page asks for
 	if err != nil {
 		return err
 	}
-	if a.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
-		return err
-	}
-	a.listener = shortpath.Bound(a.listener, connectionLimit(descriptorLimit())-a.mqttConnections())
-	hs := &http.Server{
-		Handler: a.API, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if shortpath.OverTLS(c) {
-				return httpapi.OverTLS(ctx)
-			}
-			return ctx
-		},
-	}
-	a.server = shortpath.New(hs, submit.SinglePath, a.readings, idleTimeout)
-	if err := a.useTLS(); err != nil {
+	if a.server, err = newPublicServer(ctx, &a.cfg, a.log, a.mqttConnections(), a.API, a.readings); err != nil {
 		return err
 	}
 	a.spawn(func(ctx context.Context) {
 		releaseAfterRecovery()
 		tuneMemory(ctx)
 	})
-	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
-	a.spawn(a.runWatchdog)
-	a.spawn(a.runErasures)
-	a.spawn(a.Sources.Run)
-	a.spawn(a.watchStore)
 	if err := a.startMQTT(ctx); err != nil {
 		return err
 	}
-	a.workers.Go(func() {
-		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- err
-		}
-	})
+	a.workers.Go(func() { a.server.serve(a.failed) })
 	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
 	if needed {
 		a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
@@ -293,22 +299,11 @@ func (a *App) Start(ctx context.Context) (err error) {
 }
 
 // Addr is where the server listens, also when port 0 was asked for.
-func (a *App) Addr() string { return a.listener.Addr().String() }
+func (a *App) Addr() string { return a.server.Addr().String() }
 
 // URL is the server's address for a browser on this machine.
 func (a *App) URL() string {
-	scheme := "http"
-	if a.cfg.TLSCert != "" || len(a.cfg.TLSAuto) > 0 {
-		scheme = "https"
-	}
-	host, port, err := net.SplitHostPort(a.Addr())
-	if err != nil {
-		return scheme + "://" + a.Addr()
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port)
+	return a.server.url()
 }
 
 // Failed yields when the server stops by itself.
@@ -329,17 +324,12 @@ func (a *App) stop() error {
 	if a.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.DrainPeriod)
 		a.Hub.Stop(ctx)
-		if err := a.server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
-			// Whoever is slower than the drain period is cut off: nothing of theirs
-			// was acknowledged, and one slow client is no reason to report a failure.
-			a.log.Warn("requests were cut off at the end of the drain period", "period", a.cfg.DrainPeriod)
-			errs = append(errs, a.server.Close())
-		} else if err != nil {
-			errs = append(errs, fmt.Errorf("drain: %w", err), a.server.Close())
-		}
+		errs = append(errs, a.server.stop(ctx))
 		cancel()
-	} else if a.listener != nil {
-		errs = append(errs, a.listener.Close())
+	} else if a.cfg.part != nil && a.Hub != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
+		a.Hub.Stop(ctx)
+		cancel()
 	}
 	a.stopMQTT()
 	if a.Hub != nil {
@@ -356,6 +346,9 @@ func (a *App) stop() error {
 	}
 	a.cancel()
 	a.workers.Wait()
+	if a.cfg.part != nil {
+		a.cfg.part.registry.Unregister(a.registry)
+	}
 	if a.Store != nil {
 		errs = append(errs, a.Store.Close())
 	}

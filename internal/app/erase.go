@@ -41,6 +41,9 @@ func (a *App) Erase(ctx context.Context) error {
 		return err
 	}
 	for _, w := range due {
+		if a.cfg.part != nil && !a.cfg.part.shard.Holds(w.ID) {
+			continue
+		}
 		if err := a.erase(ctx, w.ID); err != nil {
 			return err
 		}

@@ -62,10 +62,9 @@ func (a *App) inletAddresses() inlets.Config {
 	return inlets.Config{MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State}
 }
 
-// startMQTT connects to brokers and listens where the operator asks for it.
+// startMQTT listens where the operator asks for it.
 func (a *App) startMQTT(ctx context.Context) (err error) {
 	m := &a.MQTT
-	m.Brokers.Start()
 	if m.Listener == nil {
 		return nil
 	}
@@ -79,7 +78,7 @@ func (a *App) startMQTT(ctx context.Context) (err error) {
 	if a.cfg.MQTTSListen == "" {
 		return nil
 	}
-	c, err := a.tlsConfig()
+	c, err := tlsConfig(&a.cfg, a.log)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (w waker) Publish(p *publish.Commit) {
 
 // runWatchdog calls the outside watchdog, if there is one, until ctx ends.
 func (a *App) runWatchdog(ctx context.Context) {
-	if a.cfg.WatchdogURL == "" {
+	if a.cfg.WatchdogURL == "" || a.cfg.part != nil && a.cfg.part.number != 0 {
 		return
 	}
 	watchdog.New(watchdog.Config{

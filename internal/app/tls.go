@@ -15,34 +15,21 @@ import (
 
 // tlsConfig is how connections are encrypted; nil where the operator does not ask
 // for it. protocols are those that clients are offered.
-func (a *App) tlsConfig(protocols ...string) (*tls.Config, error) {
+func tlsConfig(cfg *Config, log *slog.Logger, protocols ...string) (*tls.Config, error) {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols}
 	switch {
-	case a.cfg.TLSCert != "":
-		pair, err := tls.LoadX509KeyPair(a.cfg.TLSCert, a.cfg.TLSKey)
+	case cfg.TLSCert != "":
+		pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 		if err != nil {
 			return nil, fmt.Errorf("TLS: %w", err)
 		}
 		base.Certificates = []tls.Certificate{pair}
-	case len(a.cfg.TLSAuto) > 0:
-		base.GetCertificate = newCertificates(&a.cfg, a.log).get
+	case len(cfg.TLSAuto) > 0:
+		base.GetCertificate = newCertificates(cfg, log).get
 	default:
 		return nil, nil //nolint:nilnil // no TLS is a setting
 	}
 	return base, nil
-}
-
-// useTLS puts TLS on the listener where the operator asks for it.
-func (a *App) useTLS() error {
-	c, err := a.tlsConfig("http/1.1")
-	if err != nil || c == nil {
-		return err
-	}
-	if c.GetCertificate != nil {
-		c.NextProtos = append(c.NextProtos, acme.ALPNProto)
-	}
-	a.listener = tls.NewListener(a.listener, c)
-	return nil
 }
 
 // certificates get themselves from an ACME authority (RFC 8555), which asks for

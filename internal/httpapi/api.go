@@ -52,6 +52,11 @@ type Config struct {
 	Registerer   prometheus.Registerer // where request metrics are registered; nil = nowhere
 	Fallback     http.Handler          // serves what is not the API's, such as the web UI; nil = 404
 
+	// Serves reports whether requests of a workspace are answered here; nil = all are.
+	Serves func(workspaceID int64) bool
+	// TicketPrefix is what tickets begin with.
+	TicketPrefix string
+
 	// Describe tells the registry of schemas of shapes that describe themselves in
 	// another way than by their type.
 	Describe func(huma.Registry)

@@ -99,7 +99,7 @@ func (a *API) trusted(addr netip.Addr) bool {
 
 // OnTLS tells whether the browser speaks TLS, to us or to a trusted proxy.
 func (a *API) OnTLS(r *http.Request) bool {
-	if a.secure || r.TLS != nil || r.Context().Value(overTLS{}) != nil {
+	if a.secure || r.TLS != nil || IsOverTLS(r.Context()) {
 		return true
 	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -120,6 +120,9 @@ func (a *API) BaseURL(r *http.Request) string {
 
 // overTLS marks the context of requests that came over our own TLS.
 type overTLS struct{}
+
+// IsOverTLS reports whether a context is of a request that came over our own TLS.
+func IsOverTLS(ctx context.Context) bool { return ctx.Value(overTLS{}) != nil }
 
 // OverTLS marks the context of requests that come over our own TLS, which
 // net/http does not see.

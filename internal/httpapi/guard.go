@@ -25,6 +25,9 @@ func (a *API) SessionCookie(r *http.Request) string {
 	return sessionCookie
 }
 
+// SessionCookies are the names of the session cookie, over TLS and without.
+func SessionCookies() []string { return []string{tlsSessionCookie, sessionCookie} }
+
 // admit checks a request in the order that the contract fixes: authentication,
 // scope, rate, content type, size, JSON, fields. Existence is for the handler.
 func (a *API) admit(c *Call) *rimewatch.Error {
@@ -39,6 +42,9 @@ func (a *API) admit(c *Call) *rimewatch.Error {
 	}
 	if e != nil {
 		return e
+	}
+	if a.cfg.Serves != nil && c.Workspace() != 0 && !a.cfg.Serves(c.Workspace()) {
+		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The workspace is served elsewhere.", RetryAfter: time.Second}
 	}
 	if e := c.route.Access.check(&c.Principal); e != nil {
 		return e

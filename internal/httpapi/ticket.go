@@ -41,10 +41,10 @@ func (t *ticket) holders() [2]any { return [2]any{t.principal.WorkspaceID, t.add
 
 // put gives out a ticket: CodeRateLimited when too many of the workspace or of
 // the address are unused.
-func (b *ticketBox) put(p account.Principal, addr netip.Addr, now rimewatch.Time) (StreamTicket, error) {
+func (b *ticketBox) put(p account.Principal, prefix string, addr netip.Addr, now rimewatch.Time) (StreamTicket, error) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails
-	text := base64.RawURLEncoding.EncodeToString(secret[:])
+	text := prefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	t := ticket{p, account.Household(addr), now + ticketLife}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -121,7 +121,7 @@ func writeData(c *httpapi.Call, status int, data any) error {
 func (a *api) influx(c *httpapi.Call) error {
 	c.Header("X-Influxdb-Version", influxVersion)
 	c.Header("Cache-Control", "no-store")
-	src, err := Open(c.R.Context(), a.Auth(), a.sources, influxKey(c.R), c.Now)
+	src, err := Open(c.R.Context(), a.Auth(), a.sources, InfluxKey(c.R), c.Now)
 	if err != nil {
 		return influxError(c, a.refused(c, err))
 	}
@@ -165,8 +165,8 @@ func Open(ctx context.Context, auth Authenticator, sources *source.Service, secr
 	return sources.OfAPI(ctx, p.WorkspaceID)
 }
 
-// influxKey returns the secret of a write, wherever its client has put it.
-func influxKey(r *http.Request) string {
+// InfluxKey returns the secret of a write, wherever its client has put it.
+func InfluxKey(r *http.Request) string {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "token") || strings.EqualFold(scheme, "bearer") {
 		return strings.TrimSpace(value)

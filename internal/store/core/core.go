@@ -95,10 +95,12 @@ type Core struct {
 	staged    []*commit      // by seq, what is not committed yet
 	spare     []*commit      // to be used again
 	head      headSize
-	deviceID  atomic.Int64 // last id given out
-	alertID   atomic.Int64 // likewise
-	lastAlert int64        // the greatest id of a stored alert
-	counts    alertCounts  // by workspace
+	deviceID  ids
+	alertID   ids
+	moreIDs   func(ctx context.Context, alerts bool) (after, end int64, err error) // nil = they never end
+	lastAlert int64                                                                // the greatest id of a stored alert
+	greatest  int64                                                                // id of a device when the store was loaded
+	counts    alertCounts                                                          // by workspace
 	active    map[int64]*activeAlert
 	chunks    chunkTimes // timestamps of chunks
 
@@ -165,10 +167,44 @@ func (s *Core) PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides) {
 }
 
 // NewDeviceID implements store.Log.
-func (s *Core) NewDeviceID() int64 { return s.deviceID.Add(1) }
+func (s *Core) NewDeviceID() int64 { return s.deviceID.next(s, false) }
 
 // NewAlertID implements store.Log.
-func (s *Core) NewAlertID() int64 { return s.alertID.Add(1) }
+func (s *Core) NewAlertID() int64 { return s.alertID.next(s, true) }
+
+// ids are counted.
+type ids struct {
+	mu        sync.Mutex
+	last, end int64 // the last one given out, and the last one that may be
+}
+
+func (x *ids) set(last, end int64) {
+	x.mu.Lock()
+	x.last, x.end = last, end
+	x.mu.Unlock()
+}
+
+// next waits for the disk where ids are used up: nothing can be committed without it
+// either.
+func (x *ids) next(s *Core, alerts bool) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for s.moreIDs != nil && x.last == x.end {
+		after, end, err := s.moreIDs(s.ctx, alerts)
+		if err == nil {
+			x.last, x.end = after, end
+			break
+		}
+		s.log.Warn("there are no more ids", "err", err)
+		select {
+		case <-s.ctx.Done():
+			return 0 // nothing is committed any more
+		case <-time.After(time.Second):
+		}
+	}
+	x.last++
+	return x.last
+}
 
 // Stats implements store.Store. It counts every chunk: not for a hot path.
 func (s *Core) Stats(ctx context.Context) (store.Stats, error) {

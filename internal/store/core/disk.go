@@ -88,6 +88,10 @@ type Last struct {
 	Seq      store.Seq
 	DeviceID int64
 	AlertID  int64
+	// DeviceEnd and AlertEnd are the last ids that may be given out before More
+	// returns others that nobody has or had: (after, end]. Nil = ids never end.
+	DeviceEnd, AlertEnd int64
+	More                func(ctx context.Context, alerts bool) (after, end int64, err error)
 }
 
 // Checkpoint is a device's streaming state and live values after commit Seq.

@@ -41,8 +41,10 @@ func (s *Core) load(ctx context.Context) error {
 	if s.aside, err = s.disk.Aside(ctx); err != nil {
 		return fmt.Errorf("damaged chunks: %w", err)
 	}
-	s.deviceID.Store(last.DeviceID)
-	s.alertID.Store(last.AlertID)
+	s.moreIDs = last.More
+	s.deviceID.set(last.DeviceID, last.DeviceEnd)
+	s.alertID.set(last.AlertID, last.AlertEnd)
+	s.greatest = last.DeviceID
 	s.lastAlert = last.AlertID
 	// The log is emptied as it is sealed; Lived remembers how far it got.
 	alive, seq, err := s.Lived(ctx)
@@ -98,7 +100,7 @@ const rangeDevices = 4096
 // checkpoint is damaged.
 func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error) (lost []*device, err error) {
 	var mu sync.Mutex
-	err = inRanges(workers, s.deviceID.Load(), func(worker int, from, to int64) error {
+	err = inRanges(workers, s.greatest, func(worker int, from, to int64) error {
 		return s.disk.CheckpointRange(ctx, from, to, func(c *Checkpoint) error {
 			d := s.fleet.byID.Get(c.DeviceID)
 			if d == nil {

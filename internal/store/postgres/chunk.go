@@ -53,7 +53,7 @@ func (d *disk) Seal(ctx context.Context, list []core.Sealed) error {
 			case err != nil:
 				return err
 			case n == 0: // the attempt before, whose commit this one repeats
-				return s.Later(nil, "UPDATE stream SET change = change WHERE shard = ? AND id = ?", shard, d.stream)
+				return s.Later(nil, "UPDATE stream SET change = change WHERE shard = ? AND id = ?", d.shard, d.stream)
 			case n != len(list):
 				return fmt.Errorf("%d of %d devices are sealed further than this server knows", len(list)-n, len(list))
 			}
@@ -133,7 +133,7 @@ func (d *disk) DropRollups(ctx context.Context, workspaceID int64, before rimewa
 func (d *disk) YoungChunks(ctx context.Context) (ids []int64, err error) {
 	err = d.read(ctx, d.reads, func(s *session) error {
 		return s.Query(func(row tables.Row) error { ids = append(ids, row.ColumnInt64(0)); return nil },
-			"SELECT DISTINCT device_id FROM reading_chunk WHERE young")
+			"SELECT DISTINCT device_id FROM reading_chunk c WHERE young"+d.and("c.device_id"))
 	})
 	return ids, err
 }

@@ -22,6 +22,7 @@ import (
 type session struct {
 	ctx   context.Context
 	conn  *pgx.Conn
+	disk  *disk
 	begin func(*pgx.Batch) // queues what a transaction begins with; nil = none, or it has begun
 	later pgx.Batch        // what waits to be sent
 	begun bool

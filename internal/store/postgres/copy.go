@@ -51,6 +51,12 @@ func openCopy(ctx context.Context, url string, prepare func(*pgx.Conn) error) (*
 		err = d.with(ctx, d.writes, prepare)
 	}
 	if err == nil {
+		err = d.with(ctx, d.writes, d.countShards)
+	}
+	if err == nil && d.of > 1 {
+		err = fmt.Errorf("the database is divided into %d shards: bring it back to one with rimewatch cluster divide --shards 1", d.of)
+	}
+	if err == nil {
 		err = d.claim(ctx)
 	}
 	if err != nil {
@@ -98,6 +104,9 @@ func prepareTarget(ctx context.Context, c *pgx.Conn, source string, again bool) 
 			return err
 		}
 	}
+	if err := divide(ctx, tx, 1); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, "INSERT INTO migration VALUES ($1, '')", source); err != nil {
 		return err
 	}
@@ -115,6 +124,9 @@ func dropAll(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, "DROP TABLE migration, "+strings.Join(names, ", ")+" CASCADE")
 	if err == nil {
 		_, err = tx.Exec(ctx, "DROP FUNCTION count_delivery, refuse_change, fence")
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, "DROP SEQUENCE device_block, alert_block")
 	}
 	return err
 }

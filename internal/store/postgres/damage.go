@@ -33,7 +33,7 @@ func (d *disk) Aside(ctx context.Context) (list []core.Damaged, err error) {
 		return s.Query(func(row tables.Row) error {
 			list = append(list, core.Damaged{DeviceSpan: core.DeviceSpan{Span: scanSpan(row), DeviceID: row.ColumnInt64(5)}, Why: row.ColumnText(6)})
 			return nil
-		}, "SELECT "+spanColumns+", c.device_id, c.why FROM damaged_chunk c ORDER BY id")
+		}, "SELECT "+spanColumns+", c.device_id, c.why FROM damaged_chunk c WHERE TRUE"+d.and("c.device_id")+" ORDER BY id")
 	})
 	return list, err
 }
@@ -52,7 +52,7 @@ func (d *disk) SetLogAside(ctx context.Context, seq store.Seq, why string) error
 	err := d.transact(ctx, false, func(s *session) error {
 		err := s.Later(nil, `WITH gone AS (DELETE FROM commit_log WHERE shard = ? AND seq = ? RETURNING *)
 			INSERT INTO damaged_commit (seq, found_at, why, data) SELECT seq, ?::bigint, ?::text, data FROM gone`,
-			shard, int64(seq), d.cfg.Now().UnixMilli(), why)
+			d.shard, int64(seq), d.cfg.Now().UnixMilli(), why)
 		if err != nil {
 			return err
 		}

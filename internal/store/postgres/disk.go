@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/core"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
@@ -31,8 +32,11 @@ type disk struct {
 	// not wait for those who read history.
 	accounts *pgxpool.Pool
 	writes   *pgxpool.Pool // for commits, changes, background work and the write path's look-ups
+	borrowed bool          // the pools are a Database's
 
-	stream int64         // whose owner we are; 0 = nobody's
+	of     int64         // how many shards the database is divided into
+	shard  int64         // the one that we serve
+	stream int64         // of it, whose owner we are; 0 = nobody's
 	ids    core.Last     // the greatest that are stored; of the one who appends
 	node   string        // the name that we are heard of by
 	turn   chan struct{} // one change of tables at a time
@@ -48,9 +52,6 @@ type disk struct {
 	lostC    chan struct{}
 	why      error // set before lostC is closed
 }
-
-// shard is the only one there is: workspaces are not divided yet.
-const shard = 0
 
 // Connections beside those for reading. Commits, changes, checkpoints, background
 // work and the write path's look-ups have one each at a time.
@@ -70,12 +71,15 @@ func (d *disk) connect(ctx context.Context) (err error) {
 	for _, p := range []struct {
 		pool **pgxpool.Pool
 		size int
-	}{{&d.reads, d.cfg.Readers}, {&d.accounts, accountReaders}, {&d.writes, writers}} {
+	}{{&d.reads, d.cfg.Readers}, {&d.accounts, accountReaders}, {&d.writes, max(d.cfg.writers, writers)}} {
 		cfg, err := pgxpool.ParseConfig(d.cfg.URL)
 		if err != nil {
 			return badURL(err)
 		}
 		prepare(cfg.ConnConfig)
+		if d.node != "" {
+			cfg.ConnConfig.RuntimeParams["application_name"] = applicationName(d.node)
+		}
 		cfg.MaxConns = int32(p.size) //nolint:gosec // a small number
 		cfg.AfterConnect = d.insist
 		if *p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -132,7 +136,7 @@ func (d *disk) close() error {
 	d.workers.Wait()
 	err := d.release()
 	for _, pool := range []*pgxpool.Pool{d.reads, d.accounts, d.writes} {
-		if pool != nil {
+		if pool != nil && !d.borrowed {
 			pool.Close()
 		}
 	}
@@ -209,12 +213,30 @@ func (d *disk) ReadLong(ctx context.Context, f func(tables.Conn) error) error {
 // fence queues the first statement of a transaction that writes.
 func (d *disk) fence(b *pgx.Batch) {
 	if d.stream != 0 {
-		b.Queue("SELECT fence($1, $2)", shard, d.stream)
+		b.Queue("SELECT fence($1, $2)", d.shard, d.stream)
 	}
 }
 
+// everybody is the turn of changes that concern people, who may belong to
+// workspaces of several shards.
+const everybody = -1
+
+// TakeTurn waits until no other transaction writes to the audit trail of a
+// workspace.
+func (s *session) TakeTurn(workspaceID int64) error {
+	if shard := store.ShardOf(workspaceID, s.disk.of); s.disk.of > 1 && shard != s.disk.shard {
+		return s.Later(nil, "SELECT 1 FROM turn WHERE shard = ? FOR UPDATE", shard)
+	}
+	return nil
+}
+
 // takeTurn queues the lock that changes of tables wait for.
-func takeTurn(b *pgx.Batch) { b.Queue("SELECT 1 FROM turn WHERE shard = $1 FOR UPDATE", shard) }
+func (d *disk) takeTurn(ctx context.Context, b *pgx.Batch) {
+	if d.of > 1 && tables.OfAllShards(ctx) {
+		b.Queue("SELECT 1 FROM turn WHERE shard = $1 FOR UPDATE", everybody)
+	}
+	b.Queue("SELECT 1 FROM turn WHERE shard = $1 FOR UPDATE", d.shard)
+}
 
 // transact runs f in one fenced transaction: its changes have been made, and its
 // locks are held, when the commit is sent. turn says that it changes tables.
@@ -226,11 +248,11 @@ func (d *disk) transact(ctx context.Context, turn bool, f func(*session) error) 
 		// Whoever gives a request up does not break the connection of a commit.
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.patience)
 		defer cancel()
-		s := &session{ctx: patient, conn: c, begin: func(b *pgx.Batch) {
+		s := &session{ctx: patient, conn: c, disk: d, begin: func(b *pgx.Batch) {
 			b.Queue("BEGIN")
 			d.fence(b)
 			if turn {
-				takeTurn(b)
+				d.takeTurn(ctx, b)
 			}
 		}}
 		err := f(s)
@@ -294,7 +316,7 @@ func (d *disk) Write(ctx context.Context, f func(tables.Conn) error) error {
 		if err := f(s); err != nil || d.stream == 0 {
 			return err
 		}
-		return s.Later(nil, "UPDATE stream SET change = ? WHERE shard = ? AND id = ?", d.change, shard, d.stream)
+		return s.Later(nil, "UPDATE stream SET change = ? WHERE shard = ? AND id = ?", d.change, d.shard, d.stream)
 	})
 	if unknown(err) {
 		err = d.settleChange(err)
@@ -313,7 +335,7 @@ func (d *disk) settleChange(why error) error {
 		return d.transact(ctx, true, func(s *session) error {
 			last := int64(0)
 			err := s.Query(func(row tables.Row) error { last = row.ColumnInt64(0); return nil },
-				"UPDATE stream SET change = change WHERE shard = ? AND id = ? RETURNING change", shard, d.stream)
+				"UPDATE stream SET change = change WHERE shard = ? AND id = ? RETURNING change", d.shard, d.stream)
 			stored = last == d.change
 			return err
 		})

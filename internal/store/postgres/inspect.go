@@ -14,11 +14,11 @@ import (
 
 // Inspection is what a look at a database shows.
 type Inspection struct {
-	Place    string // host, port and database
-	Server   string // PostgreSQL's version
-	Fresh    bool   // there is no store yet
-	Store    error  // why the store there cannot be used
-	Node     string // the server that was heard of last, "" = none serves
+	Place    string   // host, port and database
+	Server   string   // PostgreSQL's version
+	Fresh    bool     // there is no store yet
+	Store    error    // why the store there cannot be used
+	Nodes    []string // the servers that were heard of last
 	Census   tables.Census
 	Stats    store.Stats
 	Warnings []string // what an operator should mend
@@ -52,8 +52,8 @@ func Inspect(ctx context.Context, url string) (in Inspection, err error) {
 		err = sizes(s, &in.Stats)
 	}
 	if err == nil {
-		err = s.Query(func(row tables.Row) error { in.Node = row.ColumnText(0); return nil },
-			"SELECT node FROM shard WHERE id = ? AND open", shard)
+		err = s.Query(func(row tables.Row) error { in.Nodes = append(in.Nodes, row.ColumnText(0)); return nil },
+			"SELECT DISTINCT node FROM shard WHERE open")
 	}
 	return in, err
 }

@@ -19,12 +19,15 @@ const trimRows = 512
 
 // Last implements core.Disk.
 func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
+	if d.of > 1 {
+		return d.lastOfShard(ctx)
+	}
 	err = d.read(ctx, d.reads, func(s *session) error {
 		return s.Query(func(row tables.Row) error {
 			last = core.Last{Seq: store.Seq(row.ColumnInt64(0)), DeviceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2)}
 			return nil
 		}, `SELECT coalesce((SELECT max(seq) FROM commit_log WHERE shard = ?), 0),
-			(SELECT last_value FROM device_id_seq), (SELECT last_value FROM alert_id_seq)`, shard)
+			(SELECT last_value FROM device_id_seq), (SELECT last_value FROM alert_id_seq)`, d.shard)
 	})
 	d.ids = last
 	return last, err
@@ -91,12 +94,12 @@ func (d *disk) verifyLogged(ctx context.Context, seq store.Seq, row []byte) erro
 	return d.transact(ctx, false, func(s *session) error {
 		same := false
 		err := s.Query(func(r tables.Row) error { same = r.ColumnBool(0); return nil },
-			"SELECT data = ? FROM commit_log WHERE shard = ? AND stream = ? AND seq = ?", row, shard, d.stream, int64(seq))
+			"SELECT data = ? FROM commit_log WHERE shard = ? AND stream = ? AND seq = ?", row, d.shard, d.stream, int64(seq))
 		if err == nil && !same {
 			err = d.lose(errDiverged)
 		}
 		if err == nil {
-			err = s.Later(nil, "UPDATE stream SET change = change WHERE shard = ? AND id = ?", shard, d.stream)
+			err = s.Later(nil, "UPDATE stream SET change = change WHERE shard = ? AND id = ?", d.shard, d.stream)
 		}
 		return err
 	})
@@ -114,16 +117,16 @@ func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, change
 		for _, op := range ops {
 			once = once && op.Calibration == nil
 		}
-		s := &session{ctx: ctx, conn: c, once: once, begin: func(b *pgx.Batch) {
+		s := &session{ctx: ctx, conn: c, disk: d, once: once, begin: func(b *pgx.Batch) {
 			if !once {
 				b.Queue("BEGIN")
 			}
 			d.fence(b)
 			if changes {
-				takeTurn(b)
+				d.takeTurn(ctx, b)
 			}
 		}}
-		err := s.Later(nil, "INSERT INTO commit_log (shard, stream, seq, data) VALUES (?, ?, ?, ?)", shard, d.stream, int64(seq), row)
+		err := s.Later(nil, "INSERT INTO commit_log (shard, stream, seq, data) VALUES (?, ?, ?, ?)", d.shard, d.stream, int64(seq), row)
 		if err == nil && changes {
 			err = d.saveEffects(s, ops, e)
 		}
@@ -142,6 +145,9 @@ func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, change
 func (d *disk) saveEffects(conn tables.Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	if err := d.tables.Commit(conn, ops, e); err != nil {
 		return err
+	}
+	if d.of > 1 { // ids come in blocks
+		return nil
 	}
 	last := d.usedUp(ops, e)
 	if last.DeviceID > d.ids.DeviceID {
@@ -176,7 +182,7 @@ func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) er
 		return s.Query(func(row tables.Row) error {
 			buf = column(row, 1, buf)
 			return yield(store.Seq(row.ColumnInt64(0)), buf)
-		}, "SELECT seq, data FROM commit_log WHERE shard = ? ORDER BY seq", shard)
+		}, "SELECT seq, data FROM commit_log WHERE shard = ? ORDER BY seq", d.shard)
 	})
 }
 
@@ -196,7 +202,7 @@ func (d *disk) TrimLog(ctx context.Context, floor, last store.Seq, at rimewatch.
 	n := 0
 	err := d.transact(ctx, false, func(s *session) (err error) {
 		n, err = s.Exec(`DELETE FROM commit_log WHERE shard = ? AND seq <= (SELECT max(seq) FROM
-			(SELECT seq FROM commit_log WHERE shard = ? AND seq < ? ORDER BY seq LIMIT ?) slice)`, shard, shard, int64(floor), trimRows)
+			(SELECT seq FROM commit_log WHERE shard = ? AND seq < ? ORDER BY seq LIMIT ?) slice)`, d.shard, d.shard, int64(floor), trimRows)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -241,7 +247,7 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 // CheckpointRange implements core.Disk.
 func (d *disk) CheckpointRange(ctx context.Context, from, to int64, yield func(*core.Checkpoint) error) error {
 	return d.read(ctx, d.reads, func(s *session) error {
-		return eachCheckpoint(s, new(core.Checkpoint), "device_id >= ? AND device_id < ?", yield, from, to)
+		return eachCheckpoint(s, new(core.Checkpoint), "device_id >= ? AND device_id < ?"+d.and("checkpoint.device_id"), yield, from, to)
 	})
 }
 
@@ -262,7 +268,7 @@ func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
 		return s.Query(func(row tables.Row) error {
 			marks[row.ColumnInt64(0)] = store.Seq(row.ColumnInt64(1))
 			return nil
-		}, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log WHERE shard = ?), 0)", shard)
+		}, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log WHERE shard = ?), 0)"+d.and("seal_mark.device_id"), d.shard)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("seal marks: %w", err)

@@ -21,11 +21,17 @@ func (d *disk) open(ctx context.Context) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	if err := d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c) }); err != nil {
+	if err := d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c, d.cfg.Shards) }); err != nil {
+		return explain(err)
+	}
+	if err := d.with(ctx, d.writes, d.countShards); err != nil {
 		return explain(err)
 	}
 	if d.cfg.ControlOnly {
 		return nil
+	}
+	if d.of > 1 {
+		return fmt.Errorf("the database is divided into %d shards: start the server as a node, with --cluster-listen", d.of)
 	}
 	if err := d.claim(ctx); err != nil {
 		return explain(err)
@@ -36,7 +42,7 @@ func (d *disk) open(ctx context.Context) error {
 
 // prepareDatabase makes the schema in a fresh database. One of another program or
 // of another version is refused before anything is written.
-func prepareDatabase(ctx context.Context, c *pgx.Conn) error {
+func prepareDatabase(ctx context.Context, c *pgx.Conn, shards int64) error {
 	fresh, err := examine(ctx, c)
 	if err != nil || !fresh {
 		return err
@@ -47,6 +53,9 @@ func prepareDatabase(ctx context.Context, c *pgx.Conn) error {
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 	_, err = tx.Exec(ctx, schema)
+	if err == nil {
+		err = divide(ctx, tx, max(shards, 1))
+	}
 	if err == nil {
 		_, err = tx.Exec(ctx, "INSERT INTO rimewatch VALUES (TRUE, $1)", store.SchemaVersion)
 	}
@@ -97,21 +106,25 @@ var (
 	ErrUnfinished = errors.New("a migration into this database did not end: run rimewatch migrate again")
 )
 
-// beats of a server: how often it is heard of, and how old the last one is when it
-// is taken for gone.
-const (
-	beatEvery = time.Second
-	goneAfter = 3 * time.Second
-)
+// beatEvery is how often a server is heard of.
+const beatEvery = time.Second
 
-const sayBeat = `INSERT INTO node (name, beat) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+// moment is the database's time.
+const moment = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+const sayBeat = `INSERT INTO node (name, beat) VALUES ($1, ` + moment + `)
 	ON CONFLICT (name) DO UPDATE SET beat = excluded.beat`
 
-// claim opens a stream of the shard. A server that is still heard of keeps it; one
-// that is silent for goneAfter loses it.
-func (d *disk) claim(ctx context.Context) error {
+// nodeName is a name that no other process has or had.
+func nodeName() string {
 	host, _ := os.Hostname()
-	name := fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
+}
+
+// claim opens a stream of the shard. A server that is still heard of keeps it; one
+// that is silent for store.GoneAfter loses it.
+func (d *disk) claim(ctx context.Context) error {
+	name := nodeName()
 	first := int64(-1)
 	for {
 		owner, beat, err := d.tryClaim(ctx, name)
@@ -142,22 +155,23 @@ func (d *disk) tryClaim(ctx context.Context, name string) (owner string, beat in
 		var stream, age int64
 		var open bool
 		// The lock waits for what the owner is writing.
-		err = tx.QueryRow(ctx, "SELECT node, stream, open FROM shard WHERE id = $1 FOR UPDATE", shard).Scan(&owner, &stream, &open)
-		if err == nil && open {
-			err = tx.QueryRow(ctx, "SELECT beat, (extract(epoch FROM clock_timestamp()) * 1000)::bigint - beat FROM node WHERE name = $1", owner).Scan(&beat, &age)
+		err = tx.QueryRow(ctx, "SELECT node, stream, open FROM shard WHERE id = $1 FOR UPDATE", d.shard).Scan(&owner, &stream, &open)
+		if err == nil {
+			err = tx.QueryRow(ctx, `SELECT name, beat, (extract(epoch FROM clock_timestamp()) * 1000)::bigint - beat FROM node
+				WHERE name = $1 AND $2 OR url <> '' ORDER BY beat DESC LIMIT 1`, owner, open).Scan(&owner, &beat, &age)
 		}
 		switch {
 		case err != nil && !errors.Is(err, pgx.ErrNoRows):
 			return err
-		case err == nil && open && !d.cfg.takeOver && age < goneAfter.Milliseconds():
+		case err == nil && !d.cfg.takeOver && age < store.GoneAfter.Milliseconds():
 			return nil
 		}
 		owner, d.stream = "", stream+1
 		b := &pgx.Batch{}
-		b.Queue("UPDATE shard SET node = $2, stream = $3, open = TRUE WHERE id = $1", shard, name, d.stream)
-		b.Queue("DELETE FROM stream WHERE shard = $1", shard)
-		b.Queue("INSERT INTO stream VALUES ($1, $2, 0)", shard, d.stream)
-		b.Queue("DELETE FROM node")
+		b.Queue("UPDATE shard SET node = $2, stream = $3, open = TRUE, since = "+moment+" WHERE id = $1", d.shard, name, d.stream)
+		b.Queue("DELETE FROM stream WHERE shard = $1", d.shard)
+		b.Queue("INSERT INTO stream VALUES ($1, $2, 0)", d.shard, d.stream)
+		b.Queue("DELETE FROM node WHERE url = ''")
 		b.Queue(sayBeat, name)
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
@@ -204,7 +218,7 @@ func (d *disk) release() error {
 		return err
 	}
 	defer c.Release()
-	_, err = c.Exec(ctx, "UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2", shard, d.stream)
+	_, err = c.Exec(ctx, "UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2", d.shard, d.stream)
 	return err
 }
 

@@ -32,9 +32,12 @@ type Config struct {
 	// loaded, nothing runs in the background, no stream is opened. For commands
 	// beside a server.
 	ControlOnly bool
+	// Shards is how many shards a fresh database is divided into; default 1.
+	Shards int64
 
 	quiet    bool          // leaves the background work to Rest. For tests.
 	takeOver bool          // from a server that is still there. For tests.
+	writers  int           // connections that write; default writers
 	patience time.Duration // with an answer of the database; default 15 s
 }
 
@@ -66,10 +69,8 @@ var _ store.Store = (*Store)(nil)
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.defaults()
 	d := newDisk(cfg)
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) })
-	s := &Store{disk: d, Core: core.New(core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
-	}, d, d.tables)}
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
+	s := newStore(d)
 	err := d.open(ctx)
 	if err == nil && !cfg.ControlOnly {
 		err = s.Load(ctx)
@@ -79,6 +80,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return s, nil
+}
+
+func newStore(d *disk) *Store {
+	cfg := &d.cfg
+	return &Store{disk: d, Core: core.New(core.Config{
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
+	}, d, d.tables)}
 }
 
 // Close stops the background work and gives the stream back, so that another

@@ -199,7 +199,7 @@ func TestSecondServer(t *testing.T) {
 	}
 	begun := time.Now()
 	openAt(t, Config{URL: u})
-	if took := time.Since(begun); took > goneAfter {
+	if took := time.Since(begun); took > store.GoneAfter {
 		t.Errorf("a store that was closed in order is waited for %v", took)
 	}
 }

@@ -45,13 +45,19 @@ CREATE TABLE shard (
 	id BIGINT PRIMARY KEY,
 	node TEXT NOT NULL,
 	stream BIGINT NOT NULL,
-	open BOOLEAN NOT NULL
+	open BOOLEAN NOT NULL,
+	since BIGINT NOT NULL DEFAULT 0 -- when the stream was opened, by this database's clock
 );
-INSERT INTO shard VALUES (0, '', 0, FALSE);
 
+-- The servers that are heard of.
 CREATE TABLE node (
 	name TEXT PRIMARY KEY,
-	beat BIGINT NOT NULL -- by this database's clock
+	beat BIGINT NOT NULL, -- by this database's clock
+	url TEXT NOT NULL DEFAULT '', -- where other nodes reach it; empty: it is no node of a cluster
+	since BIGINT NOT NULL DEFAULT 0, -- when it was first heard of
+	version TEXT NOT NULL DEFAULT '',
+	secret TEXT NOT NULL DEFAULT '', -- by what it knows other nodes, digested
+	leaving BOOLEAN NOT NULL DEFAULT FALSE -- it gives its shards away
 );
 
 -- The streams that were opened, with the number of their last change of tables.
@@ -64,7 +70,10 @@ CREATE TABLE stream (
 
 -- Changes of tables wait for each other here.
 CREATE TABLE turn (shard BIGINT PRIMARY KEY);
-INSERT INTO turn VALUES (0);
+
+-- Ids of devices and alerts come in blocks where there are several shards.
+CREATE SEQUENCE device_block MINVALUE 0;
+CREATE SEQUENCE alert_block MINVALUE 0;
 
 CREATE FUNCTION fence(this_shard BIGINT, this_stream BIGINT) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 	PERFORM 1 FROM shard WHERE id = this_shard AND stream = this_stream AND open FOR SHARE;

@@ -84,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	d := &disk{cfg: cfg}
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) })
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
 	s := &Store{disk: d, Core: core.New(core.Config{
 		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
 	}, d, d.tables)}

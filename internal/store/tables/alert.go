@@ -186,6 +186,6 @@ func (t Alerts) AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert
 				return err
 			}
 			return yield(&a)
-		}, "SELECT "+alertColumns+" FROM alert WHERE status = 'active' ORDER BY id")
+		}, "SELECT "+alertColumns+" FROM alert WHERE status = 'active'"+t.and("workspace_id")+" ORDER BY id")
 	})
 }

@@ -40,11 +40,22 @@ func (t *base) auditUser(ctx context.Context, conn Conn, userID int64, action st
 	return err
 }
 
+// turner is a Conn whose transaction does not keep others from writing to the
+// trails of all workspaces: it has to wait for its turn at a workspace's.
+type turner interface {
+	TakeTurn(workspaceID int64) error
+}
+
 // appendAudit chains an entry to the last one of its workspace. trails are the
 // last hashes of workspaces that the transaction has written entries of.
 func appendAudit(conn Conn, trails map[int64][32]byte, e *rimewatch.AuditEntry) error {
 	prev, known := trails[e.WorkspaceID]
 	if !known {
+		if c, ok := conn.(turner); ok {
+			if err := c.TakeTurn(e.WorkspaceID); err != nil {
+				return err
+			}
+		}
 		err := each(conn, "SELECT hash FROM audit WHERE workspace_id = ? ORDER BY id DESC LIMIT 1",
 			func(row Row) { row.ColumnBytes(0, prev[:]) }, e.WorkspaceID)
 		if err != nil {

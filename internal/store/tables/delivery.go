@@ -40,7 +40,7 @@ func (t Outbox) PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, t
 		if through == 0 {
 			return nil
 		}
-		return raiseMeta(conn, "planned_through", through)
+		return raiseMeta(conn, t.key("planned_through"), through)
 	})
 }
 
@@ -123,7 +123,7 @@ func (t Outbox) deliveries(ctx context.Context, where string, args ...any) (list
 
 // AllPendingDeliveries implements store.Everywhere.
 func (t Outbox) AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error) {
-	return t.deliveries(ctx, "status = 'pending' ORDER BY next_attempt_at, id LIMIT ?", limit)
+	return t.deliveries(ctx, "status = 'pending'"+t.and("workspace_id")+" ORDER BY next_attempt_at, id LIMIT ?", limit)
 }
 
 // AlertDeliveries implements store.Notifications.

@@ -38,7 +38,7 @@ const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, 
 // in [from, to), by id.
 func (t Devices) EachDeviceRow(ctx context.Context, from, to int64, yield func(*rimewatch.Device)) error {
 	return t.readLong(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 AND id >= ? AND id < ? ORDER BY id",
+		return each(conn, "SELECT "+deviceColumns+" FROM device WHERE deleted_at = 0 AND id >= ? AND id < ?"+t.and("workspace_id")+" ORDER BY id",
 			func(row Row) { yield(scanDevice(row)) }, from, to)
 	})
 }

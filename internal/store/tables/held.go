@@ -152,7 +152,7 @@ func (t Inlets) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit 
 	type old struct{ workspaceID, id int64 }
 	err = t.write(ctx, func(conn Conn) error {
 		var list []old
-		err := each(conn, "SELECT workspace_id, id FROM held WHERE received_at < ? ORDER BY received_at LIMIT ?",
+		err := each(conn, "SELECT workspace_id, id FROM held WHERE received_at < ?"+t.and("workspace_id")+" ORDER BY received_at LIMIT ?",
 			func(row Row) { list = append(list, old{row.ColumnInt64(0), row.ColumnInt64(1)}) }, int64(before), limit)
 		if err != nil {
 			return err

@@ -215,7 +215,7 @@ func (t Inlets) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Sou
 
 // AllSources implements store.Everywhere.
 func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error) {
-	return t.sources(ctx, "kind = ?", string(kind))
+	return t.sources(ctx, "kind = ?"+t.and("workspace_id"), string(kind))
 }
 
 // PutBindings implements store.Inlets.

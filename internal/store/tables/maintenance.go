@@ -129,7 +129,7 @@ func (t Routing) AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.T
 				w.ID = 0
 			}
 			return nil
-		}, "SELECT "+maintenanceColumns+" FROM maintenance_window WHERE ends_at > ? ORDER BY id", int64(endAfter))
+		}, "SELECT "+maintenanceColumns+" FROM maintenance_window WHERE ends_at > ?"+t.and("workspace_id")+" ORDER BY id", int64(endAfter))
 		return err
 	})
 	return slices.DeleteFunc(list, func(w rimewatch.MaintenanceWindow) bool { return w.ID == 0 }), err

@@ -138,7 +138,7 @@ func (t Places) WorkspaceByName(ctx context.Context, name string) (w rimewatch.W
 // Workspaces implements store.Control.
 func (t Places) Workspaces(ctx context.Context) (list []rimewatch.Workspace, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+workspaceColumns+" FROM workspace ORDER BY id",
+		return each(conn, "SELECT "+workspaceColumns+" FROM workspace WHERE TRUE"+t.and("id")+" ORDER BY id",
 			func(row Row) { list = append(list, scanWorkspace(row)) })
 	})
 	return list, err

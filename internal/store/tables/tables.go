@@ -7,6 +7,7 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -93,19 +94,49 @@ type (
 
 // base is what all rooms stand on.
 type base struct {
-	db  DB
-	now func() rimewatch.Time // for the audit trail
+	db    DB
+	now   func() rimewatch.Time // for the audit trail
+	shard store.Shard
 }
 
-// New makes the tables of a database that has the schema.
-func New(db DB, now func() rimewatch.Time) *Tables {
-	b := &base{db, now}
+// New makes the tables of a database that has the schema. What reaches across
+// workspaces, and what is known of the log, is of those in shard alone.
+func New(db DB, now func() rimewatch.Time, shard store.Shard) *Tables {
+	b := &base{db, now, shard}
 	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
 }
 
 func (t *base) read(ctx context.Context, f func(Conn) error) error     { return t.db.Read(ctx, f) }
 func (t *base) readLong(ctx context.Context, f func(Conn) error) error { return t.db.ReadLong(ctx, f) }
 func (t *base) write(ctx context.Context, f func(Conn) error) error    { return t.db.Write(ctx, f) }
+
+// write of what concerns people is one at a time in all shards: of two owners of a
+// workspace, one stays.
+func (t People) write(ctx context.Context, f func(Conn) error) error {
+	return t.db.Write(context.WithValue(ctx, ofAll{}, true), f)
+}
+
+type ofAll struct{}
+
+// OfAllShards reports whether a Write has to wait for others of its kind in other
+// shards.
+func OfAllShards(ctx context.Context) bool { return ctx.Value(ofAll{}) != nil }
+
+// and is the condition that a column is of a workspace of the shard, after others.
+func (t *base) and(column string) string {
+	if t.shard.Whole() {
+		return ""
+	}
+	return fmt.Sprintf(" AND %s %% %d = %d", column, t.shard.Of, t.shard.Number)
+}
+
+// key is under what the shard keeps one of the numbers of its log.
+func (t *base) key(name string) string {
+	if t.shard.Whole() {
+		return name
+	}
+	return fmt.Sprintf("%s/%d", name, t.shard.Number)
+}
 
 // Writes reports whether Commit has anything to write.
 func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
@@ -116,7 +147,7 @@ func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
 	if e.Back != 0 {
-		err := conn.Later(nil, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", aliveAt, int64(e.Back))
+		err := conn.Later(nil, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", t.key(aliveAt), int64(e.Back))
 		if err != nil {
 			return err
 		}
@@ -124,6 +155,9 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 	for _, op := range ops {
 		if op.Err != nil {
 			continue
+		}
+		if !t.shard.Holds(op.Device.WorkspaceID) {
+			return fmt.Errorf("device %d of workspace %d does not belong to shard %d", op.Device.ID, op.Device.WorkspaceID, t.shard.Number)
 		}
 		if err := saveDevice(conn, &op.Device); err != nil {
 			return wrap(err, "device", op.Device.ID)

@@ -80,7 +80,7 @@ func (t Outbox) AlertTransitions(ctx context.Context, workspaceID, alertID int64
 // AllTransitionsAfter implements store.Everywhere.
 func (t Outbox) AllTransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
-		list, err = transitions(conn, "WHERE id > ? ORDER BY id LIMIT ?", id, limit)
+		list, err = transitions(conn, "WHERE id > ?"+t.and("workspace_id")+" ORDER BY id LIMIT ?", id, limit)
 		return err
 	})
 	return list, err
@@ -89,7 +89,7 @@ func (t Outbox) AllTransitionsAfter(ctx context.Context, id int64, limit int) (l
 // PlannedThrough implements store.Notifications.
 func (t Outbox) PlannedThrough(ctx context.Context) (id int64, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
-		id, err = meta(conn, "planned_through")
+		id, err = meta(conn, t.key("planned_through"))
 		return err
 	})
 	return id, err

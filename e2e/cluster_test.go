@@ -1,0 +1,491 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+)
+
+const (
+	clusterNodes      = 3
+	clusterWorkspaces = 8
+	clusterSecret     = "a secret that only the tests know"
+	// reownWithin is how long a shard may go unserved after a kill, on a busy machine
+	// whose processes are built to find races.
+	reownWithin = 20 * time.Second
+)
+
+// cluster is three nodes on one database, and what was sent to them.
+type cluster struct {
+	t        *testing.T
+	bin      string
+	database *pgtest.Server
+	nodes    []*member
+	tokens   []string
+	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
+	failed   atomic.Int64
+}
+
+// member is a node: a process that is started again and again.
+type member struct {
+	dir, peer string // peer is where other nodes reach it
+	mu        sync.Mutex
+	p         *process
+	url       string
+}
+
+func (m *member) address() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.url
+}
+
+// freeAddress is an address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	database, err := pgtest.Start("full_page_writes=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(database.Stop)
+	c := &cluster{t: t, bin: program(t), database: database}
+	for i := range clusterNodes {
+		c.nodes = append(c.nodes, &member{dir: filepath.Join(t.TempDir(), fmt.Sprint("node", i)), peer: freeAddress(t)})
+	}
+	for _, m := range c.nodes {
+		c.start(m)
+	}
+	for i := range clusterWorkspaces {
+		out, err := exec.Command(c.bin, "token", "create", "--data", t.TempDir(), "--store", database.URL("postgres"),
+			"--workspace", fmt.Sprint("W", i), "--create", "--name", "cluster").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.tokens = append(c.tokens, strings.TrimSpace(string(out)))
+	}
+	c.awaitAll(clusterNodes)
+	for i := range 4 * clusterWorkspaces {
+		d := &sender{serial: fmt.Sprintf("D-%03d", i), number: i, size: 1, sent: make(map[rimewatch.Time]*sample)}
+		if i < clusterWorkspaces {
+			d.size = batchSize
+		}
+		if i/clusterWorkspaces == 1 {
+			d.heat = always
+		}
+		c.devices = append(c.devices, d)
+		_, err := c.client(d, i).CreateDevice(t.Context(), d.serial, client.DeviceFields{
+			OfflineAfterS: client.Value(3600),
+			Limits: &rimewatch.LimitOverrides{
+				TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0), LowDelayS: client.Value(0),
+				CriticalDelayS: client.Value(86400), ClearDelta: client.Value(0.5), ClearS: client.Value(0),
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// start starts a node and waits until it takes requests in.
+func (c *cluster) start(m *member) {
+	c.t.Helper()
+	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66", "RIMEWATCH_CLUSTER_SECRET="+clusterSecret)
+	p, url, _, err := launch("", c.bin, env, []string{
+		"serve", "--listen", "127.0.0.1:0", "--data", m.dir, "--store", c.database.URL("postgres"), "--seal-after", "300ms",
+		"--cluster-listen", m.peer, "--cluster-url", "http://" + m.peer, "--cluster-shards", "8",
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		if c.t.Failed() {
+			c.t.Logf("node %s:\n%s", m.peer, p.err.String())
+		}
+	})
+	m.mu.Lock()
+	m.p, m.url = p, url
+	m.mu.Unlock()
+}
+
+// client speaks for a device to a node.
+func (c *cluster) client(d *sender, node int) *client.Client {
+	cl, err := client.New(c.nodes[node%clusterNodes].address(), c.tokens[d.number%clusterWorkspaces], &client.Options{Retries: -1})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return cl
+}
+
+// figures reads the figures of a node.
+func (c *cluster) figures(m *member, names ...string) map[string]float64 {
+	out := make(map[string]float64)
+	hc := http.Client{Timeout: 5 * time.Second}
+	resp, err := hc.Get(m.address() + "/metrics")
+	if err != nil {
+		return out
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) == 2 && slices.Contains(names, words[0]) {
+			out[words[0]], _ = strconv.ParseFloat(words[1], 64)
+		}
+	}
+	return out
+}
+
+const (
+	figureShards    = "rimewatch_cluster_shards"
+	figureForwarded = "rimewatch_cluster_forwarded_total"
+	figureTaken     = "rimewatch_cluster_taken_over_total"
+	figureGiven     = "rimewatch_cluster_given_total"
+)
+
+// awaitAll waits until so many nodes serve about as many shards each, and all of
+// them are ready.
+func (c *cluster) awaitAll(nodes int) {
+	c.t.Helper()
+	var last string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		serving, shards, ready := 0, 0, 0
+		last = ""
+		for i, m := range c.nodes {
+			n := int(c.figures(m, figureShards)[figureShards])
+			if shards += n; n > 0 {
+				serving++
+			}
+			hc := http.Client{Timeout: 5 * time.Second}
+			resp, err := hc.Get(m.address() + "/readyz")
+			if err == nil {
+				if resp.StatusCode == http.StatusOK {
+					ready++
+				}
+				text, _ := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				last += fmt.Sprintf("\nnode %d: %d shards, %s", i, n, text)
+			}
+		}
+		if serving == nodes && shards == 8 && ready == nodes {
+			return
+		}
+	}
+	c.t.Fatalf("the shards are not served by %d nodes: %s", nodes, last)
+}
+
+// drive sends what a device measures to one node after the other until ctx ends.
+func (c *cluster) drive(ctx context.Context, d *sender) {
+	for i := d.number; ctx.Err() == nil; i++ {
+		readings := make([]client.Reading, d.size)
+		for i := range readings {
+			readings[i] = d.next()
+		}
+		// A reading that was not acknowledged is sent again, to another node.
+		for try := 0; ; try++ {
+			err := d.post(context.WithoutCancel(ctx), c.client(d, i+try), readings)
+			if err == nil {
+				break
+			}
+			if client.StatusOf(err) >= 500 {
+				c.failed.Add(1)
+			}
+			if ctx.Err() != nil || try > 20 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond) //nolint:forbidigo // a device that retries
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(pauseMS * time.Millisecond)):
+		}
+	}
+}
+
+// load has all devices send while f runs.
+func (c *cluster) load(f func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for _, d := range c.devices {
+		wg.Go(func() { c.drive(ctx, d) })
+	}
+	f()
+	cancel()
+	wg.Wait()
+}
+
+// verify compares what was acknowledged with what is stored, through any node.
+func (c *cluster) verify() {
+	c.t.Helper()
+	var wg sync.WaitGroup
+	for i, d := range c.devices {
+		wg.Go(func() {
+			cl := c.client(d, i)
+			if err := d.verify(cl, 0); err != nil {
+				c.t.Errorf("%s of workspace %d: %v", d.serial, d.number%clusterWorkspaces, err)
+			}
+			n := 0
+			for a, err := range cl.Alerts(context.Background(), client.AlertFilter{DeviceSerial: d.serial, Status: client.AllAlerts}) {
+				if err != nil {
+					c.t.Error(err)
+					return
+				}
+				if a.Type == "high_temperature" {
+					n++
+				}
+			}
+			if want := map[bool]int{true: 1}[d.heat == always]; n != want {
+				c.t.Errorf("%s has %d alerts, not %d", d.serial, n, want)
+			}
+		})
+	}
+	wg.Wait()
+	c.verifyTables()
+}
+
+// verifyTables looks for what must not be in the database.
+func (c *cluster) verifyTables() {
+	c.t.Helper()
+	conn, err := pgx.Connect(context.Background(), c.database.URL("postgres"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for what, query := range map[string]string{
+		"alerts opened twice":          "SELECT count(*) FROM (SELECT 1 FROM alert_transition WHERE kind = 'opened' GROUP BY alert_id HAVING count(*) > 1) x",
+		"alerts without an opening":    "SELECT count(*) FROM alert a WHERE NOT EXISTS (SELECT 1 FROM alert_transition t WHERE t.alert_id = a.id AND t.kind = 'opened')",
+		"deliveries twice":             "SELECT count(*) FROM (SELECT 1 FROM delivery GROUP BY workspace_id, key HAVING count(*) > 1) x",
+		"streams that are not counted": "SELECT count(*) FROM shard WHERE open AND stream = 0",
+		"ids that do not grow": `SELECT count(*) FROM (SELECT id, at, lag(at) OVER (PARTITION BY workspace_id ORDER BY id) AS before FROM alert_transition) x
+			WHERE at < before`,
+	} {
+		n := -1
+		if err := conn.QueryRow(context.Background(), query).Scan(&n); err != nil || n != 0 {
+			c.t.Errorf("%s: %d, %v", what, n, err)
+		}
+	}
+}
+
+func (c *cluster) acknowledged() (n int) {
+	for _, d := range c.devices {
+		for _, s := range d.sent {
+			if s.acknowledged {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sound looks for what no node may ever print.
+func (c *cluster) sound() {
+	c.t.Helper()
+	for _, m := range c.nodes {
+		for _, bad := range []string{"DATA RACE", "panic", "the log holds another commit"} {
+			if text := m.p.err.String(); strings.Contains(text, bad) {
+				c.t.Fatal(text)
+			}
+		}
+	}
+}
+
+// reowned waits until a workspace of every shard is answered through a node, and
+// returns how long that took.
+func (c *cluster) reowned(by int) time.Duration {
+	c.t.Helper()
+	begun := time.Now()
+	for i := range clusterWorkspaces {
+		for {
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+			_, err := c.client(c.devices[i], by).Device(ctx, c.devices[i].serial)
+			cancel()
+			if err == nil {
+				break
+			}
+			if time.Since(begun) > reownWithin {
+				c.t.Fatalf("workspace %d is not served after %v: %v", i, reownWithin, err)
+			}
+		}
+	}
+	return time.Since(begun)
+}
+
+// TestClusterKill9 kills one node after the other under load.
+func TestClusterKill9(t *testing.T) {
+	c := newCluster(t)
+	n := rounds(t)
+	if n == defaultRounds {
+		n = 3
+	}
+	var took []time.Duration
+	for round := range n {
+		m := c.nodes[round%clusterNodes]
+		c.load(func() {
+			time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond) //nolint:forbidigo // a load for a while
+			m.p.kill()
+			took = append(took, c.reowned(round+1))
+		})
+		c.sound()
+		c.start(m)
+		c.awaitAll(clusterNodes)
+		c.verify()
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+	}
+	forwarded := 0.0
+	for _, m := range c.nodes {
+		forwarded += c.figures(m, figureForwarded)[figureForwarded]
+	}
+	if acknowledged := c.acknowledged(); forwarded == 0 || acknowledged < 100*n {
+		t.Errorf("%d readings, %.0f forwarded requests: that is no load", acknowledged, forwarded)
+	}
+	slices.Sort(took)
+	t.Logf("%d kills: %d readings acknowledged, %d answers 5xx, served again after %v", n, c.acknowledged(), c.failed.Load(), took)
+}
+
+// TestClusterPause freezes a node until others have taken its shards, and wakes it.
+func TestClusterPause(t *testing.T) {
+	c := newCluster(t)
+	m := c.nodes[0]
+	c.load(func() {
+		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // a load for a while
+		if err := m.p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("served again %v after the pause began", c.reowned(1))
+		if err := m.p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // it believes that it owns shards
+	})
+	c.awaitAll(clusterNodes)
+	c.sound()
+	c.verify()
+	t.Logf("%d readings acknowledged, %d answers 5xx", c.acknowledged(), c.failed.Load())
+}
+
+// TestClusterHandOver stops nodes in order under load, and starts them again: no
+// request fails.
+func TestClusterHandOver(t *testing.T) {
+	c := newCluster(t)
+	for _, m := range c.nodes {
+		c.load(func() {
+			if err := m.p.terminate(os.Interrupt); err != nil {
+				t.Errorf("a node ended with %v\n%s", err, m.p.err.String())
+			}
+			c.start(m)
+			c.awaitAll(clusterNodes)
+		})
+	}
+	c.verify()
+	c.sound()
+	given := 0.0
+	for _, m := range c.nodes {
+		given += c.figures(m, figureGiven)[figureGiven]
+	}
+	if given == 0 {
+		t.Error("nothing was given to a node that came back")
+	}
+	if n := c.failed.Load(); n > 0 {
+		t.Errorf("%d answers 5xx", n)
+	}
+	t.Logf("%d readings acknowledged", c.acknowledged())
+}
+
+// TestClusterRefuses has what does not fit refused in plain words.
+func TestClusterRefuses(t *testing.T) {
+	c := newCluster(t)
+	store := c.database.URL("postgres")
+	for _, x := range []struct {
+		name, want string
+		env        string
+		args       []string
+	}{
+		{"another secret", "another --cluster-secret", "another secret of nodes", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
+		{"a short secret", "16 characters", "short", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
+		{"no URL", "--cluster-url", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0"}},
+		{"no node", "--cluster-listen", "", nil},
+		{"MQTT", "--mqtt-listen", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1", "--mqtt-listen", "127.0.0.1:0"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, c.bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--store", store}, x.args...)...)
+			cmd.Env = append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+x.env)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), x.want) {
+				t.Errorf("it says %q, %v: not %q", out, err, x.want)
+			}
+		})
+	}
+	// The internal listener believes nobody who does not know the secret.
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.nodes[0].peer+"/api/v1/devices", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.tokens[0])
+	r.Header.Set("X-Rimewatch-Cluster-Shard", "1")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a stranger gets %s", resp.Status)
+	}
+	// A revoked token is refused by every node within a second.
+	c.revoke(0)
+}
+
+// revoke revokes the token of a workspace through one node and asks all of them.
+func (c *cluster) revoke(workspace int) {
+	c.t.Helper()
+	out, err := exec.Command(c.bin, "token", "revoke", c.tokens[workspace], "--workspace", fmt.Sprint("W", workspace), "--data", c.t.TempDir(), "--store", c.database.URL("postgres")).CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s: %v", out, err)
+	}
+	deadline := time.Now().Add(time.Second)
+	for i := range c.nodes {
+		for {
+			_, err := c.client(c.devices[workspace], i).Device(c.t.Context(), c.devices[workspace].serial)
+			if client.StatusOf(err) == http.StatusUnauthorized {
+				break
+			}
+			if time.Now().After(deadline) {
+				c.t.Fatalf("node %d answers %v a second after the token was revoked", i, err)
+			}
+		}
+	}
+}

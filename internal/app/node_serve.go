@@ -1,0 +1,154 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
+	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
+)
+
+// Start joins the cluster and takes requests in. When it returns nil, requests are
+// answered, by this node or by another.
+func (n *Node) Start(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			_ = n.Stop()
+		}
+	}()
+	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.ClusterListen)
+	if err != nil {
+		return err
+	}
+	n.inner = &http.Server{Handler: n.cluster.Internal(), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+	n.workers.Go(func() {
+		if err := n.inner.Serve(inner); !errors.Is(err, http.ErrServerClosed) {
+			n.failed <- err
+		}
+	})
+	if err := n.cluster.Start(ctx); err != nil {
+		return err
+	}
+	h, err := n.handler()
+	if err != nil {
+		return err
+	}
+	if n.public, err = newPublicServer(ctx, &n.cfg, n.cfg.Logger, 0, h, single{n}); err != nil {
+		return err
+	}
+	n.workers.Go(func() { n.public.serve(n.failed) })
+	n.workers.Go(func() { tuneMemory(n.run) })
+	n.cfg.Logger.Info("serving", "url", n.public.url(), "data", n.cfg.Data, "node", n.database.Name())
+	return nil
+}
+
+// handler answers what concerns this node by itself, and brings everything else to
+// where it is answered.
+func (n *Node) handler() (http.Handler, error) {
+	proxies, err := n.cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	own, err := httpapi.New(httpapi.Config{
+		Now: func() rimewatch.Time { return rimewatch.TimeOf(n.cfg.Now()) }, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
+		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken, Describe: v1.Describe,
+		Metrics: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics":
+			own.ServeHTTP(w, r)
+		default:
+			n.cluster.ServeHTTP(w, r)
+		}
+	}), nil
+}
+
+// single brings plain POSTs of readings to where they are stored.
+type single struct{ *Node }
+
+// ServePost implements shortpath.Handler.
+func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
+	workspace, err := s.tokens.ofSecret(context.Background(), q.Token)
+	if err == nil {
+		if app, done := s.cluster.Local(s.cluster.ShardOf(workspace)); app != nil {
+			defer done()
+			app.(*App).readings.ServePost(q, a)
+			return
+		}
+	}
+	r := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: submit.SinglePath}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
+		Body: io.NopCloser(bytes.NewReader(q.Body)),
+	}
+	r.RemoteAddr, r.ContentLength, r.Host = q.Remote.String(), int64(len(q.Body)), "localhost"
+	r.Header.Set("Authorization", "Bearer "+q.Token)
+	r.Header.Set("Content-Type", httpapi.TypeJSON)
+	if len(q.ID) > 0 {
+		r.Header.Set(httpapi.RequestIDHeader, string(q.ID))
+	}
+	if q.ForwardedFor != nil {
+		r.Header.Set("X-Forwarded-For", string(q.ForwardedFor))
+	}
+	status, header, body := s.cluster.Answer(r)
+	for name, values := range header {
+		if name != "Content-Length" && name != "Date" && name != "Connection" {
+			a.Header(name, values[0])
+		}
+	}
+	a.Status, a.Body = status, append(a.Body[:0], body...)
+}
+
+func (n *Node) registerMetrics() {
+	r := n.registry
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gauge := func(name, help string, f func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, f))
+	}
+	counter := func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, func() float64 { return float64(f()) }))
+	}
+	c := &n.cluster.Counts
+	gauge("shards", "Shards that this node serves.", func() float64 { shards, _ := n.cluster.Held(); return float64(shards) })
+	gauge("members", "Nodes that are heard of, this one included.", func() float64 { _, members := n.cluster.Held(); return float64(members) })
+	gauge("clock_offset_seconds", "How far this node's clock is ahead of the database's.", func() float64 { return float64(c.Offset.Load()) / 1000 })
+	counter("opened_total", "Shards that this node began to serve.", c.Opened.Load)
+	counter("taken_over_total", "Shards among them that a node had which was gone.", c.TakenOver.Load)
+	counter("given_total", "Shards that this node gave away.", c.Given.Load)
+	counter("fenced_total", "Shards that other nodes took from this one.", c.Fenced.Load)
+	counter("forwarded_total", "Requests that other nodes answered.", c.Forwarded.Load)
+	counter("unserved_total", "Requests whose shard nobody served in time.", c.NotServed.Load)
+}
+
+// RunNode is NewNode, Start, and Stop when ctx ends.
+func RunNode(ctx context.Context, cfg Config) error {
+	n, err := NewNode(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		cfg.Logger.Info("stopping")
+		return n.Stop()
+	case err := <-n.Failed():
+		return errors.Join(err, n.Stop())
+	}
+}

@@ -1,0 +1,462 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+const (
+	beatEvery = time.Second
+	lookEvery = 250 * time.Millisecond
+	// freshFor is shorter than store.GoneAfter: nobody has taken a shard from a
+	// node that was heard of so lately.
+	freshFor = 2 * time.Second
+	// mostOffset is how far a node's clock may be from the database's.
+	mostOffset = 2 * time.Second
+	// opening is how many shards a node opens at a time.
+	opening = 4
+)
+
+// Service serves one shard.
+type Service interface {
+	http.Handler
+	// Stop ends everything that runs for the shard, and lets go of it.
+	Stop() error
+	// Failed yields when the service has ended by itself.
+	Failed() <-chan error
+}
+
+// Database is what the nodes of a cluster share.
+type Database interface {
+	// Name is what this node is called: no other process has or had that name.
+	Name() string
+	Shards() int64
+	// Beat says that this node is there, and looks how things stand.
+	Beat(ctx context.Context, self *store.Member) (store.Standing, error)
+	Look(ctx context.Context) (store.Standing, error)
+	// Bury takes a member off the list that was last heard of at beat.
+	Bury(ctx context.Context, name string, beat int64) error
+	// Leave takes this node off the list.
+	Leave(ctx context.Context) error
+}
+
+// Config of a Node. Everything but Log is needed.
+type Config struct {
+	Database Database
+	URL      string // where other nodes reach this one
+	Secret   string // by which nodes know each other
+	Version  string
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Open takes a shard from the owner of a stream and serves it.
+	Open func(ctx context.Context, shard, stream int64) (Service, error)
+	// Workspace finds out whose a request is: 0 when nobody's.
+	Workspace func(r *http.Request) (int64, error)
+	// Drain bounds how long running requests may take when a shard is given away.
+	Drain time.Duration
+}
+
+// Node is one of the servers of a cluster.
+type Node struct {
+	cfg    Config
+	log    *slog.Logger
+	name   string
+	client *http.Client // to other nodes
+	Counts Counts
+
+	mu       sync.Mutex
+	view     store.Standing
+	held     map[int64]*held
+	busy     map[int64]bool // shards that are being opened
+	members  map[string]context.CancelFunc
+	leaving  bool
+	changed  chan struct{} // closed when who serves what has changed
+	problem  error         // why the node serves nothing, nil = it does
+	lateBeat int           // beats in a row at which the clock was wrong
+
+	heard atomic.Pointer[time.Time] // when the last beat that arrived was sent
+	kick  chan struct{}
+	ctx   context.Context
+	end   context.CancelFunc
+	work  sync.WaitGroup
+}
+
+// Counts are what happened since the start.
+type Counts struct {
+	Opened    atomic.Int64 // shards that nobody had, or that were given to this node
+	TakenOver atomic.Int64 // from nodes that were gone
+	Given     atomic.Int64 // to other nodes
+	Fenced    atomic.Int64 // that other nodes took
+	Forwarded atomic.Int64 // requests that other nodes answered
+	NotServed atomic.Int64 // requests whose shard nobody served in time
+	Offset    atomic.Int64 // ms that this node's clock is ahead of the database's
+}
+
+// held is a shard that this node serves.
+type held struct {
+	service Service
+	stream  int64
+	since   time.Time
+	running sync.WaitGroup // requests
+	leaving bool           // no more of them
+}
+
+// New makes a node; Start brings it to life.
+func New(cfg Config) *Node {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{
+		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
+		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]context.CancelFunc),
+	}
+	n.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
+	n.ctx, n.end = context.WithCancel(context.Background())
+	return n
+}
+
+// digest is what other nodes see of the secret.
+func (n *Node) digest() string {
+	sum := sha256.Sum256([]byte("rimewatch cluster " + n.cfg.Secret))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Start joins the cluster. It fails when somebody uses the database who is no
+// member, or members know each other by another secret.
+func (n *Node) Start(ctx context.Context) error {
+	v, err := n.cfg.Database.Look(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range v.Members {
+		switch m := &v.Members[i]; {
+		case v.Silent(m):
+		case m.URL == "":
+			return fmt.Errorf("another server uses the database: %s, which is no node of a cluster", m.Name)
+		case m.Secret != n.digest():
+			return fmt.Errorf("the node %s at %s knows another --cluster-secret", m.Name, m.URL)
+		case m.URL == n.cfg.URL:
+			n.log.Warn("another node was there under this address a moment ago", "node", m.Name)
+		}
+	}
+	if err := n.round(ctx, true); err != nil {
+		return err
+	}
+	n.work.Go(n.run)
+	return nil
+}
+
+// run is the goroutine that says that this node is there and looks how things stand.
+func (n *Node) run() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	beat := time.Now()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-tick.C:
+		case <-n.kick:
+		}
+		due := time.Since(beat) >= beatEvery
+		if due {
+			beat = time.Now()
+		}
+		ctx, cancel := context.WithTimeout(n.ctx, freshFor)
+		if err := n.round(ctx, due); err != nil && n.ctx.Err() == nil && due {
+			n.log.Warn("the database does not answer", "err", err)
+		}
+		cancel()
+	}
+}
+
+// Wake has the node look how things stand now.
+func (n *Node) Wake() {
+	select {
+	case n.kick <- struct{}{}:
+	default:
+	}
+}
+
+// round looks how things stand and does what follows.
+func (n *Node) round(ctx context.Context, beat bool) error {
+	sent := time.Now()
+	var v store.Standing
+	var err error
+	if beat {
+		n.mu.Lock()
+		self := &store.Member{URL: n.cfg.URL, Version: n.cfg.Version, Secret: n.digest(), Leaving: n.leaving || n.lateBeat > 1}
+		n.mu.Unlock()
+		v, err = n.cfg.Database.Beat(ctx, self)
+	} else {
+		v, err = n.cfg.Database.Look(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if beat {
+		n.heard.Store(&sent)
+		n.compareClocks(sent, &v)
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; m.Name != n.name && v.Silent(m) {
+			n.log.Warn("a node is silent: its shards are taken over", "node", m.Name)
+			if err := n.cfg.Database.Bury(ctx, m.Name, m.Beat); err != nil {
+				return err
+			}
+		}
+	}
+	n.follow(&v)
+	return nil
+}
+
+// compareClocks has a node whose clock is wrong give its shards away: the times that
+// it gives to readings, and its deadlines, would be wrong.
+func (n *Node) compareClocks(sent time.Time, v *store.Standing) {
+	half := time.Since(sent) / 2
+	offset := n.cfg.Now().Add(-half).Sub(v.Now.Std())
+	n.Counts.Offset.Store(offset.Milliseconds())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if offset.Abs()-half <= mostOffset {
+		if n.lateBeat > 1 {
+			n.log.Info("the clock is right again")
+		}
+		n.lateBeat = 0
+		return
+	}
+	if n.lateBeat++; n.lateBeat == 2 {
+		n.log.Error("the clock differs from the database's: this node gives its shards away", "seconds", offset.Seconds())
+	}
+}
+
+// follow brings what this node serves to what it is to serve.
+func (n *Node) follow(v *store.Standing) {
+	want := plan(v)
+	alive := make(map[string]bool, len(v.Members))
+	for i := range v.Members {
+		alive[v.Members[i].Name] = true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.view = *v
+	n.watchMembers()
+	for i := range v.Holdings {
+		h := &v.Holdings[i]
+		own := n.held[h.Shard]
+		switch {
+		case own != nil && h.Stream > own.stream:
+			n.drop(h.Shard, own, errors.New("another node has taken it"))
+		case own != nil && want[i] != n.name && want[i] != "" && !own.leaving:
+			n.give(h.Shard, own, want[i])
+		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name):
+			n.take(h, h.Open && h.Node != n.name)
+		}
+	}
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// take opens a shard. Under mu.
+func (n *Node) take(h *store.Holding, over bool) {
+	if n.busy[h.Shard] || len(n.busy) >= opening || n.leaving {
+		return
+	}
+	n.busy[h.Shard] = true
+	shard, stream, from := h.Shard, h.Stream, h.Node
+	n.work.Go(func() {
+		begun := time.Now()
+		s, err := n.cfg.Open(n.ctx, shard, stream)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.busy, shard)
+		if err != nil {
+			if !errors.Is(err, store.ErrTaken) && n.ctx.Err() == nil {
+				n.log.Error("a shard cannot be opened", "shard", shard, "err", err)
+			}
+			return
+		}
+		own := &held{service: s, stream: stream + 1, since: begun}
+		n.held[shard] = own
+		n.Counts.Opened.Add(1)
+		if over {
+			n.Counts.TakenOver.Add(1)
+		}
+		n.log.Info("serves a shard", "shard", shard, "from", from, "ms", time.Since(begun).Milliseconds())
+		n.work.Go(func() { n.watch(shard, own) })
+		n.Wake()
+		close(n.changed)
+		n.changed = make(chan struct{})
+	})
+}
+
+// watch drops a shard whose service has ended by itself.
+func (n *Node) watch(shard int64, own *held) {
+	select {
+	case <-n.ctx.Done():
+	case err := <-own.service.Failed():
+		n.mu.Lock()
+		n.drop(shard, own, err)
+		n.mu.Unlock()
+		n.Wake()
+	}
+}
+
+// drop ends what is served of a shard that is another's. Under mu.
+func (n *Node) drop(shard int64, own *held, why error) {
+	if own.leaving {
+		return
+	}
+	own.leaving = true
+	n.Counts.Fenced.Add(1)
+	n.log.Warn("a shard is not this node's any more", "shard", shard, "reason", why)
+	n.work.Go(func() { n.stop(shard, own) })
+}
+
+// give hands a shard over to another node. Under mu.
+func (n *Node) give(shard int64, own *held, to string) {
+	own.leaving = true
+	url := n.urlOf(to)
+	n.work.Go(func() {
+		begun := time.Now()
+		n.stop(shard, own)
+		n.Counts.Given.Add(1)
+		n.log.Info("gave a shard away", "shard", shard, "to", to, "ms", time.Since(begun).Milliseconds())
+		n.poke(url)
+	})
+}
+
+// stop lets running requests end and closes a shard.
+func (n *Node) stop(shard int64, own *held) {
+	done := make(chan struct{})
+	go func() {
+		own.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(lookEvery): // what takes longer reads, and goes on until the store is closed
+	}
+	if err := own.service.Stop(); err != nil {
+		n.log.Warn("close a shard", "shard", shard, "err", err)
+	}
+	n.mu.Lock()
+	delete(n.held, shard)
+	close(n.changed)
+	n.changed = make(chan struct{})
+	n.mu.Unlock()
+}
+
+// urlOf returns where a member is reached, "" when there is none. Under mu.
+func (n *Node) urlOf(name string) string {
+	for i := range n.view.Members {
+		if m := &n.view.Members[i]; m.Name == name {
+			return m.URL
+		}
+	}
+	return ""
+}
+
+// Stop gives all shards away and leaves the cluster.
+func (n *Node) Stop() {
+	n.mu.Lock()
+	n.leaving = true
+	n.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), n.cfg.Drain+store.GoneAfter)
+	defer cancel()
+	if n.heard.Load() != nil {
+		_ = n.round(ctx, true)
+	}
+	n.mu.Lock()
+	for shard, own := range n.held { // where nobody else is there to take them
+		if !own.leaving {
+			n.give(shard, own, "")
+		}
+	}
+	n.mu.Unlock()
+	n.awaitEmpty(ctx)
+	n.end()
+	n.work.Wait()
+	if n.heard.Load() != nil {
+		if err := n.cfg.Database.Leave(ctx); err != nil {
+			n.log.Warn("leave the cluster", "err", err)
+		}
+	}
+	n.client.CloseIdleConnections()
+}
+
+// awaitEmpty waits until this node serves nothing.
+func (n *Node) awaitEmpty(ctx context.Context) {
+	for {
+		n.mu.Lock()
+		left, changed := len(n.held)+len(n.busy), n.changed
+		n.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// fresh reports whether nobody can have taken this node's shards without its
+// knowing.
+func (n *Node) fresh() bool {
+	at := n.heard.Load()
+	return at != nil && time.Since(*at) < freshFor
+}
+
+// Ready reports why this node cannot bring requests to where they are answered.
+func (n *Node) Ready() error {
+	if !n.fresh() {
+		return errors.New("the database does not answer")
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.leaving {
+		return errors.New("the node is stopping")
+	}
+	if n.lateBeat > 1 {
+		return fmt.Errorf("the clock differs from the database's by %d ms", n.Counts.Offset.Load())
+	}
+	for i := range n.view.Holdings {
+		if h := &n.view.Holdings[i]; n.held[h.Shard] == nil && (!h.Open || n.urlOf(h.Node) == "") {
+			return fmt.Errorf("nobody serves shard %d", h.Shard)
+		}
+	}
+	return nil
+}
+
+// Held is how many shards this node serves, and of how many members there are.
+func (n *Node) Held() (shards, members int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.held), len(n.view.Members)
+}
+
+// Each calls f for every service that runs here, by shard in no order.
+func (n *Node) Each(f func(shard int64, s Service)) {
+	n.mu.Lock()
+	list := make(map[int64]Service, len(n.held))
+	for shard, own := range n.held {
+		list[shard] = own.service
+	}
+	n.mu.Unlock()
+	for shard, s := range list {
+		f(shard, s)
+	}
+}

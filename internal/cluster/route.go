@@ -1,0 +1,255 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+const (
+	// waitForOwner is how long a request waits for somebody to serve its shard.
+	waitForOwner = 2 * time.Second
+	// keptBody is how large a body may be that is kept to be sent again.
+	keptBody = 1 << 20
+)
+
+// ShardOf returns the shard of a workspace.
+func (n *Node) ShardOf(workspaceID int64) int64 {
+	return store.ShardOf(workspaceID, n.cfg.Database.Shards())
+}
+
+// Local lends the service of a shard, nil when it is not served here. done is called
+// when it is not used any more.
+func (n *Node) Local(shard int64) (s Service, done func()) {
+	if !n.fresh() {
+		return nil, nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	own := n.held[shard]
+	if own == nil || own.leaving {
+		return nil, nil
+	}
+	own.running.Add(1)
+	return own.service, own.running.Done
+}
+
+// owner returns where another node serves a shard, "" when none does, and what is
+// closed when that changes.
+func (n *Node) owner(shard int64) (base string, changed <-chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if int(shard) < len(n.view.Holdings) {
+		if h := &n.view.Holdings[shard]; h.Open && h.Node != n.name {
+			base = n.urlOf(h.Node)
+		}
+	}
+	return base, n.changed
+}
+
+// ServeHTTP brings a request to the node that serves its workspace.
+func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	workspace, err := n.cfg.Workspace(r)
+	if err != nil {
+		n.fail(w, err)
+		return
+	}
+	n.serve(w, r, n.ShardOf(workspace))
+}
+
+// serve answers a request of a shard, here or elsewhere.
+func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
+	b := bodyOf(r)
+	over := time.Now().Add(waitForOwner)
+	for {
+		base, changed := n.owner(shard)
+		if s, done := n.Local(shard); s != nil {
+			b.rewind(r)
+			defer done()
+			s.ServeHTTP(w, r)
+			return
+		}
+		if base != "" {
+			if err := b.keep(r); err != nil {
+				n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request broke off."))
+				return
+			}
+			b.rewind(r)
+			err := n.forward(w, r, shard, base)
+			if err == nil {
+				return
+			}
+			if !b.again(r, err) {
+				n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The node that serves the workspace went away: look whether the request was carried out, or send it again."))
+				return
+			}
+		}
+		if !await(r.Context(), changed, over) {
+			n.Counts.NotServed.Add(1)
+			n.fail(w, unserved())
+			return
+		}
+	}
+}
+
+func unserved() error {
+	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Nobody serves the workspace at the moment.", RetryAfter: time.Second}
+}
+
+// await waits for a change of who serves what, for a moment at most: false when it is
+// time to give up.
+func await(ctx context.Context, changed <-chan struct{}, over time.Time) bool {
+	left := time.Until(over)
+	if left <= 0 {
+		return false
+	}
+	t := time.NewTimer(min(left, lookEvery/5))
+	defer t.Stop()
+	select {
+	case <-changed:
+	case <-t.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// fail answers with an error.
+func (n *Node) fail(w http.ResponseWriter, err error) {
+	e := httpapi.AsError(err)
+	h := w.Header()
+	httpapi.FailureHeaders(h, e)
+	w.WriteHeader(httpapi.StatusOf[e.Code])
+	_, _ = w.Write(wire.AppendFailure(nil, e, h.Get(httpapi.RequestIDHeader)))
+}
+
+// body is a request's body that may have to be sent again.
+type body struct {
+	from  io.ReadCloser // nil: there is none
+	whole []byte        // where it is small
+	used  bool          // some of it was read, and it is not kept
+}
+
+// Read implements io.Reader.
+func (b *body) Read(into []byte) (int, error) {
+	b.used = true
+	return b.from.Read(into)
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error { return b.from.Close() }
+
+func bodyOf(r *http.Request) *body {
+	b := &body{}
+	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
+		b.from, r.Body = r.Body, b
+	}
+	return b
+}
+
+// keep reads a small body before it is sent to another node.
+func (b *body) keep(r *http.Request) (err error) {
+	if b.from == nil || b.used || b.whole != nil || r.ContentLength < 0 || r.ContentLength > keptBody {
+		return nil
+	}
+	b.whole = make([]byte, r.ContentLength)
+	_, err = io.ReadFull(b.from, b.whole)
+	return err
+}
+
+// rewind puts the body back to where it begins.
+func (b *body) rewind(r *http.Request) {
+	if b.whole != nil {
+		r.Body = io.NopCloser(bytes.NewReader(b.whole))
+	}
+}
+
+// again reports whether a request that failed elsewhere may be sent once more:
+// nothing was done about it, or doing it twice is doing it once.
+func (b *body) again(r *http.Request, err error) bool {
+	if !errors.Is(err, errUndone) && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	return !b.used
+}
+
+// errUndone is of a request about which nothing was done.
+var errUndone = errors.New("the shard is not there")
+
+// forward has another node answer. An error means that nothing was written.
+func (n *Node) forward(w http.ResponseWriter, r *http.Request, shard int64, base string) error {
+	to, err := url.Parse(base)
+	if err != nil {
+		return err
+	}
+	var failed error
+	p := httputil.ReverseProxy{
+		Transport: n.client.Transport, FlushInterval: -1,
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			pr.SetURL(to)
+			pr.Out.Host = pr.In.Host
+			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+				if v := pr.In.Header.Values(name); len(v) > 0 {
+					pr.Out.Header[name] = v
+				}
+			}
+			pr.Out.Header.Set(headerSecret, n.cfg.Secret)
+			pr.Out.Header.Set(headerShard, strconv.FormatInt(shard, 10))
+			pr.Out.Header.Set(headerClient, pr.In.RemoteAddr)
+			if pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()) {
+				pr.Out.Header.Set(headerTLS, "1")
+			} else {
+				pr.Out.Header.Del(headerTLS)
+			}
+		},
+		ModifyResponse: func(resp *http.Response) error {
+			if resp.Header.Get(headerMoved) != "" {
+				return errUndone
+			}
+			return nil
+		},
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
+	}
+	p.ServeHTTP(w, r)
+	var dial *net.OpError
+	switch {
+	case failed == nil:
+		n.Counts.Forwarded.Add(1)
+		return nil
+	case errors.As(failed, &dial) && dial.Op == "dial":
+		return errors.Join(errUndone, failed)
+	}
+	return failed
+}
+
+// forwarded answers a request that another node was sent.
+func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
+	shard, err := strconv.ParseInt(r.Header.Get(headerShard), 10, 64)
+	s, done := n.Local(shard)
+	if err != nil || s == nil {
+		w.Header().Set(headerMoved, "1")
+		n.fail(w, unserved())
+		return
+	}
+	defer done()
+	r.RemoteAddr = r.Header.Get(headerClient)
+	if r.Header.Get(headerTLS) != "" {
+		r = r.WithContext(httpapi.OverTLS(r.Context()))
+	}
+	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS} {
+		r.Header.Del(name)
+	}
+	s.ServeHTTP(w, r)
+}

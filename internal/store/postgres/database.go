@@ -1,0 +1,240 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+)
+
+// Database is a database whose shards the nodes of a cluster share out among
+// themselves, with the connections of one node.
+type Database struct {
+	*tables.Tables // of all workspaces, for looking things up
+	disk           *disk
+}
+
+// Writers of a node: each shard commits by itself.
+const nodeWriters = 16
+
+// Connect connects as a node, and makes the schema where there is none, divided
+// into cfg.Shards.
+func Connect(ctx context.Context, cfg Config) (*Database, error) {
+	cfg.defaults()
+	cfg.writers = nodeWriters
+	d := newDisk(cfg)
+	d.node = nodeName()
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
+	err := d.connect(ctx)
+	if err == nil {
+		err = d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c, cfg.Shards) })
+	}
+	if err == nil {
+		err = d.with(ctx, d.writes, d.countShards)
+	}
+	if err != nil {
+		_ = d.close()
+		return nil, fmt.Errorf("open store: %w", explain(err))
+	}
+	return &Database{d.tables, d}, nil
+}
+
+// Name is what this node is called: no other process has or had that name.
+func (db *Database) Name() string { return db.disk.node }
+
+// Shards is how many shards the database is divided into.
+func (db *Database) Shards() int64 { return db.disk.of }
+
+// Close ends all waiting and lets go of the connections. The stores of shards are
+// closed before.
+func (db *Database) Close() error {
+	db.disk.giveUp()
+	return db.disk.close()
+}
+
+// Open takes a shard over from the owner of a stream, who writes nothing from then
+// on, and loads it. ErrTaken when somebody else has done so.
+func (db *Database) Open(ctx context.Context, shard, stream int64, cfg Config) (*Store, error) {
+	cfg.URL = db.disk.cfg.URL
+	cfg.defaults()
+	d := newDisk(cfg)
+	own := db.disk
+	d.reads, d.accounts, d.writes, d.borrowed = own.reads, own.accounts, own.writes, true
+	d.of, d.shard, d.node = own.of, shard, own.node
+	part := store.Shard{}
+	if d.of > 1 {
+		part = store.Shard{Number: shard, Of: d.of}
+	}
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, part)
+	err := d.take(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
+	s := newStore(d)
+	if err := s.Load(ctx); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("open shard %d: %w", shard, err)
+	}
+	return s, nil
+}
+
+// take closes a stream of the shard and opens the next one.
+func (d *disk) take(ctx context.Context, stream int64) error {
+	return d.with(ctx, d.writes, func(c *pgx.Conn) error {
+		tx, err := c.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(ctx) }()
+		var now int64
+		// The lock waits for what the owner is writing.
+		if err := tx.QueryRow(ctx, "SELECT stream FROM shard WHERE id = $1 FOR UPDATE", d.shard).Scan(&now); err != nil {
+			return err
+		}
+		if now != stream {
+			return store.ErrTaken
+		}
+		b := &pgx.Batch{}
+		b.Queue("UPDATE shard SET node = $2, stream = $3, open = TRUE, since = "+moment+" WHERE id = $1", d.shard, d.node, stream+1)
+		b.Queue("DELETE FROM stream WHERE shard = $1", d.shard)
+		b.Queue("INSERT INTO stream VALUES ($1, $2, 0)", d.shard, stream+1)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		if err := tx.Commit(ctx); err != nil {
+			return err
+		}
+		d.stream = stream + 1
+		return nil
+	})
+}
+
+// Stream is the number of the stream that this server has opened.
+func (s *Store) Stream() int64 { return s.disk.stream }
+
+// countShards finds out how many shards the database is divided into.
+func (d *disk) countShards(c *pgx.Conn) error {
+	return c.QueryRow(context.Background(), "SELECT count(*) FROM shard").Scan(&d.of)
+}
+
+// The ids in a block: one of devices is taken whenever a shard is opened, and
+// another when it is used up.
+const (
+	deviceBlock = 1 << 14
+	alertBlock  = 1 << 20
+)
+
+// divide makes the rows of so many shards, nobody's yet.
+func divide(ctx context.Context, tx pgx.Tx, shards int64) error {
+	b := &pgx.Batch{}
+	b.Queue("INSERT INTO shard SELECT i, '', 0, FALSE FROM generate_series(0, $1::bigint - 1) i", shards)
+	b.Queue("INSERT INTO turn SELECT * FROM generate_series($1::bigint, $2::bigint - 1)", everybody, shards)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// lastOfShard is Last where there are several shards.
+func (d *disk) lastOfShard(ctx context.Context) (last core.Last, err error) {
+	last.More = d.moreIDs
+	if last.DeviceID, last.DeviceEnd, err = d.moreIDs(ctx, false); err == nil {
+		last.AlertID, last.AlertEnd, err = d.moreIDs(ctx, true)
+	}
+	if err != nil {
+		return last, err
+	}
+	err = d.read(ctx, d.reads, func(s *session) error {
+		return s.Query(func(row tables.Row) error { last.Seq = store.Seq(row.ColumnInt64(0)); return nil },
+			"SELECT coalesce(max(seq), 0) FROM commit_log WHERE shard = ?", d.shard)
+	})
+	return last, err
+}
+
+// moreIDs takes the next block of ids.
+func (d *disk) moreIDs(ctx context.Context, alerts bool) (after, end int64, err error) {
+	size, of := int64(deviceBlock), "device_block"
+	if alerts {
+		size, of = alertBlock, "alert_block"
+	}
+	err = d.transact(ctx, false, func(s *session) error {
+		return s.Query(func(row tables.Row) error { after = row.ColumnInt64(0) * size; return nil }, "SELECT nextval(?::text::regclass)", of)
+	})
+	return after, after + size, d.failure(err, "take ids")
+}
+
+// and is the condition that a column is of a device of the shard, after others.
+func (d *disk) and(column string) string {
+	if d.of <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" AND EXISTS (SELECT 1 FROM device o WHERE o.id = %s AND o.workspace_id %% %d = %d)", column, d.of, d.shard)
+}
+
+// applicationName is how the connections of a node are called in the database.
+func applicationName(node string) string {
+	const most = 63 // PostgreSQL cuts off what is longer
+	name := "rimewatch " + node
+	return name[max(0, len(name)-most):]
+}
+
+// Beat says that this node is there, and looks how things stand.
+func (db *Database) Beat(ctx context.Context, self *store.Member) (v store.Standing, err error) {
+	return db.look(ctx, self)
+}
+
+// Look looks how things stand.
+func (db *Database) Look(ctx context.Context) (store.Standing, error) { return db.look(ctx, nil) }
+
+func (db *Database) look(ctx context.Context, self *store.Member) (v store.Standing, err error) {
+	d := db.disk
+	err = d.with(ctx, d.accounts, func(c *pgx.Conn) error {
+		s := &session{ctx: ctx, conn: c, disk: d}
+		if self != nil {
+			_ = s.Later(nil, `INSERT INTO node (name, beat, url, since, version, secret, leaving) VALUES (?, `+moment+`, ?, `+moment+`, ?, ?, ?::bigint <> 0)
+				ON CONFLICT (name) DO UPDATE SET beat = excluded.beat, leaving = excluded.leaving`,
+				db.Name(), self.URL, self.Version, self.Secret, self.Leaving)
+		}
+		_ = s.Later(func(row tables.Row) error { v.Now = rimewatch.Time(row.ColumnInt64(0)); return nil }, "SELECT "+moment)
+		_ = s.Later(func(row tables.Row) error {
+			v.Members = append(v.Members, store.Member{
+				Name: row.ColumnText(0), URL: row.ColumnText(1), Version: row.ColumnText(2), Secret: row.ColumnText(3), Leaving: row.ColumnBool(4),
+				Beat: row.ColumnInt64(5), Since: rimewatch.Time(row.ColumnInt64(6)),
+			})
+			return nil
+		}, "SELECT name, url, version, secret, leaving, beat, since FROM node ORDER BY name")
+		return s.Query(func(row tables.Row) error {
+			v.Holdings = append(v.Holdings, store.Holding{
+				Shard: row.ColumnInt64(0), Stream: row.ColumnInt64(1), Node: row.ColumnText(2), Open: row.ColumnBool(3), Since: rimewatch.Time(row.ColumnInt64(4)),
+			})
+			return nil
+		}, "SELECT id, stream, node, open, since FROM shard ORDER BY id")
+	})
+	return v, err
+}
+
+// Bury takes a member off the list that was last heard of at beat, and breaks its
+// connections to the database: what it has begun ends. One that lives after all
+// comes back with its next beat, without its shards.
+func (db *Database) Bury(ctx context.Context, name string, beat int64) error {
+	d := db.disk
+	return d.with(ctx, d.accounts, func(c *pgx.Conn) error {
+		tag, err := c.Exec(ctx, "DELETE FROM node WHERE name = $1 AND beat = $2", name, beat)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		_, err = c.Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND usename = current_user", applicationName(name))
+		return err
+	})
+}
+
+// Leave takes this node off the list.
+func (db *Database) Leave(ctx context.Context) error {
+	d := db.disk
+	return d.with(ctx, d.accounts, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "DELETE FROM node WHERE name = $1", d.node)
+		return err
+	})
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Shard is a part of all workspaces: those whose ids leave Number when divided by
+// Of. Ids are counted, so parts are equally large, and nobody chooses one. The zero
+// value is all workspaces.
+type Shard struct{ Number, Of int64 }
+
+// Whole reports whether s is all workspaces.
+func (s Shard) Whole() bool { return s.Of <= 1 }
+
+// Holds reports whether a workspace belongs to s.
+func (s Shard) Holds(workspaceID int64) bool {
+	return s.Whole() || ShardOf(workspaceID, s.Of) == s.Number
+}
+
+// ShardOf returns the number of the shard that a workspace belongs to, of so many.
+func ShardOf(workspaceID, of int64) int64 { return workspaceID % max(of, 1) }
+
+// GoneAfter is how long a server may be silent before others take its shards.
+const GoneAfter = 3 * time.Second
+
+// ErrTaken means that another node was quicker to take a shard.
+var ErrTaken = errors.New("another node has taken the shard")
+
+// Member is a server that is heard of.
+type Member struct {
+	Name, URL string // URL is where other nodes reach it; "" = it is no node
+	Version   string
+	Secret    string // a digest
+	Leaving   bool   // it gives its shards away
+	Beat      int64  // when it was last heard of, by the database's clock
+	Since     rimewatch.Time
+}
+
+// Holding is who has a shard.
+type Holding struct {
+	Shard, Stream int64
+	Node          string
+	Open          bool
+	Since         rimewatch.Time
+}
+
+// Standing is how the servers of a database stand.
+type Standing struct {
+	Now      rimewatch.Time // by the database's clock
+	Members  []Member       // by name
+	Holdings []Holding      // by shard
+}
+
+// Silent reports whether a member has not been heard of for so long that others
+// may take its shards.
+func (s *Standing) Silent(m *Member) bool {
+	return int64(s.Now)-m.Beat >= GoneAfter.Milliseconds()
+}
