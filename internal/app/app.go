@@ -268,18 +268,29 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
 	a.MQTT.Brokers.Start()
-	if a.cfg.part != nil {
-		return a.cfg.part.registry.Register(a.registry)
+	if a.cfg.part == nil {
+		return nil
 	}
-	return nil
+	if a.cfg.part.number == 0 {
+		if err := a.sayCode(ctx); err != nil {
+			return err
+		}
+	}
+	return a.cfg.part.registry.Register(a.registry)
+}
+
+// sayCode logs the code that the set-up page asks for, while nobody has set the
+// service up.
+func (a *App) sayCode(ctx context.Context) error {
+	code, needed, err := a.Accounts.SetupCode(ctx)
+	if err == nil && needed {
+		a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
+	}
+	return err
 }
 
 // listen takes in requests.
 func (a *App) listen(ctx context.Context) (err error) {
-	code, needed, err := a.Accounts.SetupCode(ctx) // which the set-up page asks for
-	if err != nil {
-		return err
-	}
 	if a.server, err = newPublicServer(ctx, &a.cfg, a.log, a.mqttConnections(), a.API, a.readings); err != nil {
 		return err
 	}
@@ -292,10 +303,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 	}
 	a.workers.Go(func() { a.server.serve(a.failed) })
 	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
-	if needed {
-		a.log.Info("no user exists yet: open the web page and set the service up with this code", "code", code)
-	}
-	return nil
+	return a.sayCode(ctx)
 }
 
 // Addr is where the server listens, also when port 0 was asked for.

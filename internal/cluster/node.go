@@ -77,8 +77,8 @@ type Node struct {
 	mu       sync.Mutex
 	view     store.Standing
 	held     map[int64]*held
-	busy     map[int64]bool // shards that are being opened
-	members  map[string]context.CancelFunc
+	busy     map[int64]bool  // shards that are being opened
+	members  map[string]peer // the others, by name
 	leaving  bool
 	changed  chan struct{} // closed when who serves what has changed
 	problem  error         // why the node serves nothing, nil = it does
@@ -102,6 +102,12 @@ type Counts struct {
 	Offset    atomic.Int64 // ms that this node's clock is ahead of the database's
 }
 
+// peer is another member: ctx ends when it is off the list.
+type peer struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
 // held is a shard that this node serves.
 type held struct {
 	service Service
@@ -118,7 +124,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]context.CancelFunc),
+		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]peer),
 	}
 	n.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())
@@ -257,7 +263,7 @@ func (n *Node) follow(v *store.Standing) {
 		switch {
 		case own != nil && h.Stream > own.stream:
 			n.drop(h.Shard, own, errors.New("another node has taken it"))
-		case own != nil && want[i] != n.name && want[i] != "" && !own.leaving:
+		case own != nil && h.Stream == own.stream && want[i] != n.name && want[i] != "" && !own.leaving:
 			n.give(h.Shard, own, want[i])
 		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name):
 			n.take(h, h.Open && h.Node != n.name)

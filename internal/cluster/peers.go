@@ -37,15 +37,15 @@ func (n *Node) watchMembers() {
 			continue
 		}
 		there[m.Name] = true
-		if n.members[m.Name] == nil {
+		if _, known := n.members[m.Name]; !known {
 			ctx, cancel := context.WithCancel(n.ctx)
-			n.members[m.Name] = cancel
+			n.members[m.Name] = peer{ctx, cancel}
 			n.work.Go(func() { n.hold(ctx, m.Name, m.URL) })
 		}
 	}
-	for name, cancel := range n.members {
+	for name, p := range n.members {
 		if !there[name] {
-			cancel()
+			p.cancel()
 			delete(n.members, name)
 		}
 	}

@@ -46,17 +46,20 @@ func (n *Node) Local(shard int64) (s Service, done func()) {
 	return own.service, own.running.Done
 }
 
-// owner returns where another node serves a shard, "" when none does, and what is
-// closed when that changes.
-func (n *Node) owner(shard int64) (base string, changed <-chan struct{}) {
+// owner returns where another node serves a shard, "" when none does, a context that
+// ends when that node is gone, and what is closed when anything changes.
+func (n *Node) owner(shard int64) (base string, there context.Context, changed <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if int(shard) < len(n.view.Holdings) {
 		if h := &n.view.Holdings[shard]; h.Open && h.Node != n.name {
-			base = n.urlOf(h.Node)
+			base, there = n.urlOf(h.Node), n.members[h.Node].ctx
 		}
 	}
-	return base, n.changed
+	if there == nil {
+		base = ""
+	}
+	return base, there, n.changed
 }
 
 // ServeHTTP brings a request to the node that serves its workspace.
@@ -74,7 +77,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	b := bodyOf(r)
 	over := time.Now().Add(waitForOwner)
 	for {
-		base, changed := n.owner(shard)
+		base, there, changed := n.owner(shard)
 		if s, done := n.Local(shard); s != nil {
 			b.rewind(r)
 			defer done()
@@ -87,7 +90,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				return
 			}
 			b.rewind(r)
-			err := n.forward(w, r, shard, base)
+			err := n.forward(there, w, r, shard, base)
 			if err == nil {
 				return
 			}
@@ -188,12 +191,17 @@ func (b *body) again(r *http.Request, err error) bool {
 // errUndone is of a request about which nothing was done.
 var errUndone = errors.New("the shard is not there")
 
-// forward has another node answer. An error means that nothing was written.
-func (n *Node) forward(w http.ResponseWriter, r *http.Request, shard int64, base string) error {
+// forward has another node answer, as long as it is there: one that is frozen does not
+// hold requests up for longer. An error means that nothing was written.
+func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Request, shard int64, base string) error {
 	to, err := url.Parse(base)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(there, cancel)()
+	r = r.WithContext(ctx)
 	var failed error
 	p := httputil.ReverseProxy{
 		Transport: n.client.Transport, FlushInterval: -1,

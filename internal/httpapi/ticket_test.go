@@ -15,7 +15,7 @@ func TestTicketsAreShared(t *testing.T) {
 	var b ticketBox
 	now := rimewatch.Time(1_000_000)
 	ask := func(workspace int64, addr string) (string, error) {
-		given, err := b.put(account.Principal{WorkspaceID: workspace}, netip.MustParseAddr(addr), now)
+		given, err := b.put(account.Principal{WorkspaceID: workspace}, "", netip.MustParseAddr(addr), now)
 		return given.Ticket, err
 	}
 	var first string
