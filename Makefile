@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults release clean
+.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults release clean
 
 all: build
 
@@ -127,6 +127,9 @@ kill9: ## a hundred rounds of kill -9 under load
 FAULT ?=
 faults: ## every fault the service must hold under, a line about each: 20 minutes at most
 	$(GO) run ./e2e/faults $(if $(FAULT),'$(FAULT)')
+
+cluster-faults: ## nodes of a cluster killed and frozen a hundred times, and bugs that the checker has to find: an hour
+	RIMEWATCH_CLUSTER_FAULTS=1 RIMEWATCH_KILL9_ROUNDS=$(or $(ROUNDS),100) $(GO) test -count=1 -timeout 90m -v -run 'TestCluster' ./e2e
 
 clean:
 	rm -rf bin dist screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))

@@ -28,6 +28,7 @@ var pure = map[string][]string{
 	"internal/clock":          nil,
 	"internal/dense":          nil,
 	"internal/lab/simulate":   nil,
+	"internal/lab/scale":      nil,
 	"internal/lab/detector":   {module + "/internal/unit"},
 	"internal/lab/plot":       {module + "/internal/lab/simulate"},
 	"internal/store/chunk":    nil,

@@ -212,7 +212,9 @@ func (d *disk) release() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.patience)
 	defer cancel()
-	d.writes.Reset() // none that broke while it lay idle
+	if !d.borrowed {
+		d.writes.Reset() // none that broke while it lay idle
+	}
 	c, err := d.writes.Acquire(ctx)
 	if err != nil {
 		return err

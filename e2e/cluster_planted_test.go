@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// planted are bugs that the checker has to find, each a change of one place.
+var planted = []struct {
+	name, file, from, to string
+	fault                func(c *cluster, round int) time.Duration
+}{
+	{
+		"no fence", "internal/store/postgres/disk.go",
+		"if d.stream != 0 {\n\t\tb.Queue(\"SELECT fence", "if d.stream < 0 {\n\t\tb.Queue(\"SELECT fence", (*cluster).pause,
+	},
+	{
+		"acknowledged before it is stored", "internal/store/postgres/log.go",
+		"err := attempt(d.closing)\n", "go attempt(d.closing)\n\tvar err error\n", (*cluster).kill,
+	},
+	{
+		"the log of the one before is not read", "internal/store/postgres/log.go",
+		"FROM commit_log WHERE shard = ? ORDER BY seq\", d.shard", "FROM commit_log WHERE shard = ? AND stream = ? ORDER BY seq\", d.shard, d.stream", (*cluster).kill,
+	},
+}
+
+// plantedRounds is how often a fault is tried before a bug counts as not found.
+const plantedRounds = 8
+
+// TestClusterPlanted builds the service with bugs, and has the checker find them.
+func TestClusterPlanted(t *testing.T) {
+	faults(t)
+	for _, bug := range planted {
+		t.Run(bug.name, func(t *testing.T) {
+			c := newClusterOf(t, plant(t, bug.file, bug.from, bug.to))
+			for round := range plantedRounds {
+				c.load(func() {
+					time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond) //nolint:forbidigo // a load for a while
+					bug.fault(c, round)
+				})
+				c.restart(round)
+				if wrong := c.wrong(); len(wrong) > 0 {
+					t.Logf("found after %d rounds: %s", round+1, wrong[0])
+					return
+				}
+			}
+			t.Errorf("%d rounds did not show it", plantedRounds)
+		})
+	}
+}
+
+// plant builds the program with a change.
+func plant(t *testing.T, file, from, to string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), from, to, 1)
+	if changed == string(text) {
+		t.Fatalf("%s does not hold %q any more", file, from)
+	}
+	dir := t.TempDir()
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: filepath.Join(dir, "changed.go")}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "changed.go"), []byte(changed), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "rimewatch")
+	cmd := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", bin, "./cmd/rimewatch")
+	cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// running reports whether a process has not ended.
+func (p *process) running() bool { return p.cmd.ProcessState == nil }
+
+// wrong is what the checker finds.
+func (c *cluster) wrong() (list []string) {
+	for i, d := range c.devices {
+		if err := d.verify(c.client(d, i), 0); err != nil {
+			list = append(list, fmt.Sprintf("%s of workspace %d: %v", d.serial, d.number%clusterWorkspaces, err))
+		}
+	}
+	return append(list, c.wrongTables()...)
+}
