@@ -52,7 +52,7 @@ func (a *App) signOn(ctx context.Context) (accounts.SignOn, error) {
 	if a.cfg.OIDCIssuer == "" {
 		return accounts.SignOn{}, nil
 	}
-	key, err := a.Store.Secret(ctx, "sign-on")
+	key, err := a.secret(ctx, "sign-on")
 	if err != nil {
 		return accounts.SignOn{}, err
 	}

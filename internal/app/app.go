@@ -147,8 +147,8 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 func (a *App) open(ctx context.Context, registry *prometheus.Registry) (err error) {
 	if a.cfg.part != nil {
 		a.loaded = func() {}
-		a.Store, err = a.cfg.part.open(ctx, &a.cfg, a.clock)
-		return err
+		a.Store = a.cfg.part.store
+		return nil
 	}
 	if err := os.MkdirAll(a.cfg.Data, 0o750); err != nil {
 		return fmt.Errorf("data directory: %w", err)
@@ -163,7 +163,7 @@ func (a *App) open(ctx context.Context, registry *prometheus.Registry) (err erro
 }
 
 func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.API, error) {
-	key, err := a.Store.Secret(ctx, "cursor")
+	key, err := a.secret(ctx, "cursor")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
 	}
 	if a.cfg.part != nil {
-		frame.Serves, frame.TicketPrefix = a.cfg.part.shard.Holds, ticketPrefix(a.cfg.part.number)
+		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
 	return httpapi.New(frame, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes)
 }

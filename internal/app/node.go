@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/clock"
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
@@ -23,19 +23,35 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 )
 
-// part is the shard that an App serves for a Node.
+// part is the shard that an App serves for a Node. What an App is made of takes
+// longer to make than a shard takes to load, so it is made before anybody knows for
+// which shard: until then store, shard and registry are empty.
 type part struct {
 	shard    store.Shard
 	number   int64
-	open     func(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, error)
+	store    *lateStore
+	secret   func(ctx context.Context, name string) ([32]byte, error)
 	registry prometheus.Registerer
+}
+
+func (p *part) holds(workspaceID int64) bool { return p.shard.Holds(workspaceID) }
+
+// ticketPrefix says whose a ticket is to nodes that do not know it.
+func (p *part) ticketPrefix() string { return strconv.FormatInt(p.number, 10) + "." }
+
+// lateStore is a store that comes after those who use it.
+type lateStore struct{ Store }
+
+// Close implements Store.
+func (s *lateStore) Close() error {
+	if s.Store == nil {
+		return nil
+	}
+	return s.Store.Close()
 }
 
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
-
-// ticketPrefix says whose a ticket is to nodes that do not know it.
-func ticketPrefix(shard int64) string { return strconv.FormatInt(shard, 10) + "." }
 
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
@@ -48,6 +64,7 @@ type Node struct {
 	cluster  *cluster.Node
 	registry *prometheus.Registry
 	tokens   tokenRoutes
+	ready    chan *App // made before there are shards for them
 
 	public   *publicServer
 	inner    *http.Server
@@ -65,7 +82,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	n := &Node{cfg: cfg, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
+	n := &Node{cfg: cfg, failed: make(chan error, 3), registry: prometheus.NewRegistry(), ready: make(chan *App, spares)}
 	run, cancel := context.WithCancel(context.Background())
 	n.run, n.cancel = run, cancel
 	defer func() {
@@ -95,37 +112,90 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	return n, nil
 }
 
-// open takes a shard and serves it.
-func (n *Node) open(ctx context.Context, shard, stream int64) (cluster.Service, error) {
+// spares is how many Apps are made before there are shards for them: what a node takes
+// over at once when another one is gone.
+const spares = 4
+
+// makeSpares is the goroutine that makes them.
+func (n *Node) makeSpares(ctx context.Context) {
+	for ctx.Err() == nil {
+		a, err := n.spare(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				n.cfg.Logger.Warn("prepare for a shard", "err", err)
+			}
+			return // whoever opens one makes its own
+		}
+		select {
+		case n.ready <- a:
+		case <-ctx.Done():
+			_ = a.Stop()
+		}
+	}
+}
+
+// spare makes an App without a shard.
+func (n *Node) spare(ctx context.Context) (*App, error) {
 	of := n.database.Shards()
-	number := strconv.FormatInt(shard, 10)
 	cfg := n.cfg
 	if cfg.Clock == nil {
 		cfg.Now = nil // each has a keeper of its own
 	}
-	cfg.Logger = n.cfg.Logger.With("shard", shard)
 	cfg.HeadMemory = max(n.cfg.HeadMemory/of, leastHead)
 	cfg.StateMemory = max(stateMemory(n.cfg.StateMemory<<20)/of>>20, 1)
-	cfg.part = &part{
-		shard: store.Shard{Number: shard, Of: of}, number: shard,
-		registry: prometheus.WrapRegistererWith(prometheus.Labels{"shard": number}, n.registry),
-		open: func(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, error) {
-			var sure func() bool
-			if keeper != nil {
-				sure = keeper.Sure
-			}
-			return n.database.Open(ctx, shard, stream, postgres.Config{
-				Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
-			})
-		},
+	cfg.part = &part{store: &lateStore{}, secret: n.database.Secret, registry: n.registry}
+	cfg.Logger = slog.New(ofShard{n.cfg.Logger.Handler(), cfg.part})
+	return New(ctx, cfg)
+}
+
+// ofShard says in each line of a log which shard it is about.
+type ofShard struct {
+	slog.Handler
+	part *part
+}
+
+// Handle implements slog.Handler.
+func (h ofShard) Handle(ctx context.Context, r slog.Record) error {
+	r.AddAttrs(slog.Int64("shard", h.part.number))
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h ofShard) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return ofShard{h.Handler.WithAttrs(attrs), h.part}
+}
+
+// WithGroup implements slog.Handler.
+func (h ofShard) WithGroup(name string) slog.Handler {
+	return ofShard{h.Handler.WithGroup(name), h.part}
+}
+
+// open takes a shard and serves it.
+func (n *Node) open(ctx context.Context, shard, stream int64) (_ cluster.Service, err error) {
+	var a *App
+	select {
+	case a = <-n.ready:
+	default:
+		if a, err = n.spare(ctx); err != nil {
+			return nil, err
+		}
 	}
-	a, err := New(ctx, cfg)
+	p := a.cfg.part
+	p.number, p.shard = shard, store.Shard{Number: shard, Of: n.database.Shards()}
+	p.registry = prometheus.WrapRegistererWith(prometheus.Labels{"shard": strconv.FormatInt(shard, 10)}, n.registry)
+	var sure func() bool
+	if a.clock != nil {
+		sure = a.clock.Sure
+	}
+	s, err := n.database.Open(ctx, shard, stream, postgres.Config{
+		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter,
+	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.Stop())
 	}
+	p.store.Store = s
 	if err := a.begin(ctx); err != nil {
-		_ = a.Stop()
-		return nil, err
+		return nil, errors.Join(err, a.Stop())
 	}
 	return a, nil
 }
@@ -249,6 +319,9 @@ func (n *Node) stop() error {
 	}
 	n.cancel()
 	n.workers.Wait()
+	for len(n.ready) > 0 {
+		errs = append(errs, (<-n.ready).Stop())
+	}
 	if n.database != nil {
 		errs = append(errs, n.database.Close())
 	}

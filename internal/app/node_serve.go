@@ -38,6 +38,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.failed <- err
 		}
 	})
+	n.workers.Go(func() { n.makeSpares(n.run) })
 	if err := n.cluster.Start(ctx); err != nil {
 		return err
 	}

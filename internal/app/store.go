@@ -56,9 +56,27 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	return s, nil
 }
 
+// secret returns the random bytes of a name, which every node has.
+func (a *App) secret(ctx context.Context, name string) ([32]byte, error) {
+	if a.cfg.part != nil {
+		return a.cfg.part.secret(ctx, name)
+	}
+	return a.Store.Secret(ctx, name)
+}
+
+// remote returns the store as one that may be lost; false where it is a file.
+func (a *App) remote() (remote, bool) {
+	s := a.Store
+	if late, ok := s.(*lateStore); ok {
+		s = late.Store
+	}
+	r, ok := s.(remote)
+	return r, ok
+}
+
 // watchStore ends the server when its store is lost.
 func (a *App) watchStore(ctx context.Context) {
-	r, ok := a.Store.(remote)
+	r, ok := a.remote()
 	if !ok {
 		return
 	}
@@ -75,7 +93,7 @@ func (a *App) watchStore(ctx context.Context) {
 // limitWait ends the wait for a database that does not answer after the drain
 // period: nothing that is unanswered was acknowledged.
 func (a *App) limitWait() (done func()) {
-	r, ok := a.Store.(remote)
+	r, ok := a.remote()
 	if !ok {
 		return func() {}
 	}

@@ -54,8 +54,8 @@ type Config struct {
 
 	// Serves reports whether requests of a workspace are answered here; nil = all are.
 	Serves func(workspaceID int64) bool
-	// TicketPrefix is what tickets begin with.
-	TicketPrefix string
+	// TicketPrefix returns what tickets begin with; nil = nothing.
+	TicketPrefix func() string
 
 	// Describe tells the registry of schemas of shapes that describe themselves in
 	// another way than by their type.
@@ -75,8 +75,8 @@ type API struct {
 	ids        *idSource
 	meter      *meter
 	Settings   SettingsCache // of workspaces
-	spec       document
-	streamSpec document // AsyncAPI
+	spec       func() document
+	streamSpec func() document // AsyncAPI
 
 	tokenLimit   *Limiter // requests per token or person
 	DeviceLimit  *Limiter // heartbeats and single readings per device

@@ -17,16 +17,16 @@ func etagOf(b []byte) string {
 
 // cached answers with a document that rarely changes, or 304 when the client
 // has it.
-func (c *Call) cached(contentType string, body []byte, etag string) {
+func (c *Call) cached(contentType string, d document) {
 	h := c.W.Header()
-	h.Set("ETag", etag)
+	h.Set("ETag", d.etag)
 	h.Set("Cache-Control", "public, max-age=300")
-	if etagMatches(c.R.Header.Values("If-None-Match"), etag) {
+	if etagMatches(c.R.Header.Values("If-None-Match"), d.etag) {
 		c.W.WriteHeader(http.StatusNotModified)
 		return
 	}
 	h.Set("Content-Type", contentType)
-	_, _ = c.W.Write(body)
+	_, _ = c.W.Write(d.json)
 }
 
 // etagMatches compares weakly, as RFC 9110 section 13.1.2 asks for.
@@ -47,6 +47,6 @@ func (c *Call) CachedData(data any) error {
 		return err
 	}
 	b = append(b, "}\n"...)
-	c.cached(TypeJSON, b, etagOf(b))
+	c.cached(TypeJSON, document{b, etagOf(b)})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -161,11 +162,19 @@ func (a *API) finishDocument() {
 	for name, s := range registry.Map() {
 		settle(s, requests[name])
 	}
-	b, err := json.Marshal(a.doc)
-	if err != nil {
-		panic(err) // the document is fixed at build time; a test makes it
-	}
-	a.spec = document{json: b, etag: etagOf(b)}
+	a.spec = written(func() any { return a.doc })
+}
+
+// written makes a description when it is first asked for: that takes longer than all
+// the rest of an API.
+func written(doc func() any) func() document {
+	return sync.OnceValue(func() document {
+		b, err := json.Marshal(doc())
+		if err != nil {
+			panic(err) // the document is fixed at build time; a test makes it
+		}
+		return document{json: b, etag: etagOf(b)}
+	})
 }
 
 func allCodes() []any {
@@ -325,7 +334,7 @@ func (c *checker) prepareRoute(rt *Route) {
 }
 
 // OpenAPI gives the description as JSON.
-func (a *API) OpenAPI() []byte { return slices.Clone(a.spec.json) }
+func (a *API) OpenAPI() []byte { return slices.Clone(a.spec().json) }
 
 // FieldSchema returns the schema of a measurement's value.
 func FieldSchema(info *rimewatch.FieldInfo) *huma.Schema {

@@ -178,7 +178,7 @@ func (a *API) register(routes []Route) {
 		a.checker.prepareRoute(&a.routes[i])
 	}
 	a.finishDocument()
-	a.finishStreamDocument()
+	a.streamSpec = written(a.streamDocument)
 	a.registerPlain()
 }
 

@@ -107,7 +107,11 @@ func (a *API) stream(c *Call) error {
 
 func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error) {
 	c := CallOf(ctx)
-	return a.tickets.put(c.Principal, a.cfg.TicketPrefix, a.ClientAddr(c.R), c.Now)
+	prefix := ""
+	if a.cfg.TicketPrefix != nil {
+		prefix = a.cfg.TicketPrefix()
+	}
+	return a.tickets.put(c.Principal, prefix, a.ClientAddr(c.R), c.Now)
 }
 
 func (a *API) streamRoutes() []Route {

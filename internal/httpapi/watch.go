@@ -16,11 +16,11 @@ import (
 func (a *API) registerPlain() {
 	plain := func(path string, fn func(c *Call) error) { a.Plain(http.MethodGet, path, fn) }
 	plain(Prefix+"/openapi.json", func(c *Call) error {
-		c.cached("application/json", a.spec.json, a.spec.etag)
+		c.cached("application/json", a.spec())
 		return nil
 	})
 	plain(Prefix+"/asyncapi.json", func(c *Call) error {
-		c.cached("application/json", a.streamSpec.json, a.streamSpec.etag)
+		c.cached("application/json", a.streamSpec())
 		return nil
 	})
 	plain(Prefix+"/docs", a.docsPage)
