@@ -219,6 +219,7 @@ func (c *cluster) drive(ctx context.Context, d *sender) {
 			}
 			if client.StatusOf(err) >= 500 { // a connection that is refused is the balancer's to notice
 				c.failed.Add(1)
+				c.t.Logf("try %d of %s: %v", try, d.serial, err)
 			}
 			if ctx.Err() != nil || try > 20 {
 				break

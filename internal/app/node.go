@@ -50,6 +50,9 @@ func (s *lateStore) Close() error {
 	return s.Store.Close()
 }
 
+// innerEnd is how long answers to other nodes may take when the node ends.
+const innerEnd = 2 * time.Second
+
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
 
@@ -315,7 +318,11 @@ func (n *Node) stop() error {
 		cancel()
 	}
 	if n.inner != nil {
-		errs = append(errs, n.inner.Close())
+		ctx, cancel := context.WithTimeout(context.Background(), innerEnd)
+		if n.inner.Shutdown(ctx) != nil {
+			_ = n.inner.Close()
+		}
+		cancel()
 	}
 	n.cancel()
 	n.workers.Wait()

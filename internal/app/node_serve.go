@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -85,6 +87,12 @@ type single struct{ *Node }
 
 // ServePost implements shortpath.Handler.
 func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
+	defer func() {
+		if v := recover(); v != nil { // it costs one answer, not the node
+			s.cfg.Logger.Error("panic", "path", submit.SinglePath, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			a.Status, a.Body = httpapi.StatusOf[rimewatch.CodeInternal], a.Body[:0]
+		}
+	}()
 	workspace, err := s.tokens.ofSecret(context.Background(), q.Token)
 	if err == nil {
 		if app, done := s.cluster.Local(s.cluster.ShardOf(workspace)); app != nil {

@@ -25,6 +25,8 @@ const (
 	mostOffset = 2 * time.Second
 	// opening is how many shards a node opens at a time.
 	opening = 4
+	// runningEnd is how long a shard that is given away waits for its running requests.
+	runningEnd = time.Second
 )
 
 // Service serves one shard.
@@ -351,7 +353,7 @@ func (n *Node) stop(shard int64, own *held) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(lookEvery): // what takes longer reads, and goes on until the store is closed
+	case <-time.After(runningEnd): // what takes longer reads, and goes on until the store is closed
 	}
 	if err := own.service.Stop(); err != nil {
 		n.log.Warn("close a shard", "shard", shard, "err", err)

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -201,7 +202,10 @@ func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Req
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(there, cancel)()
-	r = r.WithContext(ctx)
+	var written atomic.Bool // all of it: nobody acts upon less
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { written.Store(info.Err == nil) },
+	}))
 	var failed error
 	p := httputil.ReverseProxy{
 		Transport: n.client.Transport, FlushInterval: -1,
@@ -231,12 +235,10 @@ func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Req
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	p.ServeHTTP(w, r)
-	var dial *net.OpError
 	switch {
 	case failed == nil:
 		n.Counts.Forwarded.Add(1)
-		return nil
-	case errors.As(failed, &dial) && dial.Op == "dial":
+	case !written.Load():
 		return errors.Join(errUndone, failed)
 	}
 	return failed

@@ -221,6 +221,9 @@ func (d *disk) release() error {
 	}
 	defer c.Release()
 	_, err = c.Exec(ctx, "UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2", d.shard, d.stream)
+	if err == nil && !d.borrowed {
+		_, err = c.Exec(ctx, "DELETE FROM node WHERE name = $1", d.node)
+	}
 	return err
 }
 

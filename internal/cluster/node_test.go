@@ -1,0 +1,356 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+const (
+	testShards = 4
+	testSecret = "a secret of the tests"
+	patience   = 30 * time.Second
+)
+
+// book is what a database keeps of a cluster.
+type book struct {
+	mu       sync.Mutex
+	members  map[string]store.Member
+	holdings []store.Holding
+	ahead    time.Duration // of its clock
+}
+
+func newBook() *book {
+	b := &book{members: make(map[string]store.Member)}
+	for i := range testShards {
+		b.holdings = append(b.holdings, store.Holding{Shard: int64(i)})
+	}
+	return b
+}
+
+func (b *book) now() rimewatch.Time { return rimewatch.TimeOf(time.Now().Add(b.ahead)) }
+
+// view is the database as a node sees it.
+type viewOf struct {
+	*book
+	name string
+}
+
+func (v viewOf) Name() string  { return v.name }
+func (v viewOf) Shards() int64 { return testShards }
+
+func (v viewOf) Look(context.Context) (store.Standing, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := store.Standing{Now: v.now(), Holdings: slices.Clone(v.holdings)}
+	for _, name := range slices.Sorted(maps.Keys(v.members)) {
+		s.Members = append(s.Members, v.members[name])
+	}
+	return s, nil
+}
+
+func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.Standing, error) {
+	v.mu.Lock()
+	m := *self
+	m.Name, m.Beat = v.name, int64(v.now())
+	v.members[v.name] = m
+	v.mu.Unlock()
+	return v.Look(ctx)
+}
+
+func (v viewOf) Bury(_ context.Context, name string, beat int64) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.members[name].Beat == beat {
+		delete(v.members, name)
+	}
+	return nil
+}
+
+func (v viewOf) Leave(context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.members, v.name)
+	return nil
+}
+
+// take is what opening a store does.
+func (v viewOf) take(shard, stream int64) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	h := &v.holdings[shard]
+	if h.Stream != stream {
+		return store.ErrTaken
+	}
+	h.Stream, h.Node, h.Open = stream+1, v.name, true
+	return nil
+}
+
+// service answers with the node and the shard that it is of.
+type service struct {
+	v             viewOf
+	shard, stream int64
+	failed        chan error
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	fmt.Fprintf(w, "%s %d %s %s", s.v.name, s.shard, r.RemoteAddr, body)
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Rimewatch") {
+			fmt.Fprint(w, " leaks ", name)
+		}
+	}
+}
+
+func (s *service) Failed() <-chan error { return s.failed }
+
+func (s *service) Stop() error {
+	s.v.mu.Lock()
+	defer s.v.mu.Unlock()
+	if h := &s.v.holdings[s.shard]; h.Stream == s.stream {
+		h.Open = false
+	}
+	return nil
+}
+
+// rig is a node and its internal listener.
+type rig struct {
+	*Node
+	inner *httptest.Server
+	ahead time.Duration // of its clock
+}
+
+// join starts a node.
+func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
+	t.Helper()
+	g := &rig{ahead: ahead}
+	g.inner = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
+	v := viewOf{b, name}
+	g.Node = New(Config{
+		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Drain: time.Second,
+		Open: func(_ context.Context, shard, stream int64) (Service, error) {
+			if err := v.take(shard, stream); err != nil {
+				return nil, err
+			}
+			return &service{v, shard, stream + 1, make(chan error, 1)}, nil
+		},
+		Workspace: func(r *http.Request) (id int64, err error) {
+			_, err = fmt.Sscan(r.URL.Query().Get("workspace"), &id)
+			return id, err
+		},
+	})
+	if err := g.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.die(); g.Stop() })
+	return g
+}
+
+// die ends the node as a kill does: nobody listens, and nothing is said any more.
+func (g *rig) die() {
+	g.end()
+	g.inner.CloseClientConnections()
+	g.inner.Close()
+}
+
+// ask has a node answer for a workspace.
+func (g *rig) ask(workspace int, method, body string) (status int, answer string) {
+	r := httptest.NewRequest(method, fmt.Sprintf("/?workspace=%d", workspace), strings.NewReader(body))
+	r.RemoteAddr = "192.0.2.1:77"
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// settle waits until nodes serve so many shards each.
+func settle(t *testing.T, want map[*rig]int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		right := true
+		for g, n := range want {
+			held, _ := g.Held()
+			right = right && held == n && g.Ready() == nil
+		}
+		if right {
+			return
+		}
+		if time.Now().After(deadline) {
+			for g, n := range want {
+				held, members := g.Held()
+				t.Errorf("%s serves %d shards of %d members, not %d: %v", g.name, held, members, n, g.Ready())
+			}
+			t.FailNow()
+		}
+	}
+}
+
+func TestNodes(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	y := join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	for workspace := range 2 * testShards {
+		for _, g := range []*rig{x, y} {
+			status, answer := g.ask(workspace, http.MethodPost, "body")
+			owner := b.holdings[workspace%testShards].Node
+			if want := fmt.Sprintf("%s %d 192.0.2.1:77 body", owner, workspace%testShards); status != http.StatusOK || answer != want {
+				t.Errorf("workspace %d through %s: %d %q, not %q", workspace, g.name, status, answer, want)
+			}
+		}
+	}
+	if x.Counts.Forwarded.Load() == 0 || y.Counts.Forwarded.Load() == 0 {
+		t.Error("nothing was forwarded")
+	}
+	y.die()
+	for workspace := range testShards { // at once: requests wait for whoever takes over
+		if status, answer := x.ask(workspace, http.MethodPost, "body"); status != http.StatusOK || !strings.HasPrefix(answer, "x ") {
+			t.Errorf("workspace %d after the death of its node: %d %q", workspace, status, answer)
+		}
+	}
+	settle(t, map[*rig]int{x: 4})
+	if n := x.Counts.TakenOver.Load(); n != 2 {
+		t.Errorf("%d shards were taken over, not 2", n)
+	}
+}
+
+// TestLeave has a node leave in order: not one request fails.
+func TestLeave(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	done := make(chan struct{})
+	var asked sync.WaitGroup
+	for workspace := range testShards {
+		asked.Go(func() {
+			for {
+				if status, answer := x.ask(workspace, http.MethodPost, "body"); status != http.StatusOK {
+					t.Errorf("workspace %d: %d %q", workspace, status, answer)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	y.Stop()
+	settle(t, map[*rig]int{x: 4})
+	close(done)
+	asked.Wait()
+	if y.Counts.Given.Load() != 2 || x.Counts.TakenOver.Load() != 0 {
+		t.Errorf("%d given, %d taken over", y.Counts.Given.Load(), x.Counts.TakenOver.Load())
+	}
+}
+
+// TestSilence has a node say nothing any more, as a frozen one does: others take its
+// shards, and it answers nothing that it cannot be sure of.
+func TestSilence(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	y.end() // its listener goes on
+	settle(t, map[*rig]int{x: 4})
+	for shard := range int64(testShards) {
+		if s, _ := y.Local(shard); s != nil {
+			t.Errorf("a node that is not heard of serves shard %d", shard)
+		}
+	}
+}
+
+func TestFenced(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	var stale Service
+	x.Each(func(shard int64, s Service) {
+		if shard == 1 {
+			stale = s
+		}
+	})
+	b.mu.Lock()
+	b.holdings[1].Stream++ // somebody took it, and is gone again
+	b.holdings[1].Node = "z"
+	b.mu.Unlock()
+	for deadline := time.Now().Add(patience); x.Counts.Fenced.Load() == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	}
+	settle(t, map[*rig]int{x: 4})
+	x.Each(func(shard int64, s Service) {
+		if shard == 1 && s == stale {
+			t.Error("a shard that was taken is still served as before")
+		}
+	})
+}
+
+// TestWrongClock has a node whose clock is wrong give its shards away.
+func TestWrongClock(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", time.Minute)
+	for deadline := time.Now().Add(patience); y.Ready() == nil || !strings.Contains(y.Ready().Error(), "clock"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is ready: %v", y.Ready())
+		}
+	}
+	settle(t, map[*rig]int{x: 4})
+	if offset := y.Counts.Offset.Load(); offset < 59_000 || offset > 61_000 {
+		t.Errorf("the clock is %d ms ahead", offset)
+	}
+}
+
+func TestSecret(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	for _, secret := range []string{"", "another"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.inner.URL+"/?workspace=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(headerSecret, secret)
+		r.Header.Set(headerShard, "1")
+		r.Header.Set(headerClient, "127.0.0.1:1")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("who says %q gets %s", secret, resp.Status)
+		}
+	}
+	stranger := New(Config{Database: viewOf{b, "y"}, URL: "http://y", Secret: "another secret", Now: time.Now})
+	if err := stranger.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "--cluster-secret") {
+		t.Errorf("a node with another secret: %v", err)
+	}
+}
+
+// TestNobody has a request wait for somebody who serves its shard, and not for ever.
+func TestNobody(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	b.mu.Lock()
+	b.holdings[2] = store.Holding{Shard: 2, Stream: 9, Node: "z", Open: true} // who is there, and does not answer
+	b.members["z"] = store.Member{Name: "z", URL: "http://127.0.0.1:1", Beat: int64(b.now()) + 3_600_000}
+	b.mu.Unlock()
+	for deadline := time.Now().Add(patience); x.Counts.Fenced.Load() == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	}
+	begun := time.Now()
+	status, answer := x.ask(2, http.MethodPost, "body")
+	if took := time.Since(begun); status == http.StatusOK && !strings.HasPrefix(answer, "x ") || status != http.StatusOK && status != http.StatusServiceUnavailable || took > 10*time.Second {
+		t.Errorf("%d %q after %v", status, answer, took)
+	}
+}
