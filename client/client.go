@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,7 +95,33 @@ type call struct {
 	contentType  string
 	body         []byte
 	encoding     string
-	idempotent   bool // may safely happen twice
+	idempotent   bool   // may safely happen twice
+	readings     bool   // brings readings, which come too often for a key each
+	key          string // Idempotency-Key, "" = none
+}
+
+type keyOf struct{}
+
+// WithIdempotencyKey makes the calls that change something, and are given ctx,
+// bear a key of 1 to 255 visible ASCII characters that no other call of the token
+// has within 24 h: a call that is made again with it, by the client's own retries or
+// after a restart, is carried out once and answered as before. Calls that create
+// something bear a random key without it, but for readings without a time.
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyOf{}, key)
+}
+
+// sign gives a call that may not happen twice its key.
+func (call *call) sign(ctx context.Context) {
+	if call.method != http.MethodPost {
+		return
+	}
+	key, given := ctx.Value(keyOf{}).(string)
+	if !given && !call.idempotent && !call.readings {
+		key = rand.Text()
+	}
+	call.key = key
+	call.idempotent = call.idempotent || key != ""
 }
 
 func get(path string, query url.Values) *call {
@@ -119,6 +146,9 @@ const (
 // do makes a call until it succeeds, fails for good or runs out of tries. The
 // caller closes the body of the answer.
 func (c *Client) do(ctx context.Context, call *call) (*http.Response, error) {
+	if call.key == "" {
+		call.sign(ctx)
+	}
 	for try := 0; ; try++ {
 		resp, err := c.once(ctx, call)
 		if err == nil {
@@ -158,6 +188,9 @@ func (c *Client) once(ctx context.Context, call *call) (*http.Response, error) {
 	}
 	if call.accept != "" {
 		h.Set("Accept", call.accept)
+	}
+	if call.key != "" {
+		h.Set("Idempotency-Key", call.key)
 	}
 	if call.body != nil {
 		h.Set("Content-Type", call.contentType)

@@ -141,6 +141,7 @@ func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReadi
 	if err != nil {
 		return StoredReading{}, false, err
 	}
+	call.readings = true
 	data, err := fetch[struct {
 		Reading   StoredReading `json:"reading"`
 		Duplicate bool          `json:"duplicate"`
@@ -202,6 +203,7 @@ func (c *Client) PostNDJSON(ctx context.Context, readings []Reading) (BatchResul
 }
 
 func (c *Client) batch(ctx context.Context, call *call) (BatchResult, error) {
+	call.readings = true
 	if err := c.o.Encoding.encode(call); err != nil {
 		return BatchResult{}, err
 	}

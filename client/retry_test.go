@@ -120,3 +120,46 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// A call that creates something bears one key through all its tries, so that a
+// broken connection is no reason not to try again; one that the caller names bears
+// that, readings too.
+func TestIdempotencyKeys(t *testing.T) {
+	var keys []string
+	tries := 0
+	c, _ := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		if tries++; tries <= 2 {
+			panic(http.ErrAbortHandler)
+		}
+		if r.URL.Path == "/api/v1/readings" {
+			_, _ = io.WriteString(w, stored)
+			return
+		}
+		_, _ = io.WriteString(w, `{"success":true,"data":{"device":{"serial":"A"}}}`)
+	})
+	for _, f := range []func(ctx context.Context) error{
+		func(ctx context.Context) error { _, err := c.CreateDevice(ctx, "A", DeviceFields{}); return err },
+		func(ctx context.Context) error {
+			_, _, err := c.PostReading(WithIdempotencyKey(ctx, "mine"), Reading{DeviceSerial: "A"})
+			return err
+		},
+	} {
+		keys, tries = nil, 0
+		if err := f(t.Context()); err != nil || len(keys) != 3 || keys[0] == "" || keys[1] != keys[0] || keys[2] != keys[0] {
+			t.Errorf("keys %q, %v", keys, err)
+		}
+	}
+	if keys[0] != "mine" {
+		t.Errorf("key %q", keys[0])
+	}
+	first := keys[0]
+	keys, tries = nil, 2
+	if _, err := c.CreateDevice(t.Context(), "A", DeviceFields{}); err != nil || keys[0] == first {
+		t.Errorf("keys %q, %v", keys, err)
+	}
+	keys, tries = nil, 2
+	if _, _, err := c.PostReading(t.Context(), Reading{DeviceSerial: "A"}); err != nil || keys[0] != "" {
+		t.Errorf("keys %q, %v", keys, err)
+	}
+}

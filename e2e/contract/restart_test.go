@@ -45,6 +45,19 @@ func TestRestart(t *testing.T) {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 	}
+	keyed := []request{
+		{method: "POST", path: "/v1/readings", body: `{"device_serial":"P-1","humidity":44,"battery_pct":9}`},
+		{method: "POST", path: "/v1/readings/batch", body: `{"readings":[{"device_serial":"P-1","humidity":45},{"device_serial":"NOBODY","humidity":45}]}`},
+		{method: "POST", path: "/v1/devices", body: `{"serial":"KEYED-1"}`},
+	}
+	first := make([]string, len(keyed))
+	for i := range keyed {
+		keyed[i].token, keyed[i].header = n.full, map[string]string{"Idempotency-Key": fmt.Sprint("key ", i)}
+		a := s.do(t, keyed[i])
+		if first[i] = string(a.body); a.status/100 != 2 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
 	span := "?from=" + s.ago(24*time.Hour) + "&to=" + s.ago(-time.Hour)
 	paths := []string{
 		"/v1/devices", "/v1/devices/A-1", "/v1/devices/P-1", "/v1/readings/latest", "/v1/alerts?status=all", "/v1/alerts/counts", "/v1/devices/health/summary",
@@ -68,6 +81,15 @@ func TestRestart(t *testing.T) {
 	for p, text := range shot(m) {
 		if text != before[p] {
 			t.Errorf("%s has changed (-before +after):\n%s", p, cmp.Diff(strings.Split(before[p], ","), strings.Split(text, ",")))
+		}
+	}
+	for i, q := range keyed {
+		if a := again.do(t, q); string(a.body) != first[i] || a.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%s with its key again: %d %s, not %s", q.path, a.status, a.body, first[i])
+		}
+		q.body = `{"serial":"ANOTHER-1","device_serial":"P-1","humidity":1}`
+		if a := again.do(t, q); a.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s, another request with the key: %d %s", q.path, a.status, a.body)
 		}
 	}
 	a := again.do(t, request{method: "POST", path: "/v1/readings", token: n.feed, body: odd})

@@ -34,6 +34,9 @@ type Config struct {
 	// there is none.
 	Identify func(workspaceID int64, serial []byte) *store.Identity
 	Streams  Streams // nil: there is no real-time stream
+	// Answers keeps the answers to requests with an Idempotency-Key; nil = the header
+	// is not heeded.
+	Answers store.Answers
 
 	Now func() rimewatch.Time
 	Log *slog.Logger
@@ -85,6 +88,7 @@ type API struct {
 	bulk         *places // for bodies over MaxSingleBody
 	bodies       *places // for those over promptBody
 	tickets      ticketBox
+	keys         keys
 	secure       bool // the public URL is https
 }
 
@@ -121,6 +125,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		crossOrigin:  http.NewCrossOriginProtection(),
 		bulk:         newPlaces(bulkAll, bulkWorkspace),
 		bodies:       newPlaces(bodiesAll, bodiesWorkspace),
+		keys:         newKeys(),
 	}
 	if cfg.PublicURL != "" {
 		u, err := url.Parse(cfg.PublicURL)

@@ -117,6 +117,9 @@ func failures(rt *Route) []rimewatch.Code {
 	} else if !safeMethod(rt.Method) {
 		codes = append(codes, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
 	}
+	if rt.takesKey() {
+		codes = append(codes, rimewatch.CodeConflict)
+	}
 	if len(rt.Body.Types) > 0 {
 		codes = append(codes, rimewatch.CodeInvalidJSON, rimewatch.CodePayloadTooLarge, rimewatch.CodeUnsupportedMedia)
 	}
@@ -232,6 +235,15 @@ func (a *API) finishOperation(rt *Route) {
 		ok.Headers = make(map[string]*huma.Param)
 	}
 	ok.Headers[RequestIDHeader] = textHeader("Names the request.")
+	if rt.takesKey() {
+		longest := maxKeyLen
+		rt.op.Parameters = append(rt.op.Parameters, &huma.Param{
+			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: &longest},
+			Description: "Any text that no other request of this token bears within 24 h, such as a UUID. A request that is sent again with it is carried out once and answered as before; " +
+				"another one with the same key is 422. One whose answer is lost is 409, and so is one that is still being carried out after some seconds. Only successes are remembered.",
+		})
+		ok.Headers[replayedHeader] = textHeader("`true` on an answer that is given again.")
+	}
 	if rt.Paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
 	}

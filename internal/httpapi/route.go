@@ -29,6 +29,7 @@ type Route struct {
 	ZIP          bool             // answers a ZIP alone
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
+	Repeats      bool             // writes more than once, and changes nothing when it is done again: see Work
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
 	Bind         binder
 	Direct       http.HandlerFunc // goes past the router and the checks, which it does itself
@@ -200,6 +201,10 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			}
 			r = r.WithContext(store.WithActor(r.Context(), who))
 			c.R = r
+		}
+		if rt.takesKey() && a.Keyed(r) {
+			a.once(c, r)
+			return
 		}
 		rt.serve.ServeHTTP(w, r)
 	}

@@ -54,12 +54,14 @@ func (g *group) reset() {
 	clear(g.result.Transitions)
 	clear(g.result.Audit)
 	clear(g.result.Excursions)
+	clear(g.result.Answers)
 	*g = group{
 		requests: g.requests[:0], staged: g.staged[:0], sites: g.sites[:0], events: g.events, scratch: g.scratch, counts: g.counts[:0],
 		store: store.Group{Parts: g.store.Parts[:0], Devices: g.store.Devices[:0]},
 		result: store.Effects{
 			Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
 			Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
+			Answers: g.result.Answers[:0],
 		},
 	}
 }
@@ -68,6 +70,27 @@ func (g *group) reset() {
 func (g *group) answer(err error) {
 	for _, r := range g.requests {
 		r.done <- err
+	}
+}
+
+// keepAnswers adds to what the group writes the answers of the requests that it
+// carries out.
+func (g *group) keepAnswers() {
+	for _, r := range g.requests {
+		if r.answer == nil {
+			continue
+		}
+		done := r.device != nil && r.device.Err == nil || r.alert != nil && r.alert.err == nil
+		for i := range r.inputs {
+			done = done || r.inputs[i].Outcome == store.Accepted
+		}
+		if !done {
+			continue
+		}
+		if len(r.inputs) == 1 && r.inputs[0].Kind == store.InputReading {
+			r.answer.DeviceID, r.answer.ReadingAt = r.inputs[0].DeviceID, r.inputs[0].Reading.At
+		}
+		g.result.Answers = append(g.result.Answers, r.answer)
 	}
 }
 

@@ -195,6 +195,7 @@ type request struct {
 	clock    *clockOp
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
+	answer   *store.Answer // kept with what the request writes, nil = none
 	done     chan error
 }
 
@@ -204,6 +205,7 @@ func (s *Service) send(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
 	}
+	r.answer = store.AnswerOf(ctx)
 	if err := s.enqueue(r); err != nil {
 		return err
 	}

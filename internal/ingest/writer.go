@@ -244,6 +244,7 @@ func (w *writer) process(g *group) bool {
 	meaning := false
 	if err = w.fetch(g); err == nil {
 		meaning = w.evaluate(g)
+		g.keepAnswers()
 	}
 	lost := g.err
 	// Groups end in the order in which they were staged.

@@ -98,6 +98,7 @@ type Effects struct {
 	Transitions []rimewatch.AlertTransition // the alerts' timelines; the store sets ID
 	Audit       []*rimewatch.AuditEntry     // the store sets ID and Hash
 	Excursions  []*rimewatch.Excursion      // to insert; the store sets ID
+	Answers     []*Answer                   // to requests of the group
 }
 
 // AlertTouch is news of an active alert that changes neither its state nor its

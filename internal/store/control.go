@@ -130,8 +130,8 @@ type Control interface {
 	// SetSessionWorkspace makes a session look at another of its user's
 	// workspaces; CodeNotFound when the user is no member there.
 	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
-	// DeleteExpired drops sessions and password links that have expired, and
-	// invitations that have for InvitationGrace.
+	// DeleteExpired drops sessions and password links that have expired, answers
+	// after AnswerLife, and invitations that have expired for InvitationGrace.
 	DeleteExpired(ctx context.Context, now rimewatch.Time) error
 
 	CreateToken(ctx context.Context, t *rimewatch.Token) error
@@ -278,6 +278,7 @@ type Store interface {
 	Audit
 	Records
 	Inlets
+	Answers
 	Everywhere
 	// Secret returns the 32 random bytes of that name, making them at the first
 	// call: every node has the same.

@@ -249,7 +249,7 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 		e = httpapi.MeantAsJSON(r.Header, body)
 	}
 	if e == nil {
-		e = g.Batch(r.Context(), &p, now, mediaType == httpapi.TypeNDJSON, body, &s.Batch)
+		e = g.batchOnce(w, r, &p, now, mediaType == httpapi.TypeNDJSON, s)
 	}
 	if e != nil {
 		status = g.fail(w, r, id, e) // s is not used again

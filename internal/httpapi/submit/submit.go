@@ -120,7 +120,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	status, err = g.answer(ctx, who, in, s)
 	if err == nil && s.sent.Vitals() {
 		// Best effort: the reading is stored, and the next one says it again.
-		_, _ = g.Writer.Heartbeat(ctx, p.WorkspaceID, who.Serial, rimewatch.Heartbeat{
+		_, _ = g.Writer.Heartbeat(store.WithAnswer(ctx, nil), p.WorkspaceID, who.Serial, rimewatch.Heartbeat{
 			BatteryPct: s.sent.BatteryPct, RSSI: s.sent.RSSI, FirmwareVersion: s.sent.Firmware})
 	}
 	return status, err
@@ -224,7 +224,7 @@ func (g *Readings) autoRegister(ctx context.Context, p *account.Principal, now r
 			return nil, e.With("device_serial", "is not known, and too many devices were registered by readings within an hour")
 		}
 	}
-	ctx = store.WithActor(ctx, httpapi.TokenActor(p))
+	ctx = store.WithActor(store.WithAnswer(ctx, nil), httpapi.TokenActor(p)) // the reading is the answer
 	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
 	view, err := g.Writer.CreateDevice(ctx, &d)
 	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
@@ -312,7 +312,11 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 		status = g.fail(w, r, id, e)
 		return
 	}
-	status, e = g.Single(r.Context(), &p, now, s.body, &s.Scratch)
+	if g.api.Keyed(r) {
+		status, e = g.singleOnce(w, r, &p, now, s)
+	} else {
+		status, e = g.Single(r.Context(), &p, now, s.body, &s.Scratch)
+	}
 	if s.Left >= 0 {
 		g.api.DeviceLimit.Header(w.Header(), s.Left)
 	}

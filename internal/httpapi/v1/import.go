@@ -461,7 +461,7 @@ func rowErrors(err error) []string {
 func (a devices) importRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodPost, Path: "/v1/devices/import", ID: "import-devices", Tag: "Devices", Summary: "Register or change many devices by CSV",
-		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Stream: true},
+		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Stream: true}, Repeats: true,
 		Description: "A CSV file (separated by comma, semicolon or tab) with a header line, as `text/csv` or as the file of a form. Devices are found by serial: what is new is created, what differs is changed, " +
 			"and sending the same file again changes nothing. An empty cell leaves things as they are. At most 10,000 rows.\n\nColumns: `" + strings.Join(importColumns, "`, `") + "`, and `label:KEY` for labels. `site` is a site's name.",
 		Bind: httpapi.Raw[ImportInput, ImportResult](a.importDevices),

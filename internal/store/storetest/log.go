@@ -68,6 +68,7 @@ func Readings(t *testing.T, e Engine) {
 		{"explained", (*fixture).explained},
 		{"site alerts", (*fixture).siteAlerts},
 		{"deliveries", (*fixture).deliveries},
+		{"answers to requests with a key", (*fixture).answers},
 		{"erased workspace", (*fixture).erased},
 		{"random workload", (*fixture).randomWorkload},
 	})

@@ -101,6 +101,9 @@ func (a Access) SetSessionWorkspace(ctx context.Context, userID, id, workspaceID
 
 // DeleteExpired implements store.Control.
 func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
+	if err := a.expireAnswers(ctx, now); err != nil {
+		return err
+	}
 	return a.write(ctx, func(conn Conn) error {
 		if _, err := exec(conn, "DELETE FROM session WHERE expires_at <= ?", int64(now)); err != nil {
 			return err

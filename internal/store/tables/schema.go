@@ -133,6 +133,22 @@ CREATE TABLE token (
 ) STRICT;
 CREATE INDEX token_by_workspace ON token(workspace_id);
 
+-- Of requests with an Idempotency-Key.
+CREATE TABLE answer (
+	caller INTEGER NOT NULL, -- id of a token; of a user, negative
+	request_key TEXT NOT NULL,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	request BLOB NOT NULL, -- hash of what was asked
+	at INTEGER NOT NULL,
+	device_id INTEGER NOT NULL, -- whose reading at reading_at was stored, 0 = it was another request
+	reading_at INTEGER NOT NULL,
+	status INTEGER NOT NULL, -- 0 = the answer is not known
+	body BLOB NOT NULL,
+	PRIMARY KEY (caller, request_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_by_time ON answer(at);
+CREATE INDEX answer_by_workspace ON answer(workspace_id);
+
 CREATE TABLE device (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),

@@ -108,7 +108,20 @@ func New(db DB, now func() rimewatch.Time, shard store.Shard) *Tables {
 
 func (t *base) read(ctx context.Context, f func(Conn) error) error     { return t.db.Read(ctx, f) }
 func (t *base) readLong(ctx context.Context, f func(Conn) error) error { return t.db.ReadLong(ctx, f) }
-func (t *base) write(ctx context.Context, f func(Conn) error) error    { return t.db.Write(ctx, f) }
+
+// write runs f in a transaction. The answer that it belongs to is kept with it.
+func (t *base) write(ctx context.Context, f func(Conn) error) error {
+	a := store.AnswerOf(ctx)
+	if a == nil {
+		return t.db.Write(ctx, f)
+	}
+	return t.db.Write(ctx, func(conn Conn) error {
+		if err := f(conn); err != nil {
+			return err
+		}
+		return saveAnswer(conn, a)
+	})
+}
 
 // write of what concerns people is one at a time in all shards: of two owners of a
 // workspace, one stays.
@@ -140,7 +153,7 @@ func (t *base) key(name string) string {
 
 // Writes reports whether Commit has anything to write.
 func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
-	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions) > 0
+	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Answers) > 0
 }
 
 // Commit writes, in a transaction, what a group means: its devices and effects.
@@ -186,6 +199,11 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 	for _, x := range e.Excursions {
 		if err := saveExcursion(conn, x); err != nil {
 			return wrap(err, "excursion of device", x.DeviceID)
+		}
+	}
+	for _, a := range e.Answers {
+		if err := saveAnswer(conn, a); err != nil {
+			return wrap(err, "answer to caller", a.Caller)
 		}
 	}
 	return nil

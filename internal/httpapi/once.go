@@ -1,0 +1,218 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/limit"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// keyHeader names a request, so that it is carried out once however often it is
+// sent (draft-ietf-httpapi-idempotency-key-header). An answer that is given again
+// says so in replayedHeader.
+const (
+	keyHeader      = "Idempotency-Key"
+	replayedHeader = "Idempotency-Replayed"
+	maxKeyLen      = 255
+	// maxKeptAnswer bounds an answer that is kept, in bytes: that to a batch of which
+	// every item was rejected.
+	maxKeptAnswer = 2 << 20
+	// keysPerHour is how many requests with a key a caller may make: each takes room
+	// for a day.
+	keysPerHour = 60_000
+)
+
+// takesKey reports whether a route heeds an Idempotency-Key: what tokens may do.
+// Answers to people may hold secrets, which are not kept.
+func (rt *Route) takesKey() bool { return rt.Method == http.MethodPost && rt.Access.Scopes != 0 }
+
+// Keyed reports whether a request has an Idempotency-Key.
+func (a *API) Keyed(r *http.Request) bool {
+	_, sent := r.Header[keyHeader]
+	return sent && a.cfg.Answers != nil
+}
+
+// keys are the requests with an Idempotency-Key that are being carried out.
+type keys struct {
+	running sync.Map // callerKey → chan struct{}, closed at its end
+	rate    *limit.Keyed
+}
+
+// keyWait is for how long a request waits for one with the same key.
+const keyWait = 5 * time.Second
+
+// begin waits until no other request has the key, a while.
+func (k *keys) begin(ctx context.Context, key callerKey) (done func(), e *rimewatch.Error) {
+	ended := make(chan struct{})
+	timeout := time.NewTimer(keyWait)
+	defer timeout.Stop()
+	for {
+		other, busy := k.running.LoadOrStore(key, ended)
+		if !busy {
+			return func() { k.running.Delete(key); close(ended) }, nil
+		}
+		select {
+		case <-other.(chan struct{}):
+		case <-timeout.C:
+			return nil, rimewatch.Errorf(rimewatch.CodeConflict, "A request with this %s is being carried out.", keyHeader)
+		case <-ctx.Done():
+			return nil, rimewatch.Errorf(rimewatch.CodeUnavailable, "The request was cancelled.")
+		}
+	}
+}
+
+type callerKey struct {
+	caller int64
+	key    string
+}
+
+// Work is a request with an Idempotency-Key.
+type Work struct {
+	Principal *account.Principal
+	Now       rimewatch.Time
+	Body      []byte
+	// Do carries it out. What it writes with ctx and the key become durable together.
+	Do func(ctx context.Context) (status int, body []byte, e *rimewatch.Error)
+	// Again makes the answer to a reading that was stored; nil = it has none.
+	Again func(ctx context.Context, deviceID int64, at rimewatch.Time) (status int, body []byte, e *rimewatch.Error)
+	// Repeats says that doing it a second time changes nothing, but that it writes
+	// more than once: only a whole answer means that it was done.
+	Repeats bool
+}
+
+// Once carries out a request with an Idempotency-Key, or answers again what was
+// answered the first time; replayed says which. Only a success is remembered.
+func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed bool, e *rimewatch.Error) {
+	x, e := a.answerOf(r, w)
+	if e != nil {
+		return 0, nil, false, e
+	}
+	ctx := r.Context()
+	done, e := a.keys.begin(ctx, callerKey{x.Caller, x.Key})
+	if e != nil {
+		return 0, nil, false, e
+	}
+	defer done()
+	old, err := a.cfg.Answers.AnswerTo(ctx, x.Caller, x.Key, w.Now)
+	switch {
+	case err == nil:
+		status, body, e = w.replay(ctx, &old, &x)
+		return status, body, true, e
+	case rimewatch.CodeOf(err) != rimewatch.CodeNotFound:
+		return 0, nil, false, AsError(err)
+	}
+	if _, wait := a.keys.rate.Take(x.Caller, w.Now); wait > 0 {
+		e := ErrRateLimited(wait)
+		return 0, nil, false, e.With(keyHeader, "was sent with too many requests within an hour")
+	}
+	working := ctx
+	if !w.Repeats {
+		working = store.WithAnswer(ctx, &x)
+	}
+	status, body, e = w.Do(working)
+	if e != nil || status/100 != 2 || x.DeviceID != 0 && w.Again != nil {
+		return status, body, false, e
+	}
+	x.Status, x.Body = status, body
+	if len(body) > maxKeptAnswer {
+		x.Status, x.Body = 0, nil
+	}
+	// It is carried out, whether or not its answer can be kept and the client waits.
+	if err := a.cfg.Answers.KeepAnswer(context.WithoutCancel(ctx), &x); err != nil {
+		a.cfg.Log.Warn("keep the answer to a request with a key", "path", r.URL.Path, "error", err)
+	}
+	return status, body, false, nil
+}
+
+// answerOf returns the beginning of what is kept of a request.
+func (a *API) answerOf(r *http.Request, w *Work) (x store.Answer, e *rimewatch.Error) {
+	sent := r.Header[keyHeader]
+	if len(sent) != 1 || sent[0] == "" || len(sent[0]) > maxKeyLen || strings.ContainsFunc(sent[0], func(c rune) bool { return c < ' ' || c > '~' }) {
+		return x, rimewatch.Invalid(keyHeader, "must be one of 1 to %d visible ASCII characters", maxKeyLen)
+	}
+	h := sha256.New()
+	_, _ = io.WriteString(h, r.Method+" "+r.URL.EscapedPath()+"?"+r.URL.RawQuery+"\n"+r.Header.Get("Content-Type")+"\n")
+	_, _ = h.Write(w.Body)
+	x = store.Answer{WorkspaceID: w.Principal.WorkspaceID, Caller: limitKey(w.Principal), Key: sent[0], At: w.Now}
+	h.Sum(x.Request[:0])
+	return x, nil
+}
+
+// replay answers again.
+func (w *Work) replay(ctx context.Context, old, x *store.Answer) (status int, body []byte, e *rimewatch.Error) {
+	switch {
+	case old.Request != x.Request || old.WorkspaceID != x.WorkspaceID:
+		return 0, nil, rimewatch.Invalid(keyHeader, "was used for another request")
+	case old.Status != 0:
+		return old.Status, old.Body, nil
+	case old.DeviceID != 0 && w.Again != nil:
+		return w.Again(ctx, old.DeviceID, old.ReadingAt)
+	}
+	return 0, nil, rimewatch.Errorf(rimewatch.CodeConflict, "The request with this %s was carried out, but its answer is lost: look before you send it under another key.", keyHeader)
+}
+
+// once takes a request with an Idempotency-Key to its route.
+func (a *API) once(c *Call, r *http.Request) {
+	w := c.W
+	if c.route.Body.Stream {
+		body, release, e := a.BulkBody(w, r, c.Workspace(), nil)
+		defer release()
+		if e != nil {
+			a.Fail(c, e)
+			return
+		}
+		c.body = body
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Del("Content-Encoding")
+	}
+	var failed *held
+	status, body, replayed, e := a.Once(r, &Work{
+		Principal: &c.Principal, Now: c.Now, Body: c.body, Repeats: c.route.Repeats,
+		Do: func(ctx context.Context) (int, []byte, *rimewatch.Error) {
+			out := &held{ResponseWriter: w, status: http.StatusOK}
+			r := r.WithContext(ctx)
+			c.W, c.R = out, r
+			c.route.serve.ServeHTTP(out, r)
+			c.W = w
+			if out.status/100 != 2 {
+				failed = out
+			}
+			return out.status, out.body.Bytes(), nil
+		},
+	})
+	switch {
+	case failed != nil:
+	case e != nil:
+		a.Fail(c, e)
+		return
+	case replayed:
+		c.Header("Content-Type", TypeJSON)
+		SetReplayed(w.Header())
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// SetReplayed says of an answer that it is given again.
+func SetReplayed(h http.Header) { h.Set(replayedHeader, "true") }
+
+// held takes an answer that is kept before it is sent.
+type held struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (h *held) WriteHeader(status int)      { h.status = status }
+func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
+
+func newKeys() keys { return keys{rate: limit.ByKey(limit.PerHour(keysPerHour))} }

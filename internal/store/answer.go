@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Answer is what a request with an Idempotency-Key was answered, for those who
+// send it again.
+type Answer struct {
+	WorkspaceID int64
+	Caller      int64 // id of the token; of a person's session the user's, negative
+	Key         string
+	Request     [32]byte // hash of what was asked
+	At          rimewatch.Time
+	// DeviceID and ReadingAt name the reading that the request stored, 0 = it was
+	// another one: its answer can be made again.
+	DeviceID  int64
+	ReadingAt rimewatch.Time
+	Status    int // 0 = it was carried out, but its answer is not known
+	Body      []byte
+}
+
+// AnswerLife is for how long answers are kept.
+const AnswerLife = rimewatch.Day
+
+// Answers keeps the answers to requests with an Idempotency-Key. A request whose
+// context carries one (see WithAnswer) leaves it in the transaction of what it
+// writes, as far as it is known by then.
+type Answers interface {
+	// AnswerTo finds an answer that is younger than AnswerLife: CodeNotFound.
+	AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (Answer, error)
+	// KeepAnswer keeps one, in place of what is known of it.
+	KeepAnswer(ctx context.Context, a *Answer) error
+}
+
+type answerKey struct{}
+
+// WithAnswer says that what the calls write that ctx is given to belongs to a
+// request with an Idempotency-Key; nil = it does not.
+func WithAnswer(ctx context.Context, a *Answer) context.Context {
+	return context.WithValue(ctx, answerKey{}, a)
+}
+
+// AnswerOf returns the answer that belongs to what is written, nil = none.
+func AnswerOf(ctx context.Context) *Answer {
+	a, _ := ctx.Value(answerKey{}).(*Answer)
+	return a
+}
