@@ -147,6 +147,12 @@ func (m *Member) Check() error {
 	if !m.Role.Valid() {
 		return Invalid("role", "must be owner, admin, technician or viewer")
 	}
+	if m.Sites != nil && m.Role.AtLeast(RoleAdmin) {
+		return Invalid("site_ids", "limit technicians and viewers only")
+	}
+	if e := m.Sites.Check(); e != nil {
+		return e
+	}
 	return nil
 }
 
@@ -155,6 +161,9 @@ func (m *Member) Check() error {
 func (t *Token) Check() error {
 	e := checkName(t.Name)
 	e = CheckText(e, "prefix", t.Prefix, TokenLen)
+	if x := t.Sites.Check(); x != nil {
+		e = x
+	}
 	if t.Scopes == 0 || !ScopesFull.Has(t.Scopes) {
 		e = complain(e, "scopes", "must name at least one scope, and only known ones")
 	}

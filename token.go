@@ -77,6 +77,7 @@ type Token struct {
 	Prefix      string   // the first characters of the plain token, to recognise it by
 	Hash        [32]byte // SHA-256 of the plain token
 	Scopes      Scopes
+	Sites       Sites // that it is limited to, nil = all
 	CreatedBy   int64 // user id, 0 = command line
 	CreatedAt   Time
 	ExpiresAt   Time // 0 = never

@@ -106,6 +106,7 @@ type Member struct {
 	WorkspaceID int64
 	UserID      int64
 	Role        Role
-	Provided    bool // made by the groups of a sign-in provider, and ended by them
+	Sites       Sites // that a viewer or technician is limited to, nil = all
+	Provided    bool  // made by the groups of a sign-in provider, and ended by them
 	CreatedAt   Time
 }

@@ -315,6 +315,22 @@ func resident(t *testing.T, p *process) int64 {
 	return kib << 10
 }
 
+// busy returns the processor time of a process.
+func busy(t *testing.T, p *process) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var user, system int64 // ticks of 10 ms, proc_pid_stat(5)
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
 // tokenOf makes a workspace and returns a token of it.
 func (k *killer) tokenOf(t *testing.T, workspace string) string {
 	t.Helper()

@@ -153,7 +153,7 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 	}
 	e := &tokenEntry{
 		hash:      hash,
-		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, Scopes: t.Scopes},
+		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, Scopes: t.Scopes, Limit: limitOf(t.Sites)},
 		expiresAt: t.ExpiresAt,
 	}
 	e.checkedAt.Store(int64(now))
@@ -225,7 +225,7 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 		return err
 	}
 	stands := func(m store.MembershipView) bool {
-		return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role && (p.strong || !m.RequireSecondFactor)
+		return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role && slices.Equal(m.Sites, p.Sites()) && (p.strong || !m.RequireSecondFactor)
 	}
 	if !slices.ContainsFunc(all, stands) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in the workspace has changed.")

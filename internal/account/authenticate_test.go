@@ -215,7 +215,7 @@ func TestValid(t *testing.T) {
 	admin := f.as(rimewatch.RoleAdmin)
 	owner := f.as(rimewatch.RoleOwner)
 	f.ok(f.Valid(f.ctx, admin, t0))
-	_, err = f.ChangeRole(f.ctx, owner, admin.UserID, rimewatch.RoleViewer)
+	_, err = f.ChangeMember(f.ctx, owner, admin.UserID, MemberPatch{Role: rimewatch.RoleViewer})
 	f.ok(err)
 	f.code(f.Valid(f.ctx, admin, t0), rimewatch.CodeForbidden)
 	admin.Role = rimewatch.RoleViewer

@@ -15,6 +15,7 @@ const InvitationLife = 7 * rimewatch.Day
 type InviteRequest struct {
 	Email string
 	Role  rimewatch.Role
+	Sites rimewatch.Sites // that the membership is limited to, nil = all
 }
 
 // Invite offers the holder of an address a membership of the principal's
@@ -29,12 +30,16 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	if err := s.mayManage(p, r.Role); err != nil {
 		return v, "", err
 	}
+	sites, err := s.knownSites(ctx, p, r.Sites)
+	if err != nil {
+		return v, "", err
+	}
 	secret, hash, err := s.newSecret()
 	if err != nil {
 		return v, "", err
 	}
 	v = store.Invitation{
-		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Hash: hash,
+		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Sites: sites, Hash: hash,
 		InvitedBy: p.UserID, CreatedAt: now, ExpiresAt: now + InvitationLife,
 	}
 	if err := s.store.CreateInvitation(ctx, &v); err != nil {

@@ -44,11 +44,22 @@ func (s *Service) member(ctx context.Context, p Principal, userID int64) (store.
 	return all[i], nil
 }
 
-// ChangeRole changes the role of a member. Needs the role admin, and owner where
-// an owner is made or unmade. CodeNotFound; CodeConflict for the last owner.
-func (s *Service) ChangeRole(ctx context.Context, p Principal, userID int64, role rimewatch.Role) (store.MemberView, error) {
-	if err := s.mayManage(p, role); err != nil {
-		return store.MemberView{}, err
+// MemberPatch is what changes of a member.
+type MemberPatch struct {
+	Role     rimewatch.Role  // "" = as it is
+	Sites    rimewatch.Sites // to be limited to, nil = as it is
+	AllSites bool            // to be limited no more
+}
+
+// ChangeMember changes a member's role, and the sites that the member is limited
+// to; who becomes admin or owner is limited no more. Needs the role admin, and
+// owner where an owner is made or unmade. CodeNotFound; CodeConflict for the last
+// owner; CodeValidationFailed on site_ids.
+func (s *Service) ChangeMember(ctx context.Context, p Principal, userID int64, patch MemberPatch) (store.MemberView, error) {
+	if patch.Role != "" {
+		if err := s.mayManage(p, patch.Role); err != nil {
+			return store.MemberView{}, err
+		}
 	}
 	m, err := s.member(ctx, p, userID)
 	if err != nil {
@@ -57,11 +68,41 @@ func (s *Service) ChangeRole(ctx context.Context, p Principal, userID int64, rol
 	if err := s.mayManage(p, m.Role); err != nil {
 		return m, err
 	}
-	if m.Provided {
-		return m, rimewatch.Errorf(rimewatch.CodeConflict, "This role comes from a group of the sign-in provider: change it there.")
+	if patch.Role != "" && patch.Role != m.Role {
+		if m.Provided {
+			return m, rimewatch.Errorf(rimewatch.CodeConflict, "This role comes from a group of the sign-in provider: change it there.")
+		}
+		m.Role = patch.Role
 	}
-	m.Role = role
+	switch {
+	case patch.Sites != nil:
+		if m.Sites, err = s.knownSites(ctx, p, patch.Sites); err != nil {
+			return m, err
+		}
+	case patch.AllSites || m.Role.AtLeast(rimewatch.RoleAdmin):
+		m.Sites = nil
+	}
 	return m, s.store.PutMember(ctx, &m.Member)
+}
+
+// knownSites returns sites in order, as they are stored: CodeValidationFailed on
+// site_ids when one is not of the principal's workspace.
+func (s *settings) knownSites(ctx context.Context, p Principal, sites rimewatch.Sites) (rimewatch.Sites, error) {
+	if sites == nil {
+		return nil, nil
+	}
+	all, err := s.store.Sites(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range sites {
+		if !slices.ContainsFunc(all, func(x rimewatch.Site) bool { return x.ID == id }) {
+			return nil, rimewatch.Invalid("site_ids", "must be sites of the workspace")
+		}
+	}
+	sorted := slices.Clone(sites)
+	slices.Sort(sorted)
+	return sorted, nil
 }
 
 // RemoveMember ends a membership; everyone may end their own. Needs the role

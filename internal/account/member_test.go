@@ -51,7 +51,7 @@ func TestWhoManagesMembers(t *testing.T) {
 				same(t, rimewatch.CodeOf(f.WithdrawInvitation(f.ctx, actor, invited.ID)), may(role))
 				for _, to := range allRoles {
 					u := target(role)
-					m, err := f.ChangeRole(f.ctx, actor, u.ID, to)
+					m, err := f.ChangeMember(f.ctx, actor, u.ID, MemberPatch{Role: to})
 					same(t, rimewatch.CodeOf(err), may(role, to))
 					if err == nil {
 						same(t, m.Role, to)
@@ -69,7 +69,7 @@ func TestMembersOfAnotherWorkspace(t *testing.T) {
 	other, err := f.FindWorkspace(f.ctx, "Other", true, t0)
 	f.ok(err)
 	op := Operator(other.ID)
-	_, err = f.ChangeRole(f.ctx, op, u.ID, rimewatch.RoleAdmin)
+	_, err = f.ChangeMember(f.ctx, op, u.ID, MemberPatch{Role: rimewatch.RoleAdmin})
 	f.code(err, rimewatch.CodeNotFound)
 	v, link := f.invite("eve@example.com", rimewatch.RoleViewer)
 	_, _, err = f.RenewInvitation(f.ctx, op, v.ID, t0)
@@ -89,7 +89,7 @@ func TestMembersOfAnotherWorkspace(t *testing.T) {
 func TestLastOwner(t *testing.T) {
 	f := newFixture(t)
 	owner := f.as(rimewatch.RoleOwner)
-	_, err := f.ChangeRole(f.ctx, owner, owner.UserID, rimewatch.RoleAdmin)
+	_, err := f.ChangeMember(f.ctx, owner, owner.UserID, MemberPatch{Role: rimewatch.RoleAdmin})
 	f.code(err, rimewatch.CodeConflict)
 	f.code(f.RemoveMember(f.ctx, owner, owner.UserID, t0), rimewatch.CodeConflict)
 	viewer := f.as(rimewatch.RoleViewer)

@@ -13,11 +13,37 @@ type Principal struct {
 	SessionID   int64          // 0 for tokens and the operator
 	Role        rimewatch.Role // "" for tokens, and for a person who is no member
 	Scopes      rimewatch.Scopes
-	Session     bool // a person or the operator, never a token
-	NeedsFactor bool // the workspace requires a second factor, and the session was begun without
+	Limit       *rimewatch.Sites // sites that the principal is limited to, nil = it is not
+	Session     bool             // a person or the operator, never a token
+	NeedsFactor bool             // the workspace requires a second factor, and the session was begun without
 
 	strong   bool  // the session was begun with a second factor, or by a provider
 	lookedAt int64 // the workspace that the session looks at, a member of it or not
+}
+
+// Sites returns the sites that the principal is limited to, nil = all.
+func (p *Principal) Sites() rimewatch.Sites {
+	if p.Limit == nil {
+		return nil
+	}
+	return *p.Limit
+}
+
+// limitOf is Principal.Limit of a membership or a token.
+func limitOf(s rimewatch.Sites) *rimewatch.Sites {
+	if s == nil {
+		return nil
+	}
+	return &s
+}
+
+// RequireAllSites checks that the principal is not limited to sites:
+// CodeForbidden.
+func (p *Principal) RequireAllSites() error {
+	if p.Limit == nil {
+		return nil
+	}
+	return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires access to all sites of the workspace.")
 }
 
 // Operator is the command line acting in a workspace: it may what an owner may.

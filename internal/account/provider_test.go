@@ -52,7 +52,7 @@ func TestProvidedPersons(t *testing.T) {
 	f.ok(f.RequestReset("ada@example.com", t0))
 	same(t, (<-mail.letters).To, "ada@example.com")
 	same(t, len(mail.letters), 0)
-	_, err = f.ChangeRole(f.ctx, f.op, in.User.ID, rimewatch.RoleOwner)
+	_, err = f.ChangeMember(f.ctx, f.op, in.User.ID, MemberPatch{Role: rimewatch.RoleOwner})
 	f.code(err, rimewatch.CodeConflict) // it would not last
 	f.field(f.Erase(f.ctx, in.Principal, "", t0+freshFor), rimewatch.CodeValidationFailed, "current_password")
 	again, err := f.provided("pat@example.com", t0+freshFor, "staff")

@@ -114,7 +114,7 @@ func sessionPrincipal(row *store.Session, all []store.MembershipView) Principal 
 		case m.RequireSecondFactor && !row.Strong:
 			p.NeedsFactor = true
 		default:
-			p.WorkspaceID, p.Role, p.Scopes = m.WorkspaceID, m.Role, m.Role.Scopes()
+			p.WorkspaceID, p.Role, p.Scopes, p.Limit = m.WorkspaceID, m.Role, m.Role.Scopes(), limitOf(m.Sites)
 		}
 	}
 	return p

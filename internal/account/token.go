@@ -27,6 +27,7 @@ type TokenRequest struct {
 	Name      string
 	Scopes    rimewatch.Scopes // 0 = full access
 	ExpiresAt rimewatch.Time   // 0 = never
+	Sites     rimewatch.Sites  // that it is limited to, nil = all
 }
 
 // CreateToken makes an API token for the principal's workspace. plain is the
@@ -45,12 +46,16 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 	if err := p.Require(r.Scopes & rimewatch.ScopesFull); err != nil {
 		return t, "", err
 	}
+	sites, err := (&settings{s.store}).knownSites(ctx, p, r.Sites)
+	if err != nil {
+		return t, "", err
+	}
 	if plain, err = s.newToken(); err != nil {
 		return t, "", err
 	}
 	t = rimewatch.Token{
 		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), Prefix: plain[:tokenPrefixLen], Hash: rimewatch.HashToken(plain),
-		Scopes: r.Scopes, CreatedBy: p.UserID, CreatedAt: now, ExpiresAt: r.ExpiresAt,
+		Scopes: r.Scopes, Sites: sites, CreatedBy: p.UserID, CreatedAt: now, ExpiresAt: r.ExpiresAt,
 	}
 	if err := s.store.CreateToken(ctx, &t); err != nil {
 		return rimewatch.Token{}, "", err

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -137,7 +138,8 @@ func (s *settings) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, er
 	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return nil, err
 	}
-	return s.store.Sites(ctx, p.WorkspaceID)
+	list, err := s.store.Sites(ctx, p.WorkspaceID)
+	return slices.DeleteFunc(list, func(x rimewatch.Site) bool { return !p.Sites().Has(x.ID) }), err
 }
 
 // Site finds a site of the workspace: CodeNotFound. Needs the scope
@@ -145,6 +147,9 @@ func (s *settings) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, er
 func (s *settings) Site(ctx context.Context, p Principal, id int64) (rimewatch.Site, error) {
 	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return rimewatch.Site{}, err
+	}
+	if !p.Sites().Has(id) {
+		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
 	}
 	return s.store.Site(ctx, p.WorkspaceID, id)
 }

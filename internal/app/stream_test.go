@@ -194,6 +194,64 @@ func TestStreamsOfWorkspaces(t *testing.T) {
 	}
 }
 
+// TestStreamsOfSites: who is limited to sites hears of nothing else, live or after
+// the fact, and not how the workspace is as a whole.
+func TestStreamsOfSites(t *testing.T) {
+	h := newHouse(t)
+	now := rimewatch.TimeOf(time.Now())
+	site, err := h.Accounts.CreateSite(t.Context(), account.Operator(h.workspace()), account.SiteRequest{Name: "Here", TimeZone: "UTC"}, now)
+	h.must(err)
+	h.must(h.create(h.workspace(), "THERE", "other"))
+	h.must(h.create(h.workspace(), "HERE", "other"))
+	h.call("PATCH", "/devices/HERE", fmt.Sprintf(`{"site_id":%d}`, site.ID))
+	_, limited, err := h.Accounts.CreateToken(t.Context(), account.Operator(h.workspace()), account.TokenRequest{Name: "t", Scopes: rimewatch.ScopesFull, Sites: rimewatch.Sites{site.ID}}, now)
+	h.must(err)
+	all := h.stream(h.token)
+	since := make(map[string]string)
+	for i, channel := range []string{"readings", "alerts", "devices"} {
+		since[channel] = fmt.Sprintf(`,"since":%q`, all.subscribe(i, channel, "")["last_event_id"])
+	}
+	few := h.stream(limited)
+	if m := few.subscribe(9, "summary", ""); m["op"] != "error" {
+		t.Errorf("summary: %v", m)
+	}
+	for i, channel := range []string{"readings", "alerts", "devices"} {
+		few.subscribe(i, channel, "")
+	}
+	happen := func() {
+		h.reading("THERE", -18)
+		h.call("PATCH", "/devices/THERE", `{"name":"there"}`)
+	}
+	happen()
+	h.incident("X") // at no site
+	h.reading("HERE", -17)
+	for range 2 { // online, and the reading
+		m := few.next()
+		if text := fmt.Sprint(m["data"]); !strings.Contains(text, "HERE") || strings.Contains(text, "THERE") {
+			t.Errorf("it hears %v", m)
+		}
+	}
+	for all.next()["event"] != "alert.opened" { // all of it is out
+	}
+	late := h.stream(limited)
+	replayed := 0
+	for i, channel := range []string{"alerts", "readings", "devices"} {
+		if m := late.subscribe(i, channel, since[channel]); m["recovered"] != true {
+			t.Errorf("%s: %v", channel, m)
+		}
+		for replayed < i { // one of readings, one of devices
+			replayed++
+			if m := late.next(); !strings.Contains(fmt.Sprint(m["data"]), "HERE") || strings.Contains(fmt.Sprint(m["data"]), "THERE") {
+				t.Errorf("it hears %v", m)
+			}
+		}
+	}
+	h.call("PATCH", "/devices/HERE", `{"name":"last"}`)
+	if m := late.next(); m["event"] != "device.updated" || !strings.Contains(fmt.Sprint(m["data"]), "last") {
+		t.Errorf("it hears %v", m)
+	}
+}
+
 // TestStreamEndsWithRights revokes what streams rest on: they are closed
 // with the code that says why.
 func TestStreamEndsWithRights(t *testing.T) {
@@ -239,7 +297,7 @@ func TestStreamEndsWithRights(t *testing.T) {
 		{"role changed", func() (*stream, func() error) {
 			in := add("bob", rimewatch.RoleViewer)
 			return asPerson(in), func() error {
-				_, err := h.Accounts.ChangeRole(t.Context(), h.owner.Principal, in.User.ID, rimewatch.RoleAdmin)
+				_, err := h.Accounts.ChangeMember(t.Context(), h.owner.Principal, in.User.ID, account.MemberPatch{Role: rimewatch.RoleAdmin})
 				return err
 			}
 		}, 4403},

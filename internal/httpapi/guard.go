@@ -49,6 +49,11 @@ func (a *API) admit(c *Call) *rimewatch.Error {
 	if e := c.route.Access.check(&c.Principal); e != nil {
 		return e
 	}
+	if !c.route.Sited && !c.route.Access.Public && !c.route.Access.Own {
+		if err := c.Principal.RequireAllSites(); err != nil {
+			return AsError(err)
+		}
+	}
 	if e := a.limit(c); e != nil {
 		return e
 	}

@@ -29,6 +29,7 @@ type Route struct {
 	ZIP          bool             // answers a ZIP alone
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
+	Sited        bool             // heeds the sites that a principal is limited to; others are refused to such a one
 	Repeats      bool             // writes more than once, and changes nothing when it is done again: see Work
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
 	Bind         binder
@@ -192,6 +193,10 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 		if e := a.admit(c); e != nil {
 			a.Fail(c, e)
 			return
+		}
+		if c.Principal.Limit != nil {
+			r = r.WithContext(store.WithSites(r.Context(), c.Principal.Sites()))
+			c.R = r
 		}
 		if !rt.Access.Public && !safeMethod(rt.Method) {
 			who, err := a.AuditActor(r.Context(), c.Principal)

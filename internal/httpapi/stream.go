@@ -117,14 +117,14 @@ func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error
 func (a *API) streamRoutes() []Route {
 	return []Route{
 		{
-			Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Real time", Summary: "Open the stream", socket: true,
+			Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Real time", Summary: "Open the stream", socket: true, Sited: true,
 			Status: http.StatusSwitchingProtocols, Also: []rimewatch.Code{rimewatch.CodeUpgradeRequired},
 			Description: "A WebSocket with the subprotocol `rimewatch.v1`. What goes over it is described by AsyncAPI in `/api/asyncapi.json`. " +
 				"Authentication: the Authorization header, a ticket, or the session cookie of one of our own pages. Each channel needs its scope.",
 			Bind: Raw[StreamInput, StreamTicket](a.stream),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/stream/tickets", ID: "create-stream-ticket", Tag: "Real time", Summary: "Get a ticket for the stream",
+			Method: http.MethodPost, Path: "/v1/stream/tickets", ID: "create-stream-ticket", Tag: "Real time", Summary: "Get a ticket for the stream", Sited: true,
 			Status:      http.StatusCreated,
 			Description: "For clients that can send neither a header nor a cookie when they open a WebSocket. Good for 30 s and for one connection, with the rights of the one who asks. Tickets that are not used yet are counted: too many of a workspace or of an address are 429.",
 			Bind:        Handle(a.createTicket),

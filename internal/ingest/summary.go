@@ -59,6 +59,25 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 	if t == nil {
 		t = &totals{}
 	}
+	return t.summary(s.clock())
+}
+
+// SummaryOf returns the health of the devices of some sites, and the alerts of these
+// devices. It looks at every device of the service.
+func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.HealthSummary {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var t totals
+	for u := range s.units.All() {
+		if u.workspaceID == workspaceID && sites.Has(u.siteID) && !u.deleted {
+			t.add(u.online, u.alerts, 1)
+			t.fleet.Replace(health.Share{}, u.share)
+		}
+	}
+	return t.summary(s.clock())
+}
+
+func (t *totals) summary(now rimewatch.Time) wire.HealthSummary {
 	return wire.HealthSummary{
 		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
 		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning, UnjudgedDevices: t.fleet.Unjudged(),
@@ -69,7 +88,7 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 			Predicted: t.fleet.Seen(rimewatch.ConditionPredicted), Offline: t.fleet.Seen(rimewatch.ConditionOffline),
 			Unjudged: t.fleet.Seen(rimewatch.ConditionUnjudged), OK: t.fleet.Seen(rimewatch.ConditionOK),
 		},
-		ComputedAt: s.clock(),
+		ComputedAt: now,
 	}
 }
 

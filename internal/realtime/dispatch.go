@@ -176,9 +176,13 @@ func (h *Hub) alertEvent(e *alertEvent) {
 		h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)
 		return
 	}
+	site := int64(0)
+	if v.Site != nil {
+		site = v.Site.ID
+	}
 	r.emit(event{
 		at: e.at, channel: alerts, severity: v.Severity, kind: v.Type,
-		device: &store.Identity{ID: v.DeviceID, WorkspaceID: v.WorkspaceID, Key: rimewatch.SerialKey(v.DeviceSerial)},
+		device: &store.Identity{ID: v.DeviceID, WorkspaceID: v.WorkspaceID, SiteID: site, Key: rimewatch.SerialKey(v.DeviceSerial)},
 	}, string(e.Kind), append(body, '}'))
 }
 

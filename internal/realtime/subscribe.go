@@ -27,6 +27,7 @@ type subscription struct {
 	id      int64
 	channel channel
 
+	within    rimewatch.Sites     // that the principal is limited to, nil = all
 	serials   map[string]struct{} // keys; nil = all
 	site      *int64
 	equipment string
@@ -45,11 +46,14 @@ func appendIDOrNull(b []byte, id *int64) []byte {
 
 // open tells whether the subscription takes everything of its channel.
 func (sub *subscription) open() bool {
-	return sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == ""
+	return sub.within == nil && sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == ""
 }
 
 // matches tells whether the subscription is for a device.
 func (sub *subscription) matches(d *store.Identity) bool {
+	if !sub.within.Has(d.SiteID) {
+		return false
+	}
 	if sub.serials != nil {
 		if _, ok := sub.serials[d.Key]; !ok {
 			return false
@@ -117,6 +121,11 @@ func (s *socket) obey(m message) error {
 	if err := s.principal.Require(channelScopes[m.channel]); err != nil {
 		return err
 	}
+	if m.channel == summary { // of the whole workspace
+		if err := s.principal.RequireAllSites(); err != nil {
+			return err
+		}
+	}
 	used, n := s.room.has(s, *m.id)
 	if used {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "There is already a subscription with this id.")
@@ -124,6 +133,7 @@ func (s *socket) obey(m message) error {
 	if n >= maxSubscriptions {
 		return rimewatch.Errorf(rimewatch.CodeRateLimited, "A stream can have at most %d subscriptions.", maxSubscriptions)
 	}
+	m.sub.within = s.principal.Sites()
 	s.room.subscribe(s, m.sub, m.since)
 	return nil
 }

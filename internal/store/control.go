@@ -201,6 +201,7 @@ type Invitation struct {
 	WorkspaceID int64
 	Email       string // lower case
 	Role        rimewatch.Role
+	Sites       rimewatch.Sites // that the membership is limited to, nil = all
 	Hash        [32]byte
 	InvitedBy   int64 // user id, 0 = command line
 	CreatedAt   rimewatch.Time
@@ -213,7 +214,7 @@ func (v *Invitation) Check() error {
 	if e := rimewatch.CheckEmail(nil, v.Email); e != nil {
 		return e
 	}
-	m := rimewatch.Member{Role: v.Role}
+	m := rimewatch.Member{Role: v.Role, Sites: v.Sites}
 	return m.Check()
 }
 

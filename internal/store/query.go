@@ -19,7 +19,8 @@ type DeviceFilter struct {
 	Status        rimewatch.Status
 	EquipmentType string
 	SiteID        int64
-	Query         string // name or serial contains, without case
+	Sites         *rimewatch.Sites // only those of these; nil = all
+	Query         string           // name or serial contains, without case
 	Judged        *Judged
 	Reported      bool           // only those with a reading
 	AttentionAt   rimewatch.Time // only those that need attention then: with an active alert, offline or not judged; 0 = all
@@ -49,6 +50,8 @@ func IdentityOf(d *rimewatch.Device) *Identity {
 }
 
 // Fleet answers questions about devices.
+//
+// Devices, Device and EachDevice heed WithSites.
 type Fleet interface {
 	// Devices lists by id, with live values as the device's offsets correct them,
 	// as do all methods that give a DeviceView. total counts all that pass the filter.
@@ -128,6 +131,7 @@ type AlertFilter struct {
 	Severity     rimewatch.Severity
 	Type         rimewatch.AlertType
 	DeviceID     int64
+	Sites        rimewatch.Sites // only of these and of their devices; nil = all
 	Acknowledged *bool
 	Since        rimewatch.Time // triggered at or after
 }
@@ -147,6 +151,8 @@ type AlertCounts struct {
 }
 
 // Alerts answers questions about alerts.
+//
+// Alerts, Alert and AlertCounts heed WithSites.
 type Alerts interface {
 	// Alerts lists newest first by (triggered_at, id). total counts all that the
 	// filter lets through; it is 0 for a page by keyset, which counts nothing.

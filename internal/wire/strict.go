@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -182,6 +183,7 @@ func (s *Scanner) str() (raw []byte, ok bool) {
 			return nil, s.fail("control character in a string")
 		case c < utf8.RuneSelf:
 			s.pos++
+			s.pos += plainRun(s.data[s.pos:])
 		default:
 			r, n := utf8.DecodeRune(s.data[s.pos:])
 			if r == utf8.RuneError && n <= 1 {
@@ -191,6 +193,22 @@ func (s *Scanner) str() (raw []byte, ok bool) {
 		}
 	}
 	return nil, s.fail("unexpected end")
+}
+
+// plainRun returns how many bytes of b, in steps of eight, are characters of a
+// string that stand for themselves: ASCII, no control characters, quotes or
+// backslashes. A long string of somebody's own costs little.
+func plainRun(b []byte) (n int) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(b); n += 8 {
+		x := binary.LittleEndian.Uint64(b[n:])
+		quote, backslash := x^(ones*'"'), x^(ones*'\\')
+		// Bytes below 0x20 and bytes of 0 after the XOR borrow into their top bits.
+		if (x|(x-ones*0x20)|(quote-ones)|(backslash-ones))&tops != 0 {
+			return n
+		}
+	}
+	return n
 }
 
 func (s *Scanner) escape() bool {

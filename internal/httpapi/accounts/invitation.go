@@ -23,16 +23,17 @@ type inviter interface {
 
 // Invitation offers the holder of an address a membership.
 type Invitation struct {
-	ID        int64          `json:"id"`
-	Email     string         `json:"email"`
-	Role      rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
-	Expired   bool           `json:"expired" doc:"Its link has stopped working; it can be renewed."`
-	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
-	ExpiresAt rimewatch.Time `json:"expires_at" nullable:"false"`
+	ID        int64           `json:"id"`
+	Email     string          `json:"email"`
+	Role      rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`
+	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" doc:"The sites that the membership is limited to: everything else of the workspace does not exist there. Absent = all."`
+	Expired   bool            `json:"expired" doc:"Its link has stopped working; it can be renewed."`
+	CreatedAt rimewatch.Time  `json:"created_at" nullable:"false"`
+	ExpiresAt rimewatch.Time  `json:"expires_at" nullable:"false"`
 }
 
 func invitationJSON(v *store.Invitation, now rimewatch.Time) Invitation {
-	return Invitation{v.ID, v.Email, v.Role, now >= v.ExpiresAt, v.CreatedAt, v.ExpiresAt}
+	return Invitation{v.ID, v.Email, v.Role, v.Sites, now >= v.ExpiresAt, v.CreatedAt, v.ExpiresAt}
 }
 
 // InvitationData is the data of answers about one invitation.
@@ -47,8 +48,9 @@ func invitationData(c *httpapi.Call, v *store.Invitation, secret string) Invitat
 
 // InviteBody says who is invited.
 type InviteBody struct {
-	Email string         `json:"email" minLength:"3" maxLength:"254"`
-	Role  rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+	Email string          `json:"email" minLength:"3" maxLength:"254"`
+	Role  rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`
+	Sites rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the membership of a viewer or technician to these sites. Default: all."`
 }
 
 // InviteInput carries the body that invites somebody.

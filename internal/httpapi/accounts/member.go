@@ -12,21 +12,22 @@ import (
 
 type memberAdmin interface {
 	Members(ctx context.Context, p account.Principal) ([]store.MemberView, error)
-	ChangeRole(ctx context.Context, p account.Principal, userID int64, role rimewatch.Role) (store.MemberView, error)
+	ChangeMember(ctx context.Context, p account.Principal, userID int64, patch account.MemberPatch) (store.MemberView, error)
 	RemoveMember(ctx context.Context, p account.Principal, userID int64, now rimewatch.Time) error
 }
 
 // Member is a person's place in a workspace.
 type Member struct {
-	UserID    int64          `json:"user_id"`
-	Email     string         `json:"email"`
-	Name      string         `json:"name"`
-	Role      rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
-	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
+	UserID    int64           `json:"user_id"`
+	Email     string          `json:"email"`
+	Name      string          `json:"name"`
+	Role      rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`
+	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" doc:"The sites that the member is limited to: everything else of the workspace does not exist there. Absent = all."`
+	CreatedAt rimewatch.Time  `json:"created_at" nullable:"false"`
 }
 
 func memberJSON(m *store.MemberView) Member {
-	return Member{m.UserID, m.Email, m.Name, m.Role, m.CreatedAt}
+	return Member{m.UserID, m.Email, m.Name, m.Role, m.Sites, m.CreatedAt}
 }
 
 // MemberList are the members of a workspace, and those who are invited to it.
@@ -62,7 +63,9 @@ type MemberData struct {
 
 // MemberUpdate is the body that changes a member.
 type MemberUpdate struct {
-	Role rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
+	Role     rimewatch.Role  `json:"role,omitempty" enum:"viewer,technician,admin,owner"`
+	SiteIDs  rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits a viewer or technician to these sites."`
+	AllSites bool            `json:"all_sites,omitempty" doc:"Ends the limit."`
 }
 
 // MemberUpdateInput carries the body that changes a member.
@@ -71,12 +74,15 @@ type MemberUpdateInput struct {
 	Body MemberUpdate
 }
 
-func (a people) changeRole(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
+func (a people) changeMember(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return MemberData{}, err
 	}
-	m, err := a.service.ChangeRole(ctx, httpapi.CallOf(ctx).Principal, id, in.Body.Role)
+	if in.Body.SiteIDs != nil && in.Body.AllSites {
+		return MemberData{}, rimewatch.Invalid("all_sites", "must not be sent with site_ids")
+	}
+	m, err := a.service.ChangeMember(ctx, httpapi.CallOf(ctx).Principal, id, account.MemberPatch{Role: in.Body.Role, Sites: in.Body.SiteIDs, AllSites: in.Body.AllSites})
 	if err != nil {
 		return MemberData{}, err
 	}
@@ -103,11 +109,11 @@ func (a people) memberRoutes() []httpapi.Route {
 			Also:        conflict, Bind: httpapi.Handle(a.invite),
 		},
 		{
-			Method: http.MethodPatch, Path: "/v1/members/{id}", ID: "update-member", Tag: "Workspace", Summary: "Change a member's role", Access: admin, Body: httpapi.JSONBody,
-			Description: "The id is the user's. The last owner stays one.", Also: conflict, Bind: httpapi.Handle(a.changeRole),
+			Method: http.MethodPatch, Path: "/v1/members/{id}", ID: "update-member", Tag: "Workspace", Summary: "Change a member's role or sites", Access: admin, Body: httpapi.JSONBody,
+			Description: "The id is the user's. The last owner stays one. Who becomes admin or owner is limited to sites no more. Streams of the member end.", Also: conflict, Bind: httpapi.Handle(a.changeMember),
 		},
 		{
-			Method: http.MethodDelete, Path: "/v1/members/{id}", ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Person(rimewatch.RoleViewer),
+			Method: http.MethodDelete, Path: "/v1/members/{id}", Sited: true, ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Person(rimewatch.RoleViewer),
 			Description: "The id is the user's. Removing someone else requires the role admin. The last owner cannot leave. Tokens and invitations created by the member end too.",
 			Also:        conflict, Bind: httpapi.Handle(a.removeMember),
 		},

@@ -19,18 +19,19 @@ type tokenAdmin interface {
 
 // Token is an API token as it is listed.
 type Token struct {
-	ID         int64          `json:"id"`
-	Name       string         `json:"name"`
-	Prefix     string         `json:"prefix" doc:"How the token begins, to recognise it by."`
-	Scopes     []string       `json:"scopes"`
-	CreatedBy  *string        `json:"created_by" doc:"null for the command line."`
-	CreatedAt  rimewatch.Time `json:"created_at" nullable:"false"`
-	LastUsedAt rimewatch.Time `json:"last_used_at" doc:"To the minute; null = never."`
-	ExpiresAt  rimewatch.Time `json:"expires_at" doc:"null = never."`
+	ID         int64           `json:"id"`
+	Name       string          `json:"name"`
+	Prefix     string          `json:"prefix" doc:"How the token begins, to recognise it by."`
+	Scopes     []string        `json:"scopes"`
+	SiteIDs    rimewatch.Sites `json:"site_ids,omitempty" doc:"The sites that the token is limited to: everything else of the workspace does not exist there. Absent = all."`
+	CreatedBy  *string         `json:"created_by" doc:"null for the command line."`
+	CreatedAt  rimewatch.Time  `json:"created_at" nullable:"false"`
+	LastUsedAt rimewatch.Time  `json:"last_used_at" doc:"To the minute; null = never."`
+	ExpiresAt  rimewatch.Time  `json:"expires_at" doc:"null = never."`
 }
 
 func tokenJSON(t *rimewatch.Token, maker string) Token {
-	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), wire.OrNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
+	return Token{t.ID, t.Name, t.Prefix, t.Scopes.Names(), t.Sites, wire.OrNull(maker), t.CreatedAt, t.LastUsedAt, t.ExpiresAt}
 }
 
 // TokenList are the tokens of a workspace.
@@ -55,6 +56,7 @@ type TokenCreate struct {
 	Name      string          `json:"name" minLength:"1" maxLength:"200"`
 	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets full, ingest and read. Default: full." enum:"full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write"`
 	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
+	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the token to these sites. Default: all."`
 }
 
 // TokenCreateInput carries the body that makes a token.
@@ -70,7 +72,7 @@ type NewToken struct {
 
 func (a people) createToken(ctx context.Context, in *TokenCreateInput) (NewToken, error) {
 	c := httpapi.CallOf(ctx)
-	r := account.TokenRequest{Name: in.Body.Name}
+	r := account.TokenRequest{Name: in.Body.Name, Sites: in.Body.SiteIDs}
 	if in.Body.Scopes != nil {
 		var err error
 		if r.Scopes, err = rimewatch.ParseScopes(in.Body.Scopes); err != nil {

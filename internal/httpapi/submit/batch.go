@@ -108,14 +108,15 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	sent.Arrived(bc.now)
 	b.ignore(sent)
 	if e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays); e != nil {
-		bc.heard(bc.Fleet.Identify(bc.workspaceID, sent.Serial), sent.At, bc.now)
+		who, _ := bc.identify(bc.principal, sent.Serial)
+		bc.heard(who, sent.At, bc.now)
 		return e
 	}
 	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
 	if !bytes.Equal(sent.Serial, b.lastSerial) {
-		who := bc.Fleet.Identify(bc.workspaceID, sent.Serial)
+		who, outside := bc.identify(bc.principal, sent.Serial)
 		switch {
-		case who == nil && !bc.settings.AutoRegister:
+		case who == nil && (outside || !bc.settings.AutoRegister):
 			return errUnknownDevice()
 		case who == nil:
 			b.pending = append(b.pending, pendingItem{in, place, string(sent.Serial)})

@@ -29,7 +29,7 @@ func (g *Readings) singleOnce(w http.ResponseWriter, r *http.Request, p *account
 				return 0, nil, e
 			}
 			serial := string(s.sent.Serial)
-			if who := g.Fleet.Identify(p.WorkspaceID, s.sent.Serial); who != nil {
+			if who, _ := g.identify(p, s.sent.Serial); who != nil {
 				serial = who.Serial // as registered
 			}
 			return http.StatusCreated, appendStored(nil, deviceID, serial, &stored, false, s.sent.Ignored), nil

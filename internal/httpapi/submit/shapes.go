@@ -87,13 +87,13 @@ func (g *Readings) routes() []httpapi.Route {
 	write := httpapi.Scope(rimewatch.ScopeReadingsWrite)
 	return []httpapi.Route{
 		{
-			Method: http.MethodPost, Path: singlePath, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: singlePath, Sited: true, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
 			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
 				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
 			Status: http.StatusCreated, OrOK: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, Bind: httpapi.Raw[ReadingInput, StoredReading](describedOnly), Direct: g.serveSingle,
 		},
 		{
-			Method: http.MethodPost, Path: batchPath, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,
+			Method: http.MethodPost, Path: batchPath, Sited: true, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,
 			Body: httpapi.BodyRule{Types: []string{httpapi.TypeJSON, httpapi.TypeNDJSON}, Stream: true},
 			Description: "Up to 10,000 readings as `{\"readings\":[…]}` or as NDJSON, one a line; gzip and zstd are understood. Good items are stored even when others are bad. " +
 				"A bad NDJSON line rejects that item, a malformed JSON document is refused whole.",

@@ -94,13 +94,13 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
-	who := g.Fleet.Identify(p.WorkspaceID, s.sent.Serial)
+	who, outside := g.identify(p, s.sent.Serial)
 	g.heard(who, s.sent.At, now)
 	if e := g.outsideWindow(s.sent.At, now, settings.RawDays); e != nil {
 		return 0, e
 	}
 	if who == nil {
-		if !settings.AutoRegister {
+		if !settings.AutoRegister || outside {
 			return 0, errUnknownDevice()
 		}
 		if who, failed = g.autoRegister(ctx, p, now, string(s.sent.Serial)); failed != nil {
@@ -124,6 +124,16 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 			BatteryPct: s.sent.BatteryPct, RSSI: s.sent.RSSI, FirmwareVersion: s.sent.Firmware})
 	}
 	return status, err
+}
+
+// identify finds a device that p may write to. outside says that p may register
+// none: it is limited to sites.
+func (g *Readings) identify(p *account.Principal, serial []byte) (who *store.Identity, outside bool) {
+	who = g.Fleet.Identify(p.WorkspaceID, serial)
+	if p.Limit != nil && who != nil && !p.Limit.Has(who.SiteID) {
+		who = nil
+	}
+	return who, p.Limit != nil
 }
 
 func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {

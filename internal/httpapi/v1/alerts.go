@@ -230,7 +230,14 @@ func (a alerts) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCou
 }
 
 func (a alerts) healthSummary(ctx context.Context, _ *httpapi.NoInput) (wire.HealthSummary, error) {
-	return a.cfg.Health.Summary(httpapi.CallOf(ctx).Workspace()), nil
+	p := httpapi.CallOf(ctx).Principal
+	if p.Limit == nil {
+		return a.cfg.Health.Summary(p.WorkspaceID), nil
+	}
+	s := a.cfg.Health.SummaryOf(p.WorkspaceID, p.Sites())
+	n, err := a.cfg.Alerts.AlertCounts(ctx, p.WorkspaceID, 0) // of the sites themselves, too
+	s.ActiveAlerts, s.CriticalAlerts, s.WarningAlerts = n.ActiveCritical+n.ActiveWarning, n.ActiveCritical, n.ActiveWarning
+	return s, err
 }
 
 func (a alerts) alertRoutes() []httpapi.Route {
@@ -238,35 +245,35 @@ func (a alerts) alertRoutes() []httpapi.Route {
 	gone := []rimewatch.Code{rimewatch.CodeAlertNotActive}
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/alerts", ID: "list-alerts", Tag: "Alerts", Summary: "List alerts", Access: read, Paged: true,
+			Method: http.MethodGet, Path: "/v1/alerts", Sited: true, ID: "list-alerts", Tag: "Alerts", Summary: "List alerts", Access: read, Paged: true,
 			Description: "Newest first by triggered_at, then id. Only active ones, unless `status` is given.", Bind: httpapi.Handle(a.listAlerts),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/alerts/counts", ID: "count-alerts", Tag: "Alerts", Summary: "Count alerts by status and severity", Access: read,
+			Method: http.MethodGet, Path: "/v1/alerts/counts", Sited: true, ID: "count-alerts", Tag: "Alerts", Summary: "Count alerts by status and severity", Access: read,
 			Description: "All retained alerts, active and resolved.", Bind: httpapi.Handle(a.countAlerts),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/alerts/{id}", ID: "get-alert", Tag: "Alerts", Summary: "Get an alert", Access: read, Bind: httpapi.Handle(a.getAlert),
+			Method: http.MethodGet, Path: "/v1/alerts/{id}", Sited: true, ID: "get-alert", Tag: "Alerts", Summary: "Get an alert", Access: read, Bind: httpapi.Handle(a.getAlert),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", ID: "acknowledge-alert", Tag: "Alerts", Summary: "Acknowledge an alert", Access: write,
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", Sited: true, ID: "acknowledge-alert", Tag: "Alerts", Summary: "Acknowledge an alert", Access: write,
 			Body: httpapi.OptionalJSONBody, Also: gone, Description: "Says that someone is dealing with it. The alert stays active.", Bind: httpapi.Handle(a.acknowledgeAlert),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/alerts/{id}/resolve", ID: "resolve-alert", Tag: "Alerts", Summary: "Resolve an alert", Access: write,
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/resolve", Sited: true, ID: "resolve-alert", Tag: "Alerts", Summary: "Resolve an alert", Access: write,
 			Body: httpapi.OptionalJSONBody, Also: gone,
 			Description: "When the condition still holds, a new alert opens: after 30 minutes for a warning, 5 minutes for a critical one.", Bind: httpapi.Handle(a.resolveAlert),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/alerts/{id}/timeline", ID: "get-alert-timeline", Tag: "Alerts", Summary: "Get all that happened to an alert", Access: read,
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/timeline", Sited: true, ID: "get-alert-timeline", Tag: "Alerts", Summary: "Get all that happened to an alert", Access: read,
 			Description: "Oldest first.", Bind: httpapi.Handle(a.alertTimeline),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/alerts/{id}/notes", ID: "note-alert", Tag: "Alerts", Summary: "Write a note about an alert", Access: write,
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/notes", Sited: true, ID: "note-alert", Tag: "Alerts", Summary: "Write a note about an alert", Access: write,
 			Body: httpapi.JSONBody, Description: "The note is added to the timeline, also of a resolved alert. An active alert is shown with its newest note.", Bind: httpapi.Handle(a.noteAlert),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/devices/health/summary", ID: "health-summary", Tag: "Health", Summary: "Get the health of all devices",
+			Method: http.MethodGet, Path: "/v1/devices/health/summary", Sited: true, ID: "health-summary", Tag: "Health", Summary: "Get the health of all devices",
 			Access: httpapi.Scope(rimewatch.ScopeDevicesRead), Bind: httpapi.Handle(a.healthSummary),
 		},
 	}

@@ -42,6 +42,8 @@ type Writer interface {
 // Health answers questions about the health of a fleet and its devices.
 type Health interface {
 	Summary(workspaceID int64) wire.HealthSummary
+	// SummaryOf is Summary of the devices of some sites.
+	SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.HealthSummary
 	// DeviceHealth returns a score of 0–100 and what takes points from it.
 	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
 	// DeviceCompliance returns the device's last 24 h.
@@ -151,6 +153,7 @@ func New(cfg Config) (*Resources, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Writer = sitedWriter{cfg.Writer, cfg.Fleet}
 	return &Resources{core{
 		cfg:       cfg,
 		cursors:   httpapi.CursorCodec{Key: cfg.CursorKey},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/phrase"
@@ -278,12 +277,12 @@ func (a devices) workspaceOf(ctx context.Context) (rimewatch.Workspace, error) {
 	return a.Settings.Get(ctx, c.Workspace(), a.Now())
 }
 
-// checkSite tells whether the site that a body names exists.
-func (a devices) checkSite(ctx context.Context, workspaceID int64, id *int64) error {
+// checkSite reports whether the site that a body names exists.
+func (a devices) checkSite(ctx context.Context, id *int64) error {
 	if id == nil {
 		return nil
 	}
-	_, err := a.cfg.Accounts.Site(ctx, account.Operator(workspaceID), *id)
+	_, err := a.site(ctx, *id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return rimewatch.Invalid("site_id", "is not known")
 	}
@@ -301,7 +300,7 @@ func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (Devic
 	if !rimewatch.ValidSerial(body.Serial) {
 		return DeviceData{}, rimewatch.Invalid("serial", "must not be . or ..")
 	}
-	if err := a.checkSite(ctx, c.Workspace(), body.SiteID.value); err != nil {
+	if err := a.checkSite(ctx, body.SiteID.value); err != nil {
 		return DeviceData{}, err
 	}
 	d := rimewatch.Device{WorkspaceID: c.Workspace(), Serial: body.Serial, Name: body.Serial, EquipmentType: rimewatch.OtherEquipment}
@@ -332,7 +331,7 @@ func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (Devic
 		return DeviceData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	if err := a.checkSite(ctx, c.Workspace(), in.Body.SiteID.value); err != nil {
+	if err := a.checkSite(ctx, in.Body.SiteID.value); err != nil {
 		return DeviceData{}, err
 	}
 	w, err := a.workspaceOf(ctx)
@@ -362,33 +361,33 @@ func (a devices) deviceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/devices", ID: "list-devices", Tag: "Devices", Summary: "List devices", Access: read, Paged: true,
+			Method: http.MethodGet, Path: "/v1/devices", Sited: true, ID: "list-devices", Tag: "Devices", Summary: "List devices", Access: read, Paged: true,
 			Description: "In the order of their ids.", Bind: httpapi.Handle(a.listDevices),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/devices", ID: "create-device", Tag: "Devices", Summary: "Register a device", Access: write, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/devices", Sited: true, ID: "create-device", Tag: "Devices", Summary: "Register a device", Access: write, Body: httpapi.JSONBody,
 			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeSerialTaken}, Bind: httpapi.Handle(a.createDevice),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/devices/{serial}", ID: "get-device", Tag: "Devices", Summary: "Get a device", Access: read,
+			Method: http.MethodGet, Path: "/v1/devices/{serial}", Sited: true, ID: "get-device", Tag: "Devices", Summary: "Get a device", Access: read,
 			Bind: httpapi.Handle(a.getDevice),
 		},
 		{
-			Method: http.MethodPatch, Path: "/v1/devices/{serial}", ID: "update-device", Tag: "Devices", Summary: "Change a device", Access: write, Body: httpapi.JSONBody,
+			Method: http.MethodPatch, Path: "/v1/devices/{serial}", Sited: true, ID: "update-device", Tag: "Devices", Summary: "Change a device", Access: write, Body: httpapi.JSONBody,
 			Bind: httpapi.Handle(a.updateDevice),
 		},
 		{
-			Method: http.MethodDelete, Path: "/v1/devices/{serial}", ID: "delete-device", Tag: "Devices", Summary: "Delete a device", Access: write,
+			Method: http.MethodDelete, Path: "/v1/devices/{serial}", Sited: true, ID: "delete-device", Tag: "Devices", Summary: "Delete a device", Access: write,
 			Description: "Its history and alerts are kept, its active alerts resolve as superseded. The serial may be registered again.",
 			Bind:        httpapi.Handle(a.deleteDevice),
 		},
 		{
-			Method: http.MethodPatch, Path: "/v1/devices/{serial}/heartbeat", ID: "heartbeat", Tag: "Devices", Summary: "Report that a device is alive",
+			Method: http.MethodPatch, Path: "/v1/devices/{serial}/heartbeat", Sited: true, ID: "heartbeat", Tag: "Devices", Summary: "Report that a device is alive",
 			Description: "The body is optional, and so is each of its fields. `status: \"offline\"` announces a planned shutdown: the device is offline at once, and no alert opens.",
 			Access:      httpapi.Scope(rimewatch.ScopeReadingsWrite), Body: httpapi.OptionalJSONBody, PerDevice: true, Bind: httpapi.Handle(a.heartbeat),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/equipment-types", ID: "list-equipment-types", Tag: "Devices", Summary: "List equipment types", Access: read,
+			Method: http.MethodGet, Path: "/v1/equipment-types", Sited: true, ID: "list-equipment-types", Tag: "Devices", Summary: "List equipment types", Access: read,
 			Description: "The types that the service knows, with the limits that hold unless a device has its own. The set is open: devices may name others.",
 			Bind:        httpapi.Handle(a.listEquipmentTypes),
 		},

@@ -88,13 +88,13 @@ func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData
 func (a devices) predictionRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/devices/{serial}/prediction", ID: "get-prediction", Tag: "Devices", Summary: "Get what is predicted for a device",
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/prediction", Sited: true, ID: "get-prediction", Tag: "Devices", Summary: "Get what is predicted for a device",
 			Access:      httpapi.Scope(rimewatch.ScopeDevicesRead),
 			Description: "How well the unit is known, how far it is from its own baselines, which faults match, and what would change the verdict. While the unit is not yet known, `state` is `learning`.",
 			Bind:        httpapi.Handle(a.devicePrediction),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", Sited: true, ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
 			Description: "Says whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
 			Bind:        httpapi.Handle(a.giveFeedback),

@@ -112,12 +112,12 @@ func (a readings) readingRoutes() []httpapi.Route {
 	read := httpapi.Scope(rimewatch.ScopeReadingsRead)
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/readings/latest", ID: "latest-readings", Tag: "Readings", Summary: "Get the latest readings of all devices", Access: read, Paged: true,
+			Method: http.MethodGet, Path: "/v1/readings/latest", Sited: true, ID: "latest-readings", Tag: "Readings", Summary: "Get the latest readings of all devices", Access: read, Paged: true,
 			Description: "The newest reading by recorded_at of each device, ordered by device id; devices without readings are left out. All devices, streamed, unless a paging parameter is given.",
 			Bind:        httpapi.Raw[LatestInput, LatestReadings](a.latestReadings),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/devices/{serial}/readings", ID: "device-readings", Tag: "Readings", Summary: "Get the history of a device", Access: read, Paged: true, CSV: true,
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/readings", Sited: true, ID: "device-readings", Tag: "Readings", Summary: "Get the history of a device", Access: read, Paged: true, CSV: true,
 			Description: "Readings in [from, to), or aggregates of them in steps aligned to UTC. Gaps are gaps: nothing is interpolated. With `Accept: text/csv` all rows of the span as CSV.",
 			Bind:        httpapi.Raw[HistoryInput, HistoryData](a.deviceReadings),
 		},

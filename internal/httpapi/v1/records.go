@@ -106,7 +106,7 @@ func (a records) excursions(ctx context.Context, workspaceID, deviceID int64, fr
 	if len(list) > maxExcursions {
 		return nil, rimewatch.Invalid("from", "there are more than %d excursions, choose a shorter span of time or one device", maxExcursions)
 	}
-	return list, nil
+	return a.withinSites(ctx, list), nil
 }
 
 // spanOf reads a span of time, checked before for its form.
@@ -229,6 +229,9 @@ func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActio
 		return CorrectiveActionData{}, err
 	}
 	x.AlertID = id
+	if _, err := a.cfg.Alerts.Alert(ctx, c.Workspace(), id); err != nil {
+		return CorrectiveActionData{}, err
+	}
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
@@ -258,27 +261,27 @@ func (a records) recordRoutes() []httpapi.Route {
 	alerts, devices := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeDevicesRead)
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/excursions", ID: "list-excursions", Tag: "Records", Summary: "List excursions", Access: devices,
+			Method: http.MethodGet, Path: "/v1/excursions", Sited: true, ID: "list-excursions", Tag: "Records", Summary: "List excursions", Access: devices,
 			Description: "Periods in which a product zone was out of its limits for longer than the alarm delay, oldest first, ongoing ones last. They are kept as long as hourly aggregates.",
 			Bind:        httpapi.Handle(a.listExcursions),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/alerts/{id}/corrective-action", ID: "record-corrective-action", Tag: "Records", Summary: "Record what was done about an alert",
+			Method: http.MethodPost, Path: "/v1/alerts/{id}/corrective-action", Sited: true, ID: "record-corrective-action", Tag: "Records", Summary: "Record what was done about an alert",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
 			Description: "Records cannot be changed, and can also be added to resolved alerts. An action must be verified by someone other than the person who performed it.", Bind: httpapi.Handle(a.recordCorrectiveAction),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/alerts/{id}/corrective-actions", ID: "list-corrective-actions", Tag: "Records", Summary: "List what was done about an alert",
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/corrective-actions", Sited: true, ID: "list-corrective-actions", Tag: "Records", Summary: "List what was done about an alert",
 			Access: alerts, Description: "By when they were performed.", Bind: httpapi.Handle(a.listCorrectiveActions),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",
+			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", Sited: true, ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",
 			Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict},
 			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until another calibration of the probe brings another one; readings from before, and what is stored, stay as they are.",
 			Bind:        httpapi.Handle(a.recordCalibration),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/devices/{serial}/calibrations", ID: "list-calibrations", Tag: "Records", Summary: "List the calibrations of a device",
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/calibrations", Sited: true, ID: "list-calibrations", Tag: "Records", Summary: "List the calibrations of a device",
 			Access: devices, Description: "By when they were performed, newest first.", Bind: httpapi.Handle(a.listCalibrations),
 		},
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -195,7 +194,7 @@ func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
 	ctx := c.R.Context()
 	site := c.Number("site_id", 0, wire.MaxCount)
 	if site != 0 {
-		s, err := a.cfg.Accounts.Site(ctx, account.Operator(c.Workspace()), site)
+		s, err := a.site(ctx, site)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			return rimewatch.Invalid("site_id", "is not known")
 		}
@@ -371,7 +370,7 @@ func (a records) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []Corr
 
 func (a records) reportRoutes() []httpapi.Route {
 	return append(a.reportJobRoutes(), httpapi.Route{
-		Method: http.MethodGet, Path: "/v1/reports/temperature-log", ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
+		Method: http.MethodGet, Path: "/v1/reports/temperature-log", Sited: true, ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
 		Description: "For each device and day of the site's time zone the lowest, mean and highest product temperature, the time out of range and the coverage; excursions with their cause and corrective actions; calibrations. " +
 			"As JSON, as CSV (a row for each device, day, excursion, corrective action and calibration), or as a PDF to print and sign. At most 400 days, 500 devices, and 20,000 days of all devices together. " +

@@ -222,7 +222,7 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	admin := httpapi.Person(rimewatch.RoleAdmin)
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/workspace", ID: "get-workspace", Tag: "Workspace", Summary: "Get the workspace", Access: httpapi.Person(rimewatch.RoleViewer), Bind: httpapi.Handle(a.getWorkspace)},
+		{Method: http.MethodGet, Path: "/v1/workspace", Sited: true, ID: "get-workspace", Tag: "Workspace", Summary: "Get the workspace", Access: httpapi.Person(rimewatch.RoleViewer), Bind: httpapi.Handle(a.getWorkspace)},
 		{
 			Method: http.MethodPatch, Path: "/v1/workspace", ID: "update-workspace", Tag: "Workspace", Summary: "Change the settings of the workspace", Access: admin, Body: httpapi.JSONBody,
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Bind: httpapi.Handle(a.updateWorkspace),
@@ -237,9 +237,9 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/v1/workspace/keep", ID: "keep-workspace", Tag: "Workspace", Summary: "Keep a deleted workspace", Access: httpapi.Person(rimewatch.RoleOwner),
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
-		{Method: http.MethodGet, Path: "/v1/sites", ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
+		{Method: http.MethodGet, Path: "/v1/sites", Sited: true, ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
 		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Make a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Bind: httpapi.Handle(a.createSite)},
-		{Method: http.MethodGet, Path: "/v1/sites/{id}", ID: "get-site", Tag: "Workspace", Summary: "Get a site", Access: read, Bind: httpapi.Handle(a.getSite)},
+		{Method: http.MethodGet, Path: "/v1/sites/{id}", Sited: true, ID: "get-site", Tag: "Workspace", Summary: "Get a site", Access: read, Bind: httpapi.Handle(a.getSite)},
 		{Method: http.MethodPatch, Path: "/v1/sites/{id}", ID: "update-site", Tag: "Workspace", Summary: "Change a site", Access: write, Body: httpapi.JSONBody, Bind: httpapi.Handle(a.updateSite)},
 		{
 			Method: http.MethodDelete, Path: "/v1/sites/{id}", ID: "delete-site", Tag: "Workspace", Summary: "Delete a site", Access: write,

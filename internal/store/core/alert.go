@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
 // activeAlert is an active alert in memory, with what is newer than its row.
@@ -42,7 +43,7 @@ func counterOf(c *store.AlertCounts, status rimewatch.AlertStatus, severity rime
 // loadAlerts counts the retained alerts and remembers the active ones.
 func (s *Core) loadAlerts(ctx context.Context) error {
 	s.counts = make(alertCounts)
-	if err := s.CountAlerts(ctx, 0, 0, s.counts.add); err != nil {
+	if err := s.CountAlerts(ctx, 0, nil, 0, s.counts.add); err != nil {
 		return err
 	}
 	return s.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
@@ -116,6 +117,9 @@ func (s *Core) complete(list []rimewatch.AlertView) {
 
 // Alerts implements store.Alerts.
 func (s *Core) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error) {
+	if s := store.SitesOf(ctx); s != nil {
+		f.Sites = s
+	}
 	known, counted := 0, true // a page by keyset costs what it shows
 	if p.BeforeAt == 0 {
 		known, counted = s.countedTotal(workspaceID, &f)
@@ -129,7 +133,7 @@ func (s *Core) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilte
 
 // countedTotal answers from the counters what they can.
 func (s *Core) countedTotal(workspaceID int64, f *store.AlertFilter) (int, bool) {
-	if f.Type != "" || f.DeviceID != 0 || f.Acknowledged != nil || f.Since != 0 {
+	if f.Type != "" || f.DeviceID != 0 || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false
 	}
 	s.mu.RLock()
@@ -170,7 +174,19 @@ func (s *Core) Alert(ctx context.Context, workspaceID, id int64) (rimewatch.Aler
 	if err != nil {
 		return rimewatch.AlertView{}, err
 	}
-	return s.ViewAlert(ctx, &a)
+	v, err := s.ViewAlert(ctx, &a)
+	if err == nil && !store.SitesOf(ctx).Has(siteOf(&v)) {
+		return rimewatch.AlertView{}, tables.ErrAlert()
+	}
+	return v, err
+}
+
+// siteOf returns the site that an alert or its device belongs to, 0 = none.
+func siteOf(v *rimewatch.AlertView) int64 {
+	if v.Site == nil {
+		return 0
+	}
+	return v.Site.ID
 }
 
 // ViewAlert implements store.Alerts.
@@ -183,7 +199,8 @@ func (s *Core) ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.Ale
 // AlertCounts implements store.Alerts.
 func (s *Core) AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error) {
 	var c store.AlertCounts
-	if since == 0 {
+	sites := store.SitesOf(ctx)
+	if since == 0 && sites == nil {
 		s.mu.RLock()
 		defer s.mu.RUnlock()
 		if known := s.counts[workspaceID]; known != nil {
@@ -191,7 +208,7 @@ func (s *Core) AlertCounts(ctx context.Context, workspaceID int64, since rimewat
 		}
 		return c, nil
 	}
-	err := s.CountAlerts(ctx, workspaceID, since, func(_ int64, status rimewatch.AlertStatus, severity rimewatch.Severity, n int) {
+	err := s.CountAlerts(ctx, workspaceID, sites, since, func(_ int64, status rimewatch.AlertStatus, severity rimewatch.Severity, n int) {
 		*counterOf(&c, status, severity) += n
 	})
 	return c, err

@@ -212,12 +212,12 @@ func lowerByte(c byte) byte {
 }
 
 // Device implements store.Fleet.
-func (s *Core) Device(_ context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
+func (s *Core) Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
 	var v rimewatch.DeviceView
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := s.fleet.find(workspaceID, rimewatch.SerialKey(serial))
-	if d == nil {
+	if d == nil || !store.SitesOf(ctx).Has(d.row.SiteID) {
 		return v, errDevice()
 	}
 	s.fleet.view(d, &v)
@@ -277,6 +277,7 @@ const eachSlice = 256
 
 // EachDevice implements store.Fleet.
 func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
+	sites := store.SitesOf(ctx)
 	views := make([]rimewatch.DeviceView, 0, eachSlice)
 	after := int64(0)
 	for {
@@ -285,7 +286,7 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 		if r := s.fleet.workspaces[workspaceID]; r != nil {
 			for _, d := range r.list[searchAfter(r.list, after):] {
 				after = d.row.ID
-				if d.live.Latest.At == 0 {
+				if d.live.Latest.At == 0 || !sites.Has(d.row.SiteID) {
 					continue
 				}
 				views = views[:len(views)+1]

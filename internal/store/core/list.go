@@ -129,6 +129,9 @@ type search struct {
 // Devices implements store.Fleet. Under one hold of the lock it looks at a few
 // thousand devices: what changes meanwhile is seen or not.
 func (s *Core) Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error) {
+	if s := store.SitesOf(ctx); s != nil {
+		f.Sites = &s
+	}
 	if (f == store.DeviceFilter{}) {
 		s.mu.RLock()
 		defer s.mu.RUnlock()
@@ -231,7 +234,7 @@ func (x *search) look(sh *sheet, t *sheetTexts, devices []*device, k int) {
 
 // passes applies the filters that need the device itself.
 func (x *search) passes(d *device) bool {
-	if x.EquipmentType != "" && d.row.EquipmentType != x.EquipmentType || x.SiteID != 0 && d.row.SiteID != x.SiteID {
+	if x.EquipmentType != "" && d.row.EquipmentType != x.EquipmentType || x.SiteID != 0 && d.row.SiteID != x.SiteID || x.Sites != nil && !x.Sites.Has(d.row.SiteID) {
 		return false
 	}
 	if x.Judged != nil && x.judged(d, x.Judged.At) != x.Judged.Is {

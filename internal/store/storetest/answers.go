@@ -9,7 +9,7 @@ import (
 
 // answers: what is known of a request with a key becomes durable with what the
 // request writes, or not at all.
-func (f *fixture) answers() {
+func answers(f *fixture) {
 	a := f.addDevice("A")
 	other := f.newWorkspace("Other")
 	answer := func(caller int64, key string) *store.Answer {

@@ -68,7 +68,8 @@ func Readings(t *testing.T, e Engine) {
 		{"explained", (*fixture).explained},
 		{"site alerts", (*fixture).siteAlerts},
 		{"deliveries", (*fixture).deliveries},
-		{"answers to requests with a key", (*fixture).answers},
+		{"answers to requests with a key", answers},
+		{"within sites", withinSites},
 		{"erased workspace", (*fixture).erased},
 		{"random workload", (*fixture).randomWorkload},
 	})

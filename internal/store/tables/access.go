@@ -118,13 +118,13 @@ func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 
 func errToken() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.") }
 
-const tokenColumns = "t.id, t.workspace_id, t.name, t.prefix, t.hash, t.scopes, t.created_by, t.created_at, t.expires_at, t.revoked_at, t.last_used_at"
+const tokenColumns = "t.id, t.workspace_id, t.name, t.prefix, t.hash, t.scopes, t.created_by, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.sites"
 
 func scanToken(row Row) rimewatch.Token {
 	t := rimewatch.Token{
 		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), Prefix: row.ColumnText(3),
 		Scopes: rimewatch.Scopes(row.ColumnInt64(5)), CreatedBy: row.ColumnInt64(6), CreatedAt: columnTime(row, 7),
-		ExpiresAt: columnTime(row, 8), RevokedAt: columnTime(row, 9), LastUsedAt: columnTime(row, 10),
+		ExpiresAt: columnTime(row, 8), RevokedAt: columnTime(row, 9), LastUsedAt: columnTime(row, 10), Sites: rimewatch.ParseSites(row.ColumnText(11)),
 	}
 	row.ColumnBytes(4, t.Hash[:])
 	return t
@@ -137,14 +137,17 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
 		t.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already."),
-			`INSERT INTO token (workspace_id, name, prefix, hash, scopes, created_by, created_at, expires_at, revoked_at, last_used_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			t.WorkspaceID, t.Name, t.Prefix, t.Hash[:], int64(t.Scopes), t.CreatedBy, int64(t.CreatedAt), int64(t.ExpiresAt), int64(t.RevokedAt), int64(t.LastUsedAt))
+			`INSERT INTO token (workspace_id, name, prefix, hash, scopes, sites, created_by, created_at, expires_at, revoked_at, last_used_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			t.WorkspaceID, t.Name, t.Prefix, t.Hash[:], int64(t.Scopes), t.Sites.Text(), t.CreatedBy, int64(t.CreatedAt), int64(t.ExpiresAt), int64(t.RevokedAt), int64(t.LastUsedAt))
 		if err != nil {
 			return err
 		}
-		return a.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID),
-			store.Fields{"name": t.Name, "scopes": t.Scopes.Names(), "expires_at": t.ExpiresAt})
+		detail := store.Fields{"name": t.Name, "scopes": t.Scopes.Names(), "expires_at": t.ExpiresAt}
+		if t.Sites != nil {
+			detail["site_ids"] = t.Sites
+		}
+		return a.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID), detail)
 	})
 }
 
@@ -162,7 +165,7 @@ func (a Access) Tokens(ctx context.Context, workspaceID int64) (list []store.Tok
 	err = a.read(ctx, func(conn Conn) error {
 		return each(conn, "SELECT "+tokenColumns+`, coalesce(nullif(u.name, ''), u.email, '')
 			FROM token t LEFT JOIN person u ON u.id = t.created_by WHERE t.workspace_id = ? ORDER BY t.id`, func(row Row) {
-			list = append(list, store.TokenView{Token: scanToken(row), CreatedByName: row.ColumnText(11)})
+			list = append(list, store.TokenView{Token: scanToken(row), CreatedByName: row.ColumnText(12)})
 		}, workspaceID)
 	})
 	return list, err

@@ -112,6 +112,10 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 	if f.Since != 0 {
 		add("triggered_at >= ?", int64(f.Since))
 	}
+	if f.Sites != nil {
+		cond, of := alertsOfSites(f.Sites)
+		conds, args = append(conds, cond), append(args, of...)
+	}
 	if f.Acknowledged != nil {
 		if *f.Acknowledged {
 			conds = append(conds, "acknowledged_at > 0")
@@ -120,6 +124,26 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 		}
 	}
 	return strings.Join(conds, " AND "), args
+}
+
+// alertsOfSites builds the condition of alerts of sites, and of devices that stand
+// there now.
+func alertsOfSites(s rimewatch.Sites) (cond string, args []any) {
+	marks := "NULL" // none
+	if len(s) > 0 {
+		marks = Marks(len(s))
+	}
+	for range 2 {
+		for _, id := range s {
+			args = append(args, id)
+		}
+	}
+	return "(site_id IN (" + marks + ") OR device_id IN (SELECT id FROM device WHERE deleted_at = 0 AND site_id IN (" + marks + ")))", args
+}
+
+// ErrAlert says that there is no such alert.
+func ErrAlert() *rimewatch.Error {
+	return rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
 }
 
 // AlertList lists alerts newest first; with count, total counts all that the
@@ -153,7 +177,7 @@ func (t Alerts) FindAlert(ctx context.Context, workspaceID, id int64) (a rimewat
 	err = t.readLong(ctx, func(conn Conn) error {
 		list, err := scanAll(conn, scanAlert, "SELECT "+alertColumns+" FROM alert WHERE id = ? AND workspace_id = ?", id, workspaceID)
 		if err == nil && len(list) == 0 {
-			err = rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
+			err = ErrAlert()
 		}
 		if err == nil {
 			a = list[0]
@@ -164,11 +188,15 @@ func (t Alerts) FindAlert(ctx context.Context, workspaceID, id int64) (a rimewat
 }
 
 // CountAlerts calls yield for every workspace, status and severity that there
-// are alerts of, triggered at or after since. workspaceID 0 = of all workspaces.
-func (t Alerts) CountAlerts(ctx context.Context, workspaceID int64, since rimewatch.Time, yield func(workspaceID int64, status rimewatch.AlertStatus, severity rimewatch.Severity, n int)) error {
+// are alerts of, triggered at or after since. workspaceID 0 = of all workspaces, with sites of nil.
+func (t Alerts) CountAlerts(ctx context.Context, workspaceID int64, sites rimewatch.Sites, since rimewatch.Time, yield func(workspaceID int64, status rimewatch.AlertStatus, severity rimewatch.Severity, n int)) error {
 	query, args := "SELECT workspace_id, status, severity, count(*) FROM alert", []any(nil)
 	if workspaceID != 0 {
 		query, args = query+" WHERE workspace_id = ? AND triggered_at >= ?", []any{workspaceID, int64(since)}
+	}
+	if sites != nil {
+		cond, of := alertsOfSites(sites)
+		query, args = query+" AND "+cond, append(args, of...)
 	}
 	return t.readLong(ctx, func(conn Conn) error {
 		return each(conn, query+" GROUP BY 1, 2, 3", func(row Row) {

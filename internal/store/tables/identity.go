@@ -86,6 +86,9 @@ func (t People) grant(ctx context.Context, conn Conn, userID int64, grants map[i
 			continue
 		}
 		m := rimewatch.Member{WorkspaceID: id, UserID: userID, Role: grants[id], CreatedAt: t.now(), Provided: true}
+		if old, _, err := findMember(conn, id, userID); err == nil && !m.Role.AtLeast(rimewatch.RoleAdmin) {
+			m.Sites = old.Sites // the provider knows nothing of them
+		}
 		if err := m.Check(); err != nil {
 			return err
 		}

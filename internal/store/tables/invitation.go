@@ -12,7 +12,7 @@ func errInvitation() error {
 }
 
 // invitationQuery selects invitations with the names that they are shown with.
-const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v.invited_by, v.created_at, v.expires_at,
+const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v.invited_by, v.created_at, v.expires_at, v.sites,
 	w.name, coalesce(nullif(u.name, ''), u.email, '')
 	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN person u ON u.id = v.invited_by WHERE `
 
@@ -20,9 +20,9 @@ func scanInvitation(row Row) store.InvitationView {
 	v := store.InvitationView{
 		Invitation: store.Invitation{
 			ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Email: row.ColumnText(2), Role: rimewatch.Role(row.ColumnText(3)),
-			InvitedBy: row.ColumnInt64(5), CreatedAt: columnTime(row, 6), ExpiresAt: columnTime(row, 7),
+			InvitedBy: row.ColumnInt64(5), CreatedAt: columnTime(row, 6), ExpiresAt: columnTime(row, 7), Sites: rimewatch.ParseSites(row.ColumnText(8)),
 		},
-		WorkspaceName: row.ColumnText(8), InvitedByName: row.ColumnText(9),
+		WorkspaceName: row.ColumnText(9), InvitedByName: row.ColumnText(10),
 	}
 	row.ColumnBytes(4, v.Hash[:])
 	return v
@@ -48,8 +48,8 @@ func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This user is already a member.").With("email", "is a member already")
 		}
 		invited := rimewatch.Errorf(rimewatch.CodeConflict, "This address has already been invited.").With("email", "is invited already")
-		v.ID, err = insert(conn, invited, "INSERT INTO invitation (workspace_id, email, role, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			v.WorkspaceID, v.Email, string(v.Role), v.Hash[:], v.InvitedBy, int64(v.CreatedAt), int64(v.ExpiresAt))
+		v.ID, err = insert(conn, invited, "INSERT INTO invitation (workspace_id, email, role, sites, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			v.WorkspaceID, v.Email, string(v.Role), v.Sites.Text(), v.Hash[:], v.InvitedBy, int64(v.CreatedAt), int64(v.ExpiresAt))
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 		if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 			return err
 		}
-		m = rimewatch.Member{WorkspaceID: v.WorkspaceID, UserID: u.ID, Role: v.Role, CreatedAt: now}
+		m = rimewatch.Member{WorkspaceID: v.WorkspaceID, UserID: u.ID, Role: v.Role, Sites: v.Sites, CreatedAt: now}
 		return t.putMember(ctx, conn, &m)
 	})
 	if err != nil {

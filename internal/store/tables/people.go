@@ -230,10 +230,10 @@ func errMember() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There 
 
 // findMember returns a membership and the number of the workspace's owners.
 func findMember(conn Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
-	err = one(conn, errMember(), `SELECT role, created_at, provided, (SELECT count(*) FROM member WHERE workspace_id = ? AND role = 'owner')
+	err = one(conn, errMember(), `SELECT role, created_at, provided, sites, (SELECT count(*) FROM member WHERE workspace_id = ? AND role = 'owner')
 		FROM member WHERE workspace_id = ? AND user_id = ?`, func(row Row) {
-		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(row.ColumnText(0)), CreatedAt: columnTime(row, 1), Provided: row.ColumnBool(2)}
-		owners = row.ColumnInt(3)
+		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(row.ColumnText(0)), CreatedAt: columnTime(row, 1), Provided: row.ColumnBool(2), Sites: rimewatch.ParseSites(row.ColumnText(3))}
+		owners = row.ColumnInt(4)
 	}, workspaceID, workspaceID, userID)
 	return m, owners, err
 }
@@ -254,10 +254,10 @@ func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) e
 	default:
 		return err
 	}
-	_, err = exec(conn, `INSERT INTO member (workspace_id, user_id, role, provided, created_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, provided = excluded.provided`,
-		m.WorkspaceID, m.UserID, string(m.Role), m.Provided, int64(m.CreatedAt))
-	if err != nil || old.Role == m.Role {
+	_, err = exec(conn, `INSERT INTO member (workspace_id, user_id, role, sites, provided, created_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, sites = excluded.sites, provided = excluded.provided`,
+		m.WorkspaceID, m.UserID, string(m.Role), m.Sites.Text(), m.Provided, int64(m.CreatedAt))
+	if err != nil || old.Role == m.Role && old.Sites.Text() == m.Sites.Text() {
 		return err
 	}
 	if !m.Role.AtLeast(old.Role) {
@@ -270,9 +270,15 @@ func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) e
 		return err
 	}
 	if old.Role == "" {
-		return t.audit(ctx, conn, m.WorkspaceID, "member.added", subject("user", m.UserID), store.Fields{"email": u.Email, "role": m.Role})
+		detail := store.Fields{"email": u.Email, "role": m.Role}
+		if m.Sites != nil {
+			detail["site_ids"] = m.Sites
+		}
+		return t.audit(ctx, conn, m.WorkspaceID, "member.added", subject("user", m.UserID), detail)
 	}
-	return t.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), store.Fields{"email": u.Email, "role": store.Change{From: old.Role, To: m.Role}})
+	detail := store.Difference(store.Fields{"role": old.Role, "site_ids": old.Sites}, store.Fields{"role": m.Role, "site_ids": m.Sites})
+	detail["email"] = u.Email
+	return t.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), detail)
 }
 
 // PutMember implements store.Control.
@@ -354,10 +360,10 @@ func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time)
 // Members implements store.Control.
 func (t People) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, m.provided
+		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, m.provided, m.sites
 			FROM member m JOIN person u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(row Row) {
 			list = append(list, store.MemberView{
-				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: row.ColumnInt64(0), Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5)},
+				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: row.ColumnInt64(0), Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5), Sites: rimewatch.ParseSites(row.ColumnText(6))},
 				Email:  row.ColumnText(3), Name: row.ColumnText(4),
 			})
 		}, workspaceID)
@@ -368,10 +374,10 @@ func (t People) Members(ctx context.Context, workspaceID int64) (list []store.Me
 // Memberships implements store.Control.
 func (t People) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name, w.require_second_factor, m.provided
+		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name, w.require_second_factor, m.provided, m.sites
 			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(row Row) {
 			list = append(list, store.MembershipView{
-				Member:        rimewatch.Member{WorkspaceID: row.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5)},
+				Member:        rimewatch.Member{WorkspaceID: row.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5), Sites: rimewatch.ParseSites(row.ColumnText(6))},
 				WorkspaceName: row.ColumnText(3), RequireSecondFactor: row.ColumnBool(4),
 			})
 		}, userID)

@@ -86,6 +86,7 @@ CREATE TABLE invitation (
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
 	email TEXT NOT NULL, -- lower case
 	role TEXT NOT NULL,
+	sites TEXT NOT NULL DEFAULT '',
 	hash BLOB NOT NULL UNIQUE,
 	invited_by INTEGER NOT NULL, -- user, 0 = the command line
 	created_at INTEGER NOT NULL,
@@ -97,6 +98,7 @@ CREATE TABLE member (
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
 	user_id INTEGER NOT NULL REFERENCES person(id),
 	role TEXT NOT NULL,
+	sites TEXT NOT NULL DEFAULT '', -- ids between commas that it is limited to, '' = all
 	provided INTEGER NOT NULL, -- made by a provider's groups, and ended by them
 	created_at INTEGER NOT NULL,
 	PRIMARY KEY (workspace_id, user_id)
@@ -125,6 +127,7 @@ CREATE TABLE token (
 	prefix TEXT NOT NULL,
 	hash BLOB NOT NULL UNIQUE,
 	scopes INTEGER NOT NULL,
+	sites TEXT NOT NULL DEFAULT '',
 	created_by INTEGER NOT NULL DEFAULT 0,
 	created_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,102 @@
+package v1
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// sitedWriter is a Writer that knows no devices outside the sites that the caller
+// is limited to (see store.WithSites). Its methods about alerts look them up with
+// the caller's context, which does the same.
+type sitedWriter struct {
+	Writer
+	fleet Fleet
+}
+
+func (w sitedWriter) find(ctx context.Context, workspaceID int64, serial string) error {
+	if store.SitesOf(ctx) == nil {
+		return nil
+	}
+	_, err := w.fleet.Device(ctx, workspaceID, serial)
+	return err
+}
+
+// Heartbeat implements Writer.
+func (w sitedWriter) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (v rimewatch.DeviceView, err error) {
+	if err = w.find(ctx, workspaceID, serial); err == nil {
+		v, err = w.Writer.Heartbeat(ctx, workspaceID, serial, hb)
+	}
+	return v, err
+}
+
+// CreateDevice implements Writer.
+func (w sitedWriter) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
+	if !store.SitesOf(ctx).Has(d.SiteID) {
+		return rimewatch.DeviceView{}, errOtherSite()
+	}
+	return w.Writer.CreateDevice(ctx, d)
+}
+
+// UpdateDevice implements Writer. It takes no device away from the caller's sites.
+func (w sitedWriter) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (v rimewatch.DeviceView, err error) {
+	if err = w.find(ctx, workspaceID, serial); err != nil {
+		return v, err
+	}
+	return w.Writer.UpdateDevice(ctx, workspaceID, serial, func(d *rimewatch.Device) error {
+		if err := change(d); err != nil {
+			return err
+		}
+		if !store.SitesOf(ctx).Has(d.SiteID) {
+			return errOtherSite()
+		}
+		return nil
+	})
+}
+
+// DeleteDevice implements Writer.
+func (w sitedWriter) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (v rimewatch.DeviceView, err error) {
+	if err = w.find(ctx, workspaceID, serial); err == nil {
+		v, err = w.Writer.DeleteDevice(ctx, workspaceID, serial)
+	}
+	return v, err
+}
+
+// Calibrate implements Writer.
+func (w sitedWriter) Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (v rimewatch.DeviceView, err error) {
+	if err = w.find(ctx, workspaceID, serial); err == nil {
+		v, err = w.Writer.Calibrate(ctx, workspaceID, serial, c, complete)
+	}
+	return v, err
+}
+
+func errOtherSite() error {
+	return rimewatch.Invalid("site_id", "must be one of the sites that you are limited to")
+}
+
+// site finds a site that the caller may see: CodeNotFound.
+func (a *core) site(ctx context.Context, id int64) (rimewatch.Site, error) {
+	p := httpapi.CallOf(ctx).Principal
+	if !p.Sites().Has(id) {
+		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
+	}
+	return a.cfg.Accounts.Site(ctx, account.Operator(p.WorkspaceID), id)
+}
+
+// withinSites keeps the excursions of devices that the caller may see.
+func (a *core) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
+	sites := store.SitesOf(ctx)
+	if sites == nil {
+		return list
+	}
+	kept := list[:0]
+	for _, e := range list {
+		if v, ok := a.cfg.Fleet.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,20 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+type sitesKey struct{}
+
+// WithSites limits the calls that ctx is given to, where they heed it, to sites.
+func WithSites(ctx context.Context, s rimewatch.Sites) context.Context {
+	return context.WithValue(ctx, sitesKey{}, s)
+}
+
+// SitesOf returns what WithSites has limited ctx to, nil = nothing.
+func SitesOf(ctx context.Context) rimewatch.Sites {
+	s, _ := ctx.Value(sitesKey{}).(rimewatch.Sites)
+	return s
+}
