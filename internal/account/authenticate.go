@@ -112,7 +112,8 @@ func (c *tokenCache) remove(e *tokenEntry) bool {
 
 // Authenticate finds who an API token stands for. CodeUnauthenticated when it
 // is malformed, unknown, expired or revoked; whatever the store fails with when
-// it cannot be asked. See the package comment for what is remembered and for
+// it cannot be asked. Of one that has ended WorkspaceID and TokenID come with the
+// error, for who is to hear of it. See the package comment for what is remembered and for
 // how long. A token that was seen before costs no allocation.
 func (s *tokens) Authenticate(ctx context.Context, plain string, now rimewatch.Time) (Principal, error) {
 	if len(plain) != rimewatch.TokenLen {
@@ -127,29 +128,30 @@ func (s *tokens) Authenticate(ctx context.Context, plain string, now rimewatch.T
 			return Principal{}, errUnauthenticated()
 		}
 		var err error
-		if e, err = s.admit(ctx, hash, now); err != nil {
-			return Principal{}, err
+		var ended Principal
+		if e, ended, err = s.admit(ctx, hash, now); err != nil {
+			return ended, err
 		}
 	} else if !e.fresh(now, tokenFresh) {
 		if err := s.recheck(ctx, e, now); err != nil {
-			return Principal{}, err
+			return e.principal.ended(), err
 		}
 	}
 	if e.expired(now) {
-		return Principal{}, errUnauthenticated()
+		return e.principal.ended(), errUnauthenticated()
 	}
 	e.use(now)
 	return e.principal, nil
 }
 
 // admit looks a token up that is not in the cache.
-func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (*tokenEntry, error) {
+func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (_ *tokenEntry, ended Principal, _ error) {
 	t, err := s.store.TokenByHash(ctx, hash)
 	if err != nil {
-		return nil, notFoundIs(err, errUnauthenticated)
+		return nil, ended, notFoundIs(err, errUnauthenticated)
 	}
 	if t.RevokedAt != 0 || t.ExpiresAt != 0 && now >= t.ExpiresAt {
-		return nil, errUnauthenticated()
+		return nil, Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID}, errUnauthenticated()
 	}
 	e := &tokenEntry{
 		hash:      hash,
@@ -159,7 +161,12 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 	e.checkedAt.Store(int64(now))
 	e.usedAt.Store(int64(t.LastUsedAt))
 	e.written.Store(int64(t.LastUsedAt))
-	return s.cache.add(e), nil
+	return s.cache.add(e), ended, nil
+}
+
+// ended is what is left of the principal of a token that has ended.
+func (p *Principal) ended() Principal {
+	return Principal{WorkspaceID: p.WorkspaceID, TokenID: p.TokenID}
 }
 
 // recheck asks the store whether a cached token is still valid. One request

@@ -46,6 +46,7 @@ type userStore interface {
 	EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error)
 	AdmitIdentity(ctx context.Context, id store.Identification, u rimewatch.User, grants map[int64]rimewatch.Role) (rimewatch.User, error)
 	AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error
+	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error
 	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
 	CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error
 	PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.PasswordLink, error)
@@ -153,7 +154,8 @@ type Service struct {
 	resets    chan resetRequest
 	grants    []Grant
 
-	signIns signIns
+	signIns  signIns
+	refusals refusals
 
 	setupDone atomic.Bool // a user exists; there is no way back
 	setupMu   sync.Mutex
@@ -186,6 +188,7 @@ func New(cfg Config) *Service {
 	}
 	s.tokens.cache.init()
 	s.signIns.init()
+	s.refusals.init()
 	return s
 }
 

@@ -22,6 +22,8 @@ type Authenticator interface {
 	Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error)
 	// Valid tells whether a principal that was authenticated before still stands.
 	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
+	// Refused tells of a request that was refused.
+	Refused(ctx context.Context, p account.Principal, x account.Refusal, now rimewatch.Time)
 	// Person returns the person that a session is of.
 	Person(ctx context.Context, p account.Principal) (rimewatch.User, error)
 }

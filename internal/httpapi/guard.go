@@ -108,18 +108,19 @@ func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 // valid token from the same address still works.
 func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
 	err := error(errUnauthenticated())
+	var p account.Principal
 	if token, ok := BearerToken(sent); ok {
-		var p account.Principal
 		if p, err = a.cfg.Auth.Authenticate(r.Context(), token, now); err == nil {
 			return p, nil
 		}
 	}
-	return account.Principal{}, a.RefuseToken(err, r, now)
+	return account.Principal{}, a.RefuseToken(err, p, r, now)
 }
 
 // RefuseToken returns the answer to a token that failed with err, and counts the
-// failure against the address that r comes from.
-func (a *API) RefuseToken(err error, r *http.Request, now rimewatch.Time) *rimewatch.Error {
+// failure against the address that r comes from. ended is what Authenticate returned
+// with err.
+func (a *API) RefuseToken(err error, ended account.Principal, r *http.Request, now rimewatch.Time) *rimewatch.Error {
 	e := AsError(err)
 	if e.Code != rimewatch.CodeUnauthenticated {
 		return e
@@ -127,7 +128,31 @@ func (a *API) RefuseToken(err error, r *http.Request, now rimewatch.Time) *rimew
 	if wait := a.AuthFailures.Fail(a.ClientAddr(r), now); wait > 0 {
 		return ErrTooManyFailures(wait)
 	}
+	a.refused(ended, e, r, "", now)
 	return errUnauthenticated()
+}
+
+// refused tells of a request that was refused with e for want of rights or since
+// there were too many; of other errors it tells nothing. route is the route's path,
+// "" = the request's.
+func (a *API) refused(p account.Principal, e *rimewatch.Error, r *http.Request, route string, now rimewatch.Time) {
+	if e.Code != rimewatch.CodeUnauthenticated && e.Code != rimewatch.CodeForbidden && e.Code != rimewatch.CodeRateLimited {
+		return
+	}
+	if route == "" && r.URL != nil {
+		route = clip(withoutKey(r.URL.Path), 200)
+	}
+	addr := a.ClientAddr(r)
+	x := account.Refusal{Code: e.Code, Request: strings.TrimSpace(r.Method + " " + route), Address: addr.String()}
+	if p.WorkspaceID == 0 { // who has a network does not have a line for each of its addresses
+		x.Address = account.Household(addr).String()
+	}
+	a.cfg.Auth.Refused(r.Context(), p, x, now)
+}
+
+// clip shortens text of strangers to n bytes.
+func clip(text string, n int) string {
+	return strings.ToValidUTF8(text[:min(n, len(text))], "")
 }
 
 // BearerToken returns the token of the values of an Authorization header.

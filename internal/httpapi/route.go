@@ -191,6 +191,9 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 		c.route, c.W, c.R = rt, w, r
 		defer c.done()
 		if e := a.admit(c); e != nil {
+			if c.Principal.WorkspaceID != 0 {
+				a.refused(c.Principal, e, r, rt.Path, c.Now)
+			}
 			a.Fail(c, e)
 			return
 		}

@@ -23,6 +23,8 @@ type Audit interface {
 	// AuditUser adds, to every workspace that a person is a member of, an entry
 	// about what changes nothing, such as a sign-in.
 	AuditUser(ctx context.Context, userID int64, action string, detail Fields) error
+	// AuditWorkspace adds an entry about what changes nothing, such as a refusal.
+	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail Fields) error
 	// VerifyAudit walks the chain and returns the id of the first entry that does not
 	// fit, 0 = all do. It reads the whole trail.
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -62,11 +63,11 @@ func (g *Readings) post(q *shortpath.Request, s *Scratch) (int, *rimewatch.Error
 	ctx := context.Background()
 	p, err := g.api.Auth().Authenticate(ctx, q.Token, now)
 	if err != nil {
-		from := &http.Request{RemoteAddr: q.Remote.String()}
+		from := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: SinglePath}, RemoteAddr: q.Remote.String()}
 		if q.ForwardedFor != nil {
 			from.Header = http.Header{"X-Forwarded-For": {string(q.ForwardedFor)}}
 		}
-		return 0, g.api.RefuseToken(err, from, now)
+		return 0, g.api.RefuseToken(err, p, from, now)
 	}
 	if !p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
 		return 0, httpapi.AsError(p.Require(rimewatch.ScopeReadingsWrite))

@@ -19,6 +19,7 @@ type Inspection struct {
 	Tokens        int // not revoked
 	ActiveAlerts  int
 	AliveAt       rimewatch.Time // when a server last watched; 0 = never
+	Clock         []string       // the newest steps of the machine's clock
 	Stats         store.Stats    // readings that only a server holds in memory are missing
 	Damage        []string       // rows that are not what was written, where they were checked
 	Aside         []string       // damaged rows that were set aside before
@@ -109,7 +110,7 @@ func (in *Inspection) count(c *sqlite.Conn, path string) error {
 		return err
 	}
 	in.Workspaces, in.Users, in.Tokens, in.ActiveAlerts = census.Workspaces, census.Users, census.Tokens, census.ActiveAlerts
-	in.Stats.Devices, in.AliveAt = census.Devices, census.AliveAt
+	in.Stats.Devices, in.AliveAt, in.Clock = census.Devices, census.AliveAt, census.Clock
 	for _, q := range []struct {
 		query string
 		dst   *int64

@@ -29,6 +29,9 @@ func TestInspect(t *testing.T) {
 	if err := s.MarkAlive(ctx, 1234567); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.AuditWorkspace(ctx, w.ID, "clock.stepped", "clock", store.Fields{"seconds": -3600.5}); err != nil {
+		t.Fatal(err)
+	}
 	look := func() {
 		t.Helper()
 		in, err := Inspect(ctx, path, true)
@@ -37,6 +40,9 @@ func TestInspect(t *testing.T) {
 		}
 		if store.CheckVersion(in.SchemaVersion) != nil || in.Workspaces != 1 || in.Users != 0 || in.AliveAt != 1234567 || in.Stats.FileBytes+in.Stats.WALBytes == 0 {
 			t.Errorf("%+v", in)
+		}
+		if len(in.Clock) != 1 || !strings.HasSuffix(in.Clock[0], " stepped by -3600.5 s") {
+			t.Errorf("steps of the clock: %q", in.Clock)
 		}
 	}
 	look() // beside the open store

@@ -105,6 +105,11 @@ func (t Records) AuditUser(ctx context.Context, userID int64, action string, det
 	return t.write(ctx, func(conn Conn) error { return t.auditUser(ctx, conn, userID, action, detail) })
 }
 
+// AuditWorkspace implements store.Audit.
+func (t Records) AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error {
+	return t.write(ctx, func(conn Conn) error { return t.audit(ctx, conn, workspaceID, action, subject, detail) })
+}
+
 // VerifyAudit implements store.Audit.
 func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
 	err = t.read(ctx, func(conn Conn) error {

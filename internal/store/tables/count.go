@@ -1,6 +1,12 @@
 package tables
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // Census is how much there is, for those who look at a store without opening it.
 type Census struct {
@@ -8,6 +14,7 @@ type Census struct {
 	Tokens                     int // not revoked
 	ActiveAlerts               int
 	AliveAt                    rimewatch.Time // when a server last watched; 0 = never
+	Clock                      []string       // the newest steps of the machine's clock, as the audit trail tells of them
 }
 
 // Count takes a census.
@@ -22,6 +29,15 @@ func Count(conn Conn) (c Census, err error) {
 		{"SELECT count(*) FROM token WHERE revoked_at = 0", func(row Row) { c.Tokens = row.ColumnInt(0) }},
 		{"SELECT count(*) FROM alert WHERE status = 'active'", func(row Row) { c.ActiveAlerts = row.ColumnInt(0) }},
 		{"SELECT count(*) FROM device WHERE deleted_at = 0", func(row Row) { c.Devices = row.ColumnInt(0) }},
+		{"SELECT at, action, min(detail) FROM audit WHERE action IN ('clock.stepped', 'clock.adopted', 'clock.returned') GROUP BY at, action ORDER BY at DESC LIMIT 5", func(row Row) {
+			var by struct{ Seconds float64 }
+			_ = json.Unmarshal([]byte(row.ColumnText(2)), &by) // what is damaged is found elsewhere
+			text := fmt.Sprintf("%s %s", columnTime(row, 0), strings.TrimPrefix(row.ColumnText(1), "clock."))
+			if by.Seconds != 0 {
+				text += fmt.Sprintf(" by %g s", by.Seconds)
+			}
+			c.Clock = append(c.Clock, text)
+		}},
 	} {
 		if err := each(conn, q.query, q.scan); err != nil {
 			return c, err

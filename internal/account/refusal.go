@@ -1,0 +1,72 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Refusal is a request that was refused for want of rights, or since there were too
+// many.
+type Refusal struct {
+	Code    rimewatch.Code // CodeUnauthenticated, CodeForbidden or CodeRateLimited
+	Request string         // method and route
+	Address string         // that it came from
+}
+
+// refusals counts what was refused within refusalWindow.
+type refusals struct {
+	mu    sync.Mutex
+	known failureCount[refusalKey] // by who was refused
+	other failureCount[string]     // of whom nothing is known, by address
+}
+
+type refusalKey struct {
+	workspaceID, userID, tokenID int64
+	code                         rimewatch.Code
+}
+
+func (r *refusals) init() {
+	r.known = newFailureCount[refusalKey](refusalWindow, signInKeys)
+	r.other = newFailureCount[string](refusalWindow, signInKeys)
+}
+
+// told reports whether the n-th of an hour is told of: the first, the second, the
+// fourth and so on, so that nobody fills the trail or the log.
+func told(n int) bool { return n&(n-1) == 0 }
+
+// Refused tells a workspace's audit trail of a refused request. p is whose it was,
+// of a token that has ended, too; a request of which nobody knows whose it was is
+// told to the log. A failure to do so refuses no less.
+func (s *Service) Refused(ctx context.Context, p Principal, x Refusal, now rimewatch.Time) {
+	r := &s.refusals
+	r.mu.Lock()
+	n := 0
+	if p.WorkspaceID == 0 {
+		n = r.other.add(x.Address, 1, now).n
+	} else {
+		n = r.known.add(refusalKey{p.WorkspaceID, p.UserID, p.TokenID, x.Code}, 1, now).n
+	}
+	r.mu.Unlock()
+	switch {
+	case !told(n):
+	case p.WorkspaceID == 0:
+		s.log.Warn("requests without a valid token or session are refused", "address", x.Address, "request", x.Request, "in_this_hour", n)
+	default:
+		who, subject := fmt.Sprintf("token %d", p.TokenID), fmt.Sprintf("token %d", p.TokenID)
+		if p.UserID != 0 {
+			subject = fmt.Sprintf("user %d", p.UserID)
+			who = subject
+			if u, err := s.store.User(ctx, p.UserID); err == nil {
+				who = u.Label()
+			}
+		}
+		detail := store.Fields{"code": x.Code, "request": x.Request, "address": x.Address, "in_this_hour": n}
+		if err := s.store.AuditWorkspace(store.WithActor(store.WithAnswer(ctx, nil), who), p.WorkspaceID, "request.refused", subject, detail); err != nil {
+			s.log.Warn("audit a refused request", "workspace", p.WorkspaceID, "error", err)
+		}
+	}
+}
