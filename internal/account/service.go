@@ -108,6 +108,7 @@ type Store interface {
 	factorStore
 	sessionStore
 	tokenStore
+	store.Answers
 }
 
 // Config of a Service. The zero value of everything but Store is good.
@@ -141,10 +142,11 @@ type Service struct {
 	ownSessions
 	operatorDesk
 	vault
-	store  Store
-	hasher *hasher
-	rand   io.Reader
-	log    *slog.Logger
+	store.Answers // to requests with an Idempotency-Key: the store keeps them
+	store         Store
+	hasher        *hasher
+	rand          io.Reader
+	log           *slog.Logger
 
 	touchMu sync.Mutex
 	touched map[int64]sessionTouch // uses of sessions that Flush writes
@@ -176,7 +178,7 @@ func New(cfg Config) *Service {
 		cfg.OnRevoke = func(int64) {}
 	}
 	s := &Service{
-		settings: settings{cfg.Store}, ownSessions: ownSessions{cfg.Store}, operatorDesk: operatorDesk{cfg.Store}, vault: vault{cfg.Seal, cfg.Logger},
+		settings: settings{cfg.Store}, ownSessions: ownSessions{cfg.Store}, operatorDesk: operatorDesk{cfg.Store}, vault: vault{cfg.Seal, cfg.Logger}, Answers: cfg.Store,
 		tokens: tokens{store: cfg.Store, rand: cfg.Rand, onRevoke: cfg.OnRevoke},
 		store:  cfg.Store,
 		hasher: newHasher(cfg.Password),

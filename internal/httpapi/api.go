@@ -22,6 +22,8 @@ type Authenticator interface {
 	Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error)
 	// Valid tells whether a principal that was authenticated before still stands.
 	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
+	// Answers are those to requests with an Idempotency-Key.
+	store.Answers
 	// Refused tells of a request that was refused.
 	Refused(ctx context.Context, p account.Principal, x account.Refusal, now rimewatch.Time)
 	// Person returns the person that a session is of.
@@ -36,9 +38,6 @@ type Config struct {
 	// there is none.
 	Identify func(workspaceID int64, serial []byte) *store.Identity
 	Streams  Streams // nil: there is no real-time stream
-	// Answers keeps the answers to requests with an Idempotency-Key; nil = the header
-	// is not heeded.
-	Answers store.Answers
 
 	Now func() rimewatch.Time
 	Log *slog.Logger

@@ -38,7 +38,7 @@ func (rt *Route) takesKey() bool { return rt.Method == http.MethodPost && rt.Acc
 // Keyed reports whether a request has an Idempotency-Key.
 func (a *API) Keyed(r *http.Request) bool {
 	_, sent := r.Header[keyHeader]
-	return sent && a.cfg.Answers != nil
+	return sent
 }
 
 // keys are the requests with an Idempotency-Key that are being carried out.
@@ -102,7 +102,7 @@ func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed 
 		return 0, nil, false, e
 	}
 	defer done()
-	old, err := a.cfg.Answers.AnswerTo(ctx, x.Caller, x.Key, w.Now)
+	old, err := a.cfg.Auth.AnswerTo(ctx, x.Caller, x.Key, w.Now)
 	switch {
 	case err == nil:
 		status, body, e = w.replay(ctx, &old, &x)
@@ -127,7 +127,7 @@ func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed 
 		x.Status, x.Body = 0, nil
 	}
 	// It is carried out, whether or not its answer can be kept and the client waits.
-	if err := a.cfg.Answers.KeepAnswer(context.WithoutCancel(ctx), &x); err != nil {
+	if err := a.cfg.Auth.KeepAnswer(context.WithoutCancel(ctx), &x); err != nil {
 		a.cfg.Log.Warn("keep the answer to a request with a key", "path", r.URL.Path, "error", err)
 	}
 	return status, body, false, nil

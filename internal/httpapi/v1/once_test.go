@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -104,14 +105,14 @@ func TestIdempotencyKeyAtOnce(t *testing.T) {
 }
 
 // forgetful keeps no whole answers, as when the service ends before it can.
-type forgetful struct{ store.Answers }
+type forgetful struct{ httpapi.Authenticator }
 
 func (forgetful) KeepAnswer(context.Context, *store.Answer) error { return errors.New("the end") }
 
 // TestLostAnswer: what was carried out is not done again when its answer could not
 // be kept; that to a reading is made again.
 func TestLostAnswer(t *testing.T) {
-	r := newRig(t, func(w *whole) { w.Answers = forgetful{w.Answers} })
+	r := newRig(t, func(w *whole) { w.Auth = forgetful{w.Auth} })
 	r.device("A", "walkin_freezer")
 	r.run(t, []scenario{
 		{name: "a device", req: post("/v1/devices", r.full, `{"serial":"B"}`).with(keyHeader, "k1"), status: 201, anyEvents: true},

@@ -118,7 +118,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
 	cfg := whole{
-		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify, Answers: r.store},
+		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
