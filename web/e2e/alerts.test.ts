@@ -1,36 +1,21 @@
 // Triage: the worst first, what is explained under its cause, one thumb, many at once,
 // until a time; and what an owner does who leaves.
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { phone } from './browser';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let visitor: Visitor;
-let page: Page;
-let api: Api;
+let { api, page, visitor } = {} as Shop;
+const shop = openShop({ viewport: phone, fill });
+beforeAll(() => ({ api, page, visitor } = shop));
 
 const hot = 13; // °C above its limit is critical for a walk-in freezer
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  const office = new Office(server.url);
-  const owner = await office.open(server.code);
-  api = new Api(server.url, await office.token());
+async function fill({ api }: Shop) {
   for (const [serial, name, t] of [['A-1', 'Warm freezer', -13.5], ['A-2', 'Hot freezer', hot], ['A-3', 'Other warm freezer', -14]] as const) {
     await api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400 });
     await api.history(serial, Array.from({ length: 75 }, () => t));
   }
-  visitor = await Visitor.arrive(browser, server, phone);
-  page = visitor.page;
-  await visitor.signIn(owner.email, owner.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-afterEach(({ task }) => visitor.quiet(task.name));
+}
 
 const dialog = () => page.getByRole('dialog');
 const alerts = async () => (await api.send('GET', '/v1/alerts')).data.alerts as { id: number; device_name: string; acknowledged_at: string | null; acknowledgement_expires_at: string | null; note: string | null }[];

@@ -1,20 +1,12 @@
 // A chain: the sites first, the worst of them on top, and a wall that shows forty.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let visitor: Visitor;
-let page: Page;
-let api: Api;
+let { api, page, visitor } = {} as Shop;
+const shop = openShop({ fill });
+beforeAll(() => ({ api, page, visitor } = shop));
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  const office = new Office(server.url);
-  const owner = await office.open(server.code);
-  api = new Api(server.url, await office.token());
+async function fill({ api, office }: Shop) {
   const rows: string[] = [];
   for (let i = 1; i <= 40; i++) {
     await office.send('POST', '/v1/sites', { name: `Shop ${i}`, timezone: 'Europe/Berlin' });
@@ -24,15 +16,7 @@ beforeAll(async () => {
   const readings = rows.map((r) => ({ device_serial: r.split(',')[0], product_zone_temp: 3 }));
   await api.send('POST', '/v1/readings/batch', { readings });
   await api.send('PATCH', '/v1/devices/S17-2/heartbeat', { status: 'offline' });
-  visitor = await Visitor.arrive(browser, server);
-  page = visitor.page;
-  await visitor.signIn(owner.email, owner.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-afterEach(({ task }) => visitor.quiet(task.name));
+}
 
 describe('a chain', () => {
   it('is looked at by site, the worst first', async () => {
@@ -48,9 +32,9 @@ describe('a chain', () => {
     // The headline counts what the filter shows; the address has it.
     await page.getByRole('heading', { name: '1 of 2 needs attention.' }).waitFor();
     const { sites: list } = (await api.send('GET', '/v1/sites')).data;
-    const shop = list.find((s: { name: string }) => s.name === 'Shop 17');
-    expect(new URL(page.url()).searchParams.get('site')).toBe(String(shop.id));
-    expect((await api.send('GET', `/v1/devices?site_id=${shop.id}`)).data.pagination.total).toBe(2);
+    const found = list.find((s: { name: string }) => s.name === 'Shop 17');
+    expect(new URL(page.url()).searchParams.get('site')).toBe(String(found.id));
+    expect((await api.send('GET', `/v1/devices?site_id=${found.id}`)).data.pagination.total).toBe(2);
   });
 
   it('fits on the wall', async () => {

@@ -1,30 +1,12 @@
 // Connecting a device: what to copy, what arrives, its first chart.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { phone } from './browser';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let visitor: Visitor;
-let page: Page;
-let office: Office;
-let api: Api;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  office = new Office(server.url);
-  const owner = await office.open(server.code);
-  api = new Api(server.url, await office.token());
-  visitor = await Visitor.arrive(browser, server, phone);
-  page = visitor.page;
-  await visitor.signIn(owner.email, owner.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-afterEach(({ task }) => visitor.quiet(task.name));
+let { api, page, visitor } = {} as Shop;
+const shop = openShop({ viewport: phone });
+beforeAll(() => ({ api, page, visitor } = shop));
 
 /** uplink is an event as ChirpStack 4 posts it. */
 const uplink = (eui: string, name: string, object: Record<string, number>) =>
@@ -49,7 +31,7 @@ describe('connecting', () => {
     await visitor.fine('what do you have');
     await click(page.getByRole('button', { name: /ChirpStack/ }));
     const url = await copied();
-    expect(url).toMatch(new RegExp(`^${server.url}/in/in_[0-9A-Za-z]+$`));
+    expect(url).toMatch(new RegExp(`^${shop.server.url}/in/in_[0-9A-Za-z]+$`));
     await page.getByText('Waiting for the first message').waitFor();
     await visitor.fine('what to copy');
     await post(`${url}?event=up`, uplink('24e124136b000001', 'Back freezer', { temperature: -19.4, humidity: 50, battery: 98 }));

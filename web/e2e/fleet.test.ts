@@ -1,31 +1,11 @@
 // A larger fleet: what nobody judges is seen, large reports are made in the
 // background, and the overview asks for what is on the screen.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let visitor: Visitor;
-let page: Visitor['page'];
-let api: Api;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  const office = new Office(server.url);
-  const owner = await office.open(server.code);
-  api = new Api(server.url, await office.token());
-  await office.send('POST', '/v1/sites', { name: 'Market Hall', timezone: 'Europe/Berlin' });
-  visitor = await Visitor.arrive(browser, server);
-  page = visitor.page;
-  await visitor.signIn(owner.email, owner.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-afterEach(({ task }) => visitor.quiet(task.name));
+let { api, page, visitor } = {} as Shop;
+const shop = openShop({ fill: ({ office }) => office.send('POST', '/v1/sites', { name: 'Market Hall', timezone: 'Europe/Berlin' }) });
+beforeAll(() => ({ api, page, visitor } = shop));
 
 const dialog = () => page.getByRole('dialog');
 

@@ -3,17 +3,12 @@
 import { createServer, type Server as Receiver } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { phone, Visitor } from './browser';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let owner: Visitor;
-let page: Page;
-let office: Office;
-let api: Api;
+let { api, office, page, visitor: owner } = {} as Shop;
 let receiver: Receiver;
 let hook = '';
 /** The bodies that the webhook got. */
@@ -30,23 +25,15 @@ beforeAll(async () => {
   });
   await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
   hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  [server, browser] = await Promise.all([Server.start('--outbound-allow', '127.0.0.1/32'), launch()]);
-  office = new Office(server.url);
-  const person = await office.open(server.code);
-  api = new Api(server.url, await office.token());
+});
+afterAll(() => receiver?.close());
+const shop = openShop({ flags: ['--outbound-allow', '127.0.0.1/32'], fill });
+beforeAll(() => ({ api, office, page, visitor: owner } = shop));
+
+async function fill({ api }: Shop) {
   await api.send('POST', '/v1/devices', { serial: 'WIF-1', name: 'Back walk-in', equipment_type: 'walkin_freezer', offline_after_s: 86_400 });
   await api.history('WIF-1', Array.from({ length: 90 }, (_, i) => (i < 10 ? -19 : -12.6)));
-  owner = await Visitor.arrive(browser, server);
-  page = owner.page;
-  await owner.signIn(person.email, person.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  receiver?.close();
-});
-
-afterEach(({ task }) => owner.quiet(task.name));
+}
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp, within: Page | Locator = page) => within.getByRole('button', { name, exact: typeof name === 'string' });
@@ -214,7 +201,7 @@ describe('people', () => {
     await dialog().getByLabel('E-mail').press('Enter');
     const link = (await dialog().getByTestId('invitation').textContent()) ?? '';
     await button('Done', dialog()).click();
-    const ben = await Visitor.arrive(browser, server, phone);
+    const ben = await Visitor.arrive(shop.browser, shop.server, phone);
     await ben.page.goto(link);
     await ben.page.getByLabel('Your name').fill('Ben');
     await ben.page.getByLabel('Choose a password').fill('another walk-in');
@@ -244,7 +231,7 @@ describe('people', () => {
     await page.getByText('°F').first().waitFor();
     await page.goto('/account');
     await page.getByRole('radio', { name: '°C' }).check({ force: true });
-    const elsewhere = await Visitor.arrive(browser, server);
+    const elsewhere = await Visitor.arrive(shop.browser, shop.server);
     await elsewhere.signIn('ada@example.com', 'a walk-in at four');
     await elsewhere.page.getByText('Live', { exact: true }).first().waitFor();
     await page.goto('/account/sessions');

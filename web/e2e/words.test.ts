@@ -1,30 +1,12 @@
 // The page says what is so: of defrosts and rises that nobody is alerted of, of an
 // alert that is over, of a single reading.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
-import { Api, Office, Server } from './server';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { phone, Visitor } from './browser';
+import { openShop, type Shop } from './shop';
 
-let server: Server;
-let browser: Browser;
-let visitor: Visitor;
-let page: Page;
-let api: Api;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  const office = new Office(server.url);
-  const owner = await office.open(server.code);
-  api = new Api(server.url, await office.token());
-  visitor = await Visitor.arrive(browser, server);
-  page = visitor.page;
-  await visitor.signIn(owner.email, owner.password);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-afterEach(({ task }) => visitor.quiet(task.name));
+let { api, page, visitor } = {} as Shop;
+const shop = openShop();
+beforeAll(() => ({ api, page, visitor } = shop));
 
 const device = (serial: string, name: string, more = {}) => api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400, ...more });
 const tile = (name: string) => page.getByRole('list', { name: 'Devices' }).getByRole('listitem').filter({ hasText: name });
@@ -122,8 +104,8 @@ describe('the report', () => {
         return { device_serial: 'LOG-1', recorded_at: new Date(now - (40 - i) * 60_000).toISOString(), product_zone_temp: warm ? -12 : -20, defrost_active: warm };
       }),
     });
-    const v = await Visitor.arrive(browser, server, phone);
-    await v.signIn('ada@example.com', 'a walk-in at three');
+    const v = await Visitor.arrive(shop.browser, shop.server, phone);
+    await v.signIn(shop.owner.email, shop.owner.password);
     await v.page.goto('/reports');
     const part = v.page.getByRole('region', { name: 'Logged freezer' });
     await part.locator('dt', { hasText: 'in defrosts' }).waitFor();
