@@ -25,7 +25,7 @@ func TestMigrate(t *testing.T) {
 	defer database.Stop()
 	bin, dir, store := program(t), t.TempDir(), database.URL("postgres")
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	p, _, token, err := launch(dir, bin, os.Environ(), []string{"demo", "--listen", "127.0.0.1:0", "--data", first, "--every", "1s"})
+	p, _, token, err := launch(dir, bin, os.Environ(), []string{"demo", "--listen", "127.0.0.1:0", "--data", first, "--every", "1m"})
 	if err != nil {
 		t.Fatal(err)
 	}
