@@ -64,13 +64,27 @@ browser: build chromium ## the UI in a real browser, against the real binary
 # detector only slows them down.
 UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri)
 
-# Simulated weeks cost ten times as much with the race detector, which finds no more in them than in a day: with it, tests
-# that ask testing.Short (as rapid does) are short; the packages that have such tests run once more without it, in full.
-LONG = $(shell grep -rlE --include='*_test.go' 'testing\.Short|rapid\.Check' . | xargs -n1 dirname | sort -u)
+# The tests run with the race detector and -short where anything runs side by side; -short, because simulated weeks cost ten
+# times as much with it, which finds no more in them than in a day. What starts no goroutine, and what asks testing.Short (as
+# rapid does), runs without it and in full; so does e2e, whose server has a race detector of its own.
+TESTED = $(shell find . -name '*_test.go' -not -path './tools/*' -not -path './web/*' | xargs -n1 dirname | sort -u)
+RACED  = $(filter-out ./e2e,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
+FULL   = $(filter-out $(RACED),$(TESTED)) $(shell grep -lE 'testing\.Short|rapid\.Check' $(filter-out %bench_test.go,$(wildcard $(TESTED:=/*_test.go))) | xargs -n1 dirname | sort -u)
+GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 15m
 
-test: vet lint postgres mosquitto $(if $(NPM),ui-test browser) ## everything that must pass, with the race detector
-	CGO_ENABLED=1 $(GO) test -race -short $(UNCHECKED) -timeout 15m ./...
-	$(GO) test -timeout 15m $(LONG)
+# Tests wait as much as they compute, so that three strands of them keep two processors busy.
+test: postgres mosquitto $(if $(NPM),ui chromium) ## everything that must pass, with the race detector
+	$(MAKE) -j3 test-raced test-full test-rest
+
+.PHONY: test-raced test-full test-rest
+test-raced:
+	CGO_ENABLED=1 $(GOTEST) -race -short $(UNCHECKED) $(RACED)
+
+test-full:
+	$(GOTEST) $(sort $(FULL))
+
+test-rest:
+	$(MAKE) vet lint $(if $(NPM),ui-test browser)
 	cd tools/release && $(GO) test ./...
 
 vet:
