@@ -45,7 +45,7 @@ type Device struct {
 // what the device overrides.
 func (d *Device) LimitsInForce() Limits {
 	e, _ := EquipmentBySlug(d.EquipmentType)
-	return d.Limits.Apply(d.WorkspaceLimits.apply(e.Limits, "workspace"))
+	return d.Limits.apply(d.WorkspaceLimits.apply(e.Limits, "workspace"), "device")
 }
 
 // Presence is what signs of life and time say of a device, with the device's
@@ -145,7 +145,7 @@ func (a *Alert) Condition() Condition {
 	return ConditionWarning
 }
 
-// ValidSerial tells whether s may be a serial: 1–64 of [A-Za-z0-9._:-] and
+// ValidSerial reports whether s may be a serial: 1–64 of [A-Za-z0-9._:-] and
 // neither "." nor "..", which a URL path cannot carry.
 func ValidSerial(s string) bool {
 	if len(s) == 0 || len(s) > MaxSerialLen || s == "." || s == ".." {

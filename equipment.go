@@ -65,7 +65,7 @@ const OtherEquipment = "other"
 // values and defrost habits are trade practice.
 func EquipmentTypes() []Equipment { return equipmentTypes[:] }
 
-// EquipmentBySlug finds a type; an unknown slug gives "other" and false.
+// EquipmentBySlug returns a type; for an unknown slug "other" and false.
 func EquipmentBySlug(slug string) (*Equipment, bool) {
 	for i := range equipmentTypes {
 		if equipmentTypes[i].Slug == slug {
@@ -121,12 +121,6 @@ func EditDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// LimitsFor gives the limits in force for a device where its workspace sets none.
-func LimitsFor(equipmentType string, o *LimitOverrides) Limits {
-	e, _ := EquipmentBySlug(equipmentType)
-	return o.Apply(e.Limits)
 }
 
 var none *float64

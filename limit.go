@@ -34,12 +34,10 @@ type LimitOverrides struct {
 	ClearS         *int     `json:"clear_s,omitempty"`
 }
 
-// Empty tells whether nothing is overridden.
+// Empty reports whether nothing is overridden.
 func (o *LimitOverrides) Empty() bool { return o == nil || *o == LimitOverrides{} }
 
-// Apply gives the limits in force on a device: base with what o overrides.
-func (o *LimitOverrides) Apply(base Limits) Limits { return o.apply(base, "device") }
-
+// apply returns base with what o overrides.
 func (o *LimitOverrides) apply(base Limits, source string) Limits {
 	if o.Empty() {
 		return base
@@ -75,7 +73,7 @@ func (l *Limits) Any() bool {
 	return l.TempMin != nil || l.TempMax != nil || l.CriticalMin != nil || l.CriticalMax != nil
 }
 
-// Check tells what is wrong with limits as a whole, nil when they are sound:
+// Check reports what is wrong with limits as a whole, nil when they are sound:
 // bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K.
 func (l *Limits) Check() *Error {
 	e := &Error{Code: CodeValidationFailed, Message: "The limits contradict each other."}

@@ -42,7 +42,7 @@ func brief(d *report.Day) string {
 
 func TestDays(t *testing.T) {
 	z := berlin()
-	cooler := rimewatch.LimitsFor("walkin_cooler", nil) // 0 to 5 °C
+	cooler := (&rimewatch.Device{EquipmentType: "walkin_cooler"}).LimitsInForce() // 0 to 5 °C
 	every := func(step rimewatch.Time, v float64) func(l *report.Log, from, to rimewatch.Time) {
 		return func(l *report.Log, from, to rimewatch.Time) {
 			for at := from; at < to; at += step {
@@ -113,7 +113,7 @@ func TestDays(t *testing.T) {
 func TestDefrosts(t *testing.T) {
 	from := local(time.UTC, 2026, 6, 1, 0)
 	feed := func(script string) ([]report.Day, report.Totals) {
-		l := report.NewLog(time.UTC, from, from+2*rimewatch.Day, from+2*rimewatch.Day, rimewatch.LimitsFor("walkin_freezer", nil))
+		l := report.NewLog(time.UTC, from, from+2*rimewatch.Day, from+2*rimewatch.Day, (&rimewatch.Device{EquipmentType: "walkin_freezer"}).LimitsInForce())
 		for i, at := 0, from; at < from+2*rimewatch.Day; i, at = i+1, at+10*rimewatch.Minute {
 			r := zone(at, -20)
 			if i < len(script) {
@@ -164,7 +164,7 @@ func TestPeriod(t *testing.T) {
 	from := local(time.UTC, 2026, 6, 1, 0)
 	now, to := from+3*rimewatch.Day+12*rimewatch.Hour, from+30*rimewatch.Day
 	since := from + rimewatch.Day + 6*rimewatch.Hour
-	l := report.NewLog(time.UTC, from, to, now, rimewatch.LimitsFor("walkin_cooler", nil))
+	l := report.NewLog(time.UTC, from, to, now, (&rimewatch.Device{EquipmentType: "walkin_cooler"}).LimitsInForce())
 	for at := since; at < now; at += rimewatch.Minute {
 		l.Add(zone(at, 3))
 	}

@@ -64,7 +64,7 @@ func TestTroublesShow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			limits := rimewatch.LimitsFor(f.equipment, nil)
+			limits := (&rimewatch.Device{EquipmentType: f.equipment}).LimitsInForce()
 			var since rimewatch.Time // of the excursion
 			var r rimewatch.Reading
 			for u.NextAt() <= start {

@@ -21,7 +21,7 @@ var healthyWeeks = []struct {
 }
 
 // typicalUnit takes steps of 10 s unless told otherwise: half the work, and
-// TestStepHardlyMatters says that it may.
+// TestStepHardlyMatters shows that it may.
 func typicalUnit(t testing.TB, equipment string, cfg Config) *Unit {
 	t.Helper()
 	p, err := TypicalParams(equipment)
@@ -80,7 +80,7 @@ func TestEveryTypeRunsHealthily(t *testing.T) {
 	for _, equipment := range Simulable() {
 		t.Run(equipment, func(t *testing.T) {
 			s := summarise(typicalUnit(t, equipment, Config{}), testStart, testStart+4*rimewatch.Day)
-			limits := rimewatch.LimitsFor(equipment, nil)
+			limits := (&rimewatch.Device{EquipmentType: equipment}).LimitsInForce()
 			if limits.TempMax != nil && (s.zoneMean > *limits.TempMax || s.zoneMean < *limits.TempMin) {
 				t.Errorf("zone mean %.1f °C outside %.1f…%.1f", s.zoneMean, *limits.TempMin, *limits.TempMax)
 			}
@@ -101,7 +101,7 @@ func TestRandomUnitsStayHealthy(t *testing.T) {
 		for seed := range uint64(5) {
 			u := mustNew(t, Config{Equipment: equipment, Seed: 1000 + seed, Start: july, Step: 10 * time.Second})
 			s := summarise(u, july, july+10*rimewatch.Day)
-			limits := rimewatch.LimitsFor(equipment, nil)
+			limits := (&rimewatch.Device{EquipmentType: equipment}).LimitsInForce()
 			if s.tripsADay > 0 || s.frost > 1.2*u.p.FrostM || s.zoneMean > *limits.TempMax || s.zoneMean < *limits.TempMin || s.duty > 0.85 || s.duty < 0.1 {
 				t.Errorf("%s seed %d: zone %.1f °C, %.2f trips a day, frost %.2f of %.2f kg, duty %.2f", equipment, 1000+seed, s.zoneMean, s.tripsADay, s.frost, u.p.FrostM, s.duty)
 			}

@@ -165,7 +165,7 @@ func TestFaultSignsInEveryType(t *testing.T) {
 func TestFastFaultsReachTheLimit(t *testing.T) {
 	long(t)
 	for _, equipment := range FittedEquipment() {
-		limits := rimewatch.LimitsFor(equipment, nil)
+		limits := (&rimewatch.Device{EquipmentType: equipment}).LimitsInForce()
 		for _, fault := range []string{"door", "power", "stuck_off", "evaporator_fan"} {
 			onset := testStart + 14*rimewatch.Hour
 			u := typicalUnit(t, equipment, Config{Faults: []Fault{{Name: fault, Onset: onset}}})
