@@ -366,25 +366,14 @@ func (h *inletsHouse) verify(t *testing.T, kind string) {
 }
 
 func (g *gauge) verify(ctx context.Context, c *client.Client, complete bool) error {
-	found := make(map[rimewatch.Time]bool)
-	now := rimewatch.TimeOf(time.Now())
-	for r, err := range c.History(ctx, g.serial, client.HistoryQuery{From: now - rimewatch.Day, To: now + rimewatch.Hour}) {
-		if client.StatusOf(err) == http.StatusNotFound && !complete {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		s := g.sent[r.RecordedAt]
-		switch {
-		case s == nil:
-			return fmt.Errorf("%s was never sent", r.RecordedAt)
-		case found[r.RecordedAt]:
-			return fmt.Errorf("%s is stored twice", r.RecordedAt)
-		case r.ProductZoneTemp == nil || *r.ProductZoneTemp != s.temp:
-			return fmt.Errorf("%s has another value than %v", r.RecordedAt, s.temp)
-		}
-		found[r.RecordedAt] = true
+	found, err := stored(ctx, c, g.serial, 0, g.sent, func(s *gauged, r *client.StoredReading) bool {
+		return r.ProductZoneTemp != nil && *r.ProductZoneTemp == s.temp
+	})
+	if client.StatusOf(err) == http.StatusNotFound && !complete {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	for at, s := range g.sent {
 		if complete && s.acknowledged && !found[at] {

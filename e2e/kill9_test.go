@@ -287,29 +287,41 @@ func (k *killer) verify(t *testing.T, c *client.Client, from rimewatch.Time) {
 	}
 }
 
-func (d *sender) verify(c *client.Client, from rimewatch.Time) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Duration(len(d.sent))*time.Millisecond)
-	defer cancel()
+// stored returns at which times a device's readings are stored from a moment on. It
+// is an error when one was not sent, or is there twice, out of order or with another
+// value.
+func stored[S any](ctx context.Context, c *client.Client, serial string, from rimewatch.Time, sent map[rimewatch.Time]S, same func(S, *client.StoredReading) bool) (map[rimewatch.Time]bool, error) {
 	found := make(map[rimewatch.Time]bool)
 	var last rimewatch.Time
 	now := rimewatch.TimeOf(time.Now())
-	q := client.HistoryQuery{From: max(from, now-rimewatch.Day), To: now + rimewatch.Hour}
-	for r, err := range c.History(ctx, d.serial, q) {
+	for r, err := range c.History(ctx, serial, client.HistoryQuery{From: max(from, now-rimewatch.Day), To: now + rimewatch.Hour}) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s := d.sent[r.RecordedAt]
+		s, known := sent[r.RecordedAt]
 		switch {
-		case s == nil:
-			return fmt.Errorf("%s was never sent", r.RecordedAt)
+		case !known:
+			return nil, fmt.Errorf("%s was never sent", r.RecordedAt)
 		case found[r.RecordedAt]:
-			return fmt.Errorf("%s is stored twice", r.RecordedAt)
+			return nil, fmt.Errorf("%s is stored twice", r.RecordedAt)
 		case r.RecordedAt <= last:
-			return fmt.Errorf("%s comes after %s", r.RecordedAt, last)
-		case *r.ProductZoneTemp != s.temperature || *r.RunSeconds != int64(s.serial):
-			return fmt.Errorf("%s has another value than was sent", r.RecordedAt)
+			return nil, fmt.Errorf("%s comes after %s", r.RecordedAt, last)
+		case !same(s, &r):
+			return nil, fmt.Errorf("%s has another value than was sent", r.RecordedAt)
 		}
 		found[r.RecordedAt], last = true, r.RecordedAt
+	}
+	return found, nil
+}
+
+func (d *sender) verify(c *client.Client, from rimewatch.Time) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Duration(len(d.sent))*time.Millisecond)
+	defer cancel()
+	found, err := stored(ctx, c, d.serial, from, d.sent, func(s *sample, r *client.StoredReading) bool {
+		return *r.ProductZoneTemp == s.temperature && *r.RunSeconds == int64(s.serial)
+	})
+	if err != nil {
+		return err
 	}
 	for at, s := range d.sent {
 		if at >= from && s.acknowledged && !found[at] {
@@ -360,7 +372,7 @@ func (k *killer) verifyAlerts(c *client.Client) error {
 	return nil
 }
 
-// any tells whether any reading was acknowledged.
+// any reports whether any reading was acknowledged.
 func (d *sender) any() bool {
 	for _, s := range d.sent {
 		if s.acknowledged {

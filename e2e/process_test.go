@@ -41,7 +41,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// follow copies r line by line and tells found of each.
+// follow copies r line by line and calls found with each.
 func (l *lines) follow(r io.Reader, found func(line string)) {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<20)
@@ -59,7 +59,7 @@ var (
 	demoToken   = regexp.MustCompile(`^ +API token +(\S+)$`)
 )
 
-// launch starts a server and waits until it answers. It gives the server's
+// launch starts a server and waits until it answers. It returns the server's
 // address, and in a demo the token.
 func launch(dir, bin string, env, args []string) (p *process, url, token string, err error) {
 	p = &process{cmd: exec.Command(bin, args...), done: make(chan error, 1)}
@@ -120,7 +120,7 @@ func (p *process) kill() {
 	<-p.done //nolint:errcheck // it was killed
 }
 
-// terminate asks the process to end and gives what it ended with.
+// terminate asks the process to end and returns what it ended with.
 func (p *process) terminate(sig os.Signal) error {
 	if err := p.cmd.Process.Signal(sig); err != nil {
 		return err

@@ -14,7 +14,7 @@ var alertKeys = []string{
 }
 
 // warm makes a device with a quick limit and lets it be too warm for long
-// enough. It gives the alert's id.
+// enough. It returns the alert's id.
 func (n *tenant) warm(t *testing.T, serial string) int {
 	t.Helper()
 	n.device(t, fmt.Sprintf(`{"serial":%q,"name":"Unit %s","equipment_type":"walkin_cooler","limits":{"temp_min":0,"temp_max":5,"critical_max":12,"delay_s":60,"critical_delay_s":60,"clear_s":60}}`, serial, serial))

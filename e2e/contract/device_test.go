@@ -20,7 +20,7 @@ var (
 	limitKeys = []string{"temp_min", "temp_max", "delay_s", "low_delay_s", "critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", "source"}
 )
 
-// hasKeys tells whether an object has all of the keys, and maybe others.
+// hasKeys reports whether an object has all of the keys, and maybe others.
 func hasKeys(names ...[]string) test {
 	return func(v any) bool {
 		o, ok := v.(map[string]any)

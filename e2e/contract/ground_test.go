@@ -335,7 +335,7 @@ func TestWorkspacesAreApart(t *testing.T) {
 	})
 }
 
-// pageCursor makes a second device and gives the cursor of the first page.
+// pageCursor makes a second device and returns the cursor of the first page.
 func (n *tenant) pageCursor(t *testing.T) string {
 	t.Helper()
 	n.device(t, `{"serial":"CURSOR-2"}`)

@@ -17,7 +17,7 @@ import (
 // neighbours lets channels point at this machine.
 func neighbours(_ *service, c *app.Config) { c.OutboundAllow = []string{"127.0.0.0/8"} }
 
-// hidden checks that no answer tells what only the receiver of a channel knows.
+// hidden checks that no answer reveals what only the receiver of a channel knows.
 func hidden(secrets ...string) func(*testing.T, answer) {
 	return func(t *testing.T, a answer) {
 		t.Helper()

@@ -235,7 +235,7 @@ type (
 
 var missing = absent{}
 
-// holds tells whether a value is what a row expects.
+// holds reports whether a value is what a row expects.
 func holds(want, got any) bool {
 	switch w := want.(type) {
 	case absent:

@@ -202,7 +202,7 @@ func (n *tenant) token(t *testing.T, scopes rimewatch.Scopes) string {
 
 const password = "correct horse battery"
 
-// signIn adds a person with a role and gives their session cookie.
+// signIn adds a person with a role and returns their session cookie.
 func (n *tenant) signIn(t *testing.T, email string, role rimewatch.Role) string {
 	t.Helper()
 	if _, err := n.app.Accounts.AddUser(t.Context(), n.id, account.UserRequest{Email: email, Name: string(role), Password: password, Role: role}, n.moment()); err != nil {
