@@ -55,15 +55,17 @@ func TestKill9Inlets(t *testing.T) {
 		p := h.start(t)
 		h.verify(t, "")
 		ctx, cancel := context.WithCancel(t.Context())
-		var load sync.WaitGroup
+		var load, first sync.WaitGroup
 		for _, g := range h.gauges {
-			load.Go(func() { g.drive(ctx) })
+			first.Add(1)
+			load.Go(func() { g.drive(ctx, sync.OnceFunc(first.Done)) })
 		}
 		select {
 		case <-time.After(time.Duration(300+round*97%900) * time.Millisecond):
 		case err := <-p.done:
 			t.Fatalf("the server ended by itself: %v\n%s", err, p.err.String())
 		}
+		first.Wait()
 		p.kill()
 		cancel()
 		load.Wait()
@@ -329,9 +331,14 @@ func (h *inletsHouse) connect(addr, id string) (net.Conn, *bufio.Reader, error) 
 	return c, bufio.NewReader(c), nil
 }
 
-// drive sends until ctx ends or it is not answered.
-func (g *gauge) drive(ctx context.Context) {
-	for ctx.Err() == nil {
+// drive sends until ctx ends or it is not answered. It calls enough after a few
+// answers, and at its end: a load has as many at least, however busy the machine is.
+func (g *gauge) drive(ctx context.Context, enough func()) {
+	defer enough()
+	for n := 0; ctx.Err() == nil; n++ {
+		if n == 3 {
+			enough()
+		}
 		g.last = max(g.last+1, rimewatch.TimeOf(time.Now()))
 		s := &gauged{temp: -float64(len(g.sent)%3000) / 100}
 		g.sent[g.last] = s

@@ -72,20 +72,18 @@ func (k *killer) rounds(t *testing.T, n int, beside func(ctx context.Context)) {
 		}
 		starts = append(starts, rimewatch.TimeOf(time.Now()))
 		ctx, cancel := context.WithCancel(context.Background())
-		var load sync.WaitGroup
-		for _, d := range k.devices {
-			load.Go(func() { d.drive(ctx, c) })
-		}
-		load.Go(func() { beside(ctx) })
+		enough := k.drive(ctx, c)
+		k.senders.Go(func() { beside(ctx) })
 		wait := time.Duration(200+rand.IntN(1500)) * time.Millisecond
 		select {
 		case <-time.After(wait):
 		case err := <-p.done:
 			t.Fatalf("the server ended by itself: %v\n%s", err, p.err.String())
 		}
+		enough()
 		p.kill()
 		cancel()
-		load.Wait()
+		k.senders.Wait()
 		if strings.Contains(p.err.String(), "DATA RACE") || strings.Contains(p.err.String(), "panic") {
 			t.Fatal(p.err.String())
 		}
@@ -111,7 +109,20 @@ type killer struct {
 	bin, data, token string
 	flags            []string // of every command: where the store is
 	devices          []*sender
+	senders          sync.WaitGroup // those that drive
 	resent, alerts   int
+}
+
+// drive lets all devices send until ctx ends. enough waits until as many readings
+// were acknowledged as a load has at least, however busy the machine is, or the
+// server has gone.
+func (k *killer) drive(ctx context.Context, c *client.Client) (enough func()) {
+	var first sync.WaitGroup
+	for _, d := range k.devices {
+		first.Add(1)
+		k.senders.Go(func() { d.drive(ctx, c, sync.OnceFunc(first.Done)) })
+	}
+	return first.Wait
 }
 
 func newKiller(t *testing.T, flags ...string) *killer {
@@ -230,15 +241,21 @@ func (d *sender) reading(at rimewatch.Time, s *sample) client.Reading {
 }
 
 // drive sends until ctx ends or the server does not answer any more, and
-// remembers what was acknowledged.
-func (d *sender) drive(ctx context.Context, c *client.Client) {
+// remembers what was acknowledged. It calls answered after the first
+// acknowledgement, and at its end.
+func (d *sender) drive(ctx context.Context, c *client.Client, answered func()) {
+	defer answered()
 	for ctx.Err() == nil {
 		readings := make([]client.Reading, d.size)
 		for i := range readings {
 			readings[i] = d.next()
 		}
-		if err := d.post(ctx, c, readings); err != nil && client.StatusOf(err) == 0 {
+		err := d.post(ctx, c, readings)
+		if err != nil && client.StatusOf(err) == 0 {
 			return
+		}
+		if err == nil {
+			answered()
 		}
 		pause := pauseMS
 		if d.size > 1 {
