@@ -39,6 +39,7 @@ describe('a chain', () => {
 
   it('fits on the wall', async () => {
     await page.goto('/wall');
+    await page.getByRole('heading', { name: /attention/ }).first().waitFor(); // before, no key is heard
     await page.keyboard.press('ArrowRight');
     const tiles = page.getByRole('listitem').filter({ hasText: /^\s*Shop/ });
     await expect.poll(() => tiles.count()).toBe(40);
