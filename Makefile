@@ -68,7 +68,7 @@ UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getki
 # times as much with it, which finds no more in them than in a day. What starts no goroutine, and what asks testing.Short (as
 # rapid does), runs without it and in full; so does e2e, whose server has a race detector of its own.
 TESTED = $(shell find . -name '*_test.go' -not -path './tools/*' -not -path './web/*' | xargs -n1 dirname | sort -u)
-RACED  = $(filter-out ./e2e,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
+RACED  = $(filter-out ./e2e ./internal/archtest,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
 FULL   = $(filter-out $(RACED),$(TESTED)) $(shell grep -lE 'testing\.Short|rapid\.Check' $(filter-out %bench_test.go,$(wildcard $(TESTED:=/*_test.go))) | xargs -n1 dirname | sort -u)
 GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 15m
 
