@@ -68,10 +68,10 @@ export class Office {
     return said.data;
   }
 
-  /** open sets the server up and gives its owner. */
-  async open(code: string): Promise<Person> {
+  /** open sets the server up and returns its owner. */
+  async open(code: string, timezone = 'Europe/Berlin'): Promise<Person> {
     const owner = { email: 'ada@example.com', password: 'a walk-in at three' };
-    await this.send('POST', '/v1/setup', { code, workspace: 'Corner Shop', timezone: 'Europe/Berlin', name: 'Ada', ...owner });
+    await this.send('POST', '/v1/setup', { code, workspace: 'Corner Shop', timezone, name: 'Ada', ...owner });
     return owner;
   }
 

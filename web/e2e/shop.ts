@@ -15,14 +15,20 @@ export interface Shop {
   page: Page;
 }
 
+/** noon is a time zone in which it is about noon: what a test did in the last hour lies within one day and one month. */
+export function noon(): string {
+  const ahead = 12 - new Date().getUTCHours();
+  return ahead === 0 ? 'Etc/GMT' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`; // the sign is that of POSIX
+}
+
 /** openShop opens the shop before the tests of a file and closes it after them.
  * fill prepares it before the owner signs in. */
-export function openShop({ viewport = desktop, flags = [] as string[], fill = async (_: Shop) => {} } = {}): Shop {
+export function openShop({ viewport = desktop, timezone = 'Europe/Berlin', flags = [] as string[], fill = async (_: Shop) => {} } = {}): Shop {
   const shop = {} as Shop;
   beforeAll(async () => {
     [shop.server, shop.browser] = await Promise.all([Server.start(...flags), launch()]);
     shop.office = new Office(shop.server.url);
-    shop.owner = await shop.office.open(shop.server.code);
+    shop.owner = await shop.office.open(shop.server.code, timezone);
     shop.api = new Api(shop.server.url, await shop.office.token());
     await fill(shop);
     shop.visitor = await Visitor.arrive(shop.browser, shop.server, viewport);

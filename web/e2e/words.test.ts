@@ -2,10 +2,10 @@
 // alert that is over, of a single reading.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { phone, Visitor } from './browser';
-import { openShop, type Shop } from './shop';
+import { noon, openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
-const shop = openShop();
+const shop = openShop({ timezone: noon() });
 beforeAll(() => ({ api, page, visitor } = shop));
 
 const device = (serial: string, name: string, more = {}) => api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400, ...more });
