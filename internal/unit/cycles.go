@@ -46,6 +46,12 @@ func (s *State) readCounters(o *Observation) {
 	w.counted = true
 }
 
+// failStart counts a start that has failed and tells so.
+func (w *cycles) failStart(o *Observation) {
+	w.fail(o.At)
+	o.FailedStart = true
+}
+
 func (w *cycles) addRun(seconds int64) {
 	copy(w.lens[1:], w.lens[:])
 	w.lens[0] = uint16(max(1, min(seconds, 65535)))

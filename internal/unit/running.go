@@ -58,17 +58,6 @@ const (
 	fromFlag // the device says so
 )
 
-// spike is what a current far above that of running has been taken for so far.
-type spike uint8
-
-const (
-	noSpike spike = iota
-	oneStart
-	failedStart // and another attempt
-	otherLoad
-	inRun // of a compressor that ran before: a restart, or a reading that is wrong
-)
-
 // floors are the least difference of levels that means running.
 var levelFloors = [...]float32{fromHeat: 12, fromVibration: 0.1, fromAmps: 0.15, fromFlag: 0.15}
 
@@ -246,8 +235,7 @@ func (w *running) followShaking(o *Observation, on bool) {
 }
 
 // use makes src the signal that running is read from.
-func (s *State) use(src source) {
-	w := &s.running
+func (w *running) use(src source) {
 	if src == w.source {
 		return
 	}
@@ -255,50 +243,6 @@ func (s *State) use(src source) {
 		w.hi, w.lo = 0, 0
 	}
 	w.source = src
-}
-
-// followSpike notes a current that only a starting or locked motor draws, and
-// reports whether v is one. When no run follows, the start has failed.
-func (s *State) followSpike(o *Observation, amps float32) bool {
-	w := &s.running
-	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
-		switch lasted := o.At - w.spikedAt.Time(); {
-		case w.spike == noSpike:
-			w.spike, w.spikedAt, w.otherPipe = oneStart, StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
-			if w.known && w.on {
-				w.spike = inRun
-			}
-		case lasted > spikeLasts:
-			if w.spike == failedStart {
-				s.cycles.unfail(o.At)
-			}
-			if w.spike == otherLoad && lasted >= otherLasts && w.compressorToo(o) {
-				w.hi, w.spike = amps, noSpike // what ran before was the smaller load
-				return false
-			}
-			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
-		case w.likeOther(amps, o.At):
-		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
-			s.failStart(o) // the one before did not start either
-			w.spike = failedStart
-		}
-		w.spikeAmps = amps
-		return true
-	}
-	was := w.spike
-	w.spike = noSpike
-	if was == otherLoad {
-		w.otherAt = w.spikedAt
-	}
-	switch {
-	case was == noSpike || was == otherLoad || !s.phases.showsStarts(s.gap, w, o.At):
-	case w.likeOther(w.spikeAmps, o.At):
-	case was == inRun && amps >= w.hi*0.5:
-		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
-	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
-		s.failStart(o)
-	}
-	return false
 }
 
 // likeOther reports whether a current far above that of running is that of another
@@ -335,18 +279,12 @@ func (w *running) strays(at rimewatch.Time) bool {
 
 // strayRun reports whether the run that began at a moment is one reading of a meter
 // whose single readings are known to be wrong.
-func (s *State) strayRun(began Stamp, at rimewatch.Time) bool {
-	w := &s.running
+func (w *running) strayRun(began Stamp, at rimewatch.Time) bool {
 	return w.source == fromAmps && w.lastOn == began && w.strays(at)
 }
 
 // Strays reports whether single readings of the current are wrong now and then.
 func (s *State) Strays() bool { return s.running.strays(s.at) }
-
-func (s *State) failStart(o *Observation) {
-	s.cycles.fail(o.At)
-	o.FailedStart = true
-}
 
 // turn notes that the compressor has started or stopped.
 func (s *State) turn(at rimewatch.Time, on bool) {
@@ -486,10 +424,6 @@ func (w *running) RunningKnown() bool { return w.known }
 
 // RunningSince is the start of the present run or stop, as far as it is known.
 func (w *running) RunningSince() rimewatch.Time { return w.since.Time() }
-
-// Slow reports whether readings come too seldom to know how long the compressor
-// has been running: two in a row may belong to two runs.
-func (s *State) Slow() bool { return s.gap > followedGap }
 
 // warm reports whether what is measured of the compressor at e counts: it has run
 // for five minutes, or for more than half of the unit's usual run, outside a

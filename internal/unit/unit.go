@@ -33,14 +33,9 @@ func (c *Config) habit() *rimewatch.Defrost {
 // State is what has been learnt of one device. The zero value is a device of
 // which nothing is known. It holds no pointers: a copy is a snapshot.
 type State struct {
-	newest rimewatch.Time // newest recorded_at seen; what is not after it is late
-	at     rimewatch.Time // its event time
-	zoneAt rimewatch.Time // event time of the newest product-zone temperature, 0 = none yet
-	born   rimewatch.Time // learning began
+	timing
 	last   [rimewatch.NumCore]Fixed
-	gap    float32 // s between readings, a slow mean
 	broken rimewatch.Fields
-	why    uint8 // among reasons, for learning since born
 
 	stuck stuck
 	calm
@@ -164,25 +159,12 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.followDoor(c, o, hold)
 }
 
-// learnGap follows the usual time between readings. An outage counts as three
-// usual gaps at most, a lasting change of rate is followed within some readings.
-func (s *State) learnGap(gap rimewatch.Time) {
-	g := float32(gap) / 1000
-	switch {
-	case g <= 0:
-	case s.gap == 0:
-		s.gap = g
-	default:
-		s.gap += 0.1 * (min(g, 3*s.gap) - s.gap)
-	}
-}
-
 // Relearn forgets what is normal for the unit, after a repair, a move or a
 // prediction that was wrong. What it measured last is kept, and what goes on.
 func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 	reason := max(0, slices.Index(reasons[:], why))
 	*s = State{
-		newest: s.newest, at: s.at, zoneAt: s.zoneAt, born: at, why: uint8(reason), last: s.last, gap: s.gap, broken: s.broken,
+		timing: timing{newest: s.newest, at: s.at, zoneAt: s.zoneAt, born: at, why: uint8(reason), gap: s.gap}, last: s.last, broken: s.broken,
 		stuck:   stuck{same: s.stuck.same, step: s.stuck.step, stuck: s.stuck.stuck},
 		cycles:  cycles{startCount: s.cycles.startCount, runSeconds: s.cycles.runSeconds, counted: s.cycles.counted},
 		defrost: s.defrost,
@@ -194,29 +176,7 @@ func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 	}
 }
 
-// At is the event time of the newest reading, 0 before the first.
-func (s *State) At() rimewatch.Time { return s.at }
-
-// ZoneAt is the event time of the newest product-zone temperature, 0 before the
-// first.
-func (s *State) ZoneAt() rimewatch.Time { return s.zoneAt }
-
-// LearningSince is when learning began, 0 before the first reading, and why it
-// began again, "" when it has not.
-func (s *State) LearningSince() (rimewatch.Time, rimewatch.Relearning) {
-	return s.born, reasons[s.why]
-}
-
 // Last is the newest value of a measurement that counted, 0 before the first.
 func (s *State) Last(f rimewatch.Field) float64 { return s.last[f].Float() }
-
-// Interval is the usual time between readings, 0 before the second.
-func (s *State) Interval() rimewatch.Time { return rimewatch.Time(1000 * s.gap) }
-
-// blind reports whether a time without readings is too long to know what
-// happened in it.
-func (s *State) blind(gap rimewatch.Time) bool {
-	return gap > max(5*minute, rimewatch.Time(3000*s.gap))
-}
 
 func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }

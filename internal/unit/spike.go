@@ -1,0 +1,58 @@
+package unit
+
+import "github.com/rimewatch/rimewatch"
+
+// spike is what a current far above that of running has been taken for so far.
+type spike uint8
+
+const (
+	noSpike spike = iota
+	oneStart
+	failedStart // and another attempt
+	otherLoad
+	inRun // of a compressor that ran before: a restart, or a reading that is wrong
+)
+
+// followSpike notes a current that only a starting or locked motor draws, and
+// reports whether v is one. When no run follows, the start has failed.
+func (s *State) followSpike(o *Observation, amps float32) bool {
+	w := &s.running
+	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
+		switch lasted := o.At - w.spikedAt.Time(); {
+		case w.spike == noSpike:
+			w.spike, w.spikedAt, w.otherPipe = oneStart, StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
+			if w.known && w.on {
+				w.spike = inRun
+			}
+		case lasted > spikeLasts:
+			if w.spike == failedStart {
+				s.cycles.unfail(o.At)
+			}
+			if w.spike == otherLoad && lasted >= otherLasts && w.compressorToo(o) {
+				w.hi, w.spike = amps, noSpike // what ran before was the smaller load
+				return false
+			}
+			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
+		case w.likeOther(amps, o.At):
+		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
+			s.failStart(o) // the one before did not start either
+			w.spike = failedStart
+		}
+		w.spikeAmps = amps
+		return true
+	}
+	was := w.spike
+	w.spike = noSpike
+	if was == otherLoad {
+		w.otherAt = w.spikedAt
+	}
+	switch {
+	case was == noSpike || was == otherLoad || !s.phases.showsStarts(s.gap, w, o.At):
+	case w.likeOther(w.spikeAmps, o.At):
+	case was == inRun && amps >= w.hi*0.5:
+		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
+	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
+		s.failStart(o)
+	}
+	return false
+}
