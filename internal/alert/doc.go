@@ -53,7 +53,8 @@
 //	                            back in a recognised defrost     critical_delay_s, kept back
 //	                            until a stated moment; declared  likewise where defrosts of the
 //	                            ones: the type's longest, while  unit reach it; 2 h outside for
-//	                            the unit's own are not known     TCS food
+//	                            the unit's own are not known     TCS food                        a day at it where the zone is beyond
+//	                                                                                             its limit more than half of a week
 //	low_temperature             zone < temp_min, low_delay_s     < critical_min, the least of    clear_s at ≥ temp_min + clear_delta,
 //	                                                             critical_delay_s, low_delay_s   outside recognised defrosts
 //	                                                             and 10 min; 2 h for TCS food
@@ -67,7 +68,8 @@
 //	power_loss                  –                                V < 50 % of nominal, 10 s       1 min above 70 %
 //	low_voltage                 < 90 %, 1 min                    < 85 %, 10 s                    5 min above 92 %
 //	high_voltage                > 110 %, 1 min                   > 115 %, 10 s                   5 min below 108 %
-//	high_discharge_temperature  > 107 °C, 5 min running, or      > 121 °C, 1 min running, or     5 min running at ≤ 102 °C; 6 h for
+//	high_discharge_temperature  > 107 °C (own + 6 K if more),
+//	                            5 min running, or                > 121 °C, 1 min running, or     5 min running at ≤ 102 °C; 6 h for
 //	                            own + 6 K                        own + 15 K                      deviations (≤ own + 4 K)
 //	low_discharge_temperature   < ambient + 25 K, 10 min         < ambient + 15 K, 10 min        10 min
 //	high_suction_temperature    > 18 °C (own + 5 K if more),     > 27 °C, 15 min, or own + 7 K   10 min; 6 h

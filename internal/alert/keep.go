@@ -67,6 +67,9 @@ func (s *State) holds(x *pass, t *track, b *bounds) (until rimewatch.Time, ok bo
 	if t.is(bitCritical) {
 		limit = b.crit
 	}
+	if s.kept && t.zone() != zoneBeyond {
+		return s.stated.Time(), s.stated.Time() > x.e // it is back, and only its clear time runs
+	}
 	until, ok = x.u.Reaches(limit, t.is(bitCritical))
 	until = min(until, t.start.Time()+heldLongest)
 	if s.kept {

@@ -35,6 +35,8 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
 		return x.cyclingBounds()
+	case ruleDischarge:
+		return x.dischargeBounds()
 	case ruleSuction:
 		return x.suctionBounds()
 	case ruleHot, ruleCold, ruleHumid:
@@ -47,7 +49,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 			return bounds{}
 		}
 		b := l.bounds(scale, ruleSpecs[i].low)
-		if i == ruleAmps && x.u.Strays() {
+		if i == ruleAmps && x.u.Strays(x.u.At()) {
 			b.critDelay += strayReadings * x.u.Interval() // two that stray among three
 		}
 		if ruleSpecs[i].second != "" && ruleSpecs[i].running {
@@ -203,6 +205,18 @@ func (x *pass) suctionBounds() bounds {
 	return b
 }
 
+// dischargeBounds widen the limit for a unit whose discharge line is hot by its
+// build, as that of small low-temperature ones is on warm days, up to what is
+// critical for all.
+func (x *pass) dischargeBounds() bounds {
+	b := x.th.Discharge.bounds(1, false)
+	b.clearSecond = deviationClear
+	if usual, known := x.u.UsualDischarge(x.u.Last(rimewatch.AmbientTemp)); known {
+		b.warn = max(b.warn, min(usual+x.th.DischargeDeviation.Warn, b.crit))
+	}
+	return b
+}
+
 func (x *pass) vibrationBounds() bounds {
 	b, usual := x.th.Vibration.bounds(1, false), x.u.UsualVibration()
 	b.warn = max(b.warn, usual*x.th.VibrationRatio[0])
@@ -296,15 +310,21 @@ func (s *State) judgeMachine(x *pass) {
 		return
 	}
 	relative := warm && x.relative()
+	agreed := func(ch unit.Channel) float64 { // of a sensor that is set aside nothing is concluded
+		if u.Aside().Has(ch) {
+			return 0
+		}
+		return u.Agreed(ch)
+	}
 	discharge, hasDischarge := x.value(rimewatch.CompressorDischargeTemp)
 	if hasDischarge {
-		s.either(x, ruleDischarge, discharge, true, u.Agreed(unit.Discharge), relative)
+		s.either(x, ruleDischarge, discharge, true, agreed(unit.Discharge), relative)
 	}
 	ours := x.c.RatedAmps == 0 // the limit, which another speed of the compressor excuses
-	if v, ok := x.calm(rimewatch.AmpDraw); ok && (warm || !ours && !u.Slow()) && !(ours && x.passes(ruleAmps, v) && u.OtherSpeed(x.o)) {
+	if v, ok := x.calm(rimewatch.AmpDraw); ok && !u.Aside().Has(unit.Amps) && (warm || !ours && !u.Slow()) && !(ours && x.passes(ruleAmps, v) && u.OtherSpeed(x.o)) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
-		s.either(x, ruleAmps, v, true, u.Agreed(unit.Amps), relative && s.active&supply == 0)
+		s.either(x, ruleAmps, v, true, agreed(unit.Amps), relative && s.active&supply == 0)
 	}
 	if v, ok := x.calm(rimewatch.VibrationLevel); ok && !u.Slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, v)
@@ -314,11 +334,11 @@ func (s *State) judgeMachine(x *pass) {
 	}
 	settled := u.Settled(x.e)
 	if suction, ok := x.value(rimewatch.CompressorSuctionTemp); ok {
-		s.either(x, ruleSuction, suction, true, u.Agreed(unit.Suction), relative)
+		s.either(x, ruleSuction, suction, true, agreed(unit.Suction), relative)
 		zone, hasZone := x.value(rimewatch.ProductZoneTemp)
-		s.either(x, ruleLowSuction, suction-zone, settled && hasZone, u.Agreed(unit.Suction), relative)
+		s.either(x, ruleLowSuction, suction-zone, settled && hasZone, agreed(unit.Suction), relative)
 	}
-	if ambient, ok := x.value(rimewatch.AmbientTemp); ok && hasDischarge && settled {
+	if ambient, ok := x.value(rimewatch.AmbientTemp); ok && hasDischarge && settled && !u.Modulated() { // a slow one hardly heats its gas
 		s.level(x, ruleLowDischarge, discharge-ambient)
 	}
 }
@@ -360,6 +380,9 @@ func (s *State) judgeRunTime(x *pass) {
 		b := s.bounds(x, ruleRunTime)
 		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
 		return
+	}
+	if x.u.Modulated() && s.pool.track(ruleRunTime) == nil {
+		return // it slows down instead of stopping
 	}
 	// Below the critical line whatever the share: that takes a warm zone too.
 	s.either(x, ruleRunTime, min(day, x.th.RunTime.Crit), ok, x.u.Agreed(unit.Duty), x.relative())

@@ -89,7 +89,7 @@ var ruleCases = []struct{ name, script, want string }{
 		73h6m resolved high_amp_draw critical since 72h3m value 15 peak 25 limit 23.4375`},
 	{"amps: 15 % above the unit's own in two windows", known + `
 		72h..96h cycle=9/17 i=17.3`, `
-		88h48m opened high_amp_draw warning since 88h38m value 15.3201 peak 15.3201 limit 12`},
+		88h48m opened high_amp_draw warning since 88h38m value 15.5272 peak 15.5272 limit 12`},
 	{"amps: next to nothing while it vibrates", known + `
 		72h..73h off i=2 x=0.9
 		73h..74h on`, `

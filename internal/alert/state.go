@@ -21,6 +21,8 @@ type State struct {
 	stated     unit.Stamp     // when the alert that is kept back is told, whatever happens
 	gone       bool           // offline as far as the state was told
 	graced     bool           // the warning of the present excursion waits for a declared defrost
+	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
+	settled    bool           // that is known
 	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
 	pool       pool
 }

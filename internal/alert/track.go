@@ -86,6 +86,7 @@ type bounds struct {
 	longDelay        rimewatch.Time // beyond warn this long: critical; 0 = never
 	clear            rimewatch.Time // past the clear value this long: resolved
 	ease             rimewatch.Time // past the critical limit's clear value this long: a warning again; at least clear
+	stay             rimewatch.Time // past the clear value at least this long: resolved
 	clearSecond      rimewatch.Time // the same where the second measure opened it, when longer
 }
 
@@ -207,7 +208,7 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 
 // clearTime is how long the value must be past its clear value.
 func (t *track) clearTime(b *bounds) rimewatch.Time {
-	d := b.clear
+	d := max(b.clear, b.stay)
 	if t.is(bitSecond) {
 		d = max(d, b.clearSecond)
 	}

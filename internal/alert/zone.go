@@ -19,6 +19,51 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
 // zoneBounds are the limits of the product-zone temperature on one side.
 func (s *State) zoneBounds(c *Config, low bool) bounds {
+	b := s.plainZoneBounds(c, low)
+	if s.misfits(low) {
+		b.stay = misfitClear
+	}
+	return b
+}
+
+// A limit beyond which a unit spends most of its time does not fit the unit, or its
+// setting not the goods: that is told once and stays open, instead of with every
+// cycle of the thermostat. What is critical is told as ever.
+const (
+	misfitAfter = 3 * rimewatch.Day
+	misfitOver  = 7 * rimewatch.Day
+	misfitShare = 0.5
+	misfitClear = rimewatch.Day // within the limits before it is over
+)
+
+// followFit keeps the share of time beyond the limits of about a week: of the upper
+// one above 0, of the lower one below.
+func (s *State) followFit(x *pass, v float64) {
+	if x.c.Rules&RuleFit == 0 {
+		return
+	}
+	since, _ := x.u.LearningSince()
+	age := max(x.e-since, hour)
+	side := float32(0)
+	switch {
+	case !x.c.within(false, v):
+		side = 1
+	case !x.c.within(true, v):
+		side = -1
+	}
+	s.outside += (side - s.outside) * float32(min(x.o.Gap, hour)) / float32(min(age, misfitOver))
+	s.settled = age >= misfitAfter
+}
+
+// misfits reports whether the zone is beyond its limit on one side most of the time.
+func (s *State) misfits(low bool) bool {
+	if low {
+		return s.settled && s.outside < -misfitShare
+	}
+	return s.settled && s.outside > misfitShare
+}
+
+func (s *State) plainZoneBounds(c *Config, low bool) bounds {
 	l := &c.Limits
 	warn, crit := l.TempMax, l.CriticalMax
 	b := bounds{
@@ -55,6 +100,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 	if x.recent {
 		s.live |= both
 	}
+	s.followFit(x, v)
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
 		if s.pool.track(i) == nil && x.c.within(i == ruleLow, v) {
 			if i == ruleHigh {

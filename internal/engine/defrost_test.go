@@ -225,3 +225,51 @@ func TestSilenceEndsKeeping(t *testing.T) {
 		t.Errorf("three hours of silence later: kept back %v, told %d times", kept, len(r.told))
 	}
 }
+
+// TestLimitThatDoesNotFit: a zone that is beyond its limit most of the time is told
+// once, not with every cycle; what is critical is told as ever.
+func TestLimitThatDoesNotFit(t *testing.T) {
+	r := newRoom(true)
+	around := func(hours int, middle float64) {
+		for k := range hours * 60 {
+			r.value(middle + 2*math.Sin(float64(k)*2*math.Pi/150))
+		}
+	}
+	around(7*24, -14.2)
+	r.told = nil
+	around(7*24, -14.2)
+	if len(r.told) > 0 {
+		t.Errorf("%d alerts in the second week of a limit that does not fit", len(r.told))
+	}
+	for range 60 {
+		r.value(-2)
+	}
+	if r.crit == 0 {
+		t.Error("what is critical was not told")
+	}
+	around(5*24, -19)
+	if r.alarmed() {
+		t.Error("still open after five days within the limits")
+	}
+	r.told = nil
+	around(7*24, -19)
+	for range 50 {
+		r.value(-13)
+	}
+	if len(r.told) != 1 {
+		t.Errorf("told %d times of a warm zone once the limit fits again", len(r.told))
+	}
+}
+
+// TestBackButNotYetOver: a defrost that was kept back is not told while only its
+// clear time runs, with the zone within its limit again.
+func TestBackButNotYetOver(t *testing.T) {
+	r := newRoom(true)
+	r.cfg.Alert.Limits.ClearS = 900
+	r.teach()
+	r.defrost()
+	r.cycle(120)
+	if len(r.told) != 0 {
+		t.Errorf("told %d times of a defrost that was over", len(r.told))
+	}
+}

@@ -106,6 +106,9 @@ func count(n uint8, yes bool) uint8 {
 // zone follow people as well as faults.
 var decisive = [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.Vibration}
 
+// decisives are the same as a set.
+const decisives = unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Amps | 1<<unit.Vibration)
+
 // departures tells whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
 func (s *State) departures(u *unit.State) (strong, weak bool) {
@@ -114,6 +117,9 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 		return false, false // the compressor turns at another speed
 	}
 	for _, c := range decisive {
+		if !u.Scored(c) {
+			continue
+		}
 		now, _, slow := u.Departure(c)
 		floor, sure := max(c.Floor(), needScatter*u.Scatter(c)), math.Abs(u.Certainty(c, now, 1))
 		if math.Abs(now) >= floor && sure >= needScore {

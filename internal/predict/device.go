@@ -39,6 +39,12 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 		}
 		return s.announce(u, o.At, from, out)
 	}
+	if a := &s.alarm; a.active() && a.departs != 0 && a.departs&decisives&^u.Aside() == 0 && !a.byEvent {
+		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // it was a sensor
+	}
+	if u.Doubtful() || u.Contradicted() {
+		return s.announce(u, o.At, from, out)
+	}
 	if o.WindowEnded && !u.Learning() && !u.Resettling() {
 		out = s.judge(u, o.At, out)
 	}

@@ -431,3 +431,40 @@ func BenchmarkObserve(b *testing.B) {
 		i++
 	}
 }
+
+// TestSensorsFirst: a sensor that slips, sticks or jumps is named and set aside, is
+// never told as a fault of the machine, and counts again when it is right again.
+func TestSensorsFirst(t *testing.T) {
+	const from, to = 20 * rimewatch.Day, 28 * rimewatch.Day
+	for _, tc := range []struct {
+		name   string
+		field  rimewatch.Field
+		change func(v float64) float64
+	}{
+		{"suction 5 K higher", rimewatch.CompressorSuctionTemp, func(v float64) float64 { return v + 5 }},
+		{"discharge 7 K lower", rimewatch.CompressorDischargeTemp, func(v float64) float64 { return v - 7 }},
+		{"discharge stuck", rimewatch.CompressorDischargeTemp, func(float64) float64 { return 64.3 }},
+		{"current a quarter higher", rimewatch.AmpDraw, func(v float64) float64 { return 1.25 * v }},
+		{"ambient 6 K lower", rimewatch.AmbientTemp, func(v float64) float64 { return v - 6 }},
+	} {
+		var s device
+		told := false
+		for _, tr := range play(t, "walkin_cooler", 5, "", 33, &s, func(r *rimewatch.Reading) bool {
+			if at := r.At - testStart; at >= from && at < to {
+				r.Set(tc.field, tc.change(r.Values[tc.field]))
+			}
+			told = told || s.unit.Broken().Has(tc.field) && r.At-testStart < from+3*rimewatch.Day
+			return true
+		}) {
+			if tr.Kind == Opened {
+				t.Errorf("%s: %s %s on day %.1f", tc.name, tr.Type, tr.Prediction.Fault, float64(tr.At-testStart)/float64(rimewatch.Day))
+			}
+		}
+		if !told {
+			t.Errorf("%s: not told within three days", tc.name)
+		}
+		if tc.field != rimewatch.AmbientTemp && s.unit.Broken() != 0 {
+			t.Errorf("%s: still set aside five days after it was right again", tc.name)
+		}
+	}
+}

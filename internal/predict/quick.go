@@ -202,7 +202,7 @@ func (s *State) instant(u *unit.State) findings {
 // from low suction from an open contact.
 func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []Transition {
 	q := &s.quick
-	if amps := u.EndAmps(); u.Ready() && amps > 0 {
+	if amps := u.OwnAmps(u.EndAmps()); u.Ready() && amps > 0 {
 		e := 100*math.Log(amps) - u.Expected(unit.Amps, u.Conditions(o))
 		e -= math.Copysign(min(math.Abs(e), u.OffZone()), e)
 		if u.Trips(2*rimewatch.Hour) <= 1 {

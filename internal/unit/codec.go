@@ -78,9 +78,10 @@ func (s *State) code(c *Codec) {
 	c.Floats(&s.supply.mean, &s.humid.mean, &s.humid.spread, &s.humid.hours,
 		&s.air.mean, &s.air.spread)
 	c.Bytes(&s.supply.n)
+	s.doubts.code(c)
 	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
 	together := s.air.hours == s.humid.hours // as where both come with every reading
-	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &together)
+	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &s.doubts.airOff, &together)
 	if together {
 		s.air.hours = s.humid.hours
 	} else {
@@ -112,9 +113,11 @@ func (m *calm) code(c *Codec) {
 func (w *running) code(c *Codec) {
 	c.Floats(&w.hi, &w.lo, &w.high, &w.low, &w.seen, &w.spikeAmps)
 	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed, &w.otherAt)
-	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.shakes, &w.rests)
+	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.idle, &w.shakes, &w.rests)
 	c.Shorts(&w.still)
-	c.Bytes((*uint8)(&w.source), (*uint8)(&w.spike), &w.speeds)
+	how := uint8(w.source) | uint8(w.spike)<<3 | w.speeds<<6
+	c.Bytes(&how)
+	w.source, w.spike, w.speeds = source(how&7), spike(how>>3&7), how>>6
 	c.Bools(&w.known, &w.on, &w.modulated, &w.dated)
 }
 

@@ -75,12 +75,9 @@ func (s *State) addStarts(e rimewatch.Time, n uint32) {
 }
 
 // takeStart takes back a start that was none.
-func (s *State) takeStart(e rimewatch.Time) {
-	if b := &s.cycles.starts[e/bucket%12]; *b > 0 && s.at-e < hour {
+func (w *cycles) takeStart(e, at rimewatch.Time) {
+	if b := &w.starts[e/bucket%12]; *b > 0 && at-e < hour {
 		*b--
-	}
-	if s.window.starts > 0 {
-		s.window.starts--
 	}
 }
 

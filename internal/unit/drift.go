@@ -58,6 +58,9 @@ func (s *State) gatherShare(o *Observation) {
 // endHour learns from the hour that is over, and concludes the six hours when
 // they are.
 func (s *State) endHour(c *Config, hold Hold, o *Observation) {
+	if s.broken != 0 {
+		s.doubts.sick = sickFor
+	}
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
@@ -92,6 +95,7 @@ func (s *State) learnHour(hold Hold) {
 			}
 		}
 	}
+	have &^= s.doubts.aside
 	if !s.learns(hold) {
 		return
 	}
@@ -146,7 +150,9 @@ func (s *State) endWindow(c *Config, hold Hold) {
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}
+	starts := w.starts
 	*w = window{}
+	s.reviewSensors(starts, s.Modulated())
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
 		if s.Known() && !s.Resettling() {
@@ -171,12 +177,12 @@ func (d *drift) learn() {
 // learns reports whether what is seen may be learnt: not while the unit is under
 // suspicion.
 func (b *baseline) learns(hold Hold) bool {
-	return b.Learning() || hold&HoldBaseline == 0 && (b.resettling || !b.suspicious())
+	return !b.Doubtful() && (b.Learning() || hold&HoldBaseline == 0 && (b.resettling || !b.suspicious()))
 }
 
 func (b *baseline) suspicious() bool {
 	for ch := range NumChannels {
-		if ch == Zone || ch == Duty {
+		if ch == Zone || ch == Duty || b.doubts.aside.Has(ch) {
 			continue
 		}
 		if d := &b.drifts[ch]; math.Abs(float64(d.slow)) > 0.4*floors[ch] || math.Abs(float64(d.last[0])) > 0.8*floors[ch] {
@@ -223,7 +229,10 @@ func (b *baseline) Agreed(ch Channel) float64 {
 }
 
 // Scored reports whether a channel's departures can be weighed.
-func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 }
+func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 && !b.doubts.aside.Has(ch) }
+
+// seen reports whether a channel was ever learnt.
+func (b *baseline) seen(ch Channel) bool { return b.model.coef[ch] != [numCoef]float32{} }
 
 // Scatter is the standard deviation of a channel's departures in six healthy
 // hours.
@@ -275,8 +284,14 @@ func (b *baseline) RunShare(n int) (float64, bool) {
 	return float64(sum) / float64(known), true
 }
 
-// UsualAmps is the unit's own current while running, A, 0 until it is known.
-func (b *baseline) UsualAmps() float64 { return b.usual(Amps) }
+// UsualAmps is the unit's own current while running, with what else is behind the
+// meter, A, 0 until it is known.
+func (s *State) UsualAmps() float64 {
+	if v := s.usual(Amps); v > 0 {
+		return v + s.running.idle.Float()
+	}
+	return 0
+}
 
 // UsualVibration is the unit's own vibration while running, mm/s, 0 until it is
 // known.
@@ -292,8 +307,17 @@ func (b *baseline) usual(ch Channel) float64 {
 // UsualSuction is what the suction line usually shows at an ambient temperature,
 // °C; ok is false until it is known.
 func (b *baseline) UsualSuction(ambient float64) (v float64, ok bool) {
-	if !b.Known() || b.model.coef[Suction] == [numCoef]float32{} {
+	return b.usualAt(Suction, ambient)
+}
+
+// UsualDischarge is what the discharge line usually shows likewise.
+func (b *baseline) UsualDischarge(ambient float64) (v float64, ok bool) {
+	return b.usualAt(Discharge, ambient)
+}
+
+func (b *baseline) usualAt(ch Channel, ambient float64) (v float64, ok bool) {
+	if !b.Known() || b.model.coef[ch] == [numCoef]float32{} {
 		return 0, false
 	}
-	return b.model.expect(Suction, AtAmbient(ambient-RefAmbient)), true
+	return b.model.expect(ch, AtAmbient(ambient-RefAmbient)), true
 }

@@ -119,7 +119,7 @@ func (s *State) gather(o *Observation) {
 		h.suction.add(v)
 	}
 	if v, ok := s.Calm(o, rimewatch.AmpDraw); ok && float32(v) < 1.8*s.running.hi {
-		h.logAmps.add(100 * math.Log(v))
+		h.logAmps.add(100 * math.Log(s.OwnAmps(v)))
 	}
 	if v, ok := s.Calm(o, rimewatch.VibrationLevel); ok {
 		h.logVib.add(100 * math.Log(v))

@@ -196,12 +196,12 @@ func (h *humps) onset(s *State, k *humpKind, begin rimewatch.Time) (departure, f
 	} else if !due {
 		says = 0
 	}
-	soonest := k.shortest - 2*s.gap
+	soonest := 0.9*k.shortest - 2*s.gap
 	if k.everyDev < 0.3*k.every {
 		soonest = 0.4 * k.every
 	}
 	switch {
-	case since < soonest && k.n >= 3:
+	case since < soonest && !due && k.n >= 3:
 		return tooSoon, says
 	case !due && k.judged >= regularJudged && k.hit >= regularHits:
 		return offSchedule, says

@@ -282,8 +282,11 @@ func (s *State) Departures(o *Observation) (y [Vibration + 1]float64, have Chann
 	x := s.Conditions(o)
 	take := func(ch Channel, f rimewatch.Field, log bool) {
 		v, ok := s.Calm(o, f)
-		if !ok || log && v <= 0 {
+		if !ok || log && v <= 0 || s.doubts.aside.Has(ch) {
 			return
+		}
+		if ch == Amps {
+			v = s.OwnAmps(v)
 		}
 		if log {
 			v = 100 * math.Log(v)

@@ -34,6 +34,7 @@ type running struct {
 	strayed   Stamp   // newest spike amid a run that went on
 	otherAt   Stamp   // the newest load far above running began, the one before the present included
 	otherAmps Fixed   // A of that load
+	idle      Fixed   // A of what else is behind the meter, as lately when the compressor stood
 	otherPipe Fixed   // °C of the discharge line when the present spike began
 	stopZone  Fixed   // °C of the zone when the compressor stopped
 	source    source
@@ -180,10 +181,25 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	w.learn(v)
 	on, ok = w.decide(v)
+	if ok && !on && (w.rests == 0 || w.quiet(o)) { // by steps, so that single readings that stray count little
+		most := FixedOf(idleStep * float64(w.hi))
+		w.idle += max(-most, min(most, FixedOf(float64(v))-w.idle))
+	}
 	if ok {
 		w.followShaking(o, on)
 	}
 	return on, ok
+}
+
+const idleStep = 0.03 // of the running level, a reading
+
+// OwnAmps is what the compressor draws of a current while it runs: without lights
+// and fans that are behind the same meter, as lately when it stood, A.
+func (w *running) OwnAmps(v float64) float64 {
+	if idle := w.idle.Float(); idle < 0.3*v {
+		return v - idle
+	}
+	return v
 }
 
 // otherRuns reports whether a current as high as that of the compressor is drawn by
@@ -193,11 +209,10 @@ func (w *running) otherRuns(o *Observation, amps float32) bool {
 	if w.shakes < 2*w.rests+leastShaking || !w.separate() || amps < w.threshold(0.35) {
 		return false
 	}
-	v, ok := o.Value(rimewatch.VibrationLevel)
-	if !ok {
+	if !o.Sane.Has(rimewatch.VibrationLevel) {
 		return false
 	}
-	if FixedOf(v) > w.rests+w.rests/2+leastShaking/2 {
+	if !w.quiet(o) {
 		w.still = 0
 		return false
 	}
@@ -206,6 +221,12 @@ func (w *running) otherRuns(o *Observation, amps float32) bool {
 		return false
 	}
 	return true
+}
+
+// quiet reports whether nothing shows that the unit shakes more than when it stands.
+func (w *running) quiet(o *Observation) bool {
+	v, ok := o.Value(rimewatch.VibrationLevel)
+	return !ok || FixedOf(v) <= w.rests+w.rests/2+leastShaking/2
 }
 
 const (
@@ -267,24 +288,21 @@ func (w *running) compressorToo(o *Observation) bool {
 // showsStarts reports whether readings come often enough to tell a start that failed
 // from a run so short that one reading shows it, and that one is wrong.
 func (p *phases) showsStarts(gap float32, w *running, at rimewatch.Time) bool {
-	long := p.runMin*minuteS >= 4*gap
-	return gap <= followedGap && p.runs >= 10 && (long || w.seen >= loadKnown && !w.strays(at))
+	length := p.runMin * minuteS
+	return gap <= followedGap && p.runs >= 10 && (length >= 4*gap || length >= 3*gap && w.seen >= loadKnown && !w.Strays(at))
 }
 
-// strays reports whether single readings of this meter are wrong now and then:
+// Strays reports whether single readings of this meter are wrong now and then:
 // then one at the end of a run is no failed start.
-func (w *running) strays(at rimewatch.Time) bool {
+func (w *running) Strays(at rimewatch.Time) bool {
 	return w.strayed.Set() && at-w.strayed.Time() < strayFor
 }
 
 // strayRun reports whether the run that began at a moment is one reading of a meter
 // whose single readings are known to be wrong.
 func (w *running) strayRun(began Stamp, at rimewatch.Time) bool {
-	return w.source == fromAmps && w.lastOn == began && w.strays(at)
+	return w.source == fromAmps && w.lastOn == began && w.Strays(at)
 }
-
-// Strays reports whether single readings of the current are wrong now and then.
-func (s *State) Strays() bool { return s.running.strays(s.at) }
 
 // turn notes that the compressor has started or stopped.
 func (s *State) turn(at rimewatch.Time, on bool) {
@@ -300,7 +318,8 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 	}
 	if seen && !on && w.dated && !s.cycles.counted && w.source != fromHeat {
 		if s.strayRun(w.since, at) {
-			s.takeStart(w.since.Time())
+			s.cycles.takeStart(w.since.Time(), at)
+			s.window.starts -= min(1, s.window.starts)
 		} else {
 			s.cycles.addRun(int64((at - w.since.Time()) / second))
 		}
@@ -398,9 +417,9 @@ func together(amps, vib float64) bool {
 func (s *State) OtherSpeed(o *Observation) bool {
 	amps, okAmps := s.Calm(o, rimewatch.AmpDraw)
 	vib, okVib := s.Calm(o, rimewatch.VibrationLevel)
-	usual, shakes := s.UsualAmps(), s.UsualVibration()
+	usual, shakes := s.usual(Amps), s.UsualVibration()
 	return okAmps && okVib && usual > 0 && shakes > 0 && amps > 0 && vib > 0 &&
-		together(100*math.Log(amps/usual), 100*math.Log(vib/shakes))
+		together(100*math.Log(s.OwnAmps(amps)/usual), 100*math.Log(vib/shakes))
 }
 
 // speedKnown is the windows in a row that prove a varying speed.

@@ -39,7 +39,13 @@ func (s *State) inspect(c *Config, o *Observation) {
 	o.Sane = r.Present & rimewatch.CoreFields &^ bad
 	found := s.contradictions(c, o)
 	s.broken = (s.broken|bad)&^(o.Sane&^found) | found
-	o.Valid = o.Sane &^ found
+	// What is set aside goes on to be compared, but does not count. Whether the
+	// compressor runs shows in a current of any scale; the limits of the air hold.
+	off := s.doubts.asideFields()
+	o.Valid = o.Sane &^ found &^ (off &^ (1<<rimewatch.AmpDraw | 1<<rimewatch.AmbientTemp))
+	if s.doubts.airOff {
+		o.Sane &^= 1 << rimewatch.AmbientTemp
+	}
 	if o.Sane.Has(rimewatch.ProductZoneTemp) {
 		s.followStuck(o)
 		if s.stuck.stuck {
@@ -95,12 +101,16 @@ func (s *State) followStuck(o *Observation) {
 	}
 }
 
+// Contradicted reports whether sensors contradict each other or show what cannot be
+// at present.
+func (s *State) Contradicted() bool { return s.broken != 0 }
+
 // Broken are the sensors that do not count at present.
 func (s *State) Broken() rimewatch.Fields {
 	if s.stuck.stuck {
-		return s.broken.With(rimewatch.ProductZoneTemp)
+		return s.broken.With(rimewatch.ProductZoneTemp) | s.doubts.asideFields()
 	}
-	return s.broken
+	return s.broken | s.doubts.asideFields()
 }
 
 // Fresh is when the device last sent what is awaited of it: its zone

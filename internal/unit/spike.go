@@ -34,7 +34,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 			}
 			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
 		case w.likeOther(amps, o.At):
-		case (w.spike == oneStart || w.spike == inRun && !w.strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
+		case (w.spike == oneStart || w.spike == inRun && !w.Strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
 		}
@@ -51,7 +51,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	case w.likeOther(w.spikeAmps, o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
-	case amps < w.hi*0.5 && !(was == inRun && w.strays(o.At)):
+	case amps < w.hi*0.5 && !(was == inRun && w.Strays(o.At)):
 		s.failStart(o)
 	}
 	return false

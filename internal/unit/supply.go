@@ -107,11 +107,17 @@ func (u *place) usual() (mean, spread float64, ok bool) {
 	return float64(u.mean), float64(u.spread), u.hours >= placeKnown
 }
 
+// places are what the air around a unit usually is.
+type places struct {
+	humid place // %RH
+	air   place // °C, ambient
+}
+
 // UsualHumidity is mean and spread of the humidity of about two weeks, %RH; ok is
 // false before two days.
-func (s *State) UsualHumidity() (mean, spread float64, ok bool) { return s.humid.usual() }
+func (p *places) UsualHumidity() (mean, spread float64, ok bool) { return p.humid.usual() }
 
 // UsualAmbient is mean and spread of the ambient temperature of about two weeks, °C;
 // ok is false before two days. It is learnt whatever the unit does: the weather is
 // no fault of it.
-func (s *State) UsualAmbient() (mean, spread float64, ok bool) { return s.air.usual() }
+func (p *places) UsualAmbient() (mean, spread float64, ok bool) { return p.air.usual() }

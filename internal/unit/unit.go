@@ -46,8 +46,7 @@ type State struct {
 	humps  humps
 	door   door
 	supply supply
-	humid  place // %RH
-	air    place // °C, ambient
+	places
 	baseline
 
 	hourEnd rimewatch.Time // of the hour that is being gathered
@@ -59,8 +58,9 @@ type State struct {
 // baseline is what the unit's hours usually show, and how far they depart from
 // it.
 type baseline struct {
-	model      model
-	drifts     [NumChannels]drift
+	model  model
+	drifts [NumChannels]drift
+	doubts
 	resettling bool     // the thermostat was set anew
 	shares     [4]uint8 // % running of the last four windows + 1; 0 = unknown
 }
@@ -138,6 +138,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.followDefrost(o)
 	s.followPhase(c, o)
 	s.gather(o)
+	s.doubts.followSensors(o, &s.last)
 	s.at = o.At
 	for f := range rimewatch.NumCore {
 		if o.Valid.Has(f) {

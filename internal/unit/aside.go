@@ -1,0 +1,205 @@
+package unit
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// doubts are what speaks against the sensors: a channel that departs alone, one
+// that shows the same number all through, an ambient temperature that jumped. What
+// they show is set aside: it is not learnt and nothing is concluded from it, until
+// it comes back by itself or a person says that the unit is to be learnt anew.
+// Nothing is converted or shifted by a guess.
+type doubts struct {
+	aside  Channels // sensors that do not count
+	frozen Channels // those of them that show the same number
+	lone   uint8    // channel that departs alone, + 1; 0 = none
+	alone  uint8    // windows in a row for which it has
+	still  Channels // that have not changed in the present six hours
+	sick   uint8    // windows until the unit is judged again after a sensor was broken
+
+	airStep uint8 // 0.1 K, greatest ordinary change of the ambient from reading to reading
+	airN    uint8 // readings since it jumped, then windows
+	airWas  Fixed // °C, before that
+	airJump Fixed // K by which it did
+	airOff  bool  // the ambient sensor is set aside
+}
+
+const (
+	loneFloors  = 1.3 // of a departure that is told apart from noise
+	loneQuiet   = 0.3 // floors that the others keep within
+	loneWindows = 4
+	loneOthers  = 2                 // channels that must be known to be quiet
+	backFloors  = 0.5               // of a channel that has come back
+	vibJump     = 92.0              // %, as a logarithm: a vibration two and a half times as high at once is no wear
+	stepLeast   = 0.35              // floors that a step starts from
+	sickFor     = uint8(2 * 24 / 6) // windows
+	jumpLeast   = Fixed(3_0000)     // K of ambient between two readings
+	jumpGap     = 10 * minute
+	airUnit     = Fixed(1000)
+	jumpLasts   = 10  // readings
+	jumpWindows = 2   // the first of them is none whole
+	jumpMissing = 0.5 // share of what a jump of the air would have changed
+)
+
+// sensorOf are the sensors of the channels that can be set aside.
+var sensorOf = [...]rimewatch.Field{
+	Discharge: rimewatch.CompressorDischargeTemp, Suction: rimewatch.CompressorSuctionTemp,
+	Amps: rimewatch.AmpDraw, Vibration: rimewatch.VibrationLevel,
+}
+
+// Aside are the channels whose sensors are set aside.
+func (b *doubts) Aside() Channels { return b.aside }
+
+// asideFields are the sensors that are set aside.
+func (b *doubts) asideFields() (set rimewatch.Fields) {
+	for ch, f := range sensorOf {
+		if b.aside.Has(Channel(ch)) {
+			set = set.With(f)
+		}
+	}
+	if b.airOff {
+		set = set.With(rimewatch.AmbientTemp)
+	}
+	return set
+}
+
+// Doubtful reports whether nothing can be concluded at all: the ambient temperature,
+// by which everything is compared, is set aside or has just jumped, or sensors
+// contradicted each other in the last two days.
+func (b *doubts) Doubtful() bool { return b.airOff || b.airN >= jumpLasts || b.sick > 0 }
+
+// followSensors notes what changes, and sees the ambient temperature jump.
+func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
+	for ch := Discharge; ch <= Suction && b.still != 0; ch++ {
+		if v, ok := o.Value(sensorOf[ch]); b.still.Has(ch) && ok && FixedOf(v) != last[sensorOf[ch]] {
+			b.still &^= 1 << ch
+		}
+	}
+	if v, ok := o.Value(rimewatch.AmbientTemp); ok && !b.airOff && b.airN < jumpLasts {
+		b.followAir(FixedOf(v), last[rimewatch.AmbientTemp], o.Gap)
+	}
+}
+
+// followAir sees that the ambient temperature jumped and stayed there. What the unit
+// does then must tell whether the air did.
+func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
+	step := v - was
+	switch {
+	case b.airN > 0:
+		off := v - b.airWas - b.airJump/2
+		if b.airN++; off > 0 != (b.airJump > 0) { // back again: an ordinary change
+			b.noteStep(b.airJump)
+			b.airN, b.airJump = 0, 0
+		}
+	case was == 0 || gap == 0 || gap > jumpGap:
+	case max(step, -step) > max(jumpLeast, 3*Fixed(b.airStep)*airUnit):
+		b.airWas, b.airJump, b.airN = was, step, 1
+	default:
+		b.noteStep(step)
+	}
+}
+
+// noteStep takes an ordinary change of the ambient temperature.
+func (b *doubts) noteStep(step Fixed) {
+	b.airStep = max(b.airStep, uint8(min(255, (max(step, -step)+airUnit-1)/airUnit)))
+}
+
+// reviewSensors decides at the end of a window which sensors are set aside.
+func (s *baseline) reviewSensors(starts uint16, modulated bool) {
+	b := &s.doubts
+	b.sick -= min(b.sick, 1)
+	for _, ch := range [...]Channel{Discharge, Suction} {
+		switch still := b.still.Has(ch); {
+		case !still && b.frozen.Has(ch):
+			b.frozen &^= 1 << ch
+			b.aside &^= 1 << ch
+		case still && starts >= stuckRuns && s.seen(ch):
+			b.frozen, b.aside = b.frozen.With(ch), b.aside.With(ch)
+		}
+	}
+	b.still = 1<<Discharge | 1<<Suction
+	s.reviewAir()
+	for ch := range sensorOf {
+		now, before, _ := s.Departure(Channel(ch))
+		if back := backFloors * floors[ch]; b.aside&^b.frozen&(1<<ch) != 0 && math.Abs(now) < back && math.Abs(before) < back {
+			b.aside &^= 1 << ch
+		}
+	}
+	s.followLone(modulated)
+}
+
+// reviewAir decides whether the air jumped or its sensor: the discharge line would
+// have followed the air.
+func (s *baseline) reviewAir() {
+	b := &s.doubts
+	if b.airN < jumpLasts {
+		return
+	}
+	if b.airN++; b.airN < jumpLasts+jumpWindows {
+		return
+	}
+	now, _, _ := s.Departure(Discharge)
+	missing := -float64(s.model.coef[Discharge][1+covAmbient]) * b.airJump.Float()
+	b.airOff = s.Scored(Discharge) && now*missing > 0 && math.Abs(now) >= max(jumpMissing*math.Abs(missing), floors[Discharge])
+	b.airJump, b.airN = 0, 0
+}
+
+// followLone counts the windows in which one channel departs while all others are
+// as usual: no fault does that.
+func (s *baseline) followLone(modulated bool) {
+	b := &s.doubts
+	ch, ok := s.loneChannel()
+	if !ok || modulated {
+		b.lone, b.alone = 0, 0
+		return
+	}
+	if b.lone != uint8(ch)+1 {
+		now, _, slow := s.Departure(ch)
+		wear := ch == Discharge && now > 0 || ch == Vibration
+		if then := (slow - slowRate*now) / (1 - slowRate); wear && math.Abs(then) > stepLeast*floors[ch] {
+			b.lone, b.alone = 0, 0
+			return // it came bit by bit, as wear does
+		}
+		b.lone, b.alone = uint8(ch)+1, 0
+	}
+	if b.alone++; b.alone >= loneWindows {
+		b.aside, b.lone, b.alone = b.aside.With(ch), 0, 0
+	}
+}
+
+// loneChannel is the channel that departs alone in both of the newest windows.
+func (s *baseline) loneChannel() (lone Channel, ok bool) {
+	if s.Learning() || s.Resettling() {
+		return 0, false
+	}
+	quiet := 0
+	for i := range sensorOf {
+		ch := Channel(i)
+		if s.doubts.aside.Has(ch) || !s.Scored(ch) {
+			continue
+		}
+		now, before, _ := s.Departure(ch)
+		far := math.Min(math.Abs(now), math.Abs(before)) >= max(loneFloors*floors[ch], 3.5*s.Scatter(ch)) && now*before > 0
+		switch {
+		case far && ok, !far && max(math.Abs(now), math.Abs(before)) > max(loneQuiet*floors[ch], 2*s.Scatter(ch)):
+			return 0, false
+		case far && ch == Vibration && now > 0 && now < vibJump:
+			return 0, false
+		case far:
+			lone, ok = ch, true
+		default:
+			quiet++
+		}
+	}
+	return lone, ok && quiet >= loneOthers
+}
+
+func (b *doubts) code(c *Codec) {
+	set := uint8(b.aside) | uint8(b.frozen)<<4
+	count := b.lone<<4 | b.alone
+	c.Bytes(&set, &count, &b.sick, &b.airN, &b.airStep, (*uint8)(&b.still))
+	b.aside, b.frozen, b.lone, b.alone = Channels(set&15), Channels(set>>4), count>>4, count&15
+	c.Fixeds(&b.airWas, &b.airJump)
+}
