@@ -132,7 +132,8 @@ func (u *User) Check() error {
 	e := CheckEmail(nil, u.Email)
 	e = checkLine(e, "name", u.Name)
 	e = CheckText(e, "password", u.PasswordHash, MaxPasswordHashLen)
-	if u.Units != "c" && u.Units != "f" {
+	e = u.Locale.check(e)
+	if u.Units == "" {
 		e = complain(e, "units", "must be c or f")
 	}
 	if u.Theme != "system" && u.Theme != "light" && u.Theme != "dark" {

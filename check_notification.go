@@ -37,7 +37,7 @@ const (
 )
 
 // Check reports why c cannot be stored: CodeValidationFailed with the
-// fields name, kind, to, url, secret, fallback_channel_id.
+// fields name, kind, to, url, secret, fallback_channel_id, language, units, clock, dates.
 func (c *Channel) Check() error {
 	e := checkName(c.Name)
 	e = CheckText(e, "url", c.URL, MaxURLLen)
@@ -61,6 +61,7 @@ func (c *Channel) Check() error {
 	} else {
 		e = unused(e, "secret", c.Secret != "", c.Kind)
 	}
+	e = c.Locale.check(e)
 	if c.FallbackID < 0 || (c.FallbackID != 0 && c.FallbackID == c.ID) {
 		e = complain(e, "fallback_channel_id", "must be another channel")
 	}

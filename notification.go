@@ -32,6 +32,7 @@ type Channel struct {
 	CreatedAt   Time
 	UpdatedAt   Time
 
+	Locale // of those who read what it brings
 	ChannelHealth
 }
 

@@ -87,7 +87,7 @@ type User struct {
 	Email        string // lower case
 	Name         string
 	PasswordHash string // argon2id, PHC string format
-	Units        string // "c" or "f", for display
+	Locale              // Units are never empty
 	Theme        string // "system", "light" or "dark"
 	CreatedAt    Time
 	UpdatedAt    Time

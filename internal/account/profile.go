@@ -17,7 +17,7 @@ type Profile struct {
 }
 
 func newUser(email, name string, now rimewatch.Time) rimewatch.User {
-	return rimewatch.User{Email: normalEmail(email), Name: normalText(name), Units: "c", Theme: "system", CreatedAt: now, UpdatedAt: now}
+	return rimewatch.User{Email: normalEmail(email), Name: normalText(name), Locale: rimewatch.Locale{Units: "c", Clock: "24h", Dates: "dmy"}, Theme: "system", CreatedAt: now, UpdatedAt: now}
 }
 
 // Person is the account of the signed-in person, without its password.
@@ -61,13 +61,16 @@ func (s *Service) Me(ctx context.Context, p Principal) (Profile, error) {
 
 // ProfilePatch changes a person's own settings; nil leaves a value as it is.
 type ProfilePatch struct {
-	Name  *string
-	Units *string // "c" or "f"
-	Theme *string // "system", "light" or "dark"
+	Name     *string
+	Language *string // see rimewatch.Locale
+	Units    *string
+	Clock    *string
+	Dates    *string
+	Theme    *string // "system", "light" or "dark"
 }
 
 // UpdateMe changes the signed-in person's settings: CodeValidationFailed with
-// the fields name, units, theme.
+// the fields name, language, units, clock, dates, theme.
 func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch, now rimewatch.Time) (rimewatch.User, error) {
 	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
@@ -76,11 +79,12 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 		if patch.Name != nil {
 			u.Name = normalText(*patch.Name)
 		}
-		if patch.Units != nil {
-			u.Units = *patch.Units
-		}
-		if patch.Theme != nil {
-			u.Theme = *patch.Theme
+		for _, p := range []struct{ to, from *string }{
+			{&u.Language, patch.Language}, {&u.Units, patch.Units}, {&u.Clock, patch.Clock}, {&u.Dates, patch.Dates}, {&u.Theme, patch.Theme},
+		} {
+			if p.from != nil {
+				*p.to = *p.from
+			}
 		}
 		u.UpdatedAt = now
 		return nil

@@ -33,11 +33,21 @@ type UserJSON struct {
 	ID    int64  `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
-	Units string `json:"units" enum:"c,f" doc:"For display only: the API speaks °C."`
 	Theme string `json:"theme" enum:"system,light,dark"`
+	LocaleJSON
 }
 
-func userJSON(u *rimewatch.User) UserJSON { return UserJSON{u.ID, u.Email, u.Name, u.Units, u.Theme} }
+// LocaleJSON says how a person reads, in answers.
+type LocaleJSON struct {
+	Language string `json:"language" doc:"The tag of a language; empty: that of the browser, by Accept-Language."`
+	Units    string `json:"units" enum:"c,f" doc:"Of sentences and pages: values of the API are in °C."`
+	Clock    string `json:"clock" enum:"24h,12h"`
+	Dates    string `json:"dates" enum:"dmy,mdy,ymd" doc:"The order of day, month and year."`
+}
+
+func userJSON(u *rimewatch.User) UserJSON {
+	return UserJSON{u.ID, u.Email, u.Name, u.Theme, LocaleJSON(u.Full())}
+}
 
 // UserData is the data of answers about a person.
 type UserData struct {
@@ -246,9 +256,12 @@ func (a people) myWorkspaces(ctx context.Context, _ *httpapi.NoInput) (MyWorkspa
 
 // MeBody changes a person's own settings.
 type MeBody struct {
-	Name  *string `json:"name,omitempty" maxLength:"200"`
-	Units *string `json:"units,omitempty" enum:"c,f"`
-	Theme *string `json:"theme,omitempty" enum:"system,light,dark"`
+	Name     *string `json:"name,omitempty" maxLength:"200"`
+	Language *string `json:"language,omitempty" maxLength:"16" doc:"Of sentences, such as es; empty: that of the browser."`
+	Units    *string `json:"units,omitempty" enum:"c,f"`
+	Clock    *string `json:"clock,omitempty" enum:"24h,12h"`
+	Dates    *string `json:"dates,omitempty" enum:"dmy,mdy,ymd"`
+	Theme    *string `json:"theme,omitempty" enum:"system,light,dark"`
 }
 
 // MeInput carries a change of a person's settings.

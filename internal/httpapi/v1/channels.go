@@ -73,6 +73,10 @@ type Channel struct {
 	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
 	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
 	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
+	Language      string                `json:"language" doc:"Of its messages: a tag; empty: English."`
+	Units         string                `json:"units" enum:"c,f" doc:"Of its messages."`
+	Clock         string                `json:"clock" enum:"24h,12h"`
+	Dates         string                `json:"dates" enum:"dmy,mdy,ymd" doc:"The order of day, month and year."`
 	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
 	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
 	LastError     *string               `json:"last_error"`
@@ -82,8 +86,10 @@ type Channel struct {
 }
 
 func channelJSON(c *rimewatch.Channel) Channel {
+	l := c.Full()
 	out := Channel{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: wire.OrNull(c.MaskedURL()), FallbackID: wire.OrNull(c.FallbackID),
+		Language: c.Language, Units: l.Units, Clock: l.Clock, Dates: l.Dates,
 		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: wire.OrNull(c.LastError), Failures: c.Failures,
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
@@ -180,6 +186,10 @@ type ChannelFields struct {
 	URL        optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
 	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
 	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
+	Language   optional[string]   `json:"language,omitempty" maxLength:"16" doc:"Of its messages, such as es. Default: English."`
+	Units      optional[string]   `json:"units,omitempty" enum:"c,f" doc:"Default: c."`
+	Clock      optional[string]   `json:"clock,omitempty" enum:"24h,12h" doc:"Default: 24h."`
+	Dates      optional[string]   `json:"dates,omitempty" enum:"dmy,mdy,ymd" doc:"Default: dmy."`
 }
 
 // apply changes c and gives the secret that is to be shown, if any.
@@ -188,6 +198,10 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	f.To.set(&c.To, nil)
 	f.URL.set(&c.URL, "")
 	f.FallbackID.set(&c.FallbackID, 0)
+	f.Language.set(&c.Language, "")
+	f.Units.set(&c.Units, "")
+	f.Clock.set(&c.Clock, "")
+	f.Dates.set(&c.Dates, "")
 	if !f.Secret.sent {
 		return ""
 	}

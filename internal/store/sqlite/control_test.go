@@ -71,7 +71,7 @@ func TestControlFault(t *testing.T) {
 	}})
 	ctx := t.Context()
 	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
-	u := rimewatch.User{Email: "a@example.com", Units: "c", Theme: "dark"}
+	u := rimewatch.User{Email: "a@example.com", Locale: rimewatch.Locale{Units: "c"}, Theme: "dark"}
 	if err := s.CreateFirstOwner(ctx, &w, &u); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func aWorkspace(name string) rimewatch.Workspace {
 }
 
 func aUser(email string) rimewatch.User {
-	return rimewatch.User{Email: email, Name: "Ada Ömer", PasswordHash: "$x", Units: "f", Theme: "dark", CreatedAt: t0, UpdatedAt: t0}
+	return rimewatch.User{Email: email, Name: "Ada Ömer", PasswordHash: "$x", Locale: rimewatch.Locale{Language: "es", Units: "f", Clock: "12h", Dates: "mdy"}, Theme: "dark", CreatedAt: t0, UpdatedAt: t0}
 }
 
 func hashOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }

@@ -14,6 +14,7 @@ const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 func anEmail(workspaceID int64, name string) rimewatch.Channel {
 	return rimewatch.Channel{
 		WorkspaceID: workspaceID, Name: name, Kind: rimewatch.ChannelEmail, Enabled: true, To: []string{"kitchen@example.com", "ö@example.com"},
+		Locale:    rimewatch.Locale{Language: "es", Units: "f", Clock: "12h", Dates: "mdy"},
 		CreatedAt: t0, UpdatedAt: t0,
 	}
 }
@@ -59,12 +60,12 @@ func (c *control) channels() {
 	c.code(err, rimewatch.CodeConflict)
 	changed, err := c.s.UpdateChannel(c.ctx, a.ID, x.ID, func(x *rimewatch.Channel) error {
 		*x = rimewatch.Channel{ID: 99, WorkspaceID: b.ID, Name: "KITCHEN", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: "http://10.0.0.1:8080/",
-			Secret: webhookSecret, FallbackID: y.ID, CreatedAt: 5, UpdatedAt: t0 + 1, ChannelHealth: rimewatch.ChannelHealth{Failures: 9}}
+			Secret: webhookSecret, FallbackID: y.ID, Locale: rimewatch.Locale{Language: "de"}, CreatedAt: 5, UpdatedAt: t0 + 1, ChannelHealth: rimewatch.ChannelHealth{Failures: 9}}
 		return nil
 	})
 	c.ok(err)
 	want := rimewatch.Channel{ID: x.ID, WorkspaceID: a.ID, Name: "KITCHEN", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: "http://10.0.0.1:8080/",
-		Secret: webhookSecret, FallbackID: y.ID, CreatedAt: t0, UpdatedAt: t0 + 1}
+		Secret: webhookSecret, FallbackID: y.ID, Locale: rimewatch.Locale{Language: "de"}, CreatedAt: t0, UpdatedAt: t0 + 1}
 	c.same(changed, want)
 	_, err = c.s.UpdateChannel(c.ctx, a.ID, x.ID, func(x *rimewatch.Channel) error { x.Name = "gone"; return errChange })
 	if !errors.Is(err, errChange) {
@@ -343,12 +344,12 @@ func (c *control) notificationTrail() {
 		return fmt.Sprintf(`{"digest_at":null,"enabled":false,"match":{},"name":"r","quiet_hours":null,"recovery":false,"repeat_s":0,"steps":`+steps+`}`, after)
 	}
 	c.audited(w, &seen,
-		`Olga channel.created channel 1 {"enabled":false,"fallback_channel_id":0,"kind":"webhook","name":"hook","url":"https://example.com/•••"}`,
+		`Olga channel.created channel 1 {"clock":"24h","dates":"dmy","enabled":false,"fallback_channel_id":0,"kind":"webhook","language":"","name":"hook","units":"c","url":"https://example.com/•••"}`,
 		`Olga channel.updated channel 1 {"enabled":{"from":false,"to":true},"secret":"changed","url":{"from":"https://example.com/•••","to":"https://example.com/•••"}}`,
 		"Olga route.created route 1 "+route(0),
 		fmt.Sprintf(`Olga route.updated route 1 {"steps":{"from":`+steps+`,"to":`+steps+`}}`, 0, 9),
 		"Olga route.deleted route 1 "+route(9),
-		`Olga channel.deleted channel 1 {"enabled":true,"fallback_channel_id":0,"kind":"webhook","name":"hook","url":"https://example.com/•••"}`,
+		`Olga channel.deleted channel 1 {"clock":"24h","dates":"dmy","enabled":true,"fallback_channel_id":0,"kind":"webhook","language":"","name":"hook","units":"c","url":"https://example.com/•••"}`,
 		fmt.Sprintf(`Olga silence.created silence 1 {"comment":"c","ends_at":%q,"match":{},"starts_at":%q}`, t0+1000, t0),
 		fmt.Sprintf(`Olga silence.ended silence 1 {"ends_at":{"from":%q,"to":%q}}`, t0+1000, t0+500),
 	)

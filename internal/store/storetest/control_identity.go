@@ -10,7 +10,7 @@ import (
 
 func (c *control) identified(subject, email string, grants map[int64]rimewatch.Role) (rimewatch.User, error) {
 	return c.s.AdmitIdentity(c.ctx, store.Identification{Issuer: "https://id.example", Subject: subject},
-		rimewatch.User{Email: email, Name: "N", Units: "c", Theme: "system", CreatedAt: t0, UpdatedAt: t0}, grants)
+		rimewatch.User{Email: email, Name: "N", Locale: rimewatch.Locale{Units: "c"}, Theme: "system", CreatedAt: t0, UpdatedAt: t0}, grants)
 }
 
 func (c *control) identities() {

@@ -30,11 +30,11 @@ func (c *control) users() {
 	}
 	changed, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error {
 		c.same(*u, want)
-		*u = rimewatch.User{ID: 99, Email: "New@Example.com", Name: "", PasswordHash: "", Units: "c", Theme: "light", CreatedAt: 5, UpdatedAt: t0 + 1}
+		*u = rimewatch.User{ID: 99, Email: "New@Example.com", Name: "", PasswordHash: "", Locale: rimewatch.Locale{Units: "c", Language: "de"}, Theme: "light", CreatedAt: 5, UpdatedAt: t0 + 1}
 		return nil
 	})
 	c.ok(err)
-	want = rimewatch.User{ID: u.ID, Email: "new@example.com", Units: "c", Theme: "light", CreatedAt: t0, UpdatedAt: t0 + 1}
+	want = rimewatch.User{ID: u.ID, Email: "new@example.com", Locale: rimewatch.Locale{Units: "c", Language: "de"}, Theme: "light", CreatedAt: t0, UpdatedAt: t0 + 1}
 	c.same(changed, want)
 	_, err = c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = "gone"; return errChange })
 	if !errors.Is(err, errChange) {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ func errChannelTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This channel name is already in use.").With("name", "is taken")
 }
 
-const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures"
+const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures, locale"
 
 func scanChannel(row Row, c *rimewatch.Channel) error {
 	*c = rimewatch.Channel{
@@ -26,7 +27,7 @@ func scanChannel(row Row, c *rimewatch.Channel) error {
 			LastSuccessAt: columnTime(row, 11), LastFailureAt: columnTime(row, 12), LastError: row.ColumnText(13), Failures: row.ColumnInt(14),
 		},
 	}
-	return fromJSON(row, 5, &c.To)
+	return errors.Join(fromJSON(row, 5, &c.To), fromJSON(row, 15, &c.Locale))
 }
 
 func findChannel(conn Conn, workspaceID, id int64) (c rimewatch.Channel, err error) {
@@ -66,7 +67,11 @@ func roomForSpan(conn Conn, table string, workspaceID int64, now rimewatch.Time,
 // channelFields are a channel's for the audit trail, where credentials are only
 // told apart by whether they changed.
 func channelFields(c *rimewatch.Channel) store.Fields {
-	f := store.Fields{"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID}
+	l := c.Full()
+	f := store.Fields{
+		"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID,
+		"language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
+	}
 	if c.Kind == rimewatch.ChannelEmail {
 		f["to"] = c.To
 	} else {
@@ -113,9 +118,9 @@ func (t Routing) CreateChannel(ctx context.Context, c *rimewatch.Channel) error 
 			return err
 		}
 		id, err := insert(conn, errChannelTaken(),
-			`INSERT INTO channel (workspace_id, name, name_key, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.WorkspaceID, c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID,
+			`INSERT INTO channel (workspace_id, name, name_key, kind, enabled, addresses, url, secret, fallback_id, locale, created_at, updated_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.WorkspaceID, c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, asJSON(c.Locale),
 			int64(c.CreatedAt), int64(c.UpdatedAt))
 		if err != nil {
 			return err
@@ -144,8 +149,8 @@ func (t Routing) UpdateChannel(ctx context.Context, workspaceID, id int64, chang
 		if err := checkFallback(conn, &c); err != nil {
 			return err
 		}
-		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, updated_at = ? WHERE id = ?",
-			c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, int64(c.UpdatedAt), id)
+		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, locale = ?, updated_at = ? WHERE id = ?",
+			c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, asJSON(c.Locale), int64(c.UpdatedAt), id)
 		if err != nil {
 			return unique(err, errChannelTaken())
 		}

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -13,27 +14,29 @@ func errEmailTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This e-mail address is already in use.").With("email", "is taken")
 }
 
-const userColumns = "id, email, name, password_hash, units, theme, created_at, updated_at"
+const userColumns = "id, email, name, password_hash, locale, theme, created_at, updated_at"
 
 func findUser(conn Conn, where string, arg any) (u rimewatch.User, err error) {
+	var locale error
 	err = one(conn, errUser(), "SELECT "+userColumns+" FROM person WHERE "+where, func(row Row) {
 		u = rimewatch.User{
 			ID: row.ColumnInt64(0), Email: row.ColumnText(1), Name: row.ColumnText(2), PasswordHash: row.ColumnText(3),
-			Units: row.ColumnText(4), Theme: row.ColumnText(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
+			Theme: row.ColumnText(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
 		}
+		locale = fromJSON(row, 4, &u.Locale)
 	}, arg)
-	return u, err
+	return u, errors.Join(err, locale)
 }
 
 func userFields(u *rimewatch.User) store.Fields {
-	return store.Fields{"email": u.Email, "name": u.Name, "units": u.Units, "theme": u.Theme}
+	return store.Fields{"email": u.Email, "name": u.Name, "language": u.Language, "units": u.Units, "clock": u.Clock, "dates": u.Dates, "theme": u.Theme}
 }
 
 func insertUser(conn Conn, u *rimewatch.User) (err error) {
 	u.Email = rimewatch.TextKey(u.Email)
 	u.ID, err = insert(conn, errEmailTaken(),
-		"INSERT INTO person (email, name, password_hash, units, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
+		"INSERT INTO person (email, name, password_hash, locale, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		u.Email, u.Name, u.PasswordHash, asJSON(u.Locale), u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
 	return err
 }
 
@@ -60,8 +63,8 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		if err := u.Check(); err != nil {
 			return err
 		}
-		_, err = exec(conn, "UPDATE person SET email = ?, name = ?, password_hash = ?, units = ?, theme = ?, updated_at = ? WHERE id = ?",
-			u.Email, u.Name, u.PasswordHash, u.Units, u.Theme, int64(u.UpdatedAt), id)
+		_, err = exec(conn, "UPDATE person SET email = ?, name = ?, password_hash = ?, locale = ?, theme = ?, updated_at = ? WHERE id = ?",
+			u.Email, u.Name, u.PasswordHash, asJSON(u.Locale), u.Theme, int64(u.UpdatedAt), id)
 		if err != nil {
 			return unique(err, errEmailTaken())
 		}

@@ -45,7 +45,7 @@ CREATE TABLE person (
 	email TEXT NOT NULL UNIQUE, -- lower case
 	name TEXT NOT NULL DEFAULT '',
 	password_hash TEXT NOT NULL,
-	units TEXT NOT NULL DEFAULT 'c',
+	locale TEXT NOT NULL, -- JSON
 	theme TEXT NOT NULL DEFAULT 'system',
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL
@@ -215,6 +215,7 @@ CREATE TABLE channel (
 	url TEXT NOT NULL,
 	secret TEXT NOT NULL,
 	fallback_id INTEGER NOT NULL,
+	locale TEXT NOT NULL, -- JSON
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
 	deleted INTEGER NOT NULL DEFAULT 0,
