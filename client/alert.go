@@ -25,6 +25,7 @@ type Alert struct {
 	Site               *SiteRef              `json:"site"`
 	Title              string                `json:"title"`
 	Message            string                `json:"message"`
+	Advice             string                `json:"advice"` // the end of the message that says what to do
 	Metric             string                `json:"metric"`
 	Value              *float64              `json:"value"`
 	PeakValue          *float64              `json:"peak_value"`

@@ -9,7 +9,7 @@ import (
 )
 
 var alertKeys = []string{
-	"id", "status", "severity", "type", "device_id", "device_serial", "device_name", "equipment_type", "site", "title", "message", "metric", "value", "peak_value", "threshold", "unit",
+	"id", "status", "severity", "type", "device_id", "device_serial", "device_name", "equipment_type", "site", "title", "message", "advice", "metric", "value", "peak_value", "threshold", "unit",
 	"condition_started_at", "triggered_at", "last_evaluated_at", "acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by", "resolution", "note", "occurrences", "flapping", "suppressed_by", "prediction",
 }
 

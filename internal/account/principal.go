@@ -15,6 +15,7 @@ type Principal struct {
 	Scopes      rimewatch.Scopes
 	Limit       *rimewatch.Sites // sites that the principal is limited to, nil = it is not
 	Session     bool             // a person or the operator, never a token
+	Locale      rimewatch.Locale // how the person reads; empty for tokens and the operator
 	NeedsFactor bool             // the workspace requires a second factor, and the session was begun without
 
 	strong   bool  // the session was begun with a second factor, or by a provider

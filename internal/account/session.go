@@ -92,7 +92,7 @@ func (s *Service) startSessionUntil(ctx context.Context, u *rimewatch.User, work
 	if err := s.store.CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Secret: secret, EndsAt: ends, Principal: sessionPrincipal(&row, all), User: *u}, nil
+	return SignedIn{Secret: secret, EndsAt: ends, Principal: sessionPrincipal(&row, u.Locale, all), User: *u}, nil
 }
 
 // clip makes any text storable: valid, without NUL, at most n bytes long.
@@ -106,8 +106,8 @@ func clip(text string, n int) string {
 
 // sessionPrincipal is who a session stands for: a member of the workspace that
 // it looks at, never of another one, or nobody's member.
-func sessionPrincipal(row *store.Session, all []store.MembershipView) Principal {
-	p := Principal{UserID: row.UserID, SessionID: row.ID, Session: true, strong: row.Strong, lookedAt: row.WorkspaceID}
+func sessionPrincipal(row *store.Session, l rimewatch.Locale, all []store.MembershipView) Principal {
+	p := Principal{Locale: l, UserID: row.UserID, SessionID: row.ID, Session: true, strong: row.Strong, lookedAt: row.WorkspaceID}
 	for _, m := range all {
 		switch {
 		case m.WorkspaceID != row.WorkspaceID:
@@ -154,8 +154,12 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string, now ri
 	if err != nil {
 		return Principal{}, err
 	}
+	u, err := s.store.User(ctx, row.UserID)
+	if err != nil {
+		return Principal{}, err
+	}
 	s.touchSession(&row, now)
-	return sessionPrincipal(&row, all), nil
+	return sessionPrincipal(&row, u.Locale, all), nil
 }
 
 // notFoundIs replaces a CodeNotFound.

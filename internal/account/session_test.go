@@ -47,7 +47,7 @@ func TestSignIn(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, p, in.Principal)
-			same(t, p, Principal{WorkspaceID: f.ws.ID, UserID: u.ID, SessionID: p.SessionID, Role: rimewatch.RoleTechnician, Scopes: rimewatch.ScopesFull, Session: true, lookedAt: f.ws.ID})
+			same(t, p, Principal{WorkspaceID: f.ws.ID, UserID: u.ID, SessionID: p.SessionID, Role: rimewatch.RoleTechnician, Scopes: rimewatch.ScopesFull, Session: true, Locale: u.Locale, lookedAt: f.ws.ID})
 			same(t, in.EndsAt, t0+SessionLife)
 		})
 	}
@@ -67,7 +67,7 @@ func TestMembershipEnds(t *testing.T) {
 	f.code(f.Valid(f.ctx, in.Principal, t0), rimewatch.CodeForbidden)
 	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
 	f.ok(err)
-	same(t, p, Principal{UserID: u.ID, SessionID: in.Principal.SessionID, Session: true, lookedAt: f.ws.ID}) // not Second
+	same(t, p, Principal{UserID: u.ID, SessionID: in.Principal.SessionID, Session: true, Locale: u.Locale, lookedAt: f.ws.ID}) // not Second
 	f.code(p.RequireRole(rimewatch.RoleViewer), rimewatch.CodeForbidden)
 	for _, scopes := range []rimewatch.Scopes{0, rimewatch.ScopesRead} {
 		f.code(p.Require(scopes), rimewatch.CodeForbidden)
@@ -89,7 +89,7 @@ func TestSignInWithoutWorkspace(t *testing.T) {
 	u := f.person("ada@example.com", rimewatch.RoleViewer)
 	f.ok(f.RemoveMember(f.ctx, f.op, u.ID, t0))
 	in := f.signIn("ada@example.com", t0)
-	same(t, in.Principal, Principal{UserID: u.ID, SessionID: in.Principal.SessionID, Session: true})
+	same(t, in.Principal, Principal{UserID: u.ID, SessionID: in.Principal.SessionID, Session: true, Locale: u.Locale})
 	who, err := f.Person(f.ctx, in.Principal)
 	f.ok(err)
 	same(t, who.Email, "ada@example.com")

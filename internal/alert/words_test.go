@@ -16,7 +16,7 @@ func TestEveryRuleHasWords(t *testing.T) {
 	var types []rimewatch.AlertType
 	v, limit := 2.0, 1.0
 	said := func(typ rimewatch.AlertType, metric, unit string) string {
-		return phrase.Message(&rimewatch.Alert{Type: typ, Metric: metric, Unit: unit, Value: &v, PeakValue: &v, Threshold: &limit})
+		return phrase.In(rimewatch.Locale{}).Message(&rimewatch.Alert{Type: typ, Metric: metric, Unit: unit, Value: &v, PeakValue: &v, Threshold: &limit})
 	}
 	for i := range numRules {
 		spec := &ruleSpecs[i]

@@ -12,6 +12,8 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -44,6 +46,19 @@ func (c *Call) done() {
 		c.release()
 	}
 }
+
+// Locale is how whoever asks reads: what a person has chosen, and where that
+// leaves the language open, or a token asks, the language of Accept-Language.
+func (c *Call) Locale() rimewatch.Locale {
+	l := c.Principal.Locale
+	if l.Language == "" {
+		l.Language = catalogue.Match(c.R.Header.Get("Accept-Language"))
+	}
+	return l
+}
+
+// Words write for whoever asks.
+func (c *Call) Words() phrase.Words { return phrase.In(c.Locale()) }
 
 // Header sets a response header.
 func (c *Call) Header(name, value string) { c.W.Header().Set(name, value) }

@@ -102,6 +102,7 @@ func (a *API) stream(c *Call) error {
 	if a.cfg.Streams == nil {
 		return rimewatch.Errorf(rimewatch.CodeUnavailable, "There is no stream.")
 	}
+	c.Principal.Locale = c.Locale()
 	return a.cfg.Streams.Serve(c.W, c.R, c.Principal, a.ClientAddr(c.R))
 }
 

@@ -60,7 +60,7 @@ func (b *batch) digest(w *rimewatch.Workspace, r *rimewatch.Route, now rimewatch
 	list, deliveries := plan.Digest(r, &full.rules, alerts, due, now, zone)
 	for i := range deliveries {
 		d := &deliveries[i]
-		body, err := s.context(w, d.Key, zone, now).Digest(list).Encode()
+		body, err := s.context(w, localeOf(full.rules.Channels, d.ChannelID), d.Key, zone, now).Digest(list).Encode()
 		d.Body = body
 		if err := s.put(d, err); err != nil {
 			return err

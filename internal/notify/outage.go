@@ -163,7 +163,11 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		zone = time.UTC
 	}
-	body, err := text(s.context(&w, key, zone, now), o).Encode()
+	other, err := s.store.Channel(s.ctx, l.workspaceID, to)
+	if err != nil {
+		return nil, err
+	}
+	body, err := text(s.context(&w, other.Locale, key, zone, now), o).Encode()
 	return &rimewatch.Delivery{
 		WorkspaceID: l.workspaceID, Key: key, ChannelID: to, Kind: rimewatch.DeliveryFallback,
 		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,

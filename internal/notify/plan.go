@@ -10,6 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -376,14 +377,13 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 	if len(wanted) == 0 {
 		return nil
 	}
-	alertJSON, err := wire.AppendJSON(nil, wire.NewAlert(v))
-	if err != nil {
-		return err
-	}
 	for i := range wanted {
 		d := wanted[i].Delivery
-		c := b.s.context(&w.Workspace, d.Key, in.Zone, in.Now)
-		c.Alert = alertJSON
+		c := b.s.context(&w.Workspace, localeOf(w.rules.Channels, d.ChannelID), d.Key, in.Zone, in.Now)
+		var err error
+		if c.Alert, err = wire.AppendJSON(nil, wire.NewAlert(v, phrase.In(c.Locale))); err != nil {
+			return err
+		}
 		m := c.Of(v, message.Reason{Kind: d.Kind, Level: d.Level, After: wanted[i].After})
 		if d.Body, err = m.Encode(); err == nil && len(d.Body) > rimewatch.MaxDeliveryBodyLen {
 			m.Data.Alert = json.RawMessage("null") // people's part is short; the link has the rest
@@ -449,10 +449,18 @@ func (b *batch) put(list []*rimewatch.Delivery, through int64) error {
 	return b.s.store.PutDeliveries(b.ctx, nil, through)
 }
 
-func (s *Service) context(w *rimewatch.Workspace, key string, zone *time.Location, now rimewatch.Time) *message.Context {
+func (s *Service) context(w *rimewatch.Workspace, l rimewatch.Locale, key string, zone *time.Location, now rimewatch.Time) *message.Context {
 	return &message.Context{
-		Key: key, Workspace: message.Ref{ID: w.ID, Name: w.Name}, Zone: zone, PublicURL: s.cfg.PublicURL, Now: now,
+		Key: key, Locale: l, Workspace: message.Ref{ID: w.ID, Name: w.Name}, Zone: zone, PublicURL: s.cfg.PublicURL, Now: now,
 	}
+}
+
+// localeOf is how those read who are told through a channel.
+func localeOf(list []rimewatch.Channel, id int64) rimewatch.Locale {
+	if i := slices.IndexFunc(list, func(c rimewatch.Channel) bool { return c.ID == id }); i >= 0 {
+		return list[i].Locale
+	}
+	return rimewatch.Locale{}
 }
 
 // zoneOf is the time zone of an alert's site, or of its workspace.

@@ -46,7 +46,7 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 	}
 	now := s.now()
 	key := fmt.Sprintf("test/%d/%s", channelID, rand.Text())
-	body, err := s.context(&w, key, zone, now).Test(c.Name).Encode()
+	body, err := s.context(&w, c.Locale, key, zone, now).Test(c.Name).Encode()
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}

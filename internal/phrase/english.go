@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -184,36 +183,36 @@ var typeNames = map[rimewatch.AlertType]string{
 
 // relearning says why an alert has ended that was based on what was normal for
 // its unit.
-func relearning(why rimewatch.Relearning) string {
+func (w Words) relearning(why rimewatch.Relearning) string {
 	because := map[rimewatch.Relearning]string{
 		rimewatch.RelearnMaintenance: "The maintenance is over",
 		rimewatch.RelearnFixed:       "A repair was reported",
 		rimewatch.RelearnFalseAlarm:  "A prediction was reported as a false alarm",
 		rimewatch.RelearnSilence:     "The unit had not reported for two weeks",
 	}[why]
-	return or(because, "Something has changed") + ", so what is normal for this unit is being learned again. This alert was based on what was normal before."
+	return w.Sayf("%s, so what is normal for this unit is being learned again. This alert was based on what was normal before.", w.Say(or(because, "Something has changed")))
 }
 
 const noLongerCritical = "It is no longer critical."
 
 const flappingNote = "It keeps coming and going, so it stays open until it has been quiet for an hour."
 
-func cameBack(times int) string {
+func (w Words) cameBack(times int) string {
 	if times <= 1 {
 		return ""
 	}
-	return fmt.Sprintf("It happened %d times.", times)
+	return w.Sayf("It happened %d times.", times)
 }
 
 // hold says how long the cold will last without power.
-func hold(h *float64) string {
+func (w Words) hold(h *float64) string {
 	switch {
 	case h == nil:
 		return ""
 	case *h <= 0:
-		return "The product zone is already above its limit."
+		return w.Say("The product zone is already above its limit.")
 	default:
-		return "At this rate the product zone will be too warm in about " + rimewatch.Span(time.Duration(*h*float64(time.Hour)).Round(5*time.Minute)) + "."
+		return w.Sayf("At this rate the product zone will be too warm in about %s.", w.Span(time.Duration(*h*float64(time.Hour)).Round(5*time.Minute)))
 	}
 }
 
@@ -224,45 +223,34 @@ func Known(metric string) bool {
 }
 
 // Measure names a measure inside a sentence: "discharge temperature".
-func Measure(metric string) string {
+func (w Words) Measure(metric string) string {
 	label, known := rimewatch.MeasureLabel(metric)
 	if !known {
 		return strings.ReplaceAll(metric, "_", " ")
 	}
-	if first, rest := label[:1], label[1:]; rest != strings.ToUpper(rest) { // not CO₂
-		return strings.ToLower(first) + rest
+	label = w.Say(label)
+	if w.Capital || label[1:] == strings.ToUpper(label[1:]) { // not CO₂
+		return label
 	}
-	return label
+	return strings.ToLower(label[:1]) + label[1:]
 }
 
 // ScoreDriver says what a component of a device's health score stands for.
-func ScoreDriver(component string) string {
-	switch component {
-	case "temperature":
-		return "Product temperature out of its limits within the last day."
-	case "discharge_suction":
-		return "Discharge or suction temperature out of range."
-	case "electrical":
-		return "Voltage, current or power supply out of range."
-	case "vibration":
-		return "The compressor vibrates more than it should."
-	case "cycling":
-		return "The compressor starts too often or runs too long."
-	case "predicted_fault":
-		return "A fault is predicted."
-	case "sensor_fault":
-		return "A sensor reports implausible values."
-	case "data_freshness":
-		return "Readings are missing."
-	case "calibration":
-		return "The calibration of a probe is overdue."
-	case "open_critical_alert":
-		return "A critical alert is active."
-	case "open_warning_alert":
-		return "A warning is active."
-	case "offline":
-		return "The device is offline."
-	default:
-		return component
-	}
+func (w Words) ScoreDriver(component string) string {
+	return w.Say(or(scoreDrivers[component], component))
+}
+
+var scoreDrivers = map[string]string{
+	"temperature":         "Product temperature out of its limits within the last day.",
+	"discharge_suction":   "Discharge or suction temperature out of range.",
+	"electrical":          "Voltage, current or power supply out of range.",
+	"vibration":           "The compressor vibrates more than it should.",
+	"cycling":             "The compressor starts too often or runs too long.",
+	"predicted_fault":     "A fault is predicted.",
+	"sensor_fault":        "A sensor reports implausible values.",
+	"data_freshness":      "Readings are missing.",
+	"calibration":         "The calibration of a probe is overdue.",
+	"open_critical_alert": "A critical alert is active.",
+	"open_warning_alert":  "A warning is active.",
+	"offline":             "The device is offline.",
 }

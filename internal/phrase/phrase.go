@@ -6,7 +6,29 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 )
+
+// Words write for one reader: in their language, with their units, on the clock
+// of a place.
+type Words struct {
+	*catalogue.Texts
+	locale rimewatch.Locale
+	zone   *time.Location // nil: UTC, and it is said
+	zones  map[string]*time.Location
+}
+
+// In returns the words for a reader, for use by one goroutine at a time. The
+// empty locale reads English, °C and 24 hours.
+func In(l rimewatch.Locale) Words {
+	return Words{Texts: catalogue.Of(l.Language), locale: l, zones: make(map[string]*time.Location)}
+}
+
+// At returns the words with times on the clock of a place.
+func (w Words) At(zone *time.Location) Words {
+	w.zone = zone
+	return w
+}
 
 // entry is what the catalogue says about one condition. In its texts %v is the
 // value, %p the worst value, %l the limit, %V %P %L the same without a sign, %n
@@ -49,84 +71,107 @@ func or(s, otherwise string) string {
 	return otherwise
 }
 
+// On is At of a zone of the IANA database; one that is not known changes nothing.
+func (w Words) On(name string) Words {
+	zone, known := w.zones[name]
+	if !known && name != "" {
+		var err error
+		if zone, err = time.LoadLocation(name); err != nil {
+			zone = nil
+		}
+		w.zones[name] = zone
+	}
+	if zone != nil {
+		w.zone = zone
+	}
+	return w
+}
+
 // TypeName names a type of alert, by which people choose it where they route and
 // silence alerts: "Too warm".
-func TypeName(t rimewatch.AlertType) string {
-	return or(typeNames[t], conditions[key{t, ""}].title)
+func (w Words) TypeName(t rimewatch.AlertType) string {
+	return w.Say(or(typeNames[t], conditions[key{t, ""}].title))
 }
 
 // Title is the headline of an alert: "Too warm", "Dirty condenser: about 6 days
 // until it fails". It stands alone and stays the same when the alert is over.
-func Title(a *rimewatch.Alert) string {
+func (w Words) Title(a *rimewatch.Alert) string {
 	if a.Prediction != nil {
-		return predictionTitle(a.Prediction)
+		return w.predictionTitle(a.Prediction)
 	}
-	return fill(entryOf(a).title, a)
+	return w.fill(entryOf(a).title, a)
 }
 
 // Headline is the title with how long the condition has lasted at a moment:
 // "Voltage too low for 2 min".
-func Headline(a *rimewatch.Alert, now rimewatch.Time) string {
-	t := Title(a)
+func (w Words) Headline(a *rimewatch.Alert, now rimewatch.Time) string {
+	t := w.Title(a)
 	if lasting := now.Sub(began(a)); lasting >= time.Minute && a.Prediction == nil {
-		t += " for " + rimewatch.Span(lasting)
+		t = w.Sayf("%s for %s", t, w.Span(lasting))
 	}
 	return t
 }
 
 // Ending is the headline of an alert that is over: "Voltage back to normal".
-func Ending(a *rimewatch.Alert) string {
+func (w Words) Ending(a *rimewatch.Alert) string {
 	if a.Relearning != "" {
-		return relearningEnding
+		return w.Say(relearningEnding)
 	}
 	if a.Prediction != nil {
-		return predictionEnding
+		return w.Say(predictionEnding)
 	}
-	return fill(entryOf(a).ending, a)
+	return w.fill(entryOf(a).ending, a)
 }
 
 // Message says in a few sentences what is wrong and what to do, or, when the
 // alert is over, how it ended, how bad it was and how long it lasted.
-func Message(a *rimewatch.Alert) string {
+func (w Words) Message(a *rimewatch.Alert) string {
+	what, advice := w.Parts(a)
+	return Join(what, advice)
+}
+
+// Parts is Message in two: what is wrong, and what to do about it, "" when there
+// is nothing to do.
+func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	if a.Prediction != nil {
-		return predictionMessage(a)
+		return w.predictionParts(a)
 	}
 	e := entryOf(a)
 	switch {
 	case a.Status != rimewatch.AlertResolved:
 	case a.Relearning != "":
-		return relearning(a.Relearning)
+		return w.relearning(a.Relearning), ""
 	case a.Resolution != rimewatch.ResolvedAuto: // by a person, or its device is gone: the condition may still hold
-		return fill(e.what, a)
+		return w.fill(e.what, a), ""
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:
-		return fill(sitePartly, a)
+		return w.fill(sitePartly, a), ""
 	default:
-		return join(fill(e.over, a), cameBack(a.Occurrences))
+		return Join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
 	}
 	flapping, urgent := "", ""
 	if a.Flapping {
-		flapping = flappingNote
+		flapping = w.Say(flappingNote)
 	}
 	if a.Severity == rimewatch.Critical {
-		urgent = e.urgent
+		urgent = w.Say(e.urgent)
 	}
-	return join(fill(e.what, a), flapping, hold(a.HoldH), urgent, e.do)
+	return Join(w.fill(e.what, a), flapping, w.hold(a.HoldH)), Join(urgent, w.Say(e.do))
 }
 
 // Then is the message of an alert at the moment of a line of its timeline.
-func Then(t *rimewatch.AlertTransition) string {
+func (w Words) Then(t *rimewatch.AlertTransition) string {
 	if t.Facts == nil {
 		return ""
 	}
 	lead := ""
 	if t.Kind == rimewatch.TransitionDeescalated {
-		lead = noLongerCritical
+		lead = w.Say(noLongerCritical)
 	}
-	return join(lead, Message(t.Facts))
+	return Join(lead, w.Message(t.Facts))
 }
 
-// join puts sentences behind each other, without the empty ones.
-func join(sentences ...string) string {
+// Join puts sentences behind each other, without the empty ones.
+func Join(sentences ...string) string {
 	var b strings.Builder
 	for _, s := range sentences {
 		if s != "" && b.Len() > 0 {
@@ -156,8 +201,8 @@ func lasted(a *rimewatch.Alert) time.Duration {
 }
 
 // fill puts an alert's facts into a text.
-func fill(text string, a *rimewatch.Alert) string {
-	if !strings.Contains(text, "%") {
+func (w Words) fill(text string, a *rimewatch.Alert) string {
+	if text = w.Say(text); !strings.Contains(text, "%") {
 		return text
 	}
 	var b strings.Builder
@@ -168,7 +213,7 @@ func fill(text string, a *rimewatch.Alert) string {
 			return b.String()
 		}
 		b.WriteString(text[:i])
-		if fact, ok := factOf(text[i+1], a); ok {
+		if fact, ok := w.factOf(text[i+1], a); ok {
 			b.WriteString(fact)
 			text = text[i+2:]
 		} else {
@@ -179,31 +224,31 @@ func fill(text string, a *rimewatch.Alert) string {
 }
 
 // factOf returns what a letter stands for in a text.
-func factOf(letter byte, a *rimewatch.Alert) (string, bool) {
+func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	switch letter {
 	case 'v':
-		return quantity(a.Value, a.Unit), true
+		return w.quantity(a.Value, a.Unit), true
 	case 'p':
-		return quantity(a.PeakValue, a.Unit), true
+		return w.quantity(a.PeakValue, a.Unit), true
 	case 'l':
-		return quantity(a.Threshold, a.Unit), true
+		return w.quantity(a.Threshold, a.Unit), true
 	case 'V':
-		return quantity(magnitude(a.Value), a.Unit), true
+		return w.quantity(magnitude(a.Value), a.Unit), true
 	case 'P':
-		return quantity(magnitude(a.PeakValue), a.Unit), true
+		return w.quantity(magnitude(a.PeakValue), a.Unit), true
 	case 'L':
-		return quantity(magnitude(a.Threshold), a.Unit), true
+		return w.quantity(magnitude(a.Threshold), a.Unit), true
 	case 'n':
-		return quantity(a.Value, ""), true
+		return w.quantity(a.Value, ""), true
 	case 'o':
 		of := float64(a.OutOf)
-		return quantity(&of, ""), true
+		return w.quantity(&of, ""), true
 	case 'm':
-		return Measure(a.Metric), true
+		return w.Measure(a.Metric), true
 	case 'M':
-		return capital(Measure(a.Metric)), true
+		return capital(w.Measure(a.Metric)), true
 	case 't':
-		return rimewatch.Span(lasted(a)), true
+		return w.Span(lasted(a)), true
 	default:
 		return "", false
 	}
@@ -217,27 +262,25 @@ func magnitude(v *float64) *float64 {
 	return &m
 }
 
-// quantity is rimewatch.Quantity as people say it: seconds and minutes are
-// spans, a difference is in °C, and counts have no unit.
-func quantity(v *float64, unit string) string {
+// quantity is Quantity as people say it: seconds and minutes are spans, and
+// counts have no unit.
+func (w Words) quantity(v *float64, unit string) string {
 	if v == nil {
 		return "–"
 	}
 	switch unit {
 	case "s":
-		return rimewatch.Span(time.Duration(*v * float64(time.Second)))
+		return w.Span(time.Duration(*v * float64(time.Second)))
 	case "min":
 		if *v >= 10 {
-			return rimewatch.Span(time.Duration(*v * float64(time.Minute)))
+			return w.Span(time.Duration(*v * float64(time.Minute)))
 		}
-	case "K":
-		unit = "°C"
 	case "%RH":
-		unit = "% RH"
+		unit = w.Say("% RH")
 	case "1/h", "1/d":
 		unit = ""
 	}
-	return rimewatch.Quantity(*v, unit)
+	return w.Quantity(*v, unit)
 }
 
 func capital(s string) string {

@@ -84,11 +84,11 @@ func resolve(a *rimewatch.Alert, how rimewatch.Resolution) {
 func TestWords(t *testing.T) {
 	var b strings.Builder
 	say := func(a *rimewatch.Alert) {
-		headline := phrase.Headline(a, a.LastEvaluatedAt)
+		headline := phrase.In(rimewatch.Locale{}).Headline(a, a.LastEvaluatedAt)
 		if a.Status == rimewatch.AlertResolved {
-			headline = phrase.Ending(a)
+			headline = phrase.In(rimewatch.Locale{}).Ending(a)
 		}
-		fmt.Fprintf(&b, "%s\n  %s\n", headline, phrase.Message(a))
+		fmt.Fprintf(&b, "%s\n  %s\n", headline, phrase.In(rimewatch.Locale{}).Message(a))
 	}
 	for i := range scenes {
 		sc := &scenes[i]
@@ -109,7 +109,7 @@ func TestWords(t *testing.T) {
 	a.Flapping, a.Occurrences = true, 2
 	say(a)
 	a.Flapping = false
-	b.WriteString("  " + phrase.Then(&rimewatch.AlertTransition{Kind: rimewatch.TransitionDeescalated, Facts: a}) + "\n")
+	b.WriteString("  " + phrase.In(rimewatch.Locale{}).Then(&rimewatch.AlertTransition{Kind: rimewatch.TransitionDeescalated, Facts: a}) + "\n")
 	resolve(a, rimewatch.ResolvedAuto)
 	say(a)
 	resolve(a, rimewatch.ResolvedManual)
@@ -127,7 +127,7 @@ func TestWords(t *testing.T) {
 	for _, p := range predictions() {
 		a := &rimewatch.Alert{Status: rimewatch.AlertActive, Type: rimewatch.CondenserFoulingSuspected, Severity: rimewatch.Warning, TriggeredAt: epoch, LastEvaluatedAt: epoch + rimewatch.Hour, Prediction: p}
 		say(a)
-		spelled := phrase.Prediction(p)
+		spelled := phrase.In(rimewatch.Locale{}).Prediction(p)
 		for _, e := range spelled.Evidence {
 			b.WriteString("  · " + e.Text + "\n")
 		}
@@ -187,7 +187,7 @@ func TestEveryTypeHasWords(t *testing.T) {
 		predicted := strings.HasSuffix(string(typ), "_predicted") || strings.HasSuffix(string(typ), "_suspected") && typ != rimewatch.DoorOpenSuspected
 		read := slices.ContainsFunc(scenes, func(s scene) bool { return s.typ == typ })
 		a := &rimewatch.Alert{Type: typ}
-		if !predicted && (!read || phrase.Title(a) == phrase.Title(&rimewatch.Alert{Type: "unknown"}) || phrase.Ending(a) == "") {
+		if !predicted && (!read || phrase.In(rimewatch.Locale{}).Title(a) == phrase.In(rimewatch.Locale{}).Title(&rimewatch.Alert{Type: "unknown"}) || phrase.In(rimewatch.Locale{}).Ending(a) == "") {
 			t.Errorf("%s has no words, or nobody has read them", typ)
 		}
 	}
@@ -196,7 +196,7 @@ func TestEveryTypeHasWords(t *testing.T) {
 // TestTitlesStandAlone: they are printed beside the name of the unit.
 func TestTitlesStandAlone(t *testing.T) {
 	for i := range scenes {
-		for _, title := range []string{phrase.Title(scenes[i].alertOf(5, scenes[i].open)), phrase.Ending(scenes[i].alertOf(5, scenes[i].open))} {
+		for _, title := range []string{phrase.In(rimewatch.Locale{}).Title(scenes[i].alertOf(5, scenes[i].open)), phrase.In(rimewatch.Locale{}).Ending(scenes[i].alertOf(5, scenes[i].open))} {
 			first, _, _ := strings.Cut(title, " ")
 			if title == "" || strings.ToUpper(title[:1]) != title[:1] || strings.HasSuffix(title, ".") || slices.Contains([]string{"Is", "Has", "Gets", "Runs", "May", "Draws"}, first) {
 				t.Errorf("%s: %q", scenes[i].typ, title)
@@ -210,17 +210,17 @@ func TestFactsThatAreMissing(t *testing.T) {
 	for _, typ := range rimewatch.AlertTypes() {
 		for _, status := range []rimewatch.AlertStatus{rimewatch.AlertActive, rimewatch.AlertResolved} {
 			a := &rimewatch.Alert{Type: typ, Status: status, Resolution: rimewatch.ResolvedAuto}
-			for _, s := range []string{phrase.Title(a), phrase.Headline(a, epoch), phrase.Ending(a), phrase.Message(a)} {
+			for _, s := range []string{phrase.In(rimewatch.Locale{}).Title(a), phrase.In(rimewatch.Locale{}).Headline(a, epoch), phrase.In(rimewatch.Locale{}).Ending(a), phrase.In(rimewatch.Locale{}).Message(a)} {
 				if s == "" || strings.Contains(s, "%v") || strings.Contains(s, "NaN") {
 					t.Errorf("%s: %q", typ, s)
 				}
 			}
 		}
 	}
-	if got := phrase.Then(&rimewatch.AlertTransition{Kind: rimewatch.TransitionOpened}); got != "" {
+	if got := phrase.In(rimewatch.Locale{}).Then(&rimewatch.AlertTransition{Kind: rimewatch.TransitionOpened}); got != "" {
 		t.Errorf("a line without facts says %q", got)
 	}
-	if phrase.Prediction(nil) != nil {
+	if phrase.In(rimewatch.Locale{}).Prediction(nil) != nil {
 		t.Error("no prediction, but words for it")
 	}
 }
@@ -228,10 +228,10 @@ func TestFactsThatAreMissing(t *testing.T) {
 // TestPredictionIsCopied: the alert that others hold stays as it is.
 func TestPredictionIsCopied(t *testing.T) {
 	p := predictions()[0]
-	if phrase.Prediction(p).Evidence[0].Text == "" || p.Evidence[0].Text != "" || p.RecommendedAction != "" {
+	if phrase.In(rimewatch.Locale{}).Prediction(p).Evidence[0].Text == "" || p.Evidence[0].Text != "" || p.RecommendedAction != "" {
 		t.Errorf("%+v", p)
 	}
-	if phrase.Prediction(&rimewatch.Prediction{}).Evidence == nil {
+	if phrase.In(rimewatch.Locale{}).Prediction(&rimewatch.Prediction{}).Evidence == nil {
 		t.Error("no evidence must be an empty list")
 	}
 }
@@ -246,7 +246,7 @@ func TestQuantities(t *testing.T) {
 		{2.5, "min", "2.5 min"}, {101, "min", "1 h 41 min"}, {190000, "s", "2 d 4 h"}, {229.61, "V", "229.6 V"}, {8.04, "K", "8 °C"}, {9, "1/h", "9"}, {78, "%RH", "78 % RH"},
 	} {
 		a := &rimewatch.Alert{Type: rimewatch.LowVoltage, Value: &tc.v, Unit: tc.unit}
-		if got := phrase.Message(a); !strings.HasPrefix(got, "The supply is at "+tc.want+" (limit –)") {
+		if got := phrase.In(rimewatch.Locale{}).Message(a); !strings.HasPrefix(got, "The supply is at "+tc.want+" (limit –)") {
 			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)
 		}
 	}
@@ -256,13 +256,13 @@ func TestQuantities(t *testing.T) {
 func TestTypesOfTheUI(t *testing.T) {
 	const path = "../../web/src/words/types.ts"
 	var b strings.Builder
-	b.WriteString("// Code generated from internal/phrase by `go test ./internal/phrase -update`. DO NOT EDIT.\n\n/** types names the types of alerts. */\nexport const types: Record<string, string> = {\n")
+	b.WriteString("// Code generated from internal/phrase by `go test ./internal/phrase -update`. DO NOT EDIT.\nimport { tr } from './tr';\n\n/** types names the types of alerts. */\nexport const types: Record<string, string> = {\n")
 	for _, typ := range rimewatch.AlertTypes() {
-		name := phrase.TypeName(typ)
+		name := phrase.In(rimewatch.Locale{}).TypeName(typ)
 		if name == "" || strings.Contains(name, "%") {
 			t.Errorf("%s has the name %q", typ, name)
 		}
-		fmt.Fprintf(&b, "  %s: '%s',\n", typ, name)
+		fmt.Fprintf(&b, "  %s: tr('%s'),\n", typ, name)
 	}
 	b.WriteString("};\n")
 	if *update {

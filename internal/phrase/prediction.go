@@ -49,82 +49,79 @@ var faults = map[string]fault{
 }
 
 // Fault names a fault inside a sentence: "a dirty condenser".
-func Fault(name string) string {
+func (w Words) Fault(name string) string {
 	if f, known := faults[name]; known {
-		return f.name
+		return w.Say(f.name)
 	}
 	return strings.ReplaceAll(name, "_", " ")
 }
 
 const predictionEnding = "Back to normal"
 
-func predictionTitle(p *rimewatch.Prediction) string {
+func (w Words) predictionTitle(p *rimewatch.Prediction) string {
 	f, known := faults[p.Fault]
 	if !known {
 		f.title = "Failure expected"
 	}
 	if p.LeadTimeH == nil {
-		return f.title
+		return w.Say(f.title)
 	}
-	return f.title + ": about " + hours(*p.LeadTimeH) + " until it fails"
+	return w.Sayf("%s: about %s until it fails", w.Say(f.title), w.hours(*p.LeadTimeH))
 }
 
 // RecommendedAction says what to do about a prediction.
-func RecommendedAction(p *rimewatch.Prediction) string { return faults[p.Fault].do }
+func (w Words) RecommendedAction(p *rimewatch.Prediction) string { return w.Say(faults[p.Fault].do) }
 
 // Risk says how likely the failure is: "67 % risk of failure within 8 days, most
 // likely in about 6".
-func Risk(p *rimewatch.Prediction) string {
-	s := fmt.Sprintf("%.0f %% risk of failure", 100*p.Risk)
+func (w Words) Risk(p *rimewatch.Prediction) string {
+	percent, within := fmt.Sprintf("%.0f", 100*p.Risk), w.hours(p.HorizonH)
 	switch {
 	case p.LeadTimeH == nil:
-		return s + " within " + hours(p.HorizonH)
+		return w.Sayf("%s %% risk of failure within %s", percent, within)
 	case p.LeadHighH == nil: // no end of the interval is in sight
-		return s + ", most likely in about " + hours(*p.LeadTimeH)
-	default:
-		s += " within " + hours(p.HorizonH)
+		return w.Sayf("%s %% risk of failure, most likely in about %s", percent, w.hours(*p.LeadTimeH))
 	}
-	lead := hours(*p.LeadTimeH)
+	lead := w.hours(*p.LeadTimeH)
 	if p.HorizonH >= inDays && *p.LeadTimeH >= inDays {
-		lead = strings.TrimSuffix(strings.TrimSuffix(lead, "s"), " day")
+		lead = fmt.Sprintf("%.0f", *p.LeadTimeH/24)
 	}
-	return s + ", most likely in about " + lead
+	return w.Sayf("%s %% risk of failure within %s, most likely in about %s", percent, within, lead)
 }
 
 // Cause names the most likely fault and the next best explanation: "Most likely a
 // dirty condenser; could also be a failed condenser fan".
-func Cause(p *rimewatch.Prediction) string {
-	s := "Most likely " + Fault(p.Fault)
+func (w Words) Cause(p *rimewatch.Prediction) string {
 	if p.RunnerUp != "" {
-		s += "; could also be " + Fault(p.RunnerUp)
+		return w.Sayf("Most likely %s; could also be %s", w.Fault(p.Fault), w.Fault(p.RunnerUp))
 	}
-	return s
+	return w.Sayf("Most likely %s", w.Fault(p.Fault))
 }
 
 // WouldChange says what would end a prediction or turn it into another.
-func WouldChange(p *rimewatch.Prediction) string {
+func (w Words) WouldChange(p *rimewatch.Prediction) string {
 	if p.ByEvent {
-		return "Ends by itself after a day without another such event if the readings of the next two days do not confirm it, or when you press “Repaired” or “False alarm”."
+		return w.Say("Ends by itself after a day without another such event if the readings of the next two days do not confirm it, or when you press “Repaired” or “False alarm”.")
 	}
-	return "Ends by itself after two normal days, or when you press “Repaired” or “False alarm”. If another fault clearly fits better, it takes over."
+	return w.Say("Ends by itself after two normal days, or when you press “Repaired” or “False alarm”. If another fault clearly fits better, it takes over.")
 }
 
 // WouldChangeVerdict says what would change what the predictor says of a unit:
 // state is learning, watching or alarmed, p the open prediction.
-func WouldChangeVerdict(state string, p *rimewatch.Prediction) string {
+func (w Words) WouldChangeVerdict(state string, p *rimewatch.Prediction) string {
 	switch {
 	case p != nil:
-		return WouldChange(p)
+		return w.WouldChange(p)
 	case state == "learning":
-		return "More running time. Until the unit is known, only trips, failed starts and its limits are checked."
+		return w.Say("More running time. Until the unit is known, only trips, failed starts and its limits are checked.")
 	case state == "not_judged":
-		return "Not judged: the compressor varies its speed or load, which is not understood yet. Its limits and sensors are checked as ever."
+		return w.Say("Not judged: the compressor varies its speed or load, which is not understood yet. Its limits and sensors are checked as ever.")
 	default:
-		return "Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, in a pattern that fits a fault."
+		return w.Say("Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, in a pattern that fits a fault.")
 	}
 }
 
-func predictionMessage(a *rimewatch.Alert) string {
+func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 	p := a.Prediction
 	lead, after := "", ""
 	switch {
@@ -132,20 +129,20 @@ func predictionMessage(a *rimewatch.Alert) string {
 		for i := range p.Evidence {
 			switch e := &p.Evidence[i]; e.Metric {
 			case rimewatch.EvidenceCommonMode:
-				lead = Evidence(p, e)
+				lead = w.Evidence(p, e)
 			case rimewatch.EvidenceAlternatives:
-				if !strings.Contains(alike[p.Fault], Fault(p.RunnerUp)) { // said already
-					after = Evidence(p, e)
+				if !strings.Contains(alike[p.Fault], faults[p.RunnerUp].name) { // said already
+					after = w.Evidence(p, e)
 				}
 			}
 		}
-		return join(lead, observations(p.Evidence), Cause(p)+".", Risk(p)+".", after, RecommendedAction(p))
+		return Join(lead, w.observations(p.Evidence), w.Cause(p)+".", w.Risk(p)+".", after), w.RecommendedAction(p)
 	case a.Relearning != "":
-		lead = relearning(a.Relearning)
+		lead = w.relearning(a.Relearning)
 	case a.Resolution == rimewatch.ResolvedSuperseded:
-		lead = "Another fault fits better by now: see the alert that has replaced this one."
+		lead = w.Say("Another fault fits better by now: see the alert that has replaced this one.")
 	default:
-		lead = "The readings are back to what is normal for this unit."
+		lead = w.Say("The readings are back to what is normal for this unit.")
 	}
-	return join(lead, "Before: "+observations(p.Evidence), Cause(p)+".")
+	return Join(lead, w.Sayf("Before: %s", w.observations(p.Evidence)), w.Cause(p)+"."), ""
 }

@@ -383,7 +383,7 @@ func TestSlowAndBrokenSampling(t *testing.T) {
 func TestAmountsInText(t *testing.T) {
 	var s device
 	out := play(t, "walkin_freezer", 5, "leak:0.95:21d", 26, &s, nil)
-	p := phrase.Prediction(firstOpened(out).Prediction)
+	p := phrase.In(rimewatch.Locale{}).Prediction(firstOpened(out).Prediction)
 	all := ""
 	for _, e := range p.Evidence {
 		if math.IsNaN(e.Observed) || math.IsInf(e.Observed, 0) || e.Text == "" {
@@ -400,10 +400,10 @@ func TestAmountsInText(t *testing.T) {
 
 // TestEveryFaultHasWords: what is predicted has a headline, a name and advice.
 func TestEveryFaultHasWords(t *testing.T) {
-	unknown := phrase.Title(&rimewatch.Alert{Prediction: &rimewatch.Prediction{Fault: "unheard of"}})
+	unknown := phrase.In(rimewatch.Locale{}).Title(&rimewatch.Alert{Prediction: &rimewatch.Prediction{Fault: "unheard of"}})
 	for i := 1; i < numFaults; i++ {
 		p := &rimewatch.Prediction{Fault: faults[i].name}
-		if phrase.Title(&rimewatch.Alert{Prediction: p}) == unknown || faults[i].alert != "" && phrase.RecommendedAction(p) == "" {
+		if phrase.In(rimewatch.Locale{}).Title(&rimewatch.Alert{Prediction: p}) == unknown || faults[i].alert != "" && phrase.In(rimewatch.Locale{}).RecommendedAction(p) == "" {
 			t.Errorf("%s has no words", faults[i].name)
 		}
 	}

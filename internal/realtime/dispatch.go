@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -159,7 +160,7 @@ func (h *Hub) deviceEvent(e *publish.Device) {
 		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
 		return
 	}
-	r.emit(event{at: e.At, channel: devices, device: store.IdentityOf(&v.Device)}, string(e.Kind), append(body, '}'))
+	r.emit(event{at: e.At, channel: devices, device: store.IdentityOf(&v.Device)}, string(e.Kind), append(body, '}'), nil)
 }
 
 func (h *Hub) alertEvent(e *alertEvent) {
@@ -168,12 +169,21 @@ func (h *Hub) alertEvent(e *alertEvent) {
 		return
 	}
 	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert.Alert)
-	body := []byte(`{"alert":`)
-	if err == nil {
-		body, err = wire.AppendJSON(body, wire.NewAlert(&v))
+	write := func(l rimewatch.Locale) []byte {
+		body, err := wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v, phrase.In(l)))
+		if err != nil {
+			h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)
+			return nil
+		}
+		return append(body, '}')
 	}
-	if err != nil {
-		h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)
+	var body []byte
+	if err == nil {
+		body = write(rimewatch.Locale{})
+	} else {
+		h.log.Error("read the alert of an event", "alert", e.Alert.Alert.ID, "err", err)
+	}
+	if body == nil {
 		return
 	}
 	site := int64(0)
@@ -183,7 +193,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	r.emit(event{
 		at: e.at, channel: alerts, severity: v.Severity, kind: v.Type,
 		device: &store.Identity{ID: v.DeviceID, WorkspaceID: v.WorkspaceID, SiteID: site, Key: rimewatch.SerialKey(v.DeviceSerial)},
-	}, string(e.Kind), append(body, '}'))
+	}, string(e.Kind), body, write)
 }
 
 // flush sends what the rooms have gathered and is due. It gives how long the

@@ -3,6 +3,7 @@ package realtime
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -54,7 +55,35 @@ type event struct {
 	device   *store.Identity // nil where none is concerned
 	severity rimewatch.Severity
 	kind     rimewatch.AlertType
-	frame    []byte
+	frame    []byte // in English where it has sentences
+	own      *inWords
+}
+
+// inWords makes the frames of an event for those who read it otherwise.
+type inWords struct {
+	write  func(rimewatch.Locale) []byte
+	mu     sync.Mutex
+	frames map[rimewatch.Locale][]byte
+}
+
+// in is the frame for a reader.
+func (e *event) in(l rimewatch.Locale) []byte {
+	if e.own == nil || l == (rimewatch.Locale{}) {
+		return e.frame
+	}
+	e.own.mu.Lock()
+	defer e.own.mu.Unlock()
+	f, made := e.own.frames[l]
+	if !made {
+		if f = e.own.write(l); f == nil {
+			f = e.frame
+		}
+		if e.own.frames == nil {
+			e.own.frames = make(map[rimewatch.Locale][]byte)
+		}
+		e.own.frames[l] = f
+	}
+	return f
 }
 
 // batch is what a room sends of readings at one time. frames holds the frames

@@ -133,8 +133,9 @@ func (r *room) has(s *socket, id int64) (used bool, n int) {
 	return slices.ContainsFunc(s.subs, func(x *subscription) bool { return x.id == id }), len(s.subs)
 }
 
-// emit numbers an event that is not a reading, and sends it.
-func (r *room) emit(e event, name string, data []byte) {
+// emit numbers an event that is not a reading, and sends it. write, where it is
+// not nil, is data in the words of another reader, nil when there is none.
+func (r *room) emit(e event, name string, data []byte, write func(rimewatch.Locale) []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.wanted(e.channel, e.at) {
@@ -144,10 +145,22 @@ func (r *room) emit(e event, name string, data []byte) {
 	// Readings that were gathered before are older.
 	r.send(time.Now())
 	e.seq = r.past.next(e.channel)
-	b := beginFrame(make([]byte, 0, len(data)+192))
-	b = appendHead(b, r.past.epoch, e.seq, e.channel, name, e.at)
-	b = append(b, data...)
-	e.frame = endFrame(append(b, '}'), 0)
+	epoch := r.past.epoch
+	frame := func(data []byte) []byte {
+		b := beginFrame(make([]byte, 0, len(data)+192))
+		b = appendHead(b, epoch, e.seq, e.channel, name, e.at)
+		b = append(b, data...)
+		return endFrame(append(b, '}'), 0)
+	}
+	e.frame = frame(data)
+	if write != nil {
+		e.own = &inWords{write: func(l rimewatch.Locale) []byte {
+			if own := write(l); own != nil {
+				return frame(own)
+			}
+			return nil
+		}}
+	}
 	kept := &e
 	r.past.keep(kept)
 	for _, s := range r.sockets {
@@ -286,7 +299,7 @@ func (r *room) summarize(now rimewatch.Time) {
 		r.hub.log.Error("encode the summary", "workspace", r.id, "err", err)
 		return
 	}
-	r.emit(event{at: now, channel: summary}, "summary.updated", append(body, '}'))
+	r.emit(event{at: now, channel: summary}, "summary.updated", append(body, '}'), nil)
 }
 
 // newestSeq is the number of the newest event.

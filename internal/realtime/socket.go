@@ -315,7 +315,7 @@ func (s *socket) take(buf []byte) (frames []byte, n int, shared bool) {
 			frames, n, shared, taken = it.batch.frames, it.weight(), true, 1
 			break
 		}
-		buf = s.room.append(buf, it)
+		buf = s.room.append(buf, it, s.principal.Locale)
 		n += it.weight()
 		taken++
 	}
@@ -331,11 +331,11 @@ func (s *socket) take(buf []byte) (frames []byte, n int, shared bool) {
 	return frames, n, shared
 }
 
-// append writes an item's frames.
-func (r *room) append(b []byte, it *item) []byte {
+// append writes an item's frames for a reader.
+func (r *room) append(b []byte, it *item, l rimewatch.Locale) []byte {
 	switch {
 	case it.event != nil:
-		return append(b, it.event.frame...)
+		return append(b, it.event.in(l)...)
 	case it.reading != nil:
 		return appendReading(b, r.past.epoch, it.reading)
 	case it.batch == nil:

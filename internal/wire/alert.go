@@ -17,7 +17,8 @@ type Alert struct {
 	EquipmentType      *string                     `json:"equipment_type"`
 	Site               Maybe[SiteRef]              `json:"site"`
 	Title              string                      `json:"title"`
-	Message            string                      `json:"message"`
+	Message            string                      `json:"message" doc:"What is wrong, and what to do about it."`
+	Advice             string                      `json:"advice" doc:"The end of the message that says what to do; empty where there is nothing to do."`
 	Metric             *string                     `json:"metric" doc:"Measurement or derived measure; null when the alert rests on none."`
 	Value              *float64                    `json:"value" doc:"Newest value of the metric."`
 	PeakValue          *float64                    `json:"peak_value" doc:"Worst value since the condition began."`
@@ -49,17 +50,22 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
-// NewAlert returns an alert as it stands in answers.
-func NewAlert(v *rimewatch.AlertView) Alert {
+// NewAlert returns an alert as it stands in answers, in the words of whoever
+// reads it.
+func NewAlert(v *rimewatch.AlertView, w phrase.Words) Alert {
+	if v.Site != nil {
+		w = w.On(v.Site.TimeZone)
+	}
+	what, advice := w.Parts(&v.Alert)
 	out := Alert{
 		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
 		DeviceID: OrNull(v.DeviceID), DeviceSerial: OrNull(v.DeviceSerial), DeviceName: OrNull(v.DeviceName), EquipmentType: OrNull(v.EquipmentType), Site: NewSiteRef(v.Site),
-		Title: phrase.Title(&v.Alert), Message: phrase.Message(&v.Alert), Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
+		Title: w.Title(&v.Alert), Message: phrase.Join(what, advice), Advice: advice, Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: OrNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
 		ResolvedAt: v.ResolvedAt, ResolvedBy: OrNull(v.ResolvedBy), Resolution: OrNull(string(v.Resolution)), Note: OrNull(v.Note),
 		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: OrNull(v.SuppressedBy),
 	}
-	out.Prediction.Value, out.Feedback.Value = phrase.Prediction(v.Prediction), v.Feedback
+	out.Prediction.Value, out.Feedback.Value = w.Prediction(v.Prediction), v.Feedback
 	return out
 }

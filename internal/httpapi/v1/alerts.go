@@ -76,8 +76,9 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 		list = list[:in.Size()]
 	}
 	out := AlertList{Alerts: make([]wire.Alert, len(list))}
+	words := c.Words()
 	for i := range list {
-		out.Alerts[i] = wire.NewAlert(&list[i])
+		out.Alerts[i] = wire.NewAlert(&list[i], words)
 	}
 	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
 		last := &list[len(list)-1]
@@ -101,11 +102,14 @@ type AlertData struct {
 	Alert wire.Alert `json:"alert"`
 }
 
-func alertData(v rimewatch.AlertView, err error) (AlertData, error) {
-	if err != nil {
-		return AlertData{}, err
+// alertData answers with an alert in the words of whoever asks.
+func alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData, error) {
+	return func(v rimewatch.AlertView, err error) (AlertData, error) {
+		if err != nil {
+			return AlertData{}, err
+		}
+		return AlertData{wire.NewAlert(&v, httpapi.CallOf(ctx).Words())}, nil
 	}
-	return AlertData{wire.NewAlert(&v)}, nil
 }
 
 func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
@@ -113,7 +117,7 @@ func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, erro
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), id))
+	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), id))
 }
 
 // AcknowledgeBody says how long an alert is taken care of.
@@ -148,7 +152,7 @@ func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (Ale
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), id, by, note, expires))
+	return alertData(ctx)(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), id, by, note, expires))
 }
 
 // ResolveBody may say why an alert is over.
@@ -176,7 +180,7 @@ func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, 
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), id, by, note))
+	return alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), id, by, note))
 }
 
 // AlertCountsInput narrows the counts.

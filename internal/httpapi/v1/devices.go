@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
+func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.DeviceDetail {
 	d := wire.DeviceDetail{
 		DeviceItem: wire.NewDeviceItem(v, a.Now()), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
@@ -40,18 +40,18 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView) wire.DeviceDetail {
 	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
-	d.Health, d.Zone = a.deviceHealth(v.ID), a.cfg.Health.DeviceZone(v.ID)
+	d.Health, d.Zone = a.deviceHealth(v.ID, words), a.cfg.Health.DeviceZone(v.ID)
 	if !d.Judged {
 		d.Health.Score = nil
 	}
 	return d
 }
 
-func (a devices) deviceHealth(id int64) wire.DeviceHealth {
+func (a devices) deviceHealth(id int64, words phrase.Words) wire.DeviceHealth {
 	score, drivers := a.cfg.Health.DeviceHealth(id)
 	out := wire.DeviceHealth{Score: &score, Drivers: make([]wire.Driver, len(drivers)), Compliance: compliance(a.cfg.Health.DeviceCompliance(id))}
 	for i, d := range drivers {
-		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: phrase.ScoreDriver(d.Component)}
+		out.Drivers[i] = wire.Driver{Component: d.Component, Weight: d.Weight, Severity: d.Severity, PointsLost: d.PointsLost, Text: words.ScoreDriver(d.Component)}
 	}
 	return out
 }
@@ -156,7 +156,7 @@ func (a devices) getDevice(ctx context.Context, in *SerialInput) (DeviceData, er
 	if err != nil {
 		return DeviceData{}, err
 	}
-	return DeviceData{a.deviceDetail(&v)}, nil
+	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
 // DeviceCreate is the body that creates a device.
@@ -316,7 +316,7 @@ func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (Devic
 		return DeviceData{}, err
 	}
 	c.Header("Location", httpapi.Prefix+"/v1/devices/"+v.Serial)
-	return DeviceData{a.deviceDetail(&v)}, nil
+	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
 // DeviceUpdateInput carries the body that changes a device.
@@ -342,7 +342,7 @@ func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (Devic
 	if err != nil {
 		return DeviceData{}, err
 	}
-	return DeviceData{a.deviceDetail(&v)}, nil
+	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
 func (a devices) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
@@ -354,7 +354,7 @@ func (a devices) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData,
 	if err != nil {
 		return DeviceData{}, err
 	}
-	return DeviceData{a.deviceDetail(&v)}, nil
+	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
 func (a devices) deviceRoutes() []httpapi.Route {

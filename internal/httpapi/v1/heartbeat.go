@@ -55,7 +55,7 @@ func (a devices) heartbeat(ctx context.Context, in *HeartbeatInput) (HeartbeatDa
 	if err != nil {
 		return HeartbeatData{}, err
 	}
-	return HeartbeatData{a.deviceDetail(&v), a.Now()}, nil
+	return HeartbeatData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words()), a.Now()}, nil
 }
 
 // EquipmentType is a type of equipment with its defaults.
@@ -75,12 +75,13 @@ type EquipmentTypeList struct {
 	EquipmentTypes []EquipmentType `json:"equipment_types"`
 }
 
-func (a devices) listEquipmentTypes(context.Context, *httpapi.NoInput) (EquipmentTypeList, error) {
+func (a devices) listEquipmentTypes(ctx context.Context, _ *httpapi.NoInput) (EquipmentTypeList, error) {
 	all := rimewatch.EquipmentTypes()
+	words := httpapi.CallOf(ctx).Words()
 	out := EquipmentTypeList{make([]EquipmentType, len(all))}
 	for i := range all {
 		e := &all[i]
-		out.EquipmentTypes[i] = EquipmentType{e.Slug, e.Label, e.Category, e.Setpoint, e.Limits, e.Defrost, e.TCS, e.Basis}
+		out.EquipmentTypes[i] = EquipmentType{e.Slug, words.Say(e.Label), e.Category, e.Setpoint, e.Limits, e.Defrost, e.TCS, e.Basis}
 	}
 	return out, nil
 }

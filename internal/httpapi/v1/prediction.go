@@ -6,7 +6,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -51,8 +50,12 @@ func (a devices) devicePrediction(ctx context.Context, in *SerialInput) (Predict
 	report, n := a.cfg.Predictor.Prediction(v.ID)
 	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
 	out.Defrost.Value = report.Defrost
-	out.Prediction.Value = phrase.Prediction(report.Prediction)
-	out.WouldChange = phrase.WouldChangeVerdict(report.State, report.Prediction)
+	words := httpapi.CallOf(ctx).Words()
+	if v.Site != nil {
+		words = words.On(v.Site.TimeZone)
+	}
+	out.Prediction.Value = words.Prediction(report.Prediction)
+	out.WouldChange = words.WouldChangeVerdict(report.State, report.Prediction)
 	return PredictionData{out}, nil
 }
 
@@ -82,7 +85,7 @@ func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(a.cfg.Writer.Feedback(ctx, c.Workspace(), id, by, in.Body.Verdict, note))
+	return alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), id, by, in.Body.Verdict, note))
 }
 
 func (a devices) predictionRoutes() []httpapi.Route {

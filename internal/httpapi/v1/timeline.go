@@ -5,7 +5,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -33,18 +32,23 @@ func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimel
 		return AlertTimeline{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if _, err := a.cfg.Alerts.Alert(ctx, workspace, id); err != nil {
+	v, err := a.cfg.Alerts.Alert(ctx, workspace, id)
+	if err != nil {
 		return AlertTimeline{}, err
 	}
 	list, err := a.cfg.Alerts.AlertTransitions(ctx, workspace, id)
 	if err != nil {
 		return AlertTimeline{}, err
 	}
+	words := httpapi.CallOf(ctx).Words()
+	if v.Site != nil {
+		words = words.On(v.Site.TimeZone)
+	}
 	out := AlertTimeline{make([]AlertTransition, len(list))}
 	for i, t := range list {
-		out.Transitions[i] = AlertTransition{ID: t.ID, Kind: t.Kind, At: t.At, Severity: t.Severity, Actor: wire.OrNull(t.Actor), Note: wire.OrNull(t.Note), Message: phrase.Then(&t)}
+		out.Transitions[i] = AlertTransition{ID: t.ID, Kind: t.Kind, At: t.At, Severity: t.Severity, Actor: wire.OrNull(t.Actor), Note: wire.OrNull(t.Note), Message: words.Then(&t)}
 		if t.Facts != nil {
-			out.Transitions[i].Prediction.Value = phrase.Prediction(t.Facts.Prediction)
+			out.Transitions[i].Prediction.Value = words.Prediction(t.Facts.Prediction)
 		}
 	}
 	return out, nil
@@ -71,5 +75,5 @@ func (a alerts) noteAlert(ctx context.Context, in *NoteInput) (AlertData, error)
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), id, by, in.Body.Note))
+	return alertData(ctx)(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), id, by, in.Body.Note))
 }

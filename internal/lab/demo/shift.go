@@ -171,7 +171,7 @@ func (d *Demo) acknowledge(ctx context.Context, alertID int64, who, note string)
 	if err != nil {
 		return // it is over by now
 	}
-	d.shift.news(News{At: time.Now(), Who: name, Text: "acknowledges: " + phrase.Title(&v.Alert) + ". “" + note + "”"})
+	d.shift.news(News{At: time.Now(), Who: name, Text: "acknowledges: " + phrase.In(rimewatch.Locale{}).Title(&v.Alert) + ". “" + note + "”"})
 }
 
 // alertOf is the alert that a message is about, 0 = none.

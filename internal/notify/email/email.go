@@ -20,6 +20,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // Security says how the connection to the mail server is protected.
@@ -189,6 +190,7 @@ func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) 
 
 func (s *Sender) html(m *message.Message) (string, error) {
 	var b strings.Builder
+	words := phrase.In(m.Data.Locale)
 	colour := "#2f6f4f" // all is well
 	switch {
 	case m.Data.Urgent:
@@ -198,8 +200,9 @@ func (s *Sender) html(m *message.Message) (string, error) {
 	}
 	err := s.page.Execute(&b, struct {
 		*message.Message
-		Colour template.CSS
-	}{m, template.CSS(colour)})
+		Colour               template.CSS
+		Language, Open, Sent string
+	}{m, template.CSS(colour), words.Language, words.Say("Open in Rimewatch"), words.Sayf("Sent by Rimewatch for %s. Change who is notified under Settings → Notifications.", m.Data.Workspace.Name)})
 	return b.String(), err
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // Reason says why a message about an alert is sent.
@@ -47,94 +46,95 @@ func (c *Context) Of(v *rimewatch.AlertView, r Reason) *Message {
 }
 
 func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
+	w := c.words()
 	lead := ""
 	switch {
 	case r.Kind == rimewatch.DeliveryEscalated:
-		lead = "Now critical: "
+		lead = w.Say("Now critical:") + " "
 	case r.Kind == rimewatch.DeliveryRepeat:
-		lead = "Still active: "
+		lead = w.Say("Still active:") + " "
 	case r.Level > 0:
-		lead = "Not acknowledged yet: "
+		lead = w.Say("Not acknowledged yet:") + " "
 	}
-	d.Subject = fmt.Sprintf("[%s] %s%s", v.Severity, lead, Headline(v, c.Now))
+	d.Subject = fmt.Sprintf("[%s] %s%s", w.severity(v.Severity), lead, w.headline(v, c.Now))
 	said := []string{}
 	switch r.After {
 	case "acknowledgement":
-		said = append(said, "The acknowledgement has expired and the problem is still there.")
+		said = append(said, w.Say("The acknowledgement has expired and the problem is still there."))
 	case "silence":
-		said = append(said, "The silence or maintenance window has ended and the problem is still there.")
+		said = append(said, w.Say("The silence or maintenance window has ended and the problem is still there."))
 	}
-	d.Text = strings.Join(append(said, phrase.Message(&v.Alert)), " ")
+	d.Text = strings.Join(append(said, w.Message(&v.Alert)), " ")
 	c.facts(d, v)
-	d.fact("Since", moment(began(v), c.Zone)+", "+span(c.Now.Sub(began(v)))+" ago")
+	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
-		d.fact("To do", "Acknowledge it using the link, so that nobody else is woken.")
+		d.fact(w.Say("To do"), w.Say("Acknowledge it using the link, so that nobody else is woken."))
 	} else if d.Link != "" {
-		d.fact("To do", "Acknowledge it using the link to stop these reminders.")
+		d.fact(w.Say("To do"), w.Say("Acknowledge it using the link to stop these reminders."))
 	}
 }
 
 func (c *Context) over(d *Data, v *rimewatch.AlertView) {
-	lasted := span(v.ResolvedAt.Sub(began(v)))
+	w := c.words()
+	lasted, name, title := w.span(v.ResolvedAt.Sub(began(v))), w.who(v), w.Title(&v.Alert)
 	switch v.Resolution {
 	case rimewatch.ResolvedManual:
-		d.Subject = fmt.Sprintf("[resolved] %s: resolved by %s after %s", who(v), orSomeone(v.ResolvedBy), lasted)
-		d.Text = fmt.Sprintf("%s resolved the alert “%s”.", orSomeone(v.ResolvedBy), phrase.Title(&v.Alert))
+		by := v.ResolvedBy
+		if by == "" {
+			by = w.Say("Someone")
+		}
+		d.Subject = w.Sayf("%s: resolved by %s after %s", name, by, lasted)
+		d.Text = w.Sayf("%s resolved the alert “%s”.", by, title)
 		if v.Note != "" {
-			d.Text += " Note: " + v.Note
+			d.Text += " " + w.Sayf("Note: %s", v.Note)
 		}
 	case rimewatch.ResolvedSuperseded:
-		d.Subject = fmt.Sprintf("[resolved] %s: removed", who(v))
-		d.Text = fmt.Sprintf("%s was removed or replaced, so the alert “%s” is resolved.", who(v), phrase.Title(&v.Alert))
+		d.Subject = w.Sayf("%s: removed", name)
+		d.Text = w.Sayf("%s was removed or replaced, so the alert “%s” is resolved.", name, title)
 	default:
-		d.Subject = fmt.Sprintf("[resolved] %s: %s after %s", who(v), lower(phrase.Ending(&v.Alert)), lasted)
-		d.Text = phrase.Message(&v.Alert)
+		d.Subject = w.Sayf("%s: %s after %s", name, w.Lower(w.Ending(&v.Alert)), lasted)
+		d.Text = w.Message(&v.Alert)
 	}
+	d.Subject = "[" + w.Say("resolved") + "] " + d.Subject
 	c.facts(d, v)
-	d.fact("Started", moment(began(v), c.Zone))
-	d.fact("Ended", moment(v.ResolvedAt, c.Zone)+", after "+lasted)
+	d.fact(w.Say("Started"), w.Moment(began(v)))
+	d.fact(w.Say("Ended"), w.Sayf("%s, after %s", w.Moment(v.ResolvedAt), lasted))
 }
 
 // facts are those that hold for an alert open or over.
 func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
+	w := c.words()
 	if v.DeviceID != 0 {
-		what := who(v)
+		what := w.who(v)
 		if e, known := rimewatch.EquipmentBySlug(v.EquipmentType); known && e.Slug != rimewatch.OtherEquipment {
-			label, _, _ := strings.Cut(e.Label, " (")
+			label, _, _ := strings.Cut(w.Say(e.Label), " (")
 			what += " – " + label
 		}
 		if v.DeviceSerial != "" && v.DeviceSerial != v.DeviceName {
 			what += " (" + v.DeviceSerial + ")"
 		}
-		d.fact("Unit", what)
+		d.fact(w.Say("Unit"), what)
 	}
 	if v.Site != nil {
-		d.fact("Site", place(v.Site))
+		d.fact(w.Say("Site"), place(v.Site))
 	}
 	if measured(v) {
-		d.fact("Measured", rimewatch.Quantity(*v.Value, v.Unit))
+		d.fact(w.Say("Measured"), w.Quantity(*v.Value, v.Unit))
 	}
 	if v.Threshold != nil && measured(v) {
-		d.fact("Limit", rimewatch.Quantity(*v.Threshold, v.Unit))
+		d.fact(w.Say("Limit"), w.Quantity(*v.Threshold, v.Unit))
 	}
 	if v.PeakValue != nil && measured(v) && *v.PeakValue != *v.Value {
-		d.fact("Worst", rimewatch.Quantity(*v.PeakValue, v.Unit))
+		d.fact(w.Say("Worst"), w.Quantity(*v.PeakValue, v.Unit))
 	}
 	if v.Prediction != nil {
-		d.fact("Risk", phrase.Risk(v.Prediction))
+		d.fact(w.Say("Risk"), w.Risk(v.Prediction))
 	}
-	d.fact("Workspace", c.Workspace.Name)
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
 }
 
 func (d *Data) fact(label, value string) {
 	if value != "" {
 		d.Facts = append(d.Facts, Fact{label, value})
 	}
-}
-
-func orSomeone(name string) string {
-	if name == "" {
-		return "Someone"
-	}
-	return name
 }

@@ -14,9 +14,10 @@ import (
 // critical first, then warnings, then what is over. There are at least two.
 func Bundle(list []*Message) *Message {
 	first := &list[0].Data
+	w := first.words()
 	m := &Message{Type: "alert.bundle", Data: Data{
 		DeliveryID: "bundle/" + first.DeliveryID, Kind: rimewatch.DeliveryRecovery,
-		Workspace: first.Workspace, Alert: json.RawMessage("null"), Facts: []Fact{},
+		Workspace: first.Workspace, Alert: json.RawMessage("null"), Facts: []Fact{}, Locale: first.Locale,
 	}}
 	var critical, warnings, over int
 	nowhere := false // some alerts are of units without a site
@@ -43,7 +44,7 @@ func Bundle(list []*Message) *Message {
 	}
 	slices.SortStableFunc(m.Data.Alerts, func(a, b Line) int { return cmp.Compare(rank(a), rank(b)) })
 	if n := fitting(m.Data.Alerts); n < len(m.Data.Alerts) {
-		m.Data.Alerts = append(m.Data.Alerts[:n], Line{Text: fmt.Sprintf("and %d more", len(list)-n)})
+		m.Data.Alerts = append(m.Data.Alerts[:n], Line{Text: w.Sayf("and %d more", len(list)-n)})
 	}
 	tag := "resolved"
 	if warnings > 0 {
@@ -52,8 +53,8 @@ func Bundle(list []*Message) *Message {
 	if critical > 0 {
 		tag, m.Data.Kind, m.Data.Urgent = "critical", rimewatch.DeliveryOpened, true
 	}
-	m.Data.Subject = fmt.Sprintf("[%s] %s: %s", tag, where(first, len(sites), nowhere), parts(critical, warnings, over))
-	m.Data.Text = fmt.Sprintf("%d alerts in %s at the same time, in one message.", len(list), first.Workspace.Name)
+	m.Data.Subject = fmt.Sprintf("[%s] %s: %s", w.Say(tag), where(first, len(sites), nowhere), w.parts(critical, warnings, over))
+	m.Data.Text = w.Sayf("%d alerts in %s at the same time, in one message.", len(list), first.Workspace.Name)
 	if base, _, ok := strings.Cut(first.Link, "/alerts/"); ok {
 		m.Data.Link = base + "/alerts"
 	}
@@ -68,10 +69,10 @@ func lineOf(d *Data, site bool) Line {
 		l.Text = rest
 	}
 	if l.Over {
-		l.Text = "Resolved: " + l.Text
+		l.Text = d.words().Say("Resolved:") + " " + l.Text
 	}
 	if d.Urgent {
-		l.Severity, l.Text = rimewatch.Critical, "Critical: "+l.Text
+		l.Severity, l.Text = rimewatch.Critical, d.words().Say("Critical:")+" "+l.Text
 	}
 	if site && d.Site != nil {
 		l.Text += " – " + d.Site.Name
@@ -98,7 +99,7 @@ func rank(l Line) int {
 func where(first *Data, sites int, nowhere bool) string {
 	switch {
 	case sites > 1:
-		return fmt.Sprintf("%s, %d sites", first.Workspace.Name, sites)
+		return first.Workspace.Name + ", " + first.words().Count(sites, "%d site", "%d sites")
 	case sites == 1 && !nowhere:
 		return first.Site.Name
 	default:
@@ -107,18 +108,16 @@ func where(first *Data, sites int, nowhere bool) string {
 }
 
 // parts counts in words, what matters most first.
-func parts(critical, warnings, over int) string {
+func (w words) parts(critical, warnings, over int) string {
 	var s []string
-	for _, p := range []struct {
-		n    int
-		one  string
-		many string
-	}{{critical, "critical alert", "critical alerts"}, {warnings, "warning", "warnings"}, {over, "resolved", "resolved"}} {
-		if p.n == 1 {
-			s = append(s, "1 "+p.one)
-		} else if p.n > 1 {
-			s = append(s, fmt.Sprintf("%d %s", p.n, p.many))
-		}
+	if critical > 0 {
+		s = append(s, w.Count(critical, "%d critical alert", "%d critical alerts"))
+	}
+	if warnings > 0 {
+		s = append(s, w.Count(warnings, "%d warning", "%d warnings"))
+	}
+	if over > 0 {
+		s = append(s, w.Count(over, "%d resolved", "%d resolved"))
 	}
 	return strings.Join(s, ", ")
 }

@@ -33,6 +33,7 @@ type Data struct {
 	Alerts     []Line                 `json:"alerts,omitempty"`
 	Link       string                 `json:"link"` // where to look and to acknowledge, "" when the service does not know its address
 	Urgent     bool                   `json:"urgent"`
+	Locale     rimewatch.Locale       `json:"locale,omitzero"` // in which the texts are written
 }
 
 // Ref names something.
@@ -77,14 +78,15 @@ type Context struct {
 	Key       string
 	Workspace Ref
 	Zone      *time.Location // of the alert's site
-	PublicURL string         // without a slash at the end, "" = unknown
+	Locale    rimewatch.Locale
+	PublicURL string // without a slash at the end, "" = unknown
 	Now       rimewatch.Time
 	Alert     json.RawMessage // as the REST API gives it
 }
 
 func (c *Context) message(event string, kind rimewatch.DeliveryKind) *Message {
 	return &Message{Type: event, Timestamp: c.Now, Data: Data{
-		DeliveryID: c.Key, Kind: kind, Workspace: c.Workspace, Alert: json.RawMessage("null"), Facts: []Fact{},
+		DeliveryID: c.Key, Kind: kind, Workspace: c.Workspace, Alert: json.RawMessage("null"), Facts: []Fact{}, Locale: c.Locale,
 	}}
 }
 
@@ -107,7 +109,7 @@ func (m *Message) Encode() ([]byte, error) {
 }
 
 // moreRoom is the room that the line for what is left out takes at most.
-const moreRoom = "- and 100000 more\n"
+const moreRoom = "- and another 100000 more of them\n"
 
 // Decode reads what Encode wrote.
 func Decode(b []byte) (*Message, error) {
@@ -142,7 +144,7 @@ func (m *Message) Plain(limit int) string {
 	}
 	for i, l := range d.Alerts {
 		if limit > 0 && b.Len()+len(l.Text)+len(end)+len(moreRoom) > limit {
-			fmt.Fprintf(&b, "- and %d more\n", len(d.Alerts)-i)
+			b.WriteString("- " + d.words().Sayf("and %d more", len(d.Alerts)-i) + "\n")
 			break
 		}
 		b.WriteString("- " + l.Text + "\n")

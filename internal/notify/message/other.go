@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // Digest returns one message about several alerts: the active ones, then those
@@ -14,15 +13,16 @@ import (
 func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 	m := c.message("alert.digest", rimewatch.DeliveryDigest)
 	d := &m.Data
+	w := c.words()
 	open := 0
 	for i := range list {
 		v := &list[i]
 		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
 		if l.Over {
-			l.Text = fmt.Sprintf("Resolved: %s: %s (for %s, until %s)", who(v), lower(phrase.Title(&v.Alert)), span(v.ResolvedAt.Sub(began(v))), moment(v.ResolvedAt, c.Zone))
+			l.Text = w.Sayf("Resolved: %s: %s (for %s, until %s)", w.who(v), w.Lower(w.Title(&v.Alert)), w.span(v.ResolvedAt.Sub(began(v))), w.Moment(v.ResolvedAt))
 		} else {
 			open++
-			l.Text = Headline(v, c.Now)
+			l.Text = w.headline(v, c.Now)
 			if v.Site != nil {
 				l.Text += " – " + v.Site.Name
 			}
@@ -30,10 +30,10 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		d.Alerts = append(d.Alerts, l)
 	}
 	if n := fitting(d.Alerts); n < len(d.Alerts) {
-		d.Alerts = append(d.Alerts[:n], Line{Text: fmt.Sprintf("and %d more", len(list)-n), Link: c.link("/alerts")})
+		d.Alerts = append(d.Alerts[:n], Line{Text: w.Sayf("and %d more", len(list)-n), Link: c.link("/alerts")})
 	}
-	d.Subject = fmt.Sprintf("[digest] %s: %s", c.Workspace.Name, counted(open, len(list)-open))
-	d.Text = fmt.Sprintf("Warnings in %s as of %s.", c.Workspace.Name, moment(c.Now, c.Zone))
+	d.Subject = fmt.Sprintf("[%s] %s: %s", w.Say("digest"), c.Workspace.Name, w.counted(open, len(list)-open))
+	d.Text = w.Sayf("Warnings in %s as of %s.", c.Workspace.Name, w.Moment(c.Now))
 	d.Link = c.link("/alerts")
 	return m
 }
@@ -54,15 +54,13 @@ func fitting(lines []Line) int {
 	return len(lines)
 }
 
-func counted(open, over int) string {
+func (w words) counted(open, over int) string {
 	var s []string
-	if open == 1 {
-		s = append(s, "1 active warning")
-	} else if open > 1 {
-		s = append(s, fmt.Sprintf("%d active warnings", open))
+	if open > 0 {
+		s = append(s, w.Count(open, "%d active warning", "%d active warnings"))
 	}
 	if over > 0 {
-		s = append(s, fmt.Sprintf("%d resolved", over))
+		s = append(s, w.Count(over, "%d resolved", "%d resolved"))
 	}
 	return strings.Join(s, ", ")
 }
@@ -70,9 +68,10 @@ func counted(open, over int) string {
 // Test is what a person sends to try a channel.
 func (c *Context) Test(channel string) *Message {
 	m := c.message("channel.test", rimewatch.DeliveryTest)
-	m.Data.Subject = fmt.Sprintf("[test] Rimewatch can reach you through “%s”", channel)
-	m.Data.Text = fmt.Sprintf("This is a test of the channel “%s” in %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
-	m.Data.fact("Sent", moment(c.Now, c.Zone))
+	w := c.words()
+	m.Data.Subject = "[" + w.Say("test") + "] " + w.Sayf("Rimewatch can reach you through “%s”", channel)
+	m.Data.Text = w.Sayf("This is a test of the channel “%s” in %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
+	m.Data.fact(w.Say("Sent"), w.Moment(c.Now))
 	m.Data.Link = c.link("/")
 	return m
 }
@@ -90,14 +89,15 @@ type Outage struct {
 func (c *Context) Failing(o *Outage) *Message {
 	m := c.message("channel.failing", rimewatch.DeliveryFallback)
 	d := &m.Data
-	d.Subject = fmt.Sprintf("[trouble] The channel “%s” is failing", o.Channel)
-	d.Text = fmt.Sprintf("Rimewatch cannot deliver messages through “%s”, so this one comes through another channel. Alerts may be waiting there unseen.", o.Channel)
-	d.fact("Since", moment(o.Since, c.Zone))
-	d.fact("Error", o.Error)
-	d.fact("Workspace", c.Workspace.Name)
+	w := c.words()
+	d.Subject = "[" + w.Say("trouble") + "] " + w.Sayf("The channel “%s” is failing", o.Channel)
+	d.Text = w.Sayf("Rimewatch cannot deliver messages through “%s”, so this one comes through another channel. Alerts may be waiting there unseen.", o.Channel)
+	d.fact(w.Say("Since"), w.Moment(o.Since))
+	d.fact(w.Say("Error"), o.Error)
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	d.Alerts = o.Waiting
 	if o.More > 0 {
-		d.Alerts = append(d.Alerts, Line{Text: fmt.Sprintf("and %d more", o.More), Link: c.link("/alerts")})
+		d.Alerts = append(d.Alerts, Line{Text: w.Sayf("and %d more", o.More), Link: c.link("/alerts")})
 	}
 	d.Link = c.link("/settings/notifications")
 	d.Urgent = true
@@ -108,10 +108,11 @@ func (c *Context) Failing(o *Outage) *Message {
 func (c *Context) Recovered(o *Outage) *Message {
 	m := c.message("channel.recovered", rimewatch.DeliveryFallback)
 	d := &m.Data
-	d.Subject = fmt.Sprintf("[ok] The channel “%s” works again", o.Channel)
-	d.Text = fmt.Sprintf("Rimewatch can deliver messages through “%s” again. Those that were waiting are being sent.", o.Channel)
-	d.fact("Since", moment(c.Now, c.Zone))
-	d.fact("Workspace", c.Workspace.Name)
+	w := c.words()
+	d.Subject = "[" + w.Say("ok") + "] " + w.Sayf("The channel “%s” works again", o.Channel)
+	d.Text = w.Sayf("Rimewatch can deliver messages through “%s” again. Those that were waiting are being sent.", o.Channel)
+	d.fact(w.Say("Since"), w.Moment(c.Now))
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	d.Link = c.link("/settings/notifications")
 	return m
 }

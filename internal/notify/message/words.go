@@ -1,39 +1,43 @@
 package message
 
 import (
-	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
-// span is rimewatch.Span, but nobody counts the seconds of an alert.
-func span(d time.Duration) string {
+// words are the reader's, on the clock of the place.
+type words struct{ phrase.Words }
+
+func (c *Context) words() words {
+	zone := c.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return words{phrase.In(c.Locale).At(zone)}
+}
+
+// words are those in which a message is written.
+func (d *Data) words() words { return (&Context{Locale: d.Locale}).words() }
+
+// span is Span, but nobody counts the seconds of an alert.
+func (w words) span(d time.Duration) string {
 	if d < time.Minute {
-		return "less than a minute"
+		return w.Say("less than a minute")
 	}
-	return rimewatch.Span(d)
+	return w.Span(d)
 }
 
-// lower begins a headline in lower case, to follow the name of what it is about.
-func lower(headline string) string { return strings.ToLower(headline[:1]) + headline[1:] }
-
-// moment writes a time on the clock of a place.
-func moment(t rimewatch.Time, zone *time.Location) string {
-	return t.Std().In(zone).Format("Mon 2 Jan 2006, 15:04") + " (" + zoneName(t, zone) + ")"
-}
-
-func zoneName(t rimewatch.Time, zone *time.Location) string {
-	name, _ := t.Std().In(zone).Zone()
-	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
-		return "UTC" + name
+func (w words) severity(s rimewatch.Severity) string {
+	if s == rimewatch.Critical {
+		return w.Say("critical")
 	}
-	return name
+	return w.Say("warning")
 }
 
 // who names what an alert is about.
-func who(v *rimewatch.AlertView) string {
+func (w words) who(v *rimewatch.AlertView) string {
 	switch {
 	case v.DeviceName != "":
 		return v.DeviceName
@@ -42,7 +46,7 @@ func who(v *rimewatch.AlertView) string {
 	case v.Site != nil:
 		return v.Site.Name
 	default:
-		return "The workspace"
+		return w.Say("The workspace")
 	}
 }
 
@@ -56,11 +60,15 @@ func measured(v *rimewatch.AlertView) bool {
 // Headline says what an alert is about and what is wrong: "Back walk-in: −8.2 °C,
 // too warm for 34 min".
 func Headline(v *rimewatch.AlertView, now rimewatch.Time) string {
-	wrong := lower(phrase.Headline(&v.Alert, now))
+	return (&Context{}).words().headline(v, now)
+}
+
+func (w words) headline(v *rimewatch.AlertView, now rimewatch.Time) string {
+	wrong := w.Lower(w.Headline(&v.Alert, now))
 	if measured(v) {
-		wrong = rimewatch.Quantity(*v.Value, v.Unit) + ", " + wrong
+		wrong = w.Quantity(*v.Value, v.Unit) + ", " + wrong
 	}
-	return who(v) + ": " + wrong
+	return w.who(v) + ": " + wrong
 }
 
 // began is when the condition began, or else when the alert opened.
