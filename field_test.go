@@ -112,19 +112,19 @@ func TestPlausible(t *testing.T) {
 func TestFieldsOfTheUI(t *testing.T) {
 	const path = "web/src/words/fields.ts"
 	var b strings.Builder
-	b.WriteString("// Code generated from field.go and derived.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.\n\n/** fields are the measurements that a reading may hold, by their numbers. */\nexport const fields = [\n")
+	b.WriteString("// Code generated from field.go and derived.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.\nimport { tr } from './tr';\n\n/** fields are the measurements that a reading may hold, by their numbers. */\nexport const fields = [\n")
 	for f := range AllFields.All() {
 		x := f.Info()
 		kind := "gauge"
 		if x.Kind == Counter {
 			kind = "counter"
 		}
-		fmt.Fprintf(&b, "  { field: '%s', label: '%s', short: '%s', unit: '%s', digits: %d, span: %s, kind: '%s', core: %v },\n",
+		fmt.Fprintf(&b, "  { field: '%s', label: tr('%s'), short: tr('%s'), unit: '%s', digits: %d, span: %s, kind: '%s', core: %v },\n",
 			x.Name, x.Label, x.Short, x.Unit, x.Digits, strconv.FormatFloat(x.Span, 'f', -1, 64), kind, f.Core())
 	}
 	b.WriteString("] as const;\n\n/** derived are the measures that are made of measurements. */\nexport const derived = [\n")
 	for _, d := range DerivedMeasures() {
-		fmt.Fprintf(&b, "  { measure: '%s', label: '%s', unit: '%s', digits: %d },\n", d.Name, d.Label, d.Unit, d.Digits)
+		fmt.Fprintf(&b, "  { measure: '%s', label: tr('%s'), unit: '%s', digits: %d },\n", d.Name, d.Label, d.Unit, d.Digits)
 	}
 	b.WriteString("] as const;\n")
 	if *update {

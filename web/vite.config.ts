@@ -4,6 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type Plugin } from 'vite';
+import { languages } from './scripts/languages.mjs';
 
 const out = '../internal/webui/dist';
 
@@ -39,7 +40,7 @@ function emptied(): Plugin {
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [emptied(), tailwindcss(), svelte(), compressed()],
+  plugins: [emptied(), tailwindcss(), svelte(), languages(), compressed()],
   build: {
     outDir: out,
     emptyOutDir: false,

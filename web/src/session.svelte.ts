@@ -1,6 +1,8 @@
 // Who is signed in, and what they may do.
 import { api, ask, whenSignedOut, type Failure, type Me } from './api/client';
 import { router } from './router.svelte';
+import { reader } from './words/reader.svelte';
+import { choose } from './words/tr';
 
 export type Role = Me['role'];
 const rank: Role[] = ['viewer', 'technician', 'admin', 'owner'];
@@ -43,15 +45,14 @@ class Session {
     this.needsSetup = false;
     this.shutOut = '';
     applyTheme(me.user.theme);
+    reader.adopt(me.user);
+    // Another language begins with a new page.
+    if (choose(me.user.language)) location.reload();
   }
 
   /** may reports whether the person's role is at least this one. */
   may(role: Role): boolean {
     return this.me !== null && rank.indexOf(this.me.role) >= rank.indexOf(role);
-  }
-
-  get fahrenheit(): boolean {
-    return this.me?.user.units === 'f';
   }
 
   get timezone(): string {

@@ -4,6 +4,7 @@
 import createClient from 'openapi-fetch';
 import { clock } from '../live/clock.svelte';
 import type { components, paths } from './schema';
+import { language, tr } from '../words/tr';
 
 export type Schemas = components['schemas'];
 export type Device = Schemas['DeviceItem'];
@@ -35,7 +36,7 @@ export class Failure extends Error {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: '/api', credentials: 'same-origin', headers: { Accept: 'application/json' } });
+export const api = createClient<paths>({ baseUrl: '/api', credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language } });
 
 // Who is to hear that the session has ended.
 let onSignedOut: () => void = () => {};
@@ -68,7 +69,7 @@ export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> 
     if (headers.get('Cache-Control') === 'no-store') clock.heard(headers.get('Date'));
   } catch (e) {
     if (e instanceof DOMException && e.name === 'AbortError') throw e;
-    throw new Failure(0, 'offline', 'The server cannot be reached.');
+    throw new Failure(0, 'offline', tr('The server cannot be reached.'));
   }
   const envelope = answer.data as Envelope | undefined;
   if (envelope?.success) return envelope.data as Data<T>;
@@ -76,7 +77,7 @@ export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> 
   const said = (answer.error as { error?: Schemas['FailureDetail'] } | undefined)?.error;
   const failure = said
     ? new Failure(status, said.code, said.message, (said.fields ?? {}) as Record<string, string[]>, said.request_id)
-    : new Failure(status, 'unknown', `The server answered ${status}.`);
+    : new Failure(status, 'unknown', tr('The server answered {status}.', { status }));
   if (status === 401 && failure.code === 'unauthenticated' && !answer.response.url.endsWith('/auth/sign-in')) onSignedOut();
   throw failure;
 }

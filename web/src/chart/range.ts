@@ -1,5 +1,6 @@
 // The span of time that charts show, as it stands in the address bar:
 // ?range=7d, or ?from=…&to=… for a span of one's own.
+import { tr } from '../words/tr';
 
 export interface Range {
   from: number;
@@ -10,10 +11,10 @@ export interface Range {
 
 const hour = 3_600_000;
 export const ranges: { name: string; label: string; long: string; ms: number }[] = [
-  { name: '6h', label: '6 h', long: 'Last 6 hours', ms: 6 * hour },
-  { name: '24h', label: '24 h', long: 'Last 24 hours', ms: 24 * hour },
-  { name: '7d', label: '7 d', long: 'Last 7 days', ms: 7 * 24 * hour },
-  { name: '30d', label: '30 d', long: 'Last 30 days', ms: 30 * 24 * hour },
+  { name: '6h', label: '6 h', long: tr('Last 6 hours'), ms: 6 * hour },
+  { name: '24h', label: '24 h', long: tr('Last 24 hours'), ms: 24 * hour },
+  { name: '7d', label: '7 d', long: tr('Last 7 days'), ms: 7 * 24 * hour },
+  { name: '30d', label: '30 d', long: tr('Last 30 days'), ms: 30 * 24 * hour },
 ];
 
 const usual = '24h';

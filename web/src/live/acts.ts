@@ -4,6 +4,7 @@ import { session } from '../session.svelte';
 import { optimistic, toasts } from '../ui/toasts.svelte';
 import { clock } from './clock.svelte';
 import { fleet } from './fleet.svelte';
+import { tr } from '../words/tr';
 
 /** acknowledge says: somebody is on it. */
 export async function acknowledge(a: Alert, note?: string, expiresInS?: number): Promise<Alert | undefined> {
@@ -26,7 +27,7 @@ export async function resolve(a: Alert, note?: string): Promise<Alert | undefine
   );
   if (got) {
     fleet.putAlert(got.alert);
-    toasts.say('Resolved.');
+    toasts.say(tr('Resolved.'));
   }
   return got?.alert;
 }

@@ -1,5 +1,6 @@
 // What a device's condition is called, and how bad it is.
 import type { Alert, Device } from '../api/client';
+import { tr } from './tr';
 
 export type Condition = 'critical' | 'warning' | 'predicted' | 'offline' | 'unjudged' | 'ok';
 
@@ -11,13 +12,13 @@ interface Words {
 }
 
 export const conditions: Record<Condition, Words> = {
-  critical: { word: 'Critical', icon: 'critical', rank: 0 },
-  warning: { word: 'Warning', icon: 'warning', rank: 1 },
-  predicted: { word: 'Predicted', icon: 'predicted', rank: 2 },
-  offline: { word: 'Offline', icon: 'offline', rank: 3 },
+  critical: { word: tr('Critical'), icon: 'critical', rank: 0 },
+  warning: { word: tr('Warning'), icon: 'warning', rank: 1 },
+  predicted: { word: tr('Predicted'), icon: 'predicted', rank: 2 },
+  offline: { word: tr('Offline'), icon: 'offline', rank: 3 },
   // Nobody would be alerted if the goods got too warm: that is never fine.
-  unjudged: { word: 'Not judged', icon: 'unjudged', rank: 4 },
-  ok: { word: 'OK', icon: 'ok', rank: 5 },
+  unjudged: { word: tr('Not judged'), icon: 'unjudged', rank: 4 },
+  ok: { word: tr('OK'), icon: 'ok', rank: 5 },
 };
 
 /** allConditions, the worst first. */

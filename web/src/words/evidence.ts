@@ -2,6 +2,7 @@
 // it is and what would be usual or allowed.
 import type { Alert, Schemas } from '../api/client';
 import { measureOf } from './measure';
+import { tr } from './tr';
 
 export interface Row {
   metric: string;
@@ -36,10 +37,10 @@ export function rowsOf(a: Alert, opened: Schemas['Prediction'] | null, present: 
       metric: a.metric,
       unit: a.unit ?? '',
       before: now === peak ? null : peak,
-      beforeWord: 'peak',
+      beforeWord: tr('peak'),
       now,
       reference: a.threshold,
-      referenceWord: 'limit',
+      referenceWord: tr('limit'),
       band: peak >= a.threshold ? { from: null, to: a.threshold } : { from: a.threshold, to: null },
     },
   ];
@@ -59,10 +60,10 @@ function ofPrediction(a: Alert, opened: Schemas['Prediction'] | null, present: S
         metric: e.metric,
         unit: e.unit,
         before: active ? first : e.observed,
-        beforeWord: active ? 'when it opened' : 'at last',
+        beforeWord: active ? tr('when it opened') : tr('at last'),
         now: active ? (d?.observed ?? e.observed) : null,
         reference: usual,
-        referenceWord: 'usually',
+        referenceWord: tr('usually'),
         // Without the unit's spread the usual value itself is the band.
         band: { from: usual - (half ?? 0), to: usual + (half ?? 0) },
       };

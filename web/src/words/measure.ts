@@ -1,7 +1,7 @@
 // The measurements as people read them: the core ones in the order in which a
 // technician looks at them, then the optional ones.
 import { derived, fields } from './fields';
-import { degree, humanised, number, toUnits, type Units } from './format';
+import { degree, difference, humanised, number, toUnits, type Units } from './format';
 
 export type Field = (typeof fields)[number]['field'];
 
@@ -54,7 +54,9 @@ export function metricLabel(metric: string): string {
 export function metricValue(v: number, metric: string, units: Units, unit?: string): string {
   const m = measureOf(metric);
   if (m && (unit == null || unit === m.unit)) return value(v, m, units);
+  if (unit === 'K') return difference(v, units);
   const d = derivedOf(metric);
+  if (d?.unit === 'K') return difference(v, units);
   if (d && (unit == null || unit === d.unit)) return `${number(v, d.digits)}\u202f${d.unit}`;
   return `${number(v, Math.abs(v) < 10 ? 2 : 1)}${unit ? '\u202f' + unit : ''}`;
 }

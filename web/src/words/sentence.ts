@@ -1,8 +1,9 @@
 // Sentences about devices and the fleet.
 import type { Alert, Limits } from '../api/client';
 import { conditionOf, isPrediction, startOf, worstAlert, type Condition } from './condition';
-import { ago, count, duration, grouped, limit, temperature, type Units } from './format';
+import { ago, duration, grouped, limit, temperature, type Units } from './format';
 import { zoneNote, type ZoneState } from './zone';
+import { plural, tr } from './tr';
 
 export interface Subject {
   name: string;
@@ -25,24 +26,23 @@ export function stateOf(s: Subject, units: Units, now: number): string {
   if (s.status === 'offline') return silence(s, now) + (alert && alert.type !== 'device_offline' ? ` ${about(alert, s, units, now)}` : '');
   if (alert) return about(alert, s, units, now);
   if (c === 'unjudged') return unjudged(s, units);
-  if (s.temp == null) return 'Online. This type has no product temperature; its compressor is watched.';
+  if (s.temp == null) return tr('Online. This type has no product temperature; its compressor is watched.');
   return calm(s, s.temp, units, now);
 }
 
 // Why nobody would be alerted, and the way out.
 function unjudged(s: Subject, units: Units): string {
   const { temp_min: min, temp_max: max } = s.limits ?? { temp_min: null, temp_max: null };
-  if (s.temp == null) return 'Online, but no product temperature received yet: nobody is alerted if it gets too warm.';
+  if (s.temp == null) return tr('Online, but no product temperature received yet: nobody is alerted if it gets too warm.');
   const t = temperature(s.temp, units);
-  if (min == null && max == null) return `${t}. Nobody is alerted: choose its type or set limits.`;
-  return `${t}, but no new temperature for a day: nobody is alerted if it gets too warm.`;
+  if (min == null && max == null) return tr('{value}. Nobody is alerted: choose its type or set limits.', { value: t });
+  return tr('{value}, but no new temperature for a day: nobody is alerted if it gets too warm.', { value: t });
 }
 
 function silence(s: Subject, now: number): string {
-  if (s.lastSeenAt == null) return 'Never reported.';
-  return `No data for ${duration(now - s.lastSeenAt)}${s.temp == null ? '.' : ''}`.concat(
-    s.temp == null ? '' : '; the temperature shown is from then.',
-  );
+  if (s.lastSeenAt == null) return tr('Never reported.');
+  const span = duration(now - s.lastSeenAt);
+  return s.temp == null ? tr('No data for {span}.', { span }) : tr('No data for {span}; the temperature shown is from then.', { span });
 }
 
 function calm(s: Subject, temp: number, units: Units, now: number): string {
@@ -51,26 +51,29 @@ function calm(s: Subject, temp: number, units: Units, now: number): string {
   const low = min != null && temp < min;
   const beyond = low ? min : max != null && temp > max ? max : null;
   const note = zoneNote({ state: s.zone ?? null, low, timezone: s.timezone ?? 'UTC' }, now);
-  if (note) return `${t}, ${note}.${beyond == null ? '' : ` Limit ${limit(beyond, units)}.`}`;
-  if (beyond != null) return s.defrosting && !low ? `${t} during a defrost. Limit ${limit(beyond, units)}.` : `${t}, ${low ? 'below' : 'above'} ${limit(beyond, units)}; not long enough to alert.`;
-  if (s.defrosting) return `${t}, defrosting.`;
-  return min == null && max == null ? `${t}.` : `${t}, within its limits.`;
+  if (note) return `${t}, ${note}.${beyond == null ? '' : ' ' + tr('Limit {limit}.', { limit: limit(beyond, units) })}`;
+  if (beyond != null) {
+    const at = { value: t, limit: limit(beyond, units) };
+    if (low) return tr('{value}, below {limit}; not long enough to alert.', at);
+    return s.defrosting ? tr('{value} during a defrost. Limit {limit}.', at) : tr('{value}, above {limit}; not long enough to alert.', at);
+  }
+  if (s.defrosting) return tr('{value}, defrosting.', { value: t });
+  return min == null && max == null ? `${t}.` : tr('{value}, within its limits.', { value: t });
 }
 
 function about(a: Alert, s: Subject, units: Units, now: number): string {
   const held = duration(now - startOf(a));
   const t = temperature(s.temp ?? a.value, units);
-  const max = a.threshold ?? s.limits?.temp_max;
-  const min = a.threshold ?? s.limits?.temp_min;
+  const beyond = (of: number | null | undefined) => (of == null ? '' : ' ' + tr('Limit {limit}.', { limit: limit(of, units) }));
   switch (a.type) {
     case 'high_temperature':
-      return `${t}, too warm for ${held}.${max == null ? '' : ` Limit ${limit(max, units)}.`}`;
+      return tr('{value}, too warm for {held}.', { value: t, held }) + beyond(a.threshold ?? s.limits?.temp_max);
     case 'low_temperature':
-      return `${t}, too cold for ${held}.${min == null ? '' : ` Limit ${limit(min, units)}.`}`;
+      return tr('{value}, too cold for {held}.', { value: t, held }) + beyond(a.threshold ?? s.limits?.temp_min);
     case 'device_offline':
       return silence(s, now);
   }
-  return isPrediction(a) ? `${a.title}.` : `${a.title} for ${held}.`;
+  return isPrediction(a) ? `${a.title}.` : tr('{title} for {held}.', { title: a.title, held });
 }
 
 /** sentence adds a full stop where there is none. */
@@ -82,16 +85,16 @@ export function sentence(text: string): string {
 /** fleetSentence answers the first question: is everything all right? never is how many have not reported yet. */
 export function fleetSentence(byCondition: Record<Condition, number>, never = 0): string {
   const total = Object.values(byCondition).reduce((a, b) => a + b, 0);
-  if (total === 0) return 'No devices yet.';
-  if (never === total) return total === 1 ? 'Waiting for the first reading.' : `Waiting for the first readings of ${count(total, 'device')}.`;
+  if (total === 0) return tr('No devices yet.');
+  if (never === total) return plural(total, 'Waiting for the first reading.', 'Waiting for the first readings of {n} devices.');
   const trouble = total - byCondition.ok;
-  if (trouble === 0) return `Everything is fine (${count(total, 'device')}).`;
-  if (byCondition.unjudged === trouble) return total === 1 ? 'Your only device is not judged: nobody is alerted.' : `${grouped(trouble)} of ${grouped(total)} ${trouble === 1 ? 'is' : 'are'} not judged: nobody is alerted.`;
-  if (byCondition.offline === total) return total === 1 ? 'Your only device is offline.' : `All ${count(total, 'device')} are offline.`;
-  return `${grouped(trouble)} of ${grouped(total)} ${trouble === 1 ? 'needs' : 'need'} attention.`;
+  if (trouble === 0) return plural(total, 'Everything is fine ({n} device).', 'Everything is fine ({n} devices).');
+  if (byCondition.unjudged === trouble) return total === 1 ? tr('Your only device is not judged: nobody is alerted.') : plural(trouble, '{n} of {total} is not judged: nobody is alerted.', '{n} of {total} are not judged: nobody is alerted.', { total: grouped(total) });
+  if (byCondition.offline === total) return plural(total, 'Your only device is offline.', 'All {n} devices are offline.');
+  return plural(trouble, '{n} of {total} needs attention.', '{n} of {total} need attention.', { total: grouped(total) });
 }
 
 /** freshness: "5 s ago", "never". */
 export function freshness(at: number | null, now: number): string {
-  return at == null ? 'never' : ago(at, now);
+  return at == null ? tr('never') : ago(at, now);
 }

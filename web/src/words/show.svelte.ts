@@ -1,12 +1,13 @@
 // The formats with the signed-in person's units and the present moment filled in.
 import { clock } from '../live/clock.svelte';
 import { session } from '../session.svelte';
+import { reader } from './reader.svelte';
 import * as f from './format';
 import * as m from './measure';
 
 class Show {
   get units(): f.Units {
-    return session.fahrenheit ? 'f' : 'c';
+    return reader.units;
   }
   get degree(): string {
     return f.degree(this.units);

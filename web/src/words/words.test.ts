@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, count, date, duration, exact, limit, number, temperature } from './format';
+import { ago, band, clockTime, date, duration, exact, limit, number, temperature } from './format';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
+import { plural } from './tr';
 import { zoneNote, type ZoneState } from './zone';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
@@ -27,8 +28,8 @@ describe('numbers', () => {
     expect(band(null, null, 'c')).toBe('');
   });
   test('counts', () => {
-    expect(count(1, 'device')).toBe('1 device');
-    expect(count(10000, 'device')).toBe('10,000 devices');
+    expect(plural(1, '{n} device', '{n} devices')).toBe('1 device');
+    expect(plural(10000, '{n} device', '{n} devices')).toBe('10,000 devices');
   });
 });
 

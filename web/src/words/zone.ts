@@ -2,6 +2,7 @@
 // has not lasted long enough.
 import type { Schemas } from '../api/client';
 import { clockTime, duration } from './format';
+import { tr } from './tr';
 
 export type ZoneState = Schemas['ZoneState'];
 
@@ -21,13 +22,13 @@ export function zoneNote({ state: z, low, timezone }: Zone, now: number): string
   const alertAt = z.alert_at ? Date.parse(z.alert_at) : null;
   const backBy = z.back_by ? Date.parse(z.back_by) : null;
   if (z.defrosting) {
-    if (backBy == null) return 'defrosting';
-    if (backBy > now) return `defrosting, back by ${clockTime(backBy, timezone)}`;
-    return `back later than usual from a defrost${alertAt == null ? '' : `, alert at ${clockTime(alertAt, timezone)}`}`;
+    if (backBy == null) return tr('defrosting');
+    if (backBy > now) return tr('defrosting, back by {time}', { time: clockTime(backBy, timezone) });
+    return alertAt == null ? tr('back later than usual from a defrost') : tr('back later than usual from a defrost, alert at {time}', { time: clockTime(alertAt, timezone) });
   }
   if (since == null) return '';
-  const held = `${low ? 'below' : 'above'} limit ${duration(now - since)}`;
+  const held = low ? tr('below limit {span}', { span: duration(now - since) }) : tr('above limit {span}', { span: duration(now - since) });
   if (alertAt == null) return held;
   const after = minutes(alertAt - since);
-  return now - since < 3_600_000 && after <= 60 ? `${held}, alert at ${after}` : `${held}, alert at ${clockTime(alertAt, timezone)}`;
+  return now - since < 3_600_000 && after <= 60 ? tr('{held}, alert at {after}', { held, after }) : tr('{held}, alert at {time}', { held, time: clockTime(alertAt, timezone) });
 }

@@ -1,4 +1,6 @@
 // browserName says in few words which browser a User-Agent is: "Firefox on Windows".
+import { tr } from '../../words/tr';
+
 const browsers: [RegExp, string][] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -19,6 +21,6 @@ const systems: [RegExp, string][] = [
 export function browserName(agent: string): string {
   const browser = browsers.find(([re]) => re.test(agent))?.[1];
   const system = systems.find(([re]) => re.test(agent))?.[1];
-  if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? (agent.slice(0, 40) || 'Unknown browser');
+  if (browser && system) return tr('{browser} on {system}', { browser, system });
+  return browser ?? system ?? (agent.slice(0, 40) || tr('Unknown browser'));
 }

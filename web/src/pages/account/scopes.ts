@@ -1,8 +1,10 @@
 // Scopes of tokens in words.
+import { tr } from '../../words/tr';
+
 export const presets = [
-  { slug: 'ingest', label: 'Device ingest', hint: 'Sends readings and heartbeats, reads nothing. The right one for devices.' },
-  { slug: 'read', label: 'Read only', hint: 'Reads devices, readings and alerts; changes nothing.' },
-  { slug: 'full', label: 'Full access', hint: 'Everything a technician may do. For programs of your own.' },
+  { slug: 'ingest', label: tr('Device ingest'), hint: tr('Sends readings and heartbeats, reads nothing. The right one for devices.') },
+  { slug: 'read', label: tr('Read only'), hint: tr('Reads devices, readings and alerts; changes nothing.') },
+  { slug: 'full', label: tr('Full access'), hint: tr('Everything a technician may do. For programs of your own.') },
 ] as const;
 
 export type Preset = (typeof presets)[number]['slug'];

@@ -1,5 +1,7 @@
 // What people own, and what has to be entered there. Pure: the server's address
 // and the source's key are arguments.
+import { tr } from '../../words/tr';
+
 export interface Copied {
   label: string;
   text: string;
@@ -27,15 +29,15 @@ const influx = (server: string, key: string) => {
 export const kinds: Kind[] = [
   {
     slug: 'esp32',
-    label: 'ESP32 or Arduino',
-    hint: 'A board with a probe',
+    label: tr('ESP32 or Arduino'),
+    hint: tr('A board with a probe'),
     template: 'auto',
     steps: (server, key) => [
       {
-        text: 'Flash this sketch, with your Wi-Fi and your probe filled in. Give every board an id of its own.',
+        text: tr('Flash this sketch, with your Wi-Fi and your probe filled in. Give every board an id of its own.'),
         copy: [
           {
-            label: 'Sketch',
+            label: tr('Sketch'),
             text: `#include <WiFi.h>
 #include <HTTPClient.h>
 
@@ -60,43 +62,43 @@ void loop() {
   {
     slug: 'chirpstack',
     label: 'ChirpStack',
-    hint: 'LoRaWAN sensors, version 4',
+    hint: tr('LoRaWAN sensors, version 4'),
     template: 'chirpstack-v4',
     steps: (server, key) => [
-      { text: 'In ChirpStack, open your application, then Integrations, and add HTTP.' },
-      { text: 'Payload encoding: JSON. Event endpoint URL:', copy: [{ label: 'URL', text: inbox(server, key) }] },
+      { text: tr('In ChirpStack, open your application, then Integrations, and add HTTP.') },
+      { text: tr('Payload encoding: JSON. Event endpoint URL:'), copy: [{ label: 'URL', text: inbox(server, key) }] },
     ],
   },
   {
     slug: 'tts',
     label: 'The Things Stack',
-    hint: 'LoRaWAN sensors, version 3',
+    hint: tr('LoRaWAN sensors, version 3'),
     template: 'tts-v3',
     steps: (server, key) => [
-      { text: 'In the console, open your application, then Integrations, Webhooks, and add a custom webhook.' },
-      { text: 'Format: JSON. Enable the uplink message. Base URL:', copy: [{ label: 'URL', text: inbox(server, key) }] },
+      { text: tr('In the console, open your application, then Integrations, Webhooks, and add a custom webhook.') },
+      { text: tr('Format: JSON. Enable the uplink message. Base URL:'), copy: [{ label: 'URL', text: inbox(server, key) }] },
     ],
   },
   {
     slug: 'shelly',
     label: 'Shelly',
-    hint: 'H&T, Plus and Pro over Wi-Fi',
+    hint: tr('H&T, Plus and Pro over Wi-Fi'),
     template: 'shelly',
     steps: (server, key) => [
-      { text: 'Generation 1 (H&T): in Internet & Security, under I/O URL actions, set “Report sensor values” to:', copy: [{ label: 'URL, generation 1', text: inbox(server, key) }] },
-      { text: 'Plus, Pro and newer: in Actions, add one for a change of temperature, with this URL. Give every Shelly an id of its own.', copy: [{ label: 'URL, generation 2 and newer', text: `${inbox(server, key)}?id=shelly-back-freezer&temp=\${ev.tC}` }] },
+      { text: tr('Generation 1 (H&T): in Internet & Security, under I/O URL actions, set “Report sensor values” to:'), copy: [{ label: tr('URL, generation 1'), text: inbox(server, key) }] },
+      { text: tr('Plus, Pro and newer: in Actions, add one for a change of temperature, with this URL. Give every Shelly an id of its own.'), copy: [{ label: tr('URL, generation 2 and newer'), text: `${inbox(server, key)}?id=shelly-back-freezer&temp=\${ev.tC}` }] },
     ],
   },
   {
     slug: 'home-assistant',
     label: 'Home Assistant',
-    hint: 'Zigbee, Z-Wave, ESPHome: whatever it knows',
+    hint: tr('Zigbee, Z-Wave, ESPHome: whatever it knows'),
     template: 'auto',
     steps: (server, key) => {
       const to = influx(server, key);
       return [
         {
-          text: 'Add this to configuration.yaml, choose the sensors of your refrigerators, and restart Home Assistant.',
+          text: tr('Add this to configuration.yaml, choose the sensors of your refrigerators, and restart Home Assistant.'),
           copy: [
             {
               label: 'configuration.yaml',
@@ -121,11 +123,11 @@ void loop() {
   {
     slug: 'telegraf',
     label: 'Telegraf',
-    hint: 'Modbus, SNMP, OPC UA controllers',
+    hint: tr('Modbus, SNMP, OPC UA controllers'),
     template: 'auto',
     steps: (server, key) => [
       {
-        text: 'Add this output to telegraf.conf and restart Telegraf.',
+        text: tr('Add this output to telegraf.conf and restart Telegraf.'),
         copy: [
           {
             label: 'telegraf.conf',
@@ -142,21 +144,21 @@ void loop() {
   {
     slug: 'curl',
     label: 'curl',
-    hint: 'Try it from a shell',
+    hint: tr('Try it from a shell'),
     template: 'auto',
-    steps: (server, key) => [{ text: 'Paste this into a terminal.', copy: [{ label: 'Command', text: `curl -d '{"id":"back-freezer","temperature":-19.4}' ${inbox(server, key)}` }] }],
+    steps: (server, key) => [{ text: tr('Paste this into a terminal.'), copy: [{ label: tr('Command'), text: `curl -d '{"id":"back-freezer","temperature":-19.4}' ${inbox(server, key)}` }] }],
   },
   {
     slug: 'python',
     label: 'Python',
-    hint: 'A script of your own',
+    hint: tr('A script of your own'),
     template: 'auto',
     steps: (server, key) => [
       {
-        text: 'Send a reading like this, with an id for every device.',
+        text: tr('Send a reading like this, with an id for every device.'),
         copy: [
           {
-            label: 'Script',
+            label: tr('Script'),
             text: `import json, urllib.request
 
 reading = {"id": "back-freezer", "temperature": -19.4}
@@ -168,11 +170,11 @@ urllib.request.urlopen("${inbox(server, key)}", json.dumps(reading).encode(), ti
   },
   {
     slug: 'other',
-    label: 'Something else',
-    hint: 'Whatever can send JSON to a URL',
+    label: tr('Something else'),
+    hint: tr('Whatever can send JSON to a URL'),
     template: 'auto',
     steps: (server, key) => [
-      { text: 'Let it send JSON by POST, or values as parameters of a GET, to this URL. A name ending in “temperature” and an id of the device are enough.', copy: [{ label: 'URL', text: inbox(server, key) }] },
+      { text: tr('Let it send JSON by POST, or values as parameters of a GET, to this URL. A name ending in “temperature” and an id of the device are enough.'), copy: [{ label: 'URL', text: inbox(server, key) }] },
     ],
   },
 ];

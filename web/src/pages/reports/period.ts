@@ -1,4 +1,6 @@
-// Months in a time zone. Pure.
+// Months in a time zone.
+import { monthYear } from '../../words/format';
+
 export interface Month {
   /** "2026-11" */
   value: string;
@@ -18,7 +20,7 @@ export function months(now: number, zone: string, n: number): Month[] {
     const d = new Date(Date.UTC(p.year, p.month - 1 - i, 1));
     return {
       value: d.toISOString().slice(0, 7),
-      label: d.toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }),
+      label: monthYear(d.getTime(), 'UTC'),
     };
   });
 }

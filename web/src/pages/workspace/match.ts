@@ -1,5 +1,6 @@
 // What a route or a silence is about, as the form holds it.
 import type { Schemas } from '../../api/client';
+import { tr } from '../../words/tr';
 
 export interface Match {
   severities: string[];
@@ -43,6 +44,6 @@ export function matchWords(m: Schemas['MatchJSON'], site: (id: number) => string
     m.device_serials ?? [],
   ]
     .filter((p) => p.length)
-    .map((p) => (p.length > 4 ? `${p.slice(0, 3).join(', ')} and ${p.length - 3} more` : p.join(', ')));
-  return parts.length ? parts.join(' · ') : 'Every alert';
+    .map((p) => (p.length > 4 ? tr('{list} and {n} more', { list: p.slice(0, 3).join(', '), n: p.length - 3 }) : p.join(', ')));
+  return parts.length ? parts.join(' · ') : tr('Every alert');
 }

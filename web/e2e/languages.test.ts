@@ -1,0 +1,72 @@
+// A person chooses a language, °F and a 12-hour clock, and reads them everywhere:
+// on the pages, in alerts as they come, and in every theme and size.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { desktop, launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+let server: Server;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  const office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  visitor = await Visitor.arrive(browser, server);
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(({ task }) => visitor.quiet(task.name));
+
+it('is chosen in the account, and shows at once', async () => {
+  await api.send('POST', '/v1/devices', { serial: 'COLD-1', name: 'Cámara 1', equipment_type: 'walkin_freezer', limits: { temp_max: -15, delay_s: 0 } });
+  await api.send('POST', '/v1/readings', { device_serial: 'COLD-1', product_zone_temp: -20 });
+  await page.goto('/account');
+  await page.getByRole('radio', { name: '°F' }).check();
+  await page.getByRole('radio', { name: '7:47 PM' }).check();
+  await page.getByLabel('Language').selectOption('es');
+  await page.getByRole('heading', { name: 'Ajustes de la cuenta' }).waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe('es');
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'Todo está bien (1 equipo).' }).waitFor();
+  await page.getByText('−4.0').first().waitFor();
+});
+
+it('is the language of alerts as they come', async () => {
+  await api.send('POST', '/v1/readings', { device_serial: 'COLD-1', product_zone_temp: -5 });
+  await page.getByRole('heading', { name: '1 de 1 requiere atención.' }).waitFor();
+  const [alert] = (await api.send('GET', '/v1/alerts')).data.alerts;
+  expect(alert.title).toBe('Too warm'); // a token without Accept-Language reads English
+  await page.goto(`/alerts/${alert.id}`);
+  await page.getByRole('heading', { name: 'Demasiado caliente' }).first().waitFor();
+  await page.getByText('La zona de producto está a 23 °F (límite 5 °F)').first().waitFor();
+});
+
+const pages = ['/', '/devices/COLD-1', '/alerts', '/connect', '/reports', '/wall', '/account', '/account/security', '/account/tokens', '/settings', '/settings/sites', '/settings/members', '/settings/notifications', '/settings/quiet', '/settings/limits', '/settings/general', '/settings/audit'];
+for (const [theme, size] of [['light', desktop], ['dark', desktop], ['light', phone], ['dark', phone]] as const) {
+  it(`is fine in Spanish on every page, ${theme}, ${size.width} px`, async () => {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: theme });
+    for (const path of pages) {
+      await page.goto(path);
+      await page.locator('main h1, h1').first().waitFor();
+      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await visitor.fine(`${path}, ${theme}, ${size.width} px`);
+    }
+  });
+}
+
+it('goes back to English', async () => {
+  await page.setViewportSize(desktop);
+  await page.goto('/account');
+  await page.getByLabel('Idioma').selectOption('en');
+  await page.getByRole('heading', { name: 'Account settings' }).waitFor();
+});

@@ -1,0 +1,93 @@
+// What people read, in their language. The English text is the key into the
+// catalogues of all others (internal/catalogue/*.json), so that the code reads as
+// people do and English needs no catalogue. Which language it is, is settled here,
+// before any module runs that imports this one: texts may stand in constants, and
+// another language begins with a new page.
+import { languages } from 'virtual:languages';
+
+export { languages };
+
+type Plural = Partial<Record<Intl.LDMLPluralRule, string>>;
+export type Texts = Record<string, string | Plural>;
+type Names<S extends string> = S extends `${string}{${infer N}}${infer R}` ? N | Names<R> : never;
+type Values<S extends string> = Record<Names<S>, string | number>;
+
+const stored = 'rimewatch.language';
+
+function remembered(): string | null {
+  try {
+    return localStorage.getItem(stored);
+  } catch {
+    return null; // storage may be forbidden, and tests have none
+  }
+}
+
+/** best is the first language that we have of those that a person reads. */
+export function best(wanted: readonly string[]): string {
+  for (const w of wanted) {
+    const found = languages.find((l) => l.tag === w) ?? languages.find((l) => l.tag === w.split('-')[0]);
+    if (found) return found.tag;
+  }
+  return 'en';
+}
+
+/** language is the tag of the language in which this page is written. */
+export let language = 'en';
+let texts: Texts = {};
+let rules = new Intl.PluralRules('en');
+
+/** speak sets the language and its texts. */
+export function speak(tag: string, some: Texts) {
+  language = tag;
+  texts = some;
+  rules = new Intl.PluralRules(tag);
+}
+
+/** tr is a text in the language of the page. Values stand where their names are in braces. */
+export function tr<S extends string>(text: S, ...values: [Names<S>] extends [never] ? [] : [Values<S>]): string {
+  const own = texts[text];
+  return fill(typeof own === 'string' ? own : text, values[0]);
+}
+
+/** plural is a text about a number, {n} in it: "1 device", "10,000 devices". */
+export function plural<S extends string>(n: number, one: string, many: S, ...values: [Exclude<Names<S>, 'n'>] extends [never] ? [] : [Omit<Values<S>, 'n'>]): string {
+  const own = texts[many];
+  const s = own == null || typeof own === 'string' ? (n === 1 ? one : many) : (own[rules.select(n)] ?? own.other ?? many);
+  return fill(s, { n: grouped(n), ...values[0] });
+}
+
+function fill(s: string, values: Record<string, string | number> | undefined): string {
+  return values ? s.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : s;
+}
+
+/** grouped: "10,000". */
+export function grouped(n: number): string {
+  return n.toLocaleString(language === 'en' ? 'en-GB' : language);
+}
+
+/** choose makes a language that of the pages to come, '' = the browser's, and
+ * reports whether this page is written in another. */
+export function choose(tag: string): boolean {
+  try {
+    if (tag) localStorage.setItem(stored, tag);
+    else localStorage.removeItem(stored);
+  } catch {
+    return false; // it could not be remembered, so a new page would not help
+  }
+  return best([tag, ...browser()]) !== language;
+}
+
+function browser(): readonly string[] {
+  return typeof navigator === 'undefined' ? [] : (navigator.languages ?? []);
+}
+
+const chosen = languages.find((l) => l.tag === best([remembered() ?? '', ...browser()]));
+// What the first page needs comes before it, the rest meanwhile.
+const rest = chosen?.rest();
+if (chosen && chosen.tag !== 'en') {
+  speak(chosen.tag, (await chosen.first()).default);
+  document.documentElement.lang = chosen.tag;
+}
+
+/** allTexts resolves when the texts of all pages are there. */
+export const allTexts: Promise<unknown> = Promise.resolve(rest).then((more) => more && Object.assign(texts, more.default));
