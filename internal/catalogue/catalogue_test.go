@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "write server.json anew")
 
 // tables are the packages whose tables of texts are said by their keys.
-var tables = map[string]bool{"phrase": true, "message": true}
+var tables = map[string]bool{"phrase": true, "message": true, "report": true}
 
 var slug = regexp.MustCompile(`^[a-z0-9_.:/%-]*$`)
 
@@ -32,10 +32,8 @@ func texts(t *testing.T) []string {
 	t.Helper()
 	found := make(map[string]bool)
 	add := func(e ast.Expr) {
-		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			if s, err := strconv.Unquote(lit.Value); err == nil && s != "" && !strings.HasSuffix(s, "\n") {
-				found[s] = true
-			}
+		if s := constant(e); s != "" && !strings.HasSuffix(s, "\n") {
+			found[s] = true
 		}
 	}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -51,7 +49,7 @@ func texts(t *testing.T) []string {
 			case *ast.CallExpr:
 				if sel, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) > 0 {
 					switch sel.Sel.Name {
-					case "Say", "Sayf":
+					case "Say", "Sayf", "say", "sayf":
 						add(x.Args[0])
 					case "Count":
 						if len(x.Args) == 3 {
@@ -65,8 +63,8 @@ func texts(t *testing.T) []string {
 				}
 			case *ast.ValueSpec:
 				if tables[f.Name.Name] && len(x.Values) == 1 {
-					if lit, ok := x.Values[0].(*ast.BasicLit); ok && strings.Contains(lit.Value, " ") {
-						add(lit)
+					if strings.Contains(constant(x.Values[0]), " ") {
+						add(x.Values[0])
 					}
 				}
 			}
@@ -94,13 +92,26 @@ func texts(t *testing.T) []string {
 	return list
 }
 
+// constant is the string that a literal, or a sum of some, stands for.
+func constant(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
+			return s
+		}
+	case *ast.BinaryExpr:
+		return constant(x.X) + constant(x.Y)
+	}
+	return ""
+}
+
 // table adds the texts of a composite literal, not its keys and what is a name.
 func table(x *ast.CompositeLit, add func(ast.Expr)) {
 	for _, e := range x.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			e = kv.Value
 		}
-		if lit, ok := e.(*ast.BasicLit); ok && !slug.MatchString(strings.Trim(lit.Value, `"`)) {
+		if lit, ok := e.(*ast.BasicLit); ok && len(lit.Value) > len(`"L"`) && !slug.MatchString(strings.Trim(lit.Value, `"`)) {
 			add(lit)
 		}
 	}

@@ -15,7 +15,7 @@ func (w Words) fahrenheit() bool { return w.locale.Units == "f" }
 func (w Words) Quantity(v float64, unit string) string {
 	switch {
 	case unit == "°C" && w.fahrenheit():
-		v, unit = v*1.8+32, "°F"
+		v, unit = w.Temperature(v), "°F"
 	case unit == "K" && w.fahrenheit():
 		v, unit = v*1.8, "°F"
 	case unit == "K":
@@ -23,6 +23,25 @@ func (w Words) Quantity(v float64, unit string) string {
 	}
 	return w.Number(rimewatch.Quantity(v, unit))
 }
+
+// Temperature is a temperature of °C in the reader's unit, which is Degree.
+func (w Words) Temperature(celsius float64) float64 {
+	if w.fahrenheit() {
+		return celsius*1.8 + 32
+	}
+	return celsius
+}
+
+// Degree is the unit in which the reader reads temperatures: "°C" or "°F".
+func (w Words) Degree() string {
+	if w.fahrenheit() {
+		return "°F"
+	}
+	return "°C"
+}
+
+// Weekday is the short name of a day: "Fri".
+func (w Words) Weekday(t time.Time) string { return w.Say(weekdays[t.Weekday()]) }
 
 // Number puts the reader's decimal sign into a number with a point. Whoever reads
 // °F reads numbers as in the United States, in Spanish too.
@@ -81,7 +100,7 @@ func (w Words) Date(t time.Time, year bool) string {
 // the name of the clock: "Mon 2 Jan 2006, 15:04 (CET)".
 func (w Words) Moment(t rimewatch.Time) string {
 	at := w.local(t)
-	return w.Say(weekdays[at.Weekday()]) + " " + w.Date(at, true) + ", " + w.Clock(at) + " (" + zoneName(at) + ")"
+	return w.Weekday(at) + " " + w.Date(at, true) + ", " + w.Clock(at) + " (" + zoneName(at) + ")"
 }
 
 func (w Words) local(t rimewatch.Time) time.Time {

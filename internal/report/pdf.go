@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -11,6 +10,9 @@ import (
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // The page, in mm: A4 upright.
@@ -51,6 +53,9 @@ type page struct {
 
 // PDF writes the report to print and sign.
 func (r *Report) PDF(w io.Writer) error {
+	if r.Words.Texts == nil {
+		r.Words = phrase.In(rimewatch.Locale{})
+	}
 	font, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
 		return err
@@ -61,10 +66,10 @@ func (r *Report) PDF(w io.Writer) error {
 	p.SetCatalogSort(true)
 	p.SetCreationDate(r.GeneratedAt.Std())
 	p.SetModificationDate(r.GeneratedAt.Std())
-	p.SetTitle(p.clean("Temperature log, "+r.title()), true)
+	p.SetTitle(p.clean(r.say("Temperature log")+", "+r.title()), true)
 	p.SetAuthor(p.clean(r.Workspace), true)
 	p.SetCreator("Rimewatch "+r.Version, true)
-	p.SetLang("en")
+	p.SetLang(r.Words.Language)
 	p.SetAutoPageBreak(false, 0)
 	p.SetMargins(left, top, pageWidth-right)
 	p.AliasNbPages("{pages}")
@@ -206,14 +211,14 @@ func (p *page) fill(x, y, w, h float64, c color) {
 func (p *page) footer() {
 	p.line(left, pageHeight-14, right, pageHeight-14, rule, 0.2)
 	p.pen(7.5, false, muted)
-	by := ""
+	made := p.r.sayf("generated %s", p.r.moment(p.r.GeneratedAt))
 	if p.r.GeneratedBy != "" {
-		by = " for " + p.r.GeneratedBy
+		made = p.r.sayf("generated %s for %s", p.r.moment(p.r.GeneratedAt), p.r.GeneratedBy)
 	}
-	p.cell(left, pageHeight-13, width*0.8, 5, fmt.Sprintf("Rimewatch %s · generated %s%s", p.r.Version, p.r.moment(p.r.GeneratedAt), by), "L")
+	p.cell(left, pageHeight-13, width*0.8, 5, "Rimewatch "+p.r.Version+" · "+made, "L")
 	// The number of pages is not known yet and so not its width: from the left.
 	p.SetXY(right-23, pageHeight-13)
-	p.CellFormat(23, 5, fmt.Sprintf("Page %d of {pages}", p.PageNo()), "", 0, "LM", false, 0, "")
+	p.CellFormat(23, 5, p.r.sayf("Page %d of %s", p.PageNo(), "{pages}"), "", 0, "LM", false, 0, "")
 }
 
 // period writes the period by its first and last day.
@@ -223,11 +228,10 @@ func (r *Report) period() string {
 		last = r.From
 	}
 	first, end := r.From.Std().In(r.Zone), last.Std().In(r.Zone)
-	const form = "2 January 2006"
 	if first.Format(time.DateOnly) == end.Format(time.DateOnly) {
-		return first.Format(form)
+		return r.Words.Date(first, true)
 	}
-	return first.Format(form) + " to " + end.Format(form)
+	return r.sayf("%s to %s", r.Words.Date(first, true), r.Words.Date(end, true))
 }
 
 // heading writes the title of a part, with some of what follows on its page.
@@ -259,7 +263,7 @@ func (p *page) tableOf(cols []column, rows []tableRow, size, height float64) {
 		p.pen(7.5, true, muted)
 		x := left
 		for _, c := range cols {
-			p.cell(x, p.y, c.w, 5, c.title, c.align)
+			p.cell(x, p.y, c.w, 5, p.r.say(c.title), c.align)
 			x += c.w
 		}
 		p.y += 5

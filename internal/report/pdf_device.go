@@ -23,13 +23,13 @@ func (p *page) device(d *Device) {
 		p.y += 7.5
 	}
 	p.pen(9, false, muted)
-	p.paragraph(left, width, 4.8, joined(d.Serial, d.typeName(), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
+	p.paragraph(left, width, 4.8, joined(d.Serial, p.r.say(d.typeName()), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
 	p.y += 2
 	p.factGrid(p.deviceFacts(d))
 	if d.Readings == 0 {
 		p.y += 3
 		p.pen(9.5, true, alarm)
-		p.paragraph(left, width, 5, "No product-zone temperatures in this period.")
+		p.paragraph(left, width, 5, p.r.say("No product-zone temperatures in this period."))
 	} else {
 		p.chart(d)
 	}
@@ -51,52 +51,52 @@ func joined(parts ...string) string {
 func (p *page) deviceFacts(d *Device) []fact {
 	l := &d.Limits
 	judged := l.TempMin != nil || l.TempMax != nil
-	list := []fact{{"Limits", limits(l), !judged}}
+	list := []fact{{p.r.say("Limits"), p.r.limits(l), !judged}}
 	if judged {
-		list = append(list, fact{"Basis", d.source(), false})
+		list = append(list, fact{p.r.say("Basis"), p.r.say(d.source()), false})
 	}
 	if judged {
-		list = append(list, fact{"Alarm delay", delays(l), false})
-		if c := critical(l); c != "" {
-			list = append(list, fact{"Critical", c + " for " + span(int64(l.CriticalDelayS)), false})
+		list = append(list, fact{p.r.say("Alarm delay"), p.r.delays(l), false})
+		if c := p.r.critical(l); c != "" {
+			list = append(list, fact{p.r.say("Critical"), p.r.sayf("%s for %s", c, span(int64(l.CriticalDelayS))), false})
 		} else {
-			list = append(list, fact{"Critical", dash, false})
+			list = append(list, fact{p.r.say("Critical"), dash, false})
 		}
 	}
 	list = append(list,
-		fact{"Monitoring", interval(d.IntervalS, d.Readings), false},
-		fact{"Coverage", percent(d.Coverage), d.Coverage < poorCoverage})
+		fact{p.r.say("Monitoring"), p.r.interval(d.IntervalS, d.Readings), false},
+		fact{p.r.say("Coverage"), p.r.percent(d.Coverage), d.Coverage < poorCoverage})
 	if judged && d.InRange != nil {
-		list = append(list, fact{"Time in range", percent(*d.InRange) + " of the time covered", false}, fact{"Out of range", outOfRange(&d.Totals), len(d.Excursions) > 0})
+		list = append(list, fact{p.r.say("Time in range"), p.r.sayf("%s of the time covered", p.r.percent(*d.InRange)), false}, fact{p.r.say("Out of range"), p.r.outOfRange(&d.Totals), len(d.Excursions) > 0})
 	}
-	due := fact{"Calibration", "none recorded", true}
+	due := fact{p.r.say("Calibration"), p.r.say("none recorded"), true}
 	if at := d.CalibrationDueAt(); at != 0 {
-		due = fact{"Calibration", "due " + p.r.day(at), d.Overdue(p.r.GeneratedAt)}
+		due = fact{p.r.say("Calibration"), p.r.sayf("due %s", p.r.day(at)), d.Overdue(p.r.GeneratedAt)}
 		if due.red {
-			due.text = "overdue since " + p.r.day(at)
+			due.text = p.r.sayf("overdue since %s", p.r.day(at))
 		}
 	}
 	list = append(list, due)
 	if d.Equipment.Category == rimewatch.CategoryMedical && d.Kinetic != nil {
-		list = append(list, fact{"Mean kinetic", celsius(d.Kinetic) + " °C", false})
+		list = append(list, fact{p.r.say("Mean kinetic"), p.r.measured(d.Kinetic) + " " + p.r.unit(), false})
 	}
 	if d.Implausible > 0 {
-		list = append(list, fact{"Left out", fmt.Sprintf("%d implausible values", d.Implausible), true})
+		list = append(list, fact{p.r.say("Left out"), p.r.Words.Count(int(d.Implausible), "%d implausible value", "%d implausible values"), true})
 	}
 	if d.Coarse {
-		list = append(list, fact{"Older days", "from hourly aggregates", false})
+		list = append(list, fact{p.r.say("Older days"), p.r.say("from hourly aggregates"), false})
 	}
 	return list
 }
 
-func outOfRange(t *Totals) string {
+func (r *Report) outOfRange(t *Totals) string {
 	if t.InDefrostsS == 0 {
 		return span(t.OutOfRangeS)
 	}
-	return span(t.OutOfRangeS) + ", of it " + span(t.InDefrostsS) + " in defrosts"
+	return r.sayf("%s, of it %s in defrosts", span(t.OutOfRangeS), span(t.InDefrostsS))
 }
 
-func delays(l *rimewatch.Limits) string {
+func (r *Report) delays(l *rimewatch.Limits) string {
 	switch {
 	case l.TempMin == nil:
 		return span(int64(l.DelayS))
@@ -105,7 +105,7 @@ func delays(l *rimewatch.Limits) string {
 	case l.DelayS == l.LowDelayS:
 		return span(int64(l.DelayS))
 	default:
-		return span(int64(l.DelayS)) + " above, " + span(int64(l.LowDelayS)) + " below"
+		return r.sayf("%s above, %s below", span(int64(l.DelayS)), span(int64(l.LowDelayS)))
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *page) chart(d *Device) {
 	p.pen(7, false, muted)
 	for v := low; v <= high+step/2; v += step {
 		p.line(x0, y(v), x0+w, y(v), rule, 0.1)
-		p.cell(left, y(v)-2, labels-1, 4, number(v, 0), "R")
+		p.cell(left, y(v)-2, labels-1, 4, p.r.degrees(v, 0), "R")
 	}
 	p.bands(d, x, y)
 	for _, limit := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
@@ -139,7 +139,7 @@ func (p *page) chart(d *Device) {
 	p.ticks(d, x, y0+h)
 	p.y = y0 + h + 4.5
 	p.pen(7, false, muted)
-	p.cell(x0, p.y, w, 4, "°C. Band: lowest to highest reading of each day; line: daily mean; dashed: limits; red: days with an excursion.", "L")
+	p.cell(x0, p.y, w, 4, p.r.unit()+". "+p.r.say("Band: lowest to highest reading of each day; line: daily mean; dashed: limits; red: days with an excursion."), "L")
 	p.y += 4
 }
 
@@ -194,7 +194,7 @@ func (p *page) ticks(d *Device, x func(rimewatch.Time) float64, y float64) {
 		at := x(d.Days[i].From)
 		t := d.Days[i].From.Std().In(p.r.Zone)
 		p.line(at, y, at, y+1, rule, 0.2)
-		p.cell(at-8, y+0.6, 16, 4, t.Format("2 Jan"), "C")
+		p.cell(at-8, y+0.6, 16, 4, p.r.Words.Date(t, false), "C")
 	}
 }
 
@@ -223,7 +223,7 @@ func (p *page) days(d *Device) {
 	if len(d.Days) == 0 {
 		return
 	}
-	p.heading("Days, °C", 30)
+	p.heading(p.r.say("Days")+", "+p.r.unit(), 30)
 	const rowHeight, between = 4.7, 6.0
 	half := (width - between) / 2
 	widths := []float64{20, 11, 11, 11, 11, 11, half - 75}
@@ -269,7 +269,7 @@ func (p *page) dayColumn(d *Device, days []Day, x float64, widths []float64, hea
 	}
 	p.pen(7.5, true, muted)
 	for k, t := range heads {
-		write(k, t)
+		write(k, p.r.say(t))
 	}
 	p.y += h
 	end := x
@@ -287,7 +287,7 @@ func (p *page) dayColumn(d *Device, days []Day, x float64, widths []float64, hea
 			out, defrosts = brief(*day.OutOfRangeS), brief(day.InDefrostsS)
 		}
 		l, excursion := &d.Limits, d.excursionIn(day)
-		cells := []string{weekday(day.Date), celsius(day.Min), celsius(day.Mean), celsius(day.Max), out, defrosts, number(day.Coverage, 1)}
+		cells := []string{p.r.weekday(day.Date), p.r.measured(day.Min), p.r.measured(day.Mean), p.r.measured(day.Max), out, defrosts, p.r.number(day.Coverage, 1)}
 		red := []bool{
 			false, excursion && day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, excursion && day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
 			excursion, false, day.Coverage < poorCoverage,
@@ -313,25 +313,25 @@ func brief(s int64) string {
 }
 
 // weekday writes a date with its day of the week.
-func weekday(date string) string {
+func (r *Report) weekday(date string) string {
 	t, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return date
 	}
-	return t.Format("Mon 2 Jan 06")
+	return r.Words.Weekday(t) + " " + r.Words.Date(t, false)
 }
 
 func (p *page) excursions(d *Device) {
-	p.heading("Excursions", 12)
+	p.heading(p.r.say("Excursions"), 12)
 	if len(d.Excursions) == 0 {
 		p.pen(9, false, good)
-		text := "None in this period."
+		text := p.r.say("None in this period.")
 		if d.Limits.TempMin == nil && d.Limits.TempMax == nil {
 			p.pen(9, false, muted)
-			text = "The device has no limits, so excursions cannot be determined."
+			text = p.r.say("The device has no limits, so excursions cannot be determined.")
 		} else if d.Readings == 0 {
 			p.pen(9, false, muted)
-			text = "Without readings, excursions cannot be determined."
+			text = p.r.say("Without readings, excursions cannot be determined.")
 		}
 		p.paragraph(left, width, 5, text)
 	}
@@ -339,10 +339,10 @@ func (p *page) excursions(d *Device) {
 		p.excursion(&d.Excursions[i])
 	}
 	if len(d.Actions) > 0 {
-		p.heading("Other corrective actions", 8)
+		p.heading(p.r.say("Other corrective actions"), 8)
 		for i := range d.Actions {
 			p.pen(8.5, false, ink)
-			p.paragraph(left, width, 4.3, fmt.Sprintf("Alert %d. %s", d.Actions[i].AlertID, p.r.action(&d.Actions[i])))
+			p.paragraph(left, width, 4.3, p.r.sayf("Alert %d. %s", d.Actions[i].AlertID, p.r.action(&d.Actions[i])))
 			p.y++
 		}
 	}
@@ -351,19 +351,19 @@ func (p *page) excursions(d *Device) {
 func (p *page) excursion(e *Excursion) {
 	p.room(11)
 	p.fill(left, p.y+0.4, 0.9, 4.6, alarm)
-	until, side := "ongoing", "above"
+	span, limit, peak := span(e.DurationS(p.r.GeneratedAt)), p.r.degrees(e.Limit, -1)+" "+p.r.unit(), p.r.degrees(e.Peak, 1)+" "+p.r.unit()
+	until, course := p.r.say("ongoing"), p.r.sayf("%s above %s, peak %s", span, limit, peak)
 	if e.To != 0 {
-		until = "to " + p.r.moment(e.To)
+		until = p.r.sayf("to %s", p.r.moment(e.To))
 	}
 	if e.Low {
-		side = "below"
+		course = p.r.sayf("%s below %s, peak %s", span, limit, peak)
 	}
 	p.pen(9, true, ink)
-	p.paragraph(left+3, width-3, 5, fmt.Sprintf("%s %s · %s %s %s °C, peak %s °C",
-		p.r.moment(e.From), until, span(e.DurationS(p.r.GeneratedAt)), side, number(e.Limit, -1), number(e.Peak, 1)))
-	facts := fmt.Sprintf("Probable cause: %s · %s K·min beyond the limit", causes[e.Cause], number(e.DegreeMinutes, 0))
+	p.paragraph(left+3, width-3, 5, p.r.moment(e.From)+" "+until+" · "+course)
+	facts := p.r.sayf("Probable cause: %s · %s K·min beyond the limit", p.r.say(causes[e.Cause]), p.r.number(e.DegreeMinutes, 0))
 	if e.AlertID != 0 {
-		facts += fmt.Sprintf(" · alert %d", e.AlertID)
+		facts += " · " + p.r.sayf("alert %d", e.AlertID)
 	}
 	p.pen(8, false, muted)
 	p.paragraph(left+3, width-3, 4.2, facts)
@@ -373,7 +373,7 @@ func (p *page) excursion(e *Excursion) {
 	}
 	if len(e.Actions) == 0 {
 		p.pen(8.5, true, alarm)
-		p.paragraph(left+3, width-3, 4.3, "No corrective action recorded.")
+		p.paragraph(left+3, width-3, 4.3, p.r.say("No corrective action recorded."))
 	}
 	p.y += 2
 }
@@ -387,31 +387,31 @@ var calibrationColumns = []column{
 const shownCalibrations = 8
 
 func (p *page) calibrations(d *Device) {
-	p.heading("Calibrations", 12)
+	p.heading(p.r.say("Calibrations"), 12)
 	if len(d.Calibrations) == 0 {
 		p.pen(9, true, alarm)
-		p.paragraph(left, width, 5, "None recorded for this device.")
+		p.paragraph(left, width, 5, p.r.say("None recorded for this device."))
 		return
 	}
 	var rows []tableRow
 	for i := range d.Calibrations[:min(len(d.Calibrations), shownCalibrations)] {
 		c := &d.Calibrations[i]
-		result := "passed"
+		result := p.r.say("passed")
 		if !c.Passed {
-			result = "failed"
+			result = p.r.say("failed")
 		}
 		rows = append(rows, tableRow{
 			cells: []string{
-				p.r.day(c.PerformedAt), strings.ReplaceAll(c.Field.String(), "_", " "), methods[c.Method], number(c.Reference, -1), number(c.AsFound, -1),
+				p.r.day(c.PerformedAt), p.r.Words.Measure(c.Field.String()), p.r.say(methods[c.Method]), number(c.Reference, -1), number(c.AsFound, -1),
 				"± " + number(c.PassLimit, -1), result, number(c.Offset, -1), p.r.day(c.DueAt),
 			},
 			red:   []bool{false, false, false, false, !c.Passed, false, !c.Passed, false, i == 0 && c.DueAt < p.r.GeneratedAt},
-			small: joined("by "+c.PerformedBy, c.ReferenceID),
+			small: joined(p.r.sayf("by %s", c.PerformedBy), c.ReferenceID),
 		})
 	}
 	p.tableOf(calibrationColumns, rows, 8, 5)
 	if n := len(d.Calibrations) - shownCalibrations; n > 0 {
 		p.pen(8, false, muted)
-		p.paragraph(left, width, 4.2, fmt.Sprintf("%d older entries are not shown.", n))
+		p.paragraph(left, width, 4.2, p.r.Words.Count(n, "%d older entry is not shown.", "%d older entries are not shown."))
 	}
 }

@@ -9,13 +9,13 @@ import (
 // summary is the first page: whose devices, when, and how they did.
 func (p *page) summary() {
 	r := p.r
-	p.header = "Temperature log · " + r.title()
+	p.header = r.say("Temperature log") + " · " + r.title()
 	p.AddPage()
 	p.Bookmark(p.clean(r.title()), 0, 0)
 	p.fill(0, 0, pageWidth, 3, accent)
 	p.y = 16
 	p.pen(9, true, accent)
-	p.cell(left, p.y, width, 5, "TEMPERATURE LOG", "L")
+	p.cell(left, p.y, width, 5, strings.ToUpper(r.say("Temperature log")), "L")
 	p.y += 6
 	p.pen(21, true, ink)
 	lines := p.wrap(r.title(), width)
@@ -31,12 +31,12 @@ func (p *page) summary() {
 	p.paragraph(left, width, 5, where)
 	p.y += 4
 	p.facts()
-	p.heading("Devices", 20)
+	p.heading(r.say("Devices"), 20)
 	if len(r.Devices) == 0 {
 		p.pen(9.5, false, muted)
-		p.paragraph(left, width, 5, "There are no devices in this report.")
+		p.paragraph(left, width, 5, r.say("There are no devices in this report."))
 	} else {
-		p.tableOf(summaryColumns, r.summaryRows(), 8.5, 6)
+		p.tableOf(r.summaryColumns(), r.summaryRows(), 8.5, 6)
 	}
 	p.notes()
 	p.signature()
@@ -58,17 +58,17 @@ func (p *page) facts() {
 			overdue++
 		}
 	}
-	calibrations := "none overdue"
+	calibrations := r.say("none overdue")
 	if overdue > 0 {
-		calibrations = fmt.Sprintf("%d overdue", overdue)
+		calibrations = r.sayf("%d overdue", overdue)
 	}
 	list := []fact{
-		{"Period", r.period(), false},
-		{"Time zone", r.Zone.String(), false},
-		{"Devices", fmt.Sprint(len(r.Devices)), false},
-		{"Excursions", withNote(excursions, open, "without a corrective action"), open > 0},
-		{"Calibrations", calibrations, overdue > 0},
-		{"Audit log", integrityText(&r.Integrity), !r.Integrity.ChainOK},
+		{r.say("Period"), r.period(), false},
+		{r.say("Time zone"), r.Zone.String(), false},
+		{r.say("Devices"), fmt.Sprint(len(r.Devices)), false},
+		{r.say("Excursions"), r.withNote(excursions, open), open > 0},
+		{r.say("Calibrations"), calibrations, overdue > 0},
+		{r.say("Audit log"), r.integrityText(), !r.Integrity.ChainOK},
 	}
 	p.factGrid(list)
 }
@@ -78,21 +78,22 @@ type fact struct {
 	red        bool
 }
 
-func withNote(n, of int, note string) string {
-	if of == 0 {
-		return fmt.Sprint(n)
+func (r *Report) withNote(excursions, open int) string {
+	if open == 0 {
+		return fmt.Sprint(excursions)
 	}
-	return fmt.Sprintf("%d, %d %s", n, of, note)
+	return r.sayf("%d, %d without a corrective action", excursions, open)
 }
 
-func integrityText(i *Integrity) string {
+func (r *Report) integrityText() string {
+	i := &r.Integrity
 	switch {
 	case !i.ChainOK:
-		return "BROKEN: entries were changed or removed"
+		return r.say("BROKEN: entries were changed or removed")
 	case i.LastHash == "":
-		return "empty"
+		return r.say("empty")
 	default:
-		return "intact, last hash " + i.LastHash[:min(len(i.LastHash), 16)]
+		return r.sayf("intact, last hash %s", i.LastHash[:min(len(i.LastHash), 16)])
 	}
 }
 
@@ -130,9 +131,11 @@ func (p *page) factGrid(list []fact) {
 	}
 }
 
-var summaryColumns = []column{
-	{"Device", 43, "L"}, {"Limits", 24, "L"}, {"Min °C", 13, "R"}, {"Mean °C", 14, "R"}, {"Max °C", 13, "R"},
-	{"Out of range", 20, "R"}, {"In defrosts", 19, "R"}, {"Coverage", 15, "R"}, {"Excursions", 17, "R"},
+func (r *Report) summaryColumns() []column {
+	return []column{
+		{r.say("Device"), 43, "L"}, {r.say("Limits"), 24, "L"}, {r.say("Min") + " " + r.unit(), 13, "R"}, {r.say("Mean") + " " + r.unit(), 14, "R"}, {r.say("Max") + " " + r.unit(), 13, "R"},
+		{r.say("Out of range"), 20, "R"}, {r.say("In defrosts"), 19, "R"}, {r.say("Coverage"), 15, "R"}, {r.say("Excursions"), 17, "R"},
+	}
 }
 
 // poorCoverage is the share of the time, in percent, below which a log has
@@ -150,10 +153,10 @@ func (r *Report) summaryRows() []tableRow {
 		}
 		rows[i] = tableRow{
 			cells: []string{
-				d.Name, limits(&d.Limits), celsius(d.Min), celsius(d.Mean), celsius(d.Max), out, defrosts, percent(d.Coverage), fmt.Sprint(len(d.Excursions)),
+				d.Name, r.limits(&d.Limits), r.measured(d.Min), r.measured(d.Mean), r.measured(d.Max), out, defrosts, r.percent(d.Coverage), fmt.Sprint(len(d.Excursions)),
 			},
 			red:   []bool{false, false, d.below(), false, d.above(), false, false, d.Coverage < poorCoverage, len(d.Excursions) > 0},
-			small: d.Serial + " · " + d.typeName(),
+			small: d.Serial + " · " + r.say(d.typeName()),
 		}
 	}
 	return rows
@@ -177,14 +180,14 @@ func (d *Device) typeName() string {
 	return d.Equipment.Label
 }
 
-const howToRead = "Temperatures are those of the product zone in °C, with calibration offsets applied from the time stated in each calibration; what the probes sent is kept unchanged. " +
+const howToRead = "Temperatures are those of the product zone, with calibration offsets applied from the time stated in each calibration; what the probes sent is kept unchanged. " +
 	"Minimum and maximum are single readings; the mean is weighted by time. A reading counts until the next one, for at most two intervals and two hours; the remaining time is not covered. " +
 	"Out of range is all time beyond a limit, however short; in defrosts is the part of it for which the device reported a defrost as the reason, with the recovery from it. An excursion is a period beyond a limit for at least the alarm delay, so a short defrost is not one; its cause is what the readings suggest."
 
 func (p *page) notes() {
-	p.heading("How to read this log", 16)
+	p.heading(p.r.say("How to read this log"), 16)
 	p.pen(8, false, muted)
-	p.paragraph(left, width, 4.1, howToRead)
+	p.paragraph(left, width, 4.1, p.r.say(howToRead))
 }
 
 // signature is where a person takes responsibility.
@@ -192,13 +195,13 @@ func (p *page) signature() {
 	p.y += 6
 	p.room(52)
 	p.pen(10.5, true, ink)
-	p.cell(left, p.y, width, 6, "Review", "L")
+	p.cell(left, p.y, width, 6, p.r.say("Review"), "L")
 	p.y += 7
 	p.pen(8.5, false, ink)
-	p.paragraph(left, width, 4.4, "I have reviewed this log: the temperatures, every excursion with its cause and corrective action, the coverage and the calibrations.")
+	p.paragraph(left, width, 4.4, p.r.say("I have reviewed this log: the temperatures, every excursion with its cause and corrective action, the coverage and the calibrations."))
 	p.y += 15
 	third := (width - 12) / 3
-	for i, label := range []string{"Name and position", "Signature", "Date"} {
+	for i, label := range []string{p.r.say("Name and position"), p.r.say("Signature"), p.r.say("Date")} {
 		x := left + float64(i)*(third+6)
 		p.line(x, p.y, x+third, p.y, ink, 0.3)
 		p.pen(7.5, false, muted)
@@ -206,15 +209,15 @@ func (p *page) signature() {
 	}
 	p.y += 9
 	p.pen(7.5, false, muted)
-	text := "Integrity: changes of configuration, calibrations, corrective actions and actions on alerts are recorded in an audit log in which each entry is chained to the previous one by SHA-256. "
+	text := p.r.say("Integrity: changes of configuration, calibrations, corrective actions and actions on alerts are recorded in an audit log in which each entry is chained to the previous one by SHA-256.") + " "
 	switch {
 	case !p.r.Integrity.ChainOK:
 		p.pen(7.5, true, alarm)
-		text += "WHEN THIS REPORT WAS CREATED THE CHAIN WAS BROKEN: entries were changed or removed."
+		text += p.r.say("WHEN THIS REPORT WAS CREATED THE CHAIN WAS BROKEN: entries were changed or removed.")
 	case p.r.Integrity.LastHash == "":
-		text += "When this report was created it had no entries."
+		text += p.r.say("When this report was created it had no entries.")
 	default:
-		text += "When this report was created the chain was intact and ended in " + p.r.Integrity.LastHash + "."
+		text += p.r.sayf("When this report was created the chain was intact and ended in %s.", p.r.Integrity.LastHash)
 	}
 	p.paragraph(left, width, 3.9, text)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // Report is the temperature log of some devices over a period.
@@ -14,7 +15,8 @@ type Report struct {
 	Zone        *time.Location
 	GeneratedAt rimewatch.Time
 	GeneratedBy string
-	Version     string // of the service
+	Version     string       // of the service
+	Words       phrase.Words // of whoever reads the PDF; a table for programs is the same for all
 	Devices     []Device
 	Integrity   Integrity
 }

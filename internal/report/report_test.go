@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/report"
 )
 
@@ -266,6 +267,11 @@ func TestPDF(t *testing.T) {
 	}
 	if n := pages(first); n < 7 || n > 9 {
 		t.Errorf("%d pages for six devices", n)
+	}
+	spanish := sample()
+	spanish.Words = phrase.In(rimewatch.Locale{Language: "es", Units: "f"})
+	if s := render(spanish); !strings.Contains(s, "/Lang (es)") || strings.Contains(first, "/Lang (es)") || pages(s) != pages(first) {
+		t.Errorf("%d pages in Spanish, %d in English", pages(s), pages(first))
 	}
 	empty := sample()
 	empty.Devices, empty.Site, empty.Integrity = nil, nil, report.Integrity{}

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +25,34 @@ func number(v float64, decimals int) string {
 	return s
 }
 
-func celsius(v *float64) string {
+// say is an English text in the reader's language.
+func (r *Report) say(english string) string { return r.Words.Say(english) }
+
+func (r *Report) sayf(english string, args ...any) string { return r.Words.Sayf(english, args...) }
+
+// number is number with the reader's decimal sign.
+func (r *Report) number(v float64, decimals int) string {
+	return r.Words.Number(number(v, decimals))
+}
+
+// degrees writes a temperature without its unit, in the reader's.
+func (r *Report) degrees(celsius float64, decimals int) string {
+	v := r.Words.Temperature(celsius)
+	if decimals < 0 { // as it was set: 5 °C is 41 °F, 2.2 °C 36 °F
+		v = math.Round(v*100) / 100
+	}
+	return r.number(v, decimals)
+}
+
+// measured is degrees of what may be missing.
+func (r *Report) measured(v *float64) string {
 	if v == nil {
 		return dash
 	}
-	return number(*v, 2)
+	return r.degrees(*v, 2)
 }
+
+func (r *Report) unit() string { return r.Words.Degree() }
 
 // span writes s as hours and minutes, shorter ones to the second.
 func span(s int64) string {
@@ -45,7 +69,7 @@ func span(s int64) string {
 	}
 }
 
-func percent(v float64) string { return number(v, 1) + " %" }
+func (r *Report) percent(v float64) string { return r.number(v, 1) + " %" }
 
 // moment writes a time as the site's clock shows it.
 func (r *Report) moment(t rimewatch.Time) string {
@@ -63,54 +87,50 @@ func (r *Report) day(t rimewatch.Time) string {
 }
 
 // limits writes the limits in one line.
-func limits(l *rimewatch.Limits) string {
+func (r *Report) limits(l *rimewatch.Limits) string {
 	switch {
 	case l.TempMin != nil && l.TempMax != nil:
-		return number(*l.TempMin, -1) + " to " + number(*l.TempMax, -1) + " °C"
+		return r.sayf("%s to %s", r.degrees(*l.TempMin, -1), r.degrees(*l.TempMax, -1)) + " " + r.unit()
 	case l.TempMax != nil:
-		return "at most " + number(*l.TempMax, -1) + " °C"
+		return r.sayf("at most %s", r.degrees(*l.TempMax, -1)+" "+r.unit())
 	case l.TempMin != nil:
-		return "at least " + number(*l.TempMin, -1) + " °C"
+		return r.sayf("at least %s", r.degrees(*l.TempMin, -1)+" "+r.unit())
 	default:
-		return "none set"
+		return r.say("none set")
 	}
 }
 
 // critical writes the critical limits, "" without any.
-func critical(l *rimewatch.Limits) string {
+func (r *Report) critical(l *rimewatch.Limits) string {
 	var parts []string
 	if l.CriticalMin != nil {
-		parts = append(parts, "below "+number(*l.CriticalMin, -1)+" °C")
+		parts = append(parts, r.sayf("below %s", r.degrees(*l.CriticalMin, -1)+" "+r.unit()))
 	}
 	if l.CriticalMax != nil {
-		parts = append(parts, "above "+number(*l.CriticalMax, -1)+" °C")
+		parts = append(parts, r.sayf("above %s", r.degrees(*l.CriticalMax, -1)+" "+r.unit()))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // source says who set the limits.
 func (d *Device) source() string {
-	switch d.Limits.Source {
-	case "device":
-		return "set for this device"
-	case "workspace":
-		return "set by the workspace for this type of equipment"
-	case "equipment_type":
+	if d.Limits.Source == "equipment_type" {
 		return d.Equipment.Basis
-	default:
-		return d.Limits.Source
 	}
+	return cmp.Or(sources[d.Limits.Source], d.Limits.Source)
 }
 
+var sources = map[string]string{"device": "set for this device", "workspace": "set by the workspace for this type of equipment"}
+
 // interval writes how often the device was read.
-func interval(s float64, readings int64) string {
+func (r *Report) interval(s float64, readings int64) string {
 	switch {
 	case readings == 0 || s <= 0:
-		return "no readings"
+		return r.say("no readings")
 	case s < 90:
-		return fmt.Sprintf("every %.0f s, %d readings", s, readings)
+		return r.sayf("every %.0f s, %d readings", s, readings)
 	default:
-		return fmt.Sprintf("every %.0f min, %d readings", s/60, readings)
+		return r.sayf("every %.0f min, %d readings", s/60, readings)
 	}
 }
 
@@ -132,22 +152,22 @@ var methods = map[string]string{
 func (r *Report) action(a *rimewatch.CorrectiveAction) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s: %s", r.moment(a.PerformedAt), a.PerformedBy, sentence(a.Action))
-	fmt.Fprintf(&b, " Cause: %s", sentence(a.Cause))
-	fmt.Fprintf(&b, " Disposition: %s", dispositions[a.Disposition])
+	b.WriteString(" " + r.sayf("Cause: %s", sentence(a.Cause)))
+	b.WriteString(" " + r.sayf("Disposition: %s", r.say(dispositions[a.Disposition])))
 	if a.Product != "" {
 		fmt.Fprintf(&b, " (%s)", strings.TrimRight(a.Product, ". "))
 	}
 	b.WriteByte('.')
 	if a.PreventiveAction != "" {
-		fmt.Fprintf(&b, " Prevention: %s", sentence(a.PreventiveAction))
+		b.WriteString(" " + r.sayf("Prevention: %s", sentence(a.PreventiveAction)))
 	}
 	if a.RepairReference != "" {
-		fmt.Fprintf(&b, " Repair: %s", sentence(a.RepairReference))
+		b.WriteString(" " + r.sayf("Repair: %s", sentence(a.RepairReference)))
 	}
 	if a.VerifiedBy != "" {
-		fmt.Fprintf(&b, " Verified by %s.", a.VerifiedBy)
+		b.WriteString(" " + r.sayf("Verified by %s.", a.VerifiedBy))
 	} else {
-		b.WriteString(" Not verified.")
+		b.WriteString(" " + r.say("Not verified."))
 	}
 	return b.String()
 }
@@ -168,6 +188,6 @@ func (r *Report) title() string {
 	case len(r.Devices) == 1:
 		return r.Devices[0].Name
 	default:
-		return "All sites"
+		return r.say("All sites")
 	}
 }

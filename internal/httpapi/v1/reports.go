@@ -171,7 +171,7 @@ func (a records) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery
 	}
 	q := &reportQuery{
 		format: reportFormat(c), workspace: c.Workspace(), bounds: bounds,
-		report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version()},
+		report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version(), Words: c.Words()},
 	}
 	zone := w.TimeZone
 	if err := a.reportDevices(c, q); err != nil {
