@@ -37,7 +37,7 @@ var pure = map[string][]string{
 	"internal/notify/message": {module + "/internal/phrase"},
 	"internal/notify/plan":    nil,
 	"internal/report":         {module + "/internal/alert", module + "/internal/phrase", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
-	"internal/wire":           {module + "/internal/phrase"},
+	"internal/wire":           nil,
 	"internal/inlet":          {"github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
 	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }

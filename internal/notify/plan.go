@@ -381,7 +381,7 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 		d := wanted[i].Delivery
 		c := b.s.context(&w.Workspace, localeOf(w.rules.Channels, d.ChannelID), d.Key, in.Zone, in.Now)
 		var err error
-		if c.Alert, err = wire.AppendJSON(nil, wire.NewAlert(v, phrase.In(c.Locale))); err != nil {
+		if c.Alert, err = wire.AppendJSON(nil, wire.NewAlert(v, phrase.In(c.Locale).For(v))); err != nil {
 			return err
 		}
 		m := c.Of(v, message.Reason{Kind: d.Kind, Level: d.Level, After: wanted[i].After})

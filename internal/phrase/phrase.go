@@ -87,6 +87,14 @@ func (w Words) On(name string) Words {
 	return w
 }
 
+// For is At of the site of an alert.
+func (w Words) For(v *rimewatch.AlertView) Words {
+	if v.Site == nil {
+		return w
+	}
+	return w.On(v.Site.TimeZone)
+}
+
 // TypeName names a type of alert, by which people choose it where they route and
 // silence alerts: "Too warm".
 func (w Words) TypeName(t rimewatch.AlertType) string {

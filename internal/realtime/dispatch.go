@@ -170,7 +170,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	}
 	v, err := h.cfg.Store.ViewAlert(context.Background(), e.Alert.Alert)
 	write := func(l rimewatch.Locale) []byte {
-		body, err := wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v, phrase.In(l)))
+		body, err := wire.AppendJSON([]byte(`{"alert":`), wire.NewAlert(&v, phrase.In(l).For(&v)))
 		if err != nil {
 			h.log.Error("encode an event", "alert", e.Alert.Alert.ID, "err", err)
 			return nil

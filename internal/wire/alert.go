@@ -1,8 +1,9 @@
 package wire
 
 import (
+	"strings"
+
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 // Alert is an alert in answers.
@@ -50,17 +51,21 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
+// Words write what an alert says, for one reader.
+type Words interface {
+	Title(a *rimewatch.Alert) string
+	Parts(a *rimewatch.Alert) (what, advice string)
+	Prediction(p *rimewatch.Prediction) *rimewatch.Prediction
+}
+
 // NewAlert returns an alert as it stands in answers, in the words of whoever
 // reads it.
-func NewAlert(v *rimewatch.AlertView, w phrase.Words) Alert {
-	if v.Site != nil {
-		w = w.On(v.Site.TimeZone)
-	}
+func NewAlert(v *rimewatch.AlertView, w Words) Alert {
 	what, advice := w.Parts(&v.Alert)
 	out := Alert{
 		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
 		DeviceID: OrNull(v.DeviceID), DeviceSerial: OrNull(v.DeviceSerial), DeviceName: OrNull(v.DeviceName), EquipmentType: OrNull(v.EquipmentType), Site: NewSiteRef(v.Site),
-		Title: w.Title(&v.Alert), Message: phrase.Join(what, advice), Advice: advice, Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
+		Title: w.Title(&v.Alert), Message: strings.TrimSpace(what + " " + advice), Advice: advice, Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: OrNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
 		ResolvedAt: v.ResolvedAt, ResolvedBy: OrNull(v.ResolvedBy), Resolution: OrNull(string(v.Resolution)), Note: OrNull(v.Note),

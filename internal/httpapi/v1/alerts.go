@@ -78,7 +78,7 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 	out := AlertList{Alerts: make([]wire.Alert, len(list))}
 	words := c.Words()
 	for i := range list {
-		out.Alerts[i] = wire.NewAlert(&list[i], words)
+		out.Alerts[i] = wire.NewAlert(&list[i], words.For(&list[i]))
 	}
 	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
 		last := &list[len(list)-1]
@@ -108,7 +108,7 @@ func alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData,
 		if err != nil {
 			return AlertData{}, err
 		}
-		return AlertData{wire.NewAlert(&v, httpapi.CallOf(ctx).Words())}, nil
+		return AlertData{wire.NewAlert(&v, httpapi.CallOf(ctx).Words().For(&v))}, nil
 	}
 }
 

@@ -40,10 +40,7 @@ func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimel
 	if err != nil {
 		return AlertTimeline{}, err
 	}
-	words := httpapi.CallOf(ctx).Words()
-	if v.Site != nil {
-		words = words.On(v.Site.TimeZone)
-	}
+	words := httpapi.CallOf(ctx).Words().For(&v)
 	out := AlertTimeline{make([]AlertTransition, len(list))}
 	for i, t := range list {
 		out.Transitions[i] = AlertTransition{ID: t.ID, Kind: t.Kind, At: t.At, Severity: t.Severity, Actor: wire.OrNull(t.Actor), Note: wire.OrNull(t.Note), Message: words.Then(&t)}
