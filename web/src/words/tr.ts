@@ -43,10 +43,11 @@ export function speak(tag: string, some: Texts) {
   rules = new Intl.PluralRules(tag);
 }
 
-/** tr is a text in the language of the page. Values stand where their names are in braces. */
+/** tr is a text in the language of the page. Values stand where their names are in
+ * braces; what follows ## tells two texts apart that are one in English. */
 export function tr<S extends string>(text: S, ...values: [Names<S>] extends [never] ? [] : [Values<S>]): string {
   const own = texts[text];
-  return fill(typeof own === 'string' ? own : text, values[0]);
+  return fill(typeof own === 'string' ? own : text.replace(/##.*$/, ''), values[0]);
 }
 
 /** plural is a text about a number, {n} in it: "1 device", "10,000 devices". */
