@@ -85,6 +85,9 @@ func (w *Workspace) Check() error {
 	if w.RollupDays < w.RawDays {
 		e = complain(e, "rollup_days", "must not be below raw_days")
 	}
+	if w.OnUnknown != "" && !w.OnUnknown.Valid() {
+		e = complain(e, "on_unknown", "must be hold, register or refuse")
+	}
 	for slug := range w.Limits {
 		if _, known := EquipmentBySlug(slug); !known {
 			e = complain(e, "limits."+slug, "is no known equipment type")

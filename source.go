@@ -3,6 +3,7 @@ package rimewatch
 import (
 	"net/url"
 	"strings"
+	"time"
 )
 
 // SourceKind says how readings come from a source.
@@ -173,6 +174,17 @@ type Held struct {
 func (h *Held) Size() int64 {
 	const overhead = 100
 	return overhead + int64(len(h.ExternalID)+len(h.Topic)+len(h.Query)+len(h.Body)+len(h.Reason)+len(h.Label))
+}
+
+// HeldReadingTopic is the topic of held payloads that are one reading in the form
+// of the API. No topic of a broker begins so.
+const HeldReadingTopic = "$reading"
+
+// ErrHeldFull refuses what would have to wait and has no room.
+func ErrHeldFull() *Error {
+	e := Errorf(CodeHeldFull, "Too much waits for devices to be accepted: accept or delete some of it.")
+	e.RetryAfter = 10 * time.Minute
+	return e
 }
 
 // HeldSender is a sender of whom payloads wait.

@@ -2,12 +2,12 @@ package rimewatch
 
 // Workspace is a tenant: a business with its own devices, people and alerts.
 type Workspace struct {
-	ID           int64
-	Name         string
-	AutoRegister bool // an unknown serial in a reading creates the device
-	TimeZone     string
-	RawDays      int // days that raw readings are kept
-	RollupDays   int // days that hourly rollups are kept
+	ID         int64
+	Name       string
+	OnUnknown  OnUnknown // of readings by the API whose serial is not known; "" in a new workspace = HoldUnknown
+	TimeZone   string
+	RawDays    int // days that raw readings are kept
+	RollupDays int // days that hourly rollups are kept
 	// Limits are what the workspace overrides for all its devices of a type, by
 	// the slug of the type. The map is never changed: it is replaced.
 	Limits map[string]LimitOverrides

@@ -131,11 +131,15 @@ type StoredReading struct {
 	ReceivedAt   rimewatch.Time `json:"received_at"`
 	Measurements
 	SensorFaults []string `json:"sensor_faults"` // measurements whose sensor said that it is broken
+	// Held is true for a reading that waits until somebody accepts its device; then
+	// DeviceSerial is all that is known of it.
+	Held bool `json:"-"`
 }
 
 // PostReading stores one reading. When it returns nil, the reading is durable.
 // duplicate tells that a reading of this device and moment was there before; it
-// is what stored shows. rimewatch.CodeUnknownDevice, CodeValidationFailed.
+// is what stored shows. One whose device nobody has registered may be Held.
+// rimewatch.CodeUnknownDevice, CodeValidationFailed.
 func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReading, duplicate bool, err error) {
 	call, err := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)
 	if err != nil {
@@ -145,7 +149,12 @@ func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReadi
 	data, err := fetch[struct {
 		Reading   StoredReading `json:"reading"`
 		Duplicate bool          `json:"duplicate"`
+		Held      bool          `json:"held"`
+		Serial    string        `json:"device_serial"`
 	}](ctx, c, call)
+	if data.Held {
+		return StoredReading{DeviceSerial: data.Serial, Held: true}, false, err
+	}
 	return data.Reading, data.Duplicate, err
 }
 
@@ -153,6 +162,7 @@ func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReadi
 type BatchResult struct {
 	Accepted   int             `json:"accepted"`
 	Duplicates int             `json:"duplicates"`
+	Held       int             `json:"held"` // waiting until somebody accepts their devices
 	Rejected   int             `json:"rejected"`
 	Results    []BatchRejected `json:"results"` // only the rejected items
 }

@@ -254,8 +254,10 @@ func testReadings(t *testing.T, c *client.Client) {
 	if diff := cmp.Diff(&untimed, d.LatestReading); diff != "" || *d.CurrentTemp != 3.125 {
 		t.Error(diff)
 	}
-	_, _, err = c.PostReading(ctx, client.Reading{DeviceSerial: "nobody", Measurements: r.Measurements})
-	wantCode(t, err, rimewatch.CodeUnknownDevice, 422)
+	waits, _, err := c.PostReading(ctx, client.Reading{DeviceSerial: "nobody", Measurements: r.Measurements})
+	if d := cmp.Diff(client.StoredReading{DeviceSerial: "nobody", Held: true}, waits); d != "" || err != nil {
+		t.Error(d, err)
+	}
 	_, _, err = c.PostReading(ctx, client.Reading{DeviceSerial: "R-1"})
 	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
 
@@ -275,7 +277,7 @@ func testBatches(t *testing.T, c *client.Client) {
 	}
 	bad := append(batch[:400:400], client.Reading{DeviceSerial: "nobody", RecordedAt: now, Measurements: batch[0].Measurements}, everything("B-1", now+rimewatch.Hour))
 	first := must[client.BatchResult](t)(c.PostBatch(ctx, bad))
-	if first.Accepted != 400 || first.Duplicates != 0 || first.Rejected != 2 || first.Results[0].Index != 400 || first.Results[0].Code != rimewatch.CodeUnknownDevice || first.Results[1].Fields["recorded_at"] == nil {
+	if first.Accepted != 400 || first.Duplicates != 0 || first.Held != 1 || first.Rejected != 1 || first.Results[0].Index != 401 || first.Results[0].Fields["recorded_at"] == nil {
 		t.Errorf("%+v", first)
 	}
 	second := must[client.BatchResult](t)(c.PostNDJSON(ctx, batch))

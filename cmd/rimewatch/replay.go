@@ -205,6 +205,9 @@ func (r *replay) post(ctx context.Context, rows []row) error {
 	r.sent += len(rows)
 	r.accepted += result.Accepted
 	r.duplicates += result.Duplicates
+	if result.Held > 0 {
+		return fmt.Errorf("there is no device %s, and the token does not permit creating it; the readings wait until somebody accepts the device", r.serial)
+	}
 	for i := range result.Results {
 		x := &result.Results[i]
 		if x.Code == rimewatch.CodeUnknownDevice {

@@ -56,7 +56,7 @@ func TestReading(t *testing.T) {
 		{says: "device_serial is text", req: post(`{"device_serial":7,"humidity":1}`), status: 422, code: "validation_failed", fields: []string{"device_serial"}},
 		{says: "device_serial is a serial", req: post(`{"device_serial":"a/b","humidity":1}`), status: 422, code: "validation_failed", fields: []string{"device_serial"}},
 		{says: "device_serial is compared without case, answered as registered", req: post(`{"device_serial":"wif-0001","humidity":1}`), status: 201, want: map[string]any{"data.reading.device_serial": "WIF-0001"}},
-		{says: "unknown serial: 422 unknown_device", req: post(`{"device_serial":"NOBODY","humidity":1}`), status: 422, code: "unknown_device", fields: []string{"device_serial"}},
+		{says: "unknown serial: 202, it waits", req: post(`{"device_serial":"NOBODY","humidity":1}`), status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "NOBODY"}}},
 		{says: "a bearer with the ingest preset may write", req: of(`"humidity":2`), status: 201},
 		{says: "a bearer that reads may not", req: request{method: "POST", path: "/v1/readings", token: n.read, body: `{}`}, status: 403, code: "forbidden", fields: []string{"scope"}},
 
@@ -394,25 +394,30 @@ func TestLatest(t *testing.T) {
 	})
 }
 
-// TestAutoRegister: "or, with the workspace's auto_register on, the device is
-// created".
-func TestAutoRegister(t *testing.T) {
+// TestOnUnknown: by the workspace's on_unknown a reading of an unknown serial
+// waits, creates the device, or is refused.
+func TestOnUnknown(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	n := s.tenant(t, "Alpha")
 	owner := n.signIn(t, "olga@example.com", rimewatch.RoleOwner)
 	on := request{method: "PATCH", path: "/v1/workspace", cookie: owner, body: `{"auto_register":true}`}
+	earlier := rimewatch.TimeOf(time.Now().Add(-time.Hour)).String()
 	s.recite(t, []row{
-		{says: "default off", req: request{path: "/v1/workspace", cookie: owner}, status: 200, want: map[string]any{"data.workspace.auto_register": false, "data.workspace.name": "Alpha"}},
-		{says: "off: unknown_device", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":1}`}, status: 422, code: "unknown_device"},
+		{says: "default off", req: request{path: "/v1/workspace", cookie: owner}, status: 200, want: map[string]any{"data.workspace.on_unknown": "hold", "data.workspace.auto_register": false, "data.workspace.name": "Alpha"}},
+		{says: "hold: 202, held", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":7,"recorded_at":"` + earlier + `"}`}, status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "NEW-1"}}},
+		{says: "it waits under the source api", req: request{path: "/v1/sources/api/held", token: n.full}, status: 200, want: map[string]any{"data.senders.#": 1, "data.senders.0.external_id": "NEW-1", "data.senders.0.payloads": 1}},
 		{says: "PATCH /v1/workspace turns it on", req: on, status: 200, want: map[string]any{"data.workspace.auto_register": true}},
 		{says: "on: the device is created, with an ingest token too", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":1}`}, status: 201, want: map[string]any{"data.reading.device_serial": "NEW-1"}},
+		{says: "what waited is stored with its own time", req: request{path: "/v1/devices/NEW-1/readings", token: n.full}, status: 200, want: map[string]any{"data.readings.#": 2, "data.readings.0.recorded_at": earlier, "data.readings.0.humidity": 7}},
 		{says: "it is like one registered with nothing but a serial", req: request{path: "/v1/devices/NEW-1", token: n.full}, status: 200, want: map[string]any{"data.device.name": "NEW-1", "data.device.equipment_type": "other", "data.device.status": "online"}},
 		{says: "a bad reading creates nothing", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-2","humidity":101}`}, status: 422, code: "validation_failed"},
 		{says: "no such device", req: request{path: "/v1/devices/NEW-2", token: n.full}, status: 404, code: "device_not_found"},
 		{says: "a batch creates devices too, once each", req: request{method: "POST", path: "/v1/readings/batch", token: n.feed, body: `{"readings":[{"device_serial":"B-1","humidity":1},{"device_serial":"b-1","humidity":2},{"device_serial":"B-2","humidity":3},{"device_serial":"B/3","humidity":3}]}`}, status: 200,
 			want: map[string]any{"data.accepted": 3, "data.rejected": 1}},
 		{says: "three devices in all", req: request{path: "/v1/devices", token: n.full}, status: 200, want: map[string]any{"data.pagination.total": 3}},
+		{says: "auto_register false means refuse", req: request{method: "PATCH", path: "/v1/workspace", cookie: owner, body: `{"auto_register":false}`}, status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse", "data.workspace.auto_register": false}},
+		{says: "refuse: 422 unknown_device", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-3","humidity":1}`}, status: 422, code: "unknown_device", fields: []string{"device_serial"}},
 	})
 }
 

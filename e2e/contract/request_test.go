@@ -151,7 +151,7 @@ func checkEnvelope(t *testing.T, q request, a answer) {
 }
 
 // checkNames holds keys to snake_case and times to their one form. Keys of
-// labels and of fields are the users' own.
+// labels, fields and values are the users' own.
 func checkNames(bad func(string, ...any), path string, v any) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -162,7 +162,7 @@ func checkNames(bad func(string, ...any), path string, v any) {
 			if s, ok := inner.(string); ok && (strings.HasSuffix(k, "_at") || k == "at" || k == "server_time") && !timeForm.MatchString(s) {
 				bad("time %s.%s is %q", path, k, s)
 			}
-			if k != "labels" && k != "fields" {
+			if k != "labels" && k != "fields" && k != "values" {
 				checkNames(bad, path+"."+k, inner)
 			}
 		}

@@ -17,11 +17,11 @@ const maxRetentionDays = 36500
 
 // WorkspacePatch changes a workspace's settings; nil leaves a value as it is.
 type WorkspacePatch struct {
-	Name         *string
-	AutoRegister *bool
-	TimeZone     *string // IANA name
-	RawDays      *int    // 1–36500
-	RollupDays   *int    // RawDays–36500
+	Name       *string
+	OnUnknown  *rimewatch.OnUnknown
+	TimeZone   *string // IANA name
+	RawDays    *int    // 1–36500
+	RollupDays *int    // RawDays–36500
 	// Limits change the overrides of a type of equipment in place.
 	Limits           map[string]func(*rimewatch.LimitOverrides)
 	ConfirmLoosening bool // safety limits may be loosened
@@ -60,8 +60,8 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 		if patch.Name != nil {
 			w.Name = normalText(*patch.Name)
 		}
-		if patch.AutoRegister != nil {
-			w.AutoRegister = *patch.AutoRegister
+		if patch.OnUnknown != nil {
+			w.OnUnknown = *patch.OnUnknown
 		}
 		if patch.TimeZone != nil {
 			w.TimeZone = *patch.TimeZone

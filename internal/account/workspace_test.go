@@ -115,11 +115,11 @@ func TestUpdateWorkspace(t *testing.T) {
 	_, err := f.FindWorkspace(f.ctx, "Other", true, t0)
 	f.ok(err)
 	got, err := f.UpdateWorkspace(f.ctx, f.op, WorkspacePatch{
-		Name: ptr(" Café "), AutoRegister: ptr(true), TimeZone: ptr("America/Argentina/Buenos_Aires"), RawDays: ptr(30), RollupDays: ptr(maxRetentionDays),
+		Name: ptr(" Café "), OnUnknown: ptr(rimewatch.RegisterUnknown), TimeZone: ptr("America/Argentina/Buenos_Aires"), RawDays: ptr(30), RollupDays: ptr(maxRetentionDays),
 	}, t0+1)
 	f.ok(err)
 	want := rimewatch.Workspace{
-		ID: f.ws.ID, Name: "Café", AutoRegister: true, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
+		ID: f.ws.ID, Name: "Café", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
 		CreatedAt: t0, UpdatedAt: t0 + 1,
 	}
 	same(t, got, want)

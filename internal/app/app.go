@@ -187,7 +187,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.setMQTT()
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
-		Accounts: a.Accounts, Writer: a.Ingest, Health: a.Ingest, Predictor: a.Ingest,
+		Accounts: a.Accounts, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
 		Background: a.spawn, CursorKey: key, PolicyDir: policies,
 	})
@@ -198,7 +198,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	readings := submit.Config{Writer: a.Ingest, Fleet: a.Store, History: a.Store, Registrations: registrations}
+	readings := submit.Config{Writer: writer{a.Ingest, a.Sources}, Waiting: a.Sources, Fleet: a.Store, History: a.Store, Registrations: registrations}
 	if a.clock != nil {
 		readings.Clock = a.clock
 	}

@@ -87,7 +87,7 @@ var may = map[string][]string{
 	"internal/store/postgres/pgtest": nil,
 	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 
-	"internal/source":         {"internal/inlet", "internal/limit", "internal/store"},
+	"internal/source":         {"internal/inlet", "internal/limit", "internal/store", "internal/wire"},
 	"internal/mqtt":           {"internal/inlet", "internal/notify/outbound", "internal/source"},
 	"internal/httpapi/inlets": {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }

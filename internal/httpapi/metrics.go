@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 
@@ -54,7 +55,7 @@ func (m *meter) Hot(method, path string) HotMeter {
 	for _, status := range StatusOf {
 		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
 	}
-	for _, status := range []int{200, 201} {
+	for _, status := range []int{http.StatusOK, http.StatusCreated, http.StatusAccepted} {
 		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
 	}
 	return h

@@ -265,6 +265,15 @@ func (a *API) finishOperation(rt *Route) {
 		again.Description = http.StatusText(http.StatusOK)
 		rt.op.Responses["200"] = &again
 	}
+	if rt.Accepted != nil {
+		held := *ok
+		held.Description = http.StatusText(http.StatusAccepted)
+		held.Content = map[string]*huma.MediaType{TypeJSON: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"success", "data"}, Properties: map[string]*huma.Schema{
+			"success": {Type: huma.TypeBoolean, Description: "Always true here."},
+			"data":    a.doc.Components.Schemas.Schema(rt.Accepted, true, ""),
+		}}}}
+		rt.op.Responses["202"] = &held
+	}
 	if rt.Body.Optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
 	}

@@ -35,8 +35,12 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 // With rotate it gets a new key, and the old one is worth nothing.
 func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
 	src, err = s.cfg.Store.UpdateSource(ctx, workspaceID, id, func(x *rimewatch.Source) error {
+		was := x.OnUnknown
 		if err := change(x); err != nil {
 			return err
+		}
+		if x.Kind == rimewatch.SourceAPI && x.OnUnknown != was {
+			return rimewatch.Invalid("on_unknown", "of the API is a setting of the workspace")
 		}
 		if _, err := s.mapper(x.Template, x.Document); err != nil {
 			return err
@@ -63,7 +67,11 @@ func (s *Service) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.S
 	if _, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now()); err != nil {
 		return nil, err
 	}
-	return s.cfg.Store.Sources(ctx, workspaceID)
+	list, err := s.cfg.Store.Sources(ctx, workspaceID)
+	for i := 0; i < len(list) && err == nil; i++ {
+		list[i].OnUnknown, err = onUnknown(ctx, &list[i], s.cfg.Store.Workspace)
+	}
+	return list, err
 }
 
 // Preview reads a payload as the source would, or by another template, and stores
@@ -95,7 +103,7 @@ func (s *Service) Explain(ctx context.Context, workspaceID int64, h *rimewatch.H
 }
 
 func payloadOf(h *rimewatch.Held) *inlet.Payload {
-	p := &inlet.Payload{Body: h.Body, Topic: h.Topic, Received: h.ReceivedAt, Query: map[string]string{}}
+	p := &inlet.Payload{Body: h.Body, Topic: strings.TrimPrefix(h.Topic, rimewatch.HeldReadingTopic), Received: h.ReceivedAt, Query: map[string]string{}}
 	q, _ := url.ParseQuery(h.Query)
 	for k := range q {
 		p.Query[k] = q.Get(k)
@@ -110,16 +118,20 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 	if err != nil {
 		return Outcome{}, err
 	}
-	bindings := make([]rimewatch.Binding, len(list))
+	bindings := make([]rimewatch.Binding, 0, len(list))
 	for i := range list {
 		x := &list[i]
 		x.Serial = cmp.Or(x.Serial, SerialOf(x.ExternalID))
-		bindings[i] = rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
-		if err := bindings[i].Check(); err != nil {
+		b := rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
+		if err := b.Check(); err != nil {
 			return Outcome{}, err
 		}
-		if _, err := compileBinding(&bindings[i]); err != nil {
+		if _, err := compileBinding(&b); err != nil {
 			return Outcome{}, err
+		}
+		// A serial of the API is its device's own name: there is nothing to bind.
+		if l.source.Kind != rimewatch.SourceAPI || b.Serial != b.ExternalID || b.Fields != "" {
+			bindings = append(bindings, b)
 		}
 	}
 	for i := range list {
@@ -131,6 +143,9 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 			SiteID: cmp.Or(x.SiteID, l.source.SiteID), EquipmentType: cmp.Or(x.EquipmentType, l.source.EquipmentType, rimewatch.OtherEquipment)}
 		if _, err := s.cfg.Writer.CreateDevice(ctx, &d); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeSerialTaken {
 			return Outcome{}, err
+		}
+		if l.source.Kind != rimewatch.SourceAPI || x.Serial != x.ExternalID { // that is replayed below
+			s.Registered(ctx, workspaceID, x.Serial)
 		}
 	}
 	if err := s.cfg.Store.PutBindings(ctx, workspaceID, id, bindings); err != nil {
@@ -227,9 +242,16 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 		}
 		b.take(ctx, x, &o)
 	}
-	if h.Topic == linesTopic {
+	switch h.Topic {
+	case linesTopic:
 		err = replayLines(l, h, take)
-	} else {
+	case rimewatch.HeldReadingTopic:
+		x, problem := l.readHeld(h)
+		if problem != "" {
+			x = inlet.Item{ID: externalID, Problem: problem}
+		}
+		take(&x)
+	default:
 		r := s.decode(l, payloadOf(h))
 		if r.Problem != "" {
 			b.hold(externalID, "", r.Problem)
@@ -257,7 +279,11 @@ func replayLines(l *Live, h *rimewatch.Held, take func(*inlet.Item)) error {
 
 // Source returns a source of a workspace.
 func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
-	return s.cfg.Store.Source(ctx, workspaceID, id)
+	src, err := s.cfg.Store.Source(ctx, workspaceID, id)
+	if err == nil {
+		src.OnUnknown, err = onUnknown(ctx, &src, s.cfg.Store.Workspace)
+	}
+	return src, err
 }
 
 // Bindings lists the bindings of a source.

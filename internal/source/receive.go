@@ -37,7 +37,7 @@ func (o *Outcome) problem(format string, args ...any) {
 func (o *Outcome) err() error {
 	switch {
 	case o.full:
-		return errHeldFull()
+		return rimewatch.ErrHeldFull()
 	case o.Accepted+o.Duplicates+o.Held+o.Ignored+o.Retained > 0 || o.Rejected == 0:
 		return nil
 	}
@@ -45,12 +45,6 @@ func (o *Outcome) err() error {
 	for _, p := range o.Problems {
 		e = e.With("payload", "%s", p)
 	}
-	return e
-}
-
-func errHeldFull() error {
-	e := rimewatch.Errorf(rimewatch.CodeHeldFull, "Too much waits for devices to be accepted: accept or delete some of it.")
-	e.RetryAfter = 10 * minute
 	return e
 }
 
@@ -224,10 +218,12 @@ func (b *batch) who(ctx context.Context, id, label string, r *inlet.Reading) (*s
 			return who, ""
 		}
 	}
-	switch {
-	case src.OnUnknown == rimewatch.RefuseUnknown:
+	switch on, err := onUnknown(ctx, src, b.s.workspace); {
+	case err != nil:
+		return nil, "the workspace could not be read"
+	case on == rimewatch.RefuseUnknown:
 		return nil, refused
-	case src.OnUnknown == rimewatch.HoldUnknown || r.Empty():
+	case on == rimewatch.HoldUnknown || r.Empty():
 		return nil, "no device is bound to this sender"
 	}
 	who, err := b.s.register(ctx, src, id, label)

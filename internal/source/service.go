@@ -56,6 +56,7 @@ type Service struct {
 	byID   map[int64]*Live
 	ofAPI  map[int64]*Live // by workspace
 	spaces map[int64]*space
+	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
 	holding holder
 }
@@ -75,7 +76,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Registrations == nil {
 		cfg.Registrations = limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	}
-	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space)}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space), heldAt: make(map[heldKey]rimewatch.Time)}
 	s.holding.store = cfg.Store
 	return s, nil
 }

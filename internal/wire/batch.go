@@ -12,6 +12,7 @@ const MaxBatch = 10_000
 // Batch reads the readings of a batch one after the other. It may be used again.
 type Batch struct {
 	Sent SentReading // the item that was read last
+	Raw  []byte      // its JSON text
 	N    int         // items seen
 
 	scan Scanner
@@ -36,6 +37,7 @@ func (b *Batch) ReadLines(body []byte, each func(e *rimewatch.Error)) *rimewatch
 		if e := b.count(); e != nil {
 			return e
 		}
+		b.Raw = line
 		each(DecodeReading(line, &b.Sent))
 	}
 	return b.end()
@@ -74,7 +76,7 @@ func (b *Batch) begin(each func(e *rimewatch.Error)) {
 }
 
 func (b *Batch) end() *rimewatch.Error {
-	b.each = nil
+	b.each, b.Raw = nil, nil
 	if b.N == 0 {
 		return rimewatch.Invalid("readings", "must hold at least one reading")
 	}
@@ -151,6 +153,7 @@ func (b *Batch) array(data []byte, i int) (end int, e *rimewatch.Error) {
 			return 0, e
 		}
 		if end, ok := fastReading(data, i, &b.Sent); ok {
+			b.Raw = data[i:end]
 			b.each(nil)
 			i = end
 		} else if i, e = b.item(data, i); e != nil {
@@ -182,6 +185,7 @@ func (b *Batch) item(data []byte, i int) (end int, e *rimewatch.Error) {
 	if !ok {
 		return 0, InvalidJSON("%v", &s.err)
 	}
+	b.Raw = data[i:s.pos]
 	b.each(bad)
 	return s.pos, nil
 }

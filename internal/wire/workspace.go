@@ -10,7 +10,8 @@ import (
 type Workspace struct {
 	ID           int64          `json:"id"`
 	Name         string         `json:"name"`
-	AutoRegister bool           `json:"auto_register" doc:"A reading of an unknown serial creates the device."`
+	OnUnknown    string         `json:"on_unknown" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known: it waits until somebody accepts the device, the device is created, or it is refused."`
+	AutoRegister bool           `json:"auto_register" doc:"on_unknown is register."`
 	TimeZone     string         `json:"timezone"`
 	RawDays      int            `json:"raw_days" doc:"Days for which readings are kept."`
 	RollupDays   int            `json:"rollup_days" doc:"Days for which hourly aggregates are kept."`
@@ -23,7 +24,7 @@ type Workspace struct {
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
+	return Workspace{w.ID, w.Name, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
 }
 
 // typeLimits are overrides by type of equipment, never null.

@@ -16,7 +16,7 @@ import (
 
 // HeldInput names a page of the senders of a source that wait.
 type HeldInput struct {
-	httpapi.IDInput
+	SourceInput
 	Page    int64 `query:"page" minimum:"1" default:"1"`
 	PerPage int64 `query:"per_page" minimum:"1" default:"15" doc:"More than 100 is taken as 100."`
 }
@@ -42,7 +42,7 @@ type HeldSenderJSON struct {
 }
 
 func (a *api) held(ctx context.Context, in *HeldInput) (HeldList, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return HeldList{}, err
 	}
@@ -96,7 +96,7 @@ type Rule struct {
 
 // BindInput carries bindings.
 type BindInput struct {
-	httpapi.IDInput
+	SourceInput
 	Body BindBody
 }
 
@@ -106,7 +106,7 @@ type OutcomeData struct {
 }
 
 func (a *api) bind(ctx context.Context, in *BindInput) (OutcomeData, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return OutcomeData{}, err
 	}
@@ -138,8 +138,8 @@ type BindingJSON struct {
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 }
 
-func (a *api) bindings(ctx context.Context, in *httpapi.IDInput) (BindingList, error) {
-	id, err := in.Number()
+func (a *api) bindings(ctx context.Context, in *SourceInput) (BindingList, error) {
+	id, err := a.sourceID(ctx, in)
 	if err != nil {
 		return BindingList{}, err
 	}
@@ -162,13 +162,13 @@ func (a *api) bindings(ctx context.Context, in *httpapi.IDInput) (BindingList, e
 
 // UnbindInput names a binding.
 type UnbindInput struct {
-	httpapi.IDInput
+	SourceInput
 	ExternalID   string `query:"external_id" maxLength:"128"`
 	DeviceSerial string `query:"device_serial" maxLength:"64"`
 }
 
 func (a *api) unbind(ctx context.Context, in *UnbindInput) (wire.EmptyObject, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return wire.EmptyObject{}, err
 	}
@@ -177,12 +177,12 @@ func (a *api) unbind(ctx context.Context, in *UnbindInput) (wire.EmptyObject, er
 
 // SenderInput names a sender of a source.
 type SenderInput struct {
-	httpapi.IDInput
+	SourceInput
 	ExternalID string `query:"external_id" maxLength:"128" doc:"Empty: payloads whose sender could not be found out."`
 }
 
 func (a *api) replay(ctx context.Context, in *SenderInput) (OutcomeData, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return OutcomeData{}, err
 	}
@@ -196,7 +196,7 @@ type Dropped struct {
 }
 
 func (a *api) drop(ctx context.Context, in *SenderInput) (Dropped, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return Dropped{}, err
 	}

@@ -37,6 +37,23 @@ func Routes(sources *source.Service, cfg Config) func(*httpapi.API) []httpapi.Ro
 	}
 }
 
+// SourceInput names a source in a path.
+type SourceInput struct {
+	ID string `path:"id" doc:"Integer id, or api for the source that stands for the API itself."`
+}
+
+// sourceID returns the number of the source that a path names.
+func (a *api) sourceID(ctx context.Context, in *SourceInput) (int64, error) {
+	if in.ID != "api" {
+		return (&httpapi.IDInput{ID: in.ID}).Number()
+	}
+	l, err := a.sources.OfAPI(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return 0, err
+	}
+	return l.ID(), nil
+}
+
 // SourceJSON is a source in answers.
 type SourceJSON struct {
 	ID                   int64          `json:"id"`
@@ -272,12 +289,12 @@ type SourceUpdate struct {
 
 // SourceUpdateInput carries it.
 type SourceUpdateInput struct {
-	httpapi.IDInput
+	SourceInput
 	Body SourceUpdate
 }
 
 func (a *api) update(ctx context.Context, in *SourceUpdateInput) (SourceWithKey, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return SourceWithKey{}, err
 	}
@@ -319,8 +336,8 @@ type SourceData struct {
 	Source SourceJSON `json:"source"`
 }
 
-func (a *api) get(ctx context.Context, in *httpapi.IDInput) (SourceData, error) {
-	id, err := in.Number()
+func (a *api) get(ctx context.Context, in *SourceInput) (SourceData, error) {
+	id, err := a.sourceID(ctx, in)
 	if err != nil {
 		return SourceData{}, err
 	}
@@ -328,8 +345,8 @@ func (a *api) get(ctx context.Context, in *httpapi.IDInput) (SourceData, error) 
 	return SourceData{a.sourceJSON(&s)}, err
 }
 
-func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (SourceData, error) {
-	id, err := in.Number()
+func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
+	id, err := a.sourceID(ctx, in)
 	if err != nil {
 		return SourceData{}, err
 	}
@@ -352,12 +369,12 @@ type PreviewBody struct {
 
 // PreviewInput carries it.
 type PreviewInput struct {
-	httpapi.IDInput
+	SourceInput
 	Body PreviewBody
 }
 
 func (a *api) preview(ctx context.Context, in *PreviewInput) (inlet.ResultJSON, error) {
-	id, err := in.Number()
+	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return inlet.ResultJSON{}, err
 	}

@@ -24,7 +24,10 @@ type Batch struct {
 	index    []int32 // place in the batch of each input
 	rejected []rejection
 	ignored  []string
-	pending  []pendingItem // readings of devices that auto-register will create
+	pending  []pendingItem     // readings of devices that will be registered
+	held     []*rimewatch.Held // readings that have to wait for their devices
+	heldAt   []int32           // place in the batch of each
+	waiting  int               // of those, how many are kept
 	reader   wire.Batch
 
 	lastSerial []byte // neighbours are mostly of one device
@@ -42,11 +45,13 @@ type pendingItem struct {
 	input  store.Input
 	index  int32
 	serial string
+	raw    []byte
 }
 
 // batchContext is what the items of a batch have in common.
 type batchContext struct {
 	*Readings
+	ctx         context.Context //nolint:containedctx // of one call
 	workspaceID int64
 	principal   *account.Principal
 	now         rimewatch.Time
@@ -61,7 +66,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 		return httpapi.AsError(err)
 	}
 	b.reset()
-	bc := batchContext{g, p.WorkspaceID, p, now, settings}
+	bc := batchContext{g, ctx, p.WorkspaceID, p, now, settings}
 	read := b.reader.ReadDocument
 	if ndjson {
 		read = b.reader.ReadLines
@@ -70,7 +75,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 		return e
 	}
 	if len(b.pending) > 0 {
-		if e := g.registerPending(ctx, &bc, b); e != nil {
+		if e := g.registerPending(&bc, b); e != nil {
 			return e
 		}
 	}
@@ -79,6 +84,9 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 			return httpapi.AsError(err)
 		}
 	}
+	if err := b.keep(&bc); err != nil {
+		return httpapi.AsError(err)
+	}
 	b.answer()
 	return nil
 }
@@ -86,9 +94,10 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 func (b *Batch) reset() {
 	clear(b.rejected)
 	clear(b.pending)
+	clear(b.held)
 	*b = Batch{
 		Out: b.Out[:0], inputs: b.inputs[:0], index: b.index[:0],
-		rejected: b.rejected[:0], pending: b.pending[:0], reader: b.reader,
+		rejected: b.rejected[:0], pending: b.pending[:0], held: b.held[:0], heldAt: b.heldAt[:0], reader: b.reader,
 	}
 }
 
@@ -115,12 +124,14 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
 	if !bytes.Equal(sent.Serial, b.lastSerial) {
 		who, outside := bc.identify(bc.principal, sent.Serial)
-		switch {
-		case who == nil && (outside || !bc.settings.AutoRegister):
-			return errUnknownDevice()
-		case who == nil:
-			b.pending = append(b.pending, pendingItem{in, place, string(sent.Serial)})
-			return nil
+		if who == nil {
+			if outside {
+				return errUnknownDevice()
+			}
+			var e *rimewatch.Error
+			if who, e = b.stranger(bc, &in, place, b.reader.Raw); who == nil {
+				return e
+			}
 		}
 		b.lastSerial, b.lastID = sent.Serial, who.ID
 		bc.heard(who, sent.At, bc.now)
@@ -133,7 +144,7 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 
 // registerPending creates the devices of unknown serials and takes their
 // readings into the batch, in the order in which they came.
-func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Batch) *rimewatch.Error {
+func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error {
 	type result struct {
 		who *store.Identity
 		err error
@@ -152,7 +163,7 @@ func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Bat
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.who, r.err = g.autoRegister(ctx, bc.principal, bc.now, serial)
+			r.who, r.err = g.autoRegister(bc.ctx, bc.principal, bc.now, serial)
 		})
 	}
 	wg.Wait()
@@ -164,8 +175,7 @@ func (g *Readings) registerPending(ctx context.Context, bc *batchContext, b *Bat
 			if e.Code != rimewatch.CodeRateLimited {
 				return e
 			}
-			// The readings of known devices do not wait for those of strangers.
-			b.rejected = append(b.rejected, rejection{item.index, e.Code, e.Fields})
+			b.wait(bc, item.index, item.serial, item.raw)
 			continue
 		}
 		item.input.DeviceID = r.who.ID
@@ -196,6 +206,8 @@ func (b *Batch) answer() {
 	out = wire.AppendInt(out, int64(accepted))
 	out = append(out, `,"duplicates":`...)
 	out = wire.AppendInt(out, int64(duplicates))
+	out = append(out, `,"held":`...)
+	out = wire.AppendInt(out, int64(b.waiting))
 	out = append(out, `,"rejected":`...)
 	out = wire.AppendInt(out, int64(len(b.rejected)))
 	out = appendIgnored(out, b.ignored)

@@ -3,6 +3,7 @@ package submit
 import (
 	"errors"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,6 +31,13 @@ type StoredReading struct {
 	Duplicate bool               `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
 }
 
+// HeldReading is the data of the answer to a reading that waits.
+type HeldReading struct {
+	Held         bool     `json:"held" doc:"Always true here: the reading is kept until somebody accepts the device, and stored with its own time then."`
+	DeviceSerial string   `json:"device_serial"`
+	Ignored      []string `json:"ignored_fields,omitempty" doc:"Fields that are not known here, the first 32. Absent when there are none."`
+}
+
 // ReadingBatch is the body of a batch.
 type ReadingBatch struct {
 	Readings []ReadingBody `json:"readings" minItems:"1" maxItems:"10000"`
@@ -44,6 +52,7 @@ type ReadingBatchInput struct {
 type BatchResult struct {
 	Accepted   int             `json:"accepted"`
 	Duplicates int             `json:"duplicates"`
+	Held       int             `json:"held" doc:"Readings that wait until somebody accepts their devices."`
 	Rejected   int             `json:"rejected"`
 	Ignored    []string        `json:"ignored_fields,omitempty" doc:"Fields of items that are not known here and were left out, the first 32. Absent when there are none."`
 	Results    []BatchRejected `json:"results" doc:"Only the rejected items."`
@@ -89,8 +98,9 @@ func (g *Readings) routes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: singlePath, Sited: true, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
 			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
+				"What becomes of a reading whose serial is not known is a setting of the workspace, `on_unknown`. By default it waits, and 202 is the answer: it is kept for up to seven days under the source `api` and stored with its own time when somebody accepts the device.\n\n" +
 				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
-			Status: http.StatusCreated, OrOK: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice}, Bind: httpapi.Raw[ReadingInput, StoredReading](describedOnly), Direct: g.serveSingle,
+			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[ReadingInput, StoredReading](describedOnly), Direct: g.serveSingle,
 		},
 		{
 			Method: http.MethodPost, Path: batchPath, Sited: true, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,

@@ -38,6 +38,7 @@ type History interface {
 // Config of Readings. Everything but Clock is needed.
 type Config struct {
 	Writer  Writer
+	Waiting Waiting
 	Fleet   Fleet
 	History History
 	Clock   Clock // nil = the time is right
@@ -82,7 +83,8 @@ type Scratch struct {
 }
 
 // Single stores the reading in body and leaves the answer in s.Out: 201 for a
-// new reading, 200 for one that was there already. After an error s must not be
+// new reading, 200 for one that was there already, 202 for one that waits until
+// somebody accepts its device. After an error s must not be
 // used again: the write path may still hold it.
 func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	s.Left = -1
@@ -100,11 +102,15 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 		return 0, e
 	}
 	if who == nil {
-		if !settings.AutoRegister || outside {
+		if outside {
 			return 0, errUnknownDevice()
 		}
-		if who, failed = g.autoRegister(ctx, p, now, string(s.sent.Serial)); failed != nil {
+		who, failed = g.unknown(ctx, p, now, &settings, string(s.sent.Serial))
+		if failed != nil {
 			return 0, httpapi.AsError(failed)
+		}
+		if who == nil {
+			return g.hold(ctx, p, now, body, s)
 		}
 	}
 	left, wait := g.api.DeviceLimit.Take(who.ID, now)

@@ -43,10 +43,10 @@ func TestWorkspaceLimits(t *testing.T) {
 		{name: "everywhere", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.limits.temp_max": 4, "data.device.limits.source": "equipment_type"}},
 	})
 	entries, _, err := r.store.AuditEntries(t.Context(), r.workspace.ID, "workspace.updated", "", store.Page{Limit: 10})
-	if err != nil || len(entries) == 0 {
+	if err != nil || len(entries) < 2 { // the oldest is the rig's own
 		t.Fatal(entries, err)
 	}
-	if first := entries[len(entries)-1]; !strings.Contains(first.Detail, `"to":{"meat_cooler":{"temp_max":3,"delay_s":600}}`) {
+	if first := entries[len(entries)-2]; !strings.Contains(first.Detail, `"to":{"meat_cooler":{"temp_max":3,"delay_s":600}}`) {
 		t.Errorf("the trail says %s", first.Detail)
 	}
 }

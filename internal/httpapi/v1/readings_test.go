@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -200,10 +199,7 @@ func TestBatch(t *testing.T) {
 
 func TestAutoRegister(t *testing.T) {
 	r := newRig(t)
-	on := true
-	if _, err := r.accounts.UpdateWorkspace(t.Context(), account.Operator(r.workspace.ID), account.WorkspacePatch{AutoRegister: &on}, r.now()); err != nil {
-		t.Fatal(err)
-	}
+	r.unknown(r.workspace.ID, rimewatch.RegisterUnknown)
 	r.advance(time.Second)
 	serials := make([]string, 150)
 	for i := range serials {
@@ -224,13 +220,10 @@ func TestAutoRegister(t *testing.T) {
 }
 
 // TestRegistrationsAreLimited: unknown serials create so many devices an hour and
-// no more; readings of devices that are known go on beside them.
+// no more: readings of further ones wait.
 func TestRegistrationsAreLimited(t *testing.T) {
 	r := newRig(t, func(c *whole) { c.readings.Registrations = limit.ByKey(limit.PerHour(10)) })
-	on := true
-	if _, err := r.accounts.UpdateWorkspace(t.Context(), account.Operator(r.workspace.ID), account.WorkspacePatch{AutoRegister: &on}, r.now()); err != nil {
-		t.Fatal(err)
-	}
+	r.unknown(r.workspace.ID, rimewatch.RegisterUnknown)
 	r.device("Known", "other")
 	r.advance(time.Second)
 	items := []string{reading("Known", 0)}
@@ -239,10 +232,10 @@ func TestRegistrationsAreLimited(t *testing.T) {
 	}
 	items = append(items, reading("Known", 1))
 	a := r.do(post("/v1/readings/batch", r.feed, batchOf(items...)))
-	if a.status != 200 || a.get("data.accepted") != 22.0 || a.get("data.rejected") != 4.0 || a.get("data.results.0.code") != "rate_limited" || a.get("data.results.0.status") != 429.0 {
+	if a.status != 200 || a.get("data.accepted") != 22.0 || a.get("data.held") != 4.0 || a.get("data.rejected") != 0.0 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1}`)); a.status != 429 || a.header.Get("Retry-After") == "" {
+	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1}`)); a.status != 202 || a.get("data.held") != true {
 		t.Errorf("one more: %d %s", a.status, a.body)
 	}
 	if a := r.do(post("/v1/readings", r.feed, `{"device_serial":"Known","humidity":1}`)); a.status != 201 {
@@ -281,5 +274,33 @@ func TestDeviceLimit(t *testing.T) {
 		{name: "other devices do not suffer", req: post("/v1/readings", r.feed, `{"device_serial":"B","humidity":1}`), status: 201, anyEvents: true},
 		{name: "after a while", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1}`), before: func(r *rig) { r.advance(500 * time.Millisecond) }, status: 201, anyEvents: true},
 		{name: "and no more", req: post("/v1/readings", r.feed, `{"device_serial":"A","humidity":1}`), status: 429, code: rimewatch.CodeRateLimited},
+	})
+}
+
+// TestUnknownSerial: by the workspace's setting a reading of an unknown serial
+// waits, creates the device or is refused, alone and in batches.
+func TestUnknownSerial(t *testing.T) {
+	r := newRig(t)
+	set := func(body string) request { return r.browser(patch("/v1/workspace", "", body)) }
+	send := func(serial string) request {
+		return post("/v1/readings", r.feed, `{"device_serial":"`+serial+`","humidity":1,"door":2}`)
+	}
+	batch := func(serial string) request {
+		return post("/v1/readings/batch", r.feed, batchOf(reading(serial, 1), reading(serial, 2)))
+	}
+	next := func(r *rig) { r.advance(time.Second) }
+	r.run(t, []scenario{
+		{name: "hold", req: set(`{"on_unknown":"hold"}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold", "data.workspace.auto_register": false}},
+		{name: "waits", before: next, req: send("New-1"), status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "New-1", "ignored_fields": []any{"door"}}}},
+		{name: "two wait", req: batch("New-1"), status: 200, want: map[string]any{"data.held": 2, "data.accepted": 0, "data.rejected": 0}},
+		{name: "a bad one does not", req: post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":101}`), status: 422, code: rimewatch.CodeValidationFailed},
+		{name: "nor one of the future", req: post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`), status: 422, code: rimewatch.CodeValidationFailed},
+		{name: "register", req: set(`{"auto_register":true}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "register", "data.workspace.auto_register": true}},
+		{name: "is created", before: next, req: send("New-2"), status: 201, anyEvents: true},
+		{name: "refuse", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse"}},
+		{name: "is refused", before: next, req: send("New-3"), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
+		{name: "both are refused", req: batch("New-3"), status: 200, want: map[string]any{"data.held": 0, "data.rejected": 2, "data.results.0.code": "unknown_device"}},
+		{name: "both settings: on_unknown", req: set(`{"on_unknown":"hold","auto_register":true}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},
+		{name: "no such setting", req: set(`{"on_unknown":"keep"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"on_unknown"}},
 	})
 }

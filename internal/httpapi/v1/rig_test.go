@@ -24,6 +24,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
@@ -117,13 +118,17 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	t.Cleanup(r.ingest.Stop)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
+	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg := whole{
 		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
 		},
-		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
+		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
 		people:   r.service,
 	}
 	for _, f := range change {
@@ -158,6 +163,7 @@ func (r *rig) people(ctx context.Context) {
 	in, err := r.accounts.Setup(ctx, account.SetupRequest{Code: code, Workspace: "Alpha", Email: "olga@example.com", Name: "Olga", Password: ownerPassword}, r.now())
 	must(err)
 	r.owner = in.Secret
+	r.unknown(in.Principal.WorkspaceID, rimewatch.RefuseUnknown)
 	r.workspace, err = r.store.Workspace(ctx, in.Principal.WorkspaceID)
 	must(err)
 	r.full = r.token(r.workspace.ID, rimewatch.ScopesFull)
@@ -165,6 +171,7 @@ func (r *rig) people(ctx context.Context) {
 	r.read = r.token(r.workspace.ID, rimewatch.ScopesRead)
 	r.other, err = r.accounts.FindWorkspace(ctx, "Beta", true, r.now())
 	must(err)
+	r.unknown(r.other.ID, rimewatch.RefuseUnknown)
 	r.otherFull = r.token(r.other.ID, rimewatch.ScopesFull)
 }
 
@@ -175,6 +182,14 @@ func (r *rig) token(workspaceID int64, s rimewatch.Scopes) string {
 		r.t.Fatal(err)
 	}
 	return plain
+}
+
+// unknown sets what becomes of readings of unknown serials.
+func (r *rig) unknown(workspaceID int64, on rimewatch.OnUnknown) {
+	r.t.Helper()
+	if _, err := r.accounts.UpdateWorkspace(r.t.Context(), account.Operator(workspaceID), account.WorkspacePatch{OnUnknown: &on}, r.now()); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // device registers a device in the first workspace.

@@ -146,6 +146,9 @@ func (r *resident) send(ctx context.Context, c *client.Client, batch []client.Re
 	if err == nil && result.Rejected > 0 {
 		err = &result.Results[0]
 	}
+	if err == nil && result.Held > 0 {
+		err = errDeleted(r.serial)
+	}
 	if err != nil {
 		return fmt.Errorf("send readings of %s: %w", r.serial, err)
 	}
@@ -212,8 +215,16 @@ func (r *resident) report(ctx context.Context, c *client.Client) error {
 	if len(due) != 1 {
 		return r.send(ctx, c, due)
 	}
-	_, _, err := c.PostReading(ctx, due[0])
+	stored, _, err := c.PostReading(ctx, due[0])
+	if err == nil && stored.Held {
+		return errDeleted(r.serial)
+	}
 	return err
+}
+
+// errDeleted says that somebody has deleted a device of the demo.
+func errDeleted(serial string) error {
+	return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "The device %s does not exist.", serial)
 }
 
 func (r *resident) heartbeat(ctx context.Context, c *client.Client) error {

@@ -161,11 +161,11 @@ func (c *control) workspaces() {
 	limits := map[string]rimewatch.LimitOverrides{"walkin_cooler": {TempMax: &warm, DelayS: &wait}}
 	changed, err := c.s.UpdateWorkspace(c.ctx, a.ID, func(w *rimewatch.Workspace) error {
 		c.same(*w, a)
-		*w = rimewatch.Workspace{ID: 99, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1, Limits: limits}
+		*w = rimewatch.Workspace{ID: 99, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1, Limits: limits}
 		return nil
 	})
 	c.ok(err)
-	want := rimewatch.Workspace{ID: a.ID, Name: "A", AutoRegister: true, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1, Limits: limits}
+	want := rimewatch.Workspace{ID: a.ID, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1, Limits: limits}
 	c.same(changed, want)
 	list, err = c.s.Workspaces(c.ctx)
 	c.ok(err)

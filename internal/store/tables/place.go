@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -16,7 +17,7 @@ func errNameTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace name is already in use.").With("name", "is taken")
 }
 
-const workspaceColumns = "id, name, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor, delete_at"
+const workspaceColumns = "id, name, on_unknown, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor, delete_at"
 
 func scanWorkspace(row Row) rimewatch.Workspace {
 	var limits map[string]rimewatch.LimitOverrides
@@ -25,7 +26,7 @@ func scanWorkspace(row Row) rimewatch.Workspace {
 	}
 	return rimewatch.Workspace{
 		Limits: limits,
-		ID:     row.ColumnInt64(0), Name: row.ColumnText(1), AutoRegister: row.ColumnBool(2), TimeZone: row.ColumnText(3),
+		ID:     row.ColumnInt64(0), Name: row.ColumnText(1), OnUnknown: rimewatch.OnUnknown(row.ColumnText(2)), TimeZone: row.ColumnText(3),
 		RawDays: row.ColumnInt(4), RollupDays: row.ColumnInt(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
 		RequireSecondFactor: row.ColumnBool(9), DeleteAt: columnTime(row, 10),
 	}
@@ -60,14 +61,15 @@ type jsonText string
 func (t jsonText) MarshalJSON() ([]byte, error) { return []byte(t), nil }
 
 func workspaceFields(w *rimewatch.Workspace) store.Fields {
-	return store.Fields{"name": w.Name, "auto_register": w.AutoRegister, "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w)),
+	return store.Fields{"name": w.Name, "on_unknown": string(w.OnUnknown), "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w)),
 		"require_second_factor": w.RequireSecondFactor}
 }
 
 func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) (err error) {
+	w.OnUnknown = cmp.Or(w.OnUnknown, rimewatch.HoldUnknown)
 	w.ID, err = insert(conn, errNameTaken(),
-		"INSERT INTO workspace (name, name_key, auto_register, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w), w.RequireSecondFactor)
+		"INSERT INTO workspace (name, name_key, on_unknown, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		w.Name, rimewatch.TextKey(w.Name), string(w.OnUnknown), w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w), w.RequireSecondFactor)
 	if err != nil {
 		return err
 	}
@@ -98,8 +100,8 @@ func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 			return err
 		}
 		_, err = exec(conn,
-			"UPDATE workspace SET name = ?, name_key = ?, auto_register = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ?, delete_at = ? WHERE id = ?",
-			w.Name, rimewatch.TextKey(w.Name), w.AutoRegister, w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, int64(w.DeleteAt), id)
+			"UPDATE workspace SET name = ?, name_key = ?, on_unknown = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ?, delete_at = ? WHERE id = ?",
+			w.Name, rimewatch.TextKey(w.Name), string(w.OnUnknown), w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, int64(w.DeleteAt), id)
 		if err != nil {
 			return unique(err, errNameTaken())
 		}

@@ -18,7 +18,7 @@ CREATE TABLE workspace (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	name TEXT NOT NULL,
 	name_key TEXT NOT NULL UNIQUE,
-	auto_register INTEGER NOT NULL DEFAULT 0,
+	on_unknown TEXT NOT NULL, -- of readings by the API: hold, register, refuse
 	time_zone TEXT NOT NULL DEFAULT 'UTC',
 	raw_days INTEGER NOT NULL,
 	rollup_days INTEGER NOT NULL,

@@ -1,0 +1,111 @@
+package submit
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Waiting keeps the readings of devices that nobody has registered.
+type Waiting interface {
+	// Bound returns the device that a serial is bound to, nil when there is none.
+	Bound(ctx context.Context, workspaceID int64, serial string) (*store.Identity, error)
+	// HoldReadings keeps readings as they came and returns when they are on stable
+	// storage. Those for which there was no room have the ID 0.
+	HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
+}
+
+// unknown finds the device of a serial that is not registered: the one that it is
+// bound to, or one that is made for it. nil without an error means that the
+// reading has to wait.
+func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewatch.Time, w *rimewatch.Workspace, serial string) (*store.Identity, error) {
+	who, err := g.Waiting.Bound(ctx, p.WorkspaceID, serial)
+	switch {
+	case err != nil || who != nil:
+		return who, err
+	case w.OnUnknown == rimewatch.HoldUnknown:
+		return nil, nil //nolint:nilnil // as documented
+	case w.OnUnknown == rimewatch.RefuseUnknown:
+		return nil, errUnknownDevice()
+	}
+	who, err = g.autoRegister(ctx, p, now, serial)
+	if rimewatch.CodeOf(err) == rimewatch.CodeRateLimited {
+		return nil, nil //nolint:nilnil // too many were registered within the hour: this one waits
+	}
+	return who, err
+}
+
+// heldReading is the form in which a reading waits.
+func heldReading(serial string, now rimewatch.Time, body []byte) *rimewatch.Held {
+	return &rimewatch.Held{ExternalID: serial, ReceivedAt: now, Topic: rimewatch.HeldReadingTopic, Body: body, Reason: "no device has this serial"}
+}
+
+// hold keeps the reading that was read into s until somebody accepts its device.
+func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
+	held := heldReading(string(s.sent.Serial), now, body)
+	if failed := g.Waiting.HoldReadings(ctx, p.WorkspaceID, []*rimewatch.Held{held}); failed != nil {
+		return 0, httpapi.AsError(failed)
+	}
+	if held.ID == 0 {
+		return 0, rimewatch.ErrHeldFull()
+	}
+	s.Out = append(s.Out[:0], `{"success":true,"data":{"held":true,"device_serial":`...)
+	s.Out = wire.AppendString(s.Out, held.ExternalID)
+	s.Out = append(appendIgnored(s.Out, s.sent.Ignored), "}}\n"...)
+	return http.StatusAccepted, nil
+}
+
+// stranger decides about an item of a batch whose serial is not registered: it
+// gives the device, or notes what becomes of the reading.
+func (b *Batch) stranger(bc *batchContext, in *store.Input, place int32, raw []byte) (*store.Identity, *rimewatch.Error) {
+	serial := string(b.reader.Sent.Serial)
+	if bc.settings.OnUnknown == rimewatch.RegisterUnknown {
+		who, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
+		if err == nil && who == nil {
+			b.pending = append(b.pending, pendingItem{*in, place, serial, raw})
+		}
+		return who, asError(err)
+	}
+	who, err := bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
+	if err == nil && who == nil {
+		b.wait(bc, place, serial, raw)
+	}
+	return who, asError(err)
+}
+
+// wait notes an item that has to wait for its device.
+func (b *Batch) wait(bc *batchContext, place int32, serial string, raw []byte) {
+	b.held = append(b.held, heldReading(serial, bc.now, raw))
+	b.heldAt = append(b.heldAt, place)
+}
+
+func asError(err error) *rimewatch.Error {
+	if err == nil {
+		return nil
+	}
+	return httpapi.AsError(err)
+}
+
+// keep puts what has to wait on stable storage.
+func (b *Batch) keep(bc *batchContext) error {
+	if len(b.held) == 0 {
+		return nil
+	}
+	if err := bc.Waiting.HoldReadings(bc.ctx, bc.workspaceID, b.held); err != nil {
+		return err
+	}
+	for i, h := range b.held {
+		if h.ID == 0 {
+			e := rimewatch.ErrHeldFull()
+			b.rejected = append(b.rejected, rejection{b.heldAt[i], e.Code, e.Fields})
+		} else {
+			b.waiting++
+		}
+	}
+	return nil
+}

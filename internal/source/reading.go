@@ -1,0 +1,118 @@
+package source
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// Bound returns the device to which a serial of the API is bound, nil when there
+// is none.
+func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (*store.Identity, error) {
+	l, err := s.OfAPI(ctx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range l.bindings[serial] {
+		if who := s.cfg.Store.Identify(workspaceID, []byte(b.Serial)); who != nil {
+			return who, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // as documented
+}
+
+// HoldReadings keeps readings of the API whose devices nobody has registered, and
+// returns when they are on stable storage. Those for which there was no room have
+// the ID 0.
+func (s *Service) HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error {
+	l, err := s.OfAPI(ctx, workspaceID)
+	if err != nil {
+		return err
+	}
+	s.spread(workspaceID, list)
+	for _, h := range list {
+		h.SourceID = l.source.ID
+	}
+	if err := s.holding.hold(ctx, workspaceID, list); err != nil {
+		return err
+	}
+	full := false
+	for _, h := range list {
+		full = full || h.ID == 0
+		// The device may have been accepted since the reading was looked at. Whoever
+		// accepted it has not seen this one.
+		if s.cfg.Store.Identify(workspaceID, []byte(h.ExternalID)) != nil {
+			s.Registered(ctx, workspaceID, h.ExternalID)
+		}
+	}
+	s.Counts.add(rimewatch.SourceAPI, &Outcome{Held: len(list), full: full}, nil)
+	return nil
+}
+
+// spread makes the times at which readings of one serial came distinct: where
+// they have no time of their own, it tells them apart.
+func (s *Service) spread(workspaceID int64, list []*rimewatch.Held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range list {
+		key := heldKey{workspaceID, rimewatch.SerialKey(h.ExternalID)}
+		h.ReceivedAt = max(h.ReceivedAt, s.heldAt[key]+1)
+		if len(s.heldAt) >= rimewatch.MaxHeldSenders {
+			clear(s.heldAt)
+		}
+		s.heldAt[key] = h.ReceivedAt
+	}
+}
+
+// heldKey is a serial whose readings wait.
+type heldKey struct {
+	workspace int64
+	serial    string
+}
+
+// Registered hears that a device was created, and stores what the API has kept of
+// it. Where that fails it waits on.
+func (s *Service) Registered(ctx context.Context, workspaceID int64, serial string) {
+	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)
+	if err == nil && n == 0 {
+		return
+	}
+	l, err := s.OfAPI(ctx, workspaceID)
+	if err == nil {
+		_, err = s.Replay(ctx, workspaceID, l.source.ID, serial)
+	}
+	if err != nil {
+		s.cfg.Log.Warn("store what waited of a device", "workspace", workspaceID, "serial", serial, "err", err)
+	}
+}
+
+// readHeld reads a reading of the API that waits: as the API would have, had its
+// device been there. What it says of its time counts from when it came.
+func (l *Live) readHeld(h *rimewatch.Held) (x inlet.Item, problem string) {
+	var sent wire.SentReading
+	if e := wire.DecodeReading(h.Body, &sent); e != nil {
+		return x, e.Message
+	}
+	sent.Arrived(h.ReceivedAt)
+	x = inlet.Item{ID: string(sent.Serial), At: sent.At, Device: inlet.Device{BatteryPct: sent.BatteryPct, RSSI: sent.RSSI, Firmware: sent.Firmware}}
+	for _, b := range l.bindings[x.ID] {
+		x.Readings = append(x.Readings, inlet.Reading{Serial: b.Serial, Reading: sent.Reading})
+	}
+	if len(x.Readings) == 0 {
+		x.Readings = []inlet.Reading{{Reading: sent.Reading}}
+	}
+	return x, ""
+}
+
+// onUnknown says what becomes of readings of unknown senders: of the API as its
+// workspace says, which find returns.
+func onUnknown(ctx context.Context, src *rimewatch.Source, find func(ctx context.Context, id int64) (rimewatch.Workspace, error)) (rimewatch.OnUnknown, error) {
+	if src.Kind != rimewatch.SourceAPI {
+		return src.OnUnknown, nil
+	}
+	w, err := find(ctx, src.WorkspaceID)
+	return w.OnUnknown, err
+}
