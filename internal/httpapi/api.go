@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -170,7 +171,7 @@ const Prefix = "/api"
 // ServeHTTP answers one request. Direct routes take a short way past the router.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
-		if serve := a.direct[r.URL.Path]; serve != nil {
+		if serve := a.direct[strings.TrimSuffix(r.URL.Path, "/")]; serve != nil {
 			serve(w, r)
 			return
 		}

@@ -24,6 +24,7 @@ type Call struct {
 	route     *Route
 	Principal account.Principal // zero on public routes
 	Query     url.Values        // the parameters that the route knows, checked
+	warnings  []string          // about parameters that the route does not know
 	mediaType string            // of the body
 	body      []byte            // checked
 	release   func()            // lets go of the body; nil without one
@@ -225,7 +226,11 @@ func (c *Call) Stream(piece []byte) error {
 // BrokenStream ends an answer that failed on its way. When a part of it is out,
 // only breaking the connection tells the client that the rest is missing.
 func (a *API) BrokenStream(c *Call, err error) error {
-	rec, ok := c.W.(*Recorder)
+	out := c.W
+	if w, ok := out.(*warner); ok {
+		out = w.ResponseWriter
+	}
+	rec, ok := out.(*Recorder)
 	if !ok || rec.status == 0 {
 		return err
 	}

@@ -173,7 +173,7 @@ func (c *checker) object(s *huma.Schema, in *wire.Scanner, path string, f *wire.
 		switch {
 		case open && c.propertyName(s, key, join(path, name), f):
 			return c.value(extra, in, join(path, name), f)
-		case !open:
+		case !open && (s.AdditionalProperties != true || nearProperty(s, string(key)) != ""):
 			f.Add(join(path, name), "%s", unknownProperty(s, string(key)))
 		}
 		return in.Value()
@@ -212,12 +212,20 @@ func (c *checker) propertyName(s *huma.Schema, key []byte, path string, f *wire.
 }
 
 func unknownProperty(s *huma.Schema, key string) string {
-	for known := range s.Properties {
-		if strings.EqualFold(known, key) {
-			return fmt.Sprintf("is not a known field, did you mean %s?", known)
-		}
+	if known := nearProperty(s, key); known != "" {
+		return fmt.Sprintf("is not a known field, did you mean %s?", known)
 	}
 	return "is not a known field"
+}
+
+// nearProperty returns the property that a key is with other capitals; "" = none.
+func nearProperty(s *huma.Schema, key string) string {
+	for known := range s.Properties {
+		if strings.EqualFold(known, key) {
+			return known
+		}
+	}
+	return ""
 }
 
 func (c *checker) array(s *huma.Schema, in *wire.Scanner, path string, f *wire.FieldErrors) bool {
@@ -303,16 +311,16 @@ func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // Query checks the parameters of a request and gives the values that the route
 // knows. Unknown ones are ignored. An integer too large for the machine becomes
 // the largest: "a larger one is clamped" knows no end.
-func (c *checker) query(params []*huma.Param, raw string) (url.Values, *rimewatch.Error) {
+func (c *checker) query(params []*huma.Param, raw string) (known url.Values, warnings []string, e *rimewatch.Error) {
 	if raw == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	sent, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, rimewatch.Invalid("query", "is malformed")
+		return nil, nil, rimewatch.Invalid("query", "is malformed")
 	}
 	var f wire.FieldErrors
-	known := make(url.Values, len(params))
+	known = make(url.Values, len(params))
 	for _, p := range params {
 		if p.In != "query" {
 			continue
@@ -321,12 +329,16 @@ func (c *checker) query(params []*huma.Param, raw string) (url.Values, *rimewatc
 		if !ok {
 			continue
 		}
+		if values[0] == "" && p.Name != "page" && p.Name != "per_page" {
+			continue // an empty filter is an absent one
+		}
 		v := c.parameter(p, values[0], &f)
 		if v != "" {
 			known.Set(p.Name, v)
 		}
 	}
-	return known, f.Err
+	takeLabels(params, sent, known)
+	return known, unknownParameters(params, sent), f.Err
 }
 
 func (c *checker) parameter(p *huma.Param, v string, f *wire.FieldErrors) string {

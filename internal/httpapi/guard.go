@@ -241,8 +241,8 @@ func (a *API) body(c *Call) (body []byte, release func(), e *rimewatch.Error) {
 
 // checkFields checks query parameters, and the syntax and members of a JSON body.
 func (a *API) checkFields(c *Call) *rimewatch.Error {
-	query, e := a.checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
-	c.Query = query
+	query, warnings, e := a.checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
+	c.Query, c.warnings = query, warnings
 	if len(c.body) == 0 {
 		return e
 	}

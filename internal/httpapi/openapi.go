@@ -28,7 +28,7 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Units.** °C, %RH, V RMS, A RMS, mm/s RMS. Times are RFC 3339 in UTC with milliseconds.
 
-**Requests.** UTF-8 JSON without duplicate keys. Fields that a body does not know are refused with 422, so that a misspelt one does not vanish; unknown query parameters are ignored. Bodies may be compressed with gzip or zstd; the limits hold after decompression: 1 MiB, and 16 MiB for batches and imports. Answers of more than 1 KiB are compressed for clients that accept gzip or zstd. Checks run in this order: route, method, authentication, scope, rate, content type, size, JSON, fields, existence.
+**Requests.** UTF-8 JSON without duplicate keys. Fields that a body does not know are refused with 422, so that a misspelt one does not vanish; unknown query parameters are ignored and named in ` + "`data.warnings`" + `. An empty filter is an absent one, and a slash at the end of a path is ignored. Bodies may be compressed with gzip or zstd; the limits hold after decompression: 1 MiB, and 16 MiB for batches and imports. Answers of more than 1 KiB are compressed for clients that accept gzip or zstd. Checks run in this order: route, method, authentication, scope, rate, content type, size, JSON, fields, existence.
 
 **Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. Failed authentications: 20 a minute per address. See the headers ` + "`RateLimit`, `RateLimit-Policy` and `Retry-After`" + `.
 
@@ -234,6 +234,7 @@ func (a *API) finishOperation(rt *Route) {
 	if ok.Headers == nil {
 		ok.Headers = make(map[string]*huma.Param)
 	}
+	a.describeWarnings(ok)
 	ok.Headers[RequestIDHeader] = textHeader("Names the request.")
 	if rt.takesKey() {
 		longest := maxKeyLen
@@ -276,6 +277,19 @@ func (a *API) finishOperation(rt *Route) {
 	}
 	if rt.Body.Optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
+	}
+}
+
+// describeWarnings adds to the data of an answer what every answer may hold.
+func (a *API) describeWarnings(ok *huma.Response) {
+	m := ok.Content[TypeJSON]
+	if m == nil {
+		return
+	}
+	if data := a.checker.resolve(m.Schema).Properties["data"]; data != nil {
+		if s := a.checker.resolve(data); s.Type == huma.TypeObject && s.Properties != nil {
+			s.Properties["warnings"] = &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, Description: "Names the query parameters that are not known and were ignored. Absent when there are none."}
+		}
 	}
 }
 

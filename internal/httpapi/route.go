@@ -212,6 +212,11 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			r = r.WithContext(store.WithActor(r.Context(), who))
 			c.R = r
 		}
+		if len(c.warnings) > 0 {
+			rec := &warner{ResponseWriter: w, warnings: c.warnings}
+			defer rec.finish()
+			c.W, w = rec, rec
+		}
 		if rt.takesKey() && a.Keyed(r) {
 			a.once(c, r)
 			return

@@ -103,6 +103,8 @@ func errNoSuchPath() *rimewatch.Error {
 // shortest form is unknown rather than redirected: a client that builds a path
 // from a serial such as ".." must not end up somewhere else.
 func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
+	r = withoutSlash(r)
+	c.R = r
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
 		writeFailure(w, errUnclean(p), c.ID)
 		return
@@ -126,6 +128,18 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow), c.ID)
 	}
+}
+
+// withoutSlash is a request without the slash that ends its path: many clients add
+// one.
+func withoutSlash(r *http.Request) *http.Request {
+	p := r.URL.Path
+	if len(p) < 2 || !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "//") {
+		return r
+	}
+	shorter := r.Clone(r.Context())
+	shorter.URL.Path, shorter.URL.RawPath = strings.TrimSuffix(p, "/"), strings.TrimSuffix(r.URL.RawPath, "/")
+	return shorter
 }
 
 // errUnclean is the answer to a path that is not in its shortest form.

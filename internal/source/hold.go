@@ -85,6 +85,9 @@ type lastTold struct {
 	at       rimewatch.Time
 }
 
+// maxTold bounds of how many senders of a source it is remembered.
+const maxTold = 50_000
+
 // tellEvery is how old what is known of a device may become.
 const tellEvery = 10 * rimewatch.Minute
 
@@ -103,7 +106,7 @@ func (s *Service) tell(ctx context.Context, l *Live, serial string, d *inlet.Dev
 	was, known := l.told.last[serial]
 	same := known && was.battery == next.battery && was.firmware == next.firmware && now-was.at < tellEvery
 	if !same {
-		if len(l.told.last) > rimewatch.MaxBindings || l.told.last == nil {
+		if len(l.told.last) >= maxTold || l.told.last == nil {
 			l.told.last = make(map[string]lastTold)
 		}
 		l.told.last[serial] = next

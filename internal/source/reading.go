@@ -73,6 +73,16 @@ type heldKey struct {
 	serial    string
 }
 
+// Tell passes on what a device of the API says of itself.
+func (s *Service) Tell(ctx context.Context, workspaceID int64, serial string, said rimewatch.Heartbeat) {
+	l, err := s.OfAPI(ctx, workspaceID)
+	if err != nil {
+		s.cfg.Log.Debug("what a device says of itself", "serial", serial, "err", err)
+		return
+	}
+	s.tell(ctx, l, serial, &inlet.Device{BatteryPct: said.BatteryPct, RSSI: said.RSSI, Firmware: said.FirmwareVersion})
+}
+
 // Registered hears that a device was created, and stores what the API has kept of
 // it. Where that fails it waits on.
 func (s *Service) Registered(ctx context.Context, workspaceID int64, serial string) {

@@ -19,8 +19,9 @@ type DeviceFilter struct {
 	Status        rimewatch.Status
 	EquipmentType string
 	SiteID        int64
-	Sites         *rimewatch.Sites // only those of these; nil = all
-	Query         string           // name or serial contains, without case
+	Sites         *rimewatch.Sites   // only those of these; nil = all
+	Labels        *map[string]string // all of them; nil = any
+	Query         string             // name or serial contains, without case
 	Judged        *Judged
 	Reported      bool           // only those with a reading
 	AttentionAt   rimewatch.Time // only those that need attention then: with an active alert, offline or not judged; 0 = all
@@ -131,7 +132,11 @@ type AlertFilter struct {
 	Severity     rimewatch.Severity
 	Type         rimewatch.AlertType
 	DeviceID     int64
-	Sites        rimewatch.Sites // only of these and of their devices; nil = all
+	Sites        rimewatch.Sites    // only of these and of their devices; nil = all
+	SiteID       int64              // of the device, or of an alert of the site itself
+	Equipment    string             // type of the device
+	Labels       *map[string]string // of the device, all of them; nil = any
+	Devices      []int64            // the device is one of them; nil = any
 	Acknowledged *bool
 	Since        rimewatch.Time // triggered at or after
 }

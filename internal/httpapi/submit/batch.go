@@ -24,10 +24,11 @@ type Batch struct {
 	index    []int32 // place in the batch of each input
 	rejected []rejection
 	ignored  []string
-	pending  []pendingItem     // readings of devices that will be registered
-	held     []*rimewatch.Held // readings that have to wait for their devices
-	heldAt   []int32           // place in the batch of each
-	waiting  int               // of those, how many are kept
+	pending  []pendingItem                  // readings of devices that will be registered
+	held     []*rimewatch.Held              // readings that have to wait for their devices
+	heldAt   []int32                        // place in the batch of each
+	waiting  int                            // of those, how many are kept
+	said     map[string]rimewatch.Heartbeat // what items say of their devices, by serial
 	reader   wire.Batch
 
 	lastSerial []byte // neighbours are mostly of one device
@@ -87,6 +88,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 	if err := b.keep(&bc); err != nil {
 		return httpapi.AsError(err)
 	}
+	b.tell(&bc)
 	b.answer()
 	return nil
 }
@@ -137,6 +139,12 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 		bc.heard(who, sent.At, bc.now)
 	}
 	in.DeviceID = b.lastID
+	if sent.Vitals() {
+		if b.said == nil {
+			b.said = make(map[string]rimewatch.Heartbeat)
+		}
+		b.said[string(sent.Serial)] = said(&sent.Extras)
+	}
 	b.inputs = append(b.inputs, in)
 	b.index = append(b.index, place)
 	return nil
@@ -276,20 +284,28 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ignore notes the foreign fields of an item, and those of the device itself,
-// which a batch does not take.
+// said is what a reading says of its device.
+func said(x *wire.Extras) rimewatch.Heartbeat {
+	return rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}
+}
+
+// tell passes on what the items say of their devices.
+func (b *Batch) tell(bc *batchContext) {
+	slots := make(chan struct{}, httpapi.RegisterAtOnce)
+	var wg sync.WaitGroup
+	for serial, what := range b.said {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			bc.Waiting.Tell(bc.ctx, bc.workspaceID, serial, what)
+		})
+	}
+	wg.Wait()
+}
+
+// ignore notes the foreign fields of an item.
 func (b *Batch) ignore(sent *wire.SentReading) {
-	names := sent.Ignored
-	if sent.BatteryPct != nil {
-		names = append(names, "battery_pct")
-	}
-	if sent.RSSI != nil {
-		names = append(names, "rssi_dbm")
-	}
-	if sent.Firmware != "" {
-		names = append(names, "firmware_version")
-	}
-	for _, name := range names {
+	for _, name := range sent.Ignored {
 		if len(b.ignored) < wire.MaxIgnored && !slices.Contains(b.ignored, name) {
 			b.ignored = append(b.ignored, name)
 		}

@@ -22,7 +22,6 @@ type Writer interface {
 	// retry is safe.
 	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
-	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
 }
 
 // Fleet knows the devices.
@@ -125,9 +124,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	}
 	status, err = g.answer(ctx, who, in, s)
 	if err == nil && s.sent.Vitals() {
-		// Best effort: the reading is stored, and the next one says it again.
-		_, _ = g.Writer.Heartbeat(store.WithAnswer(ctx, nil), p.WorkspaceID, who.Serial, rimewatch.Heartbeat{
-			BatteryPct: s.sent.BatteryPct, RSSI: s.sent.RSSI, FirmwareVersion: s.sent.Firmware})
+		g.Waiting.Tell(store.WithAnswer(ctx, nil), p.WorkspaceID, who.Serial, said(&s.sent.Extras))
 	}
 	return status, err
 }

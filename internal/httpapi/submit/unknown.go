@@ -18,6 +18,9 @@ type Waiting interface {
 	// HoldReadings keeps readings as they came and returns when they are on stable
 	// storage. Those for which there was no room have the ID 0.
 	HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
+	// Tell passes on what a device says of itself beside what it measures, when that
+	// has changed and now and then.
+	Tell(ctx context.Context, workspaceID int64, serial string, said rimewatch.Heartbeat)
 }
 
 // unknown finds the device of a serial that is not registered: the one that it is

@@ -18,6 +18,9 @@ type AlertListInput struct {
 	Severity     string `query:"severity" enum:"warning,critical"`
 	Type         string `query:"type" maxLength:"64" doc:"An unknown type returns an empty list."`
 	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial returns an empty list."`
+	SiteID       int64  `query:"site_id" minimum:"0" doc:"Of devices of this site, and of the site itself."`
+	Equipment    string `query:"equipment_type" maxLength:"200" doc:"Of devices of this type. An unknown type returns an empty list."`
+	Label        string `query:"label.KEY" doc:"Of devices whose label KEY has this value. KEY stands for any label; a device must have all that are asked for."`
 	Acknowledged string `query:"acknowledged" enum:"true,false"`
 	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
 }
@@ -31,7 +34,7 @@ type AlertList struct {
 // alertFilter gives the store's form of the filters; none means that nothing can
 // pass them.
 func (a alerts) alertFilter(c *httpapi.Call, in *AlertListInput) (f store.AlertFilter, none bool) {
-	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type)}
+	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type), SiteID: in.SiteID, Equipment: in.Equipment, Labels: c.Labels()}
 	if in.Status != "all" {
 		f.Status = rimewatch.AlertStatus(in.Status)
 	}

@@ -46,7 +46,7 @@ func TestAudit(t *testing.T) {
 		}
 		path = "/v1/audit?per_page=2&cursor=" + cursor
 	}
-	if want := 8; seen != want { // with the token that was refused
+	if want := 9; seen != want { // with the token that was refused
 		t.Errorf("the cursors lead to %d entries, want %d", seen, want)
 	}
 }

@@ -81,6 +81,7 @@ type DeviceListInput struct {
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
 	Attention     string `query:"attention" enum:"true" doc:"Only devices that need attention: with an active alert, offline or not judged."`
 	Judged        string `query:"judged" enum:"true,false" doc:"Only devices that are judged, or those that are not."`
+	Label         string `query:"label.KEY" doc:"Only devices whose label KEY has this value. KEY stands for any label; a device must have all that are asked for."`
 	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
 }
 
@@ -92,7 +93,7 @@ type DeviceList struct {
 
 func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceList, error) {
 	c := httpapi.CallOf(ctx)
-	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Query: in.Q}
+	f := store.DeviceFilter{Status: rimewatch.Status(in.Status), EquipmentType: in.EquipmentType, SiteID: in.SiteID, Labels: c.Labels(), Query: in.Q}
 	now := a.Now()
 	if in.Attention != "" {
 		f.AttentionAt = now

@@ -3,6 +3,8 @@ package v1
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -17,6 +19,14 @@ type HeartbeatBody struct {
 	RSSIdBm            *float64        `json:"rssi_dbm,omitempty" nullable:"true" minimum:"-200" maximum:"50" doc:"dBm"`
 	UptimeS            *int64          `json:"uptime_s,omitempty" nullable:"true" minimum:"0" maximum:"9007199254740991" doc:"s"`
 	HeartbeatIntervalS *int            `json:"heartbeat_interval_s,omitempty" nullable:"true" minimum:"1" maximum:"604800" doc:"s until the next heartbeat at the latest. Takes precedence over what the service has learned."`
+}
+
+// TransformSchema implements huma.SchemaTransformer: what else a device sends is
+// left out.
+func (HeartbeatBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.AdditionalProperties = true
+	s.Description = "Foreign fields are left out."
+	return s
 }
 
 // HeartbeatInput carries a heartbeat.

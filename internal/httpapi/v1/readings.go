@@ -28,6 +28,11 @@ type LatestReadings struct {
 // LatestInput are the parameters of the newest readings.
 type LatestInput struct {
 	httpapi.PageInput
+	Status        string `query:"status" enum:"online,offline" doc:"Only of devices in this state."`
+	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only of devices of this type."`
+	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only of devices of this site."`
+	Label         string `query:"label.KEY" doc:"Only of devices whose label KEY has this value, as in the list of devices."`
+	Q             string `query:"q" maxLength:"200" doc:"Only of devices whose name or serial contains this, without case."`
 }
 
 func appendLatest(b []byte, v *rimewatch.DeviceView) []byte {
@@ -53,18 +58,17 @@ var streamBuffers = sync.Pool{New: func() any {
 // latestReadings gives the newest reading of every device. Without paging
 // parameters the answer is streamed, so its size does not matter.
 func (a readings) latestReadings(c *httpapi.Call) error {
-	if len(c.Query) > 0 {
-		return a.latestPage(c)
+	for _, name := range []string{"page", "per_page", "cursor"} {
+		if c.Query.Has(name) {
+			return a.latestPage(c)
+		}
 	}
 	c.Header("Content-Type", httpapi.TypeJSON)
 	pooled := streamBuffers.Get().(*[]byte)
 	defer streamBuffers.Put(pooled)
 	b := append((*pooled)[:0], `{"success":true,"data":{"readings":[`...)
 	n := 0
-	err := a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), func(v *rimewatch.DeviceView) error {
-		if v.Latest.At == 0 {
-			return nil
-		}
+	err := a.eachLatest(c, func(v *rimewatch.DeviceView) error {
 		if n > 0 {
 			b = append(b, ',')
 		}
@@ -85,10 +89,42 @@ func (a readings) latestReadings(c *httpapi.Call) error {
 	return nil
 }
 
+// latestFilter is what the parameters ask for: devices that have a reading.
+func latestFilter(c *httpapi.Call) store.DeviceFilter {
+	return store.DeviceFilter{Reported: true, Status: rimewatch.Status(c.Query.Get("status")), EquipmentType: c.Query.Get("equipment_type"),
+		SiteID: c.Number("site_id", 0, wire.MaxCount), Labels: c.Labels(), Query: c.Query.Get("q")}
+}
+
+// eachLatest yields every device that the parameters ask for, by id.
+func (a readings) eachLatest(c *httpapi.Call, yield func(v *rimewatch.DeviceView) error) error {
+	const slice = 1000
+	f := latestFilter(c)
+	if (f == store.DeviceFilter{Reported: true}) {
+		return a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), func(v *rimewatch.DeviceView) error {
+			if v.Latest.At == 0 {
+				return nil
+			}
+			return yield(v)
+		})
+	}
+	for after := int64(0); ; {
+		list, _, err := a.cfg.Fleet.Devices(c.R.Context(), c.Workspace(), f, store.Page{After: after, Limit: slice})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i := range list {
+			if err := yield(&list[i]); err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].ID
+	}
+}
+
 // latestPage answers one page of the devices that have a reading.
 func (a readings) latestPage(c *httpapi.Call) error {
 	in := c.PageInput()
-	list, page, err := a.devicePage(c.R.Context(), c, store.DeviceFilter{Reported: true}, &in)
+	list, page, err := a.devicePage(c.R.Context(), c, latestFilter(c), &in)
 	if err != nil {
 		return err
 	}

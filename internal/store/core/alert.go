@@ -120,6 +120,14 @@ func (s *Core) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilte
 	if s := store.SitesOf(ctx); s != nil {
 		f.Sites = s
 	}
+	if f.Labels != nil {
+		s.mu.RLock()
+		f.Devices = s.fleet.labelled(workspaceID, *f.Labels)
+		s.mu.RUnlock()
+		if len(f.Devices) > maxLabelled {
+			return nil, 0, rimewatch.Invalid("label", "is that of more than %d devices: filter by the site or the type as well, or ask for the devices one by one", maxLabelled)
+		}
+	}
 	known, counted := 0, true // a page by keyset costs what it shows
 	if p.BeforeAt == 0 {
 		known, counted = s.countedTotal(workspaceID, &f)
@@ -131,9 +139,25 @@ func (s *Core) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilte
 	return list, total + known, s.completeAll(ctx, list)
 }
 
+// maxLabelled is of how many devices alerts can be asked for at once by their label.
+const maxLabelled = 50_000
+
+// labelled returns the devices that have all of some labels, never nil.
+func (f *fleet) labelled(workspaceID int64, all map[string]string) []int64 {
+	ids := []int64{}
+	if r := f.workspaces[workspaceID]; r != nil {
+		for _, d := range r.list {
+			if d.labelled(all) {
+				ids = append(ids, d.row.ID)
+			}
+		}
+	}
+	return ids
+}
+
 // countedTotal answers from the counters what they can.
 func (s *Core) countedTotal(workspaceID int64, f *store.AlertFilter) (int, bool) {
-	if f.Type != "" || f.DeviceID != 0 || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
+	if f.Type != "" || f.DeviceID != 0 || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false
 	}
 	s.mu.RLock()

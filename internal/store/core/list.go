@@ -237,6 +237,9 @@ func (x *search) passes(d *device) bool {
 	if x.EquipmentType != "" && d.row.EquipmentType != x.EquipmentType || x.SiteID != 0 && d.row.SiteID != x.SiteID || x.Sites != nil && !x.Sites.Has(d.row.SiteID) {
 		return false
 	}
+	if x.Labels != nil && !d.labelled(*x.Labels) {
+		return false
+	}
 	if x.Judged != nil && x.judged(d, x.Judged.At) != x.Judged.Is {
 		return false
 	}
@@ -262,6 +265,19 @@ func (x *search) judged(d *device, at rimewatch.Time) bool {
 		return by[1]
 	}
 	return by[0]
+}
+
+// labelled reports whether a device has all of some labels.
+func (d *device) labelled(all map[string]string) bool {
+	if d.row.whole == nil {
+		return false
+	}
+	for key, value := range all {
+		if has, ok := d.row.whole.Labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	return true
 }
 
 func searchAfter(list []*device, id int64) int {

@@ -141,6 +141,10 @@ func (f *fixture) alertPages() {
 			{"acknowledged", store.AlertFilter{Acknowledged: &yes}, store.AlertPage{Limit: 9}, at(9, 6, 3, 0), 4},
 			{"not acknowledged", store.AlertFilter{Acknowledged: &no, Status: rimewatch.AlertActive}, store.AlertPage{Limit: 9}, at(11, 10), 2},
 			{"since", store.AlertFilter{Since: t0 + 5}, store.AlertPage{Limit: 9}, at(11, 10), 2},
+			{"of devices", store.AlertFilter{Devices: []int64{e}}, store.AlertPage{Limit: 2, Offset: 1}, at(6, 3), 4},
+			{"of no devices", store.AlertFilter{Devices: []int64{}}, store.AlertPage{Limit: 9}, nil, 0},
+			{"of another type", store.AlertFilter{Equipment: "no such type"}, store.AlertPage{Limit: 9}, nil, 0},
+			{"of another site", store.AlertFilter{SiteID: 1 << 40}, store.AlertPage{Limit: 9}, nil, 0},
 			{"nothing", store.AlertFilter{Type: "no such type"}, store.AlertPage{Limit: 9}, nil, 0},
 		} {
 			got, total := list(c.f, c.p)

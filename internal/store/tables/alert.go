@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -109,6 +110,17 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 	if f.DeviceID != 0 {
 		add("device_id = ?", f.DeviceID)
 	}
+	if f.SiteID != 0 {
+		conds = append(conds, "(site_id = ? OR device_id IN (SELECT id FROM device WHERE workspace_id = ? AND site_id = ?))")
+		args = append(args, f.SiteID, workspaceID, f.SiteID)
+	}
+	if f.Equipment != "" {
+		conds = append(conds, "device_id IN (SELECT id FROM device WHERE workspace_id = ? AND equipment_type = ?)")
+		args = append(args, workspaceID, f.Equipment)
+	}
+	if f.Devices != nil {
+		conds = append(conds, "device_id IN ("+numbers(f.Devices)+")")
+	}
 	if f.Since != 0 {
 		add("triggered_at >= ?", int64(f.Since))
 	}
@@ -144,6 +156,15 @@ func alertsOfSites(s rimewatch.Sites) (cond string, args []any) {
 // ErrAlert says that there is no such alert.
 func ErrAlert() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
+}
+
+// numbers spells out ids: there may be more of them than can be bound.
+func numbers(ids []int64) string {
+	b := []byte("-1")
+	for _, id := range ids {
+		b = strconv.AppendInt(append(b, ','), id, 10)
+	}
+	return string(b)
 }
 
 // AlertList lists alerts newest first; with count, total counts all that the
