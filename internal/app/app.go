@@ -25,6 +25,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/mcp"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -211,7 +212,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if a.cfg.part != nil {
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
-	return httpapi.New(frame, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes)
+	return httpapi.New(frame, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes, mcp.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.

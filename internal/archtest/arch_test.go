@@ -74,7 +74,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/app":               {"internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"tools/release":              nil,
@@ -89,6 +89,7 @@ var may = map[string][]string{
 
 	"internal/source":         {"internal/inlet", "internal/limit", "internal/store", "internal/wire"},
 	"internal/mqtt":           {"internal/inlet", "internal/notify/outbound", "internal/source"},
+	"internal/httpapi/mcp":    {"internal/httpapi"},
 	"internal/httpapi/inlets": {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }
 
@@ -108,6 +109,7 @@ var reserved = map[string][]string{
 	"github.com/coder/websocket":             {"internal/realtime", "client"},
 	"github.com/expr-lang/expr":              {"internal/inlet"},
 	"github.com/influxdata/line-protocol/v2": {"internal/inlet"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/httpapi/mcp"},
 	"github.com/mochi-mqtt/server/v2":        {"internal/mqtt", "bench"},
 }
 

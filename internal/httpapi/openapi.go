@@ -254,6 +254,9 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.socket {
 		ok.Content = nil
 	}
+	if rt.Text {
+		ok.Content = map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}, "application/openmetrics-text": {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
 	if rt.ZIP {
 		ok.Content = map[string]*huma.MediaType{TypeZIP: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	}

@@ -29,6 +29,7 @@ type Route struct {
 	CSV          bool             // answers CSV to those who accept it
 	PDF          bool             // and PDF
 	ZIP          bool             // answers a ZIP alone
+	Text         bool             // answers plain text alone
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
 	Sited        bool             // heeds the sites that a principal is limited to; others are refused to such a one

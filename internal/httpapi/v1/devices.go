@@ -361,6 +361,7 @@ func (a devices) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData,
 func (a devices) deviceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	return []httpapi.Route{
+		a.metricsRoute(),
 		{
 			Method: http.MethodGet, Path: "/v1/devices", Sited: true, ID: "list-devices", Tag: "Devices", Summary: "List devices", Access: read, Paged: true,
 			Description: "In the order of their ids.", Bind: httpapi.Handle(a.listDevices),

@@ -1,0 +1,112 @@
+package v1
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+)
+
+// gauge is a metric of every device.
+type gauge struct {
+	name, help string
+	value      func(a devices, v *rimewatch.DeviceView, now rimewatch.Time) (float64, bool)
+}
+
+func yes(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// scraped is what a scrape returns, in this order.
+func scraped() []gauge {
+	return []gauge{
+		{"rimewatch_device_temperature_celsius", "Newest temperature of the product zone.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return v.CurrentTemp, v.CurrentTempAt != 0
+		}},
+		{"rimewatch_device_online", "1 while the device reports.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return yes(v.Status == rimewatch.Online), true
+		}},
+		{"rimewatch_device_active_alerts", "Alerts that are active.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return float64(v.ActiveAlerts), true
+		}},
+		{"rimewatch_device_health_score", "Health from 0 to 100. Absent for a device that is not judged.", func(a devices, v *rimewatch.DeviceView, now rimewatch.Time) (float64, bool) {
+			if !v.Judged(now) {
+				return 0, false
+			}
+			score, _ := a.cfg.Health.DeviceHealth(v.ID)
+			return score, true
+		}},
+		{"rimewatch_device_last_seen_timestamp_seconds", "When the device was last heard.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return float64(v.LastSeenAt) / 1000, v.LastSeenAt != 0
+		}},
+	}
+}
+
+// metrics answers a scrape: every device of the token's workspace.
+func (a devices) metrics(c *httpapi.Call) error {
+	c.Header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	if strings.Contains(c.R.Header.Get("Accept"), "application/openmetrics-text") {
+		c.Header("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+	}
+	var b []byte
+	for _, g := range scraped() {
+		b = append(b, "# TYPE "+g.name+" gauge\n# HELP "+g.name+" "+g.help+"\n"...)
+		err := a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), func(v *rimewatch.DeviceView) error {
+			if value, ok := g.value(a, v, c.Now); ok {
+				b = appendSample(b, g.name, v, value)
+			}
+			if len(b) < streamChunk {
+				return nil
+			}
+			err := c.Stream(b)
+			b = b[:0]
+			return err
+		})
+		if err != nil {
+			return a.BrokenStream(c, err)
+		}
+	}
+	_, _ = c.W.Write(append(b, "# EOF\n"...))
+	return nil
+}
+
+func appendSample(b []byte, name string, v *rimewatch.DeviceView, value float64) []byte {
+	site := ""
+	if v.Site != nil {
+		site = v.Site.Name
+	}
+	b = append(append(b, name...), '{')
+	for i, label := range [...][2]string{{"serial", v.Serial}, {"name", v.Name}, {"site", site}, {"equipment_type", v.EquipmentType}} {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, label[0]...), `="`...)
+		b = append(append(b, escapeLabel(label[1])...), '"')
+	}
+	b = strconv.AppendFloat(append(b, "} "...), value, 'f', -1, 64)
+	return append(b, '\n')
+}
+
+// escapeLabel writes a label's value as the exposition format asks for it.
+func escapeLabel(s string) string {
+	if !strings.ContainsAny(s, "\\\"\n") {
+		return s
+	}
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
+}
+
+// MetricsText is a scrape, which is text.
+type MetricsText struct{}
+
+func (a devices) metricsRoute() httpapi.Route {
+	return httpapi.Route{
+		Method: http.MethodGet, Path: "/v1/metrics", ID: "get-metrics", Tag: "Devices", Summary: "Scrape the fleet", Access: httpapi.Scope(rimewatch.ScopeDevicesRead), Text: true,
+		Description: "Temperature, presence, active alerts and health of every device as Prometheus and OpenMetrics read it, with the labels serial, name, site and equipment_type. The token is the scraper's `authorization`.",
+		Bind:        httpapi.Raw[httpapi.NoInput, MetricsText](a.metrics),
+	}
+}
