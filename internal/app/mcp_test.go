@@ -87,10 +87,10 @@ func TestAssistant(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"get_device", map[string]any{"serial": "none"}, "no device"},
+		{"get_device", map[string]any{"serial": "none"}, "no such device"},
 		{"get_device", map[string]any{"serial": "../alerts"}, "no"},
 		{"list_alerts", map[string]any{"status": "open"}, "status: must be"},
-		{"acknowledge_alert", map[string]any{"id": 99}, "no alert"},
+		{"acknowledge_alert", map[string]any{"id": 99}, "no such alert"},
 	} {
 		if _, text, failed := h.use(s, c.tool, c.args); !failed || !strings.Contains(text, c.want) {
 			t.Errorf("%s %v: %s, want %q", c.tool, c.args, text, c.want)

@@ -97,7 +97,9 @@ func TestDashboard(t *testing.T) {
 			GridPos struct{ X, Y, W, H int }
 			Targets []struct{ RefID, Expr string }
 		}
-		Templating struct{ List []struct{ Name, Definition string } }
+		Templating struct {
+			List []struct{ Name, Definition string }
+		}
 	}
 	h.must(json.Unmarshal(b, &board))
 	if board.UID == "" || board.Title == "" || board.SchemaVersion < 36 || len(board.Panels) < 5 {

@@ -70,6 +70,7 @@ func TestFilters(t *testing.T) {
 			t.Errorf("alerts?%s: %s, want %s", c.query, got, c.alerts)
 		}
 	}
+	r.events.take(t, 13)
 	foreign := []any{"The parameter page_size is not known and was ignored."}
 	r.run(t, []scenario{
 		{name: "totals follow", req: get("/v1/alerts?site_id=1", r.full), status: 200, want: map[string]any{"data.pagination.total": 2, "data.warnings": nil}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // gauge is a metric of every device.
@@ -56,7 +57,7 @@ func (a devices) metrics(c *httpapi.Call) error {
 	var b []byte
 	for _, g := range scraped() {
 		b = append(b, "# TYPE "+g.name+" gauge\n# HELP "+g.name+" "+g.help+"\n"...)
-		err := a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), func(v *rimewatch.DeviceView) error {
+		err := a.eachOf(c, store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
 			if value, ok := g.value(a, v, c.Now); ok {
 				b = appendSample(b, g.name, v, value)
 			}

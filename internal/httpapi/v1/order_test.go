@@ -36,8 +36,8 @@ func TestOrderOfChecks(t *testing.T) {
 			{403, path, r.read, "text/csv", large, "PATCH"},
 			{415, path, r.full, "text/csv", large, "PATCH"},
 			{413, path, r.full, httpapi.TypeJSON, large, "PATCH"},
-			{400, path, r.full, httpapi.TypeJSON, `{"unknown":1`, "PATCH"},
-			{422, path, r.full, httpapi.TypeJSON, `{"unknown":1}`, "PATCH"},
+			{400, path, r.full, httpapi.TypeJSON, `{"status":1`, "PATCH"},
+			{422, path, r.full, httpapi.TypeJSON, `{"status":1}`, "PATCH"},
 			{404, path, r.full, httpapi.TypeJSON, `{}`, "PATCH"},
 		} {
 			q := request{method: s.method, path: httpapi.Prefix + s.path + badQuery, token: s.token, body: s.body}.with("Content-Type", s.contentType)

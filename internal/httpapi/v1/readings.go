@@ -97,16 +97,16 @@ func latestFilter(c *httpapi.Call) store.DeviceFilter {
 
 // eachLatest yields every device that the parameters ask for, by id.
 func (a readings) eachLatest(c *httpapi.Call, yield func(v *rimewatch.DeviceView) error) error {
-	const slice = 1000
 	f := latestFilter(c)
 	if (f == store.DeviceFilter{Reported: true}) {
-		return a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), func(v *rimewatch.DeviceView) error {
-			if v.Latest.At == 0 {
-				return nil
-			}
-			return yield(v)
-		})
+		return a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), yield)
 	}
+	return a.eachOf(c, f, yield)
+}
+
+// eachOf yields every device that passes a filter, by id.
+func (a *core) eachOf(c *httpapi.Call, f store.DeviceFilter, yield func(v *rimewatch.DeviceView) error) error {
+	const slice = 1000
 	for after := int64(0); ; {
 		list, _, err := a.cfg.Fleet.Devices(c.R.Context(), c.Workspace(), f, store.Page{After: after, Limit: slice})
 		if err != nil || len(list) == 0 {
