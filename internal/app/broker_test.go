@@ -131,6 +131,16 @@ func TestBroker(t *testing.T) {
 	if h.latest("freezer") != -18.5 || h.latest("older") != 4 || h.Sources.Counts.Retained.Load() != 1 {
 		t.Errorf("freezer %v, older %v, %d retained", h.latest("freezer"), h.latest("older"), h.Sources.Counts.Retained.Load())
 	}
+	// A message that is too large does not come for ever, nor hold up those behind it.
+	b.publish("zigbee2mqtt/huge", []string{strings.Repeat("x", 3<<20)})
+	b.publish("zigbee2mqtt/freezer", []string{zigbee(now.Add(2*time.Second), -17)})
+	h.eventually(func() error {
+		if got := h.latest("freezer"); got != -17 {
+			return fmt.Errorf("behind a large message: %v", got)
+		}
+		return nil
+	})
+	h.status(path, "connected", "zigbee2mqtt/huge was larger")
 	b.stop()
 	h.status(path, "failing", "refused")
 	b.start()

@@ -283,3 +283,17 @@ func TestBindings(t *testing.T) {
 		}
 	}
 }
+
+// TestTextThatIsNoNumber: what only begins with one is not taken for it.
+func TestTextThatIsNoNumber(t *testing.T) {
+	for _, text := range []string{"2026-11-20T19:47:12Z", "19:47", "1.2.3", "20/11/2026", "4,5", "", "-", "°C"} {
+		if n, unit, err := textNumber(text); err == nil {
+			t.Errorf("%q is %v %q", text, n, unit)
+		}
+	}
+	for text, want := range map[string]float64{"17.34℃": 17.34, " -3 °F": -3, "48 %": 48, "1e2": 100, "5eV": 5} {
+		if n, _, err := textNumber(text); err != nil || n != want {
+			t.Errorf("%q is %v %v, want %v", text, n, err, want)
+		}
+	}
+}

@@ -109,8 +109,12 @@ func textNumber(text string) (n float64, unit string, err error) {
 	}
 	for end > 0 { // an e may begin the unit
 		if n, err = strconv.ParseFloat(s[:end], 64); err == nil {
+			unit = strings.TrimSpace(s[end:])
+			if unit != "" && strings.IndexByte("-+:/.,0123456789", unit[0]) >= 0 {
+				break // a date, a time of day, a version, or 4,5
+			}
 			n, _, err = finite(n)
-			return n, strings.TrimSpace(s[end:]), err
+			return n, unit, err
 		}
 		end--
 	}

@@ -10,10 +10,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/source"
 )
 
@@ -22,6 +24,8 @@ type Sources interface {
 	Receiver
 	ByID(ctx context.Context, workspaceID, id int64) (*source.Live, error)
 	Fresh(ctx context.Context, l *source.Live) (*source.Live, error)
+	// TooLarge counts a message that was too large to be read.
+	TooLarge()
 }
 
 // BrokersConfig of Brokers. Sources, List, Dial and Now are needed.
@@ -219,6 +223,20 @@ func (k *link) connected(problem string) {
 	defer k.mu.Unlock()
 	k.state.Connected, k.state.Problem, k.state.Since = true, problem, k.b.cfg.Now()
 	k.b.cfg.Log.Info("MQTT broker connected", "source", k.source.ID, "name", k.source.Name)
+}
+
+// leftOut says that a message of a topic was too large to be read.
+func (k *link) leftOut(topic string) {
+	const shown = 100
+	if len(topic) > shown {
+		topic = strings.ToValidUTF8(topic[:shown], "") + "…"
+	}
+	k.b.cfg.Sources.TooLarge()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state.Messages++
+	k.state.LastAt = k.b.cfg.Now()
+	k.state.Problem = fmt.Sprintf("A message of %s was larger than %d MiB and was left out.", topic, inlet.MaxPayload>>20)
 }
 
 func (k *link) received(n int) {

@@ -95,6 +95,7 @@ func (k *link) connection(ctx context.Context) (worked bool, err error) {
 	// Reading ends with ctx.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
 	w := &uplink{k: k, wire: newWire(conn, version311)}
+	w.skips = true
 	if w.source, err = k.b.cfg.Sources.ByID(ctx, k.source.WorkspaceID, k.source.ID); err != nil {
 		return false, err
 	}
@@ -208,6 +209,9 @@ func (w *uplink) next(ctx context.Context) error {
 		return err
 	}
 	pk, err := w.read()
+	if pk != nil && errors.Is(err, errTooLarge) {
+		return w.leaveOut(pk)
+	}
 	if err != nil {
 		return err
 	}
@@ -225,6 +229,21 @@ func (w *uplink) next(ctx context.Context) error {
 		return notBroker{packets.ErrProtocolViolation}
 	}
 	return nil
+}
+
+// leaveOut acknowledges a message that is too large to be read, behind those that
+// came before it.
+func (w *uplink) leaveOut(pk *packets.Packet) error {
+	if len(w.waiting) > 0 {
+		if err := w.store(w.k.b.hard); err != nil {
+			return err
+		}
+	}
+	w.k.leftOut(pk.TopicName)
+	if err := w.ack(pk, packets.CodeSuccess.Code); err != nil {
+		return err
+	}
+	return w.push()
 }
 
 // refusedTopics returns the topics that the broker does not let us subscribe to.

@@ -43,6 +43,7 @@ var (
 type wire struct {
 	net.Conn
 	version byte
+	skips   bool // messages that are too large are read past
 	r       *bufio.Reader
 	out     bytes.Buffer
 }
@@ -90,7 +91,7 @@ func (w *wire) read() (*packets.Packet, error) {
 		return nil, err
 	}
 	if n > maxPacket {
-		return nil, errTooLarge
+		return w.tooLarge(head, n)
 	}
 	// The buffer grows with what has come, not with what was announced.
 	var body bytes.Buffer
@@ -109,6 +110,44 @@ func (w *wire) read() (*packets.Packet, error) {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	return pk, decode(pk, body.Bytes())
+}
+
+// tooLarge reads past a message of n bytes where that is wanted, and returns it
+// without its payload beside errTooLarge, so that it can be acknowledged: its
+// sender would send it again for ever.
+func (w *wire) tooLarge(head byte, n int) (*packets.Packet, error) {
+	pk := &packets.Packet{ProtocolVersion: w.version}
+	if err := pk.FixedHeader.Decode(head); err != nil || !w.skips || pk.FixedHeader.Type != packets.Publish {
+		return nil, errTooLarge
+	}
+	var length [2]byte
+	if _, err := io.ReadFull(w.r, length[:]); err != nil {
+		return nil, err
+	}
+	topic := make([]byte, int(length[0])<<8|int(length[1]))
+	if _, err := io.ReadFull(w.r, topic); err != nil {
+		return nil, err
+	}
+	pk.TopicName = strings.ToValidUTF8(string(topic), "")
+	n -= len(length) + len(topic)
+	if pk.FixedHeader.Qos > 0 {
+		if _, err := io.ReadFull(w.r, length[:]); err != nil {
+			return nil, err
+		}
+		pk.PacketID = uint16(length[0])<<8 | uint16(length[1])
+		n -= len(length)
+	}
+	for n > 0 {
+		if err := w.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			return nil, err
+		}
+		piece, err := w.r.Discard(min(n, inlet.MaxPayload))
+		if err != nil {
+			return nil, err
+		}
+		n -= piece
+	}
+	return pk, errTooLarge
 }
 
 // decode reads the body of a packet: errMalformed.

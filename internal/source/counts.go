@@ -28,5 +28,12 @@ func (c *Counts) add(_ rimewatch.SourceKind, o *Outcome, err error) {
 	}
 }
 
+// TooLarge counts a payload that was too large to be read.
+func (s *Service) TooLarge() {
+	s.Counts.Payloads.Add(1)
+	s.Counts.Rejected.Add(1)
+	s.Counts.Failed.Add(1)
+}
+
 // Expired is how many payloads waited too long.
 func (c *Counts) Expired() int64 { return c.expired.Load() }
