@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
 )
 
 // post sends a reading as a device does.
@@ -91,4 +92,82 @@ func TestOnUnknownOfTheAPI(t *testing.T) {
 		h.post(`{"device_serial":"N-`+c.set+`","humidity":1}`, c.status)
 	}
 	h.asOwner("PATCH", "/sources/api", `{"on_unknown":"register"}`, http.StatusUnprocessableEntity)
+}
+
+// TestBindByList: a file says which sender is which device; one with a mistake
+// changes nothing.
+func TestBindByList(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"LoRa"}`)
+	for _, eui := range []string{"24E1", "24E2"} {
+		if n := h.outcome(h.push("POST", "/in/"+key, chirpStack(eui, time.Now(), -10))); n.Held != 1 {
+			t.Fatalf("%+v", n)
+		}
+	}
+	api, err := client.New(h.URL(), h.token, nil)
+	h.must(err)
+	ctx, source := t.Context(), fmt.Sprint(id)
+	for _, bad := range []string{"", "device_serial\nX\n", "external_id,color\na,red\n", "external_id\n", "external_id,external_id\na,b\n", "external_id,device_serial\n24E1,X Y\n24E2,Z\n",
+		"external_id,site_id\n24E1,north\n", "external_id,device_serial\n,X\n", "external_id\n\"24E1\n", "external_id\n24\x00E1\n", "external_id\n\xff\n"} {
+		_, _, err := api.BindCSV(ctx, source, []byte(bad), false)
+		if code := rimewatch.CodeOf(err); code != rimewatch.CodeValidationFailed && code != rimewatch.CodeInvalidJSON {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	list := []byte("\ufeffexternal_id;device_serial;name;equipment_type\r\n24E1;WIF-1;Walk-in;walkin_freezer\r\n24E2;;;\r\n24E3;WIF-3;;\r\n")
+	if rows, _, err := api.BindCSV(ctx, source, list, true); rows != 3 || err != nil {
+		t.Errorf("dry run: %d %v", rows, err)
+	}
+	if bound, err := api.Bindings(ctx, source); len(bound) != 0 || err != nil {
+		t.Errorf("mistakes and dry runs bind: %v %v", bound, err)
+	}
+	waiting := 0
+	for sender, err := range api.Held(ctx, source) {
+		h.must(err)
+		waiting++
+		if sender.Payloads != 1 || sender.SuggestedSerial != sender.ExternalID {
+			t.Errorf("%+v", sender)
+		}
+	}
+	rows, outcome, err := api.BindCSV(ctx, source, list, false)
+	if err != nil || rows != 3 || outcome.Accepted != 2 || waiting != 2 {
+		t.Errorf("%d rows, %+v, %v; %d waited", rows, outcome, err, waiting)
+	}
+	if h.latest("WIF-1") != -10 || h.latest("24E2") != -10 {
+		t.Error("what waited is not stored")
+	}
+	if d := h.call("GET", "/devices/WIF-3", "")["device"].(map[string]any); d["equipment_type"] != "other" {
+		t.Errorf("a sender that has not reported yet: %v", d)
+	}
+	bound, err := api.Bindings(ctx, source)
+	h.must(err)
+	if len(bound) != 3 || bound[0].DeviceSerial != "WIF-1" {
+		t.Errorf("%+v", bound)
+	}
+	h.must(api.Unbind(ctx, source, "24E3", "WIF-3"))
+	if err := api.Unbind(ctx, source, "24E3", "WIF-3"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		t.Errorf("ended twice: %v", err)
+	}
+	// The rest of what a client may do with sources.
+	all, err := api.Sources(ctx)
+	h.must(err)
+	one, err := api.Source(ctx, client.SourceOfAPI)
+	h.must(err)
+	if len(all) != 2 || one.Kind != "api" || one.OnUnknown != "hold" {
+		t.Errorf("%+v; %+v", all, one)
+	}
+	if templates, err := api.SourceTemplates(ctx); len(templates) != 12 || err != nil {
+		t.Errorf("%d templates, %v", len(templates), err)
+	}
+	_, _, err = api.PostReading(ctx, client.Reading{DeviceSerial: "Lost", Measurements: client.Measurements{Humidity: client.Value(1.0)}})
+	h.must(err)
+	if o, err := api.Replay(ctx, client.SourceOfAPI, "Lost"); o.Held != 1 || err != nil {
+		t.Errorf("%+v %v", o, err)
+	}
+	if n, err := api.DropHeld(ctx, client.SourceOfAPI, "Lost"); n != 1 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	if o, err := api.Bind(ctx, client.SourceOfAPI, []client.SenderBinding{{ExternalID: "Lost"}}); o.Accepted != 0 || err != nil {
+		t.Errorf("%+v %v", o, err)
+	}
 }

@@ -118,21 +118,9 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 	if err != nil {
 		return Outcome{}, err
 	}
-	bindings := make([]rimewatch.Binding, 0, len(list))
-	for i := range list {
-		x := &list[i]
-		x.Serial = cmp.Or(x.Serial, SerialOf(x.ExternalID))
-		b := rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
-		if err := b.Check(); err != nil {
-			return Outcome{}, err
-		}
-		if _, err := compileBinding(&b); err != nil {
-			return Outcome{}, err
-		}
-		// A serial of the API is its device's own name: there is nothing to bind.
-		if l.source.Kind != rimewatch.SourceAPI || b.Serial != b.ExternalID || b.Fields != "" {
-			bindings = append(bindings, b)
-		}
+	bindings, err := s.boundTo(l, list)
+	if err != nil {
+		return Outcome{}, err
 	}
 	for i := range list {
 		x := &list[i]
@@ -164,6 +152,38 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 		}
 	}
 	return total, nil
+}
+
+// boundTo returns the bindings that a list asks for, and fills in the serials that
+// it leaves out.
+func (s *Service) boundTo(l *Live, list []Bound) ([]rimewatch.Binding, error) {
+	bindings := make([]rimewatch.Binding, 0, len(list))
+	for i := range list {
+		x := &list[i]
+		x.Serial = cmp.Or(x.Serial, SerialOf(x.ExternalID))
+		b := rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
+		if err := b.Check(); err != nil {
+			return nil, err
+		}
+		if _, err := compileBinding(&b); err != nil {
+			return nil, err
+		}
+		// A serial of the API is its device's own name: there is nothing to bind.
+		if l.source.Kind != rimewatch.SourceAPI || b.Serial != b.ExternalID || b.Fields != "" {
+			bindings = append(bindings, b)
+		}
+	}
+	return bindings, nil
+}
+
+// CheckBound reports why a list of senders cannot be bound; nil = it can.
+func (s *Service) CheckBound(ctx context.Context, workspaceID, id int64, list []Bound) error {
+	l, err := s.ByID(ctx, workspaceID, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.boundTo(l, list)
+	return err
 }
 
 // Bound is a sender with the device that it is to be.

@@ -1,0 +1,206 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// SourceOfAPI names the source that stands for the API itself, where readings of
+// unknown devices wait.
+const SourceOfAPI = "api"
+
+// Source is where readings come from in forms that are not the API's own. Sources
+// are made and changed by people, not by tokens.
+type Source struct {
+	ID                   int64           `json:"id"`
+	Kind                 string          `json:"kind"` // push, mqtt, api
+	Name                 string          `json:"name"`
+	Template             string          `json:"template"` // name of a built-in one, auto or own
+	TemplateDocument     json.RawMessage `json:"template_document"`
+	OnUnknown            string          `json:"on_unknown"` // hold, register, refuse
+	SiteID               *int64          `json:"site_id"`
+	DefaultEquipmentType *string         `json:"default_equipment_type"`
+	Enabled              bool            `json:"enabled"`
+	KeyPrefix            *string         `json:"key_prefix"`
+	Broker               *Broker         `json:"broker"` // of kind mqtt
+	CreatedAt            rimewatch.Time  `json:"created_at"`
+	UpdatedAt            rimewatch.Time  `json:"updated_at"`
+}
+
+// Broker is the MQTT broker of a source.
+type Broker struct {
+	URL           string         `json:"url"`
+	Username      string         `json:"username"`
+	HasPassword   bool           `json:"has_password"`
+	ClientID      string         `json:"client_id"`
+	Topics        []string       `json:"topics"`
+	Status        string         `json:"status"` // connected, connecting, failing, off
+	Problem       *string        `json:"problem"`
+	StatusSince   rimewatch.Time `json:"status_since"`
+	LastMessageAt rimewatch.Time `json:"last_message_at"`
+	Messages      int64          `json:"messages"`
+}
+
+// Sources lists the workspace's sources, that of the API among them.
+func (c *Client) Sources(ctx context.Context) ([]Source, error) {
+	data, err := fetch[struct {
+		Sources []Source `json:"sources"`
+	}](ctx, c, get("/sources", nil))
+	return data.Sources, err
+}
+
+// Source returns a source by its number, or that of the API by SourceOfAPI.
+func (c *Client) Source(ctx context.Context, id string) (Source, error) {
+	data, err := fetch[struct {
+		Source Source `json:"source"`
+	}](ctx, c, get(sourcePath(id), nil))
+	return data.Source, err
+}
+
+func sourcePath(id string) string { return "/sources/" + url.PathEscape(id) }
+
+// SourceTemplate is a built-in template.
+type SourceTemplate struct {
+	Name     string          `json:"name"`
+	Title    string          `json:"title"`
+	Document json.RawMessage `json:"document"`
+}
+
+// SourceTemplates lists the built-in templates.
+func (c *Client) SourceTemplates(ctx context.Context) ([]SourceTemplate, error) {
+	data, err := fetch[struct {
+		Templates []SourceTemplate `json:"templates"`
+	}](ctx, c, get("/source-templates", nil))
+	return data.Templates, err
+}
+
+// HeldSender is a sender of whom payloads wait.
+type HeldSender struct {
+	ExternalID      string          `json:"external_id"`
+	Label           string          `json:"label"`
+	Reason          string          `json:"reason"`
+	Payloads        int64           `json:"payloads"`
+	Bytes           int64           `json:"bytes"`
+	FirstAt         rimewatch.Time  `json:"first_at"`
+	LastAt          rimewatch.Time  `json:"last_at"`
+	SuggestedSerial string          `json:"suggested_serial"`
+	Sample          string          `json:"sample"`  // the beginning of the oldest payload
+	Preview         json.RawMessage `json:"preview"` // what it would become; null for line protocol
+}
+
+// Held yields the senders of a source that wait, the newest first.
+func (c *Client) Held(ctx context.Context, source string) iter.Seq2[HeldSender, error] {
+	return func(yield func(HeldSender, error) bool) {
+		for page := 1; ; page++ {
+			data, err := fetch[struct {
+				Senders    []HeldSender `json:"senders"`
+				Pagination Pagination   `json:"pagination"`
+			}](ctx, c, get(sourcePath(source)+"/held", url.Values{"page": {strconv.Itoa(page)}, "per_page": {"100"}}))
+			if err != nil {
+				yield(HeldSender{}, err)
+				return
+			}
+			for i := range data.Senders {
+				if !yield(data.Senders[i], nil) {
+					return
+				}
+			}
+			if page >= data.Pagination.LastPage {
+				return
+			}
+		}
+	}
+}
+
+// SenderBinding ties a sender to a device, which is created where it does not
+// exist.
+type SenderBinding struct {
+	ExternalID    string          `json:"external_id"`
+	DeviceSerial  string          `json:"device_serial,omitempty"`  // "" = external_id as a serial
+	Name          string          `json:"name,omitempty"`           // of a device that is created
+	EquipmentType string          `json:"equipment_type,omitempty"` // likewise
+	SiteID        *int64          `json:"site_id,omitempty"`        // likewise
+	Fields        json.RawMessage `json:"fields,omitempty"`         // which value is which measurement; nil = as the template says
+}
+
+// SourceOutcome says what became of payloads.
+type SourceOutcome struct {
+	Accepted   int      `json:"accepted"`
+	Duplicates int      `json:"duplicates"`
+	Held       int      `json:"held"`
+	Rejected   int      `json:"rejected"`
+	Ignored    int      `json:"ignored"`
+	Retained   int      `json:"retained"`
+	Problems   []string `json:"problems"`
+}
+
+// Bind accepts senders, and stores what waited of them.
+func (c *Client) Bind(ctx context.Context, source string, list []SenderBinding) (SourceOutcome, error) {
+	call, err := send(http.MethodPost, sourcePath(source)+"/bind", map[string]any{"bindings": list}, true)
+	if err != nil {
+		return SourceOutcome{}, err
+	}
+	return fetch[SourceOutcome](ctx, c, call)
+}
+
+// BindCSV accepts the senders of a list: CSV with a header of external_id and any
+// of device_serial, name, equipment_type and site_id. With dryRun it is checked
+// only.
+func (c *Client) BindCSV(ctx context.Context, source string, csv []byte, dryRun bool) (rows int, outcome SourceOutcome, err error) {
+	call := &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/bindings/import", body: csv, contentType: typeCSV, idempotent: true}
+	if dryRun {
+		call.query = url.Values{"dry_run": {"true"}}
+	}
+	if err := c.o.Encoding.encode(call); err != nil {
+		return 0, SourceOutcome{}, err
+	}
+	data, err := fetch[struct {
+		Rows int `json:"rows"`
+		SourceOutcome
+	}](ctx, c, call)
+	return data.Rows, data.SourceOutcome, err
+}
+
+// Binding ties a sender to a device.
+type Binding struct {
+	ExternalID   string          `json:"external_id"`
+	DeviceSerial string          `json:"device_serial"`
+	Fields       json.RawMessage `json:"fields"` // null: as the template says
+	CreatedAt    rimewatch.Time  `json:"created_at"`
+}
+
+// Bindings lists the bindings of a source.
+func (c *Client) Bindings(ctx context.Context, source string) ([]Binding, error) {
+	data, err := fetch[struct {
+		Bindings []Binding `json:"bindings"`
+	}](ctx, c, get(sourcePath(source)+"/bindings", nil))
+	return data.Bindings, err
+}
+
+// Unbind ends a binding.
+func (c *Client) Unbind(ctx context.Context, source, externalID, serial string) error {
+	_, err := fetch[struct{}](ctx, c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/bindings",
+		query: url.Values{"external_id": {externalID}, "device_serial": {serial}}, idempotent: true})
+	return err
+}
+
+// Replay reads again what waits of a sender.
+func (c *Client) Replay(ctx context.Context, source, externalID string) (SourceOutcome, error) {
+	return fetch[SourceOutcome](ctx, c, &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/replay",
+		query: url.Values{"external_id": {externalID}}, idempotent: true})
+}
+
+// DropHeld deletes what waits of a sender and returns how many payloads that were.
+func (c *Client) DropHeld(ctx context.Context, source, externalID string) (int, error) {
+	data, err := fetch[struct {
+		Deleted int `json:"deleted"`
+	}](ctx, c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/held",
+		query: url.Values{"external_id": {externalID}}, idempotent: true})
+	return data.Deleted, err
+}

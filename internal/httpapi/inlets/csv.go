@@ -1,0 +1,125 @@
+package inlets
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/source"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// BindFileInput is a list that says which sender is which device.
+type BindFileInput struct {
+	SourceInput
+	DryRun string `query:"dry_run" enum:"true,false" doc:"true only checks the list."`
+}
+
+// BindFileResult says what became of a list.
+type BindFileResult struct {
+	Rows int `json:"rows" doc:"Senders in the list."`
+	OutcomeData
+}
+
+// bindFile accepts the senders of a list. A list with a mistake changes nothing.
+func (a *api) bindFile(c *httpapi.Call) error {
+	id, err := a.sourceID(c.R.Context(), &SourceInput{c.R.PathValue("id")})
+	if err != nil {
+		return err
+	}
+	if _, _, e := httpapi.ContentType(c.R.Header, httpapi.TypeCSV); e != nil {
+		return e
+	}
+	body, release, e := a.BulkBody(c.W, c.R, c.Workspace(), nil)
+	defer release()
+	if e != nil {
+		return e
+	}
+	list, err := senderList(body)
+	if err != nil {
+		return err
+	}
+	out := BindFileResult{Rows: len(list), OutcomeData: OutcomeData{source.Outcome{Problems: []string{}}}}
+	if c.Query.Get("dry_run") == "true" {
+		err = a.sources.CheckBound(c.R.Context(), c.Workspace(), id, list)
+	} else {
+		out.Outcome, err = a.sources.Bind(c.R.Context(), c.Workspace(), id, list)
+	}
+	if err != nil {
+		return err
+	}
+	return writeData(c, http.StatusOK, out)
+}
+
+// listColumns are what a list may hold; the first is needed.
+func listColumns() []string {
+	return []string{"external_id", "device_serial", "name", "equipment_type", "site_id"}
+}
+
+// senderList reads a list: CSV with a header, separated by commas or, as
+// spreadsheets of many countries write it, by semicolons.
+func senderList(file []byte) ([]source.Bound, error) {
+	file = bytes.TrimPrefix(file, []byte("\ufeff"))
+	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
+		return nil, wire.InvalidJSON("it is not a CSV file in UTF-8")
+	}
+	r := csv.NewReader(bytes.NewReader(file))
+	if line, _, _ := bytes.Cut(file, []byte("\n")); bytes.IndexByte(line, ';') >= 0 && bytes.IndexByte(line, ',') < 0 {
+		r.Comma = ';'
+	}
+	columns := listColumns()
+	header, err := r.Read()
+	if err != nil {
+		return nil, rimewatch.Invalid("header", "is required: %s", strings.Join(columns, ","))
+	}
+	at := make(map[string]int)
+	for i, name := range header {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, twice := at[name]; twice || !slices.Contains(columns, name) {
+			return nil, rimewatch.Invalid("header", "has the column %q twice or it is not one of %s", wire.Shown([]byte(name)), strings.Join(columns, ", "))
+		}
+		at[name] = i
+	}
+	if _, ok := at[columns[0]]; !ok {
+		return nil, rimewatch.Invalid("header", "lacks %s", columns[0])
+	}
+	var list []source.Bound
+	for {
+		row, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF) && len(list) == 0:
+			return nil, rimewatch.Invalid("rows", "are required")
+		case errors.Is(err, io.EOF):
+			return list, nil
+		case err != nil:
+			return nil, rimewatch.Invalid(fmt.Sprintf("row %d", len(list)+1), "cannot be read: %v", err)
+		case len(list) == rimewatch.MaxBindings:
+			return nil, rimewatch.Invalid("rows", "must be at most %d", rimewatch.MaxBindings)
+		}
+		cell := func(name string) string {
+			if i, ok := at[name]; ok {
+				return strings.TrimSpace(row[i])
+			}
+			return ""
+		}
+		x := source.Bound{ExternalID: cell("external_id"), Serial: cell("device_serial"), Name: cell("name"), EquipmentType: cell("equipment_type")}
+		if site := cell("site_id"); site != "" {
+			if x.SiteID, err = strconv.ParseInt(site, 10, 64); err != nil || x.SiteID < 1 {
+				return nil, rimewatch.Invalid(fmt.Sprintf("row %d", len(list)+1), "site_id must be the number of a site")
+			}
+		}
+		if x.ExternalID == "" {
+			return nil, rimewatch.Invalid(fmt.Sprintf("row %d", len(list)+1), "external_id is required")
+		}
+		list = append(list, x)
+	}
+}
