@@ -102,6 +102,13 @@ const banner = `
     curl -s -H "Authorization: Bearer %s" \
       %s/api/v1/alerts
 
+  Connect something of your own: it waits beside the new probe %s,
+  under Connect a device, until you accept it
+
+    curl -s -H "Authorization: Bearer %s" \
+      -d '{"device_serial":"MY-SHELL","product_zone_temp":4.2}' \
+      %s/api/v1/readings
+
   Press Ctrl-C to stop.%s
 
 `
@@ -116,7 +123,7 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 		end = " To start it again: rimewatch serve --data " + data
 	}
 	_, err := fmt.Fprintf(w, banner, "Demo Market", d.Sites(), d.Devices(), grouped(d.Readings), took.Seconds(),
-		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, end)
+		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, demo.Newcomer, d.Token, d.URL, end)
 	return err
 }
 

@@ -105,6 +105,9 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.moveIn(ctx, sites); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
+	if err := d.waiting(ctx, rimewatch.TimeOf(time.Now())); err != nil {
+		return nil, fmt.Errorf("set up the demo: %w", err)
+	}
 	return d, nil
 }
 
@@ -167,6 +170,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	var devices sync.WaitGroup
 	devices.Go(func() { d.live(ctx) })
 	devices.Go(func() { d.act(ctx) })
+	devices.Go(func() { d.arrive(ctx) })
 	defer devices.Wait()
 	defer cancel()
 	select {

@@ -197,11 +197,34 @@ func TestTold(t *testing.T) {
 			t.Fatalf("nobody was told of %v", want)
 		}
 	}
+	checkNewcomer(t, d)
 	r, err := http.Post("http://"+d.shift.listener.Addr().String()+"/night", "application/json", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Body.Close(); r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("an unsigned message: %s", r.Status)
+	}
+}
+
+// checkNewcomer accepts the probe that nobody has registered.
+func checkNewcomer(t *testing.T, d *Demo) {
+	t.Helper()
+	api, err := client.New(d.URL, d.Token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for sender, err := range api.Held(t.Context(), client.SourceOfAPI) {
+		if n++; err != nil || sender.ExternalID != Newcomer || sender.Payloads != 10 {
+			t.Errorf("what waits: %+v %v", sender, err)
+		}
+	}
+	outcome, err := api.Bind(t.Context(), client.SourceOfAPI, []client.SenderBinding{{ExternalID: Newcomer, EquipmentType: "dairy_case"}})
+	if n != 1 || err != nil || outcome.Accepted != 10 {
+		t.Errorf("%d wait, accepted: %+v %v", n, outcome, err)
+	}
+	if device, err := api.Device(t.Context(), Newcomer); err != nil || device.CurrentTemp == nil {
+		t.Errorf("%+v %v", device, err)
 	}
 }
