@@ -17,11 +17,14 @@ const maxRetentionDays = 36500
 
 // WorkspacePatch changes a workspace's settings; nil leaves a value as it is.
 type WorkspacePatch struct {
-	Name       *string
-	OnUnknown  *rimewatch.OnUnknown
-	TimeZone   *string // IANA name
-	RawDays    *int    // 1–36500
-	RollupDays *int    // RawDays–36500
+	Name      *string
+	OnUnknown *rimewatch.OnUnknown
+	// AutoRegister is the older name of two of its values: true is register. false is
+	// refuse where it was register; who sends back what was read changes nothing.
+	AutoRegister *bool
+	TimeZone     *string // IANA name
+	RawDays      *int    // 1–36500
+	RollupDays   *int    // RawDays–36500
 	// Limits change the overrides of a type of equipment in place.
 	Limits           map[string]func(*rimewatch.LimitOverrides)
 	ConfirmLoosening bool // safety limits may be loosened
@@ -60,8 +63,13 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 		if patch.Name != nil {
 			w.Name = normalText(*patch.Name)
 		}
-		if patch.OnUnknown != nil {
+		switch auto := patch.AutoRegister; {
+		case patch.OnUnknown != nil:
 			w.OnUnknown = *patch.OnUnknown
+		case auto != nil && *auto:
+			w.OnUnknown = rimewatch.RegisterUnknown
+		case auto != nil && w.OnUnknown == rimewatch.RegisterUnknown:
+			w.OnUnknown = rimewatch.RefuseUnknown
 		}
 		if patch.TimeZone != nil {
 			w.TimeZone = *patch.TimeZone

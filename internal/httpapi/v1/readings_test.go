@@ -300,7 +300,9 @@ func TestUnknownSerial(t *testing.T) {
 		{name: "refuse", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse"}},
 		{name: "is refused", before: next, req: send("New-3"), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
 		{name: "both are refused", req: batch("New-3"), status: 200, want: map[string]any{"data.held": 0, "data.rejected": 2, "data.results.0.code": "unknown_device"}},
+		{name: "nothing to turn off", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse"}},
 		{name: "both settings: on_unknown", req: set(`{"on_unknown":"hold","auto_register":true}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},
+		{name: "what was read is sent back", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},
 		{name: "no such setting", req: set(`{"on_unknown":"keep"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"on_unknown"}},
 	})
 }

@@ -46,7 +46,7 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 type WorkspaceBody struct {
 	Name             *string                          `json:"name,omitempty" minLength:"1" maxLength:"200"`
 	OnUnknown        *string                          `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
-	AutoRegister     *bool                            `json:"auto_register,omitempty" doc:"true is on_unknown register, false is refuse. on_unknown takes precedence."`
+	AutoRegister     *bool                            `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
 	TimeZone         *string                          `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
 	RawDays          *int                             `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
 	RollupDays       *int                             `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
@@ -58,18 +58,11 @@ type WorkspaceBody struct {
 // patch is the body in the words of the accounts.
 func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	p := account.WorkspacePatch{
-		Name: b.Name, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
+		Name: b.Name, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
 		ConfirmLoosening: b.ConfirmLoosening, RequireSecondFactor: b.SecondFactor,
 	}
-	switch {
-	case b.OnUnknown != nil:
+	if b.OnUnknown != nil {
 		on := rimewatch.OnUnknown(*b.OnUnknown)
-		p.OnUnknown = &on
-	case b.AutoRegister != nil:
-		on := rimewatch.RefuseUnknown
-		if *b.AutoRegister {
-			on = rimewatch.RegisterUnknown
-		}
 		p.OnUnknown = &on
 	}
 	for slug, limits := range b.Limits {
