@@ -303,7 +303,7 @@ func (c *commit) publish() {
 		t := &c.touched[i]
 		d := t.device
 		s.head.add(int64(t.size), int64(t.n))
-		if s.seal.publish(d, t.size, t.n, int32(s.cfg.SealReadings), c.seq, c.now) {
+		if s.seal.publish(d, t.size, t.n, int32(s.cfg.SealReadings), c.seq, c.now, t.latest.At) {
 			s.seal.wake()
 		}
 		d.newest(t.latest, c.now)

@@ -313,13 +313,14 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 
 // AllDevices implements store.Everywhere.
 func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
+	var row rimewatch.Device
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for d := range s.fleet.byID.All() {
 		if d.row.deleted != 0 {
 			continue
 		}
-		row := d.row.device()
+		row = d.row.device()
 		if err := yield(&row); err != nil {
 			return err
 		}

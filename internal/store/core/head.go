@@ -27,6 +27,12 @@ type head struct {
 	sealSize int32 // bytes that are being sealed; 0 = none
 	sealN    int32
 	sealSeq  int64 // of the oldest reading behind them, 0 = none
+
+	// The newest day of UTC among the committed readings began with commit daySeq,
+	// behind dayN readings, dayBytes bytes.
+	day            int32
+	dayBytes, dayN int32
+	daySeq         int64
 }
 
 // keptHead is the largest buffer, in bytes, that a device keeps while it has
@@ -67,10 +73,14 @@ func (h *head) stage(row []byte, at rimewatch.Time) {
 	}
 }
 
-// publish makes the next n staged rows visible, size bytes of commit seq.
-func (h *head) publish(size, n int32, seq int64) {
+// publish makes the next n staged rows visible, size bytes of commit seq, of which
+// the newest is of at.
+func (h *head) publish(size, n int32, seq int64, at rimewatch.Time) {
 	if h.n == 0 {
 		h.firstSeq = seq
+	}
+	if day := int32(at.UTCDay()); day > h.day {
+		h.day, h.dayBytes, h.dayN, h.daySeq = day, h.size, h.n, seq
 	}
 	if h.sealSize > 0 && h.sealSeq == 0 {
 		h.sealSeq = seq
@@ -88,11 +98,16 @@ func (h *head) retract(size, n int32) {
 	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
 }
 
-// beginSeal marks what is committed as being sealed and gives it. The bytes do
-// not change any more.
-func (h *head) beginSeal() []byte {
-	h.sealSize, h.sealN, h.sealSeq = h.size, h.n, 0
-	return h.buf[:h.size:h.size]
+// beginSeal marks what is committed as being sealed, and returns it and the commit
+// up to which it goes; last is the last of all. The bytes do not change any more.
+// Where the days before the newest are worth a chunk, it is only these: what is of
+// the newest would have to be merged with what follows.
+func (h *head) beginSeal(worth int32, last int64) (rows []byte, mark int64) {
+	h.sealSize, h.sealN, h.sealSeq, mark = h.size, h.n, 0, last
+	if h.dayN >= worth {
+		h.sealSize, h.sealN, h.sealSeq, mark = h.dayBytes, h.dayN, h.daySeq, h.daySeq-1
+	}
+	return h.buf[:h.sealSize:h.sealSize], mark
 }
 
 // endSeal takes out what beginSeal gave, now that it is in a chunk.
@@ -108,6 +123,7 @@ func (h *head) endSeal() {
 	h.n -= h.sealN
 	h.stagedN -= h.sealN
 	h.firstSeq = h.sealSeq
+	h.dayBytes, h.dayN = max(h.dayBytes-h.sealSize, 0), max(h.dayN-h.sealN, 0)
 	h.sealSize, h.sealN, h.sealSeq = 0, 0, 0
 	h.times = nil
 	h.newest = 0

@@ -231,7 +231,8 @@ func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool
 	}
 	if unsealed {
 		d.head.stage(encoded, e.Input.Reading.At)
-		x.publish(d, int32(len(encoded)), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now)
+		x.publish(d, int32(len(encoded)), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now, e.Input.Reading.At)
+		d.head.dayBytes, d.head.dayN = 0, 0 // it may have begun in the middle of this commit
 		x.bytes += int64(len(encoded))
 		x.readings++
 	}

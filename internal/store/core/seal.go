@@ -78,15 +78,18 @@ func (q *sealQueue) push(it sealItem) {
 	q.queue = slices.Insert(q.queue, i, it)
 }
 
-// publish shows the next n staged rows of a device, size bytes, and queues it for
-// sealing. It reports whether full readings, which are worth a chunk, were reached.
-func (q *sealQueue) publish(d *device, size, n, full int32, seq int64, now rimewatch.Time) bool {
-	before := d.head.n
-	d.head.publish(size, n, seq)
-	switch {
-	case before == 0:
+// publish shows the next n staged rows of a device, size bytes, the newest of at,
+// and queues it for sealing. It reports whether the device has a chunk's worth to be
+// sealed now: full readings of days that are over, or chunkReadings at all.
+func (q *sealQueue) publish(d *device, size, n, full int32, seq int64, now, at rimewatch.Time) bool {
+	h := &d.head
+	before, day := h.n, h.day
+	h.publish(size, n, seq, at)
+	most := max(full, chunkReadings)
+	if before == 0 {
 		q.push(sealItem{seq: seq, device: d, since: now})
-	case before < full && d.head.n >= full:
+	}
+	if day < h.day && h.dayN >= full || before < most && h.n >= most {
 		q.full = append(q.full, d)
 		return true
 	}
@@ -228,8 +231,9 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	slice, list := make([]sealing, len(devices)), make([]Sealed, len(devices))
 	s.mu.Lock()
 	for i, d := range devices {
-		slice[i] = sealing{device: d, rows: d.head.beginSeal()}
-		list[i] = Sealed{DeviceID: d.row.ID, Mark: store.Seq(s.seq)}
+		rows, mark := d.head.beginSeal(int32(s.cfg.SealReadings), s.seq)
+		slice[i] = sealing{device: d, rows: rows}
+		list[i] = Sealed{DeviceID: d.row.ID, Mark: store.Seq(mark)}
 	}
 	s.mu.Unlock()
 	for i := range slice {

@@ -33,6 +33,7 @@ type crashRun struct {
 
 func newCrashRun(t *testing.T, cfg Config) *crashRun {
 	t.Helper()
+	cfg.SealReadings = 12 // so that days are sealed apart from the newest
 	r := &crashRun{t: t, s: ready(t, openAt(t, cfg)), acked: make(map[int64]map[rimewatch.Time]float64)}
 	w := &rimewatch.Workspace{Name: "W", TimeZone: "UTC", RawDays: 3000, RollupDays: 3000, CreatedAt: 1, UpdatedAt: 1}
 	if err := r.s.CreateWorkspace(t.Context(), w); err != nil {
