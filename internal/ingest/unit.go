@@ -225,6 +225,12 @@ func (c *configs) get(payload []byte) *engine.Config {
 
 // after gives the configuration that follows cfg by a logged change.
 func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
+	c.mu.Lock()
+	known := c.byJSON[string(payload)] // none of which is OnlyThat
+	c.mu.Unlock()
+	if known != nil {
+		return known
+	}
 	var change configuration
 	decodePayload(payload, &change)
 	if !change.OnlyThat {

@@ -175,7 +175,7 @@ type Alerts interface {
 // whole store, never for an answer to one workspace.
 type Everywhere interface {
 	// AllDevices calls yield for every existing device, by id: what a node loads at
-	// its start.
+	// its start. The device is only valid in the call.
 	AllDevices(ctx context.Context, yield func(*rimewatch.Device) error) error
 	// AllActiveAlerts calls yield for every active alert, by id, likewise.
 	AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
