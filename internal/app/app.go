@@ -206,7 +206,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
-		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Fallback: ui,
+		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.Ingest.Loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
 	}
 	if a.cfg.part != nil {
@@ -255,8 +255,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 
 // begin recovers the state and does what has to be done without being asked.
 func (a *App) begin(ctx context.Context) error {
-	err := a.Ingest.Start(ctx)
-	if a.loaded(); err != nil {
+	if err := a.Ingest.Start(ctx); err != nil {
 		return err
 	}
 	a.Hub.Start()
@@ -296,6 +295,12 @@ func (a *App) listen(ctx context.Context) (err error) {
 		return err
 	}
 	a.spawn(func(ctx context.Context) {
+		select {
+		case <-a.Ingest.Loaded():
+		case <-ctx.Done():
+			return
+		}
+		a.loaded()
 		releaseAfterRecovery()
 		tuneMemory(ctx)
 	})

@@ -51,8 +51,12 @@ type Config struct {
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed
 
-	Ready        func(context.Context) error // reports why requests cannot be served; nil = always ready
-	Metrics      http.Handler                // serves /metrics to loopback and to holders of MetricsToken; nil = not served
+	Ready func(context.Context) error // reports why requests cannot be served; nil = always ready
+	// Loading reports whether the service has started a moment ago and does not know
+	// all of a large fleet yet: readings are taken, other requests that need an account
+	// are put off. nil = never.
+	Loading      func() bool
+	Metrics      http.Handler // serves /metrics to loopback and to holders of MetricsToken; nil = not served
 	MetricsToken string
 	Registerer   prometheus.Registerer // where request metrics are registered; nil = nowhere
 	Fallback     http.Handler          // serves what is not the API's, such as the web UI; nil = 404

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -200,6 +201,10 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			a.Fail(c, e)
 			return
 		}
+		if !rt.Access.Public && a.cfg.Loading != nil && a.cfg.Loading() {
+			a.Fail(c, errLoading())
+			return
+		}
 		if c.Principal.Limit != nil {
 			r = r.WithContext(store.WithSites(r.Context(), c.Principal.Sites()))
 			c.R = r
@@ -224,6 +229,11 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 		}
 		rt.serve.ServeHTTP(w, r)
 	}
+}
+
+func errLoading() *rimewatch.Error {
+	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, RetryAfter: 2 * time.Second,
+		Message: "The service has just started and is still reading what it knows of the devices; retry in a moment. Readings are taken meanwhile."}
 }
 
 // rawHandler turns a handler that returns an error into one that answers it.

@@ -236,4 +236,10 @@ func cutPayload(b []byte) (payload, rest []byte, err error) {
 
 // CheckpointAll writes the states of all changed units now: before the store
 // is brought to rest.
-func (s *Service) CheckpointAll() { s.checkpoint(0) }
+func (s *Service) CheckpointAll() {
+	select {
+	case <-s.loaded:
+		s.checkpoint(0)
+	case <-s.stopping:
+	}
+}

@@ -203,7 +203,7 @@ func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
 func (s *clockwork) committed(g *group) {
 	var away []*unit
 	for u := range s.units.All() {
-		if u.slot == 0 {
+		if u.slot == 0 || u.late {
 			away = append(away, u)
 		}
 	}

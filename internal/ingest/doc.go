@@ -18,7 +18,11 @@
 // durable; after a restart the checkpoint and the log behind it give the same
 // units again, because the engine is deterministic and the log holds every input
 // with the commit's time: readings, heartbeats, ticks of the clock, edits of
-// devices, resolutions by people.
+// devices, resolutions by people. In a large fleet that takes longer than senders
+// should wait: the log is read, and what it says of each device is kept packed until
+// a group needs the device, or until its turn comes between two groups. Until all
+// have had theirs (Loading), nothing that spans devices is judged, and no checkpoint
+// is written.
 //
 // Groups of readings and heartbeats overlap. A group with anything else in it is
 // alone: it looks at how things stand, or changes who a reading belongs to.

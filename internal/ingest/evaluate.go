@@ -16,7 +16,7 @@ func (w *writer) stage(u *unit) *staged {
 	g := w.group
 	if u.place == 0 {
 		state := w.memory.state(u)
-		if state == nil {
+		if state == nil || u.late {
 			state = w.bring(u)
 		}
 		u.recent = true

@@ -32,7 +32,7 @@ func (s *Service) Memory() Memory {
 // fetch brings the states of a group's devices into memory. What a group needs
 // beyond its inputs, stage brings in one by one.
 func (w *writer) fetch(g *group) error {
-	if w.memory.used() == w.units.Len() {
+	if w.memory.used() == w.units.Len() && w.late.n == 0 {
 		return nil
 	}
 	var here, away []*unit
@@ -43,7 +43,7 @@ func (w *writer) fetch(g *group) error {
 				continue
 			}
 			u.needed = true
-			if u.slot == 0 {
+			if u.slot == 0 || u.late {
 				away = append(away, u)
 			} else {
 				here = append(here, u)
@@ -114,8 +114,16 @@ func (w *writer) saveNow(list []*unit) error {
 	return nil
 }
 
-// load reads the states of units from their checkpoints. Under mu.
+// load reads the states of units from their checkpoints, and brings those of late
+// ones to where the log ends. Under mu.
 func (w *writer) load(list []*unit) error {
+	if w.late.n > 0 {
+		var late []*unit
+		list, late = partition(list)
+		if err := w.late.catchUp(late); err != nil {
+			return err
+		}
+	}
 	if len(list) == 0 {
 		return nil
 	}
@@ -129,7 +137,7 @@ func (w *writer) load(list []*unit) error {
 		f := u.facts
 		state := w.memory.add(u)
 		if err := w.readCheckpoint(c.State, &f, state); err != nil {
-			w.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
+			w.unread(u, err)
 			*state = engine.State{}
 			w.findOrphans(u, state)
 		}

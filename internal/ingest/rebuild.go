@@ -69,23 +69,23 @@ func (w *writer) rebuild() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ids := make([]int64, len(w.lost))
 	was := make([]facts, len(w.lost))
 	for i, u := range w.lost {
-		ids[i], was[i] = u.id, u.facts
+		was[i] = u.facts
 		if u.slot == 0 {
 			w.memory.add(u)
 		}
 		*w.memory.state(u) = engine.State{}
-		u.vitals, u.savedSeq = vitals{}, 0
+		u.vitals, u.savedSeq, u.behind = vitals{}, 0, chain{}
 	}
-	err := (&recovery{w}).replayLost(ids)
+	err := (&recovery{w}).replayLost()
 	for i, u := range w.lost {
 		u.facts = was[i] // they were put back before; a replay comes to the same
 	}
 	if err != nil {
 		return err
 	}
+	_, late := partition(w.lost)
 	for _, u := range w.lost {
 		u.lost = false
 		state := w.memory.state(u)
@@ -95,46 +95,45 @@ func (w *writer) rebuild() error {
 		w.shares.refresh(u, state, u.cfg, w.clock())
 	}
 	w.lost = nil
+	w.late.arrive(late)
 	return nil
 }
 
-// replayLost replays what is durable of some units. Under mu.
-func (w *recovery) replayLost(ids []int64) error {
-	re := newReplayer(w.Service, nil)
-	re.unread = func(u *unit, err error) {
-		w.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
-		u.savedSeq = 0
+// replayLost replays what is durable of the lost units, whose states are zero.
+// Under mu.
+func (w *recovery) replayLost() error {
+	if err := w.readCheckpoints(w.lost); err != nil {
+		return err
 	}
-	err := w.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
-		re.workers[0].checkpoint(w.units.Get(c.DeviceID), true, &c)
+	x := newBacklog()
+	x.read = true
+	var first sync.Once
+	err := w.store.Logged(context.Background(), len(x.workers), func(worker int, e *store.Entry) error {
+		first.Do(func() { x.down = w.steps.downtimesAt(e.Seq) })
+		if e.Input.Kind == store.InputClock {
+			return w.rebuildClock(x, e)
+		}
+		if u := w.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
+			x.add(worker, u, e)
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var first sync.Once
-	err = w.store.Logged(context.Background(), len(re.workers), func(worker int, e *store.Entry) error {
-		first.Do(func() { re.down = w.steps.downtimesAt(e.Seq) })
-		if e.Input.Kind == store.InputClock {
-			return w.rebuildClock(re, e)
-		}
-		if u := w.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
-			re.workers[worker].input(u, e)
-		}
-		return nil
-	})
-	re.flush()
-	return err
+	return w.Service.replay(x, w.lost)
 }
 
 // rebuildClock sets the clock of lost units back once more.
-func (w *recovery) rebuildClock(re *replayer, e *store.Entry) error {
+func (w *recovery) rebuildClock(x *backlog, e *store.Entry) error {
 	by, err := decodeClock(e.Input.Payload)
 	if err != nil {
 		return err
 	}
-	re.flush()
-	re.down = moved(re.down, by)
+	if err := w.Service.replay(x, w.lost); err != nil {
+		return err
+	}
+	x.down = moved(x.down, by)
 	for _, u := range w.lost {
 		if u.savedSeq < e.Seq {
 			w.memory.state(u).SetBack(by, e.Now)

@@ -3,13 +3,10 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -17,7 +14,8 @@ import (
 // recovery is a writer before it runs.
 type recovery struct{ *writer }
 
-// recover rebuilds the units: checkpoints, then every logged input after them.
+// recover makes the units, and gathers what their states have to catch up with:
+// checkpoints, and every logged input after them.
 func (w *recovery) recover(ctx context.Context) error {
 	var err error
 	if w.settings, err = w.readSettings(ctx); err != nil {
@@ -26,7 +24,7 @@ func (w *recovery) recover(ctx context.Context) error {
 	w.store.PutLimits(w.settings.limits)
 	plain := make(plainConfigs)
 	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt}
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, late: true}
 		u.cfg = plain.get(w.Service, d)
 		w.units.Put(d.ID, u)
 		w.shares.all = append(w.shares.all, u)
@@ -51,8 +49,11 @@ func (w *recovery) recover(ctx context.Context) error {
 		return err
 	}
 	w.evaluated = w.durable
-	w.putLive()
-	return w.makeRoom(0)
+	w.late.n = w.units.Len()
+	if w.late.n > w.cfg.LateDevices {
+		return nil
+	}
+	return w.late.catchUpAll()
 }
 
 // plainConfigs are the configurations of devices about which nothing is said of
@@ -79,97 +80,61 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 	return cfg
 }
 
-// replay brings all states to where the log ends.
+// replay gathers what of the log no checkpoint covers.
 func (w *recovery) replay(ctx context.Context) error {
-	lost := 0
-	re := newReplayer(w.Service, w.downtimes)
-	re.unread = func(u *unit, err error) {
-		// It is derived: what the log still holds builds the state again, and the
-		// rest is learnt anew. No device may keep the service down.
-		if lost++; lost == 1 {
-			w.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
-		}
-		u.savedSeq = 0
-	}
-	re.away = w.putLiveOne
-	re.back = func(state *engine.State) { w.countVerdicts(state, -1) }
-	err := w.store.Recover(ctx, len(re.workers), func(worker int, c store.Checkpoint) error {
+	x := newBacklog()
+	w.late.backlog = x
+	err := w.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
 		if u := w.units.Get(c.DeviceID); u != nil {
-			re.workers[worker].checkpoint(u, re.stays(u), &c)
+			u.savedSeq = c.Seq
 		}
 		return nil
 	}, func(worker int, e *store.Entry) error {
-		x := re.workers[worker]
 		if e.Input.Kind == store.InputClock {
-			return w.replayClock(re, e)
+			return w.replayClock(e)
 		}
-		x.last = position{e.Seq, max(x.last.now, e.Now)}
-		u := w.units.Get(e.Input.DeviceID)
-		if u == nil || e.Seq <= u.savedSeq {
-			return nil
+		g := &x.workers[worker]
+		g.last = position{e.Seq, max(g.last.now, e.Now)}
+		if u := w.units.Get(e.Input.DeviceID); u != nil && e.Seq > u.savedSeq {
+			g.changed(u, e.Seq, e.Now)
+			x.add(worker, u, e)
 		}
-		if u.slot == 0 && u.savedSeq != 0 {
-			if err := x.fetch(u); err != nil {
-				return err
-			}
-		}
-		x.changed(u, e.Seq, e.Now)
-		x.input(u, e)
 		return nil
 	})
-	w.join(re)
-	for u := range w.units.All() {
-		if u.slot == 0 && u.savedSeq == 0 { // nothing is known of it
-			w.memory.add(u)
-		}
-	}
-	if lost > 1 {
-		w.log.Warn("states were lost", "devices", lost)
-	}
+	w.join()
+	x.down = slices.Clone(w.downtimes) // one is added when it is known how long nobody watched
 	return err
 }
 
-// join takes over what the workers have replayed. None of them may be under way.
-func (w *recovery) join(re *replayer) {
-	re.flush()
-	re.takeDirty(&w.dirty)
-	for _, x := range re.workers {
-		w.durable = position{max(w.durable.seq, x.last.seq), max(w.durable.now, x.last.now)}
-		x.last = position{}
+// join takes over what the workers have gathered. None of them may be under way.
+func (w *recovery) join() {
+	w.late.backlog.takeDirty(&w.dirty)
+	for i := range w.late.backlog.workers {
+		g := &w.late.backlog.workers[i]
+		w.durable = position{max(w.durable.seq, g.last.seq), max(w.durable.now, g.last.now)}
+		g.last = position{}
 	}
 }
 
-// stays makes room for a unit's state in memory while there is some.
-func (re *replayer) stays(u *unit) bool {
-	re.mu.Lock()
-	defer re.mu.Unlock()
-	if re.s.memory.used() >= re.s.memory.most {
-		return false
-	}
-	re.s.memory.add(u)
-	return true
-}
-
-// replayClock sets the clock back once more.
-func (w *recovery) replayClock(re *replayer, e *store.Entry) error {
+// replayClock sets the clock back once more, for which all states are needed.
+func (w *recovery) replayClock(e *store.Entry) error {
 	by, err := decodeClock(e.Input.Payload)
 	if err != nil {
 		return err
 	}
-	w.join(re)
+	w.join()
+	w.late.backlog.down = slices.Clone(w.downtimes)
 	for u := range w.units.All() {
-		if u.slot != 0 || u.savedSeq >= e.Seq {
-			continue
-		}
-		if u.savedSeq == 0 {
+		if u.slot == 0 {
 			w.memory.add(u)
-		} else if err := re.workers[0].fetch(u); err != nil {
-			return err
 		}
 	}
+	if err := w.Service.replay(w.late.backlog, w.shares.all); err != nil {
+		return err
+	}
+	w.late.backlog.read = true
 	w.durable = position{e.Seq, e.Now}
 	w.steps.setBack(by, e.Now, e.Seq)
-	re.down = w.downtimes
 	return nil
 }
 
@@ -283,79 +248,4 @@ func (w *recovery) loadDowntimes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// liveSlice is how many units are told to the store at a time.
-const liveSlice = 1024
-
-// putLive tells the store what the units know, counts them and arms their
-// deadlines. Those whose state is on the disk alone have been told already.
-func (w *recovery) putLive() {
-	owners := w.memory.owners
-	due := make([]rimewatch.Time, len(owners))
-	now := w.clock()
-	var mu sync.Mutex // guards verdicts and orphans
-	var wg sync.WaitGroup
-	next := 0
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			live := make([]store.LiveWrite, 0, liveSlice)
-			var touched []store.AlertTouch
-			for {
-				mu.Lock()
-				from, to := next, min(next+liveSlice, len(owners))
-				next = to
-				mu.Unlock()
-				if from == to {
-					return
-				}
-				live, touched = live[:0], touched[:0]
-				for i, u := range owners[from:to] {
-					if u == nil {
-						continue
-					}
-					state := w.memory.state(u)
-					u.mirror(state)
-					u.share = shareOf(u, state, u.cfg, now)
-					live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
-					touched = appendTouched(touched, state, u.alerts)
-					due[from+i] = earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts))
-					if len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
-						mu.Lock()
-						w.findOrphans(u, state)
-						w.countVerdicts(state, 1)
-						mu.Unlock()
-					}
-				}
-				w.store.PutLive(live, touched)
-			}
-		})
-	}
-	wg.Wait()
-	for i, u := range owners {
-		if u != nil {
-			w.deadlines.Set(u, due[i])
-		}
-	}
-	for u := range w.units.All() {
-		t := w.total(u.workspaceID)
-		t.add(u.online, u.alerts, 1)
-		t.fleet.Replace(health.Share{}, u.share)
-	}
-}
-
-// putLiveOne does so for a unit whose state does not stay in memory.
-func (w *recovery) putLiveOne(u *unit, state *engine.State) {
-	u.mirror(state)
-	u.share = shareOf(u, state, u.cfg, w.clock())
-	w.store.PutLive([]store.LiveWrite{{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)}}, appendTouched(nil, state, u.alerts))
-	w.setDeadline(u, state)
-	w.findOrphans(u, state)
-	w.countVerdicts(state, 1)
-}
-
-func (w *recovery) countVerdicts(state *engine.State, sign int) {
-	for i, n := range state.Verdicts {
-		w.verdicts[i] += sign * int(n)
-	}
 }

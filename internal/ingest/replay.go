@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,168 +13,211 @@ import (
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// replayer builds states from checkpoints and the log: for all devices after a
-// restart, for some after a group was lost. The store's workers step the units,
-// each its own, so that what happens to a device keeps its order. Transitions are
-// dropped: the rows of alerts were committed with the inputs.
-type replayer struct {
-	s      *Service
-	unread func(u *unit, err error)           // hears of checkpoints that cannot be read, one at a time
-	away   func(u *unit, state *engine.State) // hears of states that do not stay in memory, likewise
-	back   func(state *engine.State)          // hears of those that are needed after all, likewise
-	down   []presence.Downtime                // changed only while no worker is under way
-
-	mu      sync.RWMutex // guards Service.memory, and is held to call these functions
-	workers []*replayWorker
+// backlog holds the logged inputs that the states of units do not know of yet: of
+// all devices after a restart, of some after a group was lost. The store's workers
+// gather them, each those of its own devices. They are packed, and chained by unit:
+// unit.behind is where its chain lies.
+type backlog struct {
+	down    []presence.Downtime // as they were known at the time
+	read    bool                // the checkpoints of its units have been read
+	workers []gatherer
 }
 
-// replayWorker steps its units.
-type replayWorker struct {
-	*replayer
-	seq      store.Seq   // of the commit whose inputs come
-	jobs     []replayJob // its inputs so far
-	payloads []byte
-	scratch  engine.State
-	out      []alert.Transition
-
-	last  position // of all inputs
-	dirty dirtyUnits
+// gatherer is what one worker gathers.
+type gatherer struct {
+	number  int
+	blocks  [][]byte // of records
+	scratch []byte
+	last    position // of all inputs
+	dirty   dirtyUnits
 }
 
-// replayJob is an input that waits for the others of its commit: only then is it
-// known which reading is a unit's last.
-type replayJob struct {
-	unit  *unit
-	state *engine.State
-	from  int // in payloads
-	entry store.Entry
-}
+// place is where a record lies, 0 = nowhere: worker, block, and offset in it,
+// counted from 1.
+type place uint64
 
-func newReplayer(s *Service, down []presence.Downtime) *replayer {
-	re := &replayer{s: s, down: down}
-	for range runtime.GOMAXPROCS(0) {
-		re.workers = append(re.workers, &replayWorker{replayer: re})
+// chain is the records of one unit.
+type chain struct{ first, last place }
+
+const (
+	recordBlock  = 1 << 20
+	recordHeader = 8 + 8 + 8 + 4 + 1 // next, seq, now, size, kind
+)
+
+func newBacklog() *backlog {
+	x := &backlog{workers: make([]gatherer, runtime.GOMAXPROCS(0))}
+	for i := range x.workers {
+		x.workers[i].number = i
 	}
-	return re
+	return x
 }
 
-// checkpoint takes a device's checkpoint. stays says whether its state is to stay
-// in memory.
-func (w *replayWorker) checkpoint(u *unit, stays bool, c *store.Checkpoint) {
-	u.savedSeq = c.Seq
-	into := &w.scratch
-	if stays {
-		into = w.state(u)
+// add takes the next logged input of a unit.
+func (x *backlog) add(worker int, u *unit, e *store.Entry) {
+	g := &x.workers[worker]
+	data := e.Input.Payload
+	if e.Input.Kind == store.InputReading {
+		g.scratch = chunk.AppendReading(g.scratch[:0], &e.Input.Reading, 0)
+		data = g.scratch
+	}
+	at, b := g.room(recordHeader + len(data))
+	binary.LittleEndian.PutUint64(b, 0)
+	binary.LittleEndian.PutUint64(b[8:], uint64(e.Seq))
+	binary.LittleEndian.PutUint64(b[16:], uint64(e.Now))
+	binary.LittleEndian.PutUint32(b[24:], uint32(len(data)))
+	b[28] = byte(e.Input.Kind)
+	copy(b[recordHeader:], data)
+	if u.behind.last == 0 {
+		u.behind.first = at
 	} else {
-		*into = engine.State{}
+		binary.LittleEndian.PutUint64(x.record(u.behind.last), uint64(at))
 	}
-	w.read(u, into, c.State)
-	if !stays {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.away(u, into)
-	}
+	u.behind.last = at
 }
 
-// read reads a checkpoint into a state.
-func (w *replayWorker) read(u *unit, into *engine.State, data []byte) {
-	was := u.facts
-	if err := w.s.readCheckpoint(data, &u.facts, into); err != nil {
-		u.facts, *into = was, engine.State{}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.unread(u, err)
+// room makes room for a record of n bytes.
+func (g *gatherer) room(n int) (place, []byte) {
+	i := len(g.blocks) - 1
+	if i < 0 || cap(g.blocks[i])-len(g.blocks[i]) < n {
+		g.blocks = append(g.blocks, make([]byte, 0, max(recordBlock, n)))
+		i++
 	}
+	from := len(g.blocks[i])
+	g.blocks[i] = g.blocks[i][:from+n]
+	return place(g.number)<<56 | place(i)<<32 | place(from+1), g.blocks[i][from:]
 }
 
-// state returns the state of a unit, which comes into memory if it is not there.
-func (w *replayWorker) state(u *unit) *engine.State {
-	w.mu.RLock()
-	state := w.s.memory.state(u)
-	w.mu.RUnlock()
-	if state == nil {
-		w.mu.Lock()
-		state = w.s.memory.add(u)
-		w.mu.Unlock()
-	}
-	return state
+// record returns the bytes from a record on.
+func (x *backlog) record(at place) []byte {
+	return x.workers[at>>56].blocks[at>>32&(1<<24-1)][uint32(at)-1:]
 }
 
-// fetch takes a unit back into memory whose checkpoint was taken before.
-func (w *replayWorker) fetch(u *unit) error {
-	state := w.state(u)
-	return w.s.store.Checkpoints(context.Background(), []int64{u.id}, func(c store.Checkpoint) error {
-		w.read(u, state, c.State)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.back(state)
+// step steps a unit through its chain, which is empty then. Transitions are
+// dropped: the rows of alerts were committed with the inputs. As in the commit
+// itself, a unit's last reading is told apart from those before it.
+func (x *backlog) step(s *Service, u *unit, state *engine.State, out []alert.Transition) []alert.Transition {
+	in := store.Input{DeviceID: u.id}
+	for at := u.behind.first; at != 0; {
+		b := x.record(at)
+		next := place(binary.LittleEndian.Uint64(b))
+		now := rimewatch.Time(binary.LittleEndian.Uint64(b[16:]))
+		data := b[recordHeader : recordHeader+binary.LittleEndian.Uint32(b[24:])]
+		in.Kind, in.Payload, in.Last = store.InputKind(b[28]), data, false
+		if in.Kind == store.InputReading {
+			_, _ = chunk.DecodeReading(data, &in.Reading, 0) // we encoded it
+			in.Payload, in.Last = nil, !x.anotherReading(next, binary.LittleEndian.Uint64(b[8:]))
+		}
+		out, _ = s.step(state, &u.facts, x.down, &in, now, out[:0])
+		at = next
+	}
+	u.behind = chain{}
+	return out
+}
+
+// anotherReading reports whether a chain has a reading of commit seq from a place
+// on.
+func (x *backlog) anotherReading(at place, seq uint64) bool {
+	for at != 0 {
+		b := x.record(at)
+		if binary.LittleEndian.Uint64(b[8:]) != seq {
+			return false
+		}
+		if store.InputKind(b[28]) == store.InputReading {
+			return true
+		}
+		at = place(binary.LittleEndian.Uint64(b))
+	}
+	return false
+}
+
+// changed notes that an input changes a unit.
+func (g *gatherer) changed(u *unit, seq store.Seq, now rimewatch.Time) {
+	g.dirty.inputs++
+	g.dirty.add(u, seq, now)
+}
+
+// takeDirty adds to the dirty units those of all workers.
+func (x *backlog) takeDirty(to *dirtyUnits) {
+	base := to.inputs
+	for i := range x.workers {
+		g := &x.workers[i]
+		for _, d := range g.dirty.list {
+			d.inputs = base + d.inputs*int64(len(x.workers)) // about as far as all were
+			to.list = append(to.list, d)
+		}
+		to.inputs += g.dirty.inputs
+		g.dirty = dirtyUnits{}
+	}
+	slices.SortStableFunc(to.list, func(a, b dirtyUnit) int { return cmp.Compare(a.seq, b.seq) })
+}
+
+// inParts has as many goroutines as there are cores call f for a part of a list
+// each.
+func inParts[T any](list []T, f func(part []T) error) error {
+	const least = 64 // worth a goroutine
+	n := max(1, min(runtime.GOMAXPROCS(0), len(list)/least))
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		first error
+	)
+	for part := range slices.Chunk(list, max(1, (len(list)+n-1)/n)) {
+		wg.Go(func() {
+			if err := f(part); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				first = cmp.Or(first, err)
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// replay brings the states of units, which have their place in memory, from their
+// checkpoints to where the log ends. When it fails, no unit has been stepped.
+func (s *Service) replay(x *backlog, list []*unit) error {
+	if !x.read {
+		if err := inParts(list, s.readCheckpoints); err != nil {
+			return err
+		}
+	}
+	return inParts(list, func(part []*unit) error {
+		var out []alert.Transition
+		for _, u := range part {
+			out = x.step(s, u, s.memory.state(u), out)
+		}
 		return nil
 	})
 }
 
-// input takes the next logged input of a device, which its checkpoint does not
-// cover. As in the commit itself, a unit's last reading is told apart from those
-// before it.
-func (w *replayWorker) input(u *unit, e *store.Entry) {
-	w.commit(e.Seq)
-	w.jobs = append(w.jobs, replayJob{unit: u, state: w.state(u), from: len(w.payloads), entry: *e})
-	w.payloads = append(w.payloads, e.Input.Payload...)
-	if e.Input.Kind != store.InputReading {
-		return
+// readCheckpoints reads the states of units, which have their place in memory. One
+// that cannot be read is derived: what the log still holds builds it again, and
+// the rest is learnt anew. No device may keep the service down.
+func (s *Service) readCheckpoints(list []*unit) error {
+	ids := make([]int64, len(list))
+	for i, u := range list {
+		ids[i] = u.id
 	}
-	if u.place > 0 {
-		w.jobs[u.place-1].entry.Input.Last = false
-	}
-	w.jobs[len(w.jobs)-1].entry.Input.Last = true
-	u.place = int32(len(w.jobs))
-}
-
-// commit says that the inputs of another commit come.
-func (w *replayWorker) commit(seq store.Seq) {
-	if seq != w.seq {
-		w.flush()
-		w.seq = seq
-	}
-}
-
-// flush steps the units of the commit that is complete.
-func (w *replayWorker) flush() {
-	for i := range w.jobs {
-		j := &w.jobs[i]
-		j.unit.place = 0
-		in := &j.entry.Input
-		in.Payload = w.payloads[j.from : j.from+len(in.Payload)]
-		w.out, _ = w.s.step(j.state, &j.unit.facts, w.down, in, j.entry.Now, w.out[:0])
-	}
-	clear(w.jobs)
-	w.jobs, w.payloads = w.jobs[:0], w.payloads[:0]
-}
-
-// flush steps what waits with all workers. None of them may be under way.
-func (re *replayer) flush() {
-	for _, w := range re.workers {
-		w.flush()
-	}
-}
-
-// changed notes that an input changes a unit.
-func (w *replayWorker) changed(u *unit, seq store.Seq, now rimewatch.Time) {
-	w.dirty.inputs++
-	w.dirty.add(u, seq, now)
-}
-
-// takeDirty adds to the dirty units those of all workers.
-func (re *replayer) takeDirty(x *dirtyUnits) {
-	base := x.inputs
-	for _, w := range re.workers {
-		for _, d := range w.dirty.list {
-			d.inputs = base + d.inputs*int64(len(re.workers)) // about as far as all were
-			x.list = append(x.list, d)
+	return s.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
+		u := s.units.Get(c.DeviceID)
+		was, state := u.facts, s.memory.state(u)
+		u.savedSeq = c.Seq
+		if err := s.readCheckpoint(c.State, &u.facts, state); err != nil {
+			u.facts, *state, u.savedSeq = was, engine.State{}, 0
+			s.unread(u, err)
 		}
-		x.inputs += w.dirty.inputs
-		w.dirty = dirtyUnits{}
+		return nil
+	})
+}
+
+// unread tells of a state that cannot be read: at the start only of the first, since
+// it may be that of every device.
+func (s *Service) unread(u *unit, err error) {
+	if n := s.unreadable.Add(1); n == 1 || !s.Loading() {
+		s.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
 	}
-	slices.SortStableFunc(x.list, func(a, b dirtyUnit) int { return cmp.Compare(a.seq, b.seq) })
 }

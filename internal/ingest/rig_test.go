@@ -27,6 +27,7 @@ type rig struct {
 	log  []string // events
 
 	memory  int64            // bytes for states, 0 = no bound
+	late    int              // see ingest.Config.LateDevices
 	heard   ingest.Publisher // of every commit, beside the rig
 	machine *machine         // whose clock may step; nil = the time is right
 }
@@ -63,7 +64,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) open() {
 	r.t.Helper()
 	disk := sqlite.Config{Path: r.path}
-	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory}
+	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory, LateDevices: r.late}
 	if r.machine != nil {
 		k := r.machine.boot()
 		cfg.Clock, cfg.Now = k, func() time.Time { return k.Now().Std() }

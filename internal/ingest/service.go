@@ -54,6 +54,10 @@ type Config struct {
 	// StateMemory is how many bytes the states of devices may take. Beyond it the
 	// coldest are read from the disk when they are needed. Default: no bound.
 	StateMemory int64
+	// LateDevices is the size of a fleet beyond which readings are taken after a start
+	// before the states of all devices have been read. Default 20,000; Loading
+	// reports whether it is so.
+	LateDevices int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
 }
@@ -76,6 +80,9 @@ func (c *Config) defaults() {
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second
+	}
+	if c.LateDevices == 0 {
+		c.LateDevices = 20_000
 	}
 	if c.StateMemory == 0 {
 		c.StateMemory = math.MaxInt64
@@ -131,11 +138,13 @@ type Service struct {
 	worst         atomic.Int64 // ns, the longest commit
 	fetched       atomic.Int64 // states that came back from the disk
 
-	stopping chan struct{}
-	stopOnce sync.Once
-	stopped  atomic.Bool
-	senders  sync.RWMutex // held for reading while a request is being queued
-	workers  sync.WaitGroup
+	unreadable atomic.Int64  // checkpoints
+	loaded     chan struct{} // closed when no unit is late any more
+	stopping   chan struct{}
+	stopOnce   sync.Once
+	stopped    atomic.Bool
+	senders    sync.RWMutex // held for reading while a request is being queued
+	workers    sync.WaitGroup
 }
 
 // New makes a service; Start brings it to life.
@@ -148,6 +157,7 @@ func New(cfg Config) *Service {
 		queue:    make(chan *request, queueRequests),
 		calls:    make(chan func(*writer)),
 		totals:   make(map[int64]*totals),
+		loaded:   make(chan struct{}),
 		stopping: make(chan struct{}),
 	}
 	s.memory.most = int(max(cfg.StateMemory/StateBytes, 1))
@@ -158,19 +168,35 @@ func New(cfg Config) *Service {
 
 func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) }
 
-// Start rebuilds the units from the store and begins to take requests.
+// Start rebuilds the units from the store and begins to take requests. Those of a
+// large fleet are rebuilt when they are needed, and all the others meanwhile.
 func (s *Service) Start(ctx context.Context) error {
 	w := newWriter(s)
 	if err := (&recovery{w}).recover(ctx); err != nil {
 		return err
 	}
 	s.workers.Go(w.write)
+	if s.Loading() {
+		s.workers.Go(func() {
+			if s.loadRest() {
+				s.applySettings(context.Background())
+				s.checkpoints()
+			}
+		})
+		return nil
+	}
 	s.workers.Go(s.checkpoints)
-	s.lagging.Store(true) // a crash may have come between a change and its reaching the units
+	s.applySettings(ctx)
+	return nil
+}
+
+// applySettings gives the units the settings in force: a crash may have come between
+// a change and its reaching them.
+func (s *Service) applySettings(ctx context.Context) {
+	s.lagging.Store(true)
 	if err := s.RefreshSettings(ctx); err != nil {
 		s.troubled("apply the settings of workspaces", err)
 	}
-	return nil
 }
 
 // Stop refuses new requests, commits those that wait, writes checkpoints and

@@ -52,11 +52,11 @@ func (f *failing) MarkAlive(ctx context.Context, now rimewatch.Time) error {
 // damaging gives back checkpoints that nobody can read.
 type damaging struct{ *sqlite.Store }
 
-func (d damaging) Recover(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error, entry func(int, *store.Entry) error) error {
-	return d.Store.Recover(ctx, workers, func(worker int, c store.Checkpoint) error {
+func (d damaging) Checkpoints(ctx context.Context, devices []int64, yield func(store.Checkpoint) error) error {
+	return d.Store.Checkpoints(ctx, devices, func(c store.Checkpoint) error {
 		c.State = append([]byte{255}, c.State...)
-		return checkpoint(worker, c)
-	}, entry)
+		return yield(c)
+	})
 }
 
 // TestLostState: a checkpoint that cannot be read costs its device what it had

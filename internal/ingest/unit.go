@@ -31,6 +31,7 @@ type unit struct {
 	share       health.Share   // what it contributes to its fleet
 	savedSeq    store.Seq      // of the checkpoint that it was rebuilt from
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
+	behind      chain          // what its state has to catch up with while it is late
 	slot        int32          // of its state in memory, counted from 1; 0 = it is on the disk alone
 	place       int32          // in the group, counted from 1
 	siteSlot    int32          // its place in its site
@@ -44,6 +45,7 @@ type unit struct {
 	saving      bool // its checkpoint is being written, and nothing newer is on the disk
 	stale       bool // in writer.stale: its share may be older than its state
 	lost        bool // its state may be ahead of what is durable
+	late        bool // its state is not what the log says yet: it was not needed since the start
 }
 
 // facts are what a group may change of a unit beside its state.

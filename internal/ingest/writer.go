@@ -33,6 +33,7 @@ type writer struct {
 	shares shares
 	dirty  dirtyUnits
 
+	late       latecomers
 	lost       []*unit // whose states may be ahead of what is durable
 	suspect    bool    // a group was lost, and nothing was written since
 	unrecorded store.Downtime
@@ -51,7 +52,7 @@ func newWriter(s *Service) *writer {
 	w := &writer{Service: s, handOver: make(chan *group), ended: make(chan *group, 1)}
 	w.sites.init()
 	w.shares.Service = s
-	w.steps.writer = w
+	w.steps.writer, w.late.writer = w, w
 	return w
 }
 
@@ -321,7 +322,9 @@ func (w *writer) land(g *group) {
 func (w *writer) passTime() {
 	w.steps.pass()
 	now := w.clock()
-	defer w.shares.refreshAll(now)
+	if w.late.n == 0 {
+		defer w.shares.refreshAll(now)
+	}
 	w.recordDowntime(context.Background(), now)
 	if len(w.orphans) > 0 {
 		w.commit(nil, nil)
@@ -347,7 +350,9 @@ func (w *writer) passTime() {
 			return
 		}
 	}
-	w.passSites(now)
+	if w.late.n == 0 {
+		w.passSites(now)
+	}
 	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
 		if err := w.store.MarkAlive(context.Background(), now); err != nil {
 			w.troubled("mark alive", err)

@@ -159,8 +159,8 @@ type Log interface {
 	// SaveCheckpoints stores streaming states. No input before floor is needed
 	// any more by any device; 0 = nothing new is known about that.
 	SaveCheckpoints(ctx context.Context, states []Checkpoint, floor Seq) error
-	// Recover hands out first the checkpoints, whose State is only valid in the call,
-	// then the logged inputs. As many workers call, each with its number from 0. The
+	// Recover hands out first the checkpoints, without their State, which Checkpoints
+	// reads, then the logged inputs. As many workers call, each with its number from 0. The
 	// inputs of one device come from one worker, in order; an InputClock comes while
 	// no other worker calls. It is called once, before the first Commit.
 	Recover(ctx context.Context, workers int, checkpoint func(worker int, c Checkpoint) error, entry func(worker int, e *Entry) error) error

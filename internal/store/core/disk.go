@@ -28,9 +28,9 @@ type Disk interface {
 	// Checkpoints calls yield for those of some devices. The bytes are only valid in
 	// the call.
 	Checkpoints(ctx context.Context, devices []int64, yield func(*Checkpoint) error) error
-	// CheckpointRange does so for the devices with ids in [from, to). Several
-	// goroutines may call it at once.
-	CheckpointRange(ctx context.Context, from, to int64, yield func(*Checkpoint) error) error
+	// CheckpointRange does so for the devices with ids in [from, to), with their states
+	// where these are wanted. Several goroutines may call it at once.
+	CheckpointRange(ctx context.Context, from, to int64, states bool, yield func(*Checkpoint) error) error
 
 	// Seal writes new chunks and, for each device, up to which commit its readings
 	// are in chunks.

@@ -96,26 +96,22 @@ func (s *Core) Recover(ctx context.Context, workers int, checkpoint func(int, st
 // rangeDevices is how many ids of devices a worker takes at a time.
 const rangeDevices = 4096
 
-// replayCheckpoints hands out all checkpoints and returns the devices whose
-// checkpoint is damaged.
+// replayCheckpoints hands out all checkpoints and returns the devices whose newest
+// reading is damaged there.
 func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error) (lost []*device, err error) {
 	var mu sync.Mutex
 	err = inRanges(workers, s.greatest, func(worker int, from, to int64) error {
-		return s.disk.CheckpointRange(ctx, from, to, func(c *Checkpoint) error {
+		return s.disk.CheckpointRange(ctx, from, to, false, func(c *Checkpoint) error {
 			d := s.fleet.byID.Get(c.DeviceID)
 			if d == nil {
 				return nil
 			}
-			state, whole := cutSum(c.State, c.place()...)
-			if !whole || restoreLatest(c, d) != nil {
-				// It is derived: the log may hold enough to build it again, and the rest
-				// is learnt anew. No device may keep the others down.
-				state = nil
+			if restoreLatest(c, d) != nil {
 				mu.Lock()
 				lost = append(lost, d)
 				mu.Unlock()
 			}
-			return checkpoint(worker, store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: state})
+			return checkpoint(worker, store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq})
 		})
 	})
 	return lost, err
@@ -247,14 +243,26 @@ type onDisk struct{ disk Disk }
 
 // Checkpoints implements store.Log.
 func (s onDisk) Checkpoints(ctx context.Context, devices []int64, yield func(store.Checkpoint) error) error {
-	if len(devices) == 0 {
+	n := len(devices)
+	if n == 0 {
 		return nil
 	}
-	return s.disk.Checkpoints(ctx, devices, func(c *Checkpoint) error {
+	one := func(c *Checkpoint) error {
 		if state, whole := cutSum(c.State, c.place()...); whole {
 			return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq, State: state})
 		}
 		return yield(store.Checkpoint{DeviceID: c.DeviceID, Seq: c.Seq})
+	}
+	first, last := devices[0], devices[n-1]
+	if n == 1 || last-first >= 4*int64(n) || !slices.IsSorted(devices) {
+		return s.disk.Checkpoints(ctx, devices, one)
+	}
+	// They lie side by side, and a look-up costs as much as some that are not wanted.
+	return s.disk.CheckpointRange(ctx, first, last+1, true, func(c *Checkpoint) error {
+		if _, wanted := slices.BinarySearch(devices, c.DeviceID); !wanted {
+			return nil
+		}
+		return one(c)
 	})
 }
 

@@ -236,7 +236,7 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 	return d.read(ctx, d.reads, func(s *session) error {
 		var c core.Checkpoint
 		for _, id := range devices {
-			if err := eachCheckpoint(s, &c, "device_id = ?", yield, id); err != nil {
+			if err := eachCheckpoint(s, &c, true, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
@@ -245,20 +245,24 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 }
 
 // CheckpointRange implements core.Disk.
-func (d *disk) CheckpointRange(ctx context.Context, from, to int64, yield func(*core.Checkpoint) error) error {
+func (d *disk) CheckpointRange(ctx context.Context, from, to int64, states bool, yield func(*core.Checkpoint) error) error {
 	return d.read(ctx, d.reads, func(s *session) error {
-		return eachCheckpoint(s, new(core.Checkpoint), "device_id >= ? AND device_id < ?"+d.and("checkpoint.device_id"), yield, from, to)
+		return eachCheckpoint(s, new(core.Checkpoint), states, "device_id >= ? AND device_id < ?"+d.and("checkpoint.device_id"), yield, from, to)
 	})
 }
 
-// eachCheckpoint yields each checkpoint in c.
-func eachCheckpoint(s *session, c *core.Checkpoint, where string, yield func(*core.Checkpoint) error, args ...any) error {
+// eachCheckpoint yields each checkpoint in c, with its state where that is wanted.
+func eachCheckpoint(s *session, c *core.Checkpoint, states bool, where string, yield func(*core.Checkpoint) error, args ...any) error {
+	state := "''::bytea"
+	if states {
+		state = "state"
+	}
 	return s.Query(func(row tables.Row) error {
 		c.DeviceID, c.Seq = row.ColumnInt64(0), store.Seq(row.ColumnInt64(1))
 		c.Latest, c.State = column(row, 2, c.Latest), column(row, 5, c.State)
 		c.CurrentTemp, c.CurrentTempAt = row.ColumnFloat(3), rimewatch.Time(row.ColumnInt64(4))
 		return yield(c)
-	}, "SELECT device_id, seq, latest, current_temp, current_temp_at, state FROM checkpoint WHERE "+where, args...)
+	}, "SELECT device_id, seq, latest, current_temp, current_temp_at, "+state+" FROM checkpoint WHERE "+where, args...)
 }
 
 // SealMarks implements core.Disk.

@@ -62,13 +62,21 @@ func TestDamagedCheckpoint(t *testing.T) {
 	for _, column := range []string{"state", "latest"} {
 		path, device := damaged(t, "UPDATE checkpoint SET "+column+" = zeroblob(length("+column+"))")
 		s := openAt(t, Config{Path: crashed(t, path), quiet: true})
-		states := 0
+		var ids []int64
 		err := s.Recover(t.Context(), 1, func(_ int, c store.Checkpoint) error {
-			if states++; c.DeviceID == device && len(c.State) != 0 {
-				t.Errorf("%s: a damaged state is given out: %v", column, c.State)
-			}
+			ids = append(ids, c.DeviceID)
 			return nil
 		}, func(_ int, _ *store.Entry) error { return nil })
+		if err != nil || len(ids) != 4 {
+			t.Fatalf("%s: checkpoints of %d, %v", column, ids, err)
+		}
+		states := 0
+		err = s.Checkpoints(t.Context(), ids, func(c store.Checkpoint) error {
+			if states++; c.DeviceID == device && (len(c.State) == 0) != (column == "state") {
+				t.Errorf("%s: state of device %d: %v", column, c.DeviceID, c.State)
+			}
+			return nil
+		})
 		if err != nil || states != 4 {
 			t.Fatalf("%s: %d states, %v", column, states, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -130,7 +131,7 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
 		var c core.Checkpoint
 		for _, id := range devices {
-			if err := eachCheckpoint(conn, &c, "device_id = ?", yield, id); err != nil {
+			if err := eachCheckpoint(conn, &c, true, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
@@ -139,15 +140,19 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 }
 
 // CheckpointRange implements core.Disk.
-func (d *disk) CheckpointRange(ctx context.Context, from, to int64, yield func(*core.Checkpoint) error) error {
+func (d *disk) CheckpointRange(ctx context.Context, from, to int64, states bool, yield func(*core.Checkpoint) error) error {
 	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		return eachCheckpoint(conn, new(core.Checkpoint), "device_id >= ? AND device_id < ?", yield, from, to)
+		return eachCheckpoint(conn, new(core.Checkpoint), states, "device_id >= ? AND device_id < ?", yield, from, to)
 	})
 }
 
-// eachCheckpoint yields each checkpoint in c.
-func eachCheckpoint(conn *sqlite.Conn, c *core.Checkpoint, where string, yield func(*core.Checkpoint) error, args ...any) error {
-	return sqlitex.Execute(conn, "SELECT "+checkpointColumns+" FROM checkpoint WHERE "+where, &sqlitex.ExecOptions{
+// eachCheckpoint yields each checkpoint in c, with its state where that is wanted.
+func eachCheckpoint(conn *sqlite.Conn, c *core.Checkpoint, states bool, where string, yield func(*core.Checkpoint) error, args ...any) error {
+	columns := checkpointColumns
+	if !states {
+		columns = strings.Replace(columns, "state", "x''", 1)
+	}
+	return sqlitex.Execute(conn, "SELECT "+columns+" FROM checkpoint WHERE "+where, &sqlitex.ExecOptions{
 		Args: args,
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			scanCheckpoint(stmt, c)

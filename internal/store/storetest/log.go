@@ -384,26 +384,6 @@ func (f *fixture) behindLost() {
 	f.equal("afterwards", f.commit(id, reading(t0+2), reading(t0+3)), []store.Outcome{store.Accepted, store.Accepted})
 }
 
-// recovered is what a store gives back at its start.
-type recovered struct {
-	Checkpoints map[int64]string
-	Entries     []string
-}
-
-func (f *fixture) recover() recovered {
-	f.Helper()
-	f.s = f.e.Reopen(f.T, f.s)
-	out := recovered{Checkpoints: map[int64]string{}}
-	f.must(f.s.Recover(f.ctx, 1, func(_ int, c store.Checkpoint) error {
-		out.Checkpoints[c.DeviceID] = fmt.Sprintf("%d %s", c.Seq, c.State)
-		return nil
-	}, func(_ int, e *store.Entry) error {
-		out.Entries = append(out.Entries, fmt.Sprintf("%d %d %d %d %s", e.Seq, e.Now-t0, e.Input.Kind, e.Input.DeviceID, payload(&e.Input)))
-		return nil
-	}))
-	return out
-}
-
 func payload(in *store.Input) string {
 	if in.Kind == store.InputReading {
 		return fmt.Sprintf("%d %d %g", in.Reading.At-t0, in.Reading.ReceivedAt-t0, in.Reading.Values)
@@ -437,8 +417,8 @@ func (f *fixture) logAndCheckpoints() {
 		entry(seq-2, 0, store.InputDevice, a, "Unit LA"),
 		entry(seq-1, 0, store.InputDevice, b, "Unit LB"),
 		entry(seq, 10, store.InputHeartbeat, a, "hb"),
-		entry(seq, 10, store.InputReading, b, payload(&inputs[1])),
 		entry(seq, 10, store.InputTick, a, ""),
+		entry(seq, 10, store.InputReading, b, payload(&inputs[1])),
 		entry(seq, 10, store.InputResolve, b, "high_temperature"),
 		entry(seq+1, 10, store.InputDevice, a, "new name"),
 	}

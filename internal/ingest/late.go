@@ -1,0 +1,171 @@
+package ingest
+
+import (
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// lateSlice is how many late units catch up between two groups.
+const lateSlice = 2048
+
+// latecomers are the units whose states are not what the log says yet. Of the writer
+// goroutine.
+type latecomers struct {
+	*writer
+	n       int      // of them
+	backlog *backlog // what they have to catch up with
+	next    int      // where in shares.all to look for one
+}
+
+// arrival is a unit that has caught up.
+type arrival struct {
+	unit  *unit
+	share health.Share
+	due   rimewatch.Time
+}
+
+// Loading reports whether states of devices are still being read after a start.
+// Readings are taken meanwhile; what people ask for of a fleet is not all known.
+func (s *Service) Loading() bool {
+	select {
+	case <-s.loaded:
+		return false
+	default:
+		return true
+	}
+}
+
+// Loaded is closed when Loading is over.
+func (s *Service) Loaded() <-chan struct{} { return s.loaded }
+
+// loadRest lets all late units catch up, between the groups that come meanwhile.
+// It returns false when the service is stopping.
+func (s *Service) loadRest() bool {
+	for s.Loading() {
+		var err error
+		if !s.call(func(w *writer) { err = w.late.catchUpNext() }) {
+			return false
+		}
+		if err != nil {
+			s.troubled("read the states of devices", err)
+			select {
+			case <-s.stopping:
+				return false
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	return true
+}
+
+// catchUpAll lets all late units catch up at once.
+func (w *latecomers) catchUpAll() error {
+	for w.Loading() {
+		if err := w.catchUpNext(); err != nil {
+			return err
+		}
+	}
+	return w.makeRoom(0)
+}
+
+// catchUpNext lets some late units catch up.
+func (w *latecomers) catchUpNext() error {
+	list := make([]*unit, 0, min(lateSlice, max(w.memory.most, 64)))
+	next := w.next
+	for ; next < len(w.shares.all) && len(list) < cap(list); next++ {
+		if u := w.shares.all[next]; u.late && !u.lost {
+			list = append(list, u)
+		}
+	}
+	if err := w.makeRoom(len(list)); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.catchUp(list); err != nil {
+		return err
+	}
+	w.next = next
+	return nil
+}
+
+// catchUp brings late units into memory and to where the log ended at the start.
+// Under mu.
+func (w *latecomers) catchUp(list []*unit) error {
+	for _, u := range list {
+		if u.slot == 0 {
+			w.memory.add(u)
+		}
+	}
+	if err := w.replay(w.backlog, list); err != nil {
+		for _, u := range list {
+			w.memory.remove(u)
+		}
+		return err
+	}
+	w.arrive(list)
+	return nil
+}
+
+// arrive tells the store what units know that were late, counts them and arms
+// their deadlines. Under mu.
+func (w *latecomers) arrive(list []*unit) {
+	now := w.clock()
+	arrivals := make([]arrival, len(list))
+	for i, u := range list {
+		arrivals[i].unit = u
+	}
+	_ = inParts(arrivals, func(part []arrival) error {
+		live := make([]store.LiveWrite, len(part))
+		var touched []store.AlertTouch
+		for i := range part {
+			a := &part[i]
+			u := a.unit
+			state := w.memory.state(u)
+			u.mirror(state)
+			a.share, a.due = shareOf(u, state, u.cfg, now), earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts))
+			live[i] = store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)}
+			touched = appendTouched(touched, state, u.alerts)
+		}
+		w.store.PutLive(live, touched)
+		return nil
+	})
+	for i := range arrivals {
+		a := &arrivals[i]
+		u := a.unit
+		u.late, u.share = false, a.share
+		w.deadlines.Set(u, a.due)
+		t := w.total(u.workspaceID)
+		t.add(u.online, u.alerts, 1)
+		t.fleet.Replace(health.Share{}, a.share)
+		if state := w.memory.state(u); len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
+			w.findOrphans(u, state)
+			for i, n := range state.Verdicts {
+				w.verdicts[i] += int(n)
+			}
+		}
+	}
+	if w.n -= len(list); w.n == 0 && w.Loading() {
+		w.backlog = nil
+		close(w.loaded)
+		if n := w.unreadable.Load(); n > 1 {
+			w.log.Warn("states were lost", "devices", n)
+		}
+	}
+}
+
+// partition returns the units that are late apart from the others.
+func partition(list []*unit) (here, late []*unit) {
+	for _, u := range list {
+		if u.late {
+			late = append(late, u)
+		} else {
+			here = append(here, u)
+		}
+	}
+	return here, late
+}
