@@ -27,7 +27,7 @@ func (x *fleet) grounds() error {
 			x.feed.scatter()
 			x.other.scatter()
 		}
-		ours, other, err := x.pair(1, min(x.o.load, shortLoad), c.next)
+		ours, other, err := x.pair(1, min(x.o.load, groundLoad), c.next)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -127,12 +127,18 @@ func (x *fleet) recovery() error {
 		return err
 	}
 	x.ours = again
-	took, err := firstPost(again, 201, began, f.singles(again.token, inTurn))
+	took, err := firstAnswer(again, 201, began, f.singles(again.token, inTurn))
 	if err != nil {
 		return err
 	}
 	x.sent++
 	x.set("ready after kill −9, s (unsealed readings)", "< 5 with 2M", "%.2f (%s)", took.Seconds(), thousands(int(stats[2])))
+	if took, err = firstAnswer(again, 200, began, func(_, _ int, buf []byte) []byte {
+		return request(buf, "GET", "/api/v1/devices", again.token, "", nil)
+	}); err != nil {
+		return err
+	}
+	x.set("all states read, lists are answered, s", "", "%.2f", took.Seconds())
 	x.set("resident after it, MB", "", "%.0f", float64(again.rss())/1e6)
 	if x.victoria == nil {
 		return nil
@@ -142,15 +148,15 @@ func (x *fleet) recovery() error {
 	if x.victoria, err = startVictoria(filepath.Join(x.dir, "victoria")); err != nil {
 		return err
 	}
-	if took, err = firstPost(x.victoria, 204, began, x.other.over(1).lines(1, inTurn)); err != nil {
+	if took, err = firstAnswer(x.victoria, 204, began, x.other.over(1).lines(1, inTurn)); err != nil {
 		return err
 	}
 	x.set("VictoriaMetrics, s", "", "%.2f", took.Seconds())
 	return nil
 }
 
-// firstPost posts until a POST is acknowledged.
-func firstPost(s *server, want int, began time.Time, next func(w, n int, buf []byte) []byte) (time.Duration, error) {
+// firstAnswer sends a request until it is answered with the status that is wanted.
+func firstAnswer(s *server, want int, began time.Time, next func(w, n int, buf []byte) []byte) (time.Duration, error) {
 	for {
 		_, err := drive(s.addr, 1, time.Hour, want, upTo(1, next))
 		if err == nil || time.Since(began) > 10*time.Minute {

@@ -13,7 +13,10 @@ import (
 
 const (
 	growthBatch  = 1000
-	shortLoad    = 8 * time.Second // of what is measured beside the load that counts, at most
+	singleLoad   = 3 * time.Second // of single POSTs, at most
+	groundLoad   = 4 * time.Second // of other orders, at most
+	longest      = 10_000          // devices of the size that is looked at longest
+	million      = 1_000_000       // devices of the size that is measured once
 	growthWarm   = 2               // readings of every device before anything is measured
 	ownMemory    = 60e6            // bytes that the service may take without any device
 	worstSingles = 2000            // single POSTs a second where the worst is looked for
@@ -36,6 +39,7 @@ func benchGrowth(o *options) error {
 	for _, n := range o.devices {
 		columns = append(columns, thousands(n))
 	}
+	began := time.Now()
 	heading("Growth: devices report once a minute in turn, batches of %d over %d connections", growthBatch, feedConns)
 	busy := loadAverage()
 	f, err := newFeed()
@@ -49,7 +53,8 @@ func benchGrowth(o *options) error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nMedians of %d × %v, by the number of devices; %d cores, shared with the generator; load average before: %s.\n\n", o.rounds, o.load, runtime.NumCPU(), busy)
+	fmt.Fprintf(&b, "\nMedians of %d × %v, with %s devices of %d × %v, with a million 1 × %v; %d cores, shared with the generator; load average before: %s; %.0f minutes in all.\n\n",
+		o.rounds, o.load, thousands(longest), o.rounds, 2*o.load, o.load, runtime.NumCPU(), busy, time.Since(began).Minutes())
 	if err := g.table.write(&b); err != nil {
 		return err
 	}
@@ -117,7 +122,7 @@ func (g *growth) size(n int) (err error) {
 		{"queries", x.queries}, {"recovery", x.recovery}, {"rest", x.rest}, {"month", x.month},
 	} {
 		began := time.Now()
-		if g.o.parts != "" && !strings.Contains(g.o.parts, step.name) {
+		if g.o.parts != "" && !strings.Contains(g.o.parts, step.name) || g.o.parts == "" && !x.takes(step.name) {
 			continue
 		}
 		if err := step.run(); err != nil {
@@ -126,6 +131,24 @@ func (g *growth) size(n int) (err error) {
 		row(fmt.Sprintf("%s devices, %s", x.column, step.name), fmt.Sprintf("%.1f s", time.Since(began).Seconds()), "", true)
 	}
 	return nil
+}
+
+// takes reports whether a step is taken at this size unless other steps are asked
+// for: those that last are taken at one size.
+func (x *fleet) takes(step string) bool {
+	switch step {
+	case "grounds", "worst":
+		return x.n == longest || len(x.o.devices) == 1
+	}
+	return true
+}
+
+// rounds is how often a load is measured.
+func (x *fleet) rounds() int {
+	if x.n >= million {
+		return 1
+	}
+	return x.o.rounds
 }
 
 // set fills a cell and prints it at once: a long run shows where it is.
@@ -252,7 +275,11 @@ func (x *fleet) batches() error {
 	}
 	var ours, other result
 	err := x.o.profiled(x.ours, "growth"+strconv.Itoa(x.n), func() (err error) {
-		ours, other, err = x.pair(x.o.rounds, x.o.load, inTurn)
+		span := x.o.load
+		if x.n == longest { // with sealing and checkpoints going all the time
+			span *= 2
+		}
+		ours, other, err = x.pair(x.rounds(), span, inTurn)
 		x.only(x.ours)
 		return err
 	})
@@ -312,10 +339,10 @@ func (x *fleet) singles() error {
 
 func (x *fleet) single(conns int) error {
 	var bare, mine, theirs []result
-	span := min(x.o.load/2, shortLoad)
+	span := min(x.o.load/2, singleLoad)
 	yard, ours, other := x.feed.over(conns), x.feed.over(conns), x.other.over(conns)
 	yard.next = slices.Clone(yard.next)
-	for range min(x.o.rounds, 3) {
+	for range min(x.rounds(), 3) {
 		b, err := x.load(x.yard, conns, span, 1, yard.singles(x.yard.token, inTurn))
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type options struct {
 
 // sizes are numbers of devices, as a flag 1000,10000.
 type sizes []int
+
+// allSizes are those that are measured unless others are asked for.
+var allSizes = sizes{1000, 10_000, 100_000, 1_000_000}
 
 // String implements flag.Value.
 func (s *sizes) String() string {
@@ -100,23 +104,26 @@ func main() {
 		}
 		return
 	}
-	o := options{devices: sizes{1000, 10_000, 100_000}}
+	o := options{devices: allSizes}
 	flag.BoolVar(&o.quick, "quick", false, "shorter and smaller")
 	flag.StringVar(&o.only, "only", "", "parts to run: growth, batch, rest, stream, alerts, notify, postgres, mqtt")
 	flag.StringVar(&o.profile, "profile", "", "directory for CPU and heap profiles of the server")
 	flag.Var(&o.devices, "devices", "growth: numbers of devices")
 	flag.DurationVar(&o.load, "load", 0, "growth, postgres: length of a measurement; 60s and more has sealing and checkpoints going (default 8s, quick 2s)")
-	flag.IntVar(&o.rounds, "rounds", 0, "growth: measurements of which the median counts (default 5, quick 1)")
+	flag.IntVar(&o.rounds, "rounds", 0, "growth: measurements of which the median counts (default 3, quick 1)")
 	flag.StringVar(&o.parts, "steps", "", "growth: of create, warm, batches, memory, single, grounds, worst, queries, recovery, rest, month only these; postgres: of single, batches")
 	flag.StringVar(&o.doc, "doc", "", "growth: Markdown file whose table is replaced")
 	flag.BoolVar(&o.alone, "alone", false, "growth: without VictoriaMetrics")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
 	flag.Parse()
+	if o.quick && slices.Equal(o.devices, allSizes) {
+		o.devices = allSizes[:3]
+	}
 	if o.load == 0 {
 		o.load = o.span()
 	}
 	if o.rounds == 0 {
-		o.rounds = 5
+		o.rounds = 3
 		if o.quick {
 			o.rounds = 1
 		}
