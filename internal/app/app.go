@@ -133,7 +133,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		return nil, err
 	}
 	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
-	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateMemory(cfg.StateMemory << 20)}
+	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg)}
 	if keeper != nil {
 		in.Clock = setClock{keeper, a.Notify}
 	}

@@ -30,21 +30,34 @@ const (
 const unknownMemory = 1 << 30
 
 // stateMemory returns what the states of devices may take, in bytes; want 0 = a
-// quarter of the machine's memory.
-func stateMemory(want int64) int64 {
-	if want > 0 {
+// quarter of the machine's memory, all (0 = not known). More than half of it is
+// never taken: the rest is needed for what is read and written.
+func stateMemory(want, all int64) int64 {
+	switch {
+	case all > 0 && want > 0:
+		return min(want, all/2)
+	case want > 0:
 		return want
-	}
-	if all := machineMemory(); all > 0 {
+	case all > 0:
 		return all / 4
 	}
 	return unknownMemory
 }
 
+// stateBudget is what the operator wants of it, as far as the machine has it.
+func stateBudget(cfg *Config) int64 {
+	want, all := cfg.StateMemory<<20, machineMemory()
+	most := stateMemory(want, all)
+	if want > most {
+		cfg.Logger.Warn("--state-memory is more than half of this machine's memory; half is used", "wanted_mib", want>>20, "used_mib", most>>20)
+	}
+	return most
+}
+
 // StateMemory returns what the states of so many devices take in memory, and what
 // they may take unless an operator decides otherwise, in bytes.
 func StateMemory(devices int64) (needed, budget int64) {
-	return devices * ingest.StateBytes, stateMemory(0)
+	return devices * ingest.StateBytes, stateMemory(0, machineMemory())
 }
 
 // releaseAfterRecovery gives back what the recovery of a large store needed for

@@ -65,7 +65,7 @@ type Serve struct {
 	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies."`
 
 	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB; at least 1 kB a device."`
-	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory."`
+	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory; at most half of it is taken."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
 	// SetDamagedCommitsAside lets a server start whose log has damaged rows.
 	SetDamagedCommitsAside bool `group:"store" env:"RIMEWATCH_SET_DAMAGED_COMMITS_ASIDE" help:"Start although rows of the commit log are damaged: they are set aside, and what only they held is lost. The log says what that is."`
