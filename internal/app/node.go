@@ -145,7 +145,7 @@ func (n *Node) spare(ctx context.Context) (*App, error) {
 		cfg.Now = nil // each has a keeper of its own
 	}
 	cfg.HeadMemory = max(n.cfg.HeadMemory/of, leastHead)
-	cfg.StateMemory = max(stateMemory(n.cfg.StateMemory<<20)/of>>20, 1)
+	cfg.StateMemory = max(stateMemory(n.cfg.StateMemory<<20, machineMemory())/of>>20, 1)
 	cfg.part = &part{store: &lateStore{}, secret: n.database.Secret, registry: n.registry}
 	cfg.Logger = slog.New(ofShard{n.cfg.Logger.Handler(), cfg.part})
 	return New(ctx, cfg)

@@ -399,6 +399,11 @@ func (n *Node) Stop() {
 		if err := n.cfg.Database.Leave(ctx); err != nil {
 			n.log.Warn("leave the cluster", "err", err)
 		}
+		// Whoever has not looked since sends requests here, and is told so: a connection
+		// that is closed on the way would leave it open what became of them.
+		if _, members := n.Held(); members > 1 {
+			time.Sleep(2 * lookEvery)
+		}
 	}
 	n.client.CloseIdleConnections()
 }
