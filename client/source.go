@@ -47,21 +47,27 @@ type Broker struct {
 	Messages      int64          `json:"messages"`
 }
 
-// Sources lists the workspace's sources, that of the API among them.
-func (c *Client) Sources(ctx context.Context) ([]Source, error) {
+// List returns the workspace's sources, that of the API among them.
+func (x Sources) List(ctx context.Context) ([]Source, error) {
 	data, err := fetch[struct {
 		Sources []Source `json:"sources"`
-	}](ctx, c, get("/sources", nil))
+	}](ctx, x.c, get("/sources", nil))
 	return data.Sources, err
 }
 
-// Source returns a source by its number, or that of the API by SourceOfAPI.
-func (c *Client) Source(ctx context.Context, id string) (Source, error) {
+// Get returns a source by its number, or that of the API by SourceOfAPI.
+func (x Sources) Get(ctx context.Context, id string) (Source, error) {
 	data, err := fetch[struct {
 		Source Source `json:"source"`
-	}](ctx, c, get(sourcePath(id), nil))
+	}](ctx, x.c, get(sourcePath(id), nil))
 	return data.Source, err
 }
+
+// Sources are the calls about sources and about who waits there.
+type Sources struct{ c *Client }
+
+// Sources returns the calls about sources.
+func (c *Client) Sources() Sources { return Sources{c} }
 
 func sourcePath(id string) string { return "/sources/" + url.PathEscape(id) }
 
@@ -72,11 +78,11 @@ type SourceTemplate struct {
 	Document json.RawMessage `json:"document"`
 }
 
-// SourceTemplates lists the built-in templates.
-func (c *Client) SourceTemplates(ctx context.Context) ([]SourceTemplate, error) {
+// Templates lists the built-in templates.
+func (x Sources) Templates(ctx context.Context) ([]SourceTemplate, error) {
 	data, err := fetch[struct {
 		Templates []SourceTemplate `json:"templates"`
-	}](ctx, c, get("/source-templates", nil))
+	}](ctx, x.c, get("/source-templates", nil))
 	return data.Templates, err
 }
 
@@ -95,13 +101,13 @@ type HeldSender struct {
 }
 
 // Held yields the senders of a source that wait, the newest first.
-func (c *Client) Held(ctx context.Context, source string) iter.Seq2[HeldSender, error] {
+func (x Sources) Held(ctx context.Context, source string) iter.Seq2[HeldSender, error] {
 	return func(yield func(HeldSender, error) bool) {
 		for page := 1; ; page++ {
 			data, err := fetch[struct {
 				Senders    []HeldSender `json:"senders"`
 				Pagination Pagination   `json:"pagination"`
-			}](ctx, c, get(sourcePath(source)+"/held", url.Values{"page": {strconv.Itoa(page)}, "per_page": {"100"}}))
+			}](ctx, x.c, get(sourcePath(source)+"/held", url.Values{"page": {strconv.Itoa(page)}, "per_page": {"100"}}))
 			if err != nil {
 				yield(HeldSender{}, err)
 				return
@@ -141,29 +147,29 @@ type SourceOutcome struct {
 }
 
 // Bind accepts senders, and stores what waited of them.
-func (c *Client) Bind(ctx context.Context, source string, list []SenderBinding) (SourceOutcome, error) {
+func (x Sources) Bind(ctx context.Context, source string, list []SenderBinding) (SourceOutcome, error) {
 	call, err := send(http.MethodPost, sourcePath(source)+"/bind", map[string]any{"bindings": list}, true)
 	if err != nil {
 		return SourceOutcome{}, err
 	}
-	return fetch[SourceOutcome](ctx, c, call)
+	return fetch[SourceOutcome](ctx, x.c, call)
 }
 
 // BindCSV accepts the senders of a list: CSV with a header of external_id and any
 // of device_serial, name, equipment_type and site_id. With dryRun it is checked
 // only.
-func (c *Client) BindCSV(ctx context.Context, source string, csv []byte, dryRun bool) (rows int, outcome SourceOutcome, err error) {
+func (x Sources) BindCSV(ctx context.Context, source string, csv []byte, dryRun bool) (rows int, outcome SourceOutcome, err error) {
 	call := &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/bindings/import", body: csv, contentType: typeCSV, idempotent: true}
 	if dryRun {
 		call.query = url.Values{"dry_run": {"true"}}
 	}
-	if err := c.o.Encoding.encode(call); err != nil {
+	if err := x.c.o.Encoding.encode(call); err != nil {
 		return 0, SourceOutcome{}, err
 	}
 	data, err := fetch[struct {
 		Rows int `json:"rows"`
 		SourceOutcome
-	}](ctx, c, call)
+	}](ctx, x.c, call)
 	return data.Rows, data.SourceOutcome, err
 }
 
@@ -176,31 +182,31 @@ type Binding struct {
 }
 
 // Bindings lists the bindings of a source.
-func (c *Client) Bindings(ctx context.Context, source string) ([]Binding, error) {
+func (x Sources) Bindings(ctx context.Context, source string) ([]Binding, error) {
 	data, err := fetch[struct {
 		Bindings []Binding `json:"bindings"`
-	}](ctx, c, get(sourcePath(source)+"/bindings", nil))
+	}](ctx, x.c, get(sourcePath(source)+"/bindings", nil))
 	return data.Bindings, err
 }
 
 // Unbind ends a binding.
-func (c *Client) Unbind(ctx context.Context, source, externalID, serial string) error {
-	_, err := fetch[struct{}](ctx, c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/bindings",
+func (x Sources) Unbind(ctx context.Context, source, externalID, serial string) error {
+	_, err := fetch[struct{}](ctx, x.c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/bindings",
 		query: url.Values{"external_id": {externalID}, "device_serial": {serial}}, idempotent: true})
 	return err
 }
 
 // Replay reads again what waits of a sender.
-func (c *Client) Replay(ctx context.Context, source, externalID string) (SourceOutcome, error) {
-	return fetch[SourceOutcome](ctx, c, &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/replay",
+func (x Sources) Replay(ctx context.Context, source, externalID string) (SourceOutcome, error) {
+	return fetch[SourceOutcome](ctx, x.c, &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/replay",
 		query: url.Values{"external_id": {externalID}}, idempotent: true})
 }
 
 // DropHeld deletes what waits of a sender and returns how many payloads that were.
-func (c *Client) DropHeld(ctx context.Context, source, externalID string) (int, error) {
+func (x Sources) DropHeld(ctx context.Context, source, externalID string) (int, error) {
 	data, err := fetch[struct {
 		Deleted int `json:"deleted"`
-	}](ctx, c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/held",
+	}](ctx, x.c, &call{method: http.MethodDelete, path: "/api/v1" + sourcePath(source) + "/held",
 		query: url.Values{"external_id": {externalID}}, idempotent: true})
 	return data.Deleted, err
 }

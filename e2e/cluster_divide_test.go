@@ -29,7 +29,7 @@ func TestClusterDivide(t *testing.T) {
 		defer cancel()
 		var load sync.WaitGroup
 		for _, d := range k.devices {
-			load.Go(func() { d.drive(ctx, cl) })
+			load.Go(func() { d.drive(ctx, cl, func() {}) })
 		}
 		load.Wait()
 	}

@@ -109,27 +109,27 @@ func TestBindByList(t *testing.T) {
 	ctx, source := t.Context(), fmt.Sprint(id)
 	for _, bad := range []string{"", "device_serial\nX\n", "external_id,color\na,red\n", "external_id\n", "external_id,external_id\na,b\n", "external_id,device_serial\n24E1,X Y\n24E2,Z\n",
 		"external_id,site_id\n24E1,north\n", "external_id,device_serial\n,X\n", "external_id\n\"24E1\n", "external_id\n24\x00E1\n", "external_id\n\xff\n"} {
-		_, _, err := api.BindCSV(ctx, source, []byte(bad), false)
+		_, _, err := api.Sources().BindCSV(ctx, source, []byte(bad), false)
 		if code := rimewatch.CodeOf(err); code != rimewatch.CodeValidationFailed && code != rimewatch.CodeInvalidJSON {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 	list := []byte("\ufeffexternal_id;device_serial;name;equipment_type\r\n24E1;WIF-1;Walk-in;walkin_freezer\r\n24E2;;;\r\n24E3;WIF-3;;\r\n")
-	if rows, _, err := api.BindCSV(ctx, source, list, true); rows != 3 || err != nil {
+	if rows, _, err := api.Sources().BindCSV(ctx, source, list, true); rows != 3 || err != nil {
 		t.Errorf("dry run: %d %v", rows, err)
 	}
-	if bound, err := api.Bindings(ctx, source); len(bound) != 0 || err != nil {
+	if bound, err := api.Sources().Bindings(ctx, source); len(bound) != 0 || err != nil {
 		t.Errorf("mistakes and dry runs bind: %v %v", bound, err)
 	}
 	waiting := 0
-	for sender, err := range api.Held(ctx, source) {
+	for sender, err := range api.Sources().Held(ctx, source) {
 		h.must(err)
 		waiting++
 		if sender.Payloads != 1 || sender.SuggestedSerial != sender.ExternalID {
 			t.Errorf("%+v", sender)
 		}
 	}
-	rows, outcome, err := api.BindCSV(ctx, source, list, false)
+	rows, outcome, err := api.Sources().BindCSV(ctx, source, list, false)
 	if err != nil || rows != 3 || outcome.Accepted != 2 || waiting != 2 {
 		t.Errorf("%d rows, %+v, %v; %d waited", rows, outcome, err, waiting)
 	}
@@ -139,35 +139,35 @@ func TestBindByList(t *testing.T) {
 	if d := h.call("GET", "/devices/WIF-3", "")["device"].(map[string]any); d["equipment_type"] != "other" {
 		t.Errorf("a sender that has not reported yet: %v", d)
 	}
-	bound, err := api.Bindings(ctx, source)
+	bound, err := api.Sources().Bindings(ctx, source)
 	h.must(err)
 	if len(bound) != 3 || bound[0].DeviceSerial != "WIF-1" {
 		t.Errorf("%+v", bound)
 	}
-	h.must(api.Unbind(ctx, source, "24E3", "WIF-3"))
-	if err := api.Unbind(ctx, source, "24E3", "WIF-3"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+	h.must(api.Sources().Unbind(ctx, source, "24E3", "WIF-3"))
+	if err := api.Sources().Unbind(ctx, source, "24E3", "WIF-3"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		t.Errorf("ended twice: %v", err)
 	}
 	// The rest of what a client may do with sources.
-	all, err := api.Sources(ctx)
+	all, err := api.Sources().List(ctx)
 	h.must(err)
-	one, err := api.Source(ctx, client.SourceOfAPI)
+	one, err := api.Sources().Get(ctx, client.SourceOfAPI)
 	h.must(err)
 	if len(all) != 2 || one.Kind != "api" || one.OnUnknown != "hold" {
 		t.Errorf("%+v; %+v", all, one)
 	}
-	if templates, err := api.SourceTemplates(ctx); len(templates) != 12 || err != nil {
+	if templates, err := api.Sources().Templates(ctx); len(templates) != 12 || err != nil {
 		t.Errorf("%d templates, %v", len(templates), err)
 	}
 	_, _, err = api.PostReading(ctx, client.Reading{DeviceSerial: "Lost", Measurements: client.Measurements{Humidity: client.Value(1.0)}})
 	h.must(err)
-	if o, err := api.Replay(ctx, client.SourceOfAPI, "Lost"); o.Held != 1 || err != nil {
+	if o, err := api.Sources().Replay(ctx, client.SourceOfAPI, "Lost"); o.Held != 1 || err != nil {
 		t.Errorf("%+v %v", o, err)
 	}
-	if n, err := api.DropHeld(ctx, client.SourceOfAPI, "Lost"); n != 1 || err != nil {
+	if n, err := api.Sources().DropHeld(ctx, client.SourceOfAPI, "Lost"); n != 1 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
-	if o, err := api.Bind(ctx, client.SourceOfAPI, []client.SenderBinding{{ExternalID: "Lost"}}); o.Accepted != 0 || err != nil {
+	if o, err := api.Sources().Bind(ctx, client.SourceOfAPI, []client.SenderBinding{{ExternalID: "Lost"}}); o.Accepted != 0 || err != nil {
 		t.Errorf("%+v %v", o, err)
 	}
 }

@@ -155,7 +155,7 @@ func (t *tools) server(write bool) *sdk.Server {
 		return "/v1/excursions" + query{"device_serial": in.DeviceSerial, "from": in.From, "to": in.To}.encode()
 	})
 	if write {
-		sdk.AddTool(s, &sdk.Tool{Name: "acknowledge_alert", Description: "Say that somebody takes care of an alert, so that others are not notified.", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}},
+		sdk.AddTool(s, &sdk.Tool{Name: "acknowledge_alert", Description: "Record that somebody is handling an alert, so that others are not notified.", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}},
 			func(ctx context.Context, req *sdk.CallToolRequest, in acknowledgeInput) (*sdk.CallToolResult, any, error) {
 				body, err := json.Marshal(map[string]string{"note": in.Note})
 				if err != nil {

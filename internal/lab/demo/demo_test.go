@@ -215,12 +215,12 @@ func checkNewcomer(t *testing.T, d *Demo) {
 		t.Fatal(err)
 	}
 	n := 0
-	for sender, err := range api.Held(t.Context(), client.SourceOfAPI) {
+	for sender, err := range api.Sources().Held(t.Context(), client.SourceOfAPI) {
 		if n++; err != nil || sender.ExternalID != Newcomer || sender.Payloads != 10 {
 			t.Errorf("what waits: %+v %v", sender, err)
 		}
 	}
-	outcome, err := api.Bind(t.Context(), client.SourceOfAPI, []client.SenderBinding{{ExternalID: Newcomer, EquipmentType: "dairy_case"}})
+	outcome, err := api.Sources().Bind(t.Context(), client.SourceOfAPI, []client.SenderBinding{{ExternalID: Newcomer, EquipmentType: "dairy_case"}})
 	if n != 1 || err != nil || outcome.Accepted != 10 {
 		t.Errorf("%d wait, accepted: %+v %v", n, outcome, err)
 	}
