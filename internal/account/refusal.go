@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/rimewatch/rimewatch"
@@ -19,6 +20,8 @@ type Refusal struct {
 
 // refusals counts what was refused within refusalWindow.
 type refusals struct {
+	store Store
+	log   *slog.Logger
 	mu    sync.Mutex
 	known failureCount[refusalKey] // by who was refused
 	other failureCount[string]     // of whom nothing is known, by address
@@ -29,7 +32,8 @@ type refusalKey struct {
 	code                         rimewatch.Code
 }
 
-func (r *refusals) init() {
+func (r *refusals) init(s Store, log *slog.Logger) {
+	r.store, r.log = s, log
 	r.known = newFailureCount[refusalKey](refusalWindow, signInKeys)
 	r.other = newFailureCount[string](refusalWindow, signInKeys)
 }
@@ -41,8 +45,7 @@ func told(n int) bool { return n&(n-1) == 0 }
 // Refused tells a workspace's audit trail of a refused request. p is whose it was,
 // of a token that has ended, too; a request of which nobody knows whose it was is
 // told to the log. A failure to do so refuses no less.
-func (s *Service) Refused(ctx context.Context, p Principal, x Refusal, now rimewatch.Time) {
-	r := &s.refusals
+func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rimewatch.Time) {
 	r.mu.Lock()
 	n := 0
 	if p.WorkspaceID == 0 {
@@ -54,19 +57,19 @@ func (s *Service) Refused(ctx context.Context, p Principal, x Refusal, now rimew
 	switch {
 	case !told(n):
 	case p.WorkspaceID == 0:
-		s.log.Warn("requests without a valid token or session are refused", "address", x.Address, "request", x.Request, "in_this_hour", n)
+		r.log.Warn("requests without a valid token or session are refused", "address", x.Address, "request", x.Request, "in_this_hour", n)
 	default:
 		who, subject := fmt.Sprintf("token %d", p.TokenID), fmt.Sprintf("token %d", p.TokenID)
 		if p.UserID != 0 {
 			subject = fmt.Sprintf("user %d", p.UserID)
 			who = subject
-			if u, err := s.store.User(ctx, p.UserID); err == nil {
+			if u, err := r.store.User(ctx, p.UserID); err == nil {
 				who = u.Label()
 			}
 		}
 		detail := store.Fields{"code": x.Code, "request": x.Request, "address": x.Address, "in_this_hour": n}
-		if err := s.store.AuditWorkspace(store.WithActor(store.WithAnswer(ctx, nil), who), p.WorkspaceID, "request.refused", subject, detail); err != nil {
-			s.log.Warn("audit a refused request", "workspace", p.WorkspaceID, "error", err)
+		if err := r.store.AuditWorkspace(store.WithActor(store.WithAnswer(ctx, nil), who), p.WorkspaceID, "request.refused", subject, detail); err != nil {
+			r.log.Warn("audit a refused request", "workspace", p.WorkspaceID, "error", err)
 		}
 	}
 }

@@ -142,6 +142,7 @@ type Service struct {
 	ownSessions
 	operatorDesk
 	vault
+	refusals
 	store.Answers // to requests with an Idempotency-Key: the store keeps them
 	store         Store
 	hasher        *hasher
@@ -156,8 +157,7 @@ type Service struct {
 	resets    chan resetRequest
 	grants    []Grant
 
-	signIns  signIns
-	refusals refusals
+	signIns signIns
 
 	setupDone atomic.Bool // a user exists; there is no way back
 	setupMu   sync.Mutex
@@ -190,7 +190,7 @@ func New(cfg Config) *Service {
 	}
 	s.tokens.cache.init()
 	s.signIns.init()
-	s.refusals.init()
+	s.refusals.init(cfg.Store, cfg.Logger)
 	return s
 }
 

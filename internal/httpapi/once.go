@@ -92,7 +92,7 @@ type Work struct {
 // Once carries out a request with an Idempotency-Key, or answers again what was
 // answered the first time; replayed says which. Only a success is remembered.
 func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed bool, e *rimewatch.Error) {
-	x, e := a.answerOf(r, w)
+	x, e := answerOf(r, w)
 	if e != nil {
 		return 0, nil, false, e
 	}
@@ -134,7 +134,7 @@ func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed 
 }
 
 // answerOf returns the beginning of what is kept of a request.
-func (a *API) answerOf(r *http.Request, w *Work) (x store.Answer, e *rimewatch.Error) {
+func answerOf(r *http.Request, w *Work) (x store.Answer, e *rimewatch.Error) {
 	sent := r.Header[keyHeader]
 	if len(sent) != 1 || sent[0] == "" || len(sent[0]) > maxKeyLen || strings.ContainsFunc(sent[0], func(c rune) bool { return c < ' ' || c > '~' }) {
 		return x, rimewatch.Invalid(keyHeader, "must be one of 1 to %d visible ASCII characters", maxKeyLen)
