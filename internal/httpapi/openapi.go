@@ -234,7 +234,7 @@ func (a *API) finishOperation(rt *Route) {
 	if ok.Headers == nil {
 		ok.Headers = make(map[string]*huma.Param)
 	}
-	a.describeWarnings(ok)
+	a.checker.describeWarnings(ok)
 	ok.Headers[RequestIDHeader] = textHeader("Names the request.")
 	if rt.takesKey() {
 		longest := maxKeyLen
@@ -284,13 +284,13 @@ func (a *API) finishOperation(rt *Route) {
 }
 
 // describeWarnings adds to the data of an answer what every answer may hold.
-func (a *API) describeWarnings(ok *huma.Response) {
+func (c *checker) describeWarnings(ok *huma.Response) {
 	m := ok.Content[TypeJSON]
 	if m == nil {
 		return
 	}
-	if data := a.checker.resolve(m.Schema).Properties["data"]; data != nil {
-		if s := a.checker.resolve(data); s.Type == huma.TypeObject && s.Properties != nil {
+	if data := c.resolve(m.Schema).Properties["data"]; data != nil {
+		if s := c.resolve(data); s.Type == huma.TypeObject && s.Properties != nil {
 			s.Properties["warnings"] = &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, Description: "Names the query parameters that are not known and were ignored. Absent when there are none."}
 		}
 	}
