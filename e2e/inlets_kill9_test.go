@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -350,6 +351,10 @@ func (g *gauge) drive(ctx context.Context, enough func()) {
 			return
 		}
 		s.acknowledged = true
+		select { // a broker keeps what we cannot keep up with, and the end waits for all of it
+		case <-ctx.Done():
+		case <-time.After(rand.N(pauseMS * time.Millisecond)):
+		}
 	}
 }
 
