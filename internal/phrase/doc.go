@@ -3,8 +3,9 @@
 // made from them when somebody reads the alert: in an answer of the API, on the
 // stream, in a message. None is stored.
 //
-// A language is one file of entries keyed by alert type, by metric where one
-// type has two, and by fault. english.go is the only one so far.
+// The English texts are here, keyed by alert type, by metric where one type has
+// two, and by fault; package catalogue has those of every other language. In(locale)
+// returns the words for one reader: language, °C or °F, clock and order of dates.
 //
 // Titles stand alone: they are read beside the name of the unit, below it, or in
 // a list without it, so they never contain it.

@@ -124,7 +124,7 @@ func (w Words) observations(list []rimewatch.Evidence) string {
 	if len(moved) == 0 {
 		return counts
 	}
-	return Join(counts, w.Sayf("%s, since %s.", capital(strings.Join(moved, ", ")), w.moment(since)))
+	return join(counts, w.Sayf("%s, since %s.", capital(strings.Join(moved, ", ")), w.moment(since)))
 }
 
 func value(v *float64) float64 {
@@ -136,9 +136,9 @@ func value(v *float64) float64 {
 
 // against says how a change compares: "8.1 °C higher than usual".
 func (w Words) against(change float64, unit, than string) string {
-	text := "%s higher than " + than
+	text := higher[than]
 	if change < 0 {
-		text = "%s lower than " + than
+		text = lower[than]
 	}
 	if unit == points {
 		unit = w.Say(points)
@@ -146,11 +146,14 @@ func (w Words) against(change float64, unit, than string) string {
 	return w.Sayf(text, w.Quantity(math.Abs(change), unit))
 }
 
+// higher and lower are what against says, by what a measure is compared with.
+var (
+	higher = map[string]string{"usual": "%s higher than usual", "steady running": "%s higher than steady running"}
+	lower  = map[string]string{"usual": "%s lower than usual", "steady running": "%s lower than steady running"}
+)
+
 // points is the unit of differences between shares.
 const points = "percentage points"
-
-// comparisons are what against says.
-var comparisons = [...]string{"%s higher than usual", "%s lower than usual", "%s higher than steady running", "%s lower than steady running"}
 
 // measured writes a measurement: currents below 10 A with two decimals, since a
 // tenth is a large part of them.

@@ -135,7 +135,7 @@ func (w Words) Ending(a *rimewatch.Alert) string {
 // alert is over, how it ended, how bad it was and how long it lasted.
 func (w Words) Message(a *rimewatch.Alert) string {
 	what, advice := w.Parts(a)
-	return Join(what, advice)
+	return join(what, advice)
 }
 
 // Parts is Message in two: what is wrong, and what to do about it, "" when there
@@ -154,7 +154,7 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:
 		return w.fill(sitePartly, a), ""
 	default:
-		return Join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
+		return join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
 	}
 	flapping, urgent := "", ""
 	if a.Flapping {
@@ -163,7 +163,7 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	if a.Severity == rimewatch.Critical {
 		urgent = w.Say(e.urgent)
 	}
-	return Join(w.fill(e.what, a), flapping, w.hold(a.HoldH)), Join(urgent, w.Say(e.do))
+	return join(w.fill(e.what, a), flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
 }
 
 // Then is the message of an alert at the moment of a line of its timeline.
@@ -175,11 +175,11 @@ func (w Words) Then(t *rimewatch.AlertTransition) string {
 	if t.Kind == rimewatch.TransitionDeescalated {
 		lead = w.Say(noLongerCritical)
 	}
-	return Join(lead, w.Message(t.Facts))
+	return join(lead, w.Message(t.Facts))
 }
 
-// Join puts sentences behind each other, without the empty ones.
-func Join(sentences ...string) string {
+// join puts sentences behind each other, without the empty ones.
+func join(sentences ...string) string {
 	var b strings.Builder
 	for _, s := range sentences {
 		if s != "" && b.Len() > 0 {

@@ -136,7 +136,7 @@ func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 				}
 			}
 		}
-		return Join(lead, w.observations(p.Evidence), w.Cause(p)+".", w.Risk(p)+".", after), w.RecommendedAction(p)
+		return join(lead, w.observations(p.Evidence), w.Cause(p)+".", w.Risk(p)+".", after), w.RecommendedAction(p)
 	case a.Relearning != "":
 		lead = w.relearning(a.Relearning)
 	case a.Resolution == rimewatch.ResolvedSuperseded:
@@ -144,5 +144,5 @@ func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 	default:
 		lead = w.Say("The readings are back to what is normal for this unit.")
 	}
-	return Join(lead, w.Sayf("Before: %s", w.observations(p.Evidence)), w.Cause(p)+"."), ""
+	return join(lead, w.Sayf("Before: %s", w.observations(p.Evidence)), w.Cause(p)+"."), ""
 }
