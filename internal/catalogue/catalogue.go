@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -74,12 +75,7 @@ func load() map[string]*Texts {
 
 // Languages lists the tags of all languages, sorted.
 func Languages() []string {
-	var tags []string
-	for tag := range all() {
-		tags = append(tags, tag)
-	}
-	slices.Sort(tags)
-	return tags
+	return slices.Sorted(maps.Keys(all()))
 }
 
 // Of returns the texts of a language; those of English for one that is not
