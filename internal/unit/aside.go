@@ -54,6 +54,9 @@ func (b *doubts) Aside() Channels { return b.aside }
 
 // asideFields are the sensors that are set aside.
 func (b *doubts) asideFields() (set rimewatch.Fields) {
+	if b.aside == 0 && !b.airOff {
+		return 0
+	}
 	for ch, f := range sensorOf {
 		if b.aside.Has(Channel(ch)) {
 			set = set.With(f)
@@ -73,12 +76,12 @@ func (b *doubts) Doubtful() bool { return b.airOff || b.airN >= jumpLasts || b.s
 // followSensors notes what changes, and sees the ambient temperature jump.
 func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
 	for ch := Discharge; ch <= Suction && b.still != 0; ch++ {
-		if v, ok := o.Value(sensorOf[ch]); b.still.Has(ch) && ok && FixedOf(v) != last[sensorOf[ch]] {
+		if f := sensorOf[ch]; b.still.Has(ch) && o.Sane.Has(f) && o.fixed[f] != last[f] {
 			b.still &^= 1 << ch
 		}
 	}
-	if v, ok := o.Value(rimewatch.AmbientTemp); ok && !b.airOff && b.airN < jumpLasts {
-		b.followAir(FixedOf(v), last[rimewatch.AmbientTemp], o.Gap)
+	if o.Sane.Has(rimewatch.AmbientTemp) && !b.airOff && b.airN < jumpLasts {
+		b.followAir(o.fixed[rimewatch.AmbientTemp], last[rimewatch.AmbientTemp], o.Gap)
 	}
 }
 

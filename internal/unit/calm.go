@@ -16,8 +16,8 @@ func (m *calm) followCalm(o *Observation, on bool) {
 		return
 	}
 	push := func(list *[3]Fixed, f rimewatch.Field) {
-		if v, ok := o.Value(f); ok && v > 0 {
-			list[2], list[1], list[0] = list[1], list[0], FixedOf(v)
+		if v := o.fixed[f]; v > 0 && o.Sane.Has(f) {
+			list[2], list[1], list[0] = list[1], list[0], v
 		}
 	}
 	push(&m.amps, rimewatch.AmpDraw)

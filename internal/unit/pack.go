@@ -27,7 +27,16 @@ type Fixed int32
 
 // FixedOf rounds a value, within ±214,748.
 func FixedOf(v float64) Fixed {
-	return Fixed(max(math.MinInt32, min(math.MaxInt32, math.Round(v*1e4))))
+	switch v *= 1e4; {
+	case v >= math.MaxInt32:
+		return math.MaxInt32
+	case v <= math.MinInt32:
+		return math.MinInt32
+	case v < 0:
+		return Fixed(v - 0.5)
+	default:
+		return Fixed(v + 0.5)
+	}
 }
 
 // Float is the value.

@@ -73,7 +73,7 @@ func (w *running) threshold(share float32) float32 { return w.lo + share*(w.hi-w
 // so that the current of a start does not pass for that of a run.
 func (w *running) learn(v float32) {
 	if w.hi == 0 && w.lo == 0 {
-		w.hi, w.lo, w.prev = v, v, FixedOf(float64(v))
+		w.hi, w.lo, w.prev = v, v, Fixed(v*1e4+0.5)
 		return
 	}
 	if both := min(v, float32(w.prev.Float())); both > w.hi {
@@ -82,7 +82,7 @@ func (w *running) learn(v float32) {
 	if v < w.lo {
 		w.lo += 0.5 * (v - w.lo)
 	}
-	w.prev = FixedOf(float64(v))
+	w.prev = Fixed(v*1e4 + 0.5) // no signal is negative
 }
 
 // decide reports whether the compressor runs at level v; ok is false while the
@@ -182,8 +182,8 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	w.learn(v)
 	on, ok = w.decide(v)
 	if ok && !on && (w.rests == 0 || w.quiet(o)) { // by steps, so that single readings that stray count little
-		most := FixedOf(idleStep * float64(w.hi))
-		w.idle += max(-most, min(most, FixedOf(float64(v))-w.idle))
+		most := Fixed(idleStep * w.hi * 1e4)
+		w.idle += max(-most, min(most, o.fixed[rimewatch.AmpDraw]-w.idle))
 	}
 	if ok {
 		w.followShaking(o, on)
@@ -225,8 +225,7 @@ func (w *running) otherRuns(o *Observation, amps float32) bool {
 
 // quiet reports whether nothing shows that the unit shakes more than when it stands.
 func (w *running) quiet(o *Observation) bool {
-	v, ok := o.Value(rimewatch.VibrationLevel)
-	return !ok || FixedOf(v) <= w.rests+w.rests/2+leastShaking/2
+	return !o.Sane.Has(rimewatch.VibrationLevel) || o.fixed[rimewatch.VibrationLevel] <= w.rests+w.rests/2+leastShaking/2
 }
 
 const (
@@ -237,15 +236,15 @@ const (
 
 // followShaking learns how the compressor shakes while it runs and while it stands.
 func (w *running) followShaking(o *Observation, on bool) {
-	v, ok := o.Value(rimewatch.VibrationLevel)
-	if !ok || v <= 0 {
+	v := o.fixed[rimewatch.VibrationLevel]
+	if v <= 0 || !o.Sane.Has(rimewatch.VibrationLevel) {
 		return
 	}
 	level := &w.rests
 	if on {
 		level = &w.shakes
 	}
-	switch v := FixedOf(v); {
+	switch {
 	case *level == 0:
 		*level = v
 	case v > *level:

@@ -77,8 +77,10 @@ type Observation struct {
 
 	Tripped     bool // a run ended without result
 	FailedStart bool
-	WindowEnded bool // six hours were concluded before this reading
-	Relearnt    bool // learning began anew before this reading: the silence was long
+	WindowEnded bool                     // six hours were concluded before this reading
+	fixed       [rimewatch.NumCore]Fixed // of the measurements in Sane
+
+	Relearnt bool // learning began anew before this reading: the silence was long
 }
 
 // Value returns a measurement; ok is false where it is absent or implausible by
@@ -131,6 +133,11 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 		s.endHour(c, hold, o)
 	}
 	s.inspect(c, o)
+	for f := range rimewatch.NumCore {
+		if o.Sane.Has(f) {
+			o.fixed[f] = FixedOf(r.Values[f])
+		}
+	}
 	s.learnGap(o.Gap)
 	s.cycles.roll(s.at, o.At)
 	s.followRun(o)
@@ -142,7 +149,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.at = o.At
 	for f := range rimewatch.NumCore {
 		if o.Valid.Has(f) {
-			s.last[f] = FixedOf(r.Values[f])
+			s.last[f] = o.fixed[f]
 		}
 	}
 	if o.Valid.Has(rimewatch.ProductZoneTemp) {
