@@ -248,3 +248,25 @@ func TestModulated(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowSpeedIsNoContradiction: a discharge line hardly warmer than the suction line
+// contradicts a compressor of one speed, not one that turns slowly.
+func TestSlowSpeedIsNoContradiction(t *testing.T) {
+	r := rimewatch.Reading{At: hour}
+	r.Set(rimewatch.CompressorDischargeTemp, 20)
+	r.Set(rimewatch.CompressorSuctionTemp, 12)
+	o := Observation{Reading: &r, At: hour, Sane: r.Present}
+	var s State
+	s.gap, s.running.known, s.running.on, s.running.since = 60, true, true, StampOf(minute)
+	if !s.contradictions(&Config{}, &o).Has(rimewatch.CompressorDischargeTemp) {
+		t.Error("8 K between the lines do not contradict a compressor of one speed")
+	}
+	s.running.modulated = true
+	if found := s.contradictions(&Config{}, &o); found != 0 {
+		t.Errorf("%v contradicts a compressor that turns slowly", found)
+	}
+	r.Set(rimewatch.CompressorDischargeTemp, 5)
+	if !s.contradictions(&Config{}, &o).Has(rimewatch.CompressorDischargeTemp) {
+		t.Error("a discharge line colder than the suction line contradicts nothing")
+	}
+}

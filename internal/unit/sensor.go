@@ -64,7 +64,11 @@ func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
 	if o.Sane&gas == gas {
 		const field = rimewatch.CompressorDischargeTemp
 		if s.Running() && !s.Slow() && s.running.since.Time()+contradictIn <= o.At {
-			if v[field] < v[rimewatch.CompressorSuctionTemp]+gasMargin {
+			margin := gasMargin
+			if s.Modulated() {
+				margin = 0 // a slow one hardly heats its gas
+			}
+			if v[field] < v[rimewatch.CompressorSuctionTemp]+margin {
 				found = found.With(field)
 			}
 		} else {

@@ -112,6 +112,25 @@ func cutNear(w *simulate.Wild, at rimewatch.Time) bool {
 	return false
 }
 
+// explained reports whether an alert of a unit that nothing ails is right all the
+// same: the mains were cut, a door was held open for a quarter of an hour or longer,
+// or the unit has truly iced up.
+func explained(w *simulate.Wild, u *simulate.Unit, at rimewatch.Time) bool {
+	if cutNear(w, at) || u.Truth().Frost >= icedUp*u.Params().FrostM {
+		return true
+	}
+	for i := range w.Config.Events {
+		if e := &w.Config.Events[i]; e.Kind == simulate.DoorHeld && e.Value >= 900 && at >= e.At && at < e.At+4*rimewatch.Hour {
+			return true
+		}
+	}
+	return false
+}
+
+// icedUp is the share of the frost that closes an evaporator from which a unit has
+// truly iced up.
+const icedUp = 0.5
+
 func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 	start := startOf(seed * 5)
 	end := start + healthyDays*rimewatch.Day
@@ -131,10 +150,10 @@ func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 			switch {
 			case e.what != "opened" || ofRecording(e.typ):
 			case e.predicts:
-				if e.typ != rimewatch.EvaporatorIcingSuspected || u.Truth().Frost < 0.5*u.Params().FrostM {
+				if e.typ != rimewatch.EvaporatorIcingSuspected || u.Truth().Frost < icedUp*u.Params().FrostM {
 					h.wrong[e.fault]++
 				}
-			case cutNear(&wild, e.at):
+			case explained(&wild, u, e.at):
 			case e.severity == rimewatch.Critical:
 				h.critical++
 				h.types["critical "+string(e.typ)]++

@@ -26,6 +26,7 @@ type Options struct {
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
 	SeedSet      string  // known or fresh, of dirty; "" = both
+	First        uint64  // first of the fresh seeds of dirty; 0 = drawn
 	Seeds        int     // simulated units a fault and type, default 8
 	HealthyYears float64 // simulated device-years of healthy units, default 100
 	Workers      int     // simulations at a time, default 1
