@@ -109,8 +109,9 @@ func (b *doubts) noteStep(step Fixed) {
 	b.airStep = max(b.airStep, uint8(min(255, (max(step, -step)+airUnit-1)/airUnit)))
 }
 
-// reviewSensors decides at the end of a window which sensors are set aside.
-func (s *baseline) reviewSensors(starts uint16, modulated bool) {
+// reviewSensors decides at the end of a window with so many starts, in which channels
+// were shown in steady running, which sensors are set aside.
+func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated bool) {
 	b := &s.doubts
 	b.sick -= min(b.sick, 1)
 	for _, ch := range [...]Channel{Discharge, Suction} {
@@ -118,7 +119,7 @@ func (s *baseline) reviewSensors(starts uint16, modulated bool) {
 		case !still && b.frozen.Has(ch):
 			b.frozen &^= 1 << ch
 			b.aside &^= 1 << ch
-		case still && starts >= stuckRuns && s.seen(ch):
+		case still && starts >= stuckRuns && shown.Has(ch):
 			b.frozen, b.aside = b.frozen.With(ch), b.aside.With(ch)
 		}
 	}

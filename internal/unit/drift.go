@@ -150,9 +150,14 @@ func (s *State) endWindow(c *Config, hold Hold) {
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}
-	starts := w.starts
+	starts, shown := w.starts, Channels(0)
+	for ch := range NumChannels {
+		if w.residuals[ch].n >= least {
+			shown = shown.With(ch)
+		}
+	}
 	*w = window{}
-	s.reviewSensors(starts, s.Modulated())
+	s.reviewSensors(starts, shown, s.Modulated())
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
 		if s.Known() && !s.Resettling() {
@@ -230,9 +235,6 @@ func (b *baseline) Agreed(ch Channel) float64 {
 
 // Scored reports whether a channel's departures can be weighed.
 func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 && !b.doubts.aside.Has(ch) }
-
-// seen reports whether a channel was ever learnt.
-func (b *baseline) seen(ch Channel) bool { return b.model.coef[ch] != [numCoef]float32{} }
 
 // Scatter is the standard deviation of a channel's departures in six healthy
 // hours.

@@ -42,6 +42,9 @@ func TestCurrentAloneLearns(t *testing.T) {
 	if s.Modulated() {
 		t.Error("a compressor of one speed is taken for a modulated one")
 	}
+	if s.Broken() != 0 {
+		t.Errorf("sensors %v, which it does not have, are broken", s.Broken())
+	}
 }
 
 // TestNeverStops: a current that has shown one level only is a compressor that
