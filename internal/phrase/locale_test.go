@@ -24,7 +24,7 @@ func TestReaders(t *testing.T) {
 	}{
 		{rimewatch.Locale{}, "Too warm", "The product zone is at −8.2 °C (limit −15 °C) and has been too warm for 34 min. At this rate the product zone will be too warm in about 2 h.", "Check"},
 		{rimewatch.Locale{Units: "f"}, "Too warm", "The product zone is at 17.2 °F (limit 5 °F) and has been too warm for 34 min. At this rate the product zone will be too warm in about 2 h.", "Check"},
-		{rimewatch.Locale{Language: "es"}, "Demasiado caliente", "La zona de producto está a −8,2 °C (límite −15 °C) y lleva 34 min demasiado caliente. A este ritmo la zona de producto estará demasiado caliente en unos 2 h.", "Compruebe"}, //nolint:misspell // Spanish
+		{rimewatch.Locale{Language: "es"}, "Demasiado caliente", "La zona de producto está a −8,2 °C (límite −15 °C) y lleva 34 min demasiado caliente. A este ritmo la zona de producto estará demasiado caliente en unos 2 h.", "Compruebe"},           //nolint:misspell // Spanish
 		{rimewatch.Locale{Language: "es", Units: "f"}, "Demasiado caliente", "La zona de producto está a 17.2 °F (límite 5 °F) y lleva 34 min demasiado caliente. A este ritmo la zona de producto estará demasiado caliente en unos 2 h.", "Compruebe"}, //nolint:misspell // Spanish
 	} {
 		w := phrase.In(tc.locale)
