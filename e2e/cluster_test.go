@@ -388,8 +388,7 @@ func (c *cluster) handOver(node int) {
 		}
 	case <-time.After(reownWithin):
 		_ = m.p.cmd.Process.Signal(syscall.SIGQUIT) // it says where it hangs
-		<-m.p.done
-		c.t.Fatal("a node does not stop")
+		c.t.Fatalf("a node does not stop: %v", <-m.p.done)
 	}
 	c.start(m)
 	c.awaitAll(clusterNodes)

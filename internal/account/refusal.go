@@ -47,7 +47,7 @@ func told(n int) bool { return n&(n-1) == 0 }
 // told to the log. A failure to do so refuses no less.
 func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rimewatch.Time) {
 	r.mu.Lock()
-	n := 0
+	var n int
 	if p.WorkspaceID == 0 {
 		n = r.other.add(x.Address, 1, now).n
 	} else {

@@ -222,10 +222,10 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	if text := r.URL.Query().Get("ticket"); text != "" {
 		number, _, _ := strings.Cut(text, ".")
 		shard, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || shard < 0 || shard >= n.database.Shards() {
-			return 0, nil
+		if err == nil && shard >= 0 && shard < n.database.Shards() {
+			return shard, nil // any workspace of it
 		}
-		return shard, nil // any workspace of it
+		return 0, nil
 	}
 	for _, name := range httpapi.SessionCookies() {
 		if c, err := r.Cookie(name); err == nil {

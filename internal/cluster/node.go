@@ -83,7 +83,6 @@ type Node struct {
 	members  map[string]peer // the others, by name
 	leaving  bool
 	changed  chan struct{} // closed when who serves what has changed
-	problem  error         // why the node serves nothing, nil = it does
 	lateBeat int           // beats in a row at which the clock was wrong
 
 	heard atomic.Pointer[time.Time] // when the last beat that arrived was sent
