@@ -60,7 +60,7 @@ func build() (string, error) {
 	path := filepath.Join(dir, "rimewatch")
 	args := []string{"build", "-race", "-ldflags=-s -w", "-o", path}
 	// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
-	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "encoding/json", "github.com/rimewatch/rimewatch/internal/lab/simulate"} {
+	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/lab/simulate"} {
 		args = append(args, "-gcflags="+alone+"=-race=false")
 	}
 	cmd := exec.Command("go", append(args, "./cmd/rimewatch")...)

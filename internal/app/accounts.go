@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,7 +27,12 @@ const keyFile = "rimewatch.key"
 
 // setAccounts makes the service of accounts.
 func (a *App) setAccounts() error {
-	seal := sealer(filepath.Join(a.cfg.Data, keyFile))
+	seal := sealer(func() ([]byte, error) { return keyOf(filepath.Join(a.cfg.Data, keyFile)) })
+	if a.cfg.part != nil { // whatever node a person signs in at
+		seal = sealer(func() ([]byte, error) {
+			return hkdf.Key(sha256.New, []byte(a.cfg.ClusterSecret), nil, "second factors", keyBytes)
+		})
+	}
 	// Where it cannot be written now (a full disk) it is made when it is needed.
 	if _, err := seal(); errors.Is(err, errKey) {
 		return err
@@ -66,8 +73,8 @@ func (a *App) signOn(ctx context.Context) (accounts.SignOn, error) {
 	return accounts.SignOn{Provider: p, Name: a.cfg.OIDCName}, nil
 }
 
-// sealer returns what encrypts with the key of a file as soon as there is one.
-func sealer(path string) func() (cipher.AEAD, error) {
+// sealer returns what encrypts with a key as soon as there is one.
+func sealer(key func() ([]byte, error)) func() (cipher.AEAD, error) {
 	var mu sync.Mutex
 	var made cipher.AEAD
 	return func() (cipher.AEAD, error) {
@@ -76,8 +83,15 @@ func sealer(path string) func() (cipher.AEAD, error) {
 		if made != nil {
 			return made, nil
 		}
-		var err error
-		made, err = sealWith(path)
+		k, err := key()
+		if err != nil {
+			return nil, err
+		}
+		block, err := aes.NewCipher(k)
+		if err != nil {
+			return nil, err
+		}
+		made, err = cipher.NewGCMWithRandomNonce(block)
 		return made, err
 	}
 }
@@ -85,8 +99,8 @@ func sealer(path string) func() (cipher.AEAD, error) {
 // errKey means that the key's file holds something else.
 var errKey = errors.New("not a key")
 
-// sealWith encrypts with the key of a file, which it makes where there is none.
-func sealWith(path string) (cipher.AEAD, error) {
+// keyOf returns the key of a file, which it makes where there is none.
+func keyOf(path string) ([]byte, error) {
 	key, err := os.ReadFile(path) //nolint:gosec // the operator's own directory
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = makeKey(path)
@@ -97,11 +111,7 @@ func sealWith(path string) (cipher.AEAD, error) {
 	if len(key) != keyBytes {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, not %d; put the right one back, or move it away: second factors then have to be set up again", path, errKey, len(key), keyBytes)
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
+	return key, nil
 }
 
 const keyBytes = 32

@@ -19,6 +19,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 )
@@ -105,6 +107,13 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Shards: cfg.ClusterShards})
 	if err != nil {
 		return nil, err
+	}
+	if cfg.GuardServices {
+		allow, err := cfg.AllowedNetworks()
+		if err != nil {
+			return nil, err
+		}
+		service.Guard(outbound.New(allow))
 	}
 	n.tokens.init(n.database)
 	n.cluster = cluster.New(cluster.Config{

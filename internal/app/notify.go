@@ -29,7 +29,7 @@ func (a *App) notifications() error {
 		rimewatch.ChannelWebhook: webhook.New(a.guard, a.cfg.Version, a.cfg.Now),
 		rimewatch.ChannelService: service.New(a.guard),
 	}
-	if a.cfg.GuardServices {
+	if a.cfg.GuardServices && a.cfg.part == nil { // a node has done so
 		service.Guard(a.guard)
 	}
 	if a.mail != nil {

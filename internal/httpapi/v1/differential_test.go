@@ -29,6 +29,9 @@ func (d *drawer) value() string {
 
 // body draws a reading, or something like one.
 func (d *drawer) body() string {
+	if d.IntN(4) == 0 {
+		return nominalBody
+	}
 	serial := d.one(`"WIF-0001"`, `"wif-0001"`, `"WIF-0001"`, `"none"`, `"a b"`, "7", "null", `"\u0057IF-0001"`)
 	members := []string{`"device_serial":` + serial, `"humidity":` + d.value()}
 	for range d.IntN(4) {
@@ -64,7 +67,7 @@ func (d *drawer) request() string {
 		head = append(head, "Content-Type: "+d.one("application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=UTF-8", "application/json; charset=latin1", "text/plain", "text/plain; charset=iso-8859-1",
 			"application/x-www-form-urlencoded", "application/vnd.api+json", "text/csv", "application/octet-stream", "", ";", "application/json, text/plain"))
 	}
-	for _, extra := range []string{"Accept: */*", "User-Agent: ESP8266HTTPClient", "Connection: keep-alive", "Connection: close", "Accept-Encoding: gzip", "X-Sensor: 1", "Expect: nothing", "X-Forwarded-For: 10.0.0.1", "Idempotency-Key: 1"} {
+	for _, extra := range []string{"Accept: */*", "User-Agent: ESP8266HTTPClient", "Connection: keep-alive", "Connection: close", "Accept-Encoding: gzip", "X-Sensor: 1", "Expect: nothing", "X-Forwarded-For: 10.0.0.1"} { // an Idempotency-Key would be answered by what the other of the two has stored
 		if d.IntN(6) == 0 {
 			head = append(head, extra)
 		}

@@ -144,6 +144,9 @@ func (s *Core) Rest(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.tidyLog(ctx); err != nil { // also of commits without readings
+		return err
+	}
 	ids, err := s.disk.YoungChunks(ctx)
 	if err != nil {
 		return err
