@@ -27,12 +27,13 @@ const keyFile = "rimewatch.key"
 
 // setAccounts makes the service of accounts.
 func (a *App) setAccounts() error {
-	seal := sealer(func() ([]byte, error) { return keyOf(filepath.Join(a.cfg.Data, keyFile)) })
-	if a.cfg.part != nil { // whatever node a person signs in at
-		seal = sealer(func() ([]byte, error) {
+	absent := makeKey
+	if a.cfg.part != nil { // the same on all nodes
+		absent = func(string) ([]byte, error) {
 			return hkdf.Key(sha256.New, []byte(a.cfg.ClusterSecret), nil, "second factors", keyBytes)
-		})
+		}
 	}
+	seal := sealer(func() ([]byte, error) { return keyOf(filepath.Join(a.cfg.Data, keyFile), absent) })
 	// Where it cannot be written now (a full disk) it is made when it is needed.
 	if _, err := seal(); errors.Is(err, errKey) {
 		return err
@@ -99,11 +100,11 @@ func sealer(key func() ([]byte, error)) func() (cipher.AEAD, error) {
 // errKey means that the key's file holds something else.
 var errKey = errors.New("not a key")
 
-// keyOf returns the key of a file, which it makes where there is none.
-func keyOf(path string) ([]byte, error) {
+// keyOf returns the key of a file, or that of absent where there is none.
+func keyOf(path string, absent func(path string) ([]byte, error)) ([]byte, error) {
 	key, err := os.ReadFile(path) //nolint:gosec // the operator's own directory
 	if errors.Is(err, fs.ErrNotExist) {
-		key, err = makeKey(path)
+		key, err = absent(path)
 	}
 	if err != nil {
 		return nil, err
