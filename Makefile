@@ -70,7 +70,7 @@ UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getki
 TESTED = $(shell find . -name '*_test.go' -not -path './tools/*' -not -path './web/*' | xargs -n1 dirname | sort -u)
 RACED  = $(filter-out ./e2e ./internal/archtest,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
 FULL   = $(filter-out $(RACED),$(TESTED)) $(shell grep -lE 'testing\.Short|rapid\.Check' $(filter-out %bench_test.go,$(wildcard $(TESTED:=/*_test.go))) | xargs -n1 dirname | sort -u)
-GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 15m
+GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 30m
 
 # Tests wait as much as they compute, so that three strands of them keep two processors busy.
 test: postgres mosquitto $(if $(NPM),ui chromium) ## everything that must pass, with the race detector
