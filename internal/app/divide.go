@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"time"
 
@@ -56,7 +57,7 @@ func rest(ctx context.Context, db *postgres.Database, h *store.Holding, cfg *Con
 
 // seal replays the log of a store and brings all of it to its place.
 func seal(ctx context.Context, s *postgres.Store, cfg *Config) error {
-	in := ingest.New(ingest.Config{Store: s, Now: cfg.Now, Logger: cfg.Logger})
+	in := ingest.New(ingest.Config{Store: s, Now: cfg.Now, Logger: cfg.Logger, LateDevices: math.MaxInt})
 	if err := in.Start(ctx); err != nil {
 		return err
 	}

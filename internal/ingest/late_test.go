@@ -17,7 +17,6 @@ import (
 // the same states, alerts and counts as if they had been read at the start. It is
 // killed again and again, also while it reads them.
 func TestLateDevices(t *testing.T) {
-	t.Skip("it fails now and then, so that no start is late until it is known why: see Config.LateDevices")
 	type result struct {
 		States  map[int64]string
 		Alerts  []string
@@ -66,7 +65,10 @@ func TestLateDevices(t *testing.T) {
 				}
 				sum := r.in.Summary(r.ws)
 				out.Online, out.Alarmed = sum.OnlineDevices, sum.ActiveAlerts
-				time.Sleep(10*time.Minute - time.Duration(r.now()%(10*rimewatch.Minute))*time.Millisecond)
+				// The next kill does not come in a moment in which the service looks what is due,
+				// twice a second: which of the two is first would be anybody's guess.
+				aside := time.Duration(round%2) * (30*time.Second + 250*time.Millisecond)
+				time.Sleep(10*time.Minute - time.Duration(r.now()%(10*rimewatch.Minute))*time.Millisecond + aside)
 			}
 			out.States, out.Alerts = r.states(ids), r.alerts()
 			slices.Sort(out.Alerts) // those of one moment come in any order

@@ -55,8 +55,8 @@ type Config struct {
 	// coldest are read from the disk when they are needed. Default: no bound.
 	StateMemory int64
 	// LateDevices is the size of a fleet beyond which readings are taken after a start
-	// before the states of all devices have been read. Default none: a device was
-	// seen to miss its deadline after it. Loading reports whether it is so.
+	// before the states of all devices have been read. Default 20,000; Loading
+	// reports whether it is so.
 	LateDevices int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
@@ -82,7 +82,7 @@ func (c *Config) defaults() {
 		c.AliveEvery = 2 * time.Second
 	}
 	if c.LateDevices == 0 {
-		c.LateDevices = math.MaxInt
+		c.LateDevices = 20_000
 	}
 	if c.StateMemory == 0 {
 		c.StateMemory = math.MaxInt64
