@@ -10,30 +10,38 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// csvWriter gathers rows and sends them in chunks.
-type csvWriter struct {
+// pieces gathers an answer and sends it in pieces.
+type pieces struct {
 	c *httpapi.Call
 	b []byte
 }
 
+// sendFull sends what is gathered when it is enough for a piece.
+func (x *pieces) sendFull() error {
+	if len(x.b) < streamChunk {
+		return nil
+	}
+	return x.flush()
+}
+
+func (x *pieces) flush() error {
+	err := x.c.Stream(x.b)
+	x.b = x.b[:0]
+	return err
+}
+
+// csvWriter gathers rows.
+type csvWriter struct{ pieces }
+
 func newCSV(c *httpapi.Call, q *historyQuery) *csvWriter {
 	c.Header("Content-Type", httpapi.TypeCSV) // UTF-8 by default, RFC 7111
 	c.Header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
-	return &csvWriter{c: c, b: make([]byte, 0, streamChunk+4096)}
+	return &csvWriter{pieces{c, make([]byte, 0, streamChunk+4096)}}
 }
 
 func (w *csvWriter) row() error {
 	w.b = append(w.b, '\r', '\n') // RFC 4180
-	if len(w.b) < streamChunk {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *csvWriter) flush() error {
-	err := w.c.Stream(w.b)
-	w.b = w.b[:0]
-	return err
+	return w.sendFull()
 }
 
 // finish sends what is left. err is what the rows ended with.

@@ -54,25 +54,20 @@ func (a devices) metrics(c *httpapi.Call) error {
 	if strings.Contains(c.R.Header.Get("Accept"), "application/openmetrics-text") {
 		c.Header("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
 	}
-	var b []byte
+	x := pieces{c: c}
 	for _, g := range scraped() {
-		b = append(b, "# TYPE "+g.name+" gauge\n# HELP "+g.name+" "+g.help+"\n"...)
+		x.b = append(x.b, "# TYPE "+g.name+" gauge\n# HELP "+g.name+" "+g.help+"\n"...)
 		err := a.eachOf(c, store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
 			if value, ok := g.value(a, v, c.Now); ok {
-				b = appendSample(b, g.name, v, value)
+				x.b = appendSample(x.b, g.name, v, value)
 			}
-			if len(b) < streamChunk {
-				return nil
-			}
-			err := c.Stream(b)
-			b = b[:0]
-			return err
+			return x.sendFull()
 		})
 		if err != nil {
 			return a.BrokenStream(c, err)
 		}
 	}
-	_, _ = c.W.Write(append(b, "# EOF\n"...))
+	_, _ = c.W.Write(append(x.b, "# EOF\n"...))
 	return nil
 }
 

@@ -66,26 +66,21 @@ func (a readings) latestReadings(c *httpapi.Call) error {
 	c.Header("Content-Type", httpapi.TypeJSON)
 	pooled := streamBuffers.Get().(*[]byte)
 	defer streamBuffers.Put(pooled)
-	b := append((*pooled)[:0], `{"success":true,"data":{"readings":[`...)
+	x := pieces{c, append((*pooled)[:0], `{"success":true,"data":{"readings":[`...)}
 	n := 0
 	err := a.eachLatest(c, func(v *rimewatch.DeviceView) error {
 		if n > 0 {
-			b = append(b, ',')
+			x.b = append(x.b, ',')
 		}
 		n++
-		b = appendLatest(b, v)
-		if len(b) < streamChunk {
-			return nil
-		}
-		err := c.Stream(b)
-		b = b[:0]
-		return err
+		x.b = appendLatest(x.b, v)
+		return x.sendFull()
 	})
 	if err != nil {
 		return a.BrokenStream(c, err)
 	}
-	_, _ = c.W.Write(append(b, "]}}\n"...))
-	*pooled = b
+	_, _ = c.W.Write(append(x.b, "]}}\n"...))
+	*pooled = x.b
 	return nil
 }
 
