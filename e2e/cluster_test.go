@@ -104,13 +104,7 @@ func newClusterOf(t *testing.T, bin string) *cluster {
 			d.heat = always
 		}
 		c.devices = append(c.devices, d)
-		_, err := c.client(d, i).CreateDevice(t.Context(), d.serial, client.DeviceFields{
-			OfflineAfterS: client.Value(3600),
-			Limits: &rimewatch.LimitOverrides{
-				TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0), LowDelayS: client.Value(0),
-				CriticalDelayS: client.Value(86400), ClearDelta: client.Value(0.5), ClearS: client.Value(0),
-			},
-		})
+		_, err := c.client(d, i).CreateDevice(t.Context(), d.serial, alertAtOnce())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,18 +154,24 @@ func newKillerAt(t *testing.T, data string, flags ...string) *killer {
 	p, c := k.start(t)
 	defer p.kill()
 	for _, d := range k.devices {
-		_, err := c.CreateDevice(context.Background(), d.serial, client.DeviceFields{
-			OfflineAfterS: client.Value(3600),
-			Limits: &rimewatch.LimitOverrides{
-				TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0), LowDelayS: client.Value(0),
-				CriticalDelayS: client.Value(86400), ClearDelta: client.Value(0.5), ClearS: client.Value(0),
-			},
-		})
+		_, err := c.CreateDevice(context.Background(), d.serial, alertAtOnce())
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return k
+}
+
+// alertAtOnce are fields of a device whose alerts open and resolve with its readings,
+// and which never falls silent.
+func alertAtOnce() client.DeviceFields {
+	return client.DeviceFields{
+		OfflineAfterS: client.Value(3600),
+		Limits: &rimewatch.LimitOverrides{
+			TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0), LowDelayS: client.Value(0),
+			CriticalDelayS: client.Value(86400), ClearDelta: client.Value(0.5), ClearS: client.Value(0),
+		},
+	}
 }
 
 // start launches a server that seals all the time.

@@ -44,11 +44,16 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 	gauge("store_head_bytes", "Memory used by readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
 }
 
+// countersOf returns what registers counters of a subsystem.
+func countersOf(r prometheus.Registerer, subsystem string) func(name, help string, f func() int64) {
+	return func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: subsystem, Name: name, Help: help}, func() float64 { return float64(f()) }))
+	}
+}
+
 // registerInlets counts what comes from sources.
 func (a *App) registerInlets(r prometheus.Registerer) {
-	counter := func(name, help string, f func() int64) {
-		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: "inlet", Name: name, Help: help}, func() float64 { return float64(f()) }))
-	}
+	counter := countersOf(r, "inlet")
 	n := &a.Sources.Counts
 	counter("payloads_total", "Payloads that came from sources.", n.Payloads.Load)
 	counter("readings_total", "Readings from sources that were stored.", n.Accepted.Load)

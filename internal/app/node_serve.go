@@ -129,9 +129,7 @@ func (n *Node) registerMetrics() {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, f))
 	}
-	counter := func(name, help string, f func() int64) {
-		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, func() float64 { return float64(f()) }))
-	}
+	counter := countersOf(r, "cluster")
 	c := &n.cluster.Counts
 	gauge("shards", "Shards that this node serves.", func() float64 { shards, _ := n.cluster.Held(); return float64(shards) })
 	gauge("members", "Nodes that are heard of, this one included.", func() float64 { _, members := n.cluster.Held(); return float64(members) })
