@@ -2,7 +2,7 @@ package rimewatch
 
 import "cmp"
 
-// Locale says how a person, or those behind a channel, read: the language of
+// Locale is how a person, or those behind a channel, read: the language of
 // sentences, and the forms of temperatures, times and dates. Empty members stand
 // for the defaults; times are always on the clock of the site they are about.
 type Locale struct {

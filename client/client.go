@@ -111,7 +111,7 @@ func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyOf{}, key)
 }
 
-// sign gives a call that may not happen twice its key.
+// sign adds an Idempotency-Key to a call that may not happen twice.
 func (call *call) sign(ctx context.Context) {
 	if call.method != http.MethodPost {
 		return

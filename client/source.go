@@ -135,7 +135,7 @@ type SenderBinding struct {
 	Fields        json.RawMessage `json:"fields,omitempty"`         // which value is which measurement; nil = as the template says
 }
 
-// SourceOutcome says what became of payloads.
+// SourceOutcome counts what became of payloads.
 type SourceOutcome struct {
 	Accepted   int      `json:"accepted"`
 	Duplicates int      `json:"duplicates"`

@@ -42,9 +42,9 @@ func (r *refusals) init(s Store, log *slog.Logger) {
 // fourth and so on, so that nobody fills the trail or the log.
 func told(n int) bool { return n&(n-1) == 0 }
 
-// Refused tells a workspace's audit trail of a refused request. p is whose it was,
-// of a token that has ended, too; a request of which nobody knows whose it was is
-// told to the log. A failure to do so refuses no less.
+// Refused records a refused request in the audit trail of its workspace. p is whose
+// request it was, also that of a token that has ended; a request of an unknown
+// sender is logged instead. The request stays refused when that fails.
 func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rimewatch.Time) {
 	r.mu.Lock()
 	var n int

@@ -38,7 +38,8 @@ type part struct {
 
 func (p *part) holds(workspaceID int64) bool { return p.shard.Holds(workspaceID) }
 
-// ticketPrefix says whose a ticket is to nodes that do not know it.
+// ticketPrefix returns what a ticket of this shard begins with, by which other nodes
+// find the shard.
 func (p *part) ticketPrefix() string { return strconv.FormatInt(p.number, 10) + "." }
 
 // lateStore is a store that comes after those who use it.
@@ -160,7 +161,7 @@ func (n *Node) spare(ctx context.Context) (*App, error) {
 	return New(ctx, cfg)
 }
 
-// ofShard says in each line of a log which shard it is about.
+// ofShard is a log whose lines name the shard that they are about.
 type ofShard struct {
 	slog.Handler
 	part *part
@@ -310,7 +311,7 @@ func (n *Node) Failed() <-chan error { return n.failed }
 // Addr is where requests are taken in, also when port 0 was asked for.
 func (n *Node) Addr() string { return n.public.Addr().String() }
 
-// Stop gives all shards away and ends.
+// Stop hands all shards over to other nodes and ends.
 func (n *Node) Stop() error {
 	n.stopOnce.Do(func() { n.stopErr = n.stop() })
 	return n.stopErr

@@ -374,7 +374,7 @@ func (n *Node) urlOf(name string) string {
 	return ""
 }
 
-// Stop gives all shards away and leaves the cluster.
+// Stop hands all shards over and leaves the cluster.
 func (n *Node) Stop() {
 	n.mu.Lock()
 	n.leaving = true

@@ -132,8 +132,8 @@ func (a *API) RefuseToken(err error, ended account.Principal, r *http.Request, n
 	return errUnauthenticated()
 }
 
-// refused tells of a request that was refused with e for want of rights or since
-// there were too many; of other errors it tells nothing. route is the route's path,
+// refused records a request that was refused with e for want of rights or since
+// there were too many; other errors are not recorded. route is the route's path,
 // "" = the request's.
 func (a *API) refused(p account.Principal, e *rimewatch.Error, r *http.Request, route string, now rimewatch.Time) {
 	if e.Code != rimewatch.CodeUnauthenticated && e.Code != rimewatch.CodeForbidden && e.Code != rimewatch.CodeRateLimited {

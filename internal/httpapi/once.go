@@ -202,7 +202,7 @@ func (a *API) once(c *Call, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// SetReplayed says of an answer that it is given again.
+// SetReplayed marks an answer that was given before.
 func SetReplayed(h http.Header) { h.Set(replayedHeader, "true") }
 
 // held takes an answer that is kept before it is sent.

@@ -111,7 +111,7 @@ func (w *latecomers) catchUp(list []*unit) error {
 	return nil
 }
 
-// arrive tells the store what units know that were late, counts them and arms
+// arrive hands the store what units know that were late, counts them and arms
 // their deadlines. Under mu.
 func (w *latecomers) arrive(list []*unit) {
 	now := w.clock()

@@ -214,8 +214,8 @@ func (s *Service) readCheckpoints(list []*unit) error {
 	})
 }
 
-// unread tells of a state that cannot be read: at the start only of the first, since
-// it may be that of every device.
+// unread logs a state that cannot be read: at the start only the first, since it may
+// be that of every device.
 func (s *Service) unread(u *unit, err error) {
 	if n := s.unreadable.Add(1); n == 1 || !s.Loading() {
 		s.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)

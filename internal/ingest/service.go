@@ -190,8 +190,8 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// applySettings gives the units the settings in force: a crash may have come between
-// a change and its reaching them.
+// applySettings applies the settings in force to all units: a crash may have come
+// between a change and its reaching them.
 func (s *Service) applySettings(ctx context.Context) {
 	s.lagging.Store(true)
 	if err := s.RefreshSettings(ctx); err != nil {

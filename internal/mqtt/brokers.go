@@ -225,7 +225,7 @@ func (k *link) connected(problem string) {
 	k.b.cfg.Log.Info("MQTT broker connected", "source", k.source.ID, "name", k.source.Name)
 }
 
-// leftOut says that a message of a topic was too large to be read.
+// leftOut notes a message of a topic that was too large to be read.
 func (k *link) leftOut(topic string) {
 	const shown = 100
 	if len(topic) > shown {

@@ -117,8 +117,8 @@ func (l *Live) readHeld(h *rimewatch.Held) (x inlet.Item, problem string) {
 	return x, ""
 }
 
-// onUnknown says what becomes of readings of unknown senders: of the API as its
-// workspace says, which find returns.
+// onUnknown returns what becomes of readings of unknown senders: for the API, what
+// its workspace has set, which find returns.
 func onUnknown(ctx context.Context, src *rimewatch.Source, find func(ctx context.Context, id int64) (rimewatch.Workspace, error)) (rimewatch.OnUnknown, error) {
 	if src.Kind != rimewatch.SourceAPI {
 		return src.OnUnknown, nil

@@ -37,8 +37,8 @@ type Answers interface {
 
 type answerKey struct{}
 
-// WithAnswer says that what the calls write that ctx is given to belongs to a
-// request with an Idempotency-Key; nil = it does not.
+// WithAnswer returns a context whose calls write as part of a request with an
+// Idempotency-Key; nil = of none.
 func WithAnswer(ctx context.Context, a *Answer) context.Context {
 	return context.WithValue(ctx, answerKey{}, a)
 }

@@ -37,7 +37,7 @@ type UserJSON struct {
 	LocaleJSON
 }
 
-// LocaleJSON says how a person reads, in answers.
+// LocaleJSON is a rimewatch.Locale in answers.
 type LocaleJSON struct {
 	Language string `json:"language" doc:"The tag of a language; empty: that of the browser, by Accept-Language."`
 	Units    string `json:"units" enum:"c,f" doc:"Of sentences and pages: values of the API are in °C."`

@@ -24,7 +24,7 @@ type BindFileInput struct {
 	DryRun string `query:"dry_run" enum:"true,false" doc:"true only checks the list."`
 }
 
-// BindFileResult says what became of a list.
+// BindFileResult is the answer to a list.
 type BindFileResult struct {
 	Rows int `json:"rows" doc:"Senders in the list."`
 	OutcomeData

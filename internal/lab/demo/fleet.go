@@ -222,7 +222,7 @@ func (r *resident) report(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// errDeleted says that somebody has deleted a device of the demo.
+// errDeleted is the error of a device of the demo that somebody has deleted.
 func errDeleted(serial string) error {
 	return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "The device %s does not exist.", serial)
 }

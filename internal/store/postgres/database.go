@@ -180,7 +180,7 @@ func applicationName(node string) string {
 	return name[max(0, len(name)-most):]
 }
 
-// Beat says that this node is there, and looks how things stand.
+// Beat records that this node is alive, and returns how things stand.
 func (db *Database) Beat(ctx context.Context, self *store.Member) (v store.Standing, err error) {
 	return db.look(ctx, self)
 }
