@@ -457,7 +457,12 @@ func (n *Node) Ready() error {
 func (n *Node) Held() (shards, members int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.held), len(n.view.Members)
+	for _, own := range n.held {
+		if !own.leaving {
+			shards++
+		}
+	}
+	return shards, len(n.view.Members)
 }
 
 // Each calls f for every service that runs here, by shard in no order.
