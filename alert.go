@@ -68,7 +68,7 @@ const (
 	AlertResolved AlertStatus = "resolved"
 )
 
-// Resolution says how an alert ended.
+// Resolution is how an alert ended.
 type Resolution string
 
 // The ways in which an alert ends.

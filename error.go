@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf makes an Error with a message for the caller.
@@ -83,7 +83,7 @@ func (e *Error) With(field, format string, args ...any) *Error {
 	return e
 }
 
-// CodeOf tells the code of an error: that of the first Error in its chain, or
+// CodeOf returns the code of an error: that of the first Error in its chain, or
 // CodeInternal; the empty code for nil.
 func CodeOf(err error) Code {
 	if err == nil {

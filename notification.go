@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ChannelKind says how a channel reaches people.
+// ChannelKind is the way a channel reaches people.
 type ChannelKind string
 
 // The kinds of channels.
@@ -51,7 +51,7 @@ func (c *Channel) MaskedURL() string {
 	return scheme + "://•••"
 }
 
-// Working tells whether the last attempt succeeded, once there was one.
+// Working reports whether the last attempt succeeded, once there was one.
 func (h *ChannelHealth) Working() (works, tried bool) {
 	works = h.Failures == 0 && h.LastSuccessAt != 0
 	return works, works || h.Failures > 0
@@ -75,7 +75,7 @@ type Matchers struct {
 	DeviceIDs      []int64     `json:"device_ids,omitempty"`
 }
 
-// Route says who is told of which alerts, and when. Every route that matches an
+// Route defines who is notified of which alerts, and when. Every route that matches an
 // alert applies.
 type Route struct {
 	ID          int64
@@ -133,7 +133,7 @@ type MaintenanceWindow struct {
 	CreatedAt   Time
 }
 
-// Covers tells whether the window is about a device at a site; of the alert of a
+// Covers reports whether the window is about a device at a site; of the alert of a
 // site deviceID is 0.
 func (w *MaintenanceWindow) Covers(siteID, deviceID int64) bool {
 	if len(w.SiteIDs) == 0 && len(w.DeviceIDs) == 0 {
@@ -142,7 +142,7 @@ func (w *MaintenanceWindow) Covers(siteID, deviceID int64) bool {
 	return slices.Contains(w.SiteIDs, siteID) || slices.Contains(w.DeviceIDs, deviceID)
 }
 
-// DeliveryKind says why a message is sent.
+// DeliveryKind is the reason for a message.
 type DeliveryKind string
 
 // The kinds of deliveries.

@@ -34,7 +34,7 @@ type AlertTransition struct {
 	Facts       *Alert // the alert at that moment, whose sentences are made from it
 }
 
-// AuditEntry says who did what. Entries are only ever added; Hash chains each to
+// AuditEntry records who did what. Entries are only ever added; Hash chains each to
 // the one before it within its workspace, so that a missing or changed one shows.
 type AuditEntry struct {
 	ID          int64

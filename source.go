@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SourceKind says how readings come from a source.
+// SourceKind is the way readings come from a source.
 type SourceKind string
 
 // The kinds of sources.
@@ -16,7 +16,7 @@ const (
 	SourceAPI  SourceKind = "api"  // the API itself; every workspace has one, for what waits there
 )
 
-// OnUnknown says what becomes of readings of a device that nobody has registered.
+// OnUnknown is what happens to readings of a device that nobody has registered.
 type OnUnknown string
 
 // What can become of them.

@@ -25,7 +25,7 @@ const (
 
 var scopeNames = [...]string{"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write"}
 
-// Has tells whether s holds all of want.
+// Has reports whether s holds all of want.
 func (s Scopes) Has(want Scopes) bool { return s&want == want }
 
 // Names lists the scopes in a fixed order.
@@ -123,7 +123,7 @@ func appendTokenCheck(b []byte) []byte {
 	return append(b, digits[:]...)
 }
 
-// ValidToken tells offline whether s has the form and the checksum of a token.
+// ValidToken reports, offline, whether s has the form and the checksum of a token.
 func ValidToken(s string) bool { return validKey(TokenPrefix, s) }
 
 func validKey(prefix, s string) bool {

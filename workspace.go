@@ -19,7 +19,7 @@ type Workspace struct {
 	UpdatedAt Time
 }
 
-// LimitsOf gives the overrides for a type of equipment, nil when there are none.
+// LimitsOf returns the overrides for a type of equipment, nil when there are none.
 func (w *Workspace) LimitsOf(equipmentType string) *LimitOverrides {
 	e, _ := EquipmentBySlug(equipmentType)
 	o, ok := w.Limits[e.Slug]
@@ -47,7 +47,7 @@ type Site struct {
 	UpdatedAt   Time
 }
 
-// Role says what a member may do in a workspace. Each includes the former:
+// Role is what a member may do in a workspace. Each includes the former:
 // a viewer reads, a technician also acknowledges, resolves and edits devices,
 // an admin also manages members, tokens, channels and settings, an owner also
 // deletes the workspace.
@@ -63,10 +63,10 @@ const (
 
 var roleRank = map[Role]int{RoleViewer: 1, RoleTechnician: 2, RoleAdmin: 3, RoleOwner: 4}
 
-// Valid tells whether r is one of the roles.
+// Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return roleRank[r] > 0 }
 
-// AtLeast tells whether r includes what other may do.
+// AtLeast reports whether r includes what other may do.
 func (r Role) AtLeast(other Role) bool { return roleRank[r] > 0 && roleRank[r] >= roleRank[other] }
 
 // Scopes are those of an API token that may do what the role may.

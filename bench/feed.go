@@ -46,7 +46,7 @@ func (t *texts) get(i int) []byte {
 	return t.all[from:t.ends[i]]
 }
 
-// order says which device's reading comes next on a connection, and how long
+// order is which device's reading comes next on a connection, and how long
 // after its last one. It is called for the n-th reading of a request.
 type order func(f *feed, w, n int) (device int, step rimewatch.Time)
 

@@ -221,7 +221,7 @@ var errNotTheAPI = errors.New("the answer is not in the form of the API")
 // maxAnswer bounds an answer that is read as a whole.
 const maxAnswer = 256 << 20
 
-// fetch makes a call and gives the data of the answer. An answer that breaks
+// fetch makes a call and returns the data of the answer. An answer that breaks
 // off counts as a broken connection.
 func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error) {
 	for try := 0; ; try++ {

@@ -19,7 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// serve starts a server and gives a client for it that does not really wait;
+// serve starts a server and returns a client for it that does not really wait;
 // waits records how long it would have.
 func serve(t *testing.T, o Options, h http.HandlerFunc) (c *Client, waits *[]time.Duration) {
 	t.Helper()

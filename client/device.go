@@ -228,7 +228,7 @@ func (c *Client) UpdateDevice(ctx context.Context, serial string, f DeviceFields
 	return data.Device, err
 }
 
-// DeleteDevice deletes a device; its history and alerts are kept. It gives the
+// DeleteDevice deletes a device; its history and alerts are kept. It returns the
 // device as it was.
 func (c *Client) DeleteDevice(ctx context.Context, serial string) (Device, error) {
 	call := get(devicePath(serial), nil)
@@ -237,7 +237,7 @@ func (c *Client) DeleteDevice(ctx context.Context, serial string) (Device, error
 	return data.Device, err
 }
 
-// ImportResult says what an import did, or would do.
+// ImportResult is what an import did, or would do.
 type ImportResult struct {
 	Rows    []ImportRow `json:"rows"`
 	Created int         `json:"created"`
@@ -254,7 +254,7 @@ type ImportRow struct {
 	Errors []string `json:"errors"`
 }
 
-// ImportDevices creates and updates devices from CSV. With dryRun it only tells
+// ImportDevices creates and updates devices from CSV. With dryRun it only reports
 // what it would do.
 func (c *Client) ImportDevices(ctx context.Context, csv []byte, dryRun bool) (ImportResult, error) {
 	call := &call{method: http.MethodPost, path: "/api/v1/devices/import", body: csv, contentType: typeCSV, idempotent: true}
@@ -278,7 +278,7 @@ type Heartbeat struct {
 	HeartbeatIntervalS int              `json:"heartbeat_interval_s,omitempty"` // s
 }
 
-// Heartbeat reports that a device is alive. It gives the device and the
+// Heartbeat reports that a device is alive. It returns the device and the
 // service's time.
 func (c *Client) Heartbeat(ctx context.Context, serial string, hb Heartbeat) (Device, rimewatch.Time, error) {
 	call, err := send(http.MethodPatch, devicePath(serial)+"/heartbeat", hb, true)

@@ -9,7 +9,7 @@
 // # Errors
 //
 // Whatever the service refuses comes back as an *Error with the HTTP status and
-// the *rimewatch.Error of the envelope, so that rimewatch.CodeOf(err) tells the
+// the *rimewatch.Error of the envelope, so that rimewatch.CodeOf(err) returns the
 // kind. Other errors are the network's or the context's.
 //
 // # Retries

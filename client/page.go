@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Page says which part of a list is wanted: by number or by cursor. The zero
+// Page selects a part of a list: by number or by cursor. The zero
 // value is the first page of 15.
 type Page struct {
 	Number int    // from 1; 0 = the first
@@ -27,7 +27,7 @@ func (p Page) set(q url.Values) {
 	}
 }
 
-// Pagination says which part of a list an answer holds. With a cursor only
+// Pagination describes which part of a list an answer holds. With a cursor only
 // PerPage and NextCursor are known; the others are 0.
 type Pagination struct {
 	CurrentPage int    `json:"current_page"`
@@ -39,7 +39,7 @@ type Pagination struct {
 	NextCursor  string `json:"next_cursor"` // "" at the end
 }
 
-// largestPage is what the service gives at most of devices and alerts.
+// largestPage is the service's largest page of devices and alerts.
 const largestPage = 100
 
 // all follows the cursors of a list to its end. It stops at the first error.

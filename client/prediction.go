@@ -71,7 +71,7 @@ type FeedbackCounts struct {
 	Fixed      int `json:"fixed"`
 }
 
-// Prediction tells what is predicted for a device: rimewatch.CodeDeviceNotFound.
+// Prediction returns what is predicted for a device: rimewatch.CodeDeviceNotFound.
 func (c *Client) Prediction(ctx context.Context, serial string) (DevicePrediction, error) {
 	data, err := fetch[struct {
 		Prediction DevicePrediction `json:"prediction"`

@@ -158,7 +158,7 @@ func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReadi
 	return data.Reading, data.Duplicate, err
 }
 
-// BatchResult says how a batch went.
+// BatchResult is the outcome of a batch.
 type BatchResult struct {
 	Accepted   int             `json:"accepted"`
 	Duplicates int             `json:"duplicates"`
@@ -337,7 +337,7 @@ func (q *HistoryQuery) values() url.Values {
 
 func historyPath(serial string) string { return devicePath(serial) + "/readings" }
 
-// largestHistoryPage is what the service gives at most of raw history.
+// largestHistoryPage is the service's largest page of raw history.
 const largestHistoryPage = 10_000
 
 // History returns a device's readings in order of time, however many.

@@ -51,7 +51,7 @@ type CorrectiveAction struct {
 	CorrectiveActionFields
 }
 
-// CorrectiveActionFields are what people tell of it. PerformedBy, Cause and
+// CorrectiveActionFields are what people record. PerformedBy, Cause and
 // Action are needed; who verifies is another person.
 type CorrectiveActionFields struct {
 	PerformedAt      rimewatch.Time        `json:"performed_at,omitempty"` // 0 = now
@@ -94,7 +94,7 @@ type Calibration struct {
 	CalibrationFields
 }
 
-// CalibrationFields are what people tell of a calibration. Method, Reference,
+// CalibrationFields are what people record of a calibration. Method, Reference,
 // AsFound and PerformedBy are needed; what else is absent gets its default.
 type CalibrationFields struct {
 	Field          string         `json:"field,omitempty"` // "" = product_zone_temp
@@ -141,7 +141,7 @@ const (
 	FormatPDF  = "pdf"
 )
 
-// TemperatureLogQuery says what a temperature log is about. From and To are RFC
+// TemperatureLogQuery selects what a temperature log covers. From and To are RFC
 // 3339 times or dates, which begin at midnight of the site; "" = the last 30
 // days.
 type TemperatureLogQuery struct {

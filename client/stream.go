@@ -27,7 +27,7 @@ const (
 	ChannelSummary  Channel = "summary"
 )
 
-// Subscription is what a stream tells of a channel. Empty filters do not filter.
+// Subscription selects the events of a channel. Empty filters do not filter.
 type Subscription struct {
 	Channel       Channel
 	Serials       []string            // devices, readings, alerts
@@ -40,7 +40,7 @@ type Subscription struct {
 	Since string
 }
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind string
 
 // The kinds that a stream makes itself; the others are the service's, such as
@@ -71,7 +71,7 @@ type Event struct {
 	Err       error // of Lost
 }
 
-// Stream tells what happens until ctx ends or the loop is left. A lost
+// Stream yields events until ctx ends or the loop is left. A lost
 // connection is made again, with a growing and jittered wait, and goes on after
 // the last event: none is missed within the service's ten minutes, and none
 // comes twice. Readings may be left out when there are more than this side or
@@ -291,13 +291,13 @@ func (s *streamer) take(b []byte) error {
 		return &rimewatch.Error{Code: m.Error.Code, Message: m.Error.Message, Fields: m.Error.Fields}
 	case "subscribed":
 		s.since(m.Channel, m.Last)
-		return s.tell(Event{Channel: m.Channel, ID: m.Last, Kind: Subscribed, Recovered: m.Recovered})
+		return s.emit(Event{Channel: m.Channel, ID: m.Last, Kind: Subscribed, Recovered: m.Recovered})
 	case "event":
 		id, _ := m.ID.(string)
 		if id == "" || !s.seen.add(id) {
 			return nil
 		}
-		err := s.tell(Event{
+		err := s.emit(Event{
 			Channel: m.Channel, ID: id, Kind: m.Event, At: m.At,
 			Reading: m.Data.Reading, Device: m.Data.Device, Alert: m.Data.Alert, Summary: m.Data.Summary,
 		})
@@ -315,7 +315,7 @@ func (s *streamer) since(c Channel, id string) {
 	}
 }
 
-func (s *streamer) tell(e Event) error {
+func (s *streamer) emit(e Event) error {
 	if !s.yield(e, nil) {
 		return errLeft
 	}

@@ -31,7 +31,7 @@ func (doctorCmd) Help() string {
 with 0.`
 }
 
-// grade says how a finding is.
+// grade is the severity of a finding.
 type grade string
 
 const (

@@ -8,7 +8,7 @@ import (
 
 type evaluateCmd struct {
 	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders; none for the simulator."`
-	Format    string   `required:"" enum:"skab,nab,ims,device,real,simulator,dirty" help:"Kind of data: skab, nab, ims, device, real (a folder of recordings with site_alarms.csv), simulator or dirty (simulated units as they may stand anywhere)."`
+	Format    string   `required:"" enum:"skab,nab,ims,device,real,simulator,dirty" help:"Kind of data: skab, nab, ims, device, real (a folder of recordings with site_alarms.csv), simulator or dirty (simulated units as they are found in the field)."`
 	Out       string   `placeholder:"DIR" help:"Folder for verdicts.csv or events.csv. Created if missing."`
 	Equipment string   `placeholder:"TYPE" help:"Equipment type of the recorded units, for device."`
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`

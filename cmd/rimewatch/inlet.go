@@ -13,16 +13,16 @@ import (
 )
 
 type inletCmd struct {
-	Test inletTestCmd `cmd:"" help:"Show what a payload of a gateway becomes. The payload is read from the standard input."`
+	Test inletTestCmd `cmd:"" help:"Show how a gateway's payload is read. The payload comes from standard input."`
 	List inletListCmd `cmd:"" help:"List the built-in templates, or print one."`
 }
 
 type inletTestCmd struct {
 	Template  string `short:"t" default:"auto" placeholder:"NAME|FILE" help:"Built-in template, or a file with one."`
-	Topic     string `placeholder:"TOPIC" help:"MQTT topic that the payload came with."`
-	Query     string `placeholder:"QUERY" help:"Parameters of the URL that the payload came with, such as event=up."`
+	Topic     string `placeholder:"TOPIC" help:"MQTT topic of the payload."`
+	Query     string `placeholder:"QUERY" help:"URL parameters of the payload, such as event=up."`
 	Lines     bool   `help:"The payload is Influx line protocol."`
-	Precision string `default:"ns" enum:"s,ms,us,ns" placeholder:"P" help:"Unit of the times of line protocol: s, ms, us or ns."`
+	Precision string `default:"ns" enum:"s,ms,us,ns" placeholder:"P" help:"Unit of timestamps in line protocol: s, ms, us or ns."`
 }
 
 // Run prints the readings with where each of their fields came from.
@@ -94,7 +94,7 @@ func explained(err error) error {
 }
 
 type inletListCmd struct {
-	Name string `arg:"" optional:"" help:"Template to print, as a beginning for one of your own."`
+	Name string `arg:"" optional:"" help:"Template to print, as a starting point for your own."`
 }
 
 // Run prints names and titles, or a template.

@@ -25,7 +25,7 @@ type commands struct {
 	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
 	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated data."`
 	Token    tokenCmd    `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
-	Inlet    inletCmd    `cmd:"" group:"keep" help:"Try what payloads of gateways become."`
+	Inlet    inletCmd    `cmd:"" group:"keep" help:"Try out how payloads of gateways are read."`
 	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
 	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
 	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`

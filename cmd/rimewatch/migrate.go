@@ -20,7 +20,7 @@ type migrateCmd struct {
 	dataFlag
 	Back  bool `help:"Copy the database into a file in the data directory."`
 	Check bool `help:"Copy nothing: compare the file and the database."`
-	Again bool `help:"Throw away what an unfinished copy has brought into the target, and start over."`
+	Again bool `help:"Discard an unfinished copy in the target and start over."`
 }
 
 // Help is shown by migrate --help.

@@ -25,7 +25,7 @@ type dataFlag struct {
 
 func (f *dataFlag) file() string { return filepath.Join(f.Data, sqlite.FileName) }
 
-// mustExist tells when there is no store in the directory.
+// mustExist returns an error when there is no store in the directory.
 func (f *dataFlag) mustExist() error {
 	if f.Store != "" {
 		return nil

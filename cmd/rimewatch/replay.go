@@ -99,7 +99,7 @@ func (c *replayCmd) read(s streams, o recordingOptions) (*recording, error) {
 }
 
 // ensureDevice creates the device when it is missing. A token that may not look
-// or create is let go on: the readings will tell.
+// or create is let go on: sending the readings will show.
 func (c *replayCmd) ensureDevice(ctx context.Context, api *client.Client) error {
 	_, err := api.Device(ctx, c.Serial)
 	switch rimewatch.CodeOf(err) {
@@ -218,7 +218,7 @@ func (r *replay) post(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// reasonOf says why a row was rejected, without its number.
+// reasonOf returns why a row was rejected, without its number.
 func reasonOf(x *client.BatchRejected) string {
 	text := string(x.Code)
 	for _, f := range sortedKeys(x.Fields) {

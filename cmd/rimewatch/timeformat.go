@@ -39,7 +39,7 @@ var errNoTime = errors.New("it contains no time")
 
 // sniffTime finds the form of the times in a column: the one that all of the
 // first rows have, or, where several fit (is 3/4 in March or in April?), the
-// one by which time runs back least and most evenly forth. It gives nil when
+// one by which time runs back least and most evenly forth. It returns nil when
 // there is none.
 func sniffTime(texts []string, zone *time.Location) (name string, parse func(string) (rimewatch.Time, error)) {
 	leastBack, leastUneven := 0, 0.0
@@ -99,7 +99,7 @@ func checkedTime(t rimewatch.Time, text string) (rimewatch.Time, error) {
 // sure is how many rows must have a form before it is believed.
 const sure = 100
 
-// flow reads a column in one form and tells how often time runs back and how
+// flow reads a column in one form and returns how often time runs back and how
 // unevenly it goes: the longest step as a multiple of the mean. Not ok when one
 // of the first rows does not have the form.
 func flow(texts []string, parse func(string) (rimewatch.Time, error)) (back int, uneven float64, ok bool) {

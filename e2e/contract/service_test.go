@@ -313,7 +313,7 @@ func (r *recorder) forget() {
 	r.all = nil
 }
 
-// count tells how many events of a kind a device has had.
+// count returns how many events of a kind a device has had.
 func (r *recorder) count(kind string, device int64) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -82,7 +82,7 @@ func (c *tokenCache) usedAt(id int64) rimewatch.Time {
 	return 0
 }
 
-// add enters e unless the token is there already, and gives what is there.
+// add enters e unless the token is there already, and returns what is there.
 func (c *tokenCache) add(e *tokenEntry) *tokenEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *tokens) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time)
 	return nil
 }
 
-// Valid tells, without counting as a use, whether a principal that was
+// Valid reports, without counting as a use, whether a principal that was
 // authenticated before still stands: CodeUnauthenticated when its token or
 // session has ended, CodeForbidden when its person left the workspace or has
 // another role there. A long connection asks every half

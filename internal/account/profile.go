@@ -111,7 +111,7 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 	return s.startSession(ctx, &u, p.lookedAt, client, p.strong, now)
 }
 
-// confirmPassword finds the signed-in person who gives the current password:
+// confirmPassword returns the signed-in person who enters the current password:
 // CodeValidationFailed with the field current_password when it is wrong.
 func (s *Service) confirmPassword(ctx context.Context, p Principal, current string, now rimewatch.Time) (rimewatch.User, error) {
 	if err := p.RequirePerson(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Grant is the role that a group of the sign-in provider gives in a workspace.
+// Grant is the role in a workspace that a group of the sign-in provider grants.
 // The operator says it, never a workspace: nobody is pulled into a workspace by
 // its own admins.
 type Grant struct {
@@ -27,8 +27,8 @@ type Identity struct {
 }
 
 // SignInProvided makes a session for the person whom the provider has named, with
-// the memberships that the person's groups give. CodeForbidden when the provider
-// has not verified the address, or gives access to nothing; CodeConflict while
+// the memberships that the person's groups grant. CodeForbidden when the provider
+// has not verified the address, or grants no access; CodeConflict while
 // the service is not set up: the first owner is a person with a password, who gets
 // in when the provider does not answer.
 func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client, now rimewatch.Time) (SignedIn, error) {
@@ -60,7 +60,7 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client
 	return in, s.signedIn(ctx, &u, "provider", client, now)
 }
 
-// grantsOf returns the roles that groups give, by workspace; of several the
+// grantsOf returns the roles that groups grant, by workspace; of several the
 // highest.
 func grantsOf(ctx context.Context, st workspaceStore, log *slog.Logger, all []Grant, groups []string) (map[int64]rimewatch.Role, error) {
 	in := make(map[string]bool)

@@ -124,7 +124,7 @@ type Config struct {
 	Mail      func(ctx context.Context, l Letter) error
 	PublicURL string
 
-	// Grants are the roles that groups of the sign-in provider give.
+	// Grants are the roles that groups of the sign-in provider grant.
 	Grants []Grant
 	// Seal returns what encrypts secrets that must be read again, such as those of
 	// second factors, or an error while there is none; nil = they are kept as they are.
@@ -201,7 +201,7 @@ const (
 )
 
 // Run writes last uses, drops what has expired and sends links for forgotten
-// passwords until ctx ends, then writes once more. clock gives the present moment.
+// passwords until ctx ends, then writes once more. clock returns the current time.
 func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 	var resets sync.WaitGroup
 	defer resets.Wait()

@@ -175,7 +175,7 @@ func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rime
 	return u, err
 }
 
-// laneOf tells those who sign in from where the account was used before from
+// laneOf separates those who sign in from where the account was used before from
 // strangers.
 func (s *Service) laneOf(ctx context.Context, u *rimewatch.User, o origin, now rimewatch.Time) (lane, error) {
 	if u.ID == 0 {
@@ -194,14 +194,14 @@ func (s *Service) laneOf(ctx context.Context, u *rimewatch.User, o origin, now r
 	return stranger, nil
 }
 
-// signedIn tells the workspaces of a person of a sign-in.
+// signedIn records a sign-in in the workspaces of a person.
 func (s *Service) signedIn(ctx context.Context, u *rimewatch.User, how string, client Client, now rimewatch.Time) error {
 	s.signIns.remember(origin{u.Email, client.Address}, now)
 	return s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.signed_in", store.Fields{"address": client.Address, "by": how})
 }
 
-// refuse tells the workspaces of a person of a refused sign-in. Of many in an
-// hour it tells of the first, the second, the fourth and so on, so that nobody
+// refuse records a refused sign-in in the workspaces of a person. Of many in an
+// hour it records the first, the second, the fourth and so on, so that nobody
 // fills the trail. A failure to do so refuses no less.
 func (s *Service) refuse(ctx context.Context, userID int64, what string, client Client, now rimewatch.Time) {
 	if userID == 0 {

@@ -28,7 +28,7 @@ type Presence struct {
 	NeverSeen    bool           // nothing was ever heard of it: no alert
 }
 
-// Kind says what happened to an alert.
+// Kind is what happened to an alert.
 type Kind uint8
 
 // The kinds of transitions.

@@ -24,7 +24,7 @@ type scene struct {
 	days  int
 }
 
-// play lets the unit report for some days and gives what the rules made of it.
+// play lets the unit report for some days and returns what the rules made of it.
 func (sc scene) play(t testing.TB) *device {
 	t.Helper()
 	return sc.playUntil(t, epoch+rimewatch.Time(sc.days)*rimewatch.Day)

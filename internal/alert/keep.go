@@ -94,7 +94,7 @@ func (s *State) review(x *pass) {
 	s.tell(x)
 }
 
-// tell opens what was kept back.
+// tell opens the alerts that were kept back.
 func (s *State) tell(x *pass) {
 	s.kept, s.stated = false, unit.Stamp{}
 	b := s.zoneBounds(x.c, false)

@@ -11,7 +11,7 @@ import (
 // again: they come in bursts.
 const startsEase = 6 * hour
 
-// bounds gives what rule i judges by. Bounds without a limit mean that it is
+// bounds returns what rule i judges by. Bounds without a limit mean that it is
 // not judged, for want of a configuration or of something still to be learnt.
 func (s *State) bounds(x *pass, i rule) bounds {
 	c, th := x.c, x.th
@@ -62,7 +62,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 // strayReadings is how many readings two wrong ones of the current can spoil.
 const strayReadings = 3
 
-// limit gives the limit of a rule whose bounds are a limit times a scale; nil
+// limit returns the limit of a rule whose bounds are a limit times a scale; nil
 // for others and where it does not apply.
 func (x *pass) limit(i rule) (l *Limit, scale float64) {
 	c, th := x.c, x.th
@@ -101,7 +101,7 @@ func (x *pass) limit(i rule) (l *Limit, scale float64) {
 	}
 }
 
-// passes tells whether v may be beyond a limit of rule i: a cheap test for the
+// passes reports whether v may be beyond a limit of rule i: a cheap test for the
 // usual case that it is not.
 func (x *pass) passes(i rule, v float64) bool {
 	if !x.c.judges(i) {
@@ -169,7 +169,7 @@ func (l *Limit) bounds(scale float64, low bool) bounds {
 	}
 }
 
-// passed tells whether v is beyond any of the limits.
+// passed reports whether v is beyond any of the limits.
 func (l *Limit) passed(v, scale float64, low bool) bool {
 	warn, crit := l.Warn*scale, l.Crit*scale
 	if low {
@@ -186,7 +186,7 @@ func (x *pass) recoveryBounds() bounds {
 		return bounds{}
 	}
 	given := float64(x.c.Equipment.Defrost.MaxMin + x.c.Equipment.Defrost.RecoverMin)
-	// The next defrost tells whether it is over.
+	// The next defrost shows whether it is over.
 	return bounds{warn: max(usual*x.th.Recovery, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
 }
 

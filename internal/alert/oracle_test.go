@@ -177,7 +177,7 @@ func (tr *trace) zone(low bool) span {
 	return span{soon, late}
 }
 
-// defrostNear tells whether this or the days before had a defrost around this
+// defrostNear reports whether this or the days before had a defrost around this
 // time of the day.
 func (tr *trace) defrostNear(at rimewatch.Time) bool {
 	for i := range tr.truth {

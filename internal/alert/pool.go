@@ -47,7 +47,7 @@ func (p *pool) claim(i rule, active uint32) *track {
 	return &p.tracks[k]
 }
 
-// room tells whether a slot is free for rule i.
+// room reports whether a slot is free for rule i.
 func (p *pool) room(i rule) bool {
 	const others = poolSize - 3
 	return reserved&(1<<i) != 0 || bits.OnesCount32(p.rules&^reserved) < others

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// oracle says what the contract promises of one side of the product zone, by
+// oracle is what the contract promises of one side of the product zone, by
 // definition instead of by clocks: it keeps the whole history and asks of every
 // moment what has held for how long. The device is always online.
 type oracle struct {
@@ -60,7 +60,7 @@ func (o *oracle) held(holds func(v float64) bool, d, t rimewatch.Time) bool {
 	return s != never && s+d <= t
 }
 
-// at judges the moment t and tells whether something changed.
+// at judges the moment t and reports whether something changed.
 func (o *oracle) at(t rimewatch.Time) bool {
 	isWarn := func(v float64) bool { return o.beyond(o.warn, v) }
 	isCrit := func(v float64) bool { return o.beyond(o.crit, v) }

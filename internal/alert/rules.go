@@ -110,7 +110,7 @@ func ruleOf(t rimewatch.AlertType) (rule, bool) {
 	return 0, false
 }
 
-// judges tells whether the configuration asks for rule i.
+// judges reports whether the configuration asks for rule i.
 func (c *Config) judges(i rule) bool {
 	g := ruleSpecs[i].group
 	return g == 0 || c.Rules&g != 0

@@ -127,7 +127,7 @@ func (s *State) pause(x *pass) {
 	}
 }
 
-// Hold says what the unit must not learn while the alerts that are open are.
+// Hold returns what the unit must not learn while the alerts that are open are.
 func (s *State) Hold() (h unit.Hold) {
 	if s.isActive(ruleCycling) {
 		h |= unit.HoldCycles

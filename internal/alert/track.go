@@ -92,7 +92,7 @@ type bounds struct {
 
 func (b *bounds) judged() bool { return b.hasWarn || b.hasCrit }
 
-// zones tells where v lies relative to the limit that decides between
+// zones returns where v lies relative to the limit that decides between
 // condition and none, and relative to the critical limit.
 func (b *bounds) zones(v float64) (z, cz zone) {
 	if b.hasCrit {
@@ -278,7 +278,7 @@ func (t *track) shift(d rimewatch.Time) {
 	t.cmark = unit.StampOf(t.cmark.Time() + d)
 }
 
-// idle tells whether the track holds nothing but the memory of an alert.
+// idle reports whether the track holds nothing but the memory of an alert.
 func (t *track) idle() bool {
 	return t.zone() != zoneBeyond && t.czone() != zoneBeyond && !t.is(bitMuted)
 }

@@ -125,7 +125,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 	s.review(x)
 }
 
-// within tells whether v is within the limits on one side: a cheap test for the
+// within reports whether v is within the limits on one side: a cheap test for the
 // usual case.
 func (c *Config) within(low bool, v float64) bool {
 	l := &c.Limits

@@ -111,7 +111,7 @@ func exchange(t *testing.T, addr, raw string, n int) []string {
 var requestID = regexp.MustCompile(`"request_id":"[^"]*"`)
 
 // TestLaneAnswersLikeNetHTTP sends the same bytes to the short loop and to
-// net/http: nobody can tell them apart.
+// net/http: nobody can distinguish them.
 func TestLaneAnswersLikeNetHTTP(t *testing.T) {
 	lane, laneToken := start(t, t.TempDir())
 	plain, plainToken := start(t, t.TempDir())

@@ -157,7 +157,7 @@ func (h *house) create(workspaceID int64, serial, kind string) error {
 	return err
 }
 
-// call makes a request of the REST API and gives its data.
+// call makes a request of the REST API and returns its data.
 func (h *house) call(method, path, body string) map[string]any {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(h.t.Context(), method, h.URL()+"/api/v1"+path, strings.NewReader(body))
@@ -238,7 +238,7 @@ func (s *stream) next() map[string]any {
 	return m
 }
 
-// subscribe subscribes and gives the answer.
+// subscribe subscribes and returns the answer.
 func (s *stream) subscribe(id int, channel, more string) map[string]any {
 	s.h.t.Helper()
 	text := fmt.Sprintf(`{"op":"subscribe","id":%d,"channel":%q%s}`, id, channel, more)
@@ -247,7 +247,7 @@ func (s *stream) subscribe(id int, channel, more string) map[string]any {
 	return s.next()
 }
 
-// ended reads until the service closes and gives the code.
+// ended reads until the service closes and returns the code.
 func (s *stream) ended() websocket.StatusCode {
 	s.h.t.Helper()
 	for {
@@ -257,7 +257,7 @@ func (s *stream) ended() websocket.StatusCode {
 	}
 }
 
-// certificate makes a certificate for 127.0.0.1 and gives its files.
+// certificate makes a certificate for 127.0.0.1 and returns its files.
 func certificate(t *testing.T) (certFile, keyFile string) {
 	t.Helper()
 	must := func(err error) {

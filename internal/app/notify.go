@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
-// notifications puts together what tells people of alerts.
+// notifications puts together what notifies people of alerts.
 func (a *App) notifications() error {
 	allow, err := a.cfg.AllowedNetworks()
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *App) runWatchdog(ctx context.Context) {
 // every few seconds, before something is wrong with it.
 const quietStore = 30 * rimewatch.Second
 
-// well tells what keeps the service from doing its work: writing what comes in,
+// well returns what keeps the service from doing its work: writing what comes in,
 // judging it, telling people.
 func (a *App) well(ctx context.Context) error {
 	at, err := a.Store.AliveAt(ctx)

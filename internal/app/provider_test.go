@@ -94,7 +94,7 @@ func (i *issuer) answer(w http.ResponseWriter, v any) {
 	}
 }
 
-// token checks the code, the client and PKCE, and gives an ID token.
+// token checks the code, the client and PKCE, and returns an ID token.
 func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))

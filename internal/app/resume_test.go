@@ -79,7 +79,7 @@ func (p *scissors) cut() {
 	}
 }
 
-// incident makes a device whose alert opens and is resolved, and gives the
+// incident makes a device whose alert opens and is resolved, and returns the
 // alert's id.
 func (h *house) incident(serial string) int64 {
 	h.t.Helper()

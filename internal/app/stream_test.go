@@ -325,7 +325,7 @@ func TestStreamEndsWithRights(t *testing.T) {
 	}
 }
 
-// TestStreamAndStop: a stop tells the clients to come back, and does not wait
+// TestStreamAndStop: a stop asks the clients to come back, and does not wait
 // for those who are deaf.
 func TestStreamAndStop(t *testing.T) {
 	h := newHouse(t)

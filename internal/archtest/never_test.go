@@ -2,6 +2,8 @@ package archtest
 
 import (
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +72,23 @@ func TestNevers(t *testing.T) {
 			if chain := leads(imports, dir, n.to, map[string]bool{}); chain != nil {
 				t.Errorf("%s: %s", strings.Join(chain, " → "), n.why)
 			}
+		}
+	}
+}
+
+// TestArchitecturePage: the newcomer's page names every package of the service.
+func TestArchitecturePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources(t) {
+		parts := strings.Split(s.dir, "/")
+		if parts[0] != "internal" || slices.Contains([]string{"lab", "archtest", "storetest", "pgtest"}, parts[len(parts)-1]) || parts[1] == "lab" {
+			continue
+		}
+		if name := parts[len(parts)-1]; !regexp.MustCompile(`\b` + name + `\b`).Match(page) {
+			t.Errorf("docs/architecture.md does not name %s", s.dir)
 		}
 	}
 }

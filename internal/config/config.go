@@ -21,8 +21,8 @@ type Serve struct {
 	Store  string `group:"store" env:"RIMEWATCH_STORE" placeholder:"URL" help:"PostgreSQL database to use instead of a file in the data directory: postgres://USER@HOST/DATABASE. Prefer the environment variable if it holds a password."`
 	Listen string `group:"network" default:"127.0.0.1:8080" env:"RIMEWATCH_LISTEN" placeholder:"ADDR" help:"Address to listen on."`
 
-	MQTTListen  string `group:"network" env:"RIMEWATCH_MQTT_LISTEN" name:"mqtt-listen" placeholder:"ADDR" help:"Address, such as :1883, to take in MQTT without TLS on. Devices sign in with the key of a source as their password."`
-	MQTTSListen string `group:"network" env:"RIMEWATCH_MQTTS_LISTEN" name:"mqtts-listen" placeholder:"ADDR" help:"Address, such as :8883, to take in MQTT over TLS on. Needs --tls-cert or --tls-auto."`
+	MQTTListen  string `group:"network" env:"RIMEWATCH_MQTT_LISTEN" name:"mqtt-listen" placeholder:"ADDR" help:"Address for MQTT without TLS, such as :1883. Devices sign in with the key of a source as their password."`
+	MQTTSListen string `group:"network" env:"RIMEWATCH_MQTTS_LISTEN" name:"mqtts-listen" placeholder:"ADDR" help:"Address for MQTT over TLS, such as :8883. Needs --tls-cert or --tls-auto."`
 
 	ClusterListen string `group:"network" env:"RIMEWATCH_CLUSTER_LISTEN" placeholder:"ADDR" help:"Address, such as 10.0.0.7:8090, for the other nodes of a cluster. Makes the server a node; needs --store, --cluster-url and --cluster-secret. Nobody else must be able to reach it."`
 	ClusterURL    string `group:"network" env:"RIMEWATCH_CLUSTER_URL" placeholder:"URL" help:"Where the other nodes reach --cluster-listen: http://HOST:PORT."`
@@ -38,11 +38,11 @@ type Serve struct {
 	TLSAutoEmail     string   `group:"network" env:"RIMEWATCH_TLS_AUTO_EMAIL" name:"tls-auto-email" placeholder:"ADDR" help:"Address that the authority may write to about the certificates."`
 	TLSAutoDirectory string   `group:"network" env:"RIMEWATCH_TLS_AUTO_DIRECTORY" name:"tls-auto-directory" placeholder:"URL" help:"ACME directory of another authority. Default: Let's Encrypt."`
 
-	OIDCIssuer       string   `group:"sign-in" env:"RIMEWATCH_OIDC_ISSUER" name:"oidc-issuer" placeholder:"URL" help:"OpenID Connect provider at which people may sign in. Needs --public-url."`
+	OIDCIssuer       string   `group:"sign-in" env:"RIMEWATCH_OIDC_ISSUER" name:"oidc-issuer" placeholder:"URL" help:"OpenID Connect provider that people may sign in with. Needs --public-url."`
 	OIDCClientID     string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_ID" name:"oidc-client-id" placeholder:"ID" help:"Client ID at the provider. Its redirect URL is PUBLIC-URL/api/v1/auth/provider/callback."`
 	OIDCClientSecret string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_SECRET" name:"oidc-client-secret" placeholder:"SECRET" help:"Client secret at the provider. Prefer the environment variable: other users of the machine can see flags."`
 	OIDCName         string   `group:"sign-in" default:"your organisation" env:"RIMEWATCH_OIDC_NAME" name:"oidc-name" placeholder:"NAME" help:"Name of the provider on the sign-in page."`
-	OIDCScope        []string `group:"sign-in" env:"RIMEWATCH_OIDC_SCOPE" name:"oidc-scope" placeholder:"SCOPE" help:"Scopes to ask for beside openid, email and profile; some providers name groups only with the scope groups."`
+	OIDCScope        []string `group:"sign-in" env:"RIMEWATCH_OIDC_SCOPE" name:"oidc-scope" placeholder:"SCOPE" help:"Scopes to request besides openid, email and profile; some providers list groups only with the scope groups."`
 	OIDCGroupsClaim  string   `group:"sign-in" default:"groups" env:"RIMEWATCH_OIDC_GROUPS_CLAIM" name:"oidc-groups-claim" placeholder:"NAME" help:"Claim that lists a person's groups."`
 	OIDCRole         []string `group:"sign-in" env:"RIMEWATCH_OIDC_ROLE" name:"oidc-role" sep:";" placeholder:"GROUP=WORKSPACE/ROLE" help:"Role that members of a group have in a workspace. Separate several with semicolons, or repeat the flag."`
 
@@ -68,14 +68,14 @@ type Serve struct {
 	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory; at most half of it is taken."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
 	// SetDamagedCommitsAside lets a server start whose log has damaged rows.
-	SetDamagedCommitsAside bool `group:"store" env:"RIMEWATCH_SET_DAMAGED_COMMITS_ASIDE" help:"Start although rows of the commit log are damaged: they are set aside, and what only they held is lost. The log says what that is."`
+	SetDamagedCommitsAside bool `group:"store" env:"RIMEWATCH_SET_DAMAGED_COMMITS_ASIDE" help:"Start even if rows of the commit log are damaged. They are set aside, and data that only they held is lost; the log lists it."`
 
 	DrainPeriod time.Duration `group:"network" default:"10s" env:"RIMEWATCH_DRAIN_PERIOD" placeholder:"D" help:"How long running requests may take during shutdown."`
 	LogLevel    string        `group:"log" default:"info" enum:"debug,info,warn,error" env:"RIMEWATCH_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
 	LogFormat   string        `group:"log" default:"text" enum:"text,json" env:"RIMEWATCH_LOG_FORMAT" placeholder:"FORM" help:"Log format: text or json."`
 }
 
-// Validate tells what does not fit together.
+// Validate returns an error for settings that contradict each other.
 func (c *Serve) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q: want HOST:PORT", c.Listen)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// GroupRole is a role that a group of the sign-in provider gives in a workspace.
+// GroupRole is a role in a workspace that a group of the sign-in provider grants.
 type GroupRole struct {
 	Group, Workspace, Role string
 }

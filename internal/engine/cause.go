@@ -5,8 +5,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
-// hint tells compliance what at the newest reading points at the cause of an
-// excursion.
+// hint passes on to compliance what, in the newest reading, points at the cause of
+// an excursion.
 func (s *State) hint(r *rimewatch.Reading) {
 	h := health.Hints(0)
 	if open, sent := r.Flags.Bool(rimewatch.DoorOpen); sent && open {
@@ -27,7 +27,7 @@ func (s *State) hint(r *rimewatch.Reading) {
 	s.Health.Hint(h)
 }
 
-// hintOf says what an active alert makes of an excursion at the same time.
+// hintOf returns what an active alert implies for an excursion at the same time.
 // Alerts about the zone itself, silence, sensors elsewhere and surroundings say
 // nothing about why.
 func hintOf(t rimewatch.AlertType) health.Hints {

@@ -145,7 +145,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 	return c
 }
 
-// componentOf says which part of the score an alert speaks of. Predictions come
+// componentOf returns which part of the score an alert concerns. Predictions come
 // with their own confidence; a site's silence is no fault of the device.
 func componentOf(t rimewatch.AlertType) (health.Component, bool) {
 	switch t {

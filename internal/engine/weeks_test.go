@@ -153,7 +153,7 @@ func (l *life) advance(to rimewatch.Time) {
 	l.t.Fatalf("stuck at %s", l.now)
 }
 
-// asleep gives a downtime that has begun by then and was not slept through yet.
+// asleep returns a downtime that has begun by then and was not slept through yet.
 func (l *life) asleep(by rimewatch.Time) (presence.Downtime, bool) {
 	for _, d := range l.p.down {
 		if d.From <= by && !slices.Contains(l.down, d) {
@@ -264,7 +264,7 @@ func TestWeeks(t *testing.T) {
 	})
 }
 
-// decides tells whether the moment of an alert may hang on a reading.
+// decides reports whether the moment of an alert may hang on a reading.
 func (p *plot) decides(at rimewatch.Time) bool {
 	near := func(x rimewatch.Time) bool { return at >= x-2*p.interval && at <= x+3*p.interval+5*rimewatch.Minute }
 	return slices.ContainsFunc(p.happens, func(s stretch) bool { return near(s.from) || near(s.to) })

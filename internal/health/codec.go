@@ -97,7 +97,7 @@ func (d *decoder) byte() byte {
 	return v
 }
 
-// DecodeBinary reads what AppendBinary wrote and gives the rest of b. After an
+// DecodeBinary reads what AppendBinary wrote and returns the rest of b. After an
 // error s is unspecified.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	d := decoder{b: b}
@@ -142,7 +142,7 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	return d.b, nil
 }
 
-// sound tells whether a decoded state could have been written.
+// sound reports whether a decoded state could have been written.
 func (s *State) sound() bool {
 	if s.side > 1 || s.lateSide > 1 || s.excursion > 1 || s.at < 0 || s.slot != slotOf(s.at) {
 		return false

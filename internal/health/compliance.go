@@ -31,16 +31,16 @@ type Config struct {
 	Excluded []Span        // maintenance: oldest first, apart from each other
 }
 
-// judges tells whether there is a limit at all.
+// judges reports whether there is a limit at all.
 func (c *Config) judges() bool { return c.Limits.TempMin != nil || c.Limits.TempMax != nil }
 
-// excludes tells whether t lies in maintenance.
+// excludes reports whether t lies in maintenance.
 func (c *Config) excludes(t rimewatch.Time) bool {
 	at, ok := c.firstExcluded(t, t)
 	return ok && at == t
 }
 
-// firstExcluded gives the first excluded moment in [from, to].
+// firstExcluded returns the first excluded moment in [from, to].
 func (c *Config) firstExcluded(from, to rimewatch.Time) (at rimewatch.Time, ok bool) {
 	for i := len(c.Excluded) - 1; i >= 0 && c.Excluded[i].To > from; i-- {
 		if c.Excluded[i].From <= to {
@@ -247,7 +247,7 @@ func percent(part, whole int64) (float64, bool) {
 	return 100 * float64(part) / float64(whole), true
 }
 
-// Compliance tells of the window that ends at now. since, where it is later
+// Compliance reports on the window that ends at now. since, where it is later
 // than the window's beginning, is when the device began to exist. A device
 // without limits has neither window nor covered time. It does not change s.
 func (s *State) Compliance(c *Config, now, since rimewatch.Time) Compliance {

@@ -31,7 +31,7 @@ func at(t rimewatch.Time, v float64) *rimewatch.Reading {
 	return r
 }
 
-// feed observes a value every minute in [from, to) and gives what ended.
+// feed observes a value every minute in [from, to) and returns what ended.
 func feed(s *health.State, c *health.Config, from, to rimewatch.Time, v float64) (ended []health.Excursion) {
 	for t := from; t < to; t += minute {
 		if e, ok := s.Observe(c, at(t, v)); ok {

@@ -77,8 +77,8 @@ func (e *Excursion) Duration() time.Duration {
 	return e.End.Sub(e.Start)
 }
 
-// Observe takes one reading that was newly stored, in whatever order. It gives
-// the excursion that this reading ended, if it did; Excursion tells of one that
+// Observe takes one reading that was newly stored, in whatever order. It returns
+// the excursion that this reading ended, if it did; Excursion returns one that
 // lasts. Readings without a product-zone temperature say nothing.
 func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bool) {
 	v, has := r.Value(rimewatch.ProductZoneTemp)
@@ -117,7 +117,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bo
 // Newest is when the newest product-zone temperature was measured, 0 = none yet.
 func (s *State) Newest() rimewatch.Time { return s.at }
 
-// Excursion gives the one that lasts, if any.
+// Excursion returns the one that lasts, if any.
 func (s *State) Excursion() (e Excursion, ok bool) {
 	if s.excursion == 0 {
 		return Excursion{}, false
@@ -128,7 +128,7 @@ func (s *State) Excursion() (e Excursion, ok bool) {
 	}, true
 }
 
-// Finish ends at a moment what runs: the device is watched no longer. It gives
+// Finish ends at a moment what runs: the device is watched no longer. It returns
 // the excursion that lasted, if one did.
 func (s *State) Finish(at rimewatch.Time) (Excursion, bool) { return s.finish(max(at, s.at)) }
 
@@ -174,7 +174,7 @@ func (s *State) judge(c *Config, v float64, gap rimewatch.Time) (ended Excursion
 	return ended, ok
 }
 
-// clears tells whether an excursion is over with a reading that is not beyond
+// clears reports whether an excursion is over with a reading that is not beyond
 // its limit, and when it ended.
 func (s *State) clears(c *Config, v float64, side int8, gap rimewatch.Time) (end rimewatch.Time, over bool) {
 	if side == -s.excursion {
@@ -248,7 +248,7 @@ func (s *State) temperatureSeverity(l *rimewatch.Limits) float64 {
 	return min(max(0.5+0.5*(float64(s.peak)/1e4-*limit)/(*critical-*limit), 0.5), 1)
 }
 
-// beyond tells on which side of the limits v is, and by how much.
+// beyond returns on which side of the limits v is, and by how much.
 func beyond(l *rimewatch.Limits, v float64) (side int8, excess float64) {
 	switch {
 	case l.TempMax != nil && v > *l.TempMax:
@@ -259,7 +259,7 @@ func beyond(l *rimewatch.Limits, v float64) (side int8, excess float64) {
 	return 0, 0
 }
 
-// cleared tells whether v is inside the limit of an excursion by ClearDelta.
+// cleared reports whether v is inside the limit of an excursion by ClearDelta.
 func cleared(l *rimewatch.Limits, excursion int8, v float64) bool {
 	if excursion > 0 {
 		return l.TempMax == nil || v <= *l.TempMax-l.ClearDelta

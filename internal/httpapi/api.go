@@ -21,7 +21,7 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string, now rimewatch.Time) (account.Principal, error)
 	AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (account.Principal, error)
 	Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error)
-	// Valid tells whether a principal that was authenticated before still stands.
+	// Valid reports whether a principal that was authenticated before still stands.
 	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
 	// Answers are those to requests with an Idempotency-Key.
 	store.Answers

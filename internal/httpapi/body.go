@@ -37,7 +37,7 @@ const (
 var ErrEmptyBody = wire.InvalidJSON("it is empty")
 
 // ContentType checks the Content-Type of a request against what the route
-// takes and gives the plain type.
+// takes and returns the plain type.
 func ContentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
 	ct := h.Get("Content-Type")
 	if len(accepted) > 0 && ct == accepted[0] {
@@ -202,7 +202,7 @@ func badCompression(err error) *rimewatch.Error {
 	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be decompressed.")
 }
 
-// brokenBody tells whether reading failed because of the connection.
+// brokenBody reports whether reading failed because of the connection.
 func brokenBody(err error) *rimewatch.Error {
 	var broken *pacedError
 	if !errors.As(err, &broken) {

@@ -113,7 +113,7 @@ func (a *API) trusted(addr netip.Addr) bool {
 	return false
 }
 
-// OnTLS tells whether the browser speaks TLS, to us or to a trusted proxy.
+// OnTLS reports whether the browser speaks TLS, to us or to a trusted proxy.
 func (a *API) OnTLS(r *http.Request) bool {
 	if a.secure || r.TLS != nil || IsOverTLS(r.Context()) {
 		return true
@@ -189,7 +189,7 @@ func (c *Call) Param(name, byDefault string) string {
 	return byDefault
 }
 
-// Number gives an integer parameter, which is checked already.
+// Number returns an integer parameter, which is checked already.
 func (c *Call) Number(name string, byDefault, most int64) int64 {
 	n, err := strconv.ParseInt(c.Query.Get(name), 10, 64)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *Call) Number(name string, byDefault, most int64) int64 {
 	return min(n, most)
 }
 
-// PageInput gives the paging parameters of a route that writes its own answer.
+// PageInput returns the paging parameters of a route that writes its own answer.
 func (c *Call) PageInput() PageInput {
 	return PageInput{Page: c.Number("page", 1, wire.MaxCount), PerPage: c.Number("per_page", 15, wire.MaxCount), Cursor: c.Query.Get("cursor")}
 }

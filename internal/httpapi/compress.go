@@ -15,7 +15,7 @@ const minCompressed = 1 << 10
 
 // compressor compresses an answer of JSON or CSV when it is large enough and the
 // client takes it compressed. Answers to GET only: those to writes may hold new
-// secrets beside what the caller sent, whose size would then tell about them.
+// secrets beside what the caller sent, whose size would then reveal them.
 type compressor struct {
 	http.ResponseWriter
 	encoding string // gzip, zstd, or none

@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// CursorKind says which list a cursor belongs to. It is part of the cursor.
+// CursorKind is the list that a cursor belongs to. It is part of the cursor.
 type CursorKind byte
 
 // The lists that page by cursor.

@@ -180,7 +180,7 @@ func (a *API) limit(c *Call) *rimewatch.Error {
 	return takeFrom(a.tokenLimit, limitKey(&c.Principal), c.Now, c.W.Header())
 }
 
-// limitKey tells tokens and people apart.
+// limitKey distinguishes tokens from people.
 func limitKey(p *account.Principal) int64 {
 	if p.Session {
 		return -p.UserID

@@ -27,7 +27,7 @@ func newHumaContext(op *huma.Operation, w http.ResponseWriter, r *http.Request) 
 	return humaContext{humago.NewContext(op, r, w), CallOf(r.Context())}
 }
 
-// Query gives a checked parameter.
+// Query returns a checked parameter.
 func (h humaContext) Query(name string) string { return h.c.Query.Get(name) }
 
 // Header hides the content type: the body is known to be JSON.
@@ -40,7 +40,7 @@ func (h humaContext) Header(name string) string {
 	}
 }
 
-// BodyReader gives the body that was read.
+// BodyReader returns the body that was read.
 func (h humaContext) BodyReader() io.Reader { return bytes.NewReader(h.c.body) }
 
 // SetReadDeadline does nothing: the body is there.

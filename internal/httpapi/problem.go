@@ -38,7 +38,7 @@ var StatusOf = map[rimewatch.Code]int{
 // defaultRetryAfter is told to clients where the failure names no time itself.
 const defaultRetryAfter = time.Second
 
-// AsError gives what a caller may see of err. Whatever carries no code of its
+// AsError returns what a caller may see of err. Whatever carries no code of its
 // own is internal and says nothing about itself.
 func AsError(err error) *rimewatch.Error {
 	var e *rimewatch.Error

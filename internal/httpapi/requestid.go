@@ -31,7 +31,7 @@ func newIDSource() *idSource {
 	return s
 }
 
-// Of gives the request's name: what the client called it, when that is sane, or
+// Of returns the request's name: what the client called it, when that is sane, or
 // a new one.
 func (s *idSource) Of(h http.Header) string {
 	if sent := h[RequestIDHeader]; len(sent) == 1 && SaneID(sent[0]) {

@@ -44,7 +44,7 @@ type Route struct {
 	serve      http.Handler
 }
 
-// Access says who may use a route.
+// Access is who may use a route.
 type access struct {
 	Public bool
 	Scopes rimewatch.Scopes // of a token or of a person's role
@@ -81,7 +81,7 @@ func (x access) check(p *account.Principal) *rimewatch.Error {
 	return nil
 }
 
-// BodyRule says what a route takes as its body.
+// BodyRule is what a route takes as its body.
 type BodyRule struct {
 	Types    []string
 	Optional bool
@@ -107,7 +107,7 @@ type reply[T any] struct {
 // binder describes a route to huma and ties its handler to it.
 type binder func(a *API, api huma.API, rt *Route)
 
-// Handle binds a handler that takes checked input and gives the data of the
+// Handle binds a handler that takes checked input and returns the data of the
 // answer.
 func Handle[I, T any](fn func(ctx context.Context, in *I) (T, error)) binder {
 	return func(_ *API, api huma.API, rt *Route) {

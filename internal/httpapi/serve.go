@@ -88,7 +88,7 @@ var (
 	oneYear    = []string{"max-age=31536000"} // without subdomains, which are not ours
 )
 
-// ours tells whether a path belongs to the API rather than to the web UI.
+// ours reports whether a path belongs to the API rather than to the web UI.
 func (a *API) ours(p string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
 	return p == Prefix || strings.HasPrefix(p, Prefix+"/") || a.outside[first] || strings.HasPrefix(path.Clean(p), Prefix+"/")

@@ -62,7 +62,7 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 	return p, e
 }
 
-// ownOrigin tells whether the page that makes the request is ours.
+// ownOrigin reports whether the page that makes the request is ours.
 func (a *API) ownOrigin(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil || u.Host == "" {
@@ -79,7 +79,7 @@ func isUpgrade(h http.Header) bool {
 	return hasWord(h, "Connection", "upgrade") && hasWord(h, "Upgrade", "websocket")
 }
 
-// hasWord tells whether a header's list has a word, without case.
+// hasWord reports whether a header's list has a word, without case.
 func hasWord(h http.Header, name, word string) bool {
 	for _, line := range h.Values(name) {
 		for one := range strings.SplitSeq(line, ",") {

@@ -69,7 +69,7 @@ func errNotActive() error {
 	return rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is no longer active.")
 }
 
-// alertsOf gives the active alerts of an alert's device or site.
+// alertsOf returns the active alerts of an alert's device or site.
 func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
@@ -80,7 +80,7 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 	return nil
 }
 
-// stageAlerts gives them on their way through the group, nil when there is no
+// stageAlerts returns them on their way through the group, nil when there is no
 // such device or site any more. It holds until the next one is staged.
 func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {

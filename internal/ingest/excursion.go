@@ -31,7 +31,7 @@ func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Exc
 	return row
 }
 
-// OpenExcursions gives the excursions of a workspace that last, by device, or
+// OpenExcursions returns the excursions of a workspace that last, by device, or
 // that of one device (0 = of all): To and ID are 0, and the cause is what is
 // known so far.
 func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.Excursion) {

@@ -19,7 +19,7 @@ func (s *Service) Feedback(ctx context.Context, workspaceID, id int64, by string
 	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionFeedback, by: by, note: note, verdict: verdict})
 }
 
-// anyTime tells whether the op may be done to an alert that is over.
+// anyTime reports whether the op may be done to an alert that is over.
 func (op *alertOp) anyTime() bool {
 	return op.does == rimewatch.TransitionNoted || op.does == rimewatch.TransitionFeedback
 }

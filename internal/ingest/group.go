@@ -66,7 +66,7 @@ func (g *group) reset() {
 	}
 }
 
-// answer tells the callers how it ended.
+// answer returns the outcome to the callers.
 func (g *group) answer(err error) {
 	for _, r := range g.requests {
 		r.done <- err

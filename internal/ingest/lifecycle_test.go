@@ -13,7 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// timeline gives the lines of an alert's timeline.
+// timeline returns the lines of an alert's timeline.
 func (r *rig) timeline(id int64) []rimewatch.AlertTransition {
 	r.t.Helper()
 	list, err := r.s.AlertTransitions(r.t.Context(), r.ws, id)
@@ -161,7 +161,7 @@ func storm(t *testing.T, seed uint64) {
 }
 
 // toldOnce checks a device's alert: people are told of it when nothing explains
-// it for two minutes, or when it is released; never both. It gives how often it
+// it for two minutes, or when it is released; never both. It returns how often it
 // was explained.
 func toldOnce(t *testing.T, list []rimewatch.AlertTransition) int {
 	t.Helper()

@@ -34,7 +34,7 @@ func (s *Service) readMaintenance(ctx context.Context) (maintenance, error) {
 // window is the time [From, To) in ms since the epoch.
 type window [2]int64
 
-// of gives the windows of a device, oldest first and apart from each other, nil
+// of returns the windows of a device, oldest first and apart from each other, nil
 // when there are none.
 func (m maintenance) of(workspaceID, siteID, deviceID int64) []window {
 	var list []window

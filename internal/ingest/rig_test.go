@@ -129,7 +129,7 @@ func (r *rig) Publish(p *publish.Commit) {
 	}
 }
 
-// events gives what was published since the last call, readings left out.
+// events returns what was published since the last call, readings left out.
 func (r *rig) events() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ type settings struct {
 // workspaceLimits are what workspaces override for types of equipment.
 type workspaceLimits map[int64]map[string]rimewatch.LimitOverrides
 
-// of gives the overrides that hold for a device, nil when there are none.
+// of returns the overrides that hold for a device, nil when there are none.
 func (l workspaceLimits) of(workspaceID int64, equipmentType string) *rimewatch.LimitOverrides {
 	w := rimewatch.Workspace{Limits: l[workspaceID]}
 	return w.LimitsOf(equipmentType)
@@ -80,7 +80,7 @@ func (s *Service) watchSettings() {
 	}
 }
 
-// takeSettings makes now those of the service and gives the inputs that bring
+// takeSettings makes now those of the service and returns the inputs that bring
 // them to some of the units that are judged by others. Each carries the change
 // alone: a change of the device in the same commit stays what it is.
 func (w *writer) takeSettings(now *settings) (inputs []store.Input) {

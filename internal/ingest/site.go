@@ -73,7 +73,7 @@ func (m *sites) place(u *unit, id int64) {
 	}
 }
 
-// touch says that a site is to be judged again.
+// touch marks a site to be judged again.
 func (m *sites) touch(id int64) {
 	if x := m.byID[id]; x != nil && !x.dirty {
 		x.dirty = true
@@ -81,7 +81,7 @@ func (m *sites) touch(id int64) {
 	}
 }
 
-// silent tells whether a device should be heard and is not.
+// silent reports whether a device should be heard and is not.
 func (u *unit) silent() bool { return !u.online && !u.announced && u.changedAt != 0 }
 
 func (u *unit) offlineAlert() *rimewatch.Alert {
@@ -141,7 +141,7 @@ func (v *verdict) nothing() bool {
 	return !v.open && !v.resolve && !v.update && !v.escalate && !v.unacknowledge && len(v.suppress) == 0 && len(v.release) == 0 && len(v.causes) == 0
 }
 
-// judge says what is to be done. What concerns the devices' own alerts comes in
+// judge returns what is to be done. What concerns the devices' own alerts comes in
 // slices, and only when the site's own is settled.
 func (x *site) judge(now rimewatch.Time) verdict {
 	v := verdict{site: x}
@@ -176,7 +176,7 @@ func (x *site) judge(now rimewatch.Time) verdict {
 	return v
 }
 
-// judgeAlert says what becomes of a site's active alert. It turns critical with
+// judgeAlert returns what becomes of a site's active alert. It turns critical with
 // the first of the devices that it inhibits.
 func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 	a := x.alerts[0]
@@ -233,7 +233,7 @@ func (w *writer) passSites(now rimewatch.Time) {
 	}
 }
 
-// settleSite does one step of what is to be done about a site and tells whether
+// settleSite does one step of what is to be done about a site and reports whether
 // there may be more.
 func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 	v := x.judge(now)
@@ -389,7 +389,7 @@ func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time
 	return w.inhibitOffline(w.stage(u), by, now)
 }
 
-// inhibitOffline says what inhibits a device's silence, nil = nothing; it gives
+// inhibitOffline returns what inhibits a device's silence, nil = nothing; it returns
 // how many alerts that changes.
 func (w *writer) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.alerts {
@@ -410,7 +410,7 @@ func inhibitedBy(row, by *rimewatch.Alert) bool {
 	return row.SuppressedBy == by.ID
 }
 
-// inhibit says what inhibits the i-th alert of a device, nil = nothing any more.
+// inhibit sets what inhibits the i-th alert of a device, nil = nothing any more.
 func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.SuppressedBy = 0
@@ -439,7 +439,7 @@ func (w *writer) committedSites(g *group) {
 	}
 }
 
-// SiteDeleted tells that a site is no more: its devices are without one, its
+// SiteDeleted is called when a site is deleted: its devices are without one, its
 // alert is over, and their own count again.
 func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
 	if err := s.send(ctx, &request{siteGone: id, done: make(chan error, 1)}); err != nil {

@@ -39,7 +39,7 @@ func (r *rig) hear(span time.Duration, ids ...int64) {
 	}
 }
 
-// stored gives the alerts of a kind, oldest first.
+// stored returns the alerts of a kind, oldest first.
 func (r *rig) stored(kind rimewatch.AlertType) []rimewatch.AlertView {
 	r.t.Helper()
 	list, _, err := r.s.Alerts(r.t.Context(), r.ws, store.AlertFilter{Type: kind}, store.AlertPage{Limit: 1000})

@@ -176,7 +176,7 @@ type configuration struct {
 	Due     []rimewatch.CalibrationDue `json:"d,omitempty"`
 }
 
-// encodeConfig gives a device's configuration. The writer goroutine alone calls
+// encodeConfig returns a device's configuration. The writer goroutine alone calls
 // it, and recovery before it.
 func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
 	c := configuration{
@@ -225,7 +225,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 	return &cfg
 }
 
-// after gives the configuration that follows cfg by a logged change.
+// after returns the configuration that follows cfg by a logged change.
 func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 	c.mu.Lock()
 	known := c.byJSON[string(payload)] // none of which is OnlyThat

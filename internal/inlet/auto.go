@@ -119,7 +119,7 @@ func unitOf(object map[string]any) string {
 	return ""
 }
 
-// wanted says by which names a value is recognised: the first tier of which one
+// wanted lists the names by which a value is recognized: the first tier of which one
 // is present decides. In part is a name that contains the text.
 type wanted struct {
 	tiers []string // exact squeezed names, separated by blanks

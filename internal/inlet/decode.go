@@ -44,7 +44,7 @@ type Reading struct {
 // Empty reports whether there is no measurement in the reading.
 func (r *Reading) Empty() bool { return r.Reading.Present|r.Reading.Faults == 0 }
 
-// Field says where the value of a measurement came from, or why there is none.
+// Field is where the value of a measurement came from, or why there is none.
 type Field struct {
 	Name       string
 	Expression string

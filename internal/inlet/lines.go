@@ -36,7 +36,7 @@ type series struct {
 	steps     []step
 }
 
-// step says what one field of a line is: number i of the line is a measurement,
+// step describes one field of a line: number i of the line is a measurement,
 // an observation or the battery.
 type step struct {
 	i       int

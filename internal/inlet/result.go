@@ -31,7 +31,7 @@ type ItemReading struct {
 	Fields       []FieldJSON        `json:"fields"`
 }
 
-// FieldJSON says where a value came from, or why there is none.
+// FieldJSON is where a value came from, or why there is none.
 type FieldJSON struct {
 	Name       string  `json:"name"`
 	Expression string  `json:"expression"`

@@ -21,7 +21,7 @@ const (
 	maxRules    = 64
 )
 
-// Template says how a sender's payload becomes readings. All members but Version,
+// Template defines how a sender's payload becomes readings. All members but Version,
 // Name and Title are expressions over payload, topic and query, and over item
 // where Each gives one.
 type Template struct {
@@ -50,7 +50,7 @@ type Template struct {
 	Device map[string]Rule `json:"device,omitempty"`
 }
 
-// Rule says where one value comes from.
+// Rule defines where one value comes from.
 type Rule struct {
 	From     string  `json:"from"`
 	Unit     string  `json:"unit,omitempty"`      // of the value, when it is not the field's own

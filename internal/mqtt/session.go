@@ -306,7 +306,7 @@ func (s *session) subscribed(filter string) byte {
 	return packets.ErrNotAuthorized.Code
 }
 
-// part ends a connection, and tells clients of MQTT 5 why.
+// part ends a connection and, with MQTT 5, sends the reason.
 func (s *session) part(err error) {
 	code := packets.CodeSuccess
 	var reason closing

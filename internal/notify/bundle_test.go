@@ -33,7 +33,7 @@ func (r *rig) flood(n int) (list []*rimewatch.Alert) {
 	return list
 }
 
-// counts says how many deliveries have which status and number of attempts.
+// counts returns how many deliveries have which status and number of attempts.
 func (r *rig) counts() string {
 	r.Helper()
 	n := make(map[string]int)

@@ -1,4 +1,4 @@
-// Package notify tells people of alerts. The timeline that every commit writes is
+// Package notify notifies people of alerts. The timeline that every commit writes is
 // its outbox: a worker reads the lines after the last planned one, asks plan what
 // is wanted, stores that as deliveries together with how far it has read, and
 // sends them. Nothing is sent that is not stored, so nothing is forgotten; what

@@ -127,7 +127,7 @@ func (s *Service) Stop() {
 	s.workers.Wait()
 }
 
-// Wake says that a commit has changed alerts. It returns at once.
+// Wake is called when a commit has changed alerts. It returns at once.
 func (s *Service) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -135,7 +135,7 @@ func (s *Service) Wake() {
 	}
 }
 
-// Changed says that a workspace's channels, routes, silences or maintenance
+// Changed is called when a workspace's channels, routes, silences or maintenance
 // windows have changed: its active alerts are looked at again.
 func (s *Service) Changed(workspaceID int64) {
 	s.mu.Lock()
@@ -152,7 +152,7 @@ func (s *Service) again(workspaceID, alertID int64) {
 	s.Wake()
 }
 
-// SetBack says that the clock was set back by so many milliseconds (by < 0). What
+// SetBack is called when the clock was set back by so many milliseconds (by < 0). What
 // waits for its next attempt is tried at once: its moment has moved away.
 func (s *Service) SetBack(by rimewatch.Time) {
 	s.mu.Lock()

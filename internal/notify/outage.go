@@ -143,7 +143,7 @@ func (l *lane) other(c *rimewatch.Channel) int64 {
 	return best.ID
 }
 
-// tell reports to another channel. The key sees to it that it is done once.
+// tell notifies another channel. The key sees to it that it is done once.
 func (l *lane) tell(c *rimewatch.Channel, to int64, key string, text func(*message.Context, *message.Outage) *message.Message) {
 	s := l.s
 	if err := s.put(l.outageDelivery(c, to, key, text)); err != nil {

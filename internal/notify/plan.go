@@ -152,7 +152,7 @@ func (s *Service) run() {
 	}
 }
 
-// round plans what there is to plan and gives how long nothing is to be done.
+// round plans what there is to plan and returns how long nothing is to be done.
 func (s *Service) round(ctx context.Context) (time.Duration, error) {
 	p := &s.planner
 	if err := s.readTransitions(ctx); err != nil {
@@ -372,7 +372,7 @@ func statusAfter(timeline []rimewatch.AlertTransition) rimewatch.AlertStatus {
 	return rimewatch.AlertActive
 }
 
-// write makes the deliveries that are wanted, with what they tell.
+// write makes the deliveries that are wanted, with their contents.
 func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, wanted []plan.Wanted) error {
 	if len(wanted) == 0 {
 		return nil

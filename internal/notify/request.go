@@ -29,7 +29,7 @@ func (s *Service) Check(c *rimewatch.Channel) error {
 // testWait bounds how long a person waits for the result of a test.
 const testWait = 10 * time.Second
 
-// Test sends a message to a channel now, switched on or not, and gives what came
+// Test sends a message to a channel now, switched on or not, and returns what came
 // of it: sent or failed. CodeNotFound when there is no such channel.
 func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error) {
 	c, err := s.store.Channel(ctx, workspaceID, channelID)

@@ -157,7 +157,7 @@ func (r *rig) channel(name string, change func(*rimewatch.Channel)) rimewatch.Ch
 	return c
 }
 
-// alert opens an alert and tells notifications of it.
+// alert opens an alert and wakes the notifications.
 func (r *rig) alert(kind rimewatch.AlertType, severity rimewatch.Severity) *rimewatch.Alert {
 	r.Helper()
 	value := 8.2

@@ -279,7 +279,7 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 
 func changed(a, b, by float64) bool { return math.Abs(a-b) >= by }
 
-// grave tells whether an alert is critical: the end is near by trend or by how
+// grave reports whether an alert is critical: the end is near by trend or by how
 // far it has gone.
 func (s *State) grave() bool {
 	a := &s.alarm

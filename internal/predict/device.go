@@ -104,7 +104,7 @@ func follows(list []Transition, open, end rimewatch.AlertType) bool {
 	return open == end
 }
 
-// Hold says what the unit must not learn while an alert is open.
+// Hold returns what the unit must not learn while an alert is open.
 func (s *State) Hold() unit.Hold {
 	if s.alarm.active() {
 		return unit.HoldBaseline

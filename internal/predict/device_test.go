@@ -62,7 +62,7 @@ func (d *device) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// play simulates a unit, with a fault from testOnset on, and gives every
+// play simulates a unit, with a fault from testOnset on, and returns every
 // transition. The spec is one of simulate.ParseFault, "" = healthy.
 func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *device, change func(r *rimewatch.Reading) bool) []Transition {
 	t.Helper()

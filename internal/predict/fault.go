@@ -245,7 +245,7 @@ func fit(i uint8, f *findings) float64 {
 	return sum
 }
 
-// alone tells how surely only one of the thermal and electrical channels moved.
+// alone returns how certain it is that only one of the thermal and electrical channels moved.
 func alone(f *findings) float64 {
 	best := 0.0
 	linked := [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps}

@@ -13,9 +13,9 @@ type Report struct {
 	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
 	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
 	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were begun anew: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
-	LearnedHours  int                   `json:"learned_hours" doc:"Hours with steady running that the baselines rest on."`
+	LearnedHours  int                   `json:"learned_hours" doc:"Hours of steady running that the baselines are based on."`
 	NeededHours   int                   `json:"needed_hours" doc:"As many are needed before the unit is judged by its own history."`
-	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles learnt from."`
+	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles that were learned from."`
 	Risk          float64               `json:"risk" minimum:"0" maximum:"1" doc:"Of the open prediction, else of what is seen."`
 	LeadTimeH     *float64              `json:"lead_time_h" doc:"h until the fault ends the unit's work; null when no trend supports one."`
 	Defrost       *DefrostCourse        `json:"-"` // that goes on, nil when none is recognised

@@ -46,7 +46,7 @@ type State struct {
 	Announced     bool // the device announced its shutdown
 }
 
-// Seen takes a sign of life and tells whether the device came online by it.
+// Seen takes a sign of life and reports whether the device came online by it.
 func (s *State) Seen(now rimewatch.Time) (cameOnline bool) {
 	// Gaps that lasted longer than the deadline count too: else a device that
 	// reports every ten minutes would never be known as one.
@@ -69,7 +69,7 @@ func (s *State) Seen(now rimewatch.Time) (cameOnline bool) {
 }
 
 // Heartbeat takes a heartbeat; shutdown says that the device announced its own
-// end. It tells whether the presence changed.
+// end. It reports whether the presence changed.
 func (s *State) Heartbeat(now rimewatch.Time, shutdown bool) (changed bool) {
 	s.LastHeartbeat = max(s.LastHeartbeat, now)
 	if !shutdown {
@@ -138,7 +138,7 @@ func (s *State) Deadline(c Config, down []Downtime) rimewatch.Time {
 	return at
 }
 
-// Tick takes note of the time and tells whether the device went offline.
+// Tick takes note of the time and reports whether the device went offline.
 func (s *State) Tick(c Config, down []Downtime, now rimewatch.Time) (wentOffline bool) {
 	at := s.Deadline(c, down)
 	if at == 0 || now < at {
@@ -180,7 +180,7 @@ func (s *State) AppendBinary(b []byte) []byte {
 	return b
 }
 
-// DecodeBinary reads what AppendBinary wrote and gives the rest of b.
+// DecodeBinary reads what AppendBinary wrote and returns the rest of b.
 func (s *State) DecodeBinary(b []byte) ([]byte, error) {
 	damaged := errors.New("presence: damaged state")
 	if len(b) < 4 || b[0] != stateVersion || b[2] > gapsKept || b[3] >= gapsKept || (b[2] < gapsKept && b[3] != b[2]) {

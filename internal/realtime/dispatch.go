@@ -196,7 +196,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	}, string(e.Kind), body, write)
 }
 
-// flush sends what the rooms have gathered and is due. It gives how long the
+// flush sends what the rooms have gathered and is due. It returns how long the
 // next one takes to be due, if any has something.
 func (h *Hub) flush(now time.Time) (wait time.Duration, some bool) {
 	h.eachRoom(func(r *room) {

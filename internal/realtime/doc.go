@@ -1,4 +1,4 @@
-// Package realtime tells subscribers what happens, as it happens: a hub that
+// Package realtime sends subscribers what happens, as it happens: a hub that
 // hears of every commit, and its WebSocket adapter.
 //
 // # From a commit to a screen

@@ -188,7 +188,7 @@ type said struct {
 	}
 }
 
-// take waits until nothing moves and gives what has come.
+// take waits until nothing moves and returns what has come.
 func (p *peer) take() (all []said) {
 	p.g.t.Helper()
 	synctest.Wait()
@@ -224,7 +224,7 @@ func (p *peer) say(text string) []said {
 	return p.take()
 }
 
-// subscribe gives the answer and what followed it.
+// subscribe returns the answer and what followed it.
 func (p *peer) subscribe(text string) (said, []said) {
 	p.g.t.Helper()
 	all := p.say(`{"op":"subscribe",` + text + `}`)

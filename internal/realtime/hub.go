@@ -27,7 +27,7 @@ type Store interface {
 type Config struct {
 	Store   Store
 	Summary func(workspaceID int64) wire.HealthSummary
-	// Valid tells whether a principal still stands: CodeUnauthenticated when its
+	// Valid reports whether a principal still stands: CodeUnauthenticated when its
 	// token or session has ended, CodeForbidden when it may something else now.
 	Valid func(ctx context.Context, p account.Principal, now rimewatch.Time) error
 	Now   func() rimewatch.Time // default: the clock of the machine
@@ -120,7 +120,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	}
 }
 
-// all gives the sockets that which accepts, nil = all. Under mu.
+// all returns the sockets that which accepts, nil = all. Under mu.
 func (h *Hub) all(which func(*socket) bool) []*socket {
 	list := make([]*socket, 0, len(h.sockets))
 	for s := range h.sockets {
@@ -221,7 +221,7 @@ func (h *Hub) detach(s *socket) {
 	h.open.Done()
 }
 
-// find gives a workspace's room, nil when nobody listens.
+// find returns a workspace's room, nil when nobody listens.
 func (h *Hub) find(workspaceID int64) *room {
 	h.mu.Lock()
 	defer h.mu.Unlock()

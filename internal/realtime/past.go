@@ -30,7 +30,7 @@ type past struct {
 	marks fifo[mark]
 }
 
-// mark says where a room's numbers stood at a moment.
+// mark is where a room's numbers stood at a moment.
 type mark struct {
 	at   rimewatch.Time
 	last [numChannels]uint64
@@ -40,7 +40,7 @@ func newPast(epoch string) past {
 	return past{epoch: epoch, newest: make(map[int64]*reading)}
 }
 
-// next gives the next number to an event of a channel.
+// next numbers an event of a channel.
 func (p *past) next(c channel) uint64 {
 	p.seq++
 	p.last[c] = p.seq
@@ -114,13 +114,13 @@ func (p *past) forget(before rimewatch.Time) {
 	}
 }
 
-// covers tells whether everything of a channel after a position is still known:
+// covers reports whether everything of a channel after a position is still known:
 // for readings, at least the newest of each device.
 func (p *past) covers(at position, c channel) bool {
 	return at.epoch == p.epoch && at.seq <= p.seq && at.seq >= p.floor[c]
 }
 
-// since gives what a subscription missed after a number, in order.
+// since returns what a subscription missed after a number, in order.
 func (p *past) since(after uint64, sub *subscription) []item {
 	if sub.channel != readings {
 		from, _ := slices.BinarySearchFunc(p.events.list(), after+1, func(e *event, seq uint64) int { return cmp.Compare(e.seq, seq) })

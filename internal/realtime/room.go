@@ -69,7 +69,7 @@ func (r *room) unwatch(c channel, now rimewatch.Time) {
 	r.watched[c] = now
 }
 
-// wanted tells whether somebody subscribes to a channel or may come back to it.
+// wanted reports whether somebody subscribes to a channel or may come back to it.
 func (r *room) wanted(c channel, now rimewatch.Time) bool {
 	return r.watchers[c] > 0 || r.watched[c] != 0 && now-r.watched[c] < replayWindow
 }
@@ -126,7 +126,7 @@ func (r *room) unsubscribe(s *socket, id int64) bool {
 	return true
 }
 
-// has tells whether a socket's id is in use, and how many it has.
+// has reports whether a socket's id is in use, and how many it has.
 func (r *room) has(s *socket, id int64) (used bool, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,7 +191,7 @@ const (
 	coalesceAbove = 256
 )
 
-// flush sends what was gathered when its time has come. It gives how long that
+// flush sends what was gathered when its time has come. It returns how long that
 // takes, 0 when nothing waits.
 func (r *room) flush(now time.Time) time.Duration {
 	r.mu.Lock()
@@ -239,7 +239,7 @@ func (r *room) coalesce() {
 	r.hub.meter.coalesced(before - len(r.gathered))
 }
 
-// deliver hands readings to the sockets that want them and gives how many did.
+// deliver hands readings to the sockets that want them and returns how many did.
 func (r *room) deliver(list []reading) (n int) {
 	if r.watchers[readings] == 0 {
 		return 0
@@ -267,7 +267,7 @@ func (r *room) deliver(list []reading) (n int) {
 }
 
 // tick sends the summary where it has changed and forgets what is too old. It
-// tells whether the room is still needed.
+// reports whether the room is still needed.
 func (r *room) tick(now rimewatch.Time) bool {
 	r.mu.Lock()
 	watched := r.watchers[summary] > 0

@@ -124,7 +124,7 @@ func (s *socket) closing() bool {
 	return s.closed != nil
 }
 
-// over notes that the connection has ended and tells why. Nothing is written
+// over notes that the connection has ended, and why. Nothing is written
 // or closed any more.
 func (s *socket) over() string {
 	s.mu.Lock()
@@ -135,7 +135,7 @@ func (s *socket) over() string {
 	return s.closed.reason
 }
 
-// wantsEvent tells whether one of the subscriptions is for an event. Under the
+// wantsEvent reports whether one of the subscriptions is for an event. Under the
 // room's mu.
 func (s *socket) wantsEvent(e *event) bool {
 	for _, sub := range s.subs {
@@ -146,7 +146,7 @@ func (s *socket) wantsEvent(e *event) bool {
 	return false
 }
 
-// wantsReadings tells which of a batch the subscriptions are for: all, or
+// wantsReadings returns which of a batch the subscriptions are for: all, or
 // picks. Under the room's mu.
 func (s *socket) wantsReadings(b *batch) (picks []int32, all bool) {
 	var some []*subscription
@@ -177,7 +177,7 @@ func (s *socket) send(it item) {
 	s.begin()
 }
 
-// mayReplay tells whether what was missed may wait behind what waits already. A
+// mayReplay reports whether what was missed may wait behind what waits already. A
 // peer that takes nothing and asks again and again is sent to the REST API.
 func (s *socket) mayReplay() bool {
 	s.mu.Lock()
@@ -294,7 +294,7 @@ var buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// take gives the next frames to be written, gathered in buf or as they are
+// take returns the next frames to be written, gathered in buf or as they are
 // shared with others, and their number; nil when nothing waits or the socket is
 // closed.
 func (s *socket) take(buf []byte) (frames []byte, n int, shared bool) {

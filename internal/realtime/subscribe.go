@@ -44,12 +44,12 @@ func appendIDOrNull(b []byte, id *int64) []byte {
 	return strconv.AppendInt(b, *id, 10)
 }
 
-// open tells whether the subscription takes everything of its channel.
+// open reports whether the subscription takes everything of its channel.
 func (sub *subscription) open() bool {
 	return sub.within == nil && sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == ""
 }
 
-// matches tells whether the subscription is for a device.
+// matches reports whether the subscription is for a device.
 func (sub *subscription) matches(d *store.Identity) bool {
 	if !sub.within.Has(d.SiteID) {
 		return false
@@ -62,7 +62,7 @@ func (sub *subscription) matches(d *store.Identity) bool {
 	return (sub.site == nil || *sub.site == d.SiteID) && (sub.equipment == "" || sub.equipment == d.EquipmentType)
 }
 
-// matchesEvent tells whether the subscription is for an event of its channel.
+// matchesEvent reports whether the subscription is for an event of its channel.
 func (sub *subscription) matchesEvent(e *event) bool {
 	if e.device != nil && !sub.matches(e.device) {
 		return false

@@ -21,7 +21,7 @@ type Report struct {
 	Integrity   Integrity
 }
 
-// Integrity says what the audit trail proves.
+// Integrity is what the audit trail proves.
 type Integrity struct {
 	ChainOK  bool
 	LastHash string // hexadecimal, of the newest entry; "" without one

@@ -112,7 +112,7 @@ func (r *Report) critical(l *rimewatch.Limits) string {
 	return strings.Join(parts, ", ")
 }
 
-// source says who set the limits.
+// source returns who set the limits.
 func (d *Device) source() string {
 	if d.Limits.Source == "equipment_type" {
 		return d.Equipment.Basis

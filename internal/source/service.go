@@ -81,7 +81,7 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// BrokerState says how a source's broker is reached.
+// BrokerState is the state of the connection to a source's broker.
 type BrokerState struct {
 	Connected bool
 	Problem   string // why it is not, or what the broker refuses; "" while it is tried for the first time

@@ -45,7 +45,7 @@ func AuditHash(prev [32]byte, e *rimewatch.AuditEntry) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// Fields is what an entry tells of a thing or of its change. Never a secret.
+// Fields is what an entry records of a thing or of its change. Never a secret.
 type Fields map[string]any
 
 // Change is one of the fields that became another.
@@ -80,7 +80,7 @@ func NewAuditEntry(workspaceID int64, at rimewatch.Time, actor, action, subject 
 
 type actorKey struct{}
 
-// WithActor says who makes the changes of the calls that ctx is given to.
+// WithActor returns a context for calls whose changes the actor makes.
 func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }

@@ -9,7 +9,7 @@ import (
 // Seq is a position in the commit log: 1 for the first commit, growing.
 type Seq int64
 
-// InputKind says what an Input is.
+// InputKind is the kind of an Input.
 type InputKind uint8
 
 // The kinds of inputs. The numbers are stored.
@@ -172,7 +172,7 @@ type Log interface {
 	Logged(ctx context.Context, workers int, entry func(worker int, e *Entry) error) error
 	// PutLive restores live states after Recover. Nothing durable changes.
 	PutLive(live []LiveWrite, touched []AlertTouch)
-	// PutLimits tells what workspaces override for types of equipment: views of
+	// PutLimits sets what workspaces override for types of equipment: views of
 	// devices show it as WorkspaceLimits. Nothing durable changes.
 	PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides)
 	// MarkAlive records that this node watched until now.

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Page says which part of a list is wanted: after a key (keyset) or from an
+// Page selects a part of a list: after a key (keyset) or from an
 // offset. Limit is at least 1.
 type Page struct {
 	After  int64 // list: devices with a greater id; 0 = from the start
@@ -55,7 +55,7 @@ func IdentityOf(d *rimewatch.Device) *Identity {
 // Devices, Device and EachDevice heed WithSites.
 type Fleet interface {
 	// Devices lists by id, with live values as the device's offsets correct them,
-	// as do all methods that give a DeviceView. total counts all that pass the filter.
+	// as do all methods that return a DeviceView. total counts all that pass the filter.
 	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
 	// Device finds one by serial: CodeDeviceNotFound.
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
@@ -141,7 +141,7 @@ type AlertFilter struct {
 	Since        rimewatch.Time // triggered at or after
 }
 
-// AlertPage says which part of the newest-first list is wanted.
+// AlertPage selects a part of the newest-first list.
 type AlertPage struct {
 	BeforeAt rimewatch.Time // keyset: triggered before (BeforeAt, BeforeID); 0 = from the newest
 	BeforeID int64

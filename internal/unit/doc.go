@@ -1,6 +1,6 @@
 // Package unit learns what a refrigeration unit does, once for the rules and the
 // predictor: State.Observe takes each reading, (state, reading) → Observation, and
-// the State tells what is usual for this unit. It is pure: no clock, no randomness,
+// the State holds what is usual for this unit. It is pure: no clock, no randomness,
 // equal readings give equal states.
 //
 //   - sensor.go decides which measurements count: sentinels, implausible values, a

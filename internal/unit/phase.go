@@ -200,7 +200,7 @@ func (p *phases) setAnew(zone, step float32) bool {
 // thermostat, so that nothing is compared with what was usual.
 func (b *baseline) Resettling() bool { return b.resettling }
 
-// fruitless tells a run that a protector ended from one that the thermostat
+// fruitless distinguishes a run that a protector ended from one that the thermostat
 // did: it was short, or left the zone warm, and in any case brought little. A
 // thermostat that was set anew ends runs elsewhere, but not without effect.
 func (p *phases) fruitless(ran, zone float32) bool {

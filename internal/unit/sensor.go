@@ -16,7 +16,7 @@ const (
 	contradictIn = 10 * minute // of the run, when both pipes have warmed through
 )
 
-// stuck is what tells a frozen zone sensor from a steady zone.
+// stuck distinguishes a frozen zone sensor from a steady zone.
 type stuck struct {
 	same  Stamp   // since when the zone temperature has not moved at all
 	still uint16  // min, the longest that it stood still before and moved again

@@ -89,7 +89,7 @@ func (o *Observation) Value(f rimewatch.Field) (v float64, ok bool) {
 	return o.Reading.Values[f], o.Sane.Has(f)
 }
 
-// Hold says what must not be learnt at present, since open alerts speak against
+// Hold is what must not be learned at present, since open alerts speak against
 // its being normal.
 type Hold uint8
 

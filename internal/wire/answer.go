@@ -2,7 +2,7 @@ package wire
 
 import "github.com/rimewatch/rimewatch"
 
-// Pagination says which part of a list an answer holds. With a cursor only
+// Pagination describes which part of a list an answer holds. With a cursor only
 // per_page and next_cursor are known.
 type Pagination struct {
 	CurrentPage *int64  `json:"current_page"`
@@ -24,7 +24,7 @@ type Failure struct {
 // EmptyObject is the data of an answer that has none.
 type EmptyObject struct{}
 
-// FailureDetail says what went wrong.
+// FailureDetail is what went wrong.
 type FailureDetail struct {
 	Code      rimewatch.Code      `json:"code" doc:"What kind of failure this is. Programs decide by it; a code is never renamed."`
 	Message   string              `json:"message" doc:"For people. It may change."`

@@ -16,8 +16,8 @@ type SentReading struct {
 
 // fastReading decodes the reading that starts at data[i] when it has the shape
 // that devices send: known keys once each, plain numbers of at most 15 digits,
-// a serial and a time without escapes. It gives the position after it. On
-// anything else it gives false without a judgement, and strictReading decides;
+// a serial and a time without escapes. It returns the position after it. On
+// anything else it returns false without a judgement, and strictReading decides;
 // whatever it accepts, strictReading accepts with the same result.
 func fastReading(data []byte, i int, out *SentReading) (end int, ok bool) {
 	if i >= len(data) || data[i] != '{' {

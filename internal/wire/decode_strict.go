@@ -12,7 +12,7 @@ import (
 // maxFields bounds how many bad fields one answer names.
 const maxFields = 20
 
-// InvalidJSON says why a body is no strict JSON document of the form that is due.
+// InvalidJSON is why a body is not strict JSON of the expected form.
 func InvalidJSON(format string, args ...any) *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The body is not a valid JSON document: "+format+".", args...)
 }
@@ -89,7 +89,7 @@ func errNoMeasurement() *rimewatch.Error {
 // FieldErrors collects what is wrong with which field of a body, within bounds.
 type FieldErrors struct{ Err *rimewatch.Error }
 
-// Add says what is wrong with a field.
+// Add records what is wrong with a field.
 func (f *FieldErrors) Add(path, format string, args ...any) {
 	if f.Err == nil {
 		f.Err = &rimewatch.Error{Code: rimewatch.CodeValidationFailed, Message: "The request has invalid fields."}

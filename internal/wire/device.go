@@ -28,7 +28,7 @@ type DeviceDetail struct {
 	InstalledAt        rimewatch.Time          `json:"installed_at"`
 	LastHeartbeatAt    rimewatch.Time          `json:"last_heartbeat_at"`
 	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
-	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learnt; null when not known yet."`
+	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learned; null when not known yet."`
 	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
 	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
@@ -125,7 +125,7 @@ type HealthSummary struct {
 	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices whose goods nobody watches: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
-	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known of it."`
+	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
 }
 

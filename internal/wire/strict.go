@@ -11,7 +11,7 @@ import (
 // maxDepth bounds the nesting of a JSON document.
 const maxDepth = 32
 
-// syntaxError says what is wrong with a JSON text and where.
+// syntaxError is what is wrong with a JSON text, and where.
 type syntaxError struct {
 	offset int
 	reason string

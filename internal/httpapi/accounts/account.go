@@ -54,7 +54,7 @@ type UserData struct {
 	User UserJSON `json:"user"`
 }
 
-// SetupState tells whether the service waits to be set up.
+// SetupState reports whether the service waits to be set up.
 type SetupState struct {
 	Needed   bool    `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
 	SignedIn bool    `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
@@ -359,7 +359,7 @@ func (a people) accountRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/setup", ID: "setup-state", Tag: "Account", Summary: "Report whether the service is set up", Access: httpapi.Public, Bind: httpapi.Handle(a.setupState)},
 		{
-			Method: http.MethodPost, Path: "/v1/setup", ID: "set-up", Tag: "Account", Summary: "Make the first user", Access: httpapi.Public, Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Method: http.MethodPost, Path: "/v1/setup", ID: "set-up", Tag: "Account", Summary: "Create the first user", Access: httpapi.Public, Body: httpapi.JSONBody, Status: http.StatusCreated,
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Works once, with the code that the server logs at its start. Signs in.", Bind: httpapi.Handle(a.setUp),
 		},
 		{
@@ -378,7 +378,7 @@ func (a people) accountRoutes() []httpapi.Route {
 			Description: "Ends all of your sessions and starts a new one for this browser.", Bind: httpapi.Handle(a.changePassword),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/me/workspace", ID: "switch-workspace", Tag: "Account", Summary: "Look at another of your workspaces", Access: httpapi.SignedIn, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/me/workspace", ID: "switch-workspace", Tag: "Account", Summary: "Switch to another of your workspaces", Access: httpapi.SignedIn, Body: httpapi.JSONBody,
 			Bind: httpapi.Handle(a.switchWorkspace),
 		},
 		{Method: http.MethodGet, Path: "/v1/me/sessions", ID: "list-sessions", Tag: "Account", Summary: "List your sessions", Access: httpapi.SignedIn, Bind: httpapi.Handle(a.listSessions)},

@@ -169,7 +169,7 @@ func (f factors) routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: path, ID: "get-second-factor", Tag: "Account", Summary: "Get the state of your second factor", Access: httpapi.SignedIn, Bind: httpapi.Handle(f.state)},
 		{
 			Method: http.MethodPost, Path: path, ID: "begin-second-factor", Tag: "Account", Summary: "Set up a second factor", Access: httpapi.SignedIn, Body: httpapi.JSONBody, Also: conflict,
-			Description: "Gives a secret for an authenticator app (TOTP, RFC 6238). It does not count before it is confirmed.", Bind: httpapi.Handle(f.begin),
+			Description: "Returns a secret for an authenticator app (TOTP, RFC 6238). It does not count before it is confirmed.", Bind: httpapi.Handle(f.begin),
 		},
 		{
 			Method: http.MethodPost, Path: path + "/confirm", ID: "confirm-second-factor", Tag: "Account", Summary: "Confirm your second factor", Access: httpapi.SignedIn, Body: httpapi.JSONBody,

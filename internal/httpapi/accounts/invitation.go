@@ -46,7 +46,7 @@ func invitationData(c *httpapi.Call, v *store.Invitation, secret string) Invitat
 	return InvitationData{invitationJSON(v, c.Now), wire.OrNull(secret)}
 }
 
-// InviteBody says who is invited.
+// InviteBody is who is invited.
 type InviteBody struct {
 	Email string          `json:"email" minLength:"3" maxLength:"254"`
 	Role  rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`

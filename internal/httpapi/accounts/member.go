@@ -105,7 +105,7 @@ func (a people) memberRoutes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/members", ID: "list-members", Tag: "Workspace", Summary: "List members and invitations", Access: admin, Bind: httpapi.Handle(a.listMembers)},
 		{
 			Method: http.MethodPost, Path: "/v1/members", ID: "invite-member", Tag: "Workspace", Summary: "Invite a member", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
-			Description: "The holder of the address becomes a member when he accepts. The answer is the same whether the address has an account or not. Only an owner invites owners.",
+			Description: "The holder of the address becomes a member on accepting. The answer is the same whether the address has an account or not. Only an owner invites owners.",
 			Also:        conflict, Bind: httpapi.Handle(a.invite),
 		},
 		{

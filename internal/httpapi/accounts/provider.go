@@ -41,7 +41,7 @@ func (a provided) cookieName(r *http.Request) string {
 	return flowCookie
 }
 
-// setFlow gives the browser the secret, or takes it away ("").
+// setFlow sets the secret in the browser, or removes it ("").
 func (a provided) setFlow(c *httpapi.Call, value string) {
 	cookie := &http.Cookie{Name: a.cookieName(c.R), Value: value, Path: "/", MaxAge: 600, HttpOnly: true, Secure: a.OnTLS(c.R), SameSite: http.SameSiteLaxMode}
 	if value == "" {
@@ -125,7 +125,7 @@ func (a provided) routes() []httpapi.Route {
 			Description: "For browsers: leads to the operator's sign-in provider (OpenID Connect). 409 without one.", Bind: httpapi.Raw[httpapi.NoInput, httpapi.Done](a.begin),
 		},
 		{
-			Method: http.MethodGet, Path: path + "/callback", ID: "finish-sign-in-at-provider", Tag: "Account", Summary: "Come back from the provider", Access: httpapi.Public, Status: http.StatusSeeOther, Also: also,
+			Method: http.MethodGet, Path: path + "/callback", ID: "finish-sign-in-at-provider", Tag: "Account", Summary: "Return from the provider", Access: httpapi.Public, Status: http.StatusSeeOther, Also: also,
 			Description: "Where the provider sends the browser back to. Sets the session cookie and leads to the start page; a browser whose sign-in failed is led to the sign-in page.",
 			Bind:        httpapi.Raw[CallbackInput, httpapi.Done](a.finish),
 		},

@@ -107,7 +107,7 @@ func (a people) tokenRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Tag: "Workspace", Summary: "List API tokens", Access: admin, Bind: httpapi.Handle(a.listTokens)},
 		{
-			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Make an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Create an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
 			Bind: httpapi.Handle(a.createToken),
 		},
 		{

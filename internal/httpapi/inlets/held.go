@@ -38,7 +38,7 @@ type HeldSenderJSON struct {
 	LastAt          rimewatch.Time    `json:"last_at" nullable:"false"`
 	SuggestedSerial string            `json:"suggested_serial"`
 	Sample          string            `json:"sample" doc:"The beginning of the oldest payload."`
-	Preview         *inlet.ResultJSON `json:"preview" doc:"What the oldest payload would become; null for line protocol."`
+	Preview         *inlet.ResultJSON `json:"preview" doc:"How the oldest payload would be read; null for line protocol."`
 }
 
 func (a *api) held(ctx context.Context, in *HeldInput) (HeldList, error) {
@@ -81,10 +81,10 @@ type BindingSettings struct {
 	Name          string          `json:"name,omitempty" maxLength:"200" doc:"Of a device that is created."`
 	EquipmentType string          `json:"equipment_type,omitempty" maxLength:"200" doc:"Likewise."`
 	SiteID        *int64          `json:"site_id,omitempty" nullable:"true" doc:"Likewise."`
-	Fields        map[string]Rule `json:"fields,omitempty" doc:"Which value is which measurement, by its name. Left out: as the template says."`
+	Fields        map[string]Rule `json:"fields,omitempty" doc:"Which value is which measurement, by its name. Absent: as in the template."`
 }
 
-// Rule says where a value comes from.
+// Rule defines where a value comes from.
 type Rule struct {
 	From     string  `json:"from" minLength:"1" maxLength:"500" doc:"An expression, such as payload.object.temperature."`
 	Unit     string  `json:"unit,omitempty" maxLength:"20" doc:"Of the value, such as °F, when it is not the measurement's own."`
@@ -100,7 +100,7 @@ type BindInput struct {
 	Body BindBody
 }
 
-// OutcomeData says what became of payloads.
+// OutcomeData is what became of payloads.
 type OutcomeData struct {
 	source.Outcome
 }
@@ -134,7 +134,7 @@ type BindingList struct {
 type BindingJSON struct {
 	ExternalID   string         `json:"external_id"`
 	DeviceSerial string         `json:"device_serial"`
-	Fields       map[string]any `json:"fields" doc:"null: as the template says."`
+	Fields       map[string]any `json:"fields" doc:"null: as in the template."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 }
 
@@ -190,7 +190,7 @@ func (a *api) replay(ctx context.Context, in *SenderInput) (OutcomeData, error) 
 	return OutcomeData{o}, err
 }
 
-// Dropped says how many payloads were deleted.
+// Dropped is how many payloads were deleted.
 type Dropped struct {
 	Deleted int `json:"deleted"`
 }
@@ -208,7 +208,7 @@ func (a *api) heldRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/sources/{id}/held", ID: "list-held", Tag: "Sources", Summary: "List senders that wait", Access: read, Paged: true,
+		{Method: http.MethodGet, Path: "/v1/sources/{id}/held", ID: "list-held", Tag: "Sources", Summary: "List waiting senders", Access: read, Paged: true,
 			Description: "Senders that are bound to no device, or whose payloads could not be read, the newest first. What they send is kept as it came for seven days: 64 MiB or 10,000 senders a workspace; what goes beyond that is refused, and never displaces what waits.", Bind: httpapi.Handle(a.held)},
 		{Method: http.MethodDelete, Path: "/v1/sources/{id}/held", ID: "drop-held", Tag: "Sources", Summary: "Delete what waits of a sender", Access: write, Bind: httpapi.Handle(a.drop)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/bind", ID: "bind-senders", Tag: "Sources", Summary: "Accept senders", Access: write, Repeats: true, Body: httpapi.JSONBody, Also: conflict,

@@ -83,7 +83,7 @@ type BrokerJSON struct {
 	Problem       *string        `json:"problem" doc:"Why the broker is not connected, or what it refuses although it is."`
 	StatusSince   rimewatch.Time `json:"status_since"`
 	LastMessageAt rimewatch.Time `json:"last_message_at"`
-	Messages      int64          `json:"messages" doc:"That came since the service started."`
+	Messages      int64          `json:"messages" doc:"Received since the service started."`
 }
 
 func (a *api) brokerJSON(s *rimewatch.Source) *BrokerJSON {
@@ -152,7 +152,7 @@ type TemplateList struct {
 type TemplateJSON struct {
 	Name     string         `json:"name"`
 	Title    string         `json:"title"`
-	Document map[string]any `json:"document" doc:"A good beginning for one of your own."`
+	Document map[string]any `json:"document" doc:"A good starting point for one of your own."`
 }
 
 func (a *api) templates(context.Context, *httpapi.NoInput) (TemplateList, error) {
@@ -402,14 +402,14 @@ func (a *api) sourceRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/sources", ID: "list-sources", Tag: "Sources", Summary: "List sources", Access: read,
 			Description: "Where readings come from in forms that are not this API's own, by id. The API itself is one: what came for unknown devices waits there.", Bind: httpapi.Handle(a.list)},
-		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Make a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: conflict,
+		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Create a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: conflict,
 			Description: "A source of kind push gets a key. Senders use it in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
 		{Method: http.MethodGet, Path: "/v1/sources/{id}", ID: "get-source", Tag: "Sources", Summary: "Get a source", Access: read, Bind: httpapi.Handle(a.get)},
 		{Method: http.MethodPatch, Path: "/v1/sources/{id}", ID: "update-source", Tag: "Sources", Summary: "Change a source", Access: admin, Body: httpapi.JSONBody, Also: conflict, Bind: httpapi.Handle(a.update)},
 		{Method: http.MethodDelete, Path: "/v1/sources/{id}", ID: "delete-source", Tag: "Sources", Summary: "Delete a source", Access: admin, Also: conflict,
-			Description: "Its bindings go with it, and what waits.", Bind: httpapi.Handle(a.remove)},
+			Description: "Its bindings and held payloads are deleted with it.", Bind: httpapi.Handle(a.remove)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/preview", ID: "preview-payload", Tag: "Sources", Summary: "Try a payload", Access: read, Body: httpapi.JSONBody,
-			Description: "Says what a payload would become, each field with where it came from or why it is absent, and stores nothing.", Bind: httpapi.Handle(a.preview)},
+			Description: "Shows how a payload would be read, each field with where it came from or why it is absent, and stores nothing.", Bind: httpapi.Handle(a.preview)},
 		{Method: http.MethodGet, Path: "/v1/source-templates", ID: "list-source-templates", Tag: "Sources", Summary: "List built-in templates", Access: read, Bind: httpapi.Handle(a.templates)},
 	}
 }

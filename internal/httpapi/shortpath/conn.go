@@ -70,7 +70,7 @@ func (c *conn) serve() {
 	}
 }
 
-// kind says who serves a request.
+// kind is who serves a request.
 type kind int
 
 const (
@@ -147,7 +147,7 @@ func emptyLines(buf []byte) (n int) {
 	return n
 }
 
-// look tells a request by what has come of it. When that is not enough, size is
+// look recognizes a request by what has come of it. When that is not enough, size is
 // how much is needed to look again.
 func (c *conn) look(buf []byte) (what kind, size int) {
 	end := bytes.Index(buf, endOfHead)

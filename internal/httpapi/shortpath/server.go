@@ -45,7 +45,7 @@ func New(hs *http.Server, path string, h Handler, idle time.Duration) *Server {
 }
 
 // OverTLS reports whether c, as net/http sees it, is a TLS connection. net/http
-// cannot tell by itself.
+// cannot know by itself.
 func OverTLS(c net.Conn) bool {
 	l, ok := c.(*loan)
 	if !ok {

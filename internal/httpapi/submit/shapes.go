@@ -48,7 +48,7 @@ type ReadingBatchInput struct {
 	Body ReadingBatch
 }
 
-// BatchResult says how a batch went.
+// BatchResult is the outcome of a batch.
 type BatchResult struct {
 	Accepted   int             `json:"accepted"`
 	Duplicates int             `json:"duplicates"`

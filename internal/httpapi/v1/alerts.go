@@ -31,7 +31,7 @@ type AlertList struct {
 	Pagination wire.Pagination `json:"pagination"`
 }
 
-// alertFilter gives the store's form of the filters; none means that nothing can
+// alertFilter returns the store's form of the filters; none means that nothing can
 // pass them.
 func (a alerts) alertFilter(c *httpapi.Call, in *AlertListInput) (f store.AlertFilter, none bool) {
 	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type), SiteID: in.SiteID, Equipment: in.Equipment, Labels: c.Labels()}
@@ -123,7 +123,7 @@ func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, erro
 	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), id))
 }
 
-// AcknowledgeBody says how long an alert is taken care of.
+// AcknowledgeBody is how long an alert is taken care of.
 type AcknowledgeBody struct {
 	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
 	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement expires. Default: 4 h, 1 h for a critical alert."`

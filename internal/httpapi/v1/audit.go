@@ -25,7 +25,7 @@ type AuditEntry struct {
 	Hash    string         `json:"hash" doc:"SHA-256 over the hash of the entry before it and this entry, in hexadecimal."`
 }
 
-// AuditDetail holds whatever the action has to tell.
+// AuditDetail holds the details of an action.
 type AuditDetail map[string]any
 
 // Schema implements huma.SchemaProvider.
@@ -89,7 +89,7 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 
 func (a alerts) auditRoutes() []httpapi.Route {
 	return []httpapi.Route{{
-		Method: http.MethodGet, Path: "/v1/audit", ID: "list-audit", Tag: "Workspace", Summary: "List who did what", Access: httpapi.Person(rimewatch.RoleAdmin), Paged: true,
+		Method: http.MethodGet, Path: "/v1/audit", ID: "list-audit", Tag: "Workspace", Summary: "List the audit log", Access: httpapi.Person(rimewatch.RoleAdmin), Paged: true,
 		Description: "The audit trail of the workspace, newest first. Entries are only ever added; each is chained to the one before it.", Bind: httpapi.Handle(a.listAudit),
 	}}
 }

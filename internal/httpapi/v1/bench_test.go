@@ -138,7 +138,7 @@ func BenchmarkLatest100k(b *testing.B) {
 	}
 }
 
-// blockingWriter tells that a reading has come in and waits.
+// blockingWriter signals that a reading has come in, and waits.
 type blockingWriter struct {
 	instantWriter
 	entered, block chan struct{}

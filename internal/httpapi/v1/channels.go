@@ -24,16 +24,16 @@ type Notifications interface {
 
 // Notifier sends messages now.
 type Notifier interface {
-	// Test tells a channel that it works and waits for the outcome, at most ten
+	// Test sends a test message to a channel and waits for the outcome, at most ten
 	// seconds. A message that was refused is a delivery that failed, not an error.
 	Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error)
 	// Resend sends a delivery again and does not wait. One that was not sent keeps
 	// its key; one that was becomes a new delivery.
 	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
-	// Check tells whether a channel could be used: CodeValidationFailed. It
+	// Check reports whether a channel could be used: CodeValidationFailed. It
 	// connects to nothing.
 	Check(c *rimewatch.Channel) error
-	// Changed says that a workspace's channels, routes or silences have changed.
+	// Changed is called when a workspace's channels, routes or silences have changed.
 	Changed(workspaceID int64)
 }
 
@@ -108,7 +108,7 @@ type ChannelList struct {
 	Warning  *string   `json:"warning" doc:"Set while no channel is known to work."`
 }
 
-// NotificationState tells whether a workspace is told of alerts.
+// NotificationState reports whether anybody in a workspace is notified of alerts.
 type NotificationState struct {
 	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
 	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
@@ -192,7 +192,7 @@ type ChannelFields struct {
 	Dates      optional[string]   `json:"dates,omitempty" enum:"dmy,mdy,ymd" doc:"Default: dmy."`
 }
 
-// apply changes c and gives the secret that is to be shown, if any.
+// apply changes c and returns the secret that is to be shown, if any.
 func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	f.Enabled.set(&c.Enabled, true)
 	f.To.set(&c.To, nil)
@@ -212,7 +212,7 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	return c.Secret
 }
 
-// checkChannel tells whether a channel can be stored and used.
+// checkChannel reports whether a channel can be stored and used.
 func (a notifications) checkChannel(c *rimewatch.Channel) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -329,7 +329,7 @@ func (a notifications) channelRoutes() []httpapi.Route {
 			Description: "How people are notified of alerts.", Bind: httpapi.Handle(a.listChannels),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/channels", ID: "create-channel", Tag: "Notifications", Summary: "Make a channel", Access: admin, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/channels", ID: "create-channel", Tag: "Notifications", Summary: "Create a channel", Access: admin, Body: httpapi.JSONBody,
 			Status: http.StatusCreated, Also: conflict,
 			Description: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.", Bind: httpapi.Handle(a.createChannel),
 		},

@@ -113,7 +113,7 @@ func (a notifications) listAlertDeliveries(ctx context.Context, in *AlertIDInput
 	return AlertDeliveryList{out}, err
 }
 
-// DeliveryListInput says which part of a channel's log is wanted.
+// DeliveryListInput selects a part of a channel's log.
 type DeliveryListInput struct {
 	httpapi.IDInput
 	httpapi.PageInput

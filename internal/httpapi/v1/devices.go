@@ -140,7 +140,7 @@ type SerialInput struct {
 	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
 }
 
-// serial gives the path's serial; what cannot be one does not exist.
+// serial returns the path's serial; what cannot be one does not exist.
 func (in *SerialInput) serial() (string, error) {
 	if !rimewatch.ValidSerial(in.Serial) {
 		return "", httpapi.ErrDeviceNotFound()
@@ -266,13 +266,13 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 	return nil
 }
 
-// inForce gives the limits of a device of the workspace.
+// inForce returns the limits of a device of the workspace.
 func inForce(d *rimewatch.Device, w *rimewatch.Workspace) rimewatch.Limits {
 	judged := rimewatch.Device{EquipmentType: d.EquipmentType, Limits: d.Limits, WorkspaceLimits: w.LimitsOf(d.EquipmentType)}
 	return judged.LimitsInForce()
 }
 
-// workspaceOf gives the settings of the caller's workspace.
+// workspaceOf returns the settings of the caller's workspace.
 func (a devices) workspaceOf(ctx context.Context) (rimewatch.Workspace, error) {
 	c := httpapi.CallOf(ctx)
 	return a.Settings.Get(ctx, c.Workspace(), a.Now())

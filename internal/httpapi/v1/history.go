@@ -49,7 +49,7 @@ type HistoryBucket struct {
 	DefrostActive bool           `json:"defrost_active,omitempty" doc:"true if a reading in the step reports a defrost; absent otherwise, and in steps of an hour and more."`
 }
 
-// HistoryPagination says where raw history goes on.
+// HistoryPagination is where raw history continues.
 type HistoryPagination struct {
 	PerPage    int     `json:"per_page"`
 	NextCursor *string `json:"next_cursor"`
@@ -144,7 +144,7 @@ func (q *historyQuery) settle(now rimewatch.Time) {
 	}
 }
 
-// wantsCSV tells whether the client prefers CSV.
+// wantsCSV reports whether the client prefers CSV.
 func wantsCSV(accept string) bool {
 	for part := range strings.SplitSeq(accept, ",") {
 		kind, _, _ := strings.Cut(part, ";")

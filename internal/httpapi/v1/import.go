@@ -30,7 +30,7 @@ type ImportInput struct {
 	ConfirmLoosening string `query:"confirm_loosening" enum:"true,false" default:"false" doc:"Let rows loosen safety limits."`
 }
 
-// ImportResult says what an import did, or would do.
+// ImportResult is what an import did, or would do.
 type ImportResult struct {
 	Rows    []ImportRow `json:"rows"`
 	Created int         `json:"created"`

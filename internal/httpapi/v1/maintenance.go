@@ -44,7 +44,7 @@ func (a devices) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintena
 	return out, nil
 }
 
-// MaintenanceListInput says which windows are wanted.
+// MaintenanceListInput selects windows.
 type MaintenanceListInput struct {
 	Ended bool `query:"ended" default:"false" doc:"Include those that have ended."`
 }

@@ -103,7 +103,7 @@ func closeObjects(v any) {
 	}
 }
 
-// check tells what is wrong with an answer. Paths and methods that the
+// check returns what is wrong with an answer. Paths and methods that the
 // description does not have must answer 404 or 405.
 func (d *described) check(hr *http.Request, status int, header http.Header, body []byte) error {
 	route, params, err := d.router.FindRoute(hr)

@@ -10,9 +10,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Predictor tells what is known of a device's future.
+// Predictor returns what is predicted of a device.
 type Predictor interface {
-	// Prediction gives the predictor's report and counts the verdicts on the
+	// Prediction returns the predictor's report and counts the verdicts on the
 	// device's predictions, in the order of rimewatch.Verdicts.
 	Prediction(deviceID int64) (predict.Report, [len(rimewatch.Verdicts)]int)
 }
@@ -23,7 +23,7 @@ type DevicePrediction struct {
 	WouldChange string                            `json:"what_would_change_it" doc:"What would change the verdict."`
 	Defrost     wire.Maybe[predict.DefrostCourse] `json:"defrost" doc:"The defrost that warms the zone at present and how it usually goes on; null when none is recognised."`
 	Prediction  wire.Maybe[rimewatch.Prediction]  `json:"prediction" doc:"The open prediction, as in its alert but up to date; null when none is open."`
-	Feedback    FeedbackCounts                    `json:"feedback" doc:"What people said of this device's predictions."`
+	Feedback    FeedbackCounts                    `json:"feedback" doc:"Feedback on this device's predictions."`
 }
 
 // FeedbackCounts counts verdicts on predictions.
@@ -99,7 +99,7 @@ func (a devices) predictionRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", Sited: true, ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
-			Description: "Says whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
+			Description: "Records whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
 			Bind:        httpapi.Handle(a.giveFeedback),
 		},
 	}

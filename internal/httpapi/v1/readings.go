@@ -55,7 +55,7 @@ var streamBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// latestReadings gives the newest reading of every device. Without paging
+// latestReadings returns the newest reading of every device. Without paging
 // parameters the answer is streamed, so its size does not matter.
 func (a readings) latestReadings(c *httpapi.Call) error {
 	for _, name := range []string{"page", "per_page", "cursor"} {

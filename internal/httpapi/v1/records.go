@@ -92,7 +92,7 @@ func (a records) listExcursions(ctx context.Context, in *ExcursionsInput) (Excur
 	return out, nil
 }
 
-// excursions gives those that ended and, after them, those that last.
+// excursions returns those that ended and, after them, those that last.
 func (a records) excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
 	list, err := a.cfg.Records.Excursions(ctx, workspaceID, deviceID, from, to, maxExcursions+1)
 	if err != nil {

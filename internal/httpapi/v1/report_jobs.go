@@ -159,13 +159,13 @@ func (a records) reportJobRoutes() []httpapi.Route {
 	read := httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead)
 	return []httpapi.Route{
 		{
-			Method: http.MethodPost, Path: "/v1/reports/jobs", ID: "start-report", Tag: "Records", Summary: "Make a temperature log in the background", Access: read,
+			Method: http.MethodPost, Path: "/v1/reports/jobs", ID: "start-report", Tag: "Records", Summary: "Create a temperature log in the background", Access: read,
 			Status: http.StatusAccepted, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
 			Description: "For logs that are too large to wait for: up to 10,000 devices and 200,000 days of all devices together. Ask for its state until it is ready, then fetch its file. A workspace has four at a time; each is kept for an hour.",
 			Bind:        httpapi.Raw[TemperatureLogInput, ReportJobData](a.startReport),
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/reports/jobs/{id}", ID: "get-report-job", Tag: "Records", Summary: "See how far a report is", Access: read,
+			Method: http.MethodGet, Path: "/v1/reports/jobs/{id}", ID: "get-report-job", Tag: "Records", Summary: "Get the state of a report", Access: read,
 			Bind: httpapi.Raw[ReportJobInput, ReportJobData](a.reportJob),
 		},
 		{

@@ -38,7 +38,7 @@ type ReportPeriod struct {
 	TimeZone string         `json:"timezone" doc:"Whose days are counted: the site's, or the workspace's without one."`
 }
 
-// ReportIntegrity says what the audit trail proves.
+// ReportIntegrity is what the audit trail proves.
 type ReportIntegrity struct {
 	AuditChainOK bool   `json:"audit_chain_ok"`
 	LastHash     string `json:"last_hash" doc:"Of the newest entry, in hexadecimal; empty without one."`
@@ -62,7 +62,7 @@ type ReportedDevice struct {
 	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
 	Readings          int64                             `json:"readings"`
 	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
-	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days rest on hourly aggregates: their readings have expired."`
+	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days are based on hourly aggregates: their readings have expired."`
 	Days              []ReportedDay                     `json:"days"`
 	Excursions        []ReportedExcursion               `json:"excursions"`
 	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`

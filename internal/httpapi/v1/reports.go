@@ -313,7 +313,7 @@ func (a records) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.
 	return nil
 }
 
-// reportAlerts gives the temperature alerts of the device of excursions that can
+// reportAlerts returns the temperature alerts of the device of excursions that can
 // be about them: of before the first, which may have begun earlier, to after the
 // last.
 func (a records) reportAlerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {

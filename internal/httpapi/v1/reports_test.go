@@ -240,7 +240,7 @@ func (h *heldAudit) VerifyAudit(ctx context.Context, workspaceID int64) (int64, 
 	return h.Audit.VerifyAudit(ctx, workspaceID)
 }
 
-// askedAuth tells which workspaces are asked for.
+// askedAuth records which workspaces are asked for.
 type askedAuth struct {
 	httpapi.Authenticator
 	asked chan int64

@@ -106,7 +106,7 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// Route says who is told of which alerts, and when.
+// Route defines who is notified of which alerts, and when.
 type Route struct {
 	ID        int64                  `json:"id"`
 	Name      string                 `json:"name"`
@@ -345,7 +345,7 @@ func (a notifications) routingRoutes() []httpapi.Route {
 			Description: "Who is notified of which alerts, and when. Every route that matches an alert applies. Without any route, every enabled channel is notified of everything immediately.", Bind: httpapi.Handle(a.listRoutes),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/routes", ID: "create-route", Tag: "Notifications", Summary: "Make a route", Access: admin, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/routes", ID: "create-route", Tag: "Notifications", Summary: "Create a route", Access: admin, Body: httpapi.JSONBody,
 			Status: http.StatusCreated, Also: unknown, Bind: httpapi.Handle(a.createRoute),
 		},
 		{Method: http.MethodGet, Path: "/v1/routes/{id}", ID: "get-route", Tag: "Notifications", Summary: "Get a route", Access: admin, Bind: httpapi.Handle(a.getRoute)},

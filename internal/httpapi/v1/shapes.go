@@ -95,8 +95,8 @@ func (labels) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// Describe tells the registry of schemas how the shapes of package wire are
-// written, which knows nothing of descriptions.
+// Describe registers schemas for the shapes of package wire, which itself knows
+// nothing of descriptions.
 func Describe(r huma.Registry) {
 	alias := func(shape, description reflect.Type) { r.RegisterTypeAlias(shape, description) }
 	alias(reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]())
@@ -118,7 +118,7 @@ type Reading struct {
 	DeviceID     int64          `json:"device_id"`
 	DeviceSerial string         `json:"device_serial"`
 	RecordedAt   rimewatch.Time `json:"recorded_at" nullable:"false" doc:"When it was measured. Unique for a device."`
-	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service took it."`
+	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service received it."`
 	SensorFaults []string       `json:"sensor_faults" doc:"Measurements whose sensor reported that it is broken; they are null."`
 }
 

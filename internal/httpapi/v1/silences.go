@@ -32,7 +32,7 @@ func silenceJSON(s *rimewatch.Silence, serials map[int64]string, now rimewatch.T
 	return Silence{s.ID, matchJSON(&s.Match, serials), s.StartsAt, s.EndsAt, s.Comment, s.CreatedBy, s.CreatedAt, s.StartsAt <= now && now < s.EndsAt}
 }
 
-// SilenceListInput says which silences are wanted.
+// SilenceListInput selects silences.
 type SilenceListInput struct {
 	Ended bool `query:"ended" default:"false" doc:"Include those that have ended, as long as they are kept."`
 }
@@ -159,7 +159,7 @@ func (a notifications) silenceRoutes() []httpapi.Route {
 			Description: "Those that are not over, by id.", Bind: httpapi.Handle(a.listSilences),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/silences", ID: "create-silence", Tag: "Notifications", Summary: "Make a silence", Access: write, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/silences", ID: "create-silence", Tag: "Notifications", Summary: "Create a silence", Access: write, Body: httpapi.JSONBody,
 			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
 			Description: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.", Bind: httpapi.Handle(a.createSilence),
 		},

@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
-// lines gives an alert's timeline as "kind severity actor note".
+// lines returns an alert's timeline as "kind severity actor note".
 func (r *rig) lines(id int) (out []string) {
 	r.t.Helper()
 	a := r.do(get(fmt.Sprintf("/v1/alerts/%d/timeline", id), r.read))

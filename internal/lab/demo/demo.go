@@ -128,7 +128,7 @@ func (d *Demo) prepareData() (err error) {
 	return err
 }
 
-// people makes workspace, owner, token and sites; it gives the sites' ids.
+// people makes workspace, owner, token and sites; it returns the sites' ids.
 func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 	accounts := d.app.Accounts
 	now := rimewatch.TimeOf(time.Now())

@@ -64,7 +64,7 @@ func (d *Demo) register(ctx context.Context, sites []int64, now rimewatch.Time) 
 	return parallel(len(d.residents), len(d.residents), each)
 }
 
-// parallel runs f for 0 to n-1 on some goroutines and gives the first error.
+// parallel runs f for 0 to n-1 on some goroutines and returns the first error.
 func parallel(n, workers int, f func(int) error) error {
 	var (
 		wg    sync.WaitGroup
@@ -108,7 +108,7 @@ func (d *Demo) past(ctx context.Context, config func(int) simulate.Config, now r
 	return err
 }
 
-// past lives a resident's past and sends one reading a minute of it. It gives
+// past simulates a resident's past and sends one reading a minute of it. It returns
 // the number of readings.
 func (r *resident) past(ctx context.Context, c *client.Client, config simulate.Config, now rimewatch.Time) (n int, err error) {
 	if r.unit, err = simulate.New(config); err != nil {
@@ -164,7 +164,7 @@ func (d *Demo) live(ctx context.Context) {
 	wg.Wait()
 }
 
-// heartbeatEvery is how often a resident tells of itself.
+// heartbeatEvery is the interval between a resident's heartbeats.
 const heartbeatEvery = time.Minute
 
 // live reports a reading whenever one is due. After a sleep of the machine the

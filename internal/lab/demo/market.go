@@ -43,7 +43,7 @@ const (
 	brownOut
 )
 
-// story tells what people can see happen.
+// story returns what people can see happen.
 func (t trouble) story() string {
 	switch t {
 	case fouling:
@@ -100,7 +100,7 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		Equipment: f.equipment, Seed: seed, Start: now - f.past(), SampleEvery: every,
 		Site:   simulate.Site{Seed: places[f.place].seed, Offset: offset},
 		Faults: f.faults(now),
-		// Norvik's controllers also tell of defrosts, doors and starts.
+		// Norvik's controllers also report defrosts, doors and starts.
 		Extras: f.manufacturer == "Norvik",
 		// Two units have gauges on the circuit and a meter.
 		Meters: f.trouble == fouling || f.equipment == "reach_in_cooler",

@@ -39,7 +39,7 @@ func DefaultTuning() Tuning {
 	return Tuning{Window: 30, Effect: 0.6, Doubt: 10, Memory: 2, Widening: 0.5, Threshold: 2.5}
 }
 
-// Direction says which way a channel moves when its machine gets worse.
+// Direction is the way a channel moves when its machine gets worse.
 type Direction int8
 
 // A channel is judged both ways unless only one of them can mean damage.

@@ -49,7 +49,7 @@ func runDevice(ctx context.Context, o *Options, sources []source, stdout io.Writ
 	return nil
 }
 
-// ofRecording tells alerts that a hole in a recording raises: it says nothing of
+// ofRecording reports whether an alert comes from a hole in a recording: it shows nothing of
 // whether the unit was heard at the time.
 func ofRecording(t rimewatch.AlertType) bool {
 	return t == rimewatch.DeviceOffline || t == rimewatch.SensorStale

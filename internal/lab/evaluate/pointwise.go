@@ -97,7 +97,7 @@ func anyTrue(b []bool) bool {
 
 // bestClock finds the alarm that looks at nothing but the row number and scores
 // best: on from one row to another in every file, at a false-alarm rate of at
-// most maxFAR percent. It tells how much of a score the layout of the data gives
+// most maxFAR percent. It shows how much of a score comes from the layout of the data
 // away.
 func bestClock(pairs []pair, maxFAR float64) (best outlierScore, from, to int) {
 	const step = 25

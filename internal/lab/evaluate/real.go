@@ -192,7 +192,7 @@ func readSiteAlarms(path string) (map[string][]siteAlarm, error) {
 	return alarms, nil
 }
 
-// againstSite plays a recording with the limits that the site's log tells and
+// againstSite plays a recording with the limits in the site's log and
 // compares the alerts.
 func againstSite(name, typ string, list []rimewatch.Reading, alarms []siteAlarm, stdout io.Writer) {
 	alarms = slices.DeleteFunc(slices.Clone(alarms), func(a siteAlarm) bool { return !a.high || a.to == 0 })

@@ -387,7 +387,7 @@ func watchHealthy(equipment string, seed uint64) (healthy, error) {
 	return h, nil
 }
 
-// parallel does n things on some workers and gives the first error.
+// parallel does n things on some workers and returns the first error.
 func parallel(ctx context.Context, workers, n int, do func(i int) error) error {
 	var (
 		wg    sync.WaitGroup

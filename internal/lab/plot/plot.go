@@ -270,7 +270,7 @@ func (d *drawing) dots(values []float64, color string, place func(float64) float
 const markRow = 14
 
 // markRows places the names of marks in rows where they do not overlap, and
-// gives the number of rows.
+// returns the number of rows.
 func (d *drawing) markRows() int {
 	var ends []float64 // of each row
 	for _, m := range d.trace.Marks {

@@ -28,7 +28,7 @@ type SensorEvent struct {
 	Value     float64
 }
 
-// SensorEventKind says what happens to a sensor.
+// SensorEventKind is what happens to a sensor.
 type SensorEventKind uint8
 
 // The kinds of events.

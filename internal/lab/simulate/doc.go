@@ -4,7 +4,7 @@
 // # Use
 //
 // New makes a Unit from an equipment type, a seed and faults; Next runs it to
-// its next reading; Truth tells what no sensor shows. A Feed puts a network
+// its next reading; Truth returns what no sensor shows. A Feed puts a network
 // behind it that loses, doubles and delays readings. NewFleet lays out many
 // units at several sites, Generate simulates their past in parallel.
 //

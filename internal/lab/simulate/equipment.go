@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// kinship says how an equipment type is built from one of the five that the
+// kinship is how an equipment type is built from one of the five that the
 // model was fitted to.
 type kinship struct {
 	like  string

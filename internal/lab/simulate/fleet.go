@@ -17,7 +17,7 @@ type Member struct {
 	Config Config
 }
 
-// FleetConfig says which fleet to make.
+// FleetConfig describes the fleet to make.
 type FleetConfig struct {
 	Seed        uint64
 	Units       int

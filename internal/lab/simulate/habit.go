@@ -15,7 +15,7 @@ type Event struct {
 	Value float64
 }
 
-// EventKind says what people did.
+// EventKind is what people did.
 type EventKind uint8
 
 // The events.

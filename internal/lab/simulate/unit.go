@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Config says which unit to simulate. Equipment and Start are required.
+// Config describes the unit to simulate. Equipment and Start are required.
 type Config struct {
 	Equipment    string         // slug of a rimewatch.Equipment
 	Seed         uint64         // of everything that is random about the unit
@@ -296,7 +296,7 @@ func (u *Unit) moveDoor(minute int64) {
 	u.doorTill = max(u.doorTill, rimewatch.Time(minute)*rimewatch.Minute+rimewatch.Time(open*1000))
 }
 
-// doorStands tells what a door switch would: opened, or left ajar by a fault.
+// doorStands reports what a door switch would: opened, or left ajar by a fault.
 func (u *Unit) doorStands() bool { return u.doorOpen > 0 || u.eff.doorAjar >= 0.5 }
 
 // stepSupply works out the voltage at the unit, behind 0.25 Ω of wiring, and

@@ -23,7 +23,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
-// Security says how the connection to the mail server is protected.
+// Security is how the connection to the mail server is protected.
 type Security string
 
 // The ways to protect it.
@@ -101,7 +101,8 @@ func (s *Sender) client() (*mail.Client, error) {
 	return mail.NewClient(s.cfg.Host, opts...)
 }
 
-// Check tells which of a channel's addresses mail cannot be sent to.
+// Check returns an error that names the first address of a channel to which no mail
+// can be sent.
 func (s *Sender) Check(c *rimewatch.Channel) error {
 	for i, to := range c.To {
 		if err := mail.NewMsg().To(to); err != nil {
@@ -213,7 +214,7 @@ func (s *Sender) domain() string {
 	return strings.TrimSpace(after)
 }
 
-// failure says what went wrong, and whether trying again makes sense: a 5xx of
+// failure returns what went wrong, and whether trying again makes sense: a 5xx of
 // the server about a mail is final, all else may pass.
 func failure(err error) *rimewatch.Error {
 	var send *mail.SendError

@@ -95,7 +95,7 @@ func (c *session) Data(r io.Reader) error {
 func (c *session) Reset()        { c.mail.from, c.mail.to = "", "" }
 func (c *session) Logout() error { return nil }
 
-// serve runs a mail server and gives the settings that reach it. implicit: TLS
+// serve runs a mail server and returns the settings that reach it. implicit: TLS
 // from the first byte.
 func serve(t *testing.T, s *server, withTLS, implicit bool) email.Config {
 	t.Helper()

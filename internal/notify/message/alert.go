@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Reason says why a message about an alert is sent.
+// Reason is why a message about an alert is sent.
 type Reason struct {
 	Kind  rimewatch.DeliveryKind // opened, escalated, repeat or recovery
 	Level int

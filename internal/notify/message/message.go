@@ -24,7 +24,7 @@ type Data struct {
 	Kind       rimewatch.DeliveryKind `json:"kind"`
 	Level      int                    `json:"level"` // escalation level, from 0
 	Workspace  Ref                    `json:"workspace"`
-	Alert      json.RawMessage        `json:"alert"` // as the REST API gives it, null without one
+	Alert      json.RawMessage        `json:"alert"` // as in the REST API, null without one
 	Device     *Device                `json:"device"`
 	Site       *Site                  `json:"site"`
 	Subject    string                 `json:"subject"`
@@ -81,7 +81,7 @@ type Context struct {
 	Locale    rimewatch.Locale
 	PublicURL string // without a slash at the end, "" = unknown
 	Now       rimewatch.Time
-	Alert     json.RawMessage // as the REST API gives it
+	Alert     json.RawMessage // as in the REST API
 }
 
 func (c *Context) message(event string, kind rimewatch.DeliveryKind) *Message {

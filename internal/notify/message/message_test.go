@@ -200,7 +200,7 @@ func TestDigestOfLongNames(t *testing.T) {
 	}
 }
 
-// TestNoAddress: a service that does not know its address gives no links.
+// TestNoAddress: a service that does not know its address sends no links.
 func TestNoAddress(t *testing.T) {
 	c := context(t, at)
 	c.PublicURL = ""

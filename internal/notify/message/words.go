@@ -57,7 +57,7 @@ func measured(v *rimewatch.AlertView) bool {
 	return ok && v.Unit == f.Info().Unit && v.Value != nil && v.Prediction == nil && v.Type != rimewatch.PowerLoss
 }
 
-// Headline says what an alert is about and what is wrong: "Back walk-in: −8.2 °C,
+// Headline returns what an alert is about and what is wrong: "Back walk-in: −8.2 °C,
 // too warm for 34 min".
 func Headline(v *rimewatch.AlertView, now rimewatch.Time) string {
 	return (&Context{}).words().headline(v, now)

@@ -30,7 +30,7 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &ours):
 		return ours
 	case errors.As(err, &no):
-		// Not which: that would tell what the operator's name servers know.
+		// Not which: that would reveal what the operator's name servers know.
 		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The receiver's address is not allowed for receivers.")
 	case errors.As(err, &status):
 		return ofStatus(status)

@@ -80,7 +80,7 @@ func (g *Guard) Close() { g.transport.CloseIdleConnections() }
 func (g *Guard) Client() *http.Client { return &http.Client{Transport: g.Transport()} }
 
 // Transport is the guard as an http.RoundTripper for clients of others' making.
-// Other than those, it gives an error for every answer that is not 2xx: so none
+// Other than those, it returns an error for every answer that is not 2xx: so none
 // can follow a redirect, and all say in the same way what went wrong.
 func (g *Guard) Transport() *Transport { return &Transport{g} }
 

@@ -7,7 +7,7 @@
 //
 // # Rules
 //
-// A route tells its levels one after the other, each after its delay from the
+// A route notifies its levels one after the other, each after its delay from the
 // alert's start. For a route that is narrowed by severity that is the moment at
 // which the severity began to match. Where level 0 was told late (quiet hours, a
 // silence) the later levels wait as much longer: people get the time that the

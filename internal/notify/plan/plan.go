@@ -143,7 +143,7 @@ func (p *planner) readMute(end rimewatch.Time) {
 	}
 }
 
-// readMade takes over the deliveries that tell or have told somebody.
+// readMade takes over the deliveries that notify or have notified somebody.
 func (p *planner) readMade() {
 	p.made = make([]rimewatch.Delivery, 0, len(p.Made)+4)
 	for i := range p.Made {
@@ -161,13 +161,13 @@ func (p *planner) lookAt(t rimewatch.Time) {
 	}
 }
 
-// mutedUntil tells when the first of the silences and maintenance windows ends
+// mutedUntil returns when the first of the silences and maintenance windows ends
 // that hold the alert back now, 0 = none does.
 func (p *planner) mutedUntil() rimewatch.Time {
 	return p.Rules.MutedUntil(p.Input.Alert, p.Now)
 }
 
-// MutedUntil tells when the first of the silences and maintenance windows ends
+// MutedUntil returns when the first of the silences and maintenance windows ends
 // that hold an alert back, 0 = none does.
 func (r *Rules) MutedUntil(v *rimewatch.AlertView, now rimewatch.Time) (until rimewatch.Time) {
 	within := func(from, to rimewatch.Time) bool { return from <= now && now < to }

@@ -41,7 +41,7 @@ func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
 	return start
 }
 
-// levels tells the levels that are due.
+// levels notifies the levels that are due.
 func (p *planner) levels(r *rimewatch.Route) {
 	start, late := p.start(r), rimewatch.Time(0)
 	for level := range r.Steps {
@@ -96,7 +96,7 @@ func (p *planner) knows(r *rimewatch.Route, level int, channel int64) bool {
 	return false
 }
 
-// rise tells again those who know the alert as a warning.
+// rise notifies those again who know the alert as a warning.
 func (p *planner) rise(r *rimewatch.Route) {
 	if p.a.Severity != rimewatch.Critical || p.escalatedAt == 0 || (p.a.AcknowledgedAt != 0 && p.a.AcknowledgedAt >= p.escalatedAt) {
 		return
@@ -108,7 +108,7 @@ func (p *planner) rise(r *rimewatch.Route) {
 	}
 }
 
-// remind tells again after the route's span, and when an acknowledgement, a
+// remind notifies again after the route's span, and when an acknowledgement, a
 // silence or an explanation has ended.
 func (p *planner) remind(r *rimewatch.Route) {
 	if p.a.AcknowledgedAt != 0 {
@@ -190,7 +190,7 @@ func (p *planner) repeats(r *rimewatch.Route, channel int64) (n int) {
 	return n
 }
 
-// recovery tells those who were told that the alert is over, and drops what has
+// recovery notifies those who were notified that the alert is over, and drops what has
 // not been told by now.
 func (p *planner) recovery() {
 	told := make(map[int64]bool)

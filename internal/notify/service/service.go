@@ -86,7 +86,7 @@ var refused = []string{"smtp", "logger", "xmpp"}
 // connecting are the services that connect when they are set up.
 var connecting = []string{"matrix"}
 
-// Check tells what is wrong with a service URL, nil = nothing. It connects to
+// Check returns what is wrong with a service URL, nil = nothing. It connects to
 // nobody.
 func Check(rawURL string) error {
 	r := &router.ServiceRouter{}
@@ -200,7 +200,7 @@ func (s *Sender) send(watch *watched, rawURL string, m *message.Message) (err er
 // titled are the services that show a title; the others refuse or lose one.
 var titled = []string{"bark", "discord", "gotify", "join", "lark", "ntfy", "notifiarr", "opsgenie", "pushbullet", "pushover", "slack", "teams", "telegram"}
 
-// paramsOf says in a service's own words what text alone does not: a title, and
+// paramsOf returns, in a service's own terms, what text alone does not convey: a title, and
 // to PagerDuty which messages belong together and when it is over.
 func paramsOf(id string, m *message.Message) types.Params {
 	if id == "pagerduty" {

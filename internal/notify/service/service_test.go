@@ -195,7 +195,7 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// TestSecretsStayInside: no error of a service tells its URL.
+// TestSecretsStayInside: no error of a service reveals its URL.
 func TestSecretsStayInside(t *testing.T) {
 	g := outbound.New(nil)
 	through(t, g.Transport())

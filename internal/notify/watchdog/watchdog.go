@@ -1,6 +1,6 @@
 // Package watchdog is a dead man's switch: while all is well, an outside service
 // is called again and again. When the calls stop, whatever the reason (this
-// server, its power, its network), that service tells people.
+// server, its power, its network), that service notifies people.
 package watchdog
 
 import (
@@ -18,7 +18,7 @@ type Config struct {
 	URL      string
 	Interval time.Duration
 	Guard    *outbound.Guard
-	// Well tells what is not well, nil = all is.
+	// Well returns what is wrong, nil = nothing.
 	Well   func() error
 	Logger *slog.Logger
 }

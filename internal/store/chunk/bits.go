@@ -29,7 +29,7 @@ func (w *bitWriter) write64(v uint64, n uint) {
 	w.write(v, n)
 }
 
-// finish pads to a whole byte and gives the bytes.
+// finish pads to a whole byte and returns the bytes.
 func (w *bitWriter) finish() []byte {
 	if w.n > 0 {
 		w.b = append(w.b, byte(w.acc))
@@ -38,13 +38,13 @@ func (w *bitWriter) finish() []byte {
 }
 
 // bitReader reads bits, least significant first. Beyond the end it reads zeros;
-// overrun tells afterwards.
+// overrun reports it afterwards.
 type bitReader struct {
 	b   []byte
 	pos uint // in bits
 }
 
-// peek gives at least 57 bits from the position on.
+// peek returns at least 57 bits from the position on.
 func (r *bitReader) peek() uint64 {
 	i := r.pos >> 3
 	if i+8 <= uint(len(r.b)) {

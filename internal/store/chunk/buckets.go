@@ -84,7 +84,7 @@ func (b *Buckets) Aggregate(i int, f rimewatch.Field) Aggregate {
 	return b.values[f][i]
 }
 
-// Defrost tells whether a reading of step i says that its unit was defrosting.
+// Defrost reports whether a reading of step i says that its unit was defrosting.
 // Steps of an hour and more do not know: summaries answer for them.
 func (b *Buckets) Defrost(i int) bool { return b.defrosts != nil && b.defrosts[i] }
 

@@ -43,7 +43,7 @@ func allEqual[T int64 | uint64](v []T) bool {
 	return true
 }
 
-// readInts gives the n values of a column to yield, block by block. yield may
+// readInts returns the n values of a column to yield, block by block. yield may
 // change the block, which is valid only in the call; at is the index of its
 // first value.
 func readInts(b []byte, n int, yield func(at int, x []int64)) error {

@@ -122,7 +122,7 @@ func divisor(x []int64) int64 {
 	return int64(g)
 }
 
-// packedWidth gives the least value and the bits that the offsets from it need.
+// packedWidth returns the least value and the bits that the offsets from it need.
 func packedWidth(x []int64) (low int64, width uint) {
 	low, high := x[0], x[0]
 	for _, v := range x {
@@ -172,7 +172,7 @@ func removeStep(x []int64, step int64) {
 	}
 }
 
-// readBlock fills x with a block's values and gives its scale and its length
+// readBlock fills x with a block's values and returns its scale and its length
 // in bytes.
 func readBlock(b []byte, x []int64) (scale byte, n int, err error) {
 	if len(b) == 0 {

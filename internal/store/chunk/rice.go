@@ -60,7 +60,7 @@ func (c *riceCoder) jump(x int64) {
 	c.cur.at = x << c.frac
 }
 
-// riceK gives the parameter to start with.
+// riceK returns the parameter to start with.
 func riceK(x []int64) uint {
 	var sum uint64
 	for i := 1; i < len(x); i++ {
@@ -101,7 +101,7 @@ func appendRice(dst []byte, x []int64, k uint, mean bool) []byte {
 	return w.finish()
 }
 
-// readRice fills x[1:], given x[0] and k, and gives the number of bytes used.
+// readRice fills x[1:], given x[0] and k, and returns the number of bytes used.
 func readRice(b []byte, x []int64, k uint, mean bool) (int, error) {
 	c := newRice(x[0], k, mean)
 	r := bitReader{b: b}
@@ -127,7 +127,7 @@ func readRice(b []byte, x []int64, k uint, mean bool) (int, error) {
 	return n, nil
 }
 
-// run reads values from x[i] on up to the next escape and gives its index. The
+// run reads values from x[i] on up to the next escape and returns its index. The
 // state is kept in registers: most of the time of a decode is spent here.
 func (c *riceCoder) run(r *bitReader, x []int64, i int) int {
 	at, mag, pos := c.cur.at, c.cur.mag, r.pos

@@ -83,7 +83,7 @@ type Chunks interface {
 	Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error
 }
 
-// Last says how far things are.
+// Last returns how far things are.
 type Last struct {
 	Seq      store.Seq
 	DeviceID int64

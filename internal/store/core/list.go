@@ -19,7 +19,7 @@ type sheet struct {
 	first  int64 // of the range, which is sheetIDs long
 	n      int   // devices
 	online [sheetIDs]bool
-	// reported says which have a reading.
+	// reported marks those that have a reading.
 	reported [sheetIDs]bool
 	texts    atomic.Pointer[sheetTexts] // nil = there are none, or a device has changed since
 }
@@ -121,7 +121,7 @@ type search struct {
 	after int64 // the last id that was looked at
 	out   []rimewatch.DeviceView
 	total int
-	// judging tells of a type's devices that have no limits of their own whether they
+	// judging reports for a type's devices that have no limits of their own whether they
 	// are judged with and without a temperature.
 	judging map[string][2]bool
 }

@@ -155,7 +155,7 @@ func eachLogged(ctx context.Context, disk Disk, workers int, damaged func(seq st
 	return err
 }
 
-// hand gives a row to all workers.
+// hand passes a row to all workers.
 func (r *logReader) hand(seq int64, data []byte) error {
 	if r.failed.Load() {
 		return errStopped

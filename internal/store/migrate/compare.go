@@ -25,7 +25,7 @@ type Report struct {
 	Entries  int64 // of audit trails, whose chains are whole
 	// Damage names rows that are not what was once written, in both stores alike.
 	Damage []string
-	// Differences says where the stores are not the same. Empty = they are.
+	// Differences lists where the stores are not the same. Empty = they are.
 	Differences []string
 }
 

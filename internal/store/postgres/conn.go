@@ -128,7 +128,7 @@ func (s *session) flush() error {
 	return violation(s.conn.SendBatch(s.ctx, &batch).Close())
 }
 
-// violation says in the words of package tables what was violated.
+// violation returns, in the terms of package tables, what was violated.
 func violation(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

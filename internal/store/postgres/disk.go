@@ -245,7 +245,7 @@ func (d *disk) transact(ctx context.Context, turn bool, f func(*session) error) 
 		return err
 	}
 	return d.with(ctx, d.writes, func(c *pgx.Conn) error {
-		// Whoever gives a request up does not break the connection of a commit.
+		// A request that is cancelled does not break the connection of a commit.
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.patience)
 		defer cancel()
 		s := &session{ctx: patient, conn: c, disk: d, begin: func(b *pgx.Batch) {
@@ -384,7 +384,7 @@ func code(err error) string {
 	return ""
 }
 
-// failure gives every failure of the engine the one typed error. What may be over
+// failure wraps every failure of the engine in the one typed error. What may be over
 // soon is the caller's sign to try again later.
 func (d *disk) failure(err error, op string) error {
 	if err == nil {

@@ -182,7 +182,7 @@ func (d *disk) tryClaim(ctx context.Context, name string) (owner string, beat in
 	return owner, beat, err
 }
 
-// beat says that this server is there, until the store is closed or lost.
+// beat records that this server is alive, until the store is closed or lost.
 func (d *disk) beat() {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
@@ -227,7 +227,7 @@ func (d *disk) release() error {
 	return err
 }
 
-// explain returns an error in words that tell an operator what to mend.
+// explain returns an error that says what an operator has to mend.
 func explain(err error) error {
 	switch code(err) {
 	case noPrivilege, "3F000":

@@ -102,7 +102,7 @@ func (s *Store) Close() error {
 func (s *Store) GiveUp() { s.disk.giveUp() }
 
 // Lost is closed when the store cannot be written to by this process any more:
-// Err says why.
+// Err returns why.
 func (s *Store) Lost() <-chan struct{} { return s.disk.lostC }
 
 // Err is why the store is lost.

@@ -237,7 +237,7 @@ func (c conn) Later(row func(tables.Row) error, statement string, args ...any) e
 	return c.Query(row, statement, args...)
 }
 
-// constraint says in the words of package tables what was violated.
+// constraint returns, in the terms of package tables, what was violated.
 func constraint(err error) error {
 	switch sqlite.ErrCode(err) {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey:
@@ -265,7 +265,7 @@ func asDamaged(err error) error {
 	return err
 }
 
-// storeError gives every failure of the engine the one typed error. A full or
+// storeError wraps every failure of the engine in the one typed error. A full or
 // failing disk is the caller's sign to try again later.
 func storeError(err error, op string) error {
 	if err == nil {

@@ -158,7 +158,7 @@ func (n *neighbours) lastOf(a answers, id int64) rimewatch.Time {
 	return 0
 }
 
-// ownedBy says which rows of a table are the first workspace's. Tables that are
+// ownedBy returns which rows of a table are the first workspace's. Tables that are
 // nobody's (the schema's version, the service's own figures) are left out.
 func (n *neighbours) ownedBy(table string, columns []string) string {
 	list := func(ids []int64) string {

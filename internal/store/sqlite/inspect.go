@@ -11,7 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Inspection is what a look at a store's file tells.
+// Inspection is what a look at a store's file shows.
 type Inspection struct {
 	SchemaVersion int
 	Workspaces    int

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// trail gives a workspace's whole audit trail, oldest first, as "actor action
+// trail returns a workspace's whole audit trail, oldest first, as "actor action
 // subject detail", and checks that its chain holds.
 func (c *control) trail(workspaceID int64) (lines []string) {
 	c.Helper()

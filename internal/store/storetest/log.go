@@ -16,7 +16,7 @@ import (
 
 // Engine opens stores of one kind for the suite.
 type Engine struct {
-	// Open gives a fresh, empty store, recovered with nothing to recover.
+	// Open returns a fresh, empty store, recovered with nothing to recover.
 	Open func(t *testing.T) store.Store
 	// Reopen abandons a store as a crash would, without closing it in order, and
 	// opens it again. Recover has not been called.
@@ -186,7 +186,7 @@ func reading(at rimewatch.Time) rimewatch.Reading {
 	return r
 }
 
-// commit stores readings of one device and gives their outcomes.
+// commit stores readings of one device and returns their outcomes.
 func (f *fixture) commit(id int64, rs ...rimewatch.Reading) []store.Outcome {
 	f.Helper()
 	inputs := make([]store.Input, len(rs))

@@ -185,7 +185,7 @@ func (t Routing) DeleteChannel(ctx context.Context, workspaceID, id int64) error
 	})
 }
 
-// notRouted is CodeConflict when a route tells the channel.
+// notRouted is CodeConflict when a route uses the channel.
 func notRouted(conn Conn, workspaceID, id int64) error {
 	list, err := routes(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 	if err != nil {

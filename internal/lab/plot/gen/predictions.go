@@ -67,7 +67,7 @@ func (st *story) draw() (*plot.Trace, error) {
 	return trace, nil
 }
 
-// judge lets the engine live through a recording, and tells what it said and
+// judge runs the engine on a recording and returns what it reported and
 // when the picture ends: half a day after the product alarm.
 func (st *story) judge(r *recording, onset rimewatch.Time) (marks []plot.Mark, end rimewatch.Time) {
 	const amber, red, black = "#a15c00", "#b00020", "#222"
