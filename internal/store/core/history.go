@@ -195,10 +195,11 @@ func (t *chunkTimes) put(sp Span, times []rimewatch.Time) {
 	t.order = append(t.order, sp)
 }
 
-// sealedAt reports whether a chunk holds a reading of that moment. Under mu.
-func (s *Core) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
+// sealedAt returns the moments of the chunk that holds a reading of that one, nil
+// if none does. Under mu.
+func (s *Core) sealedAt(d *device, at rimewatch.Time) (of []rimewatch.Time, err error) {
 	if d.sealedTo != 0 && at > d.sealedTo {
-		return false, nil
+		return nil, nil
 	}
 	err = s.disk.LookUp(func(v Chunks) error {
 		if d.sealedTo == 0 {
@@ -225,11 +226,12 @@ func (s *Core) sealedAt(d *device, at rimewatch.Time) (found bool, err error) {
 				}
 				s.chunks.put(sp, times)
 			}
-			if _, found = slices.BinarySearch(times, at); found {
+			if _, found := slices.BinarySearch(times, at); found {
+				of = times
 				return nil
 			}
 		}
 		return nil
 	})
-	return found, err
+	return of, err
 }
