@@ -132,6 +132,8 @@ func (h *hasher) acquire(ctx context.Context, l lane, account string) (release f
 		case slot <- struct{}{}:
 			held = append(held, slot)
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil { // whoever has gone does not use up a slot that has just become free
 			release()
 			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
 		}
