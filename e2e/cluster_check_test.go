@@ -14,7 +14,7 @@ func (c *cluster) verify() {
 	c.t.Helper()
 	for i, d := range c.devices {
 		n := 0
-		for a, err := range c.client(d, i).Alerts(context.Background(), client.AlertFilter{DeviceSerial: d.serial, Status: client.AllAlerts}) {
+		for a, err := range c.client(d, i, nil).Alerts(context.Background(), client.AlertFilter{DeviceSerial: d.serial, Status: client.AllAlerts}) {
 			if err != nil {
 				c.t.Error(err)
 				return

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,13 +24,12 @@ func TestClusterDivide(t *testing.T) {
 	store := database.URL("postgres")
 	k := newKiller(t, "--store", store)
 	send := func(cl *client.Client) {
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		defer cancel()
-		var load sync.WaitGroup
-		for _, d := range k.devices {
-			load.Go(func() { d.drive(ctx, cl, func() {}) })
-		}
-		load.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		enough := k.drive(ctx, cl)
+		time.Sleep(300 * time.Millisecond) //nolint:forbidigo // a load for a while
+		enough()
+		cancel()
+		k.senders.Wait()
 	}
 	divide := func(shards string) (string, error) {
 		out, err := exec.Command(k.bin, "cluster", "divide", "--store", store, "--shards", shards).CombinedOutput()

@@ -97,7 +97,7 @@ func (p *process) running() bool { return p.cmd.ProcessState == nil }
 // wrong is what the checker finds.
 func (c *cluster) wrong() (list []string) {
 	for i, d := range c.devices {
-		if err := d.verify(c.client(d, i), 0); err != nil {
+		if err := d.verify(c.client(d, i, nil), 0); err != nil {
 			list = append(list, fmt.Sprintf("%s of workspace %d: %v", d.serial, d.number%clusterWorkspaces, err))
 		}
 	}

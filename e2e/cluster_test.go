@@ -28,9 +28,6 @@ const (
 	clusterNodes      = 3
 	clusterWorkspaces = 8
 	clusterSecret     = "a secret that only the tests know"
-	// reownWithin is how long a shard may go unserved after a kill, on a busy machine
-	// whose processes are built to find races.
-	reownWithin = 20 * time.Second
 )
 
 // cluster is three nodes on one database, and what was sent to them.
@@ -42,6 +39,8 @@ type cluster struct {
 	tokens   []string
 	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
 	failed   atomic.Int64
+	answered []atomic.Int64 // by device
+	speaking sync.Map       // clients, by node and token
 }
 
 // member is a node: a process that is started again and again.
@@ -104,11 +103,12 @@ func newClusterOf(t *testing.T, bin string) *cluster {
 			d.heat = always
 		}
 		c.devices = append(c.devices, d)
-		_, err := c.client(d, i).CreateDevice(t.Context(), d.serial, alertAtOnce())
+		_, err := c.client(d, i, nil).CreateDevice(t.Context(), d.serial, alertAtOnce())
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	c.answered = make([]atomic.Int64, len(c.devices))
 	return c
 }
 
@@ -119,6 +119,7 @@ func (c *cluster) start(m *member) {
 	p, url, _, err := launch("", c.bin, env, []string{
 		"serve", "--listen", "127.0.0.1:0", "--data", m.dir, "--store", c.database.URL("postgres"), "--seal-after", "300ms",
 		"--cluster-listen", m.peer, "--cluster-url", "http://" + m.peer, "--cluster-shards", "8",
+		"--cluster-hold", "20s", // however busy the machine is
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -134,12 +135,24 @@ func (c *cluster) start(m *member) {
 	m.mu.Unlock()
 }
 
+// once has no request sent twice by the client itself.
+var once = &client.Options{Retries: -1}
+
 // client speaks for a device to a node.
-func (c *cluster) client(d *sender, node int) *client.Client {
-	cl, err := client.New(c.nodes[node%clusterNodes].address(), c.tokens[d.number%clusterWorkspaces], &client.Options{Retries: -1})
-	if err != nil {
-		c.t.Fatal(err)
+func (c *cluster) client(d *sender, node int, options *client.Options) *client.Client {
+	type key struct {
+		address, token string
+		options        *client.Options
 	}
+	k := key{c.nodes[node%clusterNodes].address(), c.tokens[d.number%clusterWorkspaces], options}
+	if cl, ok := c.speaking.Load(k); ok {
+		return cl.(*client.Client)
+	}
+	cl, err := client.New(k.address, k.token, options)
+	if err != nil {
+		c.t.Error(err)
+	}
+	c.speaking.Store(k, cl)
 	return cl
 }
 
@@ -207,8 +220,9 @@ func (c *cluster) drive(ctx context.Context, d *sender) {
 		}
 		// A reading that was not acknowledged is sent again, to another node.
 		for try := 0; ; try++ {
-			err := d.post(context.WithoutCancel(ctx), c.client(d, i+try), readings)
+			err := d.post(context.WithoutCancel(ctx), c.client(d, i+try, once), readings)
 			if err == nil {
+				c.answered[d.number].Add(1)
 				break
 			}
 			if client.StatusOf(err) >= 500 { // a connection that is refused is the balancer's to notice
@@ -227,16 +241,41 @@ func (c *cluster) drive(ctx context.Context, d *sender) {
 	}
 }
 
-// load has all devices send while f runs.
+// load has all devices send while f runs, from when each was answered once until it
+// was answered again.
 func (c *cluster) load(f func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	enough := c.awaitAnswers()
 	for _, d := range c.devices {
 		wg.Go(func() { c.drive(ctx, d) })
 	}
+	enough()
+	enough = c.awaitAnswers()
 	f()
-	cancel()
-	wg.Wait()
+	enough()
+}
+
+// awaitAnswers begins to count answers; enough waits until every device has one.
+func (c *cluster) awaitAnswers() (enough func()) {
+	before := make([]int64, len(c.answered))
+	for i := range before {
+		before[i] = c.answered[i].Load()
+	}
+	return func() {
+		c.t.Helper()
+		for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+			left := slices.IndexFunc(c.devices, func(d *sender) bool { return c.answered[d.number].Load() == before[d.number] })
+			if left < 0 {
+				return
+			}
+			if time.Now().After(deadline) {
+				c.t.Fatalf("what %s sends is not acknowledged", c.devices[left].serial)
+			}
+		}
+	}
 }
 
 func (c *cluster) acknowledged() (n int) {
@@ -270,13 +309,13 @@ func (c *cluster) reowned(by int) time.Duration {
 	for i := range clusterWorkspaces {
 		for {
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			_, err := c.client(c.devices[i], by).Device(ctx, c.devices[i].serial)
+			_, err := c.client(c.devices[i], by, once).Device(ctx, c.devices[i].serial)
 			cancel()
 			if err == nil {
 				break
 			}
-			if time.Since(begun) > reownWithin {
-				c.t.Fatalf("workspace %d is not served after %v: %v", i, reownWithin, err)
+			if time.Since(begun) > patience {
+				c.t.Fatalf("workspace %d is not served after %v: %v", i, patience, err)
 			}
 		}
 	}
@@ -287,28 +326,14 @@ func (c *cluster) reowned(by int) time.Duration {
 func TestCluster(t *testing.T) {
 	c := newCluster(t)
 	var took []time.Duration
-	c.load(func() {
-		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // a load for a while
-		took = append(took, c.kill(0))
-	})
+	c.load(func() { took = append(took, c.kill(0)) })
 	c.restart(0)
-	c.load(func() {
-		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // likewise
-		took = append(took, c.pause(1))
-	})
+	c.load(func() { took = append(took, c.pause(1)) })
 	c.awaitAll(clusterNodes)
 	c.sound()
-	failed := c.failed.Load()
-	c.load(func() { c.handOver(2) })
+	c.load(func() { c.handOverUnseen(2) })
 	c.verify()
 	c.sound()
-	// Nothing is lost, but requests are still answered by 503 while the shards move.
-	switch n := c.failed.Load() - failed; {
-	case n > 0 && os.Getenv("RIMEWATCH_CLUSTER_FAULTS") != "":
-		t.Errorf("%d answers 5xx when a node was stopped in order and started again", n)
-	case n > 0:
-		t.Logf("%d answers 5xx when a node was stopped in order and started again", n)
-	}
 	if c.figures(c.nodes[2], figureShards)[figureShards] == 0 {
 		t.Error("nothing was given to a node that came back")
 	}
@@ -316,10 +341,44 @@ func TestCluster(t *testing.T) {
 	for _, m := range c.nodes {
 		forwarded += c.figures(m, figureForwarded)[figureForwarded]
 	}
-	if n := c.acknowledged(); forwarded == 0 || n < 300 {
+	if n := c.acknowledged(); forwarded == 0 || n < 6*len(c.devices) {
 		t.Errorf("%d readings, %.0f forwarded requests: that is no load", n, forwarded)
 	}
 	t.Logf("%d readings acknowledged, %.0f requests forwarded; served again after %v (killed), %v (frozen)", c.acknowledged(), forwarded, took[0], took[1])
+}
+
+// handOverUnseen stops a node in order and starts it again: no request fails. On a
+// machine that is so busy that a node is not heard of for seconds, others take its
+// shards over, as they must: then requests may fail.
+func (c *cluster) handOverUnseen(node int) {
+	c.t.Helper()
+	processes := []*process{c.nodes[node].p}
+	suspected := c.suspected(processes)
+	failed := c.failed.Load()
+	c.handOver(node)
+	c.awaitAnswers()()
+	if c.suspected(processes) > suspected {
+		c.t.Log("this machine is too busy to judge a planned stop: a node was silent for seconds")
+		return
+	}
+	if n := c.failed.Load() - failed; n > 0 {
+		c.t.Errorf("%d answers 5xx when a node was stopped in order and started again", n)
+	}
+}
+
+// suspected counts how often nodes, and processes that have ended, took another for
+// dead.
+func (c *cluster) suspected(ended []*process) (n int) {
+	count := func(p *process) { n += strings.Count(p.err.String(), "its shards are taken over") }
+	for _, m := range c.nodes {
+		if !slices.Contains(ended, m.p) {
+			count(m.p)
+		}
+	}
+	for _, p := range ended {
+		count(p)
+	}
+	return n
 }
 
 // faults are skipped unless they are asked for.
@@ -384,7 +443,7 @@ func (c *cluster) handOver(node int) {
 		if err != nil {
 			c.t.Errorf("a node ended with %v", err)
 		}
-	case <-time.After(reownWithin):
+	case <-time.After(patience):
 		_ = m.p.cmd.Process.Signal(syscall.SIGQUIT) // it says where it hangs
 		c.t.Fatalf("a node does not stop: %v", <-m.p.done)
 	}
@@ -399,70 +458,4 @@ func (c *cluster) restart(round int) {
 		c.start(m)
 	}
 	c.awaitAll(clusterNodes)
-}
-
-// TestClusterRefuses has what does not fit refused in plain words.
-func TestClusterRefuses(t *testing.T) {
-	c := newCluster(t)
-	store := c.database.URL("postgres")
-	for _, x := range []struct {
-		name, want string
-		env        string
-		args       []string
-	}{
-		{"another secret", "another --cluster-secret", "another secret of nodes", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
-		{"a short secret", "16 characters", "short", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
-		{"no URL", "--cluster-url", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0"}},
-		{"no node", "--cluster-listen", "", nil},
-		{"MQTT", "--mqtt-listen", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1", "--mqtt-listen", "127.0.0.1:0"}},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, c.bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--store", store}, x.args...)...)
-			cmd.Env = append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+x.env)
-			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), x.want) {
-				t.Errorf("it says %q, %v: not %q", out, err, x.want)
-			}
-		})
-	}
-	// The internal listener believes nobody who does not know the secret.
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.nodes[0].peer+"/api/v1/devices", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+c.tokens[0])
-	r.Header.Set("X-Rimewatch-Cluster-Shard", "1")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a stranger gets %s", resp.Status)
-	}
-	// A revoked token is refused by every node within a second.
-	c.revoke(0)
-}
-
-// revoke revokes the token of a workspace through one node and asks all of them.
-func (c *cluster) revoke(workspace int) {
-	c.t.Helper()
-	out, err := exec.Command(c.bin, "token", "revoke", c.tokens[workspace], "--workspace", fmt.Sprint("W", workspace), "--data", c.t.TempDir(), "--store", c.database.URL("postgres")).CombinedOutput()
-	if err != nil {
-		c.t.Fatalf("%s: %v", out, err)
-	}
-	deadline := time.Now().Add(time.Second)
-	for i := range c.nodes {
-		for {
-			_, err := c.client(c.devices[workspace], i).Device(c.t.Context(), c.devices[workspace].serial)
-			if client.StatusOf(err) == http.StatusUnauthorized {
-				break
-			}
-			if time.Now().After(deadline) {
-				c.t.Fatalf("node %d answers %v a second after the token was revoked", i, err)
-			}
-		}
-	}
 }

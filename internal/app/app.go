@@ -341,9 +341,7 @@ func (a *App) stop() error {
 		errs = append(errs, a.server.stop(ctx))
 		cancel()
 	} else if a.cfg.part != nil && a.Hub != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
-		a.Hub.Stop(ctx)
-		cancel()
+		a.Part()
 	}
 	a.stopMQTT()
 	if a.Hub != nil {

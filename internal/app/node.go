@@ -56,8 +56,19 @@ func (s *lateStore) Close() error {
 // innerEnd is how long answers to other nodes may take when the node ends.
 const innerEnd = 2 * time.Second
 
+// linger is how long a node that is to end goes on taking requests in, once it is not
+// ready any more: for as long as a balancer takes to see that twice.
+const linger = 2 * time.Second
+
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
+
+// Part ends the sockets.
+func (a *App) Part() {
+	ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
+	a.Hub.Stop(ctx)
+	cancel()
+}
 
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
@@ -119,7 +130,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	n.tokens.init(n.database)
 	n.cluster = cluster.New(cluster.Config{
 		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: cfg.Now, Log: cfg.Logger,
-		Open: n.open, Workspace: n.workspace, Drain: cfg.DrainPeriod,
+		Open: n.open, Workspace: n.workspace, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
 	})
 	n.registerMetrics()
 	return n, nil
@@ -320,12 +331,15 @@ func (n *Node) Stop() error {
 func (n *Node) stop() error {
 	var errs []error
 	if n.cluster != nil {
-		n.cluster.Stop()
+		n.cluster.Leave()
 	}
 	if n.public != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), n.cfg.DrainPeriod)
 		errs = append(errs, n.public.stop(ctx))
 		cancel()
+	}
+	if n.cluster != nil {
+		n.cluster.Stop()
 	}
 	if n.inner != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), innerEnd)

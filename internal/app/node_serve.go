@@ -77,6 +77,9 @@ func (n *Node) handler() (http.Handler, error) {
 		case "/healthz", "/readyz", "/metrics":
 			own.ServeHTTP(w, r)
 		default:
+			if n.cluster.Leaving() { // whoever sends is to look for another node
+				w.Header().Set("Connection", "close")
+			}
 			n.cluster.ServeHTTP(w, r)
 		}
 	}), nil
@@ -93,9 +96,10 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 			a.Status, a.Body = httpapi.StatusOf[rimewatch.CodeInternal], a.Body[:0]
 		}
 	}()
+	a.Close = s.cluster.Leaving()
 	workspace, err := s.tokens.ofSecret(context.Background(), q.Token)
 	if err == nil {
-		if app, done := s.cluster.Local(s.cluster.ShardOf(workspace)); app != nil {
+		if app, done := s.cluster.Local(s.cluster.ShardOf(workspace), http.MethodPost); app != nil {
 			defer done()
 			app.(*App).readings.ServePost(q, a)
 			return

@@ -25,13 +25,13 @@ const (
 	mostOffset = 2 * time.Second
 	// opening is how many shards a node opens at a time.
 	opening = 4
-	// runningEnd is how long a shard that is given away waits for its running requests.
-	runningEnd = time.Second
 )
 
 // Service serves one shard.
 type Service interface {
 	http.Handler
+	// Part ends the requests that last for as long as their clients want.
+	Part()
 	// Stop ends everything that runs for the shard, and lets go of it.
 	Stop() error
 	// Failed yields when the service has ended by itself.
@@ -66,6 +66,11 @@ type Config struct {
 	Workspace func(r *http.Request) (int64, error)
 	// Drain bounds how long running requests may take when a shard is given away.
 	Drain time.Duration
+	// Hold is how long a request waits for somebody to serve its shard.
+	Hold time.Duration
+	// Linger is how long a node that serves nothing any more brings requests to
+	// others, until the last balancer has noticed.
+	Linger time.Duration
 }
 
 // Node is one of the servers of a cluster.
@@ -82,6 +87,8 @@ type Node struct {
 	busy     map[int64]bool  // shards that are being opened
 	members  map[string]peer // the others, by name
 	leaving  bool
+	left     sync.Once
+	waiting  atomic.Int64  // bytes of requests that nobody serves yet
 	changed  chan struct{} // closed when who serves what has changed
 	lateBeat int           // beats in a row at which the clock was wrong
 
@@ -114,7 +121,8 @@ type held struct {
 	service Service
 	stream  int64
 	since   time.Time
-	running sync.WaitGroup // requests
+	reading sync.WaitGroup // running requests that change nothing
+	writing sync.WaitGroup // the others
 	leaving bool           // no more of them
 }
 
@@ -270,8 +278,7 @@ func (n *Node) follow(v *store.Standing) {
 			n.take(h, h.Open && h.Node != n.name)
 		}
 	}
-	close(n.changed)
-	n.changed = make(chan struct{})
+	n.tell()
 }
 
 // take opens a shard. Under mu.
@@ -302,8 +309,7 @@ func (n *Node) take(h *store.Holding, over bool) {
 		n.log.Info("serves a shard", "shard", shard, "from", from, "ms", time.Since(begun).Milliseconds())
 		n.work.Go(func() { n.watch(shard, own) })
 		n.Wake()
-		close(n.changed)
-		n.changed = make(chan struct{})
+		n.tell()
 	})
 }
 
@@ -319,51 +325,6 @@ func (n *Node) watch(shard int64, own *held) {
 	}
 }
 
-// drop ends what is served of a shard that is another's. Under mu.
-func (n *Node) drop(shard int64, own *held, why error) {
-	if own.leaving {
-		return
-	}
-	own.leaving = true
-	n.Counts.Fenced.Add(1)
-	n.log.Warn("a shard is not this node's any more", "shard", shard, "reason", why)
-	n.work.Go(func() { n.stop(shard, own) })
-}
-
-// give hands a shard over to another node. Under mu.
-func (n *Node) give(shard int64, own *held, to string) {
-	own.leaving = true
-	url := n.urlOf(to)
-	n.work.Go(func() {
-		begun := time.Now()
-		n.stop(shard, own)
-		n.Counts.Given.Add(1)
-		n.log.Info("gave a shard away", "shard", shard, "to", to, "ms", time.Since(begun).Milliseconds())
-		n.poke(url)
-	})
-}
-
-// stop lets running requests end and closes a shard.
-func (n *Node) stop(shard int64, own *held) {
-	done := make(chan struct{})
-	go func() {
-		own.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(runningEnd): // what takes longer reads, and goes on until the store is closed
-	}
-	if err := own.service.Stop(); err != nil {
-		n.log.Warn("close a shard", "shard", shard, "err", err)
-	}
-	n.mu.Lock()
-	delete(n.held, shard)
-	close(n.changed)
-	n.changed = make(chan struct{})
-	n.mu.Unlock()
-}
-
 // urlOf returns where a member is reached, "" when there is none. Under mu.
 func (n *Node) urlOf(name string) string {
 	for i := range n.view.Members {
@@ -372,57 +333,6 @@ func (n *Node) urlOf(name string) string {
 		}
 	}
 	return ""
-}
-
-// Stop hands all shards over and leaves the cluster.
-func (n *Node) Stop() {
-	n.mu.Lock()
-	n.leaving = true
-	n.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), n.cfg.Drain+store.GoneAfter)
-	defer cancel()
-	if n.heard.Load() != nil {
-		_ = n.round(ctx, true)
-	}
-	n.mu.Lock()
-	for shard, own := range n.held { // where nobody else is there to take them
-		if !own.leaving {
-			n.give(shard, own, "")
-		}
-	}
-	n.mu.Unlock()
-	n.awaitEmpty(ctx)
-	n.end()
-	n.work.Wait()
-	if n.heard.Load() != nil {
-		if err := n.cfg.Database.Leave(ctx); err != nil {
-			n.log.Warn("leave the cluster", "err", err)
-		}
-		// Whoever has not looked since sends requests here, and is told so: a connection
-		// that is closed on the way would leave it open what became of them.
-		if _, members := n.Held(); members > 1 {
-			time.Sleep(2 * lookEvery)
-		}
-	}
-	n.client.CloseIdleConnections()
-}
-
-// awaitEmpty waits until this node serves nothing.
-func (n *Node) awaitEmpty(ctx context.Context) {
-	for {
-		n.mu.Lock()
-		left, changed := len(n.held)+len(n.busy), n.changed
-		n.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		case <-time.After(lookEvery):
-		}
-	}
 }
 
 // fresh reports whether nobody can have taken this node's shards without its

@@ -114,6 +114,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (s *service) Part() {}
+
 func (s *service) Failed() <-chan error { return s.failed }
 
 func (s *service) Stop() error {
@@ -139,7 +141,7 @@ func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 	g.inner = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
 	v := viewOf{b, name}
 	g.Node = New(Config{
-		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Drain: time.Second,
+		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Drain: patience, Hold: patience, Linger: lookEvery,
 		Open: func(_ context.Context, shard, stream int64) (Service, error) {
 			if err := v.take(shard, stream); err != nil {
 				return nil, err
@@ -172,6 +174,16 @@ func (g *rig) ask(workspace int, method, body string) (status int, answer string
 	w := httptest.NewRecorder()
 	g.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
+}
+
+// await waits until something is so.
+func await(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
 }
 
 // settle waits until nodes serve so many shards each.
@@ -226,17 +238,18 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestLeave has a node leave in order: not one request fails.
+// TestLeave has a node leave in order: not one request fails, through that node or
+// through another.
 func TestLeave(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
 	done := make(chan struct{})
 	var asked sync.WaitGroup
-	for workspace := range testShards {
+	for workspace := range 2 * testShards {
 		asked.Go(func() {
 			for {
-				if status, answer := x.ask(workspace, http.MethodPost, "body"); status != http.StatusOK {
+				if status, answer := []*rig{x, y}[workspace/testShards].ask(workspace, http.MethodPost, "body"); status != http.StatusOK {
 					t.Errorf("workspace %d: %d %q", workspace, status, answer)
 				}
 				select {
@@ -247,13 +260,43 @@ func TestLeave(t *testing.T) {
 			}
 		})
 	}
-	y.Stop()
-	settle(t, map[*rig]int{x: 4})
+	y.Leave()
+	if y.Ready() == nil {
+		t.Error("a node that leaves says that it is ready")
+	}
 	close(done)
 	asked.Wait()
+	y.Stop()
+	settle(t, map[*rig]int{x: 4})
 	if y.Counts.Given.Load() != 2 || x.Counts.TakenOver.Load() != 0 {
 		t.Errorf("%d given, %d taken over", y.Counts.Given.Load(), x.Counts.TakenOver.Load())
 	}
+}
+
+// TestLeaveRunning has a shard wait for the requests that change something, and for
+// those that read for a while only.
+func TestLeaveRunning(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	_, reads := x.Local(0, http.MethodGet)
+	_, writes := x.Local(1, http.MethodPost)
+	y := join(t, b, "y", 0)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		x.Leave()
+	}()
+	await(t, func() bool { held, _ := y.Held(); return held == 3 })
+	b.mu.Lock()
+	if h := b.holdings[1]; h.Node != "x" || !h.Open {
+		t.Errorf("the shard of a request that changes something is with %s", h.Node)
+	}
+	b.mu.Unlock()
+	writes()
+	settle(t, map[*rig]int{y: 4})
+	<-left
+	reads()
 }
 
 // TestSilence has a node say nothing any more, as a frozen one does: others take its
@@ -265,7 +308,7 @@ func TestSilence(t *testing.T) {
 	y.end() // its listener goes on
 	settle(t, map[*rig]int{x: 4})
 	for shard := range int64(testShards) {
-		if s, _ := y.Local(shard); s != nil {
+		if s, _ := y.Local(shard, http.MethodGet); s != nil {
 			t.Errorf("a node that is not heard of serves shard %d", shard)
 		}
 	}

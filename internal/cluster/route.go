@@ -20,10 +20,12 @@ import (
 )
 
 const (
-	// waitForOwner is how long a request waits for somebody to serve its shard.
-	waitForOwner = 2 * time.Second
 	// keptBody is how large a body may be that is kept to be sent again.
 	keptBody = 1 << 20
+	// mostWaiting bounds the memory of requests that nobody serves yet, in bytes. Each
+	// counts for its body and for requestSize.
+	mostWaiting = 128 << 20
+	requestSize = 16 << 10
 )
 
 // ShardOf returns the shard of a workspace.
@@ -31,9 +33,12 @@ func (n *Node) ShardOf(workspaceID int64) int64 {
 	return store.ShardOf(workspaceID, n.cfg.Database.Shards())
 }
 
-// Local lends the service of a shard, nil when it is not served here. done is called
-// when it is not used any more.
-func (n *Node) Local(shard int64) (s Service, done func()) {
+// changes reports whether a request may change something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// Local lends the service of a shard for a request, nil when it is not served here.
+// done is called when it is not used any more.
+func (n *Node) Local(shard int64, method string) (s Service, done func()) {
 	if !n.fresh() {
 		return nil, nil
 	}
@@ -43,8 +48,12 @@ func (n *Node) Local(shard int64) (s Service, done func()) {
 	if own == nil || own.leaving {
 		return nil, nil
 	}
-	own.running.Add(1)
-	return own.service, own.running.Done
+	running := &own.reading
+	if changes(method) {
+		running = &own.writing
+	}
+	running.Add(1)
+	return own.service, running.Done
 }
 
 // owner returns where another node serves a shard, "" when none does, a context that
@@ -76,20 +85,21 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers a request of a shard, here or elsewhere.
 func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	b := bodyOf(r)
-	over := time.Now().Add(waitForOwner)
+	wait := n.newWait()
+	defer wait.end()
 	for {
 		base, there, changed := n.owner(shard)
-		if s, done := n.Local(shard); s != nil {
+		if s, done := n.Local(shard, r.Method); s != nil {
 			b.rewind(r)
 			defer done()
 			s.ServeHTTP(w, r)
 			return
 		}
+		if err := b.keep(r); err != nil {
+			n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request broke off."))
+			return
+		}
 		if base != "" {
-			if err := b.keep(r); err != nil {
-				n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request broke off."))
-				return
-			}
 			b.rewind(r)
 			err := n.forward(there, w, r, shard, base)
 			if err == nil {
@@ -100,7 +110,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				return
 			}
 		}
-		if !await(r.Context(), changed, over) {
+		if !wait.next(r.Context(), changed, int64(len(b.whole))) {
 			n.Counts.NotServed.Add(1)
 			n.fail(w, unserved())
 			return
@@ -112,12 +122,27 @@ func unserved() error {
 	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Nobody serves the workspace at the moment.", RetryAfter: time.Second}
 }
 
-// await waits for a change of who serves what, for a moment at most: false when it is
-// time to give up.
-func await(ctx context.Context, changed <-chan struct{}, over time.Time) bool {
-	left := time.Until(over)
+// wait is how a request waits for somebody who serves its shard.
+type wait struct {
+	n    *Node
+	over time.Time
+	size int64 // what it takes of mostWaiting
+}
+
+func (n *Node) newWait() wait { return wait{n: n, over: time.Now().Add(n.cfg.Hold)} }
+
+// next waits for a change of who serves what, for a moment at most: false when it is
+// time to give up, or when too much waits. The request's body is of so many bytes.
+func (w *wait) next(ctx context.Context, changed <-chan struct{}, body int64) bool {
+	left := time.Until(w.over)
 	if left <= 0 {
 		return false
+	}
+	if w.size == 0 {
+		w.size = body + requestSize
+		if w.n.waiting.Add(w.size) > mostWaiting {
+			return false
+		}
 	}
 	t := time.NewTimer(min(left, lookEvery/5))
 	defer t.Stop()
@@ -126,9 +151,14 @@ func await(ctx context.Context, changed <-chan struct{}, over time.Time) bool {
 	case <-t.C:
 	case <-ctx.Done():
 		return false
+	case <-w.n.ctx.Done():
+		return false
 	}
 	return true
 }
+
+// end lets go of what the request took while it waited.
+func (w *wait) end() { w.n.waiting.Add(-w.size) }
 
 // fail answers with an error.
 func (n *Node) fail(w http.ResponseWriter, err error) {
@@ -163,7 +193,7 @@ func bodyOf(r *http.Request) *body {
 	return b
 }
 
-// keep reads a small body before it is sent to another node.
+// keep reads a small body before it is sent to another node, or waits.
 func (b *body) keep(r *http.Request) (err error) {
 	if b.from == nil || b.used || b.whole != nil || r.ContentLength < 0 || r.ContentLength > keptBody {
 		return nil
@@ -183,7 +213,7 @@ func (b *body) rewind(r *http.Request) {
 // again reports whether a request that failed elsewhere may be sent once more:
 // nothing was done about it, or doing it twice is doing it once.
 func (b *body) again(r *http.Request, err error) bool {
-	if !errors.Is(err, errUndone) && r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !errors.Is(err, errUndone) && changes(r.Method) {
 		return false
 	}
 	return !b.used
@@ -247,7 +277,7 @@ func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Req
 // forwarded answers a request that another node was sent.
 func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	shard, err := strconv.ParseInt(r.Header.Get(headerShard), 10, 64)
-	s, done := n.Local(shard)
+	s, done := n.Local(shard, r.Method)
 	if err != nil || s == nil {
 		w.Header().Set(headerMoved, "1")
 		n.fail(w, unserved())

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"time"
 )
 
 // leastSecret is how long the secret of a cluster is at least, in bytes.
 const leastSecret = 16
+
+// mostHold leaves a request time to be answered, before its connection is cut.
+const mostHold = 20 * time.Second
 
 // validateCluster never repeats the secret.
 func (c *Serve) validateCluster() error {
@@ -32,6 +36,8 @@ func (c *Serve) validateCluster() error {
 		return fmt.Errorf("--cluster-secret has %d characters or more", leastSecret)
 	case c.ClusterShards < 1 || c.ClusterShards > 256:
 		return errors.New("--cluster-shards is 1 to 256")
+	case c.ClusterHold < 0 || c.ClusterHold > mostHold:
+		return fmt.Errorf("--cluster-hold is 0 to %v", mostHold)
 	case c.MQTTListen != "" || c.MQTTSListen != "":
 		return errors.New("--mqtt-listen and --mqtts-listen do not work with --cluster-listen yet: a node takes in MQTT only from brokers of sources")
 	case c.SetDamagedCommitsAside:

@@ -24,10 +24,11 @@ type Serve struct {
 	MQTTListen  string `group:"network" env:"RIMEWATCH_MQTT_LISTEN" name:"mqtt-listen" placeholder:"ADDR" help:"Address for MQTT without TLS, such as :1883. Devices sign in with the key of a source as their password."`
 	MQTTSListen string `group:"network" env:"RIMEWATCH_MQTTS_LISTEN" name:"mqtts-listen" placeholder:"ADDR" help:"Address for MQTT over TLS, such as :8883. Needs --tls-cert or --tls-auto."`
 
-	ClusterListen string `group:"network" env:"RIMEWATCH_CLUSTER_LISTEN" placeholder:"ADDR" help:"Address, such as 10.0.0.7:8090, for the other nodes of a cluster. Makes the server a node; needs --store, --cluster-url and --cluster-secret. Nobody else must be able to reach it."`
-	ClusterURL    string `group:"network" env:"RIMEWATCH_CLUSTER_URL" placeholder:"URL" help:"Where the other nodes reach --cluster-listen: http://HOST:PORT."`
-	ClusterSecret string `group:"network" env:"RIMEWATCH_CLUSTER_SECRET" placeholder:"SECRET" help:"Secret, of 16 characters or more, by which nodes know each other. Prefer the environment variable."`
-	ClusterShards int64  `group:"network" default:"16" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a fresh database is divided into, 1 to 256: at most so many nodes share the work. See rimewatch cluster divide."`
+	ClusterListen string        `group:"network" env:"RIMEWATCH_CLUSTER_LISTEN" placeholder:"ADDR" help:"Address, such as 10.0.0.7:8090, for the other nodes of a cluster. Makes the server a node; needs --store, --cluster-url and --cluster-secret. Nobody else must be able to reach it."`
+	ClusterURL    string        `group:"network" env:"RIMEWATCH_CLUSTER_URL" placeholder:"URL" help:"Where the other nodes reach --cluster-listen: http://HOST:PORT."`
+	ClusterSecret string        `group:"network" env:"RIMEWATCH_CLUSTER_SECRET" placeholder:"SECRET" help:"Secret, of 16 characters or more, by which nodes know each other. Prefer the environment variable."`
+	ClusterShards int64         `group:"network" default:"16" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a fresh database is divided into, 1 to 256: at most so many nodes share the work. See rimewatch cluster divide."`
+	ClusterHold   time.Duration `group:"network" default:"5s" env:"RIMEWATCH_CLUSTER_HOLD" placeholder:"D" help:"How long a request waits when no node serves its workspace, before it is answered 503. Less than a balancer waits for an answer."`
 
 	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
 	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`

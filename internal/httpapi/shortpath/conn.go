@@ -64,7 +64,7 @@ func (c *conn) serve() {
 		if _, err := c.in.Discard(size); err != nil {
 			return
 		}
-		if _, err := c.raw.Write(c.render()); err != nil || c.s.closing.Load() {
+		if _, err := c.raw.Write(c.render()); err != nil || c.answer.Close || c.s.closing.Load() {
 			return
 		}
 	}
@@ -201,6 +201,9 @@ func (c *conn) render() []byte {
 	b = append(b, http.StatusText(a.Status)...)
 	b = append(b, "\r\n"...)
 	b = append(b, a.head...)
+	if a.Close {
+		b = append(b, "Connection: close\r\n"...)
+	}
 	b = append(b, "Date: "...)
 	if now := time.Now(); now.Unix() != c.dateAt {
 		c.date, c.dateAt = now.UTC().AppendFormat(c.date[:0], http.TimeFormat), now.Unix()
@@ -217,6 +220,7 @@ func (c *conn) render() []byte {
 type Answer struct {
 	Status int
 	Body   []byte // memory of the last answer, for reuse
+	Close  bool   // it is the connection's last
 	head   []byte
 }
 

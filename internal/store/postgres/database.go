@@ -193,6 +193,8 @@ func (db *Database) look(ctx context.Context, self *store.Member) (v store.Stand
 	err = d.with(ctx, d.accounts, func(c *pgx.Conn) error {
 		s := &session{ctx: ctx, conn: c, disk: d}
 		if self != nil {
+			// It need not outlive the database, nor wait for its standby.
+			_ = s.Later(nil, "SELECT set_config('synchronous_commit', 'off', TRUE)")
 			_ = s.Later(nil, `INSERT INTO node (name, beat, url, since, version, secret, leaving) VALUES (?, `+moment+`, ?, `+moment+`, ?, ?, ?::bigint <> 0)
 				ON CONFLICT (name) DO UPDATE SET beat = excluded.beat, leaving = excluded.leaving`,
 				db.Name(), self.URL, self.Version, self.Secret, self.Leaving)

@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// readingEnd is how long a shard that is given away waits for requests that change
+// nothing: exports take longer than others can wait.
+const readingEnd = time.Second
+
+// drop ends what is served of a shard that is another's. Under mu.
+func (n *Node) drop(shard int64, own *held, why error) {
+	if own.leaving {
+		return
+	}
+	own.leaving = true
+	n.Counts.Fenced.Add(1)
+	n.log.Warn("a shard is not this node's any more", "shard", shard, "reason", why)
+	n.work.Go(func() { n.stop(shard, own) })
+}
+
+// give hands a shard over to another node. Under mu.
+func (n *Node) give(shard int64, own *held, to string) {
+	own.leaving = true
+	url := n.urlOf(to)
+	n.work.Go(func() {
+		begun := time.Now()
+		n.stop(shard, own)
+		n.Counts.Given.Add(1)
+		n.log.Info("gave a shard away", "shard", shard, "to", to, "ms", time.Since(begun).Milliseconds())
+		n.poke(url)
+	})
+}
+
+// stop lets running requests end and closes a shard.
+func (n *Node) stop(shard int64, own *held) {
+	own.service.Part()
+	awaitAll(&own.reading, readingEnd)
+	awaitAll(&own.writing, n.cfg.Drain)
+	if err := own.service.Stop(); err != nil {
+		n.log.Warn("close a shard", "shard", shard, "err", err)
+	}
+	n.mu.Lock()
+	delete(n.held, shard)
+	n.tell()
+	n.mu.Unlock()
+}
+
+// awaitAll waits for requests, for a while at most.
+func awaitAll(running *sync.WaitGroup, most time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(done)
+	}()
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// tell says that who serves what has changed. Under mu.
+func (n *Node) tell() {
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// Leave hands all shards over. Requests that come nevertheless are brought to other
+// nodes, until whoever sends them has seen that this node is not Ready any more: it is
+// to go on taking them in until Leave returns, and until Stop.
+func (n *Node) Leave() { n.left.Do(n.leave) }
+
+func (n *Node) leave() {
+	n.mu.Lock()
+	n.leaving = true
+	n.mu.Unlock()
+	if n.heard.Load() == nil || n.ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.Drain+store.GoneAfter)
+	defer cancel()
+	_ = n.round(ctx, true)
+	n.mu.Lock()
+	for shard, own := range n.held { // where nobody else is there to take them
+		if !own.leaving {
+			n.give(shard, own, "")
+		}
+	}
+	n.mu.Unlock()
+	n.awaitEmpty(ctx)
+	if _, members := n.Held(); members <= 1 {
+		n.end() // nobody is going to serve: requests need not wait
+		return
+	}
+	t := time.NewTimer(n.cfg.Linger)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-n.ctx.Done():
+	}
+}
+
+// Leaving reports whether this node gives its shards away because it is to end.
+func (n *Node) Leaving() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.leaving
+}
+
+// Stop ends the node, after Leave.
+func (n *Node) Stop() {
+	n.Leave()
+	n.end()
+	n.work.Wait()
+	if n.heard.Load() != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), store.GoneAfter)
+		defer cancel()
+		if err := n.cfg.Database.Leave(ctx); err != nil {
+			n.log.Warn("leave the cluster", "err", err)
+		}
+	}
+	n.client.CloseIdleConnections()
+}
+
+// awaitEmpty waits until this node serves nothing.
+func (n *Node) awaitEmpty(ctx context.Context) {
+	for {
+		n.mu.Lock()
+		left, changed := len(n.held)+len(n.busy), n.changed
+		n.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
+		}
+	}
+}
