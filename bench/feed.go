@@ -223,10 +223,10 @@ func (f *feed) appendJSON(b []byte, w, n int, next order) []byte {
 }
 
 // lines returns requests of as many lines of InfluxDB's protocol, for
-// VictoriaMetrics.
-func (f *feed) lines(size int, next order) func(w, n int, buf []byte) []byte {
+// VictoriaMetrics or, with a token, for the service.
+func (f *feed) lines(size int, token string, next order) func(w, n int, buf []byte) []byte {
 	return func(w, k int, buf []byte) []byte {
-		buf, at := openRequest(buf, "/write?precision=ms", "none", "text/plain")
+		buf, at := openRequest(buf, "/write?precision=ms", token, "text/plain")
 		body := len(buf)
 		for n := range size {
 			if size == 1 {

@@ -131,7 +131,7 @@ func TestLines(t *testing.T) {
 	if err := json.Unmarshal(body(t, ours.batches(50, "token", inTurn)(0, 0, nil)), &sent); err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(body(t, theirs.lines(50, inTurn)(0, 0, nil))), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(body(t, theirs.lines(50, "none", inTurn)(0, 0, nil))), "\n"), "\n")
 	if len(lines) != len(sent.Readings) {
 		t.Fatalf("%d lines", len(lines))
 	}

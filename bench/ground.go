@@ -148,7 +148,7 @@ func (x *fleet) recovery() error {
 	if x.victoria, err = startVictoria(filepath.Join(x.dir, "victoria")); err != nil {
 		return err
 	}
-	if took, err = firstAnswer(x.victoria, 204, began, x.other.over(1).lines(1, inTurn)); err != nil {
+	if took, err = firstAnswer(x.victoria, 204, began, x.other.over(1).lines(1, x.victoria.token, inTurn)); err != nil {
 		return err
 	}
 	x.set("VictoriaMetrics, s", "", "%.2f", took.Seconds())

@@ -201,7 +201,7 @@ func (x *fleet) warm() error {
 		return err
 	}
 	x.only(x.victoria)
-	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, upTo(perConn, x.other.lines(growthBatch, inTurn)))
+	r, err = drive(x.victoria.addr, feedConns, time.Hour, 204, upTo(perConn, x.other.lines(growthBatch, x.victoria.token, inTurn)))
 	x.sentOther += r.count * growthBatch
 	if err != nil {
 		return fmt.Errorf("VictoriaMetrics: %w", err)
@@ -256,7 +256,7 @@ func (x *fleet) pair(rounds int, span time.Duration, next order) (ours, other re
 		if x.victoria == nil {
 			continue
 		}
-		if r, err = x.load(x.victoria, feedConns, span, growthBatch, x.other.lines(growthBatch, next)); err != nil {
+		if r, err = x.load(x.victoria, feedConns, span, growthBatch, x.other.lines(growthBatch, x.victoria.token, next)); err != nil {
 			return ours, other, fmt.Errorf("VictoriaMetrics: %w", err)
 		}
 		theirs = append(theirs, r)
@@ -355,7 +355,7 @@ func (x *fleet) single(conns int) error {
 		if x.victoria == nil {
 			continue
 		}
-		v, err := x.load(x.victoria, conns, span, 1, other.lines(1, inTurn))
+		v, err := x.load(x.victoria, conns, span, 1, other.lines(1, x.victoria.token, inTurn))
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,10 @@ type LineReader struct {
 	key    []byte
 	fields []lineField
 	item   Item
+
+	known    map[string]*series // of lines that are plain, by plainKey
+	plainKey []byte
+	values   []lineValue
 }
 
 // series is how lines of one measurement, tags and names of fields are read.
@@ -72,12 +76,9 @@ func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line
 	number := 0
 	for line := range bytes.Lines(body) {
 		number++
-		dec := lineprotocol.NewDecoderWithBytes(line)
-		if !dec.Next() {
-			continue // empty, or a comment
-		}
-		s, err := r.line(dec, unit)
+		s, some, err := r.line(line, unit)
 		switch {
+		case !some: // empty, or a comment
 		case err != nil:
 			if n.Bad++; n.Problem == "" {
 				n.Problem = fmt.Sprintf("line %d: %v", number, clip(err.Error(), 160))
@@ -149,20 +150,31 @@ func plainValue(v lineprotocol.Value) any {
 	}
 }
 
-// line reads one line into r.item; nil when there is nothing in it that is
-// known.
-func (r *LineReader) line(dec *lineprotocol.Decoder, unit string) (*series, error) {
-	s, err := r.find(dec)
-	if err != nil {
-		return nil, err
+// line reads one line into r.item: nil when there is nothing in it that is known,
+// and false when there is nothing in it at all.
+func (r *LineReader) line(line []byte, unit string) (_ *series, some bool, err error) {
+	s, moment := r.plain(line)
+	var at rimewatch.Time
+	if s != nil {
+		at, err = epoch(moment, unit)
+	} else {
+		dec := lineprotocol.NewDecoderWithBytes(line)
+		if !dec.Next() {
+			return nil, false, nil
+		}
+		if s, err = r.find(dec); err == nil {
+			at, err = lineTime(dec, unit)
+		}
 	}
-	at, err := lineTime(dec, unit)
-	if err != nil {
-		return nil, err
+	if err != nil || len(s.steps) == 0 {
+		return nil, true, err
 	}
-	if len(s.steps) == 0 {
-		return nil, nil //nolint:nilnil // nothing known in it is no error
-	}
+	r.fill(s, at)
+	return s, true, nil
+}
+
+// fill makes r.item of the values of a line.
+func (r *LineReader) fill(s *series, at rimewatch.Time) {
 	r.item.ID, r.item.Label, r.item.At, r.item.Problem = s.id, s.label, at, ""
 	r.item.Device = Device{}
 	r.item.Readings = append(r.item.Readings[:0], Reading{})
@@ -170,31 +182,25 @@ func (r *LineReader) line(dec *lineprotocol.Decoder, unit string) (*series, erro
 	into.At = at
 	for i := range s.steps {
 		x := &s.steps[i]
-		v := r.fields[x.i].value
-		if x.isFlag {
-			if yes, ok := truth(v.Interface()); ok {
-				into.Flags = into.Flags.WithBool(x.flag, yes)
-			}
-			continue
-		}
-		n, ok := lineNumber(v)
+		v := &r.values[x.i]
 		switch {
-		case !ok:
+		case x.isFlag && v.truth:
+			into.Flags = into.Flags.WithBool(x.flag, v.yes)
+		case x.isFlag || !v.isNumber:
 		case x.battery:
-			if n >= 0 && n <= 100 {
+			if n := v.number; n >= 0 && n <= 100 {
 				r.item.Device.BatteryPct = &n
 			}
 		default:
-			r.item.Problem = store(x.field, n, x.unit, into)
+			r.item.Problem = store(x.field, v.number, x.unit, into)
 		}
 	}
 	if !r.item.Readings[0].Empty() || r.item.Device.BatteryPct != nil {
 		r.item.Problem = ""
 	}
-	return s, nil
 }
 
-// find returns the series of the line and leaves the values in r.fields.
+// find returns the series of the line and leaves the values in r.values.
 func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 	measurement, err := dec.Measurement()
 	if err != nil {
@@ -212,7 +218,7 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 		r.key = append(append(append(append(r.key, k...), 1), v...), 1)
 	}
 	r.key = append(r.key, 0)
-	r.fields = r.fields[:0]
+	r.fields, r.values = r.fields[:0], r.values[:0]
 	for {
 		k, v, err := dec.NextField()
 		if err != nil {
@@ -224,10 +230,11 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 		if len(r.fields) == maxLineFields {
 			return nil, fmt.Errorf("more than %d fields", maxLineFields)
 		}
-		r.fields = append(r.fields, lineField{k, v})
+		r.fields, r.values = append(r.fields, lineField{k, v}), append(r.values, valueOf(v))
 		r.key = append(append(r.key, k...), 1)
 	}
 	if s := r.series[string(r.key)]; s != nil {
+		r.know(s)
 		return s, nil
 	}
 	if len(r.series) >= maxSeries || r.series == nil {
@@ -236,6 +243,7 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 	s := newSeries(string(r.key), r.fields)
 	if !unfinished(r.fields) { // a later line may hold what this one does not
 		r.series[string(r.key)] = s
+		r.know(s)
 	}
 	return s, nil
 }
@@ -355,26 +363,30 @@ func (s *series) named(found []leaf) {
 	}
 }
 
-func lineNumber(v lineprotocol.Value) (float64, bool) {
-	switch v.Kind() {
-	case lineprotocol.Float:
-		return v.FloatV(), true
-	case lineprotocol.Int:
-		return float64(v.IntV()), true
-	case lineprotocol.Uint:
-		return float64(v.UintV()), true
-	case lineprotocol.String:
-		n, _, err := textNumber(v.StringV())
-		return n, err == nil
-	default:
-		return 0, false
+func valueOf(v lineprotocol.Value) (x lineValue) {
+	switch plain := plainValue(v).(type) {
+	case float64:
+		return numberValue(plain)
+	case string:
+		n, _, err := textNumber(plain)
+		x.number, x.isNumber = n, err == nil
 	}
+	x.yes, x.truth = truth(plainValue(v))
+	return x
 }
 
 func lineTime(dec *lineprotocol.Decoder, unit string) (rimewatch.Time, error) {
 	b, err := dec.TimeBytes()
-	if err != nil || len(b) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	return epoch(b, unit)
+}
+
+// epoch reads the time of a line, 0 when it has none.
+func epoch(b []byte, unit string) (rimewatch.Time, error) {
+	if len(b) == 0 {
+		return 0, nil
 	}
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {

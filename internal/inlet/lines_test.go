@@ -37,6 +37,7 @@ func TestLines(t *testing.T) {
 		{"", `°C,domain=sensor,entity_id=cpu_temperature value=60`, ""},
 		{"", `kW,domain=sensor,entity_id=walk_in_power value=1.5`, "sensor.walk_in_power power=1500"},
 		{"", `cpu,host=a usage=3`, ""},
+		{"", `t,device=F-1 temperature=4,compressor_on=1u,defrost_active=0i`, "F-1 product_zone_temp=4 compressor_on=true defrost_active=false"},
 		{"", `t,device=F\ 1\,x temperature=4`, "F 1,x product_zone_temp=4"},
 	} {
 		got, n := readLines(t, new(LineReader), c.body, c.precision)
@@ -97,10 +98,66 @@ func TestBoundLine(t *testing.T) {
 	}
 }
 
+// TestPlainLines: a line of a series that is known is read as the first of it was,
+// whichever way is taken.
+func TestPlainLines(t *testing.T) {
+	head := "m,device=x,t=é"
+	for _, value := range []string{"4", "-4", "0", "-0", "4.25", "-0.05", "007", "123456789012345", "1234567890123456", "12345678901.2345", "1.23456789012345678",
+		".5", "5.", "1e2", "-1E-2", "+5", "--5", "5-", "1.2.3", "0x10", "1_0", "inf", "NaN", "", "-", "-i", "i", "4i", "-4i", "4u", "-4u", "4.5i", "1i", "99999999999999999999i",
+		"t", "f", "T", "true", "false", "TRUE", "tr", `"4"`, `"on"`, `"a b"`, `"a,b=3"`, "4 ", " 4", "4\r", "4\\ "} {
+		for _, moment := range []string{"", " 1795202410000000000", " 1795202410", " -1", " 9999999999999999999", " 179520241000000000000", "  1795202410000000000", " 17952024x", " 1795202410000000000 ", " 1795202410000000000\r"} {
+			line := head + " temperature=" + value + ",compressor_on=" + value + moment + "\n"
+			var slow, r LineReader
+			readLines(t, &slow, head+" temperature=7e0,compressor_on=1i\n", "") // not plain
+			want, first := readLines(t, &slow, line, "")
+			readLines(t, &r, head+" temperature=7,compressor_on=1i\n", "")
+			got, n := readLines(t, &r, line, "")
+			if diff := cmp.Diff(want, got); diff != "" || n != first {
+				t.Errorf("%q: %+v, want %+v\n%s", line, n, first, diff)
+			}
+		}
+	}
+}
+
+// TestPlainLinesOtherFields: the names of the fields are part of what is known.
+func TestPlainLinesOtherFields(t *testing.T) {
+	var r LineReader
+	for range 2 {
+		for _, c := range []struct{ line, want string }{
+			{"m,device=x temperature=4,humidity=60", "x product_zone_temp=4 humidity=60"},
+			{"m,device=x humidity=60,temperature=4", "x product_zone_temp=4 humidity=60"},
+			{"m,device=x humidity=60", "x humidity=60"},
+			{"m,device=x humidity=60,,temperature=4", ""},
+			{"m,device=x humidity=60,", ""},
+			{"m,device=y humidity=60", "y humidity=60"},
+			{`m,device=y\ z humidity=60`, "y z humidity=60"},
+			{"#m,device=y humidity=60", ""},
+		} {
+			if got, _ := readLines(t, &r, c.line, ""); strings.Join(got, "; ") != c.want {
+				t.Errorf("%s: %q, want %q", c.line, got, c.want)
+			}
+		}
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add("t,device=a temperature=1,battery=3i 1795202410000000000\n°C,domain=sensor,entity_id=x value=4", "ns")
 	f.Fuzz(func(t *testing.T, body, precision string) {
-		_, _ = new(LineReader).Read([]byte(body), precision, func(x *Item, _ []byte) {
+		var r LineReader
+		var ways [2][]string // of lines that are new, and known
+		for i := range ways {
+			_, _ = r.Read([]byte(body), precision, func(x *Item, _ []byte) {
+				for _, s := range shortItem(x) { // a text is nothing in a series that is known
+					if strings.Contains(s, "=") {
+						ways[i] = append(ways[i], s)
+					}
+				}
+			})
+		}
+		if diff := cmp.Diff(ways[0], ways[1]); diff != "" {
+			t.Error(diff)
+		}
+		_, _ = r.Read([]byte(body), precision, func(x *Item, _ []byte) {
 			for f, v := range x.Readings[0].Reading.All() {
 				if !f.Accepts(v) {
 					t.Errorf("%v = %v", f, v)

@@ -134,14 +134,18 @@ func checkResult(t *testing.T, r *Result) {
 	}
 }
 
-// BenchmarkDecode is the whole way of a payload of about 600 bytes: found out
-// what it is, parsed, mapped.
+// BenchmarkDecode is the whole way of a payload of each vendor: found out what it
+// is, parsed, mapped.
 func BenchmarkDecode(b *testing.B) {
 	lib := library(b)
-	p := vendors[0].payload
-	for b.Loop() {
-		if r := lib.Decode(&p, nil); len(r.Items) != 2 {
-			b.Fatal(r)
-		}
+	for i := range vendors {
+		c := &vendors[i]
+		b.Run(c.template, func(b *testing.B) {
+			for b.Loop() {
+				if r := lib.Decode(&c.payload, nil); r.Template != c.template {
+					b.Fatal(r)
+				}
+			}
+		})
 	}
 }

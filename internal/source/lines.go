@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // ReceiveLines stores Influx line protocol, as Receive does a payload. Bad lines
@@ -23,6 +24,9 @@ func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precis
 	o.Problems = []string{}
 	now := s.cfg.Now()
 	b := s.batch(l, now)
+	const most = 4096
+	n := min(bytes.Count(body, []byte{'\n'})+1, most)
+	b.inputs, b.at = make([]store.Input, 0, n), make(map[momentKey]int, n)
 	kept := make(map[string][]byte)
 	if err := s.eachLine(ctx, l, body, precision, b, &o, kept); err != nil {
 		return o, err

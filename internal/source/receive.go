@@ -136,11 +136,17 @@ type batch struct {
 
 	inputs []store.Input
 	at     map[momentKey]int // input of a device and time
-	device []inlet.Device    // what the senders say of themselves, by serial
-	serial []string
+	told   []saying
+	kept   []*rimewatch.Held // in the order of order; none in a replay
+	oldest rimewatch.Time    // that is stored; 0 = not asked yet
 	held   map[string]*waiting
 	order  []string
-	kept   []*rimewatch.Held // in that order; none in a replay
+}
+
+// saying is what a sender says of itself.
+type saying struct {
+	serial string
+	device inlet.Device
 }
 
 type momentKey struct {
@@ -185,7 +191,9 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			b.hold(id, x.Label, reason)
 			continue
 		}
-		b.device, b.serial = append(b.device, x.Device), append(b.serial, who.Serial)
+		if x.Device != (inlet.Device{}) {
+			b.told = append(b.told, saying{who.Serial, x.Device})
+		}
 		switch what, err := b.outside(ctx, x.At); {
 		case err != nil:
 			b.hold(id, x.Label, "the workspace could not be read")
@@ -235,13 +243,18 @@ func (b *batch) who(ctx context.Context, id, label string, r *inlet.Reading) (*s
 
 // outside says what is wrong with the time of a reading.
 func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) {
-	w, err := b.s.workspace(ctx, b.l.source.WorkspaceID)
+	if b.oldest == 0 {
+		w, err := b.s.workspace(ctx, b.l.source.WorkspaceID)
+		if err != nil {
+			return "", err
+		}
+		b.oldest = b.now - rimewatch.Time(w.RawDays)*rimewatch.Day
+	}
 	switch {
-	case err != nil || at == 0:
-		return "", err
+	case at == 0:
 	case at > b.now+5*rimewatch.Minute:
 		return "is more than 5 minutes in the future", nil
-	case at < b.now-rimewatch.Time(w.RawDays)*rimewatch.Day:
+	case at < b.oldest:
 		return "is before the time for which readings are kept", nil
 	}
 	return "", nil
@@ -271,10 +284,15 @@ func (b *batch) add(who *store.Identity, r *rimewatch.Reading) {
 // store stores the readings of batches in one step, then keeps what has to wait.
 // payload returns what is kept of a sender in batch number i; nil = nothing.
 func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload func(i int, id string) *rimewatch.Held) error {
-	var all []store.Input
+	all := list[0].inputs
+	if len(list) > 1 {
+		all = nil
+		for _, b := range list {
+			all = append(all, b.inputs...)
+		}
+	}
 	var held []*rimewatch.Held
 	for i, b := range list {
-		all = append(all, b.inputs...)
 		for _, id := range b.order {
 			if payload != nil {
 				h := payload(i, id)
@@ -320,8 +338,8 @@ func (b *batch) finish(ctx context.Context, o *Outcome) {
 			o.problem("%s: %s", id, b.held[id].reason)
 		}
 	}
-	for i, serial := range b.serial {
-		b.s.tell(ctx, b.l, serial, &b.device[i])
+	for i := range b.told {
+		b.s.tell(ctx, b.l, b.told[i].serial, &b.told[i].device)
 	}
 }
 
