@@ -23,6 +23,7 @@ const (
 	CodeSerialTaken      Code = "serial_taken"
 	CodeAlertNotActive   Code = "alert_not_active"
 	CodeConflict         Code = "conflict"
+	CodeQuotaExceeded    Code = "quota_exceeded" // the workspace has as many as it may have
 	CodePayloadTooLarge  Code = "payload_too_large"
 	CodeUnsupportedMedia Code = "unsupported_media_type"
 	CodeValidationFailed Code = "validation_failed"
@@ -58,6 +59,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
+
+// ErrQuota refuses one more of a kind than the most that a workspace may have.
+func ErrQuota(most int, kind string) *Error {
+	return Errorf(CodeQuotaExceeded, "A workspace can have at most %d %s.", most, kind)
+}
 
 // Errorf makes an Error with a message for the caller.
 func Errorf(code Code, format string, args ...any) *Error {

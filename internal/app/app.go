@@ -190,7 +190,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
-		Background: a.spawn, CursorKey: key, PolicyDir: policies,
+		Quotas: a.cfg.quotas(), Background: a.spawn, CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if n.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Shards: cfg.ClusterShards})
+	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +213,7 @@ func (n *Node) open(ctx context.Context, shard, stream int64) (_ cluster.Service
 	}
 	s, err := n.database.Open(ctx, shard, stream, postgres.Config{
 		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter,
+		Quotas: a.cfg.quotas(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, a.Stop())

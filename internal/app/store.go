@@ -39,7 +39,7 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	if cfg.Store == "" {
 		s, err := sqlite.Open(ctx, sqlite.Config{
 			Path: filepath.Join(cfg.Data, sqlite.FileName), Logger: cfg.Logger, Now: cfg.Now, Sure: sure,
-			HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter, LogAside: cfg.SetDamagedCommitsAside,
+			HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter, LogAside: cfg.SetDamagedCommitsAside, Quotas: cfg.quotas(),
 		})
 		if err != nil {
 			return nil, err
@@ -48,12 +48,17 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	}
 	s, err := postgres.Open(ctx, postgres.Config{
 		URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
-		LogAside: cfg.SetDamagedCommitsAside,
+		LogAside: cfg.SetDamagedCommitsAside, Quotas: cfg.quotas(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// quotas are what a workspace may have of each.
+func (c *Config) quotas() store.Quotas {
+	return store.Quotas{Devices: c.QuotaDevices, Sites: c.QuotaSites, Tokens: c.QuotaTokens, Members: c.QuotaMembers}
 }
 
 // secret returns the random bytes of a name, which every node has.

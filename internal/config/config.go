@@ -50,6 +50,11 @@ type Serve struct {
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests per minute and token, not counting readings and heartbeats. 0 = no limit."`
 	AuthRateLimit int `group:"limits" default:"20" env:"RIMEWATCH_AUTH_RATE_LIMIT" placeholder:"N" help:"Failed authentications per minute and address. 0 = no limit."`
 
+	QuotaDevices int `group:"limits" default:"0" env:"RIMEWATCH_QUOTA_DEVICES" placeholder:"N" help:"Devices of a workspace. 0 = no limit."`
+	QuotaSites   int `group:"limits" default:"10000" env:"RIMEWATCH_QUOTA_SITES" placeholder:"N" help:"Sites of a workspace. 0 = no limit."`
+	QuotaTokens  int `group:"limits" default:"10000" env:"RIMEWATCH_QUOTA_TOKENS" placeholder:"N" help:"API tokens of a workspace that were not revoked. 0 = no limit."`
+	QuotaMembers int `group:"limits" default:"5000" env:"RIMEWATCH_QUOTA_MEMBERS" placeholder:"N" help:"Members of a workspace, with those who are invited. 0 = no limit."`
+
 	StreamLimit  int    `group:"limits" default:"200" env:"RIMEWATCH_STREAM_LIMIT" placeholder:"N" help:"Simultaneous WebSockets per token or user; ten times as many per address. 0 = no limit."`
 	SMTPHost     string `group:"notifications" env:"RIMEWATCH_SMTP_HOST" name:"smtp-host" placeholder:"HOST" help:"Mail server. Leave empty to disable e-mail channels."`
 	SMTPPort     int    `group:"notifications" default:"587" env:"RIMEWATCH_SMTP_PORT" name:"smtp-port" placeholder:"PORT" help:"Port of the mail server."`
@@ -105,7 +110,7 @@ func (c *Serve) Validate() error {
 	if err := c.validateOIDC(); err != nil {
 		return err
 	}
-	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 {
+	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 || c.QuotaDevices < 0 || c.QuotaSites < 0 || c.QuotaTokens < 0 || c.QuotaMembers < 0 {
 		return errors.New("a limit is 0 or more")
 	}
 	if c.HeadMemory < 1 {

@@ -30,6 +30,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeUnknownDevice:    http.StatusUnprocessableEntity,
 	rimewatch.CodeUpgradeRequired:  http.StatusUpgradeRequired,
 	rimewatch.CodeRateLimited:      http.StatusTooManyRequests,
+	rimewatch.CodeQuotaExceeded:    http.StatusConflict,
 	rimewatch.CodeHeldFull:         http.StatusTooManyRequests,
 	rimewatch.CodeInternal:         http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:      http.StatusServiceUnavailable,

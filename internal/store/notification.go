@@ -28,7 +28,7 @@ type Notifications interface {
 	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
 	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
 
-	// CreateSilence refuses (CodeConflict) more than rimewatch.MaxSilences.
+	// CreateSilence refuses (CodeQuotaExceeded) more than rimewatch.MaxSilences.
 	CreateSilence(ctx context.Context, s *rimewatch.Silence) error
 	UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error)
 	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)

@@ -106,7 +106,7 @@ func (a people) memberRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/members", ID: "invite-member", Tag: "Workspace", Summary: "Invite a member", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
 			Description: "The holder of the address becomes a member on accepting. The answer is the same whether the address has an account or not. Only an owner invites owners.",
-			Also:        conflict, Bind: httpapi.Handle(a.invite),
+			Also:        append([]rimewatch.Code{rimewatch.CodeQuotaExceeded}, conflict...), Bind: httpapi.Handle(a.invite),
 		},
 		{
 			Method: http.MethodPatch, Path: "/v1/members/{id}", ID: "update-member", Tag: "Workspace", Summary: "Change a member's role or sites", Access: admin, Body: httpapi.JSONBody,

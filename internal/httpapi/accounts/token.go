@@ -108,6 +108,7 @@ func (a people) tokenRoutes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Tag: "Workspace", Summary: "List API tokens", Access: admin, Bind: httpapi.Handle(a.listTokens)},
 		{
 			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Create an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded},
 			Bind: httpapi.Handle(a.createToken),
 		},
 		{

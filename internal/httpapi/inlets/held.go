@@ -206,7 +206,7 @@ func (a *api) drop(ctx context.Context, in *SenderInput) (Dropped, error) {
 
 func (a *api) heldRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
-	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	conflict := []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded}
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/sources/{id}/held", ID: "list-held", Tag: "Sources", Summary: "List waiting senders", Access: read, Paged: true,
 			Description: "Senders that are bound to no device, or whose payloads could not be read, the newest first. What they send is kept as it came for seven days: 64 MiB or 10,000 senders a workspace; what goes beyond that is refused, and never displaces what waits.", Bind: httpapi.Handle(a.held)},

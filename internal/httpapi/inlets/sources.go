@@ -402,7 +402,7 @@ func (a *api) sourceRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/sources", ID: "list-sources", Tag: "Sources", Summary: "List sources", Access: read,
 			Description: "Where readings come from in forms that are not this API's own, by id. The API itself is one: what came for unknown devices waits there.", Bind: httpapi.Handle(a.list)},
-		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Create a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: conflict,
+		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Create a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: append([]rimewatch.Code{rimewatch.CodeQuotaExceeded}, conflict...),
 			Description: "A source of kind push gets a key. Senders use it in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
 		{Method: http.MethodGet, Path: "/v1/sources/{id}", ID: "get-source", Tag: "Sources", Summary: "Get a source", Access: read, Bind: httpapi.Handle(a.get)},
 		{Method: http.MethodPatch, Path: "/v1/sources/{id}", ID: "update-source", Tag: "Sources", Summary: "Change a source", Access: admin, Body: httpapi.JSONBody, Also: conflict, Bind: httpapi.Handle(a.update)},

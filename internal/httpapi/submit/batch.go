@@ -179,9 +179,8 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 		item := &b.pending[i]
 		r := created[rimewatch.SerialKey(item.serial)]
 		if r.err != nil {
-			e := httpapi.AsError(r.err)
-			if e.Code != rimewatch.CodeRateLimited {
-				return e
+			if !waits(r.err) {
+				return httpapi.AsError(r.err)
 			}
 			b.wait(bc, item.index, item.serial, item.raw)
 			continue

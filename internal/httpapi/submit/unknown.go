@@ -37,10 +37,17 @@ func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewa
 		return nil, errUnknownDevice()
 	}
 	who, err = g.autoRegister(ctx, p, now, serial)
-	if rimewatch.CodeOf(err) == rimewatch.CodeRateLimited {
-		return nil, nil //nolint:nilnil // too many were registered within the hour: this one waits
+	if waits(err) {
+		return nil, nil //nolint:nilnil // as documented
 	}
 	return who, err
+}
+
+// waits reports whether a device was not registered because there are too many, or
+// were too many within the hour: what it sends waits.
+func waits(err error) bool {
+	code := rimewatch.CodeOf(err)
+	return code == rimewatch.CodeRateLimited || code == rimewatch.CodeQuotaExceeded
 }
 
 // heldReading is the form in which a reading waits.

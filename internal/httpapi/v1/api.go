@@ -113,6 +113,7 @@ type Config struct {
 	Notifications Notifications
 	Notifier      Notifier // sends; nil = nothing is sent
 	Records       Records
+	Quotas        store.Quotas // which the store keeps
 
 	// Background runs work that outlives its request; its context ends with the
 	// service. Default: at once, before the request is answered.

@@ -330,7 +330,7 @@ func (a notifications) channelRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/channels", ID: "create-channel", Tag: "Notifications", Summary: "Create a channel", Access: admin, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: conflict,
+			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded},
 			Description: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.", Bind: httpapi.Handle(a.createChannel),
 		},
 		{Method: http.MethodGet, Path: "/v1/channels/{id}", ID: "get-channel", Tag: "Notifications", Summary: "Get a channel", Access: admin, Bind: httpapi.Handle(a.getChannel)},

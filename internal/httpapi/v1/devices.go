@@ -368,7 +368,7 @@ func (a devices) deviceRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/devices", Sited: true, ID: "create-device", Tag: "Devices", Summary: "Register a device", Access: write, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeSerialTaken}, Bind: httpapi.Handle(a.createDevice),
+			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeSerialTaken, rimewatch.CodeQuotaExceeded}, Bind: httpapi.Handle(a.createDevice),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/devices/{serial}", Sited: true, ID: "get-device", Tag: "Devices", Summary: "Get a device", Access: read,

@@ -159,7 +159,7 @@ func (a devices) maintenanceRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/maintenance-windows", ID: "create-maintenance-window", Tag: tag, Summary: "Plan work on devices", Access: write, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
+			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeQuotaExceeded},
 			Description: "During the window alerts are recorded but nobody is notified, and the time does not count towards compliance. " +
 				"When it ends, alerts that are still active are sent, and predictions learn the devices again. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
 			Bind: httpapi.Handle(a.createMaintenance),

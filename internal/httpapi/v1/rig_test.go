@@ -69,6 +69,9 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// rigQuotas are more than any test needs but the one of quotas.
+var rigQuotas = store.Quotas{Devices: 600, Sites: 20, Tokens: 20, Members: 20}
+
 const ownerPassword = "correct horse battery"
 
 var rigStart = rimewatch.TimeOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
@@ -106,7 +109,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	std := func() time.Time { return r.now().Std() }
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	var err error
-	r.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(t.TempDir(), "rimewatch.db"), Now: std, Logger: logger})
+	r.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(t.TempDir(), "rimewatch.db"), Now: std, Logger: logger, Quotas: rigQuotas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
-			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, CursorKey: [32]byte{1, 2, 3},
+			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, Quotas: rigQuotas, CursorKey: [32]byte{1, 2, 3},
 		},
 		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
 		people:   r.service,

@@ -346,7 +346,7 @@ func (a notifications) routingRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/routes", ID: "create-route", Tag: "Notifications", Summary: "Create a route", Access: admin, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: unknown, Bind: httpapi.Handle(a.createRoute),
+			Status: http.StatusCreated, Also: append([]rimewatch.Code{rimewatch.CodeQuotaExceeded}, unknown...), Bind: httpapi.Handle(a.createRoute),
 		},
 		{Method: http.MethodGet, Path: "/v1/routes/{id}", ID: "get-route", Tag: "Notifications", Summary: "Get a route", Access: admin, Bind: httpapi.Handle(a.getRoute)},
 		{

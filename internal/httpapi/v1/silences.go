@@ -160,7 +160,7 @@ func (a notifications) silenceRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/silences", ID: "create-silence", Tag: "Notifications", Summary: "Create a silence", Access: write, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeConflict},
+			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeQuotaExceeded},
 			Description: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.", Bind: httpapi.Handle(a.createSilence),
 		},
 		{Method: http.MethodGet, Path: "/v1/silences/{id}", ID: "get-silence", Tag: "Notifications", Summary: "Get a silence", Access: read, Bind: httpapi.Handle(a.getSilence)},

@@ -27,6 +27,20 @@ type WorkspaceData struct {
 type WorkspaceView struct {
 	WorkspaceData
 	Notifications NotificationState `json:"notifications"`
+	Quotas        Quotas            `json:"quotas"`
+}
+
+// Quotas are how many of each a workspace may have; one more is 409 quota_exceeded.
+type Quotas struct {
+	Devices            int `json:"devices" doc:"0 = no limit, as with all of these."`
+	Sites              int `json:"sites"`
+	Tokens             int `json:"tokens" doc:"That were not revoked."`
+	Members            int `json:"members" doc:"With those who are invited."`
+	Channels           int `json:"channels"`
+	Routes             int `json:"routes"`
+	Silences           int `json:"silences" doc:"That are active, planned or ended within the last week."`
+	MaintenanceWindows int `json:"maintenance_windows" doc:"Likewise."`
+	Sources            int `json:"sources"`
 }
 
 func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (WorkspaceView, error) {
@@ -39,7 +53,11 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 	if err != nil {
 		return WorkspaceView{}, err
 	}
-	return WorkspaceView{WorkspaceData{wire.NewWorkspace(&w)}, notificationState(channels)}, nil
+	q := a.cfg.Quotas
+	return WorkspaceView{
+		WorkspaceData{wire.NewWorkspace(&w)}, notificationState(channels),
+		Quotas{Devices: q.Devices, Sites: q.Sites, Tokens: q.Tokens, Members: q.Members, Channels: rimewatch.MaxChannels, Routes: rimewatch.MaxRoutes, Silences: rimewatch.MaxSilences, MaintenanceWindows: rimewatch.MaxMaintenanceWindows, Sources: rimewatch.MaxSources},
+	}, nil
 }
 
 // WorkspaceBody changes the settings of a workspace.
@@ -243,7 +261,7 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
 		{Method: http.MethodGet, Path: "/v1/sites", Sited: true, ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
-		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Make a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Bind: httpapi.Handle(a.createSite)},
+		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Make a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded}, Bind: httpapi.Handle(a.createSite)},
 		{Method: http.MethodGet, Path: "/v1/sites/{id}", Sited: true, ID: "get-site", Tag: "Workspace", Summary: "Get a site", Access: read, Bind: httpapi.Handle(a.getSite)},
 		{Method: http.MethodPatch, Path: "/v1/sites/{id}", ID: "update-site", Tag: "Workspace", Summary: "Change a site", Access: write, Body: httpapi.JSONBody, Bind: httpapi.Handle(a.updateSite)},
 		{

@@ -56,7 +56,8 @@ type Config struct {
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	Quiet        bool             // the background work is left to Rest
 	// LogAside sets damaged rows of the log aside instead of refusing to start.
-	LogAside bool
+	LogAside   bool
+	MaxDevices int // of a workspace, 0 = no limit
 }
 
 func (c *Config) defaults() {

@@ -12,6 +12,7 @@ import (
 func (c *commit) settle() {
 	s, g := c.s, c.g
 	staged := make(map[string]*rimewatch.Device, len(g.Devices)) // by workspace and serial; nil = deleted
+	more := make(map[int64]int)                                  // devices than the fleet has, by workspace
 	for _, op := range g.Devices {
 		row, ok := staged[stageKey(op.WorkspaceID, op.Serial)]
 		if !ok {
@@ -22,8 +23,19 @@ func (c *commit) settle() {
 			s.mu.RUnlock()
 		}
 		op.Err = settleOne(op, row, g.Now)
+		if op.Err == nil && op.Create != nil {
+			s.mu.RLock()
+			op.Err = s.fleet.room(op.WorkspaceID, more[op.WorkspaceID], s.cfg.MaxDevices)
+			s.mu.RUnlock()
+		}
 		if op.Err != nil {
 			continue
+		}
+		switch {
+		case op.Create != nil:
+			more[op.WorkspaceID]++
+		case op.Delete:
+			more[op.WorkspaceID]--
 		}
 		if op.Delete {
 			staged[stageKey(op.WorkspaceID, op.Serial)] = nil

@@ -124,6 +124,18 @@ func (f *fleet) find(workspaceID int64, key string) *device {
 	return r.bySerial[key]
 }
 
+// room returns CodeQuotaExceeded when a workspace, which is about to have this many
+// more devices, has as many as it may have; most 0 = no limit.
+func (f *fleet) room(workspaceID int64, more, most int) error {
+	if r := f.workspaces[workspaceID]; r != nil {
+		more += len(r.list)
+	}
+	if most > 0 && more >= most {
+		return rimewatch.ErrQuota(most, "devices")
+	}
+	return nil
+}
+
 // put inserts a device or replaces its row.
 func (f *fleet) put(put *rimewatch.Device) {
 	r := f.roster(put.WorkspaceID)

@@ -29,7 +29,7 @@ func Connect(ctx context.Context, cfg Config) (*Database, error) {
 	cfg.writers = nodeWriters
 	d := newDisk(cfg)
 	d.node = nodeName()
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{}, cfg.Quotas)
 	err := d.connect(ctx)
 	if err == nil {
 		err = d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c, cfg.Shards) })
@@ -70,7 +70,7 @@ func (db *Database) Open(ctx context.Context, shard, stream int64, cfg Config) (
 	if d.of > 1 {
 		part = store.Shard{Number: shard, Of: d.of}
 	}
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, part)
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, part, cfg.Quotas)
 	err := d.take(ctx, stream)
 	if err != nil {
 		return nil, err

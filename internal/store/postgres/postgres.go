@@ -28,6 +28,7 @@ type Config struct {
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	LogAside     bool             // damaged rows of the log are set aside instead of refusing to open
+	Quotas       store.Quotas     // of a workspace
 	// ControlOnly opens the store for accounts and settings alone: nothing is
 	// loaded, nothing runs in the background, no stream is opened. For commands
 	// beside a server.
@@ -69,7 +70,7 @@ var _ store.Store = (*Store)(nil)
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.defaults()
 	d := newDisk(cfg)
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{}, cfg.Quotas)
 	s := newStore(d)
 	err := d.open(ctx)
 	if err == nil && !cfg.ControlOnly {
@@ -85,7 +86,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func newStore(d *disk) *Store {
 	cfg := &d.cfg
 	return &Store{disk: d, Core: core.New(core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside, MaxDevices: cfg.Quotas.Devices,
 	}, d, d.tables)}
 }
 

@@ -111,6 +111,10 @@ func TestTwoProcesses(t *testing.T) {
 	storetest.Processes(t, openAt(t, Config{URL: u}), openAt(t, Config{URL: u, ControlOnly: true}))
 }
 
+func TestQuotas(t *testing.T) {
+	storetest.Quotas(t, openAt(t, Config{URL: server.Database(t), Quotas: storetest.SmallQuotas}))
+}
+
 // TestInspect: what keeps a server from serving, and what endangers what it was
 // told, are lines that say what to mend.
 func TestInspect(t *testing.T) {

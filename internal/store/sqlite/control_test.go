@@ -60,6 +60,10 @@ func TestControlFromTwoProcesses(t *testing.T) {
 	storetest.Processes(t, openControl(t, Config{Path: path}), openControl(t, Config{Path: path, ControlOnly: true}))
 }
 
+func TestQuotas(t *testing.T) {
+	storetest.Quotas(t, openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName), Quotas: storetest.SmallQuotas}))
+}
+
 // A commit that fails leaves nothing behind, and the store goes on.
 func TestControlFault(t *testing.T) {
 	var failing atomic.Bool

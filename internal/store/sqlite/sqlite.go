@@ -39,6 +39,7 @@ type Config struct {
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	// LogAside sets damaged rows of the log aside instead of refusing to open.
 	LogAside bool
+	Quotas   store.Quotas // of a workspace
 	// ControlOnly opens the store for accounts and settings alone: nothing is
 	// loaded and nothing runs in the background. For commands beside a server.
 	ControlOnly bool
@@ -84,9 +85,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	d := &disk{cfg: cfg}
-	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{})
+	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{}, cfg.Quotas)
 	s := &Store{disk: d, Core: core.New(core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside,
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside, MaxDevices: cfg.Quotas.Devices,
 	}, d, d.tables)}
 	err := d.open()
 	if err == nil && !cfg.ControlOnly {

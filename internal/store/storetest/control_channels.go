@@ -136,7 +136,7 @@ func (c *control) channelRules() {
 		c.channel(anEmail(w.ID, fmt.Sprint(i)))
 	}
 	x := anEmail(w.ID, "x")
-	c.code(c.s.CreateChannel(c.ctx, &x), rimewatch.CodeConflict)
+	c.code(c.s.CreateChannel(c.ctx, &x), rimewatch.CodeQuotaExceeded)
 	list, err := c.s.Channels(c.ctx, w.ID)
 	c.ok(err)
 	c.same(len(list), rimewatch.MaxChannels)
@@ -252,7 +252,7 @@ func (c *control) routeRules() {
 		c.ok(c.s.CreateRoute(c.ctx, &r))
 	}
 	r := aRoute(w.ID, "one more", x.ID)
-	c.code(c.s.CreateRoute(c.ctx, &r), rimewatch.CodeConflict)
+	c.code(c.s.CreateRoute(c.ctx, &r), rimewatch.CodeQuotaExceeded)
 }
 
 func (c *control) silences() {
@@ -309,7 +309,7 @@ func (c *control) silences() {
 		c.ok(c.s.CreateSilence(c.ctx, &s))
 	}
 	more := silence(full, 0, 10)
-	c.code(c.s.CreateSilence(c.ctx, &more), rimewatch.CodeConflict)
+	c.code(c.s.CreateSilence(c.ctx, &more), rimewatch.CodeQuotaExceeded)
 	more = silence(full, rimewatch.SpansKept+2, rimewatch.SpansKept+3)
 	more.CreatedAt += rimewatch.SpansKept + 2
 	c.ok(c.s.CreateSilence(c.ctx, &more))

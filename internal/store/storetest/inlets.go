@@ -137,7 +137,7 @@ func (c inlets) sourceRules() {
 		c.source(aSource(w.ID, fmt.Sprint(i)))
 	}
 	more := aSource(w.ID, "one more")
-	c.code(c.s.CreateSource(c.ctx, &more), rimewatch.CodeConflict)
+	c.code(c.s.CreateSource(c.ctx, &more), rimewatch.CodeQuotaExceeded)
 }
 
 func (c inlets) apiSource() {

@@ -78,7 +78,7 @@ func (c *control) maintenance() {
 		c.ok(c.s.CreateMaintenance(c.ctx, &w))
 	}
 	more := window(full, 0, 10)
-	c.code(c.s.CreateMaintenance(c.ctx, &more), rimewatch.CodeConflict)
+	c.code(c.s.CreateMaintenance(c.ctx, &more), rimewatch.CodeQuotaExceeded)
 	more = window(full, rimewatch.SpansKept+2, rimewatch.SpansKept+3)
 	more.CreatedAt += rimewatch.SpansKept + 2
 	c.ok(c.s.CreateMaintenance(c.ctx, &more))

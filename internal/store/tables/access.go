@@ -136,6 +136,9 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 		return err
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
+		if err := room(conn, "tokens", a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0", t.WorkspaceID); err != nil {
+			return err
+		}
 		t.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already."),
 			`INSERT INTO token (workspace_id, name, prefix, hash, scopes, sites, created_by, created_at, expires_at, revoked_at, last_used_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

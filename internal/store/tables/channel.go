@@ -47,21 +47,14 @@ func channels(conn Conn, where string, args ...any) ([]rimewatch.Channel, error)
 
 // roomFor refuses one more row of a table than a workspace may have.
 func roomFor(conn Conn, table string, workspaceID int64, most int) error {
-	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND deleted = 0", workspaceID)
-	if err == nil && n >= int64(most) {
-		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these.", most)
-	}
-	return err
+	return room(conn, table+"s", most, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND deleted = 0", workspaceID)
 }
 
 // roomForSpan is the same of a table of spans, of those that were not over long
 // before a moment.
 func roomForSpan(conn Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
-	n, err := queryInt(conn, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
-	if err == nil && n >= int64(most) {
-		err = rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d of these that are active, planned or ended within the last week.", most)
-	}
-	return err
+	return room(conn, strings.ReplaceAll(table, "_", " ")+"s that are active, planned or ended within the last week", most,
+		"SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
 }
 
 // channelFields are a channel's for the audit trail, where credentials are only

@@ -86,12 +86,8 @@ func (t Inlets) insertSource(ctx context.Context, conn Conn, s *rimewatch.Source
 // CreateSource implements store.Inlets.
 func (t Inlets) CreateSource(ctx context.Context, s *rimewatch.Source) error {
 	return t.write(ctx, func(conn Conn) error {
-		n, err := queryInt(conn, "SELECT COUNT(*) FROM source WHERE workspace_id = ?", s.WorkspaceID)
-		if err != nil {
+		if err := room(conn, "sources", rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID); err != nil {
 			return err
-		}
-		if n >= rimewatch.MaxSources {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace can have at most %d sources.", rimewatch.MaxSources)
 		}
 		return t.insertSource(ctx, conn, s)
 	})

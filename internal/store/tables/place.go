@@ -173,6 +173,9 @@ func (t Places) CreateSite(ctx context.Context, x *rimewatch.Site) error {
 		return err
 	}
 	return t.write(ctx, func(conn Conn) (err error) {
+		if err := room(conn, "sites", t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID); err != nil {
+			return err
+		}
 		x.ID, err = insert(conn, errSite(),
 			"INSERT INTO site (workspace_id, name, time_zone, address, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
 			x.WorkspaceID, x.Name, x.TimeZone, x.Address, int64(x.CreatedAt), int64(x.UpdatedAt))

@@ -97,12 +97,14 @@ type base struct {
 	db    DB
 	now   func() rimewatch.Time // for the audit trail
 	shard store.Shard
+
+	quotas store.Quotas
 }
 
 // New makes the tables of a database that has the schema. What reaches across
 // workspaces, and what is known of the log, is of those in shard alone.
-func New(db DB, now func() rimewatch.Time, shard store.Shard) *Tables {
-	b := &base{db, now, shard}
+func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quotas) *Tables {
+	b := &base{db, now, shard, quotas}
 	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
 }
 
