@@ -186,7 +186,7 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	} else {
 		d.add("write-ahead log", fine, "%s", bytesText(wal))
 	}
-	d.examineLife(in.AliveAt, in.Users, in.Clock, now)
+	d.examineLife(in.AliveAt, in.Users, in.Clock, in.HeldFull, now)
 	examineMemory(d, int64(in.Stats.Devices))
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
@@ -194,12 +194,15 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	}
 }
 
-func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps []string, now rimewatch.Time) {
+func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full []string, now rimewatch.Time) {
 	if alive > now+rimewatch.Minute {
 		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", alive)
 	}
 	if len(steps) > 0 {
 		d.add("clock", warning, "it has stepped, the newest first: %s", strings.Join(steps, "; "))
+	}
+	for _, text := range full {
+		d.add("waiting readings", warning, "%s: more is refused until some are accepted or deleted", text)
 	}
 	if users == 0 {
 		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
@@ -238,7 +241,7 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 	} else {
 		d.add("server", fine, "no server uses it")
 	}
-	d.examineLife(in.Census.AliveAt, in.Census.Users, in.Census.Clock, now)
+	d.examineLife(in.Census.AliveAt, in.Census.Users, in.Census.Clock, in.Census.HeldFull, now)
 	examineMemory(d, int64(in.Census.Devices))
 	d.Figures = &figures{
 		in.Census.Workspaces, in.Census.Users, in.Census.Tokens, in.Census.Devices, in.Census.ActiveAlerts,

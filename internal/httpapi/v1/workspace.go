@@ -261,7 +261,7 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
 		{Method: http.MethodGet, Path: "/v1/sites", Sited: true, ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
-		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Make a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded}, Bind: httpapi.Handle(a.createSite)},
+		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Create a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded}, Bind: httpapi.Handle(a.createSite)},
 		{Method: http.MethodGet, Path: "/v1/sites/{id}", Sited: true, ID: "get-site", Tag: "Workspace", Summary: "Get a site", Access: read, Bind: httpapi.Handle(a.getSite)},
 		{Method: http.MethodPatch, Path: "/v1/sites/{id}", ID: "update-site", Tag: "Workspace", Summary: "Change a site", Access: write, Body: httpapi.JSONBody, Bind: httpapi.Handle(a.updateSite)},
 		{

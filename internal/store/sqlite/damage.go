@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -107,14 +108,14 @@ const damageShown = 100
 
 // verify holds every row that has a checksum against it and returns what is
 // damaged, and what was set aside before.
-func verify(conn *sqlite.Conn) (damage, aside []string, err error) {
+func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 	note := func(list *[]string, format string, args ...any) {
 		if len(*list) < damageShown {
 			*list = append(*list, fmt.Sprintf(format, args...))
 		}
 	}
 	each := func(query string, f func(stmt *sqlite.Stmt)) {
-		failed := sqlitex.Execute(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error { f(stmt); return nil }})
+		failed := sqlitex.Execute(c, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error { f(stmt); return nil }})
 		if isCorrupt := errors.Is(asDamaged(failed), core.ErrDamaged); isCorrupt {
 			note(&damage, "%s: %v", query, failed)
 		} else {
@@ -128,7 +129,7 @@ func verify(conn *sqlite.Conn) (damage, aside []string, err error) {
 	})
 	each("SELECT "+spanColumns+", device_id, summary FROM reading_chunk", func(stmt *sqlite.Stmt) {
 		sp, device := scanSpan(stmt), stmt.ColumnInt64(6)
-		data, err := chunks{conn}.Data(sp)
+		data, err := chunks{c}.Data(sp)
 		if err == nil {
 			err = core.VerifyChunk(device, sp, data, column(stmt, 7, nil))
 		}
@@ -143,12 +144,20 @@ func verify(conn *sqlite.Conn) (damage, aside []string, err error) {
 		}
 	})
 	each("SELECT "+checkpointColumns+" FROM checkpoint", func(stmt *sqlite.Stmt) {
-		var c core.Checkpoint
-		scanCheckpoint(stmt, &c)
-		if err := core.VerifyCheckpoint(&c); err != nil {
-			note(&damage, "checkpoint of device %d: %v", c.DeviceID, err)
+		var x core.Checkpoint
+		scanCheckpoint(stmt, &x)
+		if err := core.VerifyCheckpoint(&x); err != nil {
+			note(&damage, "checkpoint of device %d: %v", x.DeviceID, err)
 		}
 	})
+	each("PRAGMA foreign_key_check", func(stmt *sqlite.Stmt) {
+		note(&damage, "row %d of table %s refers to a row of %s that does not exist", stmt.ColumnInt64(1), stmt.ColumnText(0), stmt.ColumnText(2))
+	})
+	_, broken, failed := tables.VerifyTrails(conn{Conn: c})
+	err = errors.Join(err, failed)
+	for _, id := range broken {
+		note(&damage, "entry %d of the audit trail does not follow from the one before it: one of them was changed, or one between them removed", id)
+	}
 	each("SELECT "+asideColumns+" FROM damaged_chunk ORDER BY segment", func(stmt *sqlite.Stmt) {
 		b := scanAside(stmt)
 		note(&aside, "chunk %d of device %d (%d readings, %s to %s): %s", b.ID, b.DeviceID, b.N, b.From, b.To, b.Why)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
@@ -14,22 +13,18 @@ import (
 // Inspection is what a look at a store's file shows.
 type Inspection struct {
 	SchemaVersion int
-	Workspaces    int
-	Users         int
-	Tokens        int // not revoked
-	ActiveAlerts  int
-	AliveAt       rimewatch.Time // when a server last watched; 0 = never
-	Clock         []string       // the newest steps of the machine's clock
-	Stats         store.Stats    // readings that only a server holds in memory are missing
-	Damage        []string       // rows that are not what was written, where they were checked
-	Aside         []string       // damaged rows that were set aside before
+	tables.Census
+	Stats  store.Stats // readings that only a server holds in memory are missing
+	Damage []string    // rows that are not what was written, where they were checked
+	Aside  []string    // damaged rows that were set aside before
 }
 
 // ErrNotAStore means that a file is not one of ours.
 var ErrNotAStore = errors.New("not a Rimewatch store")
 
-// Inspect looks at a store's file and, with check, at every page of it and at
-// every row with a checksum for damage. It changes and migrates nothing and works beside a server.
+// Inspect looks at a store's file and, with check, at every page and index of it, at
+// every row with a checksum, at every reference and at the chains of the audit trails
+// for damage. It changes and migrates nothing and works beside a server.
 // ErrNotAStore when the file is something else.
 func Inspect(ctx context.Context, path string, check bool) (in Inspection, err error) {
 	conn, err := openToInspect(path)
@@ -44,7 +39,7 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 	}
 	in.SchemaVersion = int(version)
 	if check {
-		if err := quickCheck(conn); err != nil {
+		if err := fullCheck(conn); err != nil {
 			return in, err
 		}
 	}
@@ -109,8 +104,7 @@ func (in *Inspection) count(c *sqlite.Conn, path string) error {
 	if err != nil {
 		return err
 	}
-	in.Workspaces, in.Users, in.Tokens, in.ActiveAlerts = census.Workspaces, census.Users, census.Tokens, census.ActiveAlerts
-	in.Stats.Devices, in.AliveAt, in.Clock = census.Devices, census.AliveAt, census.Clock
+	in.Census, in.Stats.Devices = census, census.Devices
 	for _, q := range []struct {
 		query string
 		dst   *int64

@@ -131,8 +131,14 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	})
 }
 
-func quickCheck(conn *sqlite.Conn) error {
-	return sqlitex.ExecuteTransient(conn, "PRAGMA quick_check", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+func quickCheck(conn *sqlite.Conn) error { return checkPages(conn, "PRAGMA quick_check") }
+
+// fullCheck also holds every index against its table, which finds most of what
+// changed in the tables that have no checksums.
+func fullCheck(conn *sqlite.Conn) error { return checkPages(conn, "PRAGMA integrity_check") }
+
+func checkPages(conn *sqlite.Conn, pragma string) error {
+	return sqlitex.ExecuteTransient(conn, pragma, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
 		if text := stmt.ColumnText(0); text != "ok" {
 			return fmt.Errorf("the file is damaged: %s", text)
 		}

@@ -15,6 +15,7 @@ type Census struct {
 	ActiveAlerts               int
 	AliveAt                    rimewatch.Time // when a server last watched; 0 = never
 	Clock                      []string       // the newest steps of the machine's clock, as the audit trail tells of them
+	HeldFull                   []string       // workspaces in which nothing more may wait for devices to be accepted, or hardly anything
 }
 
 // Count takes a census.
@@ -42,6 +43,13 @@ func Count(conn Conn) (c Census, err error) {
 		if err := each(conn, q.query, q.scan); err != nil {
 			return c, err
 		}
+	}
+	err = each(conn, "SELECT w.name, h.senders, h.bytes FROM held_total h JOIN workspace w ON w.id = h.workspace_id WHERE h.senders >= ? OR h.bytes >= ? ORDER BY w.id", func(row Row) {
+		c.HeldFull = append(c.HeldFull, fmt.Sprintf("%d of %d senders and %d of %d MiB wait in workspace %q to be accepted", row.ColumnInt(1), rimewatch.MaxHeldSenders,
+			row.ColumnInt64(2)>>20, rimewatch.MaxHeldBytes>>20, row.ColumnText(0)))
+	}, rimewatch.MaxHeldSenders, rimewatch.MaxHeldBytes-rimewatch.MaxHeldBytes/64)
+	if err != nil {
+		return c, err
 	}
 	alive, err = meta(conn, aliveAt)
 	c.AliveAt = rimewatch.Time(alive)
