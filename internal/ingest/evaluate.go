@@ -11,8 +11,15 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// stage returns the unit's place in the group, making one at its first touch.
+// stage returns the unit as the group has it so far.
 func (w *writer) stage(u *unit) *staged {
+	st := w.place(u)
+	st.begin()
+	return st
+}
+
+// place returns the unit's place in the group, making one at its first touch.
+func (w *writer) place(u *unit) *staged {
 	g := w.group
 	if u.place == 0 {
 		state := w.memory.state(u)
@@ -20,7 +27,7 @@ func (w *writer) stage(u *unit) *staged {
 			state = w.bring(u)
 		}
 		u.recent = true
-		g.staged = append(g.staged, staged{facts: u.facts, siteID: u.siteID, unit: u, state: state, before: shownOf(state, u.cfg)})
+		g.staged = append(g.staged, staged{facts: u.facts, siteID: u.siteID, unit: u, state: state})
 		u.place = int32(len(g.staged))
 	}
 	return &g.staged[u.place-1]
@@ -89,6 +96,7 @@ func (w *writer) evaluate(g *group) bool {
 // evaluatePart evaluates what one caller brought and returns how many inputs of
 // it were accepted.
 func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
+	w.stepAhead(part, now)
 	for i := range part {
 		in := &part[i]
 		if in.Outcome != store.Accepted {
@@ -106,8 +114,18 @@ func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted 
 func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	g := w.group
 	st := w.stage(u)
-	st.followed = false
-	out, over := w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
+	var out []alert.Transition
+	var over health.Excursion
+	switch {
+	case st.quiet > 0: // it was stepped ahead
+		st.quiet--
+	case st.told != nil:
+		out, over, st.told = st.told.transitions, st.told.over, nil
+	default:
+		st.followed = false
+		out, over = w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
+		g.scratch = out[:0]
+	}
 	switch in.Kind {
 	case store.InputReading:
 		g.readings++
@@ -128,19 +146,17 @@ func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.T
 	for i := range out {
 		w.transition(st, &out[i], now)
 	}
-	w.group.scratch = out[:0]
 }
 
-// follow takes from a state what conclude and readers will ask of it.
+// follow has the unit and its fleet follow the state.
 func (w *writer) follow(st *staged, now rimewatch.Time) {
-	st.followed = true
-	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, w.downtimes)}
-	u := st.unit
-	u.mirror(st.state)
-	if !st.gone && now-u.sharedAt >= shareEvery {
-		w.shares.refresh(u, st.state, st.cfg, now)
+	if !st.followed {
+		st.follow(w.downtimes, now)
+	}
+	if st.shared {
+		w.shares.replace(st.unit, st.share, now)
 	} else {
-		w.shares.changed(u)
+		w.shares.changed(st.unit)
 	}
 }
 

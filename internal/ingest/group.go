@@ -7,6 +7,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -104,9 +106,33 @@ type staged struct {
 	siteID    int64
 	before    shown
 	after     seen
-	followed  bool // after is right
+	share     health.Share // what it now contributes to its fleet; valid when shared
+	told      *told        // what the input after the quiet ones said, nil = it was not stepped ahead
+	quiet     int32        // inputs of the part that were stepped ahead and said nothing
+	chain     int32        // its chain while one is made, counted from 1
+	begun     bool         // before is right
+	followed  bool         // after, shared and share are right
+	shared    bool
 	concluded bool // facts are those from before the group
 	gone      bool // the device was deleted
+}
+
+// begin takes from a state what people see before the group.
+func (st *staged) begin() {
+	if !st.begun {
+		st.begun, st.before = true, shownOf(st.state, st.cfg)
+	}
+}
+
+// follow takes from a state what conclude and readers will ask of it.
+func (st *staged) follow(down []presence.Downtime, now rimewatch.Time) {
+	u := st.unit
+	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, down)}
+	u.mirror(st.state)
+	if st.shared = !st.gone && now-u.sharedAt >= shareEvery; st.shared {
+		st.share = shareOf(u, st.state, st.cfg, now)
+	}
+	st.followed = true
 }
 
 // seen is what conclude needs of a state: taken while it is still in the

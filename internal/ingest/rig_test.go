@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,6 +29,7 @@ type rig struct {
 
 	memory  int64            // bytes for states, 0 = no bound
 	late    int              // see ingest.Config.LateDevices
+	alone   bool             // the writer evaluates all by itself
 	heard   ingest.Publisher // of every commit, beside the rig
 	machine *machine         // whose clock may step; nil = the time is right
 }
@@ -64,7 +66,10 @@ func newRig(t *testing.T) *rig {
 func (r *rig) open() {
 	r.t.Helper()
 	disk := sqlite.Config{Path: r.path}
-	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory, LateDevices: r.late}
+	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory, LateDevices: r.late, SharedInputs: 2, Steppers: 2}
+	if r.alone {
+		cfg.SharedInputs = math.MaxInt
+	}
 	if r.machine != nil {
 		k := r.machine.boot()
 		cfg.Clock, cfg.Now = k, func() time.Time { return k.Now().Std() }

@@ -5,6 +5,7 @@ import (
 
 	"log/slog"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,12 @@ type Config struct {
 	QueueInputs int
 	// GroupInputs bounds one commit. Default 20,000.
 	GroupInputs int
+	// SharedInputs is how many inputs of one caller are worth being evaluated by
+	// several goroutines. Default 256.
+	SharedInputs int
+	// Steppers is how many goroutines help the writer to evaluate. Default: one
+	// fewer than processors.
+	Steppers int
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
 	// Default 2 min.
 	CheckpointAfter time.Duration
@@ -74,6 +81,12 @@ func (c *Config) defaults() {
 	}
 	if c.GroupInputs == 0 {
 		c.GroupInputs = 20_000
+	}
+	if c.SharedInputs == 0 {
+		c.SharedInputs = 256
+	}
+	if c.Steppers == 0 {
+		c.Steppers = runtime.GOMAXPROCS(0) - 1
 	}
 	if c.CheckpointAfter == 0 {
 		c.CheckpointAfter = 2 * time.Minute

@@ -175,7 +175,11 @@ func (x *shares) changed(u *unit) {
 
 // refresh brings what a unit contributes to its fleet up to date. Under mu.
 func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
-	share := shareOf(u, state, cfg, now)
+	x.replace(u, shareOf(u, state, cfg, now), now)
+}
+
+// replace has a unit contribute something else to its fleet. Under mu.
+func (x *shares) replace(u *unit, share health.Share, now rimewatch.Time) {
 	if share != u.share {
 		x.total(u.workspaceID).fleet.Replace(u.share, share)
 	}

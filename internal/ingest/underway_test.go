@@ -147,7 +147,7 @@ func underWay(t *testing.T, seed uint64) {
 		t.Fatal(err)
 	}
 	f := &flaky{Store: s, rnd: rand.New(rand.NewPCG(seed, 5))}
-	r.s, r.in = s, ingest.New(ingest.Config{Store: f, Publisher: r, GroupInputs: 1000})
+	r.s, r.in = s, ingest.New(ingest.Config{Store: f, Publisher: r, GroupInputs: 1000, SharedInputs: 2, Steppers: 2})
 	if err := r.in.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,10 @@ type writer struct {
 	shares shares
 	dirty  dirtyUnits
 
+	steppers steppers
+	chains   []chained // of the last part that was stepped ahead, kept for the next
+	next     []int32
+
 	late       latecomers
 	lost       []*unit // whose states may be ahead of what is durable
 	suspect    bool    // a group was lost, and nothing was written since
@@ -68,6 +72,7 @@ const (
 // write is the writer goroutine: it alone steps and replaces units.
 func (w *writer) write() {
 	committer := make(chan struct{})
+	w.steppers.start(w.cfg.Steppers)
 	go func() {
 		defer close(committer)
 		for g := range w.handOver {
@@ -79,6 +84,7 @@ func (w *writer) write() {
 		w.drain()
 		close(w.handOver)
 		<-committer
+		w.steppers.stop()
 	}()
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
