@@ -12,23 +12,42 @@ import (
 	"time"
 )
 
-// planted are bugs that the checker has to find, each a change of one place.
+// edit is a change of one place of a file.
+type edit struct{ file, from, to string }
+
+// slowAnswers is no bug: it leaves a node that is killed time to have stored what it
+// has not answered.
+var slowAnswers = edit{"internal/cluster/route.go", "s.ServeHTTP(w, arrived(r, came))\n}", "s.ServeHTTP(w, arrived(r, came))\n\ttime.Sleep(50 * time.Millisecond)\n}"}
+
+// planted are bugs that the checker has to find.
 var planted = []struct {
-	name, file, from, to string
-	fault                func(c *cluster, round int) time.Duration
+	name  string
+	edits []edit
+	fault func(c *cluster, round int) time.Duration
 }{
-	{
-		"no fence", "internal/store/postgres/disk.go",
-		"if d.stream != 0 {\n\t\tb.Queue(\"SELECT fence", "if d.stream < 0 {\n\t\tb.Queue(\"SELECT fence", (*cluster).pause,
-	},
-	{
-		"acknowledged before it is stored", "internal/store/postgres/log.go",
-		"err := attempt(d.closing)\n", "go attempt(d.closing)\n\tvar err error\n", (*cluster).kill,
-	},
-	{
-		"the log of the one before is not read", "internal/store/postgres/log.go",
-		"FROM commit_log WHERE shard = ? ORDER BY seq\", d.shard", "FROM commit_log WHERE shard = ? AND stream = ? ORDER BY seq\", d.shard, d.stream", (*cluster).kill,
-	},
+	{"no fence", []edit{{
+		"internal/store/postgres/disk.go",
+		"if d.stream != 0 {\n\t\tb.Queue(\"SELECT fence", "if d.stream < 0 {\n\t\tb.Queue(\"SELECT fence",
+	}}, (*cluster).pause},
+	{"acknowledged before it is stored", []edit{{
+		"internal/store/postgres/log.go",
+		"err := attempt(d.closing)\n", "go attempt(d.closing)\n\tvar err error\n",
+	}}, (*cluster).kill},
+	{"the log of the one before is not read", []edit{{
+		"internal/store/postgres/log.go",
+		"FROM commit_log WHERE shard = ? ORDER BY seq\", d.shard", "FROM commit_log WHERE shard = ? AND stream = ? ORDER BY seq\", d.shard, d.stream",
+	}}, (*cluster).kill},
+	{"seals and checkpoints are not fenced", []edit{{
+		"internal/store/postgres/disk.go",
+		"b.Queue(\"BEGIN\")\n\t\t\td.fence(b)\n", "b.Queue(\"BEGIN\")\n",
+	}}, (*cluster).pause},
+	{"a commit whose outcome is not known counts as failed", []edit{{
+		"internal/store/postgres/log.go", "\tif unknown(err) {\n\t\t// It is sent", "\tif false {\n\t\t// It is sent",
+	}}, (*cluster).cut},
+	{"what is sent again gets a new time", []edit{slowAnswers, {
+		"internal/ingest/service.go",
+		"store.ArrivalOf(ctx); a.At != 0 {", "store.ArrivalOf(ctx); a.At < 0 {",
+	}}, (*cluster).kill},
 }
 
 // plantedRounds is how often a fault is tried before a bug counts as not found.
@@ -39,7 +58,7 @@ func TestClusterPlanted(t *testing.T) {
 	faults(t)
 	for _, bug := range planted {
 		t.Run(bug.name, func(t *testing.T) {
-			c := newClusterOf(t, plant(t, bug.file, bug.from, bug.to))
+			c := newClusterOf(t, plant(t, bug.edits))
 			for round := range plantedRounds {
 				c.load(func() {
 					time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond) //nolint:forbidigo // a load for a while
@@ -56,26 +75,30 @@ func TestClusterPlanted(t *testing.T) {
 	}
 }
 
-// plant builds the program with a change.
-func plant(t *testing.T, file, from, to string) string {
+// plant builds the program with changes.
+func plant(t *testing.T, edits []edit) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(string(text), from, to, 1)
-	if changed == string(text) {
-		t.Fatalf("%s does not hold %q any more", file, from)
-	}
 	dir := t.TempDir()
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: filepath.Join(dir, "changed.go")}})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "changed.go"), []byte(changed), 0o600)
+	replace := make(map[string]string)
+	for i, e := range edits {
+		path, err := filepath.Abs(filepath.Join("..", e.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), e.from, e.to, 1)
+		if changed == string(text) {
+			t.Fatalf("%s does not hold %q any more", e.file, e.from)
+		}
+		replace[path] = filepath.Join(dir, fmt.Sprint("changed", i, ".go"))
+		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600)
 	}
@@ -99,6 +122,11 @@ func (c *cluster) wrong() (list []string) {
 	for i, d := range c.devices {
 		if err := d.verify(c.client(d, i, nil), 0); err != nil {
 			list = append(list, fmt.Sprintf("%s of workspace %d: %v", d.serial, d.number%clusterWorkspaces, err))
+		}
+	}
+	for i, u := range c.untimed {
+		if err := u.verify(c.client(&u.sender, i, nil)); err != nil {
+			list = append(list, fmt.Sprintf("%s: %v", u.serial, err))
 		}
 	}
 	return append(list, c.wrongTables()...)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,26 +17,72 @@ import (
 // TestClusterRefuses has what does not fit refused in plain words.
 func TestClusterRefuses(t *testing.T) {
 	c := newCluster(t)
-	store := c.database.URL("postgres")
+	url := c.database.URL("postgres")
+	execute := func(t *testing.T, statements ...string) {
+		t.Helper()
+		for _, statement := range statements {
+			if err := c.database.Exec("postgres", statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	execute(t, "CREATE ROLE weak LOGIN", "CREATE ROLE reader LOGIN", "GRANT ALL ON ALL TABLES IN SCHEMA public TO reader", "ALTER ROLE reader SET default_transaction_read_only = on",
+		"CREATE DATABASE other")
+	node := []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}
 	for _, x := range []struct {
-		name, want string
-		env        string
-		args       []string
+		name, want    string
+		store         string // default: that of the nodes
+		secret        string // default: theirs
+		args          []string
+		before, after string
 	}{
-		{"another secret", "another --cluster-secret", "another secret of nodes", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
-		{"a short secret", "16 characters", "short", []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}},
-		{"no URL", "--cluster-url", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0"}},
-		{"no node", "--cluster-listen", "", nil},
-		{"MQTT", "--mqtt-listen", clusterSecret, []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1", "--mqtt-listen", "127.0.0.1:0"}},
+		{name: "another secret", want: "another --cluster-secret", secret: "another secret of nodes", args: node},
+		{name: "a short secret", want: "16 characters", secret: "short", args: node},
+		{name: "no URL", want: "--cluster-url", args: []string{"--cluster-listen", "127.0.0.1:0"}},
+		{name: "no node", want: "--cluster-listen", secret: "-"},
+		{name: "MQTT", want: "--mqtt-listen", args: append([]string{"--mqtt-listen", "127.0.0.1:0"}, node...)},
+		{name: "a long hold", want: "--cluster-hold", args: append([]string{"--cluster-hold", "1h"}, node...)},
+		{name: "too many shards", want: "--cluster-shards", args: append([]string{"--cluster-shards", "257"}, node...)},
+		{
+			name: "another version", want: "version", args: node,
+			before: "UPDATE rimewatch SET version = version + 1", after: "UPDATE rimewatch SET version = version - 1",
+		},
+		{name: "no privileges", want: "lacks privileges", store: strings.Replace(url, "postgres@", "weak@", 1), args: node},
+		{name: "no privileges in a fresh database", want: "lacks privileges", store: strings.Replace(c.database.URL("other"), "postgres@", "weak@", 1), args: node},
+		{name: "a primary that was demoted", want: "read-only", store: strings.Replace(url, "postgres@", "reader@", 1), args: node},
+		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&aplication_name=x", args: node},
+		{name: "another scheme", want: "--store", store: "mysql://127.0.0.1/x", args: node},
+		{name: "nobody listens", want: "connect", store: "postgres://postgres@127.0.0.1:1/postgres", args: node},
+		{name: "tables of somebody else", want: "of its own", store: c.database.URL("other"), args: node, before: "-- other: CREATE TABLE somebody (x int)"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if statement, other := strings.CutPrefix(x.before, "-- other: "); other {
+				if err := c.database.Exec("other", statement); err != nil {
+					t.Fatal(err)
+				}
+			} else if x.before != "" {
+				execute(t, x.before)
+				defer execute(t, x.after)
+			}
+			if x.store == "" {
+				x.store = url
+			}
+			switch x.secret {
+			case "":
+				x.secret = clusterSecret
+			case "-":
+				x.secret = ""
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, c.bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--store", store}, x.args...)...)
-			cmd.Env = append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+x.env)
+			cmd := exec.CommandContext(ctx, c.bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--store", x.store}, x.args...)...)
+			cmd.Env = append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+x.secret)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), x.want) {
+			if err == nil || !strings.Contains(string(out), x.want) || strings.Contains(string(out), "panic") {
 				t.Errorf("it says %q, %v: not %q", out, err, x.want)
+			}
+			if secret := x.secret; secret != "" && strings.Contains(string(out), secret) {
+				t.Errorf("it says the secret: %s", out)
 			}
 		})
 	}
@@ -58,9 +105,30 @@ func TestClusterRefuses(t *testing.T) {
 	c.revoke(0)
 }
 
-// revoke revokes the token of a workspace through one node and asks all of them.
+// revoke revokes the token of a workspace: all nodes refuse it, and sockets through
+// any of them end.
 func (c *cluster) revoke(workspace int) {
 	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	device := c.devices[workspace]
+	var open, ended sync.WaitGroup
+	for i := range c.nodes {
+		open.Add(1)
+		opened := sync.OnceFunc(open.Done)
+		ended.Go(func() {
+			defer opened()
+			for e, err := range c.client(device, i, nil).Stream(ctx, client.Subscription{Channel: client.ChannelReadings}) {
+				if err != nil && client.StatusOf(err) != http.StatusUnauthorized && !strings.Contains(err.Error(), "unauthenticated") {
+					c.t.Errorf("a socket through node %d ends with %v", i, err)
+				}
+				if e.Kind == client.Subscribed {
+					opened()
+				}
+			}
+		})
+	}
+	open.Wait()
 	out, err := exec.Command(c.bin, "token", "revoke", c.tokens[workspace], "--workspace", fmt.Sprint("W", workspace), "--data", c.t.TempDir(), "--store", c.database.URL("postgres")).CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("%s: %v", out, err)
@@ -68,14 +136,16 @@ func (c *cluster) revoke(workspace int) {
 	begun := time.Now()
 	for i := range c.nodes {
 		for {
-			_, err := c.client(c.devices[workspace], i, once).Device(c.t.Context(), c.devices[workspace].serial)
+			_, err := c.client(device, i, once).Device(ctx, device.serial)
 			if client.StatusOf(err) == http.StatusUnauthorized {
 				break
 			}
-			if time.Since(begun) > patience {
+			if ctx.Err() != nil {
 				c.t.Fatalf("node %d answers %v after the token was revoked", i, err)
 			}
 		}
 	}
-	c.t.Logf("refused by all nodes %v after the token was revoked", time.Since(begun))
+	refused := time.Since(begun)
+	ended.Wait()
+	c.t.Logf("after the token was revoked: refused by all nodes %v, all sockets closed %v", refused, time.Since(begun))
 }

@@ -38,6 +38,7 @@ type cluster struct {
 	nodes    []*member
 	tokens   []string
 	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
+	untimed  []*untimed
 	failed   atomic.Int64
 	answered []atomic.Int64 // by device
 	speaking sync.Map       // clients, by node and token
@@ -107,6 +108,13 @@ func newClusterOf(t *testing.T, bin string) *cluster {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	for i := range clusterWorkspaces {
+		u := &untimed{sender: sender{serial: fmt.Sprintf("U-%03d", i), number: i}, begun: rimewatch.TimeOf(time.Now()), fate: make(map[int64]int)}
+		if _, err := c.client(&u.sender, i, nil).CreateDevice(t.Context(), u.serial, alertAtOnce()); err != nil {
+			t.Fatal(err)
+		}
+		c.untimed = append(c.untimed, u)
 	}
 	c.answered = make([]atomic.Int64, len(c.devices))
 	return c
@@ -252,6 +260,9 @@ func (c *cluster) load(f func()) {
 	for _, d := range c.devices {
 		wg.Go(func() { c.drive(ctx, d) })
 	}
+	for _, u := range c.untimed {
+		wg.Go(func() { u.drive(ctx, c) })
+	}
 	enough()
 	enough = c.awaitAnswers()
 	f()
@@ -392,7 +403,7 @@ func faults(t *testing.T) {
 // TestClusterFaults has one fault after the other happen to one node after the other.
 func TestClusterFaults(t *testing.T) {
 	faults(t)
-	for name, fault := range map[string]func(c *cluster, round int) time.Duration{"kill": (*cluster).kill, "pause": (*cluster).pause} {
+	for name, fault := range map[string]func(c *cluster, round int) time.Duration{"kill": (*cluster).kill, "pause": (*cluster).pause, "cut": (*cluster).cut} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			var took []time.Duration
@@ -431,6 +442,21 @@ func (c *cluster) pause(round int) time.Duration {
 	_ = p.cmd.Process.Signal(syscall.SIGCONT)
 	time.Sleep(500 * time.Millisecond) //nolint:forbidigo // it believes that it owns shards
 	return took
+}
+
+// cut breaks all connections to the database while commits wait for their standby:
+// they are stored, and nobody is told.
+func (c *cluster) cut(round int) time.Duration {
+	c.t.Helper()
+	for _, statement := range []string{
+		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.3)",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'rimewatch%'", "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()",
+	} {
+		if err := c.database.Exec("postgres", statement); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return c.reowned(round)
 }
 
 // handOver stops a node in order and starts it again.

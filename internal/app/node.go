@@ -19,6 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -77,6 +78,7 @@ func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTT
 // brings requests to the right one.
 type Node struct {
 	cfg      Config
+	now      func() time.Time
 	database *postgres.Database
 	cluster  *cluster.Node
 	registry *prometheus.Registry
@@ -96,10 +98,10 @@ type Node struct {
 
 // NewNode connects to the database. Nothing runs or listens yet.
 func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	n := &Node{cfg: cfg, now: cfg.Now, failed: make(chan error, 3), registry: prometheus.NewRegistry(), ready: make(chan *App, spares)}
+	if n.now == nil {
+		n.now = time.Now
 	}
-	n := &Node{cfg: cfg, failed: make(chan error, 3), registry: prometheus.NewRegistry(), ready: make(chan *App, spares)}
 	run, cancel := context.WithCancel(context.Background())
 	n.run, n.cancel = run, cancel
 	defer func() {
@@ -116,7 +118,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if n.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
+	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: n.now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +131,8 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	}
 	n.tokens.init(n.database)
 	n.cluster = cluster.New(cluster.Config{
-		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: cfg.Now, Log: cfg.Logger,
-		Open: n.open, Workspace: n.workspace, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
+		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: n.now, Log: cfg.Logger,
+		Open: n.open, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
 	})
 	n.registerMetrics()
 	return n, nil
@@ -161,10 +163,7 @@ func (n *Node) makeSpares(ctx context.Context) {
 // spare makes an App without a shard.
 func (n *Node) spare(ctx context.Context) (*App, error) {
 	of := n.database.Shards()
-	cfg := n.cfg
-	if cfg.Clock == nil {
-		cfg.Now = nil // each has a keeper of its own
-	}
+	cfg := n.cfg // without Now, each has a keeper of its own
 	cfg.HeadMemory = max(n.cfg.HeadMemory/of, leastHead)
 	cfg.StateMemory = max(stateMemory(n.cfg.StateMemory<<20, machineMemory())/of>>20, 1)
 	cfg.part = &part{store: &lateStore{}, secret: n.database.Secret, registry: n.registry}
@@ -257,12 +256,26 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	return n.tokens.ofSecret(ctx, inlets.InfluxKey(r))
 }
 
+// repeatable are requests with readings, which are one reading for each moment, and
+// those of tokens with an Idempotency-Key.
+func repeatable(r *http.Request) bool {
+	if r.Method != http.MethodPost {
+		return false
+	}
+	switch path := r.URL.Path; {
+	case path == submit.SinglePath, path == submit.BatchPath, path == "/write", path == "/api/v2/write", strings.HasPrefix(path, "/in/"):
+		return true
+	default:
+		return httpapi.Keyed(r) && len(r.Header["Authorization"]) > 0
+	}
+}
+
 func (n *Node) ofSession(ctx context.Context, secret string) (int64, error) {
 	hash, ok := account.SessionHash(secret)
 	if !ok {
 		return 0, nil
 	}
-	s, err := n.database.Session(ctx, hash, rimewatch.TimeOf(n.cfg.Now()))
+	s, err := n.database.Session(ctx, hash, rimewatch.TimeOf(n.now()))
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return 0, nil
 	}
@@ -322,6 +335,16 @@ func (n *Node) Failed() <-chan error { return n.failed }
 
 // Addr is where requests are taken in, also when port 0 was asked for.
 func (n *Node) Addr() string { return n.public.Addr().String() }
+
+// Part returns what serves a shard on this node, nil when another node does.
+func (n *Node) Part(shard int64) (part *App) {
+	n.cluster.Each(func(number int64, s cluster.Service) {
+		if number == shard {
+			part = s.(*App)
+		}
+	})
+	return part
+}
 
 // Stop hands all shards over to other nodes and ends.
 func (n *Node) Stop() error {

@@ -53,6 +53,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	}
 	n.workers.Go(func() { n.public.serve(n.failed) })
 	n.workers.Go(func() { tuneMemory(n.run) })
+	if of := n.database.Shards(); of != n.cfg.ClusterShards {
+		n.cfg.Logger.Info("the database is divided already: --cluster-shards is for a fresh one", "shards", of, "asked", n.cfg.ClusterShards)
+	}
 	n.cfg.Logger.Info("serving", "url", n.public.url(), "data", n.cfg.Data, "node", n.database.Name())
 	return nil
 }
@@ -65,7 +68,7 @@ func (n *Node) handler() (http.Handler, error) {
 		return nil, err
 	}
 	own, err := httpapi.New(httpapi.Config{
-		Now: func() rimewatch.Time { return rimewatch.TimeOf(n.cfg.Now()) }, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
+		Now: func() rimewatch.Time { return rimewatch.TimeOf(n.now()) }, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
 		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken, Describe: v1.Describe,
 		Metrics: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 	})

@@ -1,12 +1,13 @@
 package app_test
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 )
 
-// startNode starts a node on a database.
-func startNode(t *testing.T, store string) *app.Node {
+// startNode starts a node on a database, which says what it has to say.
+func startNode(t *testing.T, store string, shards int64) (*app.Node, *syncBuffer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -24,15 +25,13 @@ func startNode(t *testing.T, store string) *app.Node {
 	}
 	peer := l.Addr().String()
 	_ = l.Close()
-	log := slog.New(slog.DiscardHandler)
-	if testing.Verbose() {
-		log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("peer", peer)
-	}
+	said := &syncBuffer{}
+	log := slog.New(slog.NewTextHandler(said, nil)).With("peer", peer)
 	n, err := app.NewNode(t.Context(), app.Config{
 		Logger: log,
 		Serve: config.Serve{
 			Data: t.TempDir(), Listen: "127.0.0.1:0", Store: store, HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
-			ClusterListen: peer, ClusterURL: "http://" + peer, ClusterSecret: "a secret of the tests", ClusterShards: 4,
+			ClusterListen: peer, ClusterURL: "http://" + peer, ClusterSecret: "a secret of the tests", ClusterShards: shards,
 		},
 	})
 	if err != nil {
@@ -45,8 +44,29 @@ func startNode(t *testing.T, store string) *app.Node {
 		if err := n.Stop(); err != nil {
 			t.Error(err)
 		}
+		if t.Failed() {
+			t.Log(said.String())
+		}
 	})
-	return n
+	return n, said
+}
+
+// syncBuffer takes what several goroutines write.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 // figure reads a figure of a node.
@@ -86,9 +106,12 @@ func TestNodes(t *testing.T) {
 	}
 	t.Cleanup(database.Stop)
 	const shards = "rimewatch_cluster_shards"
-	first := startNode(t, database.URL("postgres"))
+	first, _ := startNode(t, database.URL("postgres"), 4)
 	await(t, "the first node does not serve all shards", func() bool { return figure(t, first, shards) == "4" })
-	second := startNode(t, database.URL("postgres"))
+	second, said := startNode(t, database.URL("postgres"), 5)
+	if !strings.Contains(said.String(), "divided already") {
+		t.Error("nobody says that the number of shards is another one")
+	}
 	await(t, "the second node gets nothing", func() bool { return figure(t, first, shards) == "2" && figure(t, second, shards) == "2" })
 	begun := time.Now()
 	if err := first.Stop(); err != nil {

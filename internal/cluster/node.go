@@ -58,12 +58,16 @@ type Config struct {
 	URL      string // where other nodes reach this one
 	Secret   string // by which nodes know each other
 	Version  string
-	Now      func() time.Time
+	Now      func() time.Time // of the machine
+	Stamp    func() time.Time // what requests are stamped with
 	Log      *slog.Logger
 	// Open takes a shard from the owner of a stream and serves it.
 	Open func(ctx context.Context, shard, stream int64) (Service, error)
 	// Workspace finds out whose a request is: 0 when nobody's.
 	Workspace func(r *http.Request) (int64, error)
+	// Repeatable reports whether what a request writes is written once, although it
+	// was sent twice.
+	Repeatable func(r *http.Request) bool
 	// Drain bounds how long running requests may take when a shard is given away.
 	Drain time.Duration
 	// Hold is how long a request waits for somebody to serve its shard.

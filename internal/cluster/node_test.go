@@ -102,10 +102,18 @@ type service struct {
 	v             viewOf
 	shard, stream int64
 	failed        chan error
+	asked         func(store.Arrival)
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	came := store.ArrivalOf(r.Context())
+	if s.asked != nil {
+		s.asked(came)
+	}
+	if came.Again {
+		fmt.Fprint(w, "again ")
+	}
 	fmt.Fprintf(w, "%s %d %s %s", s.v.name, s.shard, r.RemoteAddr, body)
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Rimewatch") {
@@ -132,6 +140,7 @@ type rig struct {
 	*Node
 	inner *httptest.Server
 	ahead time.Duration // of its clock
+	asked func(store.Arrival)
 }
 
 // join starts a node.
@@ -141,13 +150,14 @@ func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 	g.inner = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
 	v := viewOf{b, name}
 	g.Node = New(Config{
-		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Drain: patience, Hold: patience, Linger: lookEvery,
+		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Stamp: time.Now, Drain: patience, Hold: patience, Linger: lookEvery,
 		Open: func(_ context.Context, shard, stream int64) (Service, error) {
 			if err := v.take(shard, stream); err != nil {
 				return nil, err
 			}
-			return &service{v, shard, stream + 1, make(chan error, 1)}, nil
+			return &service{v, shard, stream + 1, make(chan error, 1), g.asked}, nil
 		},
+		Repeatable: func(r *http.Request) bool { return r.URL.Query().Has("repeatable") },
 		Workspace: func(r *http.Request) (id int64, err error) {
 			_, err = fmt.Sscan(r.URL.Query().Get("workspace"), &id)
 			return id, err
@@ -297,6 +307,52 @@ func TestLeaveRunning(t *testing.T) {
 	settle(t, map[*rig]int{y: 4})
 	<-left
 	reads()
+}
+
+// TestOutcomeUnknown has a node die with a request under way. It is sent again, with
+// the time at which it came, where that is safe; and otherwise nobody says that
+// nothing was stored.
+func TestOutcomeUnknown(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	var mu sync.Mutex
+	var seen []store.Arrival
+	died := make(chan struct{})
+	asked := func(came store.Arrival) {
+		mu.Lock()
+		seen = append(seen, came)
+		mu.Unlock()
+		if !came.Again {
+			<-died
+		}
+	}
+	var shards []int64
+	y.Each(func(shard int64, s Service) { shards = append(shards, shard); s.(*service).asked = asked })
+	x.asked = asked // of those that it takes over
+	var answers sync.WaitGroup
+	for i, safe := range []bool{true, false} {
+		answers.Go(func() {
+			r := httptest.NewRequest(http.MethodPost, fmt.Sprintf("/?workspace=%d", shards[i]), strings.NewReader("body"))
+			if safe {
+				r.URL.RawQuery += "&repeatable"
+			}
+			w := httptest.NewRecorder()
+			x.ServeHTTP(w, r)
+			if text := w.Body.String(); safe && (w.Code != http.StatusOK || !strings.HasPrefix(text, "again x ")) || !safe && w.Code != http.StatusInternalServerError {
+				t.Errorf("safe to send again %v: %d %s", safe, w.Code, text)
+			}
+		})
+	}
+	await(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(seen) == 2 })
+	_ = y.inner.Listener.Close()
+	y.end() // the connection that x holds breaks, and the next is refused
+	answers.Wait()
+	close(died)
+	y.die()
+	if len(seen) != 3 || !seen[2].Again || seen[2].At == 0 || seen[2].At != seen[0].At && seen[2].At != seen[1].At {
+		t.Errorf("it was asked %+v", seen)
+	}
 }
 
 // TestSilence has a node say nothing any more, as a frozen one does: others take its

@@ -19,6 +19,8 @@ const (
 	headerShard  = "X-Rimewatch-Cluster-Shard"
 	headerClient = "X-Rimewatch-Cluster-Client" // the client's address
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
+	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
+	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
 

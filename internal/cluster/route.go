@@ -56,20 +56,27 @@ func (n *Node) Local(shard int64, method string) (s Service, done func()) {
 	return own.service, running.Done
 }
 
-// owner returns where another node serves a shard, "" when none does, a context that
-// ends when that node is gone, and what is closed when anything changes.
-func (n *Node) owner(shard int64) (base string, there context.Context, changed <-chan struct{}) {
+// place is where another node serves a shard.
+type place struct {
+	base    string          // "": no other node does
+	stream  int64           // of that node
+	there   context.Context // ends when the node is gone
+	changed <-chan struct{} // closed when anything changes
+}
+
+func (n *Node) owner(shard int64) (p place) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	p.changed = n.changed
 	if int(shard) < len(n.view.Holdings) {
 		if h := &n.view.Holdings[shard]; h.Open && h.Node != n.name {
-			base, there = n.urlOf(h.Node), n.members[h.Node].ctx
+			p.base, p.stream, p.there = n.urlOf(h.Node), h.Stream, n.members[h.Node].ctx
 		}
 	}
-	if there == nil {
-		base = ""
+	if p.there == nil {
+		p.base = ""
 	}
-	return base, there, n.changed
+	return p
 }
 
 // ServeHTTP brings a request to the node that serves its workspace.
@@ -82,40 +89,82 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.serve(w, r, n.ShardOf(workspace))
 }
 
-// serve answers a request of a shard, here or elsewhere.
+// serve answers a request of a shard, here or elsewhere. One that went to a node that
+// is gone, and of which nobody knows whether it was carried out, is sent again, where
+// that is safe, when somebody else has the shard: what it wrote can be read by then.
 func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	b := bodyOf(r)
 	wait := n.newWait()
 	defer wait.end()
+	var came store.Arrival
+	before := int64(-1) // the stream of whoever may have carried it out
 	for {
-		base, there, changed := n.owner(shard)
+		p := n.owner(shard)
 		if s, done := n.Local(shard, r.Method); s != nil {
 			b.rewind(r)
 			defer done()
-			s.ServeHTTP(w, r)
+			s.ServeHTTP(w, arrived(r, came))
 			return
 		}
 		if err := b.keep(r); err != nil {
 			n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request broke off."))
 			return
 		}
-		if base != "" {
-			b.rewind(r)
-			err := n.forward(there, w, r, shard, base)
-			if err == nil {
-				return
+		if p.base != "" && p.stream > before {
+			if came.At == 0 {
+				came.At = n.moment()
 			}
-			if !b.again(r, err) {
-				n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The node that serves the workspace went away: look whether the request was carried out, or send it again."))
+			b.rewind(r)
+			err := n.forward(&p, w, r, shard, came)
+			undone := errors.Is(err, errUndone)
+			switch {
+			case err == nil:
+				return
+			case undone && b.used:
+				n.fail(w, unserved())
+				return
+			case undone, !changes(r.Method):
+			case !b.used && n.cfg.Repeatable(r):
+				came.Again, before = true, p.stream
+			default:
+				n.failUnknown(w, r)
 				return
 			}
 		}
-		if !wait.next(r.Context(), changed, int64(len(b.whole))) {
+		if !wait.next(r.Context(), p.changed, int64(len(b.whole))) {
 			n.Counts.NotServed.Add(1)
-			n.fail(w, unserved())
+			if came.Again {
+				n.failUnknown(w, r)
+			} else {
+				n.fail(w, unserved())
+			}
 			return
 		}
 	}
+}
+
+// moment is the time, by the database's clock where this node's is wrong.
+func (n *Node) moment() rimewatch.Time {
+	now := n.cfg.Stamp()
+	if offset := time.Duration(n.Counts.Offset.Load()) * time.Millisecond; offset.Abs() > mostOffset {
+		now = now.Add(-offset)
+	}
+	return rimewatch.TimeOf(now)
+}
+
+// arrived is a request that was to be answered elsewhere before.
+func arrived(r *http.Request, came store.Arrival) *http.Request {
+	if came.At == 0 {
+		return r
+	}
+	return r.WithContext(store.WithArrival(r.Context(), came))
+}
+
+// failUnknown answers a request of which nobody knows whether it was carried out. That
+// is never CodeUnavailable, which means that nothing was stored.
+func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
+	n.log.Error("a node went away with a request: nobody knows whether it was carried out", "method", r.Method, "path", r.URL.Path)
+	n.fail(w, rimewatch.Errorf(rimewatch.CodeInternal, "The node that was asked went away."))
 }
 
 func unserved() error {
@@ -210,34 +259,25 @@ func (b *body) rewind(r *http.Request) {
 	}
 }
 
-// again reports whether a request that failed elsewhere may be sent once more:
-// nothing was done about it, or doing it twice is doing it once.
-func (b *body) again(r *http.Request, err error) bool {
-	if !errors.Is(err, errUndone) && changes(r.Method) {
-		return false
-	}
-	return !b.used
-}
-
 // errUndone is of a request about which nothing was done.
 var errUndone = errors.New("the shard is not there")
 
 // forward has another node answer, as long as it is there: one that is frozen does not
 // hold requests up for longer. An error means that nothing was written.
-func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Request, shard int64, base string) error {
-	to, err := url.Parse(base)
+func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard int64, came store.Arrival) error {
+	to, err := url.Parse(p.base)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(there, cancel)()
+	defer context.AfterFunc(p.there, cancel)()
 	var written atomic.Bool // all of it: nobody acts upon less
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) { written.Store(info.Err == nil) },
 	}))
 	var failed error
-	p := httputil.ReverseProxy{
+	proxy := httputil.ReverseProxy{
 		Transport: n.client.Transport, FlushInterval: -1,
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.SetURL(to)
@@ -250,6 +290,12 @@ func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Req
 			pr.Out.Header.Set(headerSecret, n.cfg.Secret)
 			pr.Out.Header.Set(headerShard, strconv.FormatInt(shard, 10))
 			pr.Out.Header.Set(headerClient, pr.In.RemoteAddr)
+			pr.Out.Header.Set(headerCame, strconv.FormatInt(int64(came.At), 10))
+			if came.Again {
+				pr.Out.Header.Set(headerAgain, "1")
+			} else {
+				pr.Out.Header.Del(headerAgain)
+			}
 			if pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()) {
 				pr.Out.Header.Set(headerTLS, "1")
 			} else {
@@ -264,7 +310,7 @@ func (n *Node) forward(there context.Context, w http.ResponseWriter, r *http.Req
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
-	p.ServeHTTP(w, r)
+	proxy.ServeHTTP(w, r)
 	switch {
 	case failed == nil:
 		n.Counts.Forwarded.Add(1)
@@ -288,8 +334,10 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(headerTLS) != "" {
 		r = r.WithContext(httpapi.OverTLS(r.Context()))
 	}
-	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS} {
+	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
+	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
+	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain} {
 		r.Header.Del(name)
 	}
-	s.ServeHTTP(w, r)
+	s.ServeHTTP(w, arrived(r, came))
 }

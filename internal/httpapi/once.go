@@ -36,7 +36,7 @@ const (
 func (rt *Route) takesKey() bool { return rt.Method == http.MethodPost && rt.Access.Scopes != 0 }
 
 // Keyed reports whether a request has an Idempotency-Key.
-func (a *API) Keyed(r *http.Request) bool {
+func Keyed(r *http.Request) bool {
 	_, sent := r.Header[keyHeader]
 	return sent
 }

@@ -223,7 +223,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			defer rec.finish()
 			c.W, w = rec, rec
 		}
-		if rt.takesKey() && a.Keyed(r) {
+		if rt.takesKey() && Keyed(r) {
 			a.once(c, r)
 			return
 		}

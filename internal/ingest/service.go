@@ -25,6 +25,7 @@ type Store interface {
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
 	store.Maintenance
 	store.Everywhere
 }
@@ -279,6 +280,11 @@ func unavailable(message string) error {
 // Every input must be an InputReading whose DeviceID the caller has resolved
 // within its workspace.
 func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) error {
+	if a := store.ArrivalOf(ctx); a.At != 0 {
+		if err := s.arrive(ctx, a, inputs); err != nil {
+			return err
+		}
+	}
 	r := s.pool.Get().(*request)
 	r.inputs = inputs
 	err := s.send(ctx, r)

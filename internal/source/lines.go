@@ -22,7 +22,7 @@ func (s *Service) ReceiveLines(ctx context.Context, l *Live, body []byte, precis
 
 func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precision string) (o Outcome, err error) {
 	o.Problems = []string{}
-	now := s.cfg.Now()
+	now := store.ArrivedAt(ctx, s.cfg.Now())
 	b := s.batch(l, now)
 	const most = 4096
 	n := min(bytes.Count(body, []byte{'\n'})+1, most)

@@ -69,7 +69,7 @@ type Result struct {
 // error means that some of them may not be stored; sending all of them again is
 // safe.
 func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload) ([]Result, error) {
-	now := s.cfg.Now()
+	now := store.ArrivedAt(ctx, s.cfg.Now())
 	results := make([]Result, len(list))
 	batches := make([]*batch, len(list))
 	for i, p := range list {

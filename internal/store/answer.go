@@ -48,3 +48,31 @@ func AnswerOf(ctx context.Context) *Answer {
 	a, _ := ctx.Value(answerKey{}).(*Answer)
 	return a
 }
+
+// Arrival is when and how a request with readings came, where it was another server
+// that took it in.
+type Arrival struct {
+	At    rimewatch.Time // when it was taken in
+	Again bool           // it was sent before: what it brought may be stored already
+}
+
+type arrivalKey struct{}
+
+// WithArrival returns a context whose calls store what came with a.
+func WithArrival(ctx context.Context, a Arrival) context.Context {
+	return context.WithValue(ctx, arrivalKey{}, a)
+}
+
+// ArrivalOf returns how a request came, the zero value where it came to this server.
+func ArrivalOf(ctx context.Context) Arrival {
+	a, _ := ctx.Value(arrivalKey{}).(Arrival)
+	return a
+}
+
+// ArrivedAt returns when a request was taken in: now, or earlier by another server.
+func ArrivedAt(ctx context.Context, now rimewatch.Time) rimewatch.Time {
+	if at := ArrivalOf(ctx).At; at != 0 {
+		return at
+	}
+	return now
+}

@@ -247,7 +247,7 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 		}
 		g.batchMeter.Observe(status, time.Since(start))
 	}()
-	now := g.api.Now()
+	now := store.ArrivedAt(r.Context(), g.api.Now())
 	id, p, e := g.begin(w, r, now)
 	if e != nil {
 		status = g.fail(w, r, id, e)

@@ -44,7 +44,7 @@ func (g *Readings) singleOnce(w http.ResponseWriter, r *http.Request, p *account
 
 // batchOnce is Batch, for a request with an Idempotency-Key or without one.
 func (g *Readings) batchOnce(w http.ResponseWriter, r *http.Request, p *account.Principal, now rimewatch.Time, ndjson bool, s *batchScratch) *rimewatch.Error {
-	if !g.api.Keyed(r) {
+	if !httpapi.Keyed(r) {
 		return g.Batch(r.Context(), p, now, ndjson, s.body, &s.Batch)
 	}
 	_, body, replayed, e := g.api.Once(r, &httpapi.Work{

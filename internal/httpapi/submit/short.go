@@ -14,8 +14,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// SinglePath is where single readings are posted.
-const SinglePath = httpapi.Prefix + singlePath
+// Where readings are posted.
+const (
+	SinglePath = httpapi.Prefix + singlePath
+	BatchPath  = httpapi.Prefix + batchPath
+)
 
 // ServePost implements shortpath.Handler: it is serveSingle for a request that
 // did not come over net/http.

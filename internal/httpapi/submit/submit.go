@@ -300,7 +300,7 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 		}
 		g.singleMeter.Observe(status, time.Since(start))
 	}()
-	now := g.api.Now()
+	now := store.ArrivedAt(r.Context(), g.api.Now())
 	id, p, e := g.begin(w, r, now)
 	if e != nil {
 		status = g.fail(w, r, id, e)
@@ -325,7 +325,7 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 		status = g.fail(w, r, id, e)
 		return
 	}
-	if g.api.Keyed(r) {
+	if httpapi.Keyed(r) {
 		status, e = g.singleOnce(w, r, &p, now, s)
 	} else {
 		status, e = g.Single(r.Context(), &p, now, s.body, &s.Scratch)

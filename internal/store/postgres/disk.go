@@ -328,7 +328,7 @@ func (d *disk) Write(ctx context.Context, f func(tables.Conn) error) error {
 // for the lock that the change held.
 func (d *disk) settleChange(why error) error {
 	if d.stream == 0 {
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, why, "The database broke the connection: look whether the change was stored.")
+		return errOutcome(why)
 	}
 	stored := false
 	err := d.persist(d.cfg.patience, func(ctx context.Context) error {
@@ -340,7 +340,13 @@ func (d *disk) settleChange(why error) error {
 			return err
 		})
 	})
-	if err == nil && stored {
+	switch {
+	case err != nil:
+		if code(err) == fencedState {
+			_ = d.lose(errFenced)
+		}
+		return errOutcome(why)
+	case stored:
 		return nil
 	}
 	return why

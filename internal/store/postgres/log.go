@@ -67,6 +67,9 @@ func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*sto
 			}
 			return d.verifyLogged(ctx, seq, row)
 		})
+		if err != nil && !logged(err) {
+			err = d.undecided(err, seq, row)
+		}
 	}
 	if logged(err) {
 		err = d.lose(errDiverged)
@@ -75,6 +78,31 @@ func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*sto
 		d.ids = d.usedUp(ops, e)
 	}
 	return d.failure(err, "append")
+}
+
+// undecided looks for a commit of which it cannot be said any more whether it was
+// stored, because another server has the store by now: nil where the log still holds
+// it.
+func (d *disk) undecided(why error, seq store.Seq, row []byte) error {
+	if code(why) == fencedState {
+		_ = d.lose(errFenced)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.patience)
+	defer cancel()
+	stored := false
+	err := d.read(ctx, d.writes, func(s *session) error {
+		return s.Query(func(r tables.Row) error { stored = r.ColumnBool(0); return nil },
+			"SELECT data = ? FROM commit_log WHERE shard = ? AND stream = ? AND seq = ?", row, d.shard, d.stream, int64(seq))
+	})
+	if err == nil && stored {
+		return nil
+	}
+	return errOutcome(why)
+}
+
+// errOutcome is never CodeUnavailable, which means that nothing was stored.
+func errOutcome(why error) error {
+	return rimewatch.Wrap(rimewatch.CodeInternal, why, "The database broke the connection: look whether the change was stored before you send it again.")
 }
 
 // errDiverged is the end of a server whose memory does not fit the log: a commit

@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch/client"
+)
+
+// TestClusterFigures measures what the nodes cost and how long requests wait for them,
+// on whatever program RIMEWATCH_E2E_BINARY names: one without the race detector, to
+// mean anything.
+func TestClusterFigures(t *testing.T) {
+	faults(t)
+	c := newCluster(t)
+	var direct, forwarded []time.Duration
+	for workspace := range clusterWorkspaces {
+		var byNode [][]time.Duration
+		for node := range c.nodes {
+			byNode = append(byNode, c.posts(workspace, node))
+		}
+		slices.SortFunc(byNode, func(a, b []time.Duration) int { return int(part(a, 50) - part(b, 50)) })
+		direct = append(direct, byNode[0]...) // the owner's is the quickest
+		forwarded = append(forwarded, slices.Concat(byNode[1:]...)...)
+	}
+	t.Logf("a POST, one at a time: to the owner %v median, %v p99; through another node %v, %v", part(direct, 50), part(direct, 99), part(forwarded, 50), part(forwarded, 99))
+	var killed, stopped []time.Duration
+	for round := range rounds(t) {
+		node := round % clusterNodes
+		killed = append(killed, c.waits(round+1, func() { c.nodes[node].p.kill() })...)
+		c.restart(round)
+		stopped = append(stopped, c.waits(round+1, func() { c.handOver(node) })...)
+	}
+	t.Logf("%d rounds: the longest that a request to a workspace waited: when a node was killed %v median, %v p99, %v longest; when one was stopped in order and started again %v, %v, %v",
+		rounds(t), part(killed, 50), part(killed, 99), part(killed, 100), part(stopped, 50), part(stopped, 99), part(stopped, 100))
+}
+
+// part is the duration below which so many per cent lie.
+func part(list []time.Duration, percent int) time.Duration {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[max(0, (len(sorted)*percent+99)/100-1)].Round(10 * time.Microsecond)
+}
+
+// posts posts readings for a workspace through a node, one after the other.
+func (c *cluster) posts(workspace, node int) (took []time.Duration) {
+	c.t.Helper()
+	cl := c.client(c.devices[workspace], node, once)
+	for range 100 {
+		begun := time.Now()
+		_, _, err := cl.PostReading(c.t.Context(), client.Reading{DeviceSerial: c.devices[workspace].serial, Measurements: client.Measurements{ProductZoneTemp: client.Value(3.0)}})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		took = append(took, time.Since(begun))
+	}
+	return took
+}
+
+// waits asks for all workspaces through a node while f runs, and returns the longest
+// time that a request of each took. Every request is answered.
+func (c *cluster) waits(node int, f func()) []time.Duration {
+	c.t.Helper()
+	ctx, cancel := context.WithCancel(c.t.Context())
+	longest := make([]time.Duration, clusterWorkspaces)
+	var wg sync.WaitGroup
+	for i := range longest {
+		cl := c.client(c.devices[i], node, once)
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				begun := time.Now()
+				if _, err := cl.Device(context.WithoutCancel(ctx), c.devices[i].serial); err != nil {
+					c.t.Errorf("workspace %d: %v", i, err)
+				}
+				longest[i] = max(longest[i], time.Since(begun))
+				time.Sleep(2 * time.Millisecond) //nolint:forbidigo // the load is not what is measured
+			}
+		})
+	}
+	time.Sleep(200 * time.Millisecond) //nolint:forbidigo // what is normal
+	f()
+	time.Sleep(time.Second) //nolint:forbidigo // until all is served again
+	cancel()
+	wg.Wait()
+	return longest
+}
