@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,21 +130,59 @@ func TestFullDiskOfAServer(t *testing.T) {
 			k.fillsUp(t, how, limit, &fileLimit{t: t})
 		})
 		t.Run(how+", file system", func(t *testing.T) {
-			dir := t.TempDir()
-			if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
-				if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EACCES) {
-					t.Fatal(err)
-				}
-				t.Logf("not on a file system of its own, which is not permitted here: %v", err)
-				return
+			if dir, ok := mounted(t); ok {
+				newKillerAt(t, filepath.Join(dir, "data")).fillsUp(t, how, "true", &smallDisk{t, dir})
 			}
-			t.Cleanup(func() {
-				if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-					t.Error(err)
-				}
-			})
-			k := newKillerAt(t, filepath.Join(dir, "data"))
-			k.fillsUp(t, how, "true", &smallDisk{t, dir})
+		})
+	}
+}
+
+// mounted returns the directory of a small file system of the test's own, where
+// mounting is permitted.
+func mounted(t *testing.T) (dir string, ok bool) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
+		if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EACCES) {
+			t.Fatal(err)
+		}
+		t.Logf("not on a file system of its own, which is not permitted here: %v", err)
+		return "", false
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir, true
+}
+
+// readOnlyDisk is a file system that a disk's trouble has made read-only, as ext4
+// does by itself.
+type readOnlyDisk struct {
+	t   *testing.T
+	dir string
+}
+
+func (d *readOnlyDisk) mount(flags uintptr) {
+	d.t.Helper()
+	if err := unix.Mount("tmpfs", d.dir, "tmpfs", unix.MS_REMOUNT|flags, "size=24m"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *readOnlyDisk) fill() { d.mount(unix.MS_RDONLY) }
+func (d *readOnlyDisk) free() { d.mount(0) }
+
+// TestReadOnlyDiskOfAServer: on a disk that cannot be written to a server comes up
+// with what is in its file and in the write-ahead log, reads, answers writes with
+// 503, and takes them by itself when the disk can be written to again.
+func TestReadOnlyDiskOfAServer(t *testing.T) {
+	for _, how := range []string{"stopped", "killed"} { // killed: there is a log
+		t.Run(how, func(t *testing.T) {
+			if dir, ok := mounted(t); ok {
+				newKillerAt(t, filepath.Join(dir, "data")).fillsUp(t, how, "true", &readOnlyDisk{t, dir})
+			}
 		})
 	}
 }
@@ -308,6 +347,62 @@ func TestLittleMemory(t *testing.T) {
 	}
 	k.verify(t, c, 0)
 	t.Logf("%d readings acknowledged, %d MiB resident", k.acknowledged(), resident(t, p)>>20)
+}
+
+// TestLittleMemoryOfAGroup: in a control group that may have less memory than the
+// machine, where that may be made, a server keeps within it and is not killed.
+func TestLittleMemoryOfAGroup(t *testing.T) {
+	most := 512 << 20 // the race detector takes several times as much
+	if whole() {
+		most = 72 << 20
+	}
+	group, ok := memoryGroup(t, most)
+	if !ok {
+		return
+	}
+	k := newKiller(t)
+	p, c, _ := k.limited(t, "echo $$ > "+filepath.Join(group, "cgroup.procs"))
+	k.load(t, c, 2*time.Second)
+	if k.acknowledged() < singles {
+		t.Errorf("only %d readings were acknowledged", k.acknowledged())
+	}
+	k.verify(t, c, 0)
+	t.Logf("%d readings acknowledged, %d of %d MiB resident", k.acknowledged(), resident(t, p)>>20, most>>20)
+	if err := p.terminate(os.Interrupt); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.err.String())
+	}
+}
+
+// memoryGroup makes a control group under the test's own that may have so many
+// bytes.
+func memoryGroup(t *testing.T, most int) (dir string, ok bool) {
+	t.Helper()
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Logf("not in a control group: %v", err)
+		return "", false
+	}
+	file := "memory.max"
+	for line := range strings.Lines(string(own)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) == 3 && fields[1] == "" && dir == "" {
+			dir = filepath.Join("/sys/fs/cgroup", fields[2])
+		}
+		if len(fields) == 3 && fields[1] == "memory" { // version 1
+			dir, file = filepath.Join("/sys/fs/cgroup/memory", fields[2]), "memory.limit_in_bytes"
+		}
+	}
+	dir = filepath.Join(dir, fmt.Sprintf("rimewatch-test-%d", os.Getpid()))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Logf("not in a control group, which is not permitted here: %v", err)
+		return "", false
+	}
+	t.Cleanup(func() { _ = os.Remove(dir) })
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(strconv.Itoa(most)), 0o600); err != nil {
+		t.Logf("not in a control group, which is not permitted here: %v", err)
+		return "", false
+	}
+	return dir, true
 }
 
 // resident returns the memory of a process, in bytes.

@@ -150,13 +150,14 @@ const readingOnly = sqlite.OpenReadOnly | sqlite.OpenURI // of an immutable one
 
 // connectReading opens the file for reading alone; nil when that fails, too, or
 // when there is nothing to read. What lies in a write-ahead log SQLite must read
-// with it, which it cannot where there is no room for its shared memory; where
-// that is read-only, it stays so for this process.
+// with it, which it cannot where there is no room for its shared memory. Where
+// that is read-only it stays so until nobody in this process has it open, see
+// reconnect.
 func (d *disk) connectReading() *connections {
 	c := &connections{}
 	path, flags := immutable(d.cfg.Path), readingOnly
 	if d.walBytes() > 0 {
-		path, flags = d.cfg.Path, sqlite.OpenReadWrite
+		path, flags, d.logReadOnly = d.cfg.Path, sqlite.OpenReadWrite, true
 	}
 	if err := c.openReaders(path, flags, d.cfg.Readers); err != nil {
 		c.close()
@@ -187,24 +188,52 @@ func (d *disk) writable() error {
 		return nil
 	}
 	c, err := d.connect()
+	if d.logReadOnly && sqlite.ErrCode(err).ToPrimary() == sqlite.ResultReadOnly {
+		c, err = d.reconnect()
+	}
 	if err != nil {
 		return unwritable(err)
 	}
 	// Whoever still reads as if nobody wrote is interrupted before somebody does.
-	for _, p := range []struct {
-		old *pool
-		now *sqlitex.Pool
-	}{{&d.pool, c.pool}, {&d.accounts, c.accounts}} {
-		_ = p.old.Swap(p.now).Close()
-	}
-	d.lookMu.Lock()
-	c.lookup, d.lookup = d.lookup, c.lookup
-	d.lookMu.Unlock()
-	_ = c.lookup.Close()
+	d.replaceReaders(c)
 	_ = c.maint.Close() // maintMu comes before writeMu: checkpoint opens its own
 	d.writer, d.own = c.writer, conn{c.writer, d}
 	d.cfg.Logger.Info("the store can be written to again")
 	return nil
+}
+
+// replaceReaders puts the connections that only read in the place of those that there
+// are, whose users are interrupted. Under writeMu.
+func (d *disk) replaceReaders(c *connections) {
+	for _, p := range []struct {
+		all *pool
+		now *sqlitex.Pool
+	}{{&d.pool, c.pool}, {&d.accounts, c.accounts}} {
+		if old := p.all.Swap(p.now); old != nil {
+			_ = old.Close()
+		}
+	}
+	d.lookMu.Lock()
+	defer d.lookMu.Unlock()
+	if d.lookup != nil {
+		_ = d.lookup.Close()
+	}
+	d.lookup = c.lookup
+}
+
+// reconnect is connect on a disk that can be written to again when the write-ahead
+// log is open for reading alone, which it is until all who read have closed it. It is
+// tried once; when it fails, what is there is read as before. Under writeMu.
+func (d *disk) reconnect() (*connections, error) {
+	d.logReadOnly = false
+	d.replaceReaders(&connections{})
+	c, err := d.connect()
+	if err != nil {
+		readers := &connections{}
+		err = errors.Join(err, readers.openReaders(d.cfg.Path, sqlite.OpenReadWrite, d.cfg.Readers))
+		d.replaceReaders(readers)
+	}
+	return c, err
 }
 
 // unwritable is the error of a disk that is full or fails: the caller's sign to

@@ -30,11 +30,14 @@ type disk struct {
 
 	writeMu sync.Mutex   // one transaction at a time
 	writer  *sqlite.Conn // nil while the disk cannot be written to
-	own     tables.Conn  // the writer's
-	maintMu sync.Mutex   // taken before writeMu
-	maint   *sqlite.Conn // of the background work; under maintMu
-	lookMu  sync.Mutex
-	lookup  *sqlite.Conn // of the write path; under lookMu
+	// logReadOnly: the write-ahead log was not empty when the disk could not be
+	// written to, see reconnect.
+	logReadOnly bool
+	own         tables.Conn  // the writer's
+	maintMu     sync.Mutex   // taken before writeMu
+	maint       *sqlite.Conn // of the background work; under maintMu
+	lookMu      sync.Mutex
+	lookup      *sqlite.Conn // of the write path; under lookMu
 }
 
 func (d *disk) open() error {
@@ -150,8 +153,11 @@ func (d *disk) read(ctx context.Context, pool *pool, f func(*sqlite.Conn) error)
 		return core.ErrClosed()
 	}
 	from := pool.Load()
+	if from == nil {
+		return unwritable(errors.New("it is being opened again"))
+	}
 	conn, err := from.Take(ctx)
-	if now := pool.Load(); err != nil && now != from { // it was replaced
+	if now := pool.Load(); err != nil && now != nil && now != from { // it was replaced
 		from = now
 		conn, err = from.Take(ctx)
 	}
