@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -76,8 +77,13 @@ func collectLess() (restore func()) {
 	return sync.OnceFunc(func() { debug.SetGCPercent(before) })
 }
 
-// tuneMemory adjusts the collector to what is live until ctx ends.
+// tuneMemory adjusts the collector to what is live until ctx ends. Where there is
+// little memory it collects as often as it has to, unless GOMEMLIMIT says otherwise.
 func tuneMemory(ctx context.Context) {
+	if all := machineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(all - all/10)
+		defer debug.SetMemoryLimit(math.MaxInt64)
+	}
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
