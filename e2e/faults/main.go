@@ -32,16 +32,18 @@ const (
 )
 
 var faults = []fault{
+	{"what doctor says of each", "./cmd/rimewatch", "TestDoctor", false, nil},
 	{"kill -9", e2e, "TestKill9$", true, []string{"RIMEWATCH_KILL9_ROUNDS=25"}},
 	{"kill -9 while messages are sent", e2e, "TestKill9BeforeDelivery", true, nil},
 	{"crash at every step that writes", sqlite, "TestCrashAtEveryStep", false, nil},
-	{"power cuts", sqlite, "TestTornWrites", false, nil},
+	{"power cuts", sqlite, "TestPowerCuts|TestTornWrites", false, []string{"RIMEWATCH_POWER_CUTS=1000"}},
 	{"failing sync", sqlite, "TestFailureAtEveryStep|TestControlFault", false, nil},
 	{"slow sync", ingest, "TestSlowSync", true, nil},
 	{"full disk at start and while running", e2e, "TestFullDiskOfAServer", false, nil},
 	{"full disk, as the store sees it", sqlite, "TestOpenOnFullDisk|TestFreshStoreOnFullDisk", true, nil},
 	{"full disk, as ingest sees it", ingest, "TestStartOnFullDisk|TestFullDisk", true, nil},
-	{"read-only disk", sqlite, "TestLogOnReadOnlyDisk", true, nil},
+	{"read-only disk", e2e, "TestReadOnlyDiskOfAServer", false, nil},
+	{"read-only disk, as the store sees it", sqlite, "TestLogOnReadOnlyDisk", true, nil},
 	{"flipped bits", sqlite, "TestFlippedBits", false, []string{"RIMEWATCH_FLIPS=1000"}},
 	{"damaged rows and chunks", sqlite, "TestDamage|TestInspectFindsDamage", true, nil},
 	{"steps of the clock", ingest, "TestClockSteps|TestBootIn1970|TestClockDeletesNothing|TestClockIsAudited", true, nil},
