@@ -66,9 +66,9 @@ func (s *steppers) stop() {
 	s.all.Wait()
 }
 
-// stepAhead shares a part out. Under mu.
-func (w *writer) stepAhead(part []store.Input, now rimewatch.Time) {
-	if len(part) < w.cfg.SharedInputs || cap(w.steppers.work) == 0 || !unitsOnly(part) {
+// share lets them step what the writer is about to evaluate, a part. Under mu.
+func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
+	if len(part) < w.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
 		return
 	}
 	a := &ahead{w: w, part: part, now: now, chains: w.chains[:0], next: slices.Grow(w.next[:0], len(part))[:len(part)], done: make(chan struct{})}
@@ -90,9 +90,9 @@ func (w *writer) stepAhead(part []store.Input, now rimewatch.Time) {
 		c.st.chain = 0
 	}
 	a.left.Store(int32(len(a.chains)))
-	for range cap(w.steppers.work) {
+	for range cap(s.work) {
 		select {
-		case w.steppers.work <- a:
+		case s.work <- a:
 		default: // they have enough to do
 		}
 	}

@@ -96,7 +96,7 @@ func (w *writer) evaluate(g *group) bool {
 // evaluatePart evaluates what one caller brought and returns how many inputs of
 // it were accepted.
 func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
-	w.stepAhead(part, now)
+	w.steppers.share(w, part, now)
 	for i := range part {
 		in := &part[i]
 		if in.Outcome != store.Accepted {

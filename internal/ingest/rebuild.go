@@ -40,7 +40,7 @@ func (w *writer) takeBack(err error, groups ...*group) {
 	}
 	for i := len(groups) - 1; i >= 0; i-- {
 		groups[i].answer(err)
-		w.recycle(groups[i])
+		recycle(&w.spare, groups[i])
 	}
 }
 

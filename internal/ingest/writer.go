@@ -140,12 +140,13 @@ func (w *writer) end(g *group) {
 		w.takeBack(g.err, g)
 		return
 	}
-	w.recycle(g)
+	recycle(&w.spare, g)
 }
 
-func (w *writer) recycle(g *group) {
+// recycle keeps a group that has ended for another one.
+func recycle(spare *[]*group, g *group) {
 	g.reset()
-	w.spare = append(w.spare, g)
+	*spare = append(*spare, g)
 }
 
 // commit takes first (or ticks) and whatever else waits, up to a group. It
@@ -263,7 +264,7 @@ func (w *writer) process(g *group) bool {
 			w.takeBack(before.err, g, before)
 			return false
 		}
-		w.recycle(before)
+		recycle(&w.spare, before)
 	}
 	switch {
 	case err != nil:
@@ -276,14 +277,14 @@ func (w *writer) process(g *group) bool {
 	case !meaning:
 		g.commit.Discard()
 		g.answer(nil)
-		w.recycle(g)
+		recycle(&w.spare, g)
 	case g.alone:
 		if w.land(g); g.err != nil {
 			w.takeBack(g.err, g)
 			return false
 		}
 		w.orphans = nil
-		w.recycle(g)
+		recycle(&w.spare, g)
 	default:
 		w.underway = g
 		w.handOver <- g
@@ -295,7 +296,7 @@ func (w *writer) process(g *group) bool {
 func (w *writer) refuse(g *group, err error) {
 	w.troubled("commit", err)
 	g.answer(err)
-	w.recycle(g)
+	recycle(&w.spare, g)
 }
 
 // land makes a group durable, shows it and answers those who wait for it. The
