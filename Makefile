@@ -86,6 +86,7 @@ test-full:
 test-rest:
 	$(MAKE) vet lint $(if $(NPM),ui-test browser)
 	cd tools/release && $(GO) test ./...
+	cd tools/chart && $(GO) test ./...
 
 vet:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
