@@ -51,6 +51,7 @@ var endpoints = []endpoint{
 	{"PATCH", "/v1/channels/1", "person", `{"enabled":false}`, ""},
 	{"DELETE", "/v1/channels/1", "person", "", ""},
 	{"POST", "/v1/channels/1/test", "person", "", ""},
+	{"POST", "/v1/channels/test", "person", `{"kind":"webhook","url":"https://example.com"}`, ""},
 	{"GET", "/v1/channels/1/deliveries", "person", "", ""},
 	{"POST", "/v1/deliveries/1/resend", "person", "", ""},
 	{"GET", "/v1/routes", "person", "", ""},

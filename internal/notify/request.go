@@ -8,21 +8,30 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
 )
 
 // Check reports whether a channel can be used: CodeValidationFailed. It connects to
 // nobody.
 func (s *Service) Check(c *rimewatch.Channel) error {
-	sender := s.cfg.Senders[c.Kind]
-	switch {
-	case sender != nil:
+	if sender := s.cfg.Senders[c.Kind]; sender != nil {
 		return sender.Check(c)
-	case c.Enabled && c.Kind == rimewatch.ChannelEmail:
-		return rimewatch.Invalid("kind", "cannot be email: this server has no mail server (--smtp-host)")
-	case c.Enabled:
-		return rimewatch.Invalid("kind", "cannot be %s: this server is not set up for it", c.Kind)
+	}
+	if c.Enabled {
+		return rimewatch.Invalid("kind", "cannot be %s: %s", c.Kind, s.Missing(c.Kind))
+	}
+	return nil
+}
+
+// Missing says why a kind of channel cannot be used here, "" = it can.
+func (s *Service) Missing(k rimewatch.ChannelKind) string {
+	switch {
+	case s.cfg.Senders[k] != nil:
+		return ""
+	case k == rimewatch.ChannelEmail:
+		return "this server has no mail server (--smtp-host)"
 	default:
-		return nil
+		return "this server is not set up for it"
 	}
 }
 
@@ -36,17 +45,13 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}
-	w, err := s.store.Workspace(ctx, workspaceID)
+	now := s.now()
+	key := fmt.Sprintf("test/%d/%s", channelID, rand.Text())
+	m, err := s.testMessage(ctx, &c, key, now)
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}
-	zone, err := time.LoadLocation(w.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	now := s.now()
-	key := fmt.Sprintf("test/%d/%s", channelID, rand.Text())
-	body, err := s.context(&w, c.Locale, key, zone, now).Test(c.Name).Encode()
+	body, err := m.Encode()
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}
@@ -62,6 +67,37 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 	}
 	s.laneOf(workspaceID, channelID).attempt(ctx, []*item{{Delivery: d, since: now}}, true)
 	return s.store.Delivery(ctx, workspaceID, d.ID)
+}
+
+// Try sends a test message by a channel that is not stored, and stores nothing.
+// The error is that of the attempt; the remark is what did not work although the
+// message was taken.
+func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string, err error) {
+	key := "try/" + rand.Text()
+	m, err := s.testMessage(ctx, c, key, s.now())
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, testWait)
+	defer cancel()
+	remark, err = s.call(ctx, c, key, m)
+	if err != nil {
+		return "", rimewatch.Wrap(rimewatch.CodeConflict, err, "%s", clip(said(err)))
+	}
+	return clip(remark), nil
+}
+
+// testMessage returns the message that says that a channel works.
+func (s *Service) testMessage(ctx context.Context, c *rimewatch.Channel, key string, now rimewatch.Time) (*message.Message, error) {
+	w, err := s.store.Workspace(ctx, c.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(w.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return s.context(&w, c.Locale, key, zone, now).Test(c.Name), nil
 }
 
 // Resend sends a delivery again. One that was not sent is taken up where it was

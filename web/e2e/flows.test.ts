@@ -44,14 +44,25 @@ describe('notifications', () => {
   it('adds a webhook, shows its secret once, and tries it', async () => {
     await page.goto('/settings/notifications');
     await button('Add channel').first().click();
-    await dialog().getByLabel('Kind').selectOption('email');
+    expect(await button(/^E-mail/, dialog()).isDisabled()).toBe(true);
+    await button(/^E-mail This server has no mail server/, dialog()).waitFor(); // what cannot work here is greyed, and says why
+    await owner.fine('the ways to be notified');
+    await button(/^Slack/, dialog()).click();
+    await dialog().getByLabel('Webhook URL').fill('https://example.com/hook');
+    await button('Add', dialog()).click();
+    await dialog().getByText('It begins with https://hooks.slack.com/services/').waitFor(); // and nothing is sent
+    await owner.fine('what is wrong with what was copied');
+    await button('Back', dialog()).click();
+    await button(/^Webhook/, dialog()).click();
     await dialog().getByLabel('Name').fill('Night shift');
-    await dialog().getByLabel('Addresses').fill('night@example.com');
-    await owner.refused('POST', '/api/v1/channels', 422, () => button('Add', dialog()).click());
-    await dialog().getByText(/no mail server/).waitFor(); // said where the kind is chosen, and nothing is lost
-    expect(await dialog().getByLabel('Name').inputValue()).toBe('Night shift');
-    await dialog().getByLabel('Kind').selectOption('webhook');
+    await dialog().getByLabel('URL').fill('http://169.254.169.254/x');
+    await button('Send a test', dialog()).click();
+    await dialog().getByText(/It does not work: .*not allowed/).waitFor();
     await dialog().getByLabel('URL').fill(hook);
+    await button('Send a test', dialog()).click();
+    await dialog().getByText(/It works/).waitFor();
+    await owner.fine('a test before it is saved');
+    expect((await office.send('GET', '/v1/channels')).channels).toEqual([]);
     await button('Add', dialog()).click();
     await dialog().getByText(/^whsec_/).waitFor();
     await owner.fine('the secret of a webhook');

@@ -79,8 +79,9 @@ type Alerts interface {
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 }
 
-// Audit answers questions about the audit trail.
+// Audit answers questions about the audit trail, and takes what no change says.
 type Audit interface {
+	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error
 	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }

@@ -1,12 +1,14 @@
 package v1
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -27,6 +29,11 @@ type Notifier interface {
 	// Test sends a test message to a channel and waits for the outcome, at most ten
 	// seconds. A message that was refused is a delivery that failed, not an error.
 	Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error)
+	// Try sends a test by a channel that is not stored. An error with CodeConflict
+	// says why it did not arrive.
+	Try(ctx context.Context, c *rimewatch.Channel) (remark string, err error)
+	// Missing says why a kind of channel cannot be used here, "" = it can.
+	Missing(k rimewatch.ChannelKind) string
 	// Resend sends a delivery again and does not wait. One that was not sent keeps
 	// its key; one that was becomes a new delivery.
 	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
@@ -47,6 +54,13 @@ func (noNotifier) refuse() (rimewatch.Delivery, error) {
 func (n noNotifier) Test(context.Context, int64, int64) (rimewatch.Delivery, error) {
 	return n.refuse()
 }
+
+func (n noNotifier) Try(context.Context, *rimewatch.Channel) (string, error) {
+	_, err := n.refuse()
+	return "", err
+}
+
+func (noNotifier) Missing(rimewatch.ChannelKind) string { return "" }
 
 func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, error) {
 	return n.refuse()
@@ -104,8 +118,15 @@ func channelJSON(c *rimewatch.Channel) Channel {
 
 // ChannelList are the channels of a workspace.
 type ChannelList struct {
-	Channels []Channel `json:"channels"`
-	Warning  *string   `json:"warning" doc:"Set while no channel is known to work."`
+	Channels    []Channel         `json:"channels"`
+	Warning     *string           `json:"warning" doc:"Set while no channel is known to work."`
+	Unavailable []UnavailableKind `json:"unavailable" doc:"Kinds of channels that cannot be used on this server, with the reason."`
+}
+
+// UnavailableKind is a kind of channel that cannot be used here.
+type UnavailableKind struct {
+	Kind   rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Reason string                `json:"reason" example:"this server has no mail server (--smtp-host)"`
 }
 
 // NotificationState reports whether anybody in a workspace is notified of alerts.
@@ -148,9 +169,14 @@ func (a notifications) listChannels(ctx context.Context, _ *httpapi.NoInput) (Ch
 	if err != nil {
 		return ChannelList{}, err
 	}
-	out := ChannelList{Channels: make([]Channel, len(list)), Warning: notificationState(list).Warning}
+	out := ChannelList{Channels: make([]Channel, len(list)), Warning: notificationState(list).Warning, Unavailable: []UnavailableKind{}}
 	for i := range list {
 		out.Channels[i] = channelJSON(&list[i])
+	}
+	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService} {
+		if why := a.cfg.Notifier.Missing(k); why != "" {
+			out.Unavailable = append(out.Unavailable, UnavailableKind{k, why})
+		}
 	}
 	return out, nil
 }
@@ -312,6 +338,61 @@ func (a notifications) testChannel(ctx context.Context, in *httpapi.IDInput) (De
 	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Test(ctx, c.Workspace(), id) })
 }
 
+// ChannelTry is the body that tries settings before they are stored.
+type ChannelTry struct {
+	ID   int64                 `json:"channel_id,omitempty" minimum:"1" doc:"A stored channel, whose settings hold where the body has none."`
+	Name string                `json:"name,omitempty" maxLength:"200" doc:"Named in the message."`
+	Kind rimewatch.ChannelKind `json:"kind,omitempty" enum:"email,webhook,service" doc:"Needed without channel_id."`
+	ChannelFields
+}
+
+// ChannelTryInput carries the body that tries settings.
+type ChannelTryInput struct {
+	Body ChannelTry
+}
+
+// ChannelTried says what came of it.
+type ChannelTried struct {
+	Sent  bool    `json:"sent" doc:"The receiver took the message."`
+	Error *string `json:"error" doc:"Why not; or what did not work although it was taken."`
+}
+
+func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried, error) {
+	c := httpapi.CallOf(ctx)
+	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Kind: in.Body.Kind}
+	if in.Body.ID != 0 {
+		stored, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), in.Body.ID)
+		switch {
+		case err != nil:
+			return ChannelTried{}, err
+		case ch.Kind != "" && ch.Kind != stored.Kind:
+			return ChannelTried{}, rimewatch.Invalid("kind", "is that of the channel and cannot change")
+		}
+		ch = stored
+	} else if ch.Kind == rimewatch.ChannelWebhook && in.Body.Secret.value == nil {
+		in.Body.Secret.sent = true
+	}
+	ch.Name = cmp.Or(in.Body.Name, ch.Name, string(ch.Kind))
+	in.Body.apply(&ch)
+	ch.Enabled = true
+	if err := a.checkChannel(&ch); err != nil {
+		return ChannelTried{}, err
+	}
+	if err := a.maySend(c); err != nil {
+		return ChannelTried{}, err
+	}
+	// Before it is sent: whoever reaches out from this server leaves a trace.
+	detail := store.Fields{"kind": ch.Kind, "name": ch.Name, "to": ch.To, "url": ch.MaskedURL()}
+	if err := a.cfg.Audit.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
+		return ChannelTried{}, err
+	}
+	remark, err := a.cfg.Notifier.Try(ctx, &ch)
+	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
+		return ChannelTried{Error: wire.OrNull(httpapi.AsError(err).Message)}, nil
+	}
+	return ChannelTried{Sent: err == nil, Error: wire.OrNull(remark)}, err
+}
+
 // maySend counts what people have sent by hand.
 func (a notifications) maySend(c *httpapi.Call) error {
 	if _, wait := a.sendLimit.Take(c.Workspace(), c.Now); wait > 0 {
@@ -346,6 +427,11 @@ func (a notifications) channelRoutes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/v1/channels/{id}/test", ID: "test-channel", Tag: "Notifications", Summary: "Send a test", Access: admin,
 			Description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),
 			Bind:        httpapi.Handle(a.testChannel),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/channels/test", ID: "try-channel", Tag: "Notifications", Summary: "Try settings before they are stored", Access: admin, Body: httpapi.JSONBody,
+			Description: "Sends a test by a channel as it would be, and stores nothing but an entry in the audit trail. Counts like a test of a stored channel.",
+			Bind:        httpapi.Handle(a.tryChannel),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/channels/{id}/deliveries", ID: "list-channel-deliveries", Tag: "Notifications", Summary: "List the deliveries of a channel", Access: admin, Paged: true,

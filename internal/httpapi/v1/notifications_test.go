@@ -22,6 +22,7 @@ type sentNotifier struct {
 	n   int
 
 	changed map[int64]int // by workspace
+	tried   []rimewatch.Channel
 }
 
 func (f *sentNotifier) Changed(workspaceID int64) { f.changed[workspaceID]++ }
@@ -34,6 +35,21 @@ func (f *sentNotifier) Test(ctx context.Context, workspaceID, channelID int64) (
 		return d, err
 	}
 	return d, f.s.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: f.now()})
+}
+
+func (f *sentNotifier) Try(_ context.Context, c *rimewatch.Channel) (string, error) {
+	f.tried = append(f.tried, *c)
+	if strings.Contains(c.URL, "refuses") {
+		return "", rimewatch.Errorf(rimewatch.CodeConflict, "The receiver answered 404.")
+	}
+	return "", nil
+}
+
+func (f *sentNotifier) Missing(k rimewatch.ChannelKind) string {
+	if k == rimewatch.ChannelService {
+		return "this server is not set up for it"
+	}
+	return ""
 }
 
 func (f *sentNotifier) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
@@ -148,6 +164,46 @@ func TestChannels(t *testing.T) {
 	r.told(t, 7, 0) // three made, three changed, one deleted
 	if log := r.log.String(); strings.Contains(log, "s3cret") || strings.Contains(log, "tok-") || strings.Contains(log, "whsec_") {
 		t.Errorf("a secret is in the log: %s", log)
+	}
+}
+
+// TestTryChannel tries settings that are not stored: nothing but the trail of it remains.
+func TestTryChannel(t *testing.T) {
+	r := newNotifyRig(t)
+	mine := func(q request) request { return r.browser(q) }
+	try := func(body string) request { return post("/v1/channels/test", "", body) }
+	r.do(mine(post("/v1/channels", "", `{"name":"Hook","kind":"webhook","url":"https://hooks.example.com/s3cret","secret":"`+hookSecret+`","language":"es","enabled":false}`)))
+	changes := r.notifier.changed[r.workspace.ID]
+	r.run(t, []scenario{
+		{name: "new settings", req: mine(try(`{"kind":"email","to":["a@example.com"],"name":"Night"}`)), status: 200, want: map[string]any{"data.sent": true, "data.error": nil}},
+		{name: "a receiver that refuses", req: mine(try(`{"kind":"service","url":"ntfy://refuses/s3cret"}`)), status: 200, want: map[string]any{"data.sent": false, "data.error": "The receiver answered 404."}, lacks: []string{"s3cret"}},
+		{name: "a stored one as it is", req: mine(try(`{"channel_id":1}`)), status: 200, want: map[string]any{"data.sent": true}, lacks: []string{"s3cret", "whsec_"}},
+		{name: "a stored one with another address", req: mine(try(`{"channel_id":1,"url":"https://new.example.com/x"}`)), status: 200, want: map[string]any{"data.sent": true}},
+		{name: "nothing", req: mine(try(`{}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"kind"}},
+		{name: "not another kind", req: mine(try(`{"channel_id":1,"kind":"email"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"kind"}},
+		{name: "no such channel", req: mine(try(`{"channel_id":9}`)), status: 404, code: rimewatch.CodeNotFound},
+		{name: "not a service", req: mine(try(`{"kind":"service","url":"bad://hush"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"url"}, lacks: []string{"hush"}},
+		{name: "not that of others", req: as(r.stranger, try(`{"channel_id":1}`)), status: 404, code: rimewatch.CodeNotFound},
+		{name: "not by a technician", req: as(r.technician, try(`{"kind":"email","to":["a@example.com"]}`)), status: 403, code: rimewatch.CodeForbidden},
+		{name: "never by a token", req: post("/v1/channels/test", r.full, `{"channel_id":1}`), status: 403, code: rimewatch.CodeForbidden},
+		{name: "nothing is stored", req: mine(get("/v1/channels", "")), status: 200, want: map[string]any{"data.channels.0.url": "https://hooks.example.com/•••", "data.channels.0.working": nil, "data.unavailable.0.kind": "service"}},
+		{name: "but who did it", req: mine(get("/v1/audit?action=channel.tried", "")), status: 200, lacks: []string{"s3cret", "whsec_", "/x"},
+			want: map[string]any{"data.pagination.total": 4, "data.entries.0.subject": "channel 1", "data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.detail.url": "https://new.example.com/•••"}},
+	})
+	if got := r.notifier.changed[r.workspace.ID]; got != changes {
+		t.Errorf("%d changes were announced", got-changes)
+	}
+	if len(r.notifier.tried) != 4 {
+		t.Fatalf("%d were tried", len(r.notifier.tried))
+	}
+	if c := r.notifier.tried[3]; c.Secret != hookSecret || c.URL != "https://new.example.com/x" || c.Language != "es" || !c.Enabled {
+		t.Errorf("tried %+v", c)
+	}
+	for range sendBurst - 4 {
+		r.do(mine(try(`{"channel_id":1}`)))
+	}
+	if a := r.do(mine(try(`{"channel_id":1}`))); a.status != 429 {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 

@@ -89,6 +89,9 @@ var connecting = []string{"matrix"}
 // Check returns what is wrong with a service URL, nil = nothing. It connects to
 // nobody.
 func Check(rawURL string) error {
+	if o, u, ours := ownOf(rawURL); ours {
+		return o.check(u)
+	}
 	r := &router.ServiceRouter{}
 	name, u, err := r.ExtractServiceName(rawURL)
 	if err != nil {
@@ -111,10 +114,8 @@ func Check(rawURL string) error {
 
 // Names lists the services that can be used.
 func Names() []string {
-	all := (&router.ServiceRouter{}).ListServices()
-	all = slices.DeleteFunc(all, func(s string) bool { return slices.Contains(refused, s) })
-	slices.Sort(all)
-	return all
+	all := names((&router.ServiceRouter{}).ListServices())
+	return slices.DeleteFunc(all, func(s string) bool { return slices.Contains(refused, s) })
 }
 
 // Check implements notify.Sender with the function of that name.
@@ -159,6 +160,10 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	done := make(chan error, 1)
 	go func() {
 		defer func() { <-s.running }()
+		if o, u, ours := ownOf(c.URL); ours {
+			done <- o.send(ctx, s.transport, u, m)
+			return
+		}
 		done <- s.send(watch, c.URL, m)
 	}()
 	select {
@@ -225,11 +230,14 @@ func paramsOf(id string, m *message.Message) types.Params {
 // maxText is what the shortest-spoken service takes, in bytes.
 const maxText = 1900
 
-func clip(s string) string {
-	if len(s) <= maxText {
+func clip(s string) string { return shorten(s, maxText) }
+
+// shorten cuts s to about limit bytes.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
+	return strings.ToValidUTF8(s[:max(limit, 0)], "") + "…"
 }
 
 // Some services keep only the words of the errors they wrap.

@@ -47,6 +47,7 @@ func urls(host string) map[string]string {
 		"slack":      "slack://hook:WNA3PBYV6-F20DUQND3RQ-Webc4MAvoacrpPakR8phF0zi@webhook?botname=x",
 		"teams":      "teams://11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/33333333012222222222333333333344/44444444-4444-4444-8444-cccccccccccc/V2ESyij_gAljSoUQHvZoZYzlpAoAXExyOl26dlf1xHEx05?host=test.webhook.office.com",
 		"telegram":   "telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?channels=channel-1",
+		"twilio":     "twilio://AC" + strings.Repeat("0", 32) + ":" + strings.Repeat("1", 32) + "@sms?from=+15017122661&to=%2B1555%20867-5310",
 		"wecom":      "wecom://693axxx6-7aoc-4bc4-97a0-0ec2sifa5aaa",
 		"zulip":      "zulip://bot-name%40zulipchat.com:correcthorsebatterystable@zulip.example.org?stream=foo&topic=bar",
 	}

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/rimewatch/rimewatch/internal/notify/message"
+)
+
+// own is a service that shoutrrr does not have, or not as it is today.
+type own struct {
+	// check returns what is wrong with a URL: CodeValidationFailed, nil = nothing.
+	check func(u *url.URL) error
+	// request is the call that brings a message.
+	request func(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error)
+	// explain makes an error of the service's answer one that says what the service says; nil = it says nothing.
+	explain func(err error) error
+}
+
+// ownNames are the services of ownOf that shoutrrr has no name for.
+var ownNames = []string{"twilio"}
+
+// ownOf returns the service of our own that a URL belongs to.
+func ownOf(rawURL string) (own, *url.URL, bool) {
+	u, err := url.Parse(rawURL)
+	switch {
+	case err != nil:
+	case u.Scheme == "twilio":
+		return twilio, u, true
+	case u.Scheme == "teams" && u.User == nil:
+		return workflows, u, true
+	}
+	return own{}, nil, false
+}
+
+// send calls the service once, through the guard.
+func (o own) send(ctx context.Context, through http.RoundTripper, u *url.URL, m *message.Message) error {
+	r, err := o.request(ctx, u, m)
+	if err != nil {
+		return err
+	}
+	resp, err := through.RoundTrip(r)
+	if err != nil {
+		if o.explain != nil {
+			err = o.explain(err)
+		}
+		return err
+	}
+	// The answer's text means nothing; reading it lets the connection be used again.
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.Body.Close()
+}
+
+// names adds those of our own to the services that shoutrrr knows, by name.
+func names(known []string) []string {
+	all := slices.Concat(known, ownNames)
+	slices.Sort(all)
+	return all
+}
