@@ -2,9 +2,9 @@ package account
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -16,17 +16,26 @@ type Letter struct {
 // SendsMail reports whether links go out by e-mail.
 func (s *Service) SendsMail() bool { return s.mail != nil }
 
-// mailInvitation sends the link of an invitation to its address. What it says
-// does not depend on whether the address has an account.
+// mailInvitation sends the link of an invitation to its address, in the inviter's
+// language: what it says does not depend on whether the address has an account.
 func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, secret string) error {
+	language := ""
+	if v.InvitedBy != 0 {
+		if u, err := s.store.User(ctx, v.InvitedBy); err == nil {
+			language = u.Language
+		}
+	}
+	t := catalogue.Of(language)
 	by := v.InvitedByName
 	if by == "" {
-		by = "The operator of the service"
+		by = t.Say("The operator of the service")
 	}
 	err := s.mail(ctx, Letter{
-		To: v.Email, Subject: "Invitation to " + v.WorkspaceName + " on Rimewatch",
-		Text: fmt.Sprintf("%s invites you to join %s on Rimewatch as %s.\n\nOpen this link to accept. It works once, for %d days:\n\n%s/invitation#%s\n\nIf you do not know who this is, ignore this message: nothing happens without you.\n",
-			by, v.WorkspaceName, v.Role, InvitationLife/rimewatch.Day, s.publicURL, secret),
+		To: v.Email, Subject: t.Sayf("Invitation to %s on Rimewatch", v.WorkspaceName),
+		Text: t.Sayf("%s invites you to join %s on Rimewatch as %s.", by, v.WorkspaceName, roleName(t, v.Role)) + "\n\n" +
+			t.Sayf("Open this link to accept. It works once, for %d days:", InvitationLife/rimewatch.Day) + "\n\n" +
+			s.publicURL + "/invitation#" + secret + "\n\n" +
+			t.Say("If you do not know who this is, ignore this message: nothing happens without you.") + "\n",
 	})
 	if err != nil {
 		s.log.Warn("mail an invitation", "invitation", v.ID, "error", err)
@@ -35,14 +44,33 @@ func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, s
 	return nil
 }
 
-// mailReset sends the holder of an account a link for a new password.
+// roleName is a role as it is called in a sentence.
+func roleName(t *catalogue.Texts, r rimewatch.Role) string {
+	switch r {
+	case rimewatch.RoleOwner:
+		return t.Say("owner")
+	case rimewatch.RoleAdmin:
+		return t.Say("admin")
+	case rimewatch.RoleTechnician:
+		return t.Say("technician")
+	default:
+		return t.Say("viewer")
+	}
+}
+
+// mailReset sends the holder of an account, in their language, a link for a new
+// password.
 func (s *Service) mailReset(ctx context.Context, u *rimewatch.User, now rimewatch.Time) error {
 	secret, err := s.newResetLink(ctx, u.ID, now)
 	if err != nil {
 		return err
 	}
+	t := catalogue.Of(u.Language)
 	return s.mail(ctx, Letter{
-		To: u.Email, Subject: "A new password for Rimewatch",
-		Text: fmt.Sprintf("Somebody, probably you, has asked for a new password for this address.\n\nOpen this link to choose one. It works once, for one hour:\n\n%s/reset#%s\n\nIf it was not you, ignore this message: the old password stays.\n", s.publicURL, secret),
+		To: u.Email, Subject: t.Say("A new password for Rimewatch"),
+		Text: t.Say("Somebody, probably you, has asked for a new password for this address.") + "\n\n" +
+			t.Say("Open this link to choose one. It works once, for one hour:") + "\n\n" +
+			s.publicURL + "/reset#" + secret + "\n\n" +
+			t.Say("If it was not you, ignore this message: the old password stays.") + "\n",
 	})
 }

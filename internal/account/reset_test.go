@@ -73,6 +73,28 @@ func TestForgottenPassword(t *testing.T) {
 	}
 }
 
+// What is mailed is in the language of the account, or of who invites.
+func TestMailsSpeakTheReadersLanguage(t *testing.T) {
+	f := newFixture(t)
+	u := f.person("ada@example.com", rimewatch.RoleAdmin)
+	_, err := f.store.UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Language = "es"; return nil })
+	f.ok(err)
+	mail := f.mailing()
+	f.ok(f.RequestReset("ada@example.com", t0))
+	l := <-mail.letters
+	f.secretIn(l, "reset")
+	same(t, l.Subject, "Una contraseña nueva para Rimewatch")
+	in := f.signIn("ada@example.com", t0)
+	_, _, err = f.Invite(f.ctx, in.Principal, InviteRequest{Email: "new@example.com", Role: rimewatch.RoleTechnician}, t0)
+	f.ok(err)
+	l = <-mail.letters
+	f.secretIn(l, "invitation")
+	same(t, l.Subject, "Invitación a "+f.ws.Name+" en Rimewatch")
+	if !strings.Contains(l.Text, "como técnico") || !strings.Contains(l.Text, "7 días") {
+		t.Errorf("%s", l.Text)
+	}
+}
+
 // Nobody floods somebody else's mailbox.
 func TestResetsAreLimited(t *testing.T) {
 	f := newFixture(t)

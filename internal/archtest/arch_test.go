@@ -56,7 +56,7 @@ var may = map[string][]string{
 	"internal/store/storetest":   {"internal/store"},
 	"internal/publish":           {"internal/store"},
 	"internal/ingest":            {"internal/clock", "internal/wire", "internal/publish", "internal/store", "internal/store/chunk", "internal/engine", "internal/alert", "internal/deadline", "internal/dense", "internal/health", "internal/presence", "internal/predict"},
-	"internal/account":           {"internal/store"},
+	"internal/account":           {"internal/catalogue", "internal/store"},
 	"internal/httpapi":           {"internal/catalogue", "internal/limit", "internal/phrase", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/accounts":  {"internal/httpapi", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/export":    {"internal/httpapi"},
