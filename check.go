@@ -168,7 +168,7 @@ func (t *Token) Check() error {
 	if x := t.Sites.Check(); x != nil {
 		e = x
 	}
-	if t.Scopes == 0 || !ScopesFull.Has(t.Scopes) {
+	if t.Scopes == 0 || !scopesKnown.Has(t.Scopes) {
 		e = complain(e, "scopes", "must name at least one scope, and only known ones")
 	}
 	return result(e)

@@ -17,13 +17,16 @@ const (
 	ScopeReadingsWrite                    // readings, heartbeat
 	ScopeAlertsRead
 	ScopeAlertsWrite // acknowledge, resolve
+	ScopeStatusRead  // the status page alone; in no preset
 
 	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
 	ScopesIngest = ScopeReadingsWrite
 	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
+
+	scopesKnown = ScopesFull | ScopeStatusRead
 )
 
-var scopeNames = [...]string{"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write"}
+var scopeNames = [...]string{"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write", "status:read"}
 
 // Has reports whether s holds all of want.
 func (s Scopes) Has(want Scopes) bool { return s&want == want }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -77,6 +78,39 @@ func (c *Client) Prediction(ctx context.Context, serial string) (DevicePredictio
 		Prediction DevicePrediction `json:"prediction"`
 	}](ctx, c, get(devicePath(serial)+"/prediction", nil))
 	return data.Prediction, err
+}
+
+// VerdictCounts are predictions by what people said of them.
+type VerdictCounts struct {
+	Predictions int `json:"predictions"` // the sum of the others
+	Useful      int `json:"useful"`
+	Fixed       int `json:"fixed"`
+	FalseAlarm  int `json:"false_alarm"`
+	Open        int `json:"open"`       // not over, and nobody has judged them
+	Unanswered  int `json:"unanswered"` // over, and nobody has judged them
+}
+
+// QualityCounts are the predictions of one fault on one type of equipment by one
+// version of the predictor.
+type QualityCounts struct {
+	Fault         string `json:"fault"`
+	EquipmentType string `json:"equipment_type"`
+	Model         string `json:"model"`
+	VerdictCounts
+}
+
+// PredictionQuality is what people said of all predictions.
+type PredictionQuality struct {
+	Total  VerdictCounts   `json:"total"`
+	Counts []QualityCounts `json:"counts"` // those with the most predictions first
+}
+
+// PredictionQuality counts the verdicts on all retained predictions, or on those
+// that opened since a moment.
+func (c *Client) PredictionQuality(ctx context.Context, since rimewatch.Time) (PredictionQuality, error) {
+	q := url.Values{}
+	setText(q, "since", since.String())
+	return fetch[PredictionQuality](ctx, c, get("/predictions/quality", q))
 }
 
 // Feedback judges a prediction, open or over. A false alarm and a repair end it,

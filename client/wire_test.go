@@ -41,6 +41,8 @@ func TestShapesAreThoseOfTheWire(t *testing.T) {
 		{MaintenanceState{}, wire.MaintenanceState{}},
 		{Summary{}, wire.HealthSummary{}},
 		{Pagination{}, wire.Pagination{}},
+		{PredictionQuality{}, wire.PredictionQuality{}},
+		{QualityCounts{}, wire.QualityCounts{}},
 	} {
 		read, written := members(reflect.TypeOf(pair[0])), members(reflect.TypeOf(pair[1]))
 		if len(written) < 2 {

@@ -380,6 +380,9 @@ func testAlerts(t *testing.T, c *client.Client) {
 	if p.State != "learning" || p.LearningSince == 0 || p.NeededHours == 0 || p.Prediction != nil || p.WhatWouldChangeIt == "" {
 		t.Errorf("%+v", p)
 	}
+	if q := must[client.PredictionQuality](t)(c.PredictionQuality(ctx, a.TriggeredAt)); q.Total.Predictions != 0 || q.Counts == nil || len(q.Counts) != 0 {
+		t.Errorf("%+v", q)
+	}
 	a = must[client.Alert](t)(c.Acknowledge(ctx, a.ID, "on my way", time.Hour))
 	if a.AcknowledgedAt == 0 || a.AcknowledgedBy == "" || a.Note != "on my way" || a.AckExpiresAt != a.AcknowledgedAt+rimewatch.Hour {
 		t.Errorf("%+v", a)

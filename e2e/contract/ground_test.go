@@ -29,6 +29,8 @@ var endpoints = []endpoint{
 	{"PATCH", "/v1/devices/D-1/heartbeat", "readings:write", "", ""},
 	{"GET", "/v1/devices/D-1/readings", "readings:read", "", ""},
 	{"GET", "/v1/devices/health/summary", "devices:read", "", ""},
+	{"GET", "/v1/predictions/quality", "alerts:read", "", ""},
+	{"GET", "/v1/status", "status:read", "", ""},
 	{"GET", "/v1/equipment-types", "devices:read", "", ""},
 	{"POST", "/v1/readings", "readings:write", `{"device_serial":"D-1","humidity":1}`, ""},
 	{"POST", "/v1/readings/batch", "readings:write", `{"readings":[{"device_serial":"D-1","humidity":1}]}`, ""},

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
@@ -260,4 +261,15 @@ func alone(f *findings) float64 {
 		best = max(best, s)
 	}
 	return best
+}
+
+// AlertTypes lists the types of alerts by which faults are told.
+func AlertTypes() []rimewatch.AlertType {
+	var list []rimewatch.AlertType
+	for i := range faults {
+		if typ := faults[i].alert; typ != "" && !slices.Contains(list, typ) {
+			list = append(list, typ)
+		}
+	}
+	return list
 }

@@ -256,6 +256,36 @@ describe('people', () => {
   });
 });
 
+describe('a status page', () => {
+  it('is shared by a link, shows how the units are, and is withdrawn', async () => {
+    await page.goto('/settings/sites');
+    await button('Make a link').click();
+    await dialog().getByLabel('Shows').selectOption({ label: 'All sites' });
+    await button('Make the link', dialog()).click();
+    const link = await dialog().getByTestId('status-link').innerText();
+    await owner.fine('the link of a status page');
+    await button('Done', dialog()).click();
+    await closed();
+
+    const neighbour = await Visitor.arrive(shop.browser, shop.server, phone);
+    await neighbour.page.goto(link);
+    await neighbour.page.getByText('Back walk-in').waitFor();
+    await neighbour.page.getByText(/1 of 1 needs attention/).waitFor();
+    await neighbour.page.getByText('-12.6').or(neighbour.page.getByText('−12.6')).first().waitFor();
+    await neighbour.fine('a status page');
+
+    await button('Withdraw').click();
+    await button('Withdraw', dialog()).click();
+    await closed();
+    await page.getByText('There is no link yet.').waitFor();
+    await neighbour.refused('GET', '/api/v1/status', 401, () => neighbour.page.reload());
+    await neighbour.page.getByText('This link does not work').waitFor();
+    expect(await neighbour.page.getByText('Back walk-in').count()).toBe(0);
+    await neighbour.fine('a link that was withdrawn');
+    await neighbour.leave();
+  });
+});
+
 describe('the audit log', () => {
   it('is read page by page, and by area', async () => {
     for (let i = 0; i < 55; i++) await api.send('PATCH', '/v1/devices/WIF-1', { notes: `Note ${i}` });
@@ -267,7 +297,7 @@ describe('the audit log', () => {
     await expect.poll(() => button('Newer').isEnabled()).toBe(true);
     await page.getByLabel('Area').selectOption('token');
     await page.getByText(/^Page 1/).waitFor();
-    await page.getByText('Token created').waitFor();
+    await page.getByText('Token created').first().waitFor();
     await page.getByText('Device updated').first().waitFor({ state: 'detached' });
     await owner.fine('the audit log');
   });

@@ -50,7 +50,7 @@ it('is the language of alerts as they come', async () => {
   await page.getByText('La zona de producto está a 23 °F (límite 5 °F)').first().waitFor();
 });
 
-const pages = ['/', '/devices/COLD-1', '/alerts', '/connect', '/reports', '/wall', '/account', '/account/security', '/account/tokens', '/settings', '/settings/sites', '/settings/members', '/settings/notifications', '/settings/quiet', '/settings/limits', '/settings/general', '/settings/audit'];
+const pages = ['/', '/devices/COLD-1', '/alerts', '/connect', '/reports', '/wall', '/account', '/account/security', '/account/tokens', '/labels', '/settings', '/settings/predictions', '/settings/sites', '/settings/members', '/settings/notifications', '/settings/quiet', '/settings/limits', '/settings/general', '/settings/audit'];
 for (const [theme, size] of [['light', desktop], ['dark', desktop], ['light', phone], ['dark', phone]] as const) {
   it(`is fine in Spanish on every page, ${theme}, ${size.width} px`, async () => {
     await page.setViewportSize(size);

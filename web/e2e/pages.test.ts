@@ -60,10 +60,13 @@ const pages: [string, RegExp][] = [
   ['/settings/members', /technician@example.com/],
   ['/settings/notifications', /Routes/],
   ['/settings/quiet', /until/],
+  ['/settings/predictions', /Nothing has been predicted yet/],
   ['/settings/general', /Retention/],
   ['/settings/audit', /The chain is intact/],
   ['/policies', /Privacy/],
   ['/wall', /attention/],
+  ['/labels', /Print them/],
+  ['/status', /This link does not work/],
   ['/nowhere', /Page not found/],
 ];
 

@@ -173,7 +173,7 @@ func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
 	return slices.Concat(
 		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), records{a}.recordRoutes(), records{a}.reportRoutes(),
 		alerts{a}.auditRoutes(), devices{a}.maintenanceRoutes(), notifications{a}.channelRoutes(), notifications{a}.routingRoutes(), notifications{a}.silenceRoutes(), notifications{a}.deliveryRoutes(),
-		workspaces{a}.workspaceRoutes(), workspaces{a}.policyRoutes(),
+		workspaces{a}.workspaceRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
 	)
 }
 

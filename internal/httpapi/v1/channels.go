@@ -77,48 +77,9 @@ const (
 	sendBurst     = 20
 )
 
-// Channel is a way in which people are told of alerts.
-type Channel struct {
-	ID            int64                 `json:"id"`
-	Name          string                `json:"name"`
-	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
-	Enabled       bool                  `json:"enabled"`
-	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
-	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
-	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
-	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
-	Language      string                `json:"language" doc:"Of its messages: a tag; empty: English."`
-	Units         string                `json:"units" enum:"c,f" doc:"Of its messages."`
-	Clock         string                `json:"clock" enum:"24h,12h"`
-	Dates         string                `json:"dates" enum:"dmy,mdy,ymd" doc:"The order of day, month and year."`
-	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
-	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
-	LastError     *string               `json:"last_error"`
-	Failures      int                   `json:"failures" doc:"Attempts in a row that failed."`
-	CreatedAt     rimewatch.Time        `json:"created_at" nullable:"false"`
-	UpdatedAt     rimewatch.Time        `json:"updated_at" nullable:"false"`
-}
-
-func channelJSON(c *rimewatch.Channel) Channel {
-	l := c.Full()
-	out := Channel{
-		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: wire.OrNull(c.MaskedURL()), FallbackID: wire.OrNull(c.FallbackID),
-		Language: c.Language, Units: l.Units, Clock: l.Clock, Dates: l.Dates,
-		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: wire.OrNull(c.LastError), Failures: c.Failures,
-		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-	}
-	if c.To == nil {
-		out.To = []string{}
-	}
-	if works, tried := c.Working(); tried {
-		out.Working = &works
-	}
-	return out
-}
-
 // ChannelList are the channels of a workspace.
 type ChannelList struct {
-	Channels    []Channel         `json:"channels"`
+	Channels    []wire.Channel    `json:"channels"`
 	Warning     *string           `json:"warning" doc:"Set while no channel is known to work."`
 	Unavailable []UnavailableKind `json:"unavailable" doc:"Kinds of channels that cannot be used on this server, with the reason."`
 }
@@ -169,9 +130,9 @@ func (a notifications) listChannels(ctx context.Context, _ *httpapi.NoInput) (Ch
 	if err != nil {
 		return ChannelList{}, err
 	}
-	out := ChannelList{Channels: make([]Channel, len(list)), Warning: notificationState(list).Warning, Unavailable: []UnavailableKind{}}
+	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: notificationState(list).Warning, Unavailable: []UnavailableKind{}}
 	for i := range list {
-		out.Channels[i] = channelJSON(&list[i])
+		out.Channels[i] = wire.NewChannel(&list[i])
 	}
 	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService} {
 		if why := a.cfg.Notifier.Missing(k); why != "" {
@@ -183,13 +144,13 @@ func (a notifications) listChannels(ctx context.Context, _ *httpapi.NoInput) (Ch
 
 // ChannelData is the data of answers about one channel.
 type ChannelData struct {
-	Channel Channel `json:"channel"`
+	Channel wire.Channel `json:"channel"`
 }
 
 // NewChannel is the answer with a channel and its new secret.
 type NewChannel struct {
-	Channel Channel `json:"channel"`
-	Secret  *string `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
+	Channel wire.Channel `json:"channel"`
+	Secret  *string      `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
 }
 
 func (a notifications) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
@@ -201,7 +162,7 @@ func (a notifications) getChannel(ctx context.Context, in *httpapi.IDInput) (Cha
 	if err != nil {
 		return ChannelData{}, err
 	}
-	return ChannelData{channelJSON(&ch)}, nil
+	return ChannelData{wire.NewChannel(&ch)}, nil
 }
 
 // ChannelFields are what people set on a channel. Absent fields stay as they
@@ -273,7 +234,7 @@ func (a notifications) createChannel(ctx context.Context, in *ChannelCreateInput
 	}
 	a.cfg.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
-	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
+	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
 }
 
 // ChannelUpdate is the body that changes a channel. Its kind is for ever.
@@ -307,7 +268,7 @@ func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput
 		return NewChannel{}, err
 	}
 	a.cfg.Notifier.Changed(c.Workspace())
-	return NewChannel{channelJSON(&ch), wire.OrNull(secret)}, nil
+	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
 }
 
 func (a notifications) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
@@ -372,6 +333,9 @@ func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (Cha
 	} else if ch.Kind == rimewatch.ChannelWebhook && in.Body.Secret.value == nil {
 		in.Body.Secret.sent = true
 	}
+	if ch.Kind == "" {
+		return ChannelTried{}, rimewatch.Invalid("kind", "is needed without channel_id")
+	}
 	ch.Name = cmp.Or(in.Body.Name, ch.Name, string(ch.Kind))
 	in.Body.apply(&ch)
 	ch.Enabled = true
@@ -429,7 +393,7 @@ func (a notifications) channelRoutes() []httpapi.Route {
 			Bind:        httpapi.Handle(a.testChannel),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/channels/test", ID: "try-channel", Tag: "Notifications", Summary: "Try settings before they are stored", Access: admin, Body: httpapi.JSONBody,
+			Method: http.MethodPost, Path: "/v1/channels/test", ID: "try-channel", Tag: "Notifications", Summary: "Try settings before they are stored", Access: admin, Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeNotFound},
 			Description: "Sends a test by a channel as it would be, and stores nothing but an entry in the audit trail. Counts like a test of a stored channel.",
 			Bind:        httpapi.Handle(a.tryChannel),
 		},

@@ -97,6 +97,12 @@ func (a devices) predictionRoutes() []httpapi.Route {
 			Bind:        httpapi.Handle(a.devicePrediction),
 		},
 		{
+			Method: http.MethodGet, Path: "/v1/predictions/quality", Sited: true, ID: "get-prediction-quality", Tag: "Alerts", Summary: "Count what people said of predictions",
+			Access:      httpapi.Scope(rimewatch.ScopeAlertsRead),
+			Description: "The verdicts on all retained predictions, by fault, equipment type, and the method and version that predicted it.",
+			Bind:        httpapi.Handle(a.predictionQuality),
+		},
+		{
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", Sited: true, ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
 			Description: "Records whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",

@@ -91,6 +91,17 @@ func TestPredictions(t *testing.T) {
 		{name: "counted once", req: get("/v1/devices/A/prediction", r.read), status: 200, want: map[string]any{"data.prediction.feedback.useful": 1, "data.prediction.feedback.fixed": 0}},
 		{name: "counts of alerts stay", req: get("/v1/alerts/counts", r.read), status: 200, want: map[string]any{"data.total": 1, "data.by_status.resolved": 1}},
 		{name: "an alert that predicts nothing", req: post("/v1/readings", r.feed, warm("cold")), status: 201, anyEvents: true},
+		{
+			name: "what people said of all predictions", req: get("/v1/predictions/quality", r.read), status: 200,
+			want: map[string]any{
+				"data.total.predictions": 1, "data.total.useful": 1, "data.total.unanswered": 0, "data.total.open": 0, "data.counts.0.fault": "bearing_wear",
+				"data.counts.0.equipment_type": "walkin_cooler", "data.counts.0.model": "rimewatch-drift-1", "data.counts.0.useful": 1, "data.counts.1": nil,
+			},
+		},
+		{name: "none since", req: get("/v1/predictions/quality?since="+(r.now()+rimewatch.Day).String(), r.read), status: 200, want: map[string]any{"data.total.predictions": 0, "data.counts": "[]"}},
+		{name: "none of others", req: get("/v1/predictions/quality", r.otherFull), status: 200, want: map[string]any{"data.total.predictions": 0, "data.counts": "[]"}},
+		{name: "quality without the scope", req: get("/v1/predictions/quality", r.feed), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
+		{name: "no moment", req: get("/v1/predictions/quality?since=yesterday", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"since"}},
 		{name: "takes no feedback", req: post("/v1/alerts/2/feedback", r.full, `{"verdict":"useful"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verdict"}},
 	})
 }

@@ -17,6 +17,7 @@ const sets: Record<Preset, string[]> = {
 
 /** scopeWords names a set of scopes: by its preset where it is one. */
 export function scopeWords(scopes: readonly string[]): string {
+  if (scopes.join() === 'status:read') return tr('Status page');
   const sorted = [...scopes].sort().join(' ');
   const preset = presets.find((p) => sets[p.slug].join(' ') === sorted);
   return preset ? preset.label : scopes.join(', ');

@@ -1,0 +1,43 @@
+package wire
+
+import "github.com/rimewatch/rimewatch"
+
+// Channel is a way in which people are told of alerts.
+type Channel struct {
+	ID            int64                 `json:"id"`
+	Name          string                `json:"name"`
+	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Enabled       bool                  `json:"enabled"`
+	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
+	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
+	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
+	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
+	Language      string                `json:"language" doc:"Of its messages: a tag; empty: English."`
+	Units         string                `json:"units" enum:"c,f" doc:"Of its messages."`
+	Clock         string                `json:"clock" enum:"24h,12h"`
+	Dates         string                `json:"dates" enum:"dmy,mdy,ymd" doc:"The order of day, month and year."`
+	LastSuccessAt rimewatch.Time        `json:"last_success_at"`
+	LastFailureAt rimewatch.Time        `json:"last_failure_at"`
+	LastError     *string               `json:"last_error"`
+	Failures      int                   `json:"failures" doc:"Attempts in a row that failed."`
+	CreatedAt     rimewatch.Time        `json:"created_at" nullable:"false"`
+	UpdatedAt     rimewatch.Time        `json:"updated_at" nullable:"false"`
+}
+
+// NewChannel returns a channel as it is shown: without what is a credential.
+func NewChannel(c *rimewatch.Channel) Channel {
+	l := c.Full()
+	out := Channel{
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: OrNull(c.MaskedURL()), FallbackID: OrNull(c.FallbackID),
+		Language: c.Language, Units: l.Units, Clock: l.Clock, Dates: l.Dates,
+		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: OrNull(c.LastError), Failures: c.Failures,
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+	if c.To == nil {
+		out.To = []string{}
+	}
+	if works, tried := c.Working(); tried {
+		out.Working = &works
+	}
+	return out
+}
