@@ -166,7 +166,7 @@ var equipmentTypes = [...]Equipment{
 	{"vaccine_freezer", "Vaccine / plasma freezer", CategoryMedical, deg(-25), limits(deg(-50), deg(-15), 15, 15, none, deg(-15), 60), Defrost{DefrostElectric, 1, 20, 4, 30}, false, "CDC -50..-15C"},
 	{"lab_freezer", "Laboratory freezer -20/-30", CategoryMedical, deg(-25), limits(deg(-35), deg(-15), 30, 30, none, deg(-12), 60), Defrost{DefrostManual, 1, 60, 6, 60}, false, "lab"},
 	{"ult_freezer", "Ultra-low freezer -80 (cascade)", CategoryMedical, deg(-80), limits(deg(-90), deg(-60), 30, 30, none, deg(-60), 60), Defrost{DefrostManual, 0, 0, 0, 0}, false, "CDC ultra-cold -90..-60; maker alarm -70, 5-30 min"},
-	{"blood_refrigerator", "Blood-bank refrigerator", CategoryMedical, deg(4), limits(deg(1), deg(6), 10, 10, none, deg(6), 30), Defrost{DefrostAdaptive, 2, 10, 1, 15}, false, "AABB/21 CFR 640 1-6C (from memory)"},
+	{"blood_refrigerator", "Blood-bank refrigerator", CategoryMedical, deg(4), limits(deg(1), deg(6), 10, 10, none, deg(6), 30), Defrost{DefrostAdaptive, 2, 10, 1, 15}, false, "AABB, 21 CFR 640: 1-6C"},
 	{"morgue_cooler", "Mortuary cooler", CategoryCooler, deg(3), limits(deg(1), deg(5), 120, 30, none, deg(10), 480), Defrost{DefrostOffCycle, 2, 30, 3, 45}, false, "practice"},
 	{"reefer_container", "Refrigerated container / trailer, frozen default", CategoryTransport, deg(-20), limits(deg(-30), deg(-15), 120, 120, none, deg(-12), 120), Defrost{DefrostElectric, 4, 45, 8, 90}, false, "EU 37/2005, ATP; per-trip setpoint"},
 	{"reefer_truck", "Delivery van/truck, chilled default", CategoryTransport, deg(3), limits(deg(0), deg(5), 45, 30, none, deg(8), 120), Defrost{DefrostHotGas, 3, 20, 6, 45}, true, "ATP; limited periods per 852/2004"},

@@ -76,7 +76,7 @@ func texts(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range rimewatch.EquipmentTypes() {
-		found[e.Label] = true
+		found[e.Label], found[e.Basis] = true, true
 	}
 	for f := range rimewatch.AllFields.All() {
 		found[f.Info().Label] = true
