@@ -142,14 +142,14 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 			// only claimed takes no memory.
 			buf = make([]byte, 0, min(n, promptBody)+1)
 		}
-		return readAll(paced, buf, limit, hold, nil)
+		return readAll(paced, buf, int(r.ContentLength), limit, hold, nil)
 	case "gzip":
 		z := gzipReaders.Get().(*gzip.Reader)
 		defer gzipReaders.Put(z)
 		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
-		return readAll(z, buf, limit, hold, badCompression)
+		return readAll(z, buf, -1, limit, hold, badCompression)
 	default:
 		z := zstdReaders.Get().(*zstd.Decoder)
 		defer func() {
@@ -159,7 +159,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 		if err := z.Reset(src); err != nil {
 			return buf, badCompression(err)
 		}
-		return readAll(z, buf, limit, hold, badCompression)
+		return readAll(z, buf, -1, limit, hold, badCompression)
 	}
 }
 
@@ -211,7 +211,31 @@ func brokenBody(err error) *rimewatch.Error {
 	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body did not arrive completely or in time.")
 }
 
-func readAll(src io.Reader, buf []byte, limit int, hold func() *rimewatch.Error, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
+// largeBodies are the buffers of single readings that are larger than anybody sends
+// in earnest: whoever floods with them is not to keep the garbage collector busy.
+var largeBodies sync.Pool
+
+// roomFor returns an empty buffer with room for a body and one byte more, by which the
+// end is seen.
+func roomFor(size int) []byte {
+	if b, ok := largeBodies.Get().(*[]byte); ok && cap(*b) > size {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, size+1)
+}
+
+// Reuse keeps the buffer of a large body that nobody refers to any more for another
+// one.
+func Reuse(body []byte) {
+	if cap(body) > promptBody+1 && cap(body) <= MaxSingleBody+1 {
+		largeBodies.Put(&body)
+	}
+}
+
+// readAll reads src into buf. size is what a body claims to have, -1 when that is not
+// known: once it has a place it gets room for all of it, instead of twice as much in
+// ever larger pieces that are thrown away.
+func readAll(src io.Reader, buf []byte, size, limit int, hold func() *rimewatch.Error, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	buf = buf[:0]
 	for {
 		if len(buf) > promptBody && hold != nil {
@@ -219,6 +243,9 @@ func readAll(src io.Reader, buf []byte, limit int, hold func() *rimewatch.Error,
 				return buf, e
 			}
 			hold = nil
+		}
+		if len(buf) > promptBody && size >= cap(buf) {
+			buf = append(roomFor(size), buf...)
 		}
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]

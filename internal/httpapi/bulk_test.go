@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,5 +112,24 @@ func TestHeldBodies(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, 200<<10)))
 	if _, e := readBody(httptest.NewRecorder(), r, nil, MaxSingleBody, func() *rimewatch.Error { return ErrRateLimited(1) }); e == nil || e.Code != rimewatch.CodeRateLimited {
 		t.Errorf("without a place: %v", e)
+	}
+}
+
+// TestLargeBodyIsHeldOnce: a body that says how large it is takes as much memory, once
+// it has a place, and not twice as much in pieces.
+func TestLargeBodyIsHeldOnce(t *testing.T) {
+	const size = 900 << 10
+	held := 0
+	body, e := readAll(strings.NewReader(strings.Repeat("x", size)), nil, size, MaxSingleBody, func() *rimewatch.Error { held++; return nil }, nil)
+	if e != nil || len(body) != size || held != 1 {
+		t.Fatalf("%d bytes, held %d times, %v", len(body), held, e)
+	}
+	if cap(body) != size+1 {
+		t.Errorf("room for %d", cap(body))
+	}
+	Reuse(body)
+	again, e := readAll(strings.NewReader(strings.Repeat("y", size)), nil, size, MaxSingleBody, nil, nil)
+	if e != nil || len(again) != size || strings.Trim(string(again), "y") != "" {
+		t.Errorf("another body in its place: %d bytes, %v", len(again), e)
 	}
 }

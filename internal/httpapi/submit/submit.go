@@ -321,7 +321,7 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 		e = httpapi.MeantAsJSON(r.Header, s.body)
 	}
 	if e != nil {
-		g.single.Put(s)
+		g.keep(s)
 		status = g.fail(w, r, id, e)
 		return
 	}
@@ -334,14 +334,22 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 		g.api.DeviceLimit.Header(w.Header(), s.Left)
 	}
 	if e != nil {
-		status = g.fail(w, r, id, e) // s is not used again
+		status = g.fail(w, r, id, e)
+		httpapi.Reuse(s.body) // nothing else of s is used again
 		return
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(s.Out)
-	if cap(s.body) <= maxKept {
-		g.single.Put(s)
+	g.keep(s)
+}
+
+// keep keeps what a single reading needed for another one.
+func (g *Readings) keep(s *singleScratch) {
+	if cap(s.body) > maxKept {
+		httpapi.Reuse(s.body)
+		s.body = nil
 	}
+	g.single.Put(s)
 }
 
 // maxKept bounds the buffers that a pool keeps for single readings.
