@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+)
+
+// command runs one on a data directory and returns its exit code and what it
+// complains of.
+func command(args ...string) (code int, complaint string) {
+	var errOut bytes.Buffer
+	code = run(args, streams{strings.NewReader(""), io.Discard, &errOut})
+	return code, errOut.String()
+}
+
+// TestBackupOfDamage: a backup names the rows that are damaged, and is kept; it is
+// restored only when somebody says so.
+func TestBackupOfDamage(t *testing.T) {
+	dir := healthy(t)
+	damage(t, dir, flip("chunk_segment", "data", "true"))
+	copied, fresh := filepath.Join(t.TempDir(), "copy.db"), filepath.Join(t.TempDir(), "fresh")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"backup", "--data", dir, copied}, exitFailed, "holds 1 damaged row: chunk"},
+		{[]string{"restore", "--data", fresh, copied}, exitFailed, "use --damaged to restore it all the same"},
+		{[]string{"restore", "--data", fresh, "--damaged", copied}, 0, ""},
+	} {
+		if code, text := command(c.args...); code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%v: %d %q, want %d %q", c.args, code, text, c.code, c.want)
+		}
+	}
+	if text, code := diagnose(t, fresh); code != exitFailed || !strings.Contains(text, "1 commit waiting in the log") {
+		t.Errorf("what was restored: %d\n%s", code, text)
+	}
+}
+
+// TestRestoreUntilTheRename: until another store is in its place, one that a crash
+// has left with a log is whole without it.
+func TestRestoreUntilTheRename(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, sqlite.FileName)
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, ControlOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashed := t.TempDir()
+	if err := s.MarkAlive(t.Context(), 1234567); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(data) == 0 {
+			t.Fatalf("%s: %d bytes, %v", name, len(data), err)
+		}
+		if err := os.WriteFile(filepath.Join(crashed, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := restoreCmd{dataFlag: dataFlag{Data: crashed}}
+	if err := c.emptyLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(crashed); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v are left", left, err)
+	}
+	if in, err := sqlite.Inspect(t.Context(), c.file(), true); err != nil || in.AliveAt != 1234567 {
+		t.Errorf("it lost what was in its log: %+v, %v", in.AliveAt, err)
+	}
+}
