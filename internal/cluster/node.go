@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,7 @@ type Database interface {
 	Leave(ctx context.Context) error
 }
 
-// Config of a Node. Everything but Log is needed.
+// Config of a Node. Everything but Log and Dial is needed.
 type Config struct {
 	Database Database
 	URL      string // where other nodes reach this one
@@ -75,6 +76,8 @@ type Config struct {
 	// Linger is how long a node that serves nothing any more brings requests to
 	// others, until the last balancer has noticed.
 	Linger time.Duration
+	// Dial reaches other nodes; nil: by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Node is one of the servers of a cluster.
@@ -116,8 +119,9 @@ type Counts struct {
 
 // peer is another member: ctx ends when it is off the list.
 type peer struct {
-	ctx    context.Context
-	cancel context.CancelFunc
+	ctx     context.Context
+	cancel  context.CancelFunc
+	leaving bool // in order
 }
 
 // held is a shard that this node serves.
@@ -135,11 +139,14 @@ func New(cfg Config) *Node {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Dial == nil {
+		cfg.Dial = new(net.Dialer).DialContext
+	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
 		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]peer),
 	}
-	n.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
+	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n
 }

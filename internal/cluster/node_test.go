@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -18,9 +20,9 @@ import (
 )
 
 const (
-	testShards = 4
-	testSecret = "a secret of the tests"
-	patience   = 30 * time.Second
+	testShards   = 4
+	sharedSecret = "a secret of the tests"
+	patience     = 30 * time.Second // of synthetic time
 )
 
 // book is what a database keeps of a cluster.
@@ -28,18 +30,19 @@ type book struct {
 	mu       sync.Mutex
 	members  map[string]store.Member
 	holdings []store.Holding
-	ahead    time.Duration // of its clock
+	broken   map[int64]bool // shards that cannot be opened
+	network  network
 }
 
 func newBook() *book {
-	b := &book{members: make(map[string]store.Member)}
+	b := &book{members: make(map[string]store.Member), broken: make(map[int64]bool), network: network{listeners: make(map[string]*listener)}}
 	for i := range testShards {
 		b.holdings = append(b.holdings, store.Holding{Shard: int64(i)})
 	}
 	return b
 }
 
-func (b *book) now() rimewatch.Time { return rimewatch.TimeOf(time.Now().Add(b.ahead)) }
+func (b *book) now() rimewatch.Time { return rimewatch.TimeOf(time.Now()) }
 
 // view is the database as a node sees it.
 type viewOf struct {
@@ -90,11 +93,21 @@ func (v viewOf) take(shard, stream int64) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := &v.holdings[shard]
+	if v.broken[shard] {
+		return errors.New("the shard cannot be read")
+	}
 	if h.Stream != stream {
 		return store.ErrTaken
 	}
 	h.Stream, h.Node, h.Open = stream+1, v.name, true
 	return nil
+}
+
+// owner is the node that has a shard.
+func (b *book) owner(shard int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.holdings[shard].Node
 }
 
 // service answers with the node and the shard that it is of.
@@ -138,19 +151,18 @@ func (s *service) Stop() error {
 // rig is a node and its internal listener.
 type rig struct {
 	*Node
-	inner *httptest.Server
-	ahead time.Duration // of its clock
+	inner *server
 	asked func(store.Arrival)
 }
 
 // join starts a node.
 func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 	t.Helper()
-	g := &rig{ahead: ahead}
-	g.inner = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
+	g := &rig{}
+	g.inner = b.network.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
 	v := viewOf{b, name}
 	g.Node = New(Config{
-		Database: v, URL: g.inner.URL, Secret: testSecret, Now: func() time.Time { return time.Now().Add(g.ahead) }, Stamp: time.Now, Drain: patience, Hold: patience, Linger: lookEvery,
+		Database: v, URL: g.inner.url, Secret: sharedSecret, Now: func() time.Time { return time.Now().Add(ahead) }, Stamp: time.Now, Drain: patience, Hold: patience, Linger: lookEvery, Dial: b.network.dial,
 		Open: func(_ context.Context, shard, stream int64) (Service, error) {
 			if err := v.take(shard, stream); err != nil {
 				return nil, err
@@ -173,8 +185,7 @@ func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 // die ends the node as a kill does: nobody listens, and nothing is said any more.
 func (g *rig) die() {
 	g.end()
-	g.inner.CloseClientConnections()
-	g.inner.Close()
+	g.inner.end()
 }
 
 // ask has a node answer for a workspace.
@@ -218,7 +229,9 @@ func settle(t *testing.T, want map[*rig]int) {
 	}
 }
 
-func TestNodes(t *testing.T) {
+func TestNodes(t *testing.T) { synctest.Test(t, testNodes) }
+
+func testNodes(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
@@ -227,7 +240,7 @@ func TestNodes(t *testing.T) {
 	for workspace := range 2 * testShards {
 		for _, g := range []*rig{x, y} {
 			status, answer := g.ask(workspace, http.MethodPost, "body")
-			owner := b.holdings[workspace%testShards].Node
+			owner := b.owner(workspace % testShards)
 			if want := fmt.Sprintf("%s %d 192.0.2.1:77 body", owner, workspace%testShards); status != http.StatusOK || answer != want {
 				t.Errorf("workspace %d through %s: %d %q, not %q", workspace, g.name, status, answer, want)
 			}
@@ -250,7 +263,9 @@ func TestNodes(t *testing.T) {
 
 // TestLeave has a node leave in order: not one request fails, through that node or
 // through another.
-func TestLeave(t *testing.T) {
+func TestLeave(t *testing.T) { synctest.Test(t, testLeave) }
+
+func testLeave(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
@@ -265,7 +280,7 @@ func TestLeave(t *testing.T) {
 				select {
 				case <-done:
 					return
-				default:
+				case <-time.After(time.Millisecond):
 				}
 			}
 		})
@@ -285,7 +300,9 @@ func TestLeave(t *testing.T) {
 
 // TestLeaveRunning has a shard wait for the requests that change something, and for
 // those that read for a while only.
-func TestLeaveRunning(t *testing.T) {
+func TestLeaveRunning(t *testing.T) { synctest.Test(t, testLeaveRunning) }
+
+func testLeaveRunning(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
@@ -312,7 +329,9 @@ func TestLeaveRunning(t *testing.T) {
 // TestOutcomeUnknown has a node die with a request under way. It is sent again, with
 // the time at which it came, where that is safe; and otherwise nobody says that
 // nothing was stored.
-func TestOutcomeUnknown(t *testing.T) {
+func TestOutcomeUnknown(t *testing.T) { synctest.Test(t, testOutcomeUnknown) }
+
+func testOutcomeUnknown(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
@@ -345,7 +364,7 @@ func TestOutcomeUnknown(t *testing.T) {
 		})
 	}
 	await(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(seen) == 2 })
-	_ = y.inner.Listener.Close()
+	y.inner.refuse()
 	y.end() // the connection that x holds breaks, and the next is refused
 	answers.Wait()
 	close(died)
@@ -357,7 +376,9 @@ func TestOutcomeUnknown(t *testing.T) {
 
 // TestSilence has a node say nothing any more, as a frozen one does: others take its
 // shards, and it answers nothing that it cannot be sure of.
-func TestSilence(t *testing.T) {
+func TestSilence(t *testing.T) { synctest.Test(t, testSilence) }
+
+func testSilence(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
@@ -370,7 +391,9 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-func TestFenced(t *testing.T) {
+func TestFenced(t *testing.T) { synctest.Test(t, testFenced) }
+
+func testFenced(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
@@ -384,8 +407,7 @@ func TestFenced(t *testing.T) {
 	b.holdings[1].Stream++ // somebody took it, and is gone again
 	b.holdings[1].Node = "z"
 	b.mu.Unlock()
-	for deadline := time.Now().Add(patience); x.Counts.Fenced.Load() == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-	}
+	await(t, func() bool { return x.Counts.Fenced.Load() == 1 })
 	settle(t, map[*rig]int{x: 4})
 	x.Each(func(shard int64, s Service) {
 		if shard == 1 && s == stale {
@@ -395,7 +417,9 @@ func TestFenced(t *testing.T) {
 }
 
 // TestWrongClock has a node whose clock is wrong give its shards away.
-func TestWrongClock(t *testing.T) {
+func TestWrongClock(t *testing.T) { synctest.Test(t, testWrongClock) }
+
+func testWrongClock(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", time.Minute)
 	for deadline := time.Now().Add(patience); y.Ready() == nil || !strings.Contains(y.Ready().Error(), "clock"); time.Sleep(5 * time.Millisecond) {
@@ -409,19 +433,21 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
-func TestSecret(t *testing.T) {
+func TestSecret(t *testing.T) { synctest.Test(t, testSecret) }
+
+func testSecret(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
 	for _, secret := range []string{"", "another"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.inner.URL+"/?workspace=1", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.inner.url+"/?workspace=1", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set(headerSecret, secret)
 		r.Header.Set(headerShard, "1")
 		r.Header.Set(headerClient, "127.0.0.1:1")
-		resp, err := http.DefaultClient.Do(r)
+		resp, err := x.client.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,19 +463,29 @@ func TestSecret(t *testing.T) {
 }
 
 // TestNobody has a request wait for somebody who serves its shard, and not for ever.
-func TestNobody(t *testing.T) {
+func TestNobody(t *testing.T) { synctest.Test(t, testNobody) }
+
+func testNobody(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
 	b.mu.Lock()
 	b.holdings[2] = store.Holding{Shard: 2, Stream: 9, Node: "z", Open: true} // who is there, and does not answer
-	b.members["z"] = store.Member{Name: "z", URL: "http://127.0.0.1:1", Beat: int64(b.now()) + 3_600_000}
+	b.members["z"] = store.Member{Name: "z", URL: "http://z:80", Beat: int64(b.now()) + 3_600_000}
+	b.broken[2] = true
 	b.mu.Unlock()
-	for deadline := time.Now().Add(patience); x.Counts.Fenced.Load() == 0 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-	}
+	await(t, func() bool { return x.Counts.Fenced.Load() == 1 })
 	begun := time.Now()
-	status, answer := x.ask(2, http.MethodPost, "body")
-	if took := time.Since(begun); status == http.StatusOK && !strings.HasPrefix(answer, "x ") || status != http.StatusOK && status != http.StatusServiceUnavailable || took > 10*time.Second {
-		t.Errorf("%d %q after %v", status, answer, took)
+	if status, answer := x.ask(2, http.MethodPost, "body"); status != http.StatusServiceUnavailable {
+		t.Errorf("%d %q", status, answer)
+	}
+	if took := time.Since(begun); took < patience || took > patience+lookEvery {
+		t.Errorf("it waited %v", took)
+	}
+	b.mu.Lock()
+	b.broken[2] = false
+	b.mu.Unlock()
+	if status, answer := x.ask(2, http.MethodPost, "body"); status != http.StatusOK || !strings.HasPrefix(answer, "x 2 ") {
+		t.Errorf("once it can be opened: %d %q", status, answer)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"syscall"
@@ -39,17 +38,24 @@ func (n *Node) watchMembers() {
 			continue
 		}
 		there[m.Name] = true
-		if _, known := n.members[m.Name]; !known {
-			ctx, cancel := context.WithCancel(n.ctx)
-			n.members[m.Name] = peer{ctx, cancel}
-			n.work.Go(func() { n.hold(ctx, m.Name, m.URL) })
+		p, known := n.members[m.Name]
+		if !known {
+			p.ctx, p.cancel = context.WithCancel(n.ctx)
+			n.work.Go(func() { n.hold(p.ctx, m.Name, m.URL) })
 		}
+		p.leaving = m.Leaving
+		n.members[m.Name] = p
 	}
 	for name, p := range n.members {
-		if !there[name] {
+		switch {
+		case there[name]:
+			continue
+		case p.leaving: // it says of every request on its way that the shard is not there
+			time.AfterFunc(2*lookEvery, p.cancel)
+		default:
 			p.cancel()
-			delete(n.members, name)
 		}
+		delete(n.members, name)
 	}
 }
 
@@ -61,7 +67,7 @@ func (n *Node) hold(ctx context.Context, name, base string) {
 		if ctx.Err() != nil {
 			return
 		}
-		if refused(ctx, base) {
+		if n.refused(ctx, base) {
 			n.bury(ctx, name)
 		}
 		select {
@@ -86,14 +92,14 @@ func (n *Node) holdOnce(ctx context.Context, base string) {
 }
 
 // refused reports whether nobody listens where a node did.
-func refused(ctx context.Context, base string) bool {
+func (n *Node) refused(ctx context.Context, base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	c, err := n.cfg.Dial(ctx, "tcp", u.Host)
 	if err == nil {
 		_ = c.Close()
 	}

@@ -86,3 +86,37 @@ func TestSlowSenders(t *testing.T) {
 		})
 	}
 }
+
+// deadlines is an answer whose deadline for writing can be seen.
+type deadlines struct {
+	httptest.ResponseRecorder
+	write time.Time
+}
+
+// SetWriteDeadline is what http.ResponseController calls.
+func (d *deadlines) SetWriteDeadline(t time.Time) error {
+	d.write = t
+	return nil
+}
+
+// TestLateAnswer: an answer that took longer to make than the server allows for writing
+// is written all the same.
+func TestLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, took := range []time.Duration{time.Second, WriteTimeout + time.Second} {
+			w := &deadlines{}
+			rec := &Recorder{ResponseWriter: w, begun: time.Now()}
+			time.Sleep(took)
+			_, _ = rec.Write([]byte("late"))
+			want := time.Time{} // the server's own
+			if took > WriteTimeout {
+				want = time.Now().Add(WriteTimeout)
+			}
+			time.Sleep(time.Second)
+			_, _ = rec.Write([]byte("more")) // does not move it on
+			if !w.write.Equal(want) {
+				t.Errorf("after %v it may be written until %v, want %v", took, w.write, want)
+			}
+		}
+	})
+}

@@ -16,20 +16,36 @@ import (
 type Recorder struct {
 	http.ResponseWriter
 	status int
+	begun  time.Time // when the request came; zero = the answer keeps the request's deadline
+}
+
+// AllowAnswer gives an answer that took long to make all of WriteTimeout: whoever sent
+// the request is not to blame.
+func AllowAnswer(w http.ResponseWriter, begun time.Time) {
+	if now := time.Now(); now.Sub(begun) > WriteTimeout/4 {
+		_ = http.NewResponseController(w).SetWriteDeadline(now.Add(WriteTimeout))
+	}
+}
+
+// starts notes the status with which the answer starts.
+func (w *Recorder) starts(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	if !w.begun.IsZero() {
+		AllowAnswer(w.ResponseWriter, w.begun)
+	}
 }
 
 // WriteHeader implements http.ResponseWriter and keeps the first status.
 func (w *Recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.starts(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *Recorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.starts(http.StatusOK)
 	return w.ResponseWriter.Write(b)
 }
 
@@ -45,7 +61,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		comp = &compressor{ResponseWriter: w, encoding: acceptedEncoding(r.Header)}
 		w = comp
 	}
-	rec := &Recorder{ResponseWriter: w}
+	rec := &Recorder{ResponseWriter: w, begun: start}
 	c.W = rec
 	securityHeaders(rec.Header(), c.ID)
 	if a.OnTLS(r) {

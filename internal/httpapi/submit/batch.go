@@ -276,6 +276,7 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status = http.StatusOK
+	httpapi.AllowAnswer(w, start)
 	w.WriteHeader(status)
 	_, _ = w.Write(s.Out)
 	if cap(s.body) <= 4<<20 {
