@@ -104,7 +104,7 @@ func TestKill9Inlets(t *testing.T) {
 }
 
 func newInletsHouse(t *testing.T) *inletsHouse {
-	h := &inletsHouse{bin: program(t), data: filepath.Join(t.TempDir(), "data"), mqtt: freeAddr(t), broker: mosquitto(t)}
+	h := &inletsHouse{bin: program(t), data: filepath.Join(t.TempDir(), "data"), mqtt: freeAddress(t), broker: mosquitto(t)}
 	run := func(stdin string, args ...string) string {
 		c := exec.Command(h.bin, append(args, "--data", h.data)...)
 		c.Stdin = strings.NewReader(stdin)
@@ -159,16 +159,6 @@ func within(t *testing.T, check func() error) {
 	}
 }
 
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // mosquitto runs a broker.
 func mosquitto(t *testing.T) (addr string) {
 	t.Helper()
@@ -176,10 +166,10 @@ func mosquitto(t *testing.T) (addr string) {
 	if err != nil {
 		path = "/usr/sbin/mosquitto"
 	}
-	addr = freeAddr(t)
-	_, port, _ := net.SplitHostPort(addr)
+	addr = freeAddress(t)
+	host, port, _ := net.SplitHostPort(addr)
 	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	text := "listener " + port + " 127.0.0.1\nallow_anonymous true\nuser root\nmax_queued_messages 0\n"
+	text := "listener " + port + " " + host + "\nallow_anonymous true\nuser root\nmax_queued_messages 0\n"
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

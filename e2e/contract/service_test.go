@@ -119,7 +119,7 @@ func stopped(at time.Time) option {
 // patience is how long anything may take that is not about time: the race
 // detector is slow and the machine may be busy. What does not happen at all
 // fails all the same.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // start runs a service of its own for a test. Rate limits are off unless the
 // test sets them.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -23,6 +25,7 @@ type scissors struct {
 	to   string
 	wg   sync.WaitGroup
 	mu   sync.Mutex
+	come *sync.Cond // a connection, or the end of the test
 	open map[net.Conn]struct{}
 }
 
@@ -33,10 +36,13 @@ func newScissors(t *testing.T, to string) *scissors {
 		t.Fatal(err)
 	}
 	p := &scissors{l: l, to: to, open: make(map[net.Conn]struct{})}
+	p.come = sync.NewCond(&p.mu)
 	p.wg.Go(p.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
-		p.cut()
+		ended, end := context.WithCancel(context.Background())
+		end()
+		p.cut(ended)
 		p.wg.Wait()
 	})
 	return p
@@ -55,6 +61,7 @@ func (p *scissors) accept() {
 		}
 		p.mu.Lock()
 		p.open[c], p.open[up] = struct{}{}, struct{}{}
+		p.come.Broadcast()
 		p.mu.Unlock()
 		for _, pair := range [][2]net.Conn{{c, up}, {up, c}} {
 			p.wg.Go(func() {
@@ -66,10 +73,18 @@ func (p *scissors) accept() {
 	}
 }
 
-// cut breaks all connections off, wherever they are.
-func (p *scissors) cut() {
+// cut waits for a connection, until ctx ends, and breaks all off, wherever they are.
+func (p *scissors) cut(ctx context.Context) {
+	defer context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.come.Broadcast()
+	})()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for len(p.open) == 0 && ctx.Err() == nil {
+		p.come.Wait()
+	}
 	for c := range p.open {
 		if tcp, ok := c.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // what is under way is lost
@@ -118,6 +133,7 @@ func TestNothingIsMissed(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 	defer cancel()
+	gone, giveUp := context.WithCancel(ctx) // the subscriber
 	var (
 		listening  = make(chan struct{})
 		finished   = make(chan error, 1)
@@ -128,6 +144,7 @@ func TestNothingIsMissed(t *testing.T) {
 	)
 	last := rimewatch.TimeOf(time.Now().Truncate(time.Second)) + rounds*perRound // in ms steps, all within the allowed five minutes
 	go func() {
+		defer giveUp()
 		for e, err := range c.Stream(ctx, client.Subscription{Channel: client.ChannelReadings, Serials: []string{"D-1"}}, client.Subscription{Channel: client.ChannelAlerts}) {
 			switch {
 			case err != nil:
@@ -153,7 +170,11 @@ func TestNothingIsMissed(t *testing.T) {
 			}
 		}
 	}()
-	<-listening
+	select {
+	case <-listening:
+	case <-gone.Done():
+		t.Fatal(<-finished)
+	}
 	var want []rimewatch.Time
 	var wantAlerts []string
 	random := rand.New(rand.NewPCG(1, 2))
@@ -163,10 +184,10 @@ func TestNothingIsMissed(t *testing.T) {
 		for range perRound {
 			at++
 			in := []store.Input{{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumCore]float64{-18}, Present: 1}}}
-			h.must(h.Ingest.Submit(ctx, h.workspace(), in))
+			h.must(h.Ingest.Submit(t.Context(), h.workspace(), in))
 			want = append(want, at)
 			if random.IntN(10) == 0 {
-				proxy.cut()
+				proxy.cut(gone)
 			}
 		}
 		id := h.incident(fmt.Sprint("X-", round))
@@ -175,16 +196,20 @@ func TestNothingIsMissed(t *testing.T) {
 	if err := <-finished; err != nil {
 		t.Fatalf("%v after %d readings and %d alerts", err, len(got), len(alerts))
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%d readings came, %d were sent", len(got), len(want))
-	}
-	if fmt.Sprint(alerts) != fmt.Sprint(wantAlerts) {
-		t.Errorf("alerts\n%v, want\n%v", alerts, wantAlerts)
-	}
+	same(t, "readings", got, want)
+	same(t, "alerts", alerts, wantAlerts)
 	if reconnects < 10 {
 		t.Errorf("the connection was lost only %d times", reconnects)
 	}
 	t.Logf("%d readings, %d alert events, %d lost connections", len(got), len(alerts), reconnects)
+}
+
+// same compares lists.
+func same[T any](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
 }
 
 // TestStreamGivesUp ends streams that would be refused again.
