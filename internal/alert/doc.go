@@ -104,7 +104,7 @@
 // Sources: FDA Food Code 3-501.16 and 3-501.19 (5 °C, half of the four hours
 // without temperature control), CDC vaccine storage (0 °C, minutes), the
 // catalogue in the root package for the rest of the product temperature; for
-// the others see DefaultThresholds. Widened limits ("own … if more") are ours,
+// the others see ruleSpecs. Widened limits ("own … if more") are ours,
 // from simulated fleets: an open case starts eight times an hour all its life,
 // and a condenser outdoors has its winters and its damp nights. Until a place is
 // known (two days), only air that is critical anywhere is told, cold and damp

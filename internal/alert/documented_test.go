@@ -70,7 +70,6 @@ func TestRulesAreDocumented(t *testing.T) {
 // TestDocumentedThresholds: the numbers of the documentation are the rules'.
 func TestDocumentedThresholds(t *testing.T) {
 	documented := sections(t)
-	d := DefaultThresholds()
 	share := func(x float64) string { return number(100*x, "%") }
 	say := func(typ rimewatch.AlertType, part string, numbers ...string) {
 		text := documented[typ]
@@ -84,12 +83,12 @@ func TestDocumentedThresholds(t *testing.T) {
 			}
 		}
 	}
-	say(rimewatch.SensorStale, "Limit", duration(d.Stale))
-	say(rimewatch.SensorFault, "Delay", duration(d.Fault))
-	say(rimewatch.PowerLoss, "Limit", share(d.PowerLoss.Crit))
-	say(rimewatch.PowerLoss, "Delay", duration(d.PowerLoss.CritDelay))
-	say(rimewatch.PowerLoss, "Closes", duration(d.PowerLoss.ClearTime), share(d.PowerLoss.Crit+d.PowerLoss.Clear))
-	for typ, l := range map[rimewatch.AlertType]Limit{rimewatch.LowVoltage: d.LowVoltage, rimewatch.HighVoltage: d.HighVoltage} {
+	say(rimewatch.SensorStale, "Limit", duration(staleAfter))
+	say(rimewatch.SensorFault, "Delay", duration(faultAfter))
+	say(rimewatch.PowerLoss, "Limit", share(ruleSpecs[rulePower].limit.Crit))
+	say(rimewatch.PowerLoss, "Delay", duration(ruleSpecs[rulePower].limit.CritDelay))
+	say(rimewatch.PowerLoss, "Closes", duration(ruleSpecs[rulePower].limit.ClearTime), share(ruleSpecs[rulePower].limit.Crit+ruleSpecs[rulePower].limit.Clear))
+	for typ, l := range map[rimewatch.AlertType]Limit{rimewatch.LowVoltage: ruleSpecs[ruleLowVolts].limit, rimewatch.HighVoltage: ruleSpecs[ruleHighVolts].limit} {
 		say(typ, "Limit", share(l.Warn), share(l.Crit))
 		say(typ, "Delay", duration(l.WarnDelay), duration(l.CritDelay))
 		inside := l.Warn + l.Clear
@@ -98,34 +97,44 @@ func TestDocumentedThresholds(t *testing.T) {
 		}
 		say(typ, "Closes", duration(l.ClearTime), share(inside))
 	}
-	say(rimewatch.HighDischargeTemperature, "Limit", number(d.Discharge.Warn, "°C"), number(d.Discharge.Crit, "°C"), number(d.DischargeDeviation.Warn, "K"), number(d.DischargeDeviation.Crit, "K"))
-	say(rimewatch.HighDischargeTemperature, "Delay", duration(d.Discharge.WarnDelay), duration(d.Discharge.CritDelay))
-	say(rimewatch.HighDischargeTemperature, "Closes", duration(d.Discharge.ClearTime), number(d.Discharge.Warn-d.Discharge.Clear, "°C"))
-	say(rimewatch.LowDischargeTemperature, "Limit", number(d.LowDischarge.Warn, "K"), number(d.LowDischarge.Crit, "K"))
-	say(rimewatch.HighSuctionTemperature, "Limit", number(d.Suction.Warn, "°C"), number(d.Suction.Crit, "°C"), number(d.SuctionDeviation.Warn, "K"), number(d.SuctionDeviation.Crit, "K"))
-	say(rimewatch.LowSuctionTemperature, "Limit", number(-d.LowSuction.Warn, "K"), number(-d.FreezerSuction.Warn, "K"), number(d.SuctionDeviation.Warn, "K"), number(d.SuctionDeviation.Crit, "K"))
-	say(rimewatch.HighAmpDraw, "Limit", share(d.Amps.Warn), share(d.Amps.Crit), number(d.AmpsDeviation.Warn, "%"))
-	say(rimewatch.HighAmpDraw, "Delay", duration(d.Amps.WarnDelay), duration(d.Amps.CritDelay))
-	say(rimewatch.LowAmpDraw, "Limit", share(d.LowAmps.Warn))
-	say(rimewatch.HighVibration, "Limit", number(d.Vibration.Warn, "mm/s"), number(d.Vibration.Crit, "mm/s"))
-	say(rimewatch.ShortCycling, "Limit", number(d.Starts.Warn, "starts an hour"), fmt.Sprint("critical ", d.Starts.Crit), number(d.RunLength.Warn, "min"), number(d.RunLength.Crit, "min"))
-	say(rimewatch.CompressorStartFailure, "Limit", number(d.FailedStartsDay, "failed starts in 24 h"), fmt.Sprint("critical ", d.FailedStartsHour))
-	say(rimewatch.ExcessiveRunTime, "Limit", number(d.RunTime.Warn, "%"), number(d.RunTime.Crit, "%"), number(d.RunTimeDeviation.Warn, "points"), number(d.RunTimeZoneK, "K"))
-	say(rimewatch.DoorOpenSuspected, "Limit", number(d.Door.Warn, "min"))
-	say(rimewatch.DoorOpenSuspected, "Closes", duration(d.Door.ClearTime))
-	say(rimewatch.HighHumidity, "Limit", number(d.Humidity.Warn, "%"), number(d.Humidity.Crit, "%"), number(d.ZoneHumid.Warn, "%"), number(d.FreezerHumid.Warn, "%"))
-	say(rimewatch.LowHumidity, "Limit", number(d.ZoneDry.Warn, "%"))
-	say(rimewatch.HighAmbientTemperature, "Limit", number(d.Hot.Warn, "°C"), number(d.Hot.Crit, "°C"))
-	say(rimewatch.LowAmbientTemperature, "Limit", number(d.Cold.Warn, "°C"), number(d.Cold.Crit, "°C"))
-	for typ, l := range map[rimewatch.AlertType]Limit{
-		rimewatch.LowDischargeTemperature: d.LowDischarge, rimewatch.HighSuctionTemperature: d.Suction, rimewatch.LowSuctionTemperature: d.LowSuction,
-		rimewatch.LowAmpDraw: d.LowAmps, rimewatch.HighVibration: d.Vibration, rimewatch.ShortCycling: d.Starts,
-		rimewatch.HighHumidity: d.Humidity, rimewatch.LowHumidity: d.ZoneDry, rimewatch.HighAmbientTemperature: d.Hot, rimewatch.LowAmbientTemperature: d.Cold,
-	} {
-		say(typ, "Delay", duration(l.WarnDelay))
-		say(typ, "Closes", duration(l.ClearTime))
+	say(rimewatch.HighDischargeTemperature, "Limit", number(ruleSpecs[ruleDischarge].limit.Warn, "°C"), number(ruleSpecs[ruleDischarge].limit.Crit, "°C"), number(ruleSpecs[ruleDischarge].beyond.Warn, "K"), number(ruleSpecs[ruleDischarge].beyond.Crit, "K"))
+	say(rimewatch.HighDischargeTemperature, "Delay", duration(ruleSpecs[ruleDischarge].limit.WarnDelay), duration(ruleSpecs[ruleDischarge].limit.CritDelay))
+	say(rimewatch.HighDischargeTemperature, "Closes", duration(ruleSpecs[ruleDischarge].limit.ClearTime), number(ruleSpecs[ruleDischarge].limit.Warn-ruleSpecs[ruleDischarge].limit.Clear, "°C"))
+	say(rimewatch.HighSuctionTemperature, "Limit", number(ruleSpecs[ruleSuction].limit.Warn, "°C"), number(ruleSpecs[ruleSuction].limit.Crit, "°C"), number(ruleSpecs[ruleSuction].beyond.Warn, "K"), number(ruleSpecs[ruleSuction].beyond.Crit, "K"))
+	say(rimewatch.LowSuctionTemperature, "Limit", number(-ruleSpecs[ruleLowSuction].limit.Warn, "K"), number(-freezerSuction.Warn, "K"), number(ruleSpecs[ruleSuction].beyond.Warn, "K"), number(ruleSpecs[ruleSuction].beyond.Crit, "K"))
+	say(rimewatch.HighAmpDraw, "Limit", share(ruleSpecs[ruleAmps].limit.Warn), share(ruleSpecs[ruleAmps].limit.Crit), number(ruleSpecs[ruleAmps].beyond.Warn, "%"))
+	say(rimewatch.HighAmpDraw, "Delay", duration(ruleSpecs[ruleAmps].limit.WarnDelay), duration(ruleSpecs[ruleAmps].limit.CritDelay))
+	say(rimewatch.LowAmpDraw, "Limit", share(ruleSpecs[ruleLowAmps].limit.Warn))
+	say(rimewatch.ShortCycling, "Limit", number(ruleSpecs[ruleCycling].limit.Warn, "starts an hour"), fmt.Sprint("critical ", ruleSpecs[ruleCycling].limit.Crit), number(ruleSpecs[ruleCycling].beyond.Warn, "min"), number(ruleSpecs[ruleCycling].beyond.Crit, "min"))
+	say(rimewatch.CompressorStartFailure, "Limit", number(failedStartsDay, "failed starts in 24 h"), fmt.Sprint("critical ", failedStartsHour))
+	say(rimewatch.ExcessiveRunTime, "Limit", number(ruleSpecs[ruleRunTime].limit.Warn, "%"), number(ruleSpecs[ruleRunTime].limit.Crit, "%"), number(ruleSpecs[ruleRunTime].beyond.Warn, "points"), number(runTimeZoneK, "K"))
+	say(rimewatch.DoorOpenSuspected, "Limit", number(ruleSpecs[ruleDoor].limit.Warn, "min"))
+	say(rimewatch.DoorOpenSuspected, "Closes", duration(ruleSpecs[ruleDoor].limit.ClearTime))
+	say(rimewatch.HighHumidity, "Limit", number(ruleSpecs[ruleHumid].limit.Warn, "%"), number(ruleSpecs[ruleHumid].limit.Crit, "%"), number(zoneHumid.Warn, "%"), number(freezerHumid.Warn, "%"))
+	say(rimewatch.LowHumidity, "Limit", number(ruleSpecs[ruleDry].limit.Warn, "%"))
+	// What a row says by itself, also that of a rule to come.
+	byHand := map[rule]bool{rulePower: true, ruleLowVolts: true, ruleHighVolts: true, ruleAmps: true, ruleRunTime: true, ruleDoor: true}
+	inWords := map[rule]bool{ruleCycling: true, ruleLowSuction: true, ruleLowAmps: true} // whose limit is written in another unit
+	rows := 0
+	for i := range numRules {
+		spec := &ruleSpecs[i]
+		l := spec.limit
+		if l == (Limit{}) || byHand[i] {
+			continue
+		}
+		rows++
+		for _, v := range []float64{l.Warn, l.Crit} {
+			if v != 0 && !inWords[i] {
+				say(spec.typ, "Limit", number(v, strings.TrimSuffix(rimewatch.MeasureUnit(spec.metric), "RH")))
+			}
+		}
+		say(spec.typ, "Delay", duration(l.WarnDelay))
+		say(spec.typ, "Closes", duration(l.ClearTime))
 	}
-	say(rimewatch.HighAmpDraw, "Closes", duration(d.Amps.ClearTime))
+	if rows < 10 {
+		t.Errorf("%d rows were read", rows)
+	}
+	say(rimewatch.HighAmpDraw, "Closes", duration(ruleSpecs[ruleAmps].limit.ClearTime))
 }
 
 func number(x float64, unit string) string { return fmt.Sprintf("%.6g %s", x, unit) }

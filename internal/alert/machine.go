@@ -14,7 +14,7 @@ const startsEase = 6 * hour
 // bounds returns what rule i judges by. Bounds without a limit mean that it is
 // not judged, for want of a configuration or of something still to be learnt.
 func (s *State) bounds(x *pass, i rule) bounds {
-	c, th := x.c, x.th
+	c := x.c
 	if !c.judges(i) {
 		return bounds{}
 	}
@@ -27,12 +27,12 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		after := x.staleAfter()
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
 	case ruleFault:
-		return bounds{hasWarn: true, warnDelay: th.Fault, clear: th.Fault}
+		return bounds{hasWarn: true, warnDelay: faultAfter, clear: faultAfter}
 	case ruleVibration:
 		return x.vibrationBounds()
 	case ruleStarts:
 		// What is critical shows in the second measure alone.
-		return bounds{hasWarn: true, warn: atLeast(th.FailedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
+		return bounds{hasWarn: true, warn: atLeast(failedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
 		return x.cyclingBounds()
 	case ruleDischarge:
@@ -65,40 +65,27 @@ const strayReadings = 3
 // limit returns the limit of a rule whose bounds are a limit times a scale; nil
 // for others and where it does not apply.
 func (x *pass) limit(i rule) (l *Limit, scale float64) {
-	c, th := x.c, x.th
+	l = &ruleSpecs[i].limit
 	switch i {
-	case rulePower:
-		return &th.PowerLoss, x.u.NominalVoltage(&c.Config)
-	case ruleLowVolts:
-		return &th.LowVoltage, x.u.NominalVoltage(&c.Config)
-	case ruleHighVolts:
-		return &th.HighVoltage, x.u.NominalVoltage(&c.Config)
+	case rulePower, ruleLowVolts, ruleHighVolts:
+		return l, x.u.NominalVoltage(&x.c.Config)
 	case ruleHumid, ruleDry:
-		return humidityLimit(c, th, i == ruleDry), 1
-	case ruleHot:
-		return &th.Hot, 1
-	case ruleCold:
-		return &th.Cold, 1
-	case ruleDischarge:
-		return &th.Discharge, 1
-	case ruleLowDischarge:
-		return &th.LowDischarge, 1
+		return humidityLimit(x.c, i == ruleDry), 1
 	case ruleLowSuction:
-		if c.freezes() {
-			return &th.FreezerSuction, 1
+		if x.c.freezes() {
+			return &freezerSuction, 1
 		}
-		return &th.LowSuction, 1
 	case ruleAmps:
-		return &th.Amps, x.ratedAmps()
+		return l, x.ratedAmps()
 	case ruleLowAmps:
-		return &th.LowAmps, x.u.UsualAmps()
-	case ruleRunTime:
-		return &th.RunTime, 1
-	case ruleDoor:
-		return &th.Door, 1
-	default:
+		return l, x.u.UsualAmps()
+	case ruleVibration, ruleCycling: // their bounds are wider for some units
 		return nil, 0
 	}
+	if *l == (Limit{}) {
+		return nil, 0
+	}
+	return l, 1
 }
 
 // passes reports whether v may be beyond a limit of rule i: a cheap test for the
@@ -107,9 +94,6 @@ func (x *pass) passes(i rule, v float64) bool {
 	if !x.c.judges(i) {
 		return false
 	}
-	if i == ruleSuction {
-		return v > x.th.Suction.Warn
-	}
 	l, scale := x.limit(i)
 	return l == nil || l.passed(v, scale, ruleSpecs[i].low)
 }
@@ -117,43 +101,31 @@ func (x *pass) passes(i rule, v float64) bool {
 // secondBounds are those of a rule's second measure. It shares the delays of
 // the first.
 func (x *pass) secondBounds(i rule) bounds {
-	th := x.th
-	switch i {
-	case ruleDischarge:
-		return th.DischargeDeviation.bounds(1, false)
-	case ruleSuction:
-		return th.SuctionDeviation.bounds(1, false)
-	case ruleLowSuction:
-		return th.SuctionDeviation.bounds(-1, true)
-	case ruleAmps:
-		return th.AmpsDeviation.bounds(1, false)
-	case ruleCycling:
+	spec := &ruleSpecs[i]
+	switch {
+	case i == ruleCycling:
 		return x.runBounds()
-	case ruleRunTime:
-		return th.RunTimeDeviation.bounds(1, false)
-	case ruleStarts:
-		return bounds{hasCrit: true, crit: atLeast(th.FailedStartsHour), delta: 0.5}
-	default:
+	case i == ruleStarts:
+		return bounds{hasCrit: true, crit: atLeast(failedStartsHour), delta: 0.5}
+	case spec.beyond == Limit{}:
 		return bounds{}
+	case spec.low:
+		return spec.beyond.bounds(-1, true)
+	default:
+		return spec.beyond.bounds(1, false)
 	}
 }
 
 // passesSecond is passes for the second measure.
 func (x *pass) passesSecond(i rule, v float64) bool {
-	th := x.th
-	switch i {
-	case ruleDischarge:
-		return v > th.DischargeDeviation.Warn
-	case ruleSuction:
-		return v > th.SuctionDeviation.Warn
-	case ruleLowSuction:
-		return -v > th.SuctionDeviation.Warn
-	case ruleAmps:
-		return v > th.AmpsDeviation.Warn
-	case ruleRunTime:
-		return v > th.RunTimeDeviation.Warn
-	default:
+	spec := &ruleSpecs[i]
+	switch {
+	case i == ruleCycling || spec.beyond == Limit{}:
 		return true
+	case spec.low:
+		return -v > spec.beyond.Warn
+	default:
+		return v > spec.beyond.Warn
 	}
 }
 
@@ -187,14 +159,14 @@ func (x *pass) recoveryBounds() bounds {
 	}
 	given := float64(x.c.Equipment.Defrost.MaxMin + x.c.Equipment.Defrost.RecoverMin)
 	// The next defrost shows whether it is over.
-	return bounds{warn: max(usual*x.th.Recovery, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
+	return bounds{warn: max(usual*recoveryTimes, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
 }
 
 // suctionBounds widen the limit for a unit whose suction line is always warm,
 // as that of small cabinets is, up to what is critical for all. Until the unit
 // is known, only that counts.
 func (x *pass) suctionBounds() bounds {
-	b := x.th.Suction.bounds(1, false)
+	b := ruleSpecs[ruleSuction].limit.bounds(1, false)
 	usual, known := x.u.UsualSuction(x.u.Last(rimewatch.AmbientTemp))
 	if !known {
 		b.warn = b.crit
@@ -209,18 +181,19 @@ func (x *pass) suctionBounds() bounds {
 // build, as that of small low-temperature ones is on warm days, up to what is
 // critical for all.
 func (x *pass) dischargeBounds() bounds {
-	b := x.th.Discharge.bounds(1, false)
+	spec := &ruleSpecs[ruleDischarge]
+	b := spec.limit.bounds(1, false)
 	b.clearSecond = deviationClear
 	if usual, known := x.u.UsualDischarge(x.u.Last(rimewatch.AmbientTemp)); known {
-		b.warn = max(b.warn, min(usual+x.th.DischargeDeviation.Warn, b.crit))
+		b.warn = max(b.warn, min(usual+spec.beyond.Warn, b.crit))
 	}
 	return b
 }
 
 func (x *pass) vibrationBounds() bounds {
-	b, usual := x.th.Vibration.bounds(1, false), x.u.UsualVibration()
-	b.warn = max(b.warn, usual*x.th.VibrationRatio[0])
-	b.crit = max(b.crit, usual*x.th.VibrationRatio[1])
+	b, usual := ruleSpecs[ruleVibration].limit.bounds(1, false), x.u.UsualVibration()
+	b.warn = max(b.warn, usual*vibrationWarn)
+	b.crit = max(b.crit, usual*vibrationCrit)
 	return b
 }
 
@@ -241,7 +214,7 @@ func (x *pass) ratedAmps() float64 {
 // cyclingBounds widen the limit on starts for a unit that always starts often,
 // up to what is critical for all.
 func (x *pass) cyclingBounds() bounds {
-	b := x.th.Starts.bounds(1, false)
+	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
 	starts, run := x.u.UsualCycle()
 	if run == 0 {
 		b.warn = b.crit
@@ -254,7 +227,7 @@ func (x *pass) cyclingBounds() bounds {
 // runBounds widen the limit on the length of runs likewise, down to half. A run
 // seen in samples may have been longer by half an interval.
 func (x *pass) runBounds() bounds {
-	b := x.th.RunLength.bounds(1, true)
+	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
@@ -326,7 +299,7 @@ func (s *State) judgeMachine(x *pass) {
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
 		s.either(x, ruleAmps, v, true, agreed(unit.Amps), relative && s.active&supply == 0)
 	}
-	if v, ok := x.calm(rimewatch.VibrationLevel); ok && !u.Slow() && (v > x.th.Vibration.Warn || s.pool.track(ruleVibration) != nil) {
+	if v, ok := x.calm(rimewatch.VibrationLevel); ok && !u.Slow() && (v > ruleSpecs[ruleVibration].limit.Warn || s.pool.track(ruleVibration) != nil) {
 		s.level(x, ruleVibration, v)
 	}
 	if !warm {
@@ -354,7 +327,7 @@ func (s *State) judgeCycles(x *pass) {
 	u := x.u
 	if x.c.Rules&RuleCycling != 0 && u.CountsStarts() {
 		starts := float64(u.StartsPerHour())
-		if starts > x.th.Starts.Warn || u.RunsBelow(x.th.RunLength.Warn) || s.pool.track(ruleCycling) != nil {
+		if spec := &ruleSpecs[ruleCycling]; starts > spec.limit.Warn || u.RunsBelow(spec.beyond.Warn) || s.pool.track(ruleCycling) != nil {
 			median, ok := u.MedianRun()
 			s.either(x, ruleCycling, starts, true, median, ok)
 		}
@@ -376,7 +349,8 @@ func (s *State) judgeRunTime(x *pass) {
 		return
 	}
 	day, ok := x.u.RunShare(unit.WindowsADay)
-	if now, known := x.u.RunShare(1); known && now > x.th.RunTime.Crit && x.warmZone() {
+	crit := ruleSpecs[ruleRunTime].limit.Crit
+	if now, known := x.u.RunShare(1); known && now > crit && x.warmZone() {
 		b := s.bounds(x, ruleRunTime)
 		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
 		return
@@ -385,14 +359,14 @@ func (s *State) judgeRunTime(x *pass) {
 		return // it slows down instead of stopping
 	}
 	// Below the critical line whatever the share: that takes a warm zone too.
-	s.either(x, ruleRunTime, min(day, x.th.RunTime.Crit), ok, x.u.Agreed(unit.Duty), x.relative())
+	s.either(x, ruleRunTime, min(day, crit), ok, x.u.Agreed(unit.Duty), x.relative())
 }
 
 // warmZone reports whether the zone has been well above its setpoint for hours.
 func (x *pass) warmZone() bool {
 	e := x.c.Equipment
 	zone, ok := x.u.UsualZone()
-	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+x.th.RunTimeZoneK
+	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+runTimeZoneK
 }
 
 // judgeRecovery opens slow_recovery while the compressor needs a multiple of

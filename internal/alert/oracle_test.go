@@ -396,7 +396,6 @@ func (tr *trace) superheat() span {
 
 // due is the trace's judgement on one type of alert.
 func (tr *trace) due(typ rimewatch.AlertType) span {
-	th := &defaultThresholds
 	switch typ {
 	case rimewatch.HighTemperature:
 		return tr.zone(false)
@@ -420,14 +419,14 @@ func (tr *trace) due(typ rimewatch.AlertType) span {
 	case rimewatch.HighVibration:
 		return tr.vibration()
 	case rimewatch.HighDischargeTemperature:
-		return tr.deviates(rimewatch.CompressorDischargeTemp, th.DischargeDeviation.Warn, false, 6*minute).
-			or(exactly(tr.ran(rimewatch.CompressorDischargeTemp, 5*minute, th.Discharge.Warn, true)))
+		return tr.deviates(rimewatch.CompressorDischargeTemp, ruleSpecs[ruleDischarge].beyond.Warn, false, 6*minute).
+			or(exactly(tr.ran(rimewatch.CompressorDischargeTemp, 5*minute, ruleSpecs[ruleDischarge].limit.Warn, true)))
 	case rimewatch.HighSuctionTemperature:
-		return tr.deviates(rimewatch.CompressorSuctionTemp, th.SuctionDeviation.Warn, false, 17*minute)
+		return tr.deviates(rimewatch.CompressorSuctionTemp, ruleSpecs[ruleSuction].beyond.Warn, false, 17*minute)
 	case rimewatch.LowSuctionTemperature:
-		return tr.deviates(rimewatch.CompressorSuctionTemp, -th.SuctionDeviation.Warn, false, 12*minute).or(tr.superheat())
+		return tr.deviates(rimewatch.CompressorSuctionTemp, -ruleSpecs[ruleSuction].beyond.Warn, false, 12*minute).or(tr.superheat())
 	case rimewatch.HighAmpDraw:
-		return tr.deviates(rimewatch.AmpDraw, th.AmpsDeviation.Warn, true, 12*minute)
+		return tr.deviates(rimewatch.AmpDraw, ruleSpecs[ruleAmps].beyond.Warn, true, 12*minute)
 	case rimewatch.ExcessiveRunTime:
 		return tr.runTime()
 	default:

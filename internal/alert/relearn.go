@@ -40,7 +40,7 @@ func (s *State) ownBaseline(x *pass, i rule) bool {
 	case ruleAmps:
 		return x.c.RatedAmps == 0
 	case ruleVibration:
-		return x.u.UsualVibration()*x.th.VibrationRatio[0] > x.th.Vibration.Warn
+		return x.u.UsualVibration()*vibrationWarn > ruleSpecs[ruleVibration].limit.Warn
 	default:
 		return departs && s.pool.track(i).is(bitSecond)
 	}

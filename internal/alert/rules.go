@@ -63,6 +63,20 @@ const (
 	numRules
 )
 
+// Limit is a pair of limits of one measure with how long each must be passed.
+type Limit struct {
+	Warn, Crit           float64 // in the measure's unit, or a share of its nominal value; 0 = none
+	WarnDelay, CritDelay rimewatch.Time
+	Clear                float64        // how far inside Warn the condition ends
+	ClearTime            rimewatch.Time // past it this long before the alert resolves
+}
+
+const (
+	second = rimewatch.Second
+	minute = rimewatch.Minute
+	hour   = rimewatch.Hour
+)
+
 // ruleSpec is what is fixed about a rule. second is the other measure by which
 // the same condition shows, "" when there is only one.
 type ruleSpec struct {
@@ -71,33 +85,132 @@ type ruleSpec struct {
 	metric, second string
 	running        bool // judged while the compressor runs, its clocks stand still otherwise
 	low            bool // the worst value is the lowest
+	plain          bool // judged by the metric as every reading has it; code judges the others
+	// limit is that of the metric; without one, bounds works it out. Delays of a rule
+	// that is running count run time from the fifth minute of each run.
+	limit Limit
+	// beyond is the limit of second, which shares the delays: how far from the unit's
+	// own baseline, in two windows, unless said otherwise.
+	beyond Limit
 }
 
+// ruleSpecs are the rules. Their limits are those of the domain notes, section 2, with
+// their sources: discharge line 225 and 250 °F (ACHR News), suction line 65 °F at the
+// compressor (trade rule), voltage ±10 % (Emerson's approved ranges), at most eight to
+// twelve starts an hour with two minutes of run (Danfoss), vibration 1.8 and 4.5 mm/s
+// (ISO 10816 class I). Deviations from a unit's own baseline were tuned on the
+// simulator.
 var ruleSpecs = [numRules]ruleSpec{
-	ruleHigh:         {typ: rimewatch.HighTemperature, metric: "product_zone_temp"},
-	ruleLow:          {typ: rimewatch.LowTemperature, metric: "product_zone_temp", low: true},
-	ruleOffline:      {typ: rimewatch.DeviceOffline, metric: rimewatch.SilentTime},
-	ruleStale:        {typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge},
-	ruleFault:        {typ: rimewatch.SensorFault, group: RuleSensors},
-	rulePower:        {typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", low: true},
-	ruleLowVolts:     {typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", low: true},
-	ruleHighVolts:    {typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage"},
-	ruleDischarge:    {typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", second: rimewatch.DeviationOf("compressor_discharge_temp"), running: true},
-	ruleAmps:         {typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", second: rimewatch.DeviationOf("amp_draw"), running: true},
-	ruleVibration:    {typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", running: true},
-	ruleCycling:      {typ: rimewatch.ShortCycling, group: RuleCycling, metric: rimewatch.StartsPerHour, second: rimewatch.RunLength},
-	ruleStarts:       {typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: rimewatch.FailedStartsPerDay, second: rimewatch.FailedStartsPerHour},
-	ruleRunTime:      {typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: rimewatch.RunTimeShare, second: rimewatch.DeviationOf(rimewatch.RunTimeShare)},
-	ruleRecovery:     {typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: rimewatch.RecoveryTime},
-	ruleSuction:      {typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", second: rimewatch.DeviationOf("compressor_suction_temp"), running: true},
-	ruleLowSuction:   {typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: rimewatch.SuctionAboveZone, second: rimewatch.DeviationOf("compressor_suction_temp"), running: true, low: true},
-	ruleLowDischarge: {typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: rimewatch.DischargeAboveAmbient, running: true, low: true},
-	ruleLowAmps:      {typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", low: true},
-	ruleHumid:        {typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity"},
-	ruleDry:          {typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", low: true},
-	ruleHot:          {typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp"},
-	ruleCold:         {typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", low: true},
-	ruleDoor:         {typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime},
+	ruleHigh: {
+		typ: rimewatch.HighTemperature, metric: "product_zone_temp",
+	},
+	ruleLow: {
+		typ: rimewatch.LowTemperature, metric: "product_zone_temp", low: true,
+	},
+	ruleOffline: {
+		typ: rimewatch.DeviceOffline, metric: rimewatch.SilentTime,
+	},
+	ruleStale: {
+		typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge,
+	},
+	ruleFault: {
+		typ: rimewatch.SensorFault, group: RuleSensors,
+	},
+	rulePower: {
+		typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", low: true,
+		limit: Limit{0, 0.50, 0, 10 * second, 0.20, minute},
+	},
+	ruleLowVolts: {
+		typ: rimewatch.LowVoltage, group: RuleSupply, metric: "voltage", low: true,
+		limit: Limit{0.90, 0.85, minute, 10 * second, 0.02, 5 * minute},
+	},
+	ruleHighVolts: {
+		typ: rimewatch.HighVoltage, group: RuleSupply, metric: "voltage",
+		limit: Limit{1.10, 1.15, minute, 10 * second, 0.02, 5 * minute},
+	},
+	ruleDischarge: {
+		typ: rimewatch.HighDischargeTemperature, group: RuleDischarge, metric: "compressor_discharge_temp", second: rimewatch.DeviationOf("compressor_discharge_temp"), running: true,
+		limit:  Limit{107, 121, 5 * minute, minute, 5, 5 * minute},
+		beyond: Limit{Warn: 6, Crit: 15, Clear: 2},
+	},
+	ruleAmps: {
+		typ: rimewatch.HighAmpDraw, group: RuleAmps, metric: "amp_draw", second: rimewatch.DeviationOf("amp_draw"), running: true,
+		limit:  Limit{1.10, 1.25, 10 * minute, 2 * minute, 0.05, 5 * minute},
+		beyond: Limit{Warn: 12, Clear: 4},
+	},
+	ruleVibration: {
+		typ: rimewatch.HighVibration, group: RuleVibration, metric: "vibration_level", running: true,
+		limit: Limit{1.8, 4.5, 15 * minute, 15 * minute, 0.2, 15 * minute},
+	},
+	ruleCycling: {
+		typ: rimewatch.ShortCycling, group: RuleCycling, metric: rimewatch.StartsPerHour, second: rimewatch.RunLength,
+		limit:  Limit{8, 12, 15 * minute, 15 * minute, 1, 2 * hour},
+		beyond: Limit{3, 2, 0, 0, 0.5, 30 * minute},
+	},
+	ruleStarts: {
+		typ: rimewatch.CompressorStartFailure, group: RuleStarts, metric: rimewatch.FailedStartsPerDay, second: rimewatch.FailedStartsPerHour,
+	},
+	ruleRunTime: {
+		typ: rimewatch.ExcessiveRunTime, group: RuleRunTime, metric: rimewatch.RunTimeShare, second: rimewatch.DeviationOf(rimewatch.RunTimeShare),
+		limit:  Limit{85, 97, 0, 0, 5, 24 * hour},
+		beyond: Limit{Warn: 20, Clear: 8},
+	},
+	ruleRecovery: {
+		typ: rimewatch.SlowRecovery, group: RuleRecovery, metric: rimewatch.RecoveryTime,
+	},
+	ruleSuction: {
+		typ: rimewatch.HighSuctionTemperature, group: RuleSuction, metric: "compressor_suction_temp", second: rimewatch.DeviationOf("compressor_suction_temp"), running: true,
+		limit:  Limit{18, 27, 15 * minute, 15 * minute, 2, 10 * minute},
+		beyond: Limit{Warn: 3, Crit: 7, Clear: 1},
+	},
+	ruleLowSuction: {
+		typ: rimewatch.LowSuctionTemperature, group: RuleSuction, metric: rimewatch.SuctionAboveZone, second: rimewatch.DeviationOf("compressor_suction_temp"), running: true, low: true,
+		limit:  Limit{-5, 0, 10 * minute, 0, 2, 10 * minute},
+		beyond: Limit{Warn: 3, Crit: 7, Clear: 1},
+	},
+	ruleLowDischarge: {
+		typ: rimewatch.LowDischargeTemperature, group: RuleDischarge, metric: rimewatch.DischargeAboveAmbient, running: true, low: true,
+		limit: Limit{25, 15, 10 * minute, 10 * minute, 3, 10 * minute},
+	},
+	ruleLowAmps: {
+		typ: rimewatch.LowAmpDraw, group: RuleAmps, metric: "amp_draw", low: true,
+		limit: Limit{0.25, 0, 10 * minute, 0, 0.10, 5 * minute},
+	},
+	ruleHumid: {
+		typ: rimewatch.HighHumidity, group: RuleHumidity, metric: "humidity",
+		limit: Limit{75, 90, 2 * hour, 2 * hour, 3, 15 * minute},
+	},
+	ruleDry: {
+		typ: rimewatch.LowHumidity, group: RuleHumidity, metric: "humidity", low: true,
+		limit: Limit{55, 0, 2 * hour, 0, 3, 15 * minute},
+	},
+	ruleHot: {
+		typ: rimewatch.HighAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", plain: true,
+		limit: Limit{35, 43, 30 * minute, 30 * minute, 2, 15 * minute},
+	},
+	ruleCold: {
+		typ: rimewatch.LowAmbientTemperature, group: RuleAmbient, metric: "ambient_temp", plain: true, low: true,
+		limit: Limit{10, 2, 30 * minute, 30 * minute, 2, 15 * minute},
+	},
+	ruleDoor: {
+		typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime,
+		limit: Limit{15, 0, 0, 0, 14, 30 * minute},
+	},
+}
+
+// plainRules are the rules whose row says all that judges them, with their measurement.
+var plainRules = func() (out []plainRule) {
+	for i := range numRules {
+		if f, ok := rimewatch.FieldByName(ruleSpecs[i].metric); ok && ruleSpecs[i].plain {
+			out = append(out, plainRule{i, f})
+		}
+	}
+	return out
+}()
+
+type plainRule struct {
+	rule  rule
+	field rimewatch.Field
 }
 
 // ruleOf finds the rule of an alert type.

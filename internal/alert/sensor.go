@@ -30,7 +30,7 @@ func (s *State) judgeSensors(x *pass) {
 // online: slow loggers are given five of their intervals.
 func (x *pass) staleAfter() rimewatch.Time {
 	offline := rimewatch.Time(x.p.OfflineAfter.Milliseconds())
-	return max(x.th.Stale, 5*x.u.Interval(), offline)
+	return max(staleAfter, 5*x.u.Interval(), offline)
 }
 
 // staleDue is when sensor_stale opens if nothing more is measured.

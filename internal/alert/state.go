@@ -35,8 +35,7 @@ type pass struct {
 	p       Presence
 	u       *unit.State
 	o       *unit.Observation // nil unless a reading is judged
-	th      *Thresholds
-	e       rimewatch.Time // event time to which the clocks run
+	e       rimewatch.Time    // event time to which the clocks run
 	now     rimewatch.Time
 	recent  bool // the reading was recent when it arrived
 	mayOpen bool // it is the last one of a backlog and recent
@@ -44,11 +43,7 @@ type pass struct {
 }
 
 func newPass(c *Config, p Presence, u *unit.State, now rimewatch.Time, out *[]Transition) pass {
-	th := c.Thresholds
-	if th == nil {
-		th = &defaultThresholds
-	}
-	return pass{c: c, p: p, u: u, th: th, e: now, now: now, recent: true, mayOpen: true, out: out}
+	return pass{c: c, p: p, u: u, e: now, now: now, recent: true, mayOpen: true, out: out}
 }
 
 // value returns a measurement that counts.
@@ -104,6 +99,7 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 		s.judgeMachine(&x)
 		s.judgeCycles(&x)
 		s.judgeDoor(&x)
+		s.judgePlain(&x)
 		s.judgeSurroundings(&x)
 	}
 	return out

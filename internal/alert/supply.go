@@ -12,7 +12,7 @@ func (s *State) judgeSupply(x *pass) {
 	}
 	s.level(x, rulePower, v)
 	s.level(x, ruleHighVolts, v)
-	if v >= x.u.NominalVoltage(&x.c.Config)*x.th.PowerLoss.Crit {
+	if v >= x.u.NominalVoltage(&x.c.Config)*ruleSpecs[rulePower].limit.Crit {
 		s.level(x, ruleLowVolts, v)
 	} else if t := s.pool.track(ruleLowVolts); t != nil {
 		t.enter(zoneBand, zoneBand, x.e, s.isActive(ruleLowVolts))
@@ -20,20 +20,20 @@ func (s *State) judgeSupply(x *pass) {
 }
 
 // humidityLimit depends on where the sensor hangs; nil = not judged.
-func humidityLimit(c *Config, th *Thresholds, dry bool) *Limit {
+func humidityLimit(c *Config, dry bool) *Limit {
 	switch {
 	case !c.HumidityInZone && dry:
 		return nil
 	case !c.HumidityInZone:
-		return &th.Humidity
+		return &ruleSpecs[ruleHumid].limit
 	case c.freezes() && dry:
 		return nil
 	case c.freezes():
-		return &th.FreezerHumid
+		return &freezerHumid
 	case dry:
-		return &th.ZoneDry
+		return &ruleSpecs[ruleDry].limit
 	default:
-		return &th.ZoneHumid
+		return &zoneHumid
 	}
 }
 
@@ -42,17 +42,16 @@ func humidityLimit(c *Config, th *Thresholds, dry bool) *Limit {
 // not known yet only what is critical anywhere is told, and as a warning where
 // it may be the weather.
 func (x *pass) surroundingBounds(i rule) bounds {
-	th := x.th
 	switch i {
 	case ruleHot:
-		b := th.Hot.bounds(1, false)
+		b := ruleSpecs[i].limit.bounds(1, false)
 		if mean, spread, known := x.u.UsualAmbient(); known {
 			// What overheats a condenser does so however used to it the place is.
 			b.warn = max(b.warn, min(mean+max(ambientSpreads*spread, 5), b.crit))
 		}
 		return b
 	case ruleCold:
-		b := th.Cold.bounds(1, true)
+		b := ruleSpecs[i].limit.bounds(1, true)
 		mean, spread, known := x.u.UsualAmbient()
 		if !known {
 			b.warn, b.hasCrit = b.crit, false
@@ -63,9 +62,9 @@ func (x *pass) surroundingBounds(i rule) bounds {
 		b.crit = min(b.crit, mean-2*room)
 		return b
 	default:
-		l := humidityLimit(x.c, th, false)
+		l := humidityLimit(x.c, false)
 		b := l.bounds(1, false)
-		if l != &th.Humidity {
+		if l != &ruleSpecs[i].limit {
 			return b
 		}
 		mean, spread, known := x.u.UsualHumidity()
@@ -84,15 +83,20 @@ func (x *pass) surroundingBounds(i rule) bounds {
 // place is unusual: three standard deviations of what is normally distributed.
 const ambientSpreads = 3.75
 
-// judgeSurroundings judges ambient temperature and humidity.
-func (s *State) judgeSurroundings(x *pass) {
-	if v, ok := x.value(rimewatch.AmbientTemp); ok && x.c.Rules&RuleAmbient != 0 {
-		s.level(x, ruleHot, v)
-		s.level(x, ruleCold, v)
+// judgePlain judges what a reading says by itself.
+func (s *State) judgePlain(x *pass) {
+	for _, p := range plainRules {
+		if v, ok := x.value(p.field); ok && x.c.judges(p.rule) {
+			s.level(x, p.rule, v)
+		}
 	}
+}
+
+// judgeSurroundings judges the humidity, and a machine that vibrates without current.
+func (s *State) judgeSurroundings(x *pass) {
 	if v, ok := x.value(rimewatch.Humidity); ok && x.c.Rules&RuleHumidity != 0 {
 		s.level(x, ruleHumid, v)
-		if humidityLimit(x.c, x.th, true) != nil || s.pool.track(ruleDry) != nil {
+		if humidityLimit(x.c, true) != nil || s.pool.track(ruleDry) != nil {
 			s.level(x, ruleDry, v)
 		}
 	}

@@ -24,6 +24,9 @@ func TestEveryRuleHasWords(t *testing.T) {
 			t.Errorf("two rules open %s", spec.typ)
 		}
 		types = append(types, spec.typ)
+		if f, ok := rimewatch.FieldByName(spec.metric); spec.plain && (!ok || f >= rimewatch.NumCore || spec.limit == Limit{} || spec.running) {
+			t.Errorf("%s is not plain: a limit of a core measurement, judged at any time", spec.typ)
+		}
 		if said(spec.typ, spec.metric, rimewatch.MeasureUnit(spec.metric)) == said("unheard_of", "", "") {
 			t.Errorf("%s has no words", spec.typ)
 		}
