@@ -36,8 +36,8 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.SensorFault}: {
 		title: "%M sensor faulty", ending: "%M sensor working again",
-		what: "The %m sensor has been reporting impossible values for %t. They are being ignored.", over: "The %m sensor is reporting plausible values again. It was faulty for %t.",
-		do: "Check its plug and cable, then replace it. Until then, read this value by hand.",
+		what: "The %m sensor has been reporting values that cannot be right for %t. They are being ignored.", over: "The %m sensor is reporting plausible values again. It was faulty for %t.",
+		do: "Check that the probe sits where it belongs, then its plug and cable, and replace it if need be. Until then, read this value by hand.",
 	},
 	{typ: rimewatch.PowerLoss}: {
 		title: "No power", ending: "Power is back",

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
@@ -41,7 +43,7 @@ func TestFixtures(t *testing.T) {
 	if len(fixtures) != 12 || len(serials) != 12 || len(types) != 12 {
 		t.Errorf("%d fixtures, %d serials, %d types", len(fixtures), len(serials), len(types))
 	}
-	for _, x := range []trouble{fouling, doorOpen, powerLoss} {
+	for _, x := range []trouble{fouling, doorOpen, powerLoss, slipped} {
 		if troubles[x] != 1 {
 			t.Errorf("trouble %d befalls %d devices", x, troubles[x])
 		}
@@ -92,6 +94,42 @@ func TestTroublesShow(t *testing.T) {
 	}
 }
 
+// Whatever the time of day, the probe that slipped is doubted at the start, and no
+// machine is suspected.
+func TestSlippedShows(t *testing.T) {
+	hours := 24
+	if testing.Short() {
+		hours = 3
+	}
+	for hour := range hours {
+		start := now + rimewatch.Time(hour)*rimewatch.Hour + rimewatch.Time(7*hour)*rimewatch.Minute
+		for i := range fixtures {
+			f := &fixtures[i]
+			if f.trouble != slipped {
+				continue
+			}
+			u, err := simulate.New(f.config(uint64(1+i+hour%3), start, time.Minute, time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
+			var state engine.State
+			told := []string{""}
+			for u.NextAt() <= start {
+				r := u.Next()
+				out, _ := state.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
+				for j := range out {
+					told = append(told, string(out[j].Type)+" "+out[j].Metric)
+				}
+			}
+			// Before it is doubted it is believed: the line has become too warm.
+			if told[len(told)-1] != "sensor_fault compressor_suction_temp" || strings.Contains(fmt.Sprint(told), "suspected") {
+				t.Errorf("%s at %s: %v", f.name, start, told)
+			}
+		}
+	}
+}
+
 func TestStartRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
@@ -130,10 +168,16 @@ func TestPredictionAtStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := 0
+		found, doubted := 0, 0
 		for a, err := range c.Alerts(t.Context(), client.AlertFilter{}) {
 			if err != nil {
 				t.Fatal(err)
+			}
+			if a.Type == rimewatch.SensorFault {
+				doubted++
+				if a.DeviceName != "Meat cooler" || a.Metric != rimewatch.CompressorSuctionTemp.String() {
+					t.Errorf("seed %d: %s: %s", seed, a.DeviceName, a.Message)
+				}
 			}
 			p := a.Prediction
 			if p == nil {
@@ -155,8 +199,8 @@ func TestPredictionAtStart(t *testing.T) {
 				t.Errorf("seed %d: %+v, %v", seed, report, err)
 			}
 		}
-		if found != 1 {
-			t.Errorf("seed %d: %d predictions", seed, found)
+		if found != 1 || doubted != 1 {
+			t.Errorf("seed %d: %d predictions, %d sensors doubted", seed, found, doubted)
 		}
 		if err := d.Stop(); err != nil {
 			t.Error(err)

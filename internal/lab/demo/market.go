@@ -18,6 +18,7 @@ const (
 const (
 	usualPast   = 48 * rimewatch.Hour
 	foulingPast = 21 * rimewatch.Day
+	slippedPast = 12 * rimewatch.Day
 	pastEvery   = rimewatch.Minute
 )
 
@@ -41,6 +42,7 @@ const (
 	doorOpen
 	powerLoss
 	brownOut
+	slipped
 )
 
 // story returns what people can see happen.
@@ -54,6 +56,8 @@ func (t trouble) story() string {
 		return "has been without power for hours; it comes back in three minutes"
 	case brownOut:
 		return "its supply is about to sag; it recovers two minutes later"
+	case slipped:
+		return "its suction probe slipped off the pipe four days ago"
 	default:
 		return ""
 	}
@@ -77,7 +81,7 @@ var fixtures = [...]fixture{
 	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
 	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, healthy},
 	{"Fish cooler", "fish_cooler", "Norvik", "FC-80", 1, doorOpen},
-	{"Meat cooler", "meat_cooler", "Norvik", "MC-110", 1, healthy},
+	{"Meat cooler", "meat_cooler", "Norvik", "MC-110", 1, slipped},
 	{"Bottle cooler", "beverage_cooler", "Halden", "BC-3", 1, healthy},
 	{"Pharmacy refrigerator", "vaccine_refrigerator", "Medikalt", "VR-140", 1, powerLoss},
 }
@@ -88,15 +92,19 @@ func (f *fixture) serial() string {
 
 // past is how much of a device's past is simulated.
 func (f *fixture) past() rimewatch.Time {
-	if f.trouble == fouling {
+	switch f.trouble {
+	case fouling:
 		return foulingPast
+	case slipped:
+		return slippedPast
+	default:
+		return usualPast
 	}
-	return usualPast
 }
 
 // config lets a fixture live until now and on.
 func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, offset time.Duration) simulate.Config {
-	return simulate.Config{
+	c := simulate.Config{
 		Equipment: f.equipment, Seed: seed, Start: now - f.past(), SampleEvery: every,
 		Site:   simulate.Site{Seed: places[f.place].seed, Offset: offset},
 		Faults: f.faults(now),
@@ -105,6 +113,16 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		// Two units have gauges on the circuit and a meter.
 		Meters: f.trouble == fouling || f.equipment == "reach_in_cooler",
 	}
+	if f.trouble == slipped {
+		c.Dirt.Events = []simulate.SensorEvent{{At: now - slippedSince, Kind: simulate.SensorShift, Field: rimewatch.CompressorSuctionTemp, Value: slippedBy}}
+	}
+	// One unit's controller counts running hours to the next defrost instead of
+	// following a clock.
+	if p, err := simulate.TypicalParams(f.equipment); err == nil && f.equipment == "reach_in_freezer" {
+		p.Trigger = simulate.ByRunTime
+		c.Params = &p
+	}
+	return c
 }
 
 // What happens when, seen from the start. The short troubles come again for a
@@ -120,6 +138,9 @@ const (
 	powerSince = 150 * rimewatch.Minute
 	powerUntil = 3 * rimewatch.Minute
 	powerAgain = 6 * rimewatch.Hour
+
+	slippedSince = 100 * rimewatch.Hour
+	slippedBy    = 9 // K: it hangs in the warmer air beside the pipe
 
 	sagFrom  = 10 * rimewatch.Second
 	sagUntil = 150 * rimewatch.Second
