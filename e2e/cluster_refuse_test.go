@@ -50,7 +50,7 @@ func TestClusterRefuses(t *testing.T) {
 		{name: "no privileges", want: "lacks privileges", store: strings.Replace(url, "postgres@", "weak@", 1), args: node},
 		{name: "no privileges in a fresh database", want: "lacks privileges", store: strings.Replace(c.database.URL("other"), "postgres@", "weak@", 1), args: node},
 		{name: "a primary that was demoted", want: "read-only", store: strings.Replace(url, "postgres@", "reader@", 1), args: node},
-		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&aplication_name=x", args: node},
+		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&applikation_name=x", args: node},
 		{name: "another scheme", want: "--store", store: "mysql://127.0.0.1/x", args: node},
 		{name: "nobody listens", want: "connect", store: "postgres://postgres@127.0.0.1:1/postgres", args: node},
 		{name: "tables of somebody else", want: "of its own", store: c.database.URL("other"), args: node, before: "-- other: CREATE TABLE somebody (x int)"},

@@ -5,6 +5,8 @@ import { tr } from '../../words/tr';
 export interface Sheet {
   slug: string;
   label: string;
+  /** American paper; else A4. */
+  letter?: true;
   columns: number;
   rows: number;
   /** Of one label and of the margins before the first one, mm. */
@@ -19,7 +21,7 @@ export interface Sheet {
 export const sheets: Sheet[] = [
   { slug: 'a4-24', label: tr('A4, 24 labels of 70 × 37 mm'), columns: 3, rows: 8, width: 70, height: 37, left: 0, top: 0.5, gap: 0 },
   { slug: 'a4-8', label: tr('A4, 8 labels of 105 × 74 mm'), columns: 2, rows: 4, width: 105, height: 74, left: 0, top: 0.5, gap: 0 },
-  { slug: 'letter-30', label: tr('Letter, 30 labels of 2⅝ × 1 in'), columns: 3, rows: 10, width: 66.7, height: 25.4, left: 4.8, top: 12.7, gap: 3.2 },
+  { slug: 'letter-30', label: tr('Letter, 30 labels of 2⅝ × 1 in'), letter: true, columns: 3, rows: 10, width: 66.7, height: 25.4, left: 4.8, top: 12.7, gap: 3.2 },
 ];
 
 /** split puts labels on sheets. */
