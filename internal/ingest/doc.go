@@ -1,8 +1,10 @@
 // Package ingest is the one write path: requests wait in a bounded queue, one
 // goroutine takes what waits, asks the store what of it is new, steps the
 // engine of every device concerned, and has inputs and meaning committed together
-// by another, while it evaluates the next group. Only after a commit is anybody
-// told: first the hub, then the caller.
+// by another, while it evaluates the next group. The devices of a large batch are
+// stepped side by side, each up to the first input that says something to the
+// outside; from there on the one goroutine goes on, in order. Only after a commit
+// is anybody told: first the hub, then the caller.
 //
 // # What is kept in memory
 //
