@@ -189,6 +189,9 @@ func (x *shares) replace(u *unit, share health.Share, now rimewatch.Time) {
 const (
 	// refreshSlice is how many units are refreshed under one hold of the lock.
 	refreshSlice = 512
+	// turnTicks is how many ticks a turn of all units takes at least: it reads those
+	// whose states are not in memory.
+	turnTicks = 10
 	// shareEvery is how old a share must be to be made anew with a reading, while
 	// the state is at hand; shareAfter when no reading comes.
 	shareEvery = 500 * rimewatch.Millisecond
@@ -227,7 +230,7 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 func (x *shares) refreshAgeing(now rimewatch.Time) {
 	var away []int64
 	x.mu.Lock()
-	for range min(refreshSlice, len(x.all)) {
+	for range min(refreshSlice, len(x.all), len(x.all)/turnTicks+1) {
 		if x.next >= len(x.all) {
 			x.next = 0
 		}
