@@ -136,7 +136,7 @@ func TestPipelining(t *testing.T) {
 	for _, step := range steps {
 		all.WriteString(step.text)
 	}
-	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
+	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestStop(t *testing.T) {
 		"", "POST /api/v1/rea", "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + n.full + "\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{\"dev",
 		"POST /api/v1/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + n.full + "\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{\"ser",
 	} {
-		c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
+		c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	// One asks and asks and never reads.
-	deaf, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
+	deaf, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestStop(t *testing.T) {
 	n.device(t, `{"serial":"D-1"}`) // by now the others have arrived
 	s.client.CloseIdleConnections()
 	began := time.Now()
-	if err := s.app.Stop(); err != nil {
+	if err := s.halt(); err != nil {
 		t.Errorf("one slow client is no failure of the stop: %v", err)
 	}
 	// Whoever waited for the clients would wait until their answers are given up.

@@ -193,7 +193,7 @@ func TestSessions(t *testing.T) {
 		}
 		return q
 	}
-	host := "http://" + s.app.Addr()
+	host := "http://" + s.addr
 	change := `{"notes":"x"}`
 	foreign := func(says string, header ...string) row {
 		return row{says: "cross-origin writes refused: " + says, req: as(owner, "PATCH", "/v1/devices/D-1", change, header...), status: 403, code: "forbidden"}

@@ -30,7 +30,7 @@ func TestEndlessBodies(t *testing.T) {
 
 // endless sends a block again and again until the service has had enough.
 func (n *tenant) endless(t *testing.T, path, encoding, block string) {
-	c, err := net.Dial("tcp", n.app.Addr())
+	c, err := net.Dial("tcp", n.addr)
 	if err != nil {
 		t.Error(err)
 		return
@@ -78,7 +78,7 @@ func TestSlowUploadsOfOthers(t *testing.T) {
 	slow, quick := s.tenant(t, "Alpha"), s.tenant(t, "Beta")
 	quick.device(t, `{"serial":"D-1"}`)
 	for range 40 {
-		c, err := net.Dial("tcp", s.app.Addr())
+		c, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			t.Fatal(err)
 		}

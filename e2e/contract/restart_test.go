@@ -73,7 +73,7 @@ func TestRestart(t *testing.T) {
 	moment := s.stop() // what is so many seconds old is as old afterwards
 	before := shot(n)
 	s.client.CloseIdleConnections()
-	if err := s.app.Stop(); err != nil {
+	if err := s.halt(); err != nil {
 		t.Fatal(err)
 	}
 	again := start(t, inside(dir), stopped(moment))

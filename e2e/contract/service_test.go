@@ -40,13 +40,14 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	onlyStore = flag.String("store", "", "run everything on this store alone: sqlite or postgres (default: everything on sqlite, the essence on both)")
+	onlyStore = flag.String("store", "", "run everything on this alone: sqlite, postgres, or cluster, a node that owns nothing (default: everything on sqlite, the essence on all)")
 	databases pgtest.Shared
 	inUse     sync.Map // URLs of databases by data directory
 	postgres  atomic.Bool
+	nodes     atomic.Bool
 )
 
-// essence is what also runs on PostgreSQL when no test was named.
+// essence is what also runs on PostgreSQL, and through a node, when no test was named.
 const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
 
 // engines runs the tests on the stores that there are.
@@ -55,12 +56,10 @@ type engines struct{ m *testing.M }
 // Run runs the tests of the package.
 func (e engines) Run() int {
 	flag.Parse()
-	code := 0
-	if *onlyStore != "postgres" {
-		code = e.m.Run()
-	}
-	if *onlyStore == "sqlite" || code != 0 {
-		return code
+	if *onlyStore == "" || *onlyStore == "sqlite" {
+		if code := e.m.Run(); code != 0 || *onlyStore == "sqlite" {
+			return code
+		}
 	}
 	if run := flag.Lookup("test.run"); *onlyStore == "" && run.Value.String() == "" {
 		if err := run.Value.Set(essence); err != nil {
@@ -68,7 +67,24 @@ func (e engines) Run() int {
 		}
 	}
 	postgres.Store(true)
-	return databases.Main(e.m)
+	if *onlyStore == "postgres" {
+		return databases.Main(e.m)
+	}
+	return databases.Main(throughNodes{e.m})
+}
+
+// throughNodes runs the tests on PostgreSQL, and then through nodes.
+type throughNodes struct{ m *testing.M }
+
+// Run runs the tests of the package.
+func (n throughNodes) Run() int {
+	if *onlyStore == "" {
+		if code := n.m.Run(); code != 0 {
+			return code
+		}
+	}
+	nodes.Store(true)
+	return n.m.Run()
 }
 
 // chooseStore sets a service up with a database of its own, or that of its directory.
@@ -88,7 +104,9 @@ func chooseStore(t *testing.T, cfg *app.Config) {
 // it published.
 type service struct {
 	app    *app.App
-	base   string // http://host:port/api
+	halt   func() error // stops it
+	addr   string       // host:port
+	base   string       // http://host:port/api
 	begun  time.Time
 	ahead  atomic.Int64
 	still  atomic.Bool // the clock moves only by advance
@@ -134,21 +152,63 @@ func start(t *testing.T, options ...option) *service {
 		f(s, &cfg)
 	}
 	chooseStore(t, &cfg)
-	a, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
+	if nodes.Load() {
+		s.startNodes(t, cfg)
+	} else {
+		a, err := app.New(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.app, s.addr, s.halt = a, a.Addr(), a.Stop
 	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.app, s.base = a, a.URL()+"/api"
+	s.base = "http://" + s.addr + "/api"
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
-		if err := a.Stop(); err != nil {
+		if err := s.halt(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
+}
+
+// startNodes starts a node that owns everything, and another one that is asked.
+func (s *service) startNodes(t *testing.T, cfg app.Config) {
+	t.Helper()
+	node := func() *app.Node {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.ClusterListen, cfg.ClusterURL, cfg.ClusterSecret, cfg.ClusterShards = l.Addr().String(), "http://"+l.Addr().String(), "a secret of the tests", 1
+		_ = l.Close()
+		n, err := app.NewNode(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	owner := node()
+	for deadline := time.Now().Add(patience); s.app == nil; time.Sleep(5 * time.Millisecond) {
+		if s.app = owner.Part(0); s.app == nil && time.Now().After(deadline) {
+			t.Fatal("the only shard is not served")
+		}
+	}
+	cfg.Data = t.TempDir()
+	asked := node()
+	s.addr = asked.Addr()
+	s.halt = func() error {
+		err := asked.Stop() // first: it owns nothing
+		if asked.Part(0) != nil {
+			err = errors.Join(err, errors.New("the node that was asked had a shard"))
+		}
+		return errors.Join(err, owner.Stop())
+	}
 }
 
 func (s *service) now() time.Time {
@@ -330,7 +390,7 @@ func (r *recorder) count(kind string, device int64) int {
 // service closes it, or until patience ends: then it is still open.
 func (s *service) raw(t *testing.T, text string) (got string, open bool) {
 	t.Helper()
-	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.app.Addr())
+	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", s.addr)
 	if err != nil {
 		t.Error(err)
 		return "", false

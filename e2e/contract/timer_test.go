@@ -100,7 +100,7 @@ func TestDowntime(t *testing.T) {
 	id := int64(n.get(t, "/v1/devices/D-1").number(t, "data.device.id"))
 	n.reading(t, `{"device_serial":"D-1","humidity":1}`)
 	s.client.CloseIdleConnections()
-	if err := s.app.Stop(); err != nil {
+	if err := s.halt(); err != nil {
 		t.Fatal(err)
 	}
 	again := start(t, inside(dir), later(time.Hour))
