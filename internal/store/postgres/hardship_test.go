@@ -145,6 +145,21 @@ func TestHardship(t *testing.T) {
 	if got := x.history(); got != x.n {
 		t.Errorf("after a restart: %d readings, %d were acknowledged", got, x.n)
 	}
+	must(x.s.Close())
+	// A user who may not see standbys does not say that there are none.
+	must(execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")())
+	for user, want := range map[string]string{u: "cannot be seen", database.URL("postgres"): "no synchronous standby is connected"} {
+		in, err := Inspect(t.Context(), user)
+		for range 100 { // until the setting is there
+			if strings.Contains(fmt.Sprint(in.Warnings), "standby is connected") {
+				break
+			}
+			in, err = Inspect(t.Context(), user)
+		}
+		if text := strings.Join(in.Warnings, "\n"); err != nil || !strings.Contains(text, want) || strings.Count(text, "standby is connected") != 1 {
+			t.Errorf("%s: %q, %v", user, in.Warnings, err)
+		}
+	}
 }
 
 // A commit whose answer is lost with the primary is neither acknowledged nor

@@ -61,12 +61,13 @@ func Inspect(ctx context.Context, url string) (in Inspection, err error) {
 // judgeServer asks the server for what a store's promises rest on.
 func (in *Inspection) judgeServer(ctx context.Context, c *pgx.Conn) error {
 	var commit, standbys string
-	var recovery, readOnlyNow, fsync, pages, create bool
+	var recovery, readOnlyNow, fsync, pages, create, sees bool
 	var attached int
 	err := c.QueryRow(ctx, `SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('transaction_read_only')::boolean,
 		current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,
-		coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
-		Scan(&in.Server, &recovery, &readOnlyNow, &commit, &standbys, &fsync, &pages, &create, &attached)
+		coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),
+		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`).
+		Scan(&in.Server, &recovery, &readOnlyNow, &commit, &standbys, &fsync, &pages, &create, &attached, &sees)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,8 @@ func (in *Inspection) judgeServer(ctx context.Context, c *pgx.Conn) error {
 	warn(!fsync, "fsync is off: a power cut destroys the database")
 	warn(!pages, "full_page_writes is off: a power cut may damage pages")
 	warn(standbys == "", "there is no synchronous standby: what was acknowledged is lost with the primary's disk")
-	warn(standbys != "" && attached == 0, "no synchronous standby is connected: commits wait for one")
+	warn(standbys != "" && !sees, "whether a synchronous standby is connected cannot be seen: GRANT pg_monitor to the user")
+	warn(standbys != "" && sees && attached == 0, "no synchronous standby is connected: commits wait for one")
 	warn(standbys != "" && commit == "local", "synchronous_commit is local: commits do not wait for the standby")
 	return nil
 }
