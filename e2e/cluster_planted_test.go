@@ -19,6 +19,12 @@ type edit struct{ file, from, to string }
 // has not answered.
 var slowAnswers = edit{"internal/cluster/route.go", "s.ServeHTTP(w, arrived(r, came))\n}", "s.ServeHTTP(w, arrived(r, came))\n\ttime.Sleep(50 * time.Millisecond)\n}"}
 
+// slowSeals is none either: a node that is frozen is in the middle of one.
+var slowSeals = edit{
+	"internal/store/postgres/disk.go", "\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// Whoever",
+	"\tif !turn {\n\t\ttime.Sleep(200 * time.Millisecond)\n\t}\n\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// Whoever",
+}
+
 // planted are bugs that the checker has to find.
 var planted = []struct {
 	name  string
@@ -30,8 +36,8 @@ var planted = []struct {
 		"if d.stream != 0 {\n\t\tb.Queue(\"SELECT fence", "if d.stream < 0 {\n\t\tb.Queue(\"SELECT fence",
 	}}, (*cluster).pause},
 	{"acknowledged before it is stored", []edit{{
-		"internal/store/postgres/log.go",
-		"err := attempt(d.closing)\n", "go attempt(d.closing)\n\tvar err error\n",
+		"internal/store/postgres/log.go", "\terr := attempt(d.closing)\n",
+		"\tif !changes {\n\t\trow, ops, e = append([]byte(nil), row...), nil, new(store.Effects)\n\t\tgo attempt(d.closing)\n\t\treturn nil\n\t}\n\terr := attempt(d.closing)\n",
 	}}, (*cluster).kill},
 	{"the log of the one before is not read", []edit{{
 		"internal/store/postgres/log.go",
@@ -40,7 +46,7 @@ var planted = []struct {
 	{"seals and checkpoints are not fenced", []edit{{
 		"internal/store/postgres/disk.go",
 		"b.Queue(\"BEGIN\")\n\t\t\td.fence(b)\n", "b.Queue(\"BEGIN\")\n",
-	}}, (*cluster).pause},
+	}, slowSeals}, (*cluster).pause},
 	{"a commit whose outcome is not known counts as failed", []edit{{
 		"internal/store/postgres/log.go", "\tif unknown(err) {\n\t\t// It is sent", "\tif false {\n\t\t// It is sent",
 	}}, (*cluster).cut},
@@ -85,7 +91,11 @@ func plant(t *testing.T, edits []edit) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
+		source, again := replace[path]
+		if !again {
+			source = path
+		}
+		text, err := os.ReadFile(source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,11 @@ func newCluster(t *testing.T) *cluster { return newClusterOf(t, program(t)) }
 // newClusterOf is newCluster of a program.
 func newClusterOf(t *testing.T, bin string) *cluster {
 	t.Helper()
-	database, err := pgtest.Start("full_page_writes=off")
+	syncing := "fsync=off" // it is not the database's machine that dies
+	if os.Getenv("RIMEWATCH_CLUSTER_FAULTS") != "" {
+		syncing = "full_page_writes=off"
+	}
+	database, err := pgtest.Start(syncing)
 	if err != nil {
 		t.Fatal(err)
 	}
