@@ -98,7 +98,7 @@ type Node struct {
 
 // NewNode connects to the database. Nothing runs or listens yet.
 func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
-	n := &Node{cfg: cfg, now: cfg.Now, failed: make(chan error, 3), registry: prometheus.NewRegistry(), ready: make(chan *App, spares)}
+	n := &Node{cfg: cfg, now: cfg.Now, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
 	if n.now == nil {
 		n.now = time.Now
 	}
@@ -122,6 +122,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
+	n.ready = make(chan *App, min(spares, n.database.Shards()))
 	if cfg.GuardServices {
 		allow, err := cfg.AllowedNetworks()
 		if err != nil {
@@ -142,9 +143,14 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 // over at once when another one is gone.
 const spares = 4
 
-// makeSpares is the goroutine that makes them.
-func (n *Node) makeSpares(ctx context.Context) {
+// makeSpares is the goroutine that makes them. It calls there when there are as many
+// for the first time.
+func (n *Node) makeSpares(ctx context.Context, there func()) {
+	defer there()
 	for ctx.Err() == nil {
+		if len(n.ready) == cap(n.ready) {
+			there()
+		}
 		a, err := n.spare(ctx)
 		if err != nil {
 			if ctx.Err() == nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -40,7 +41,14 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.failed <- err
 		}
 	})
-	n.workers.Go(func() { n.makeSpares(n.run) })
+	// Whoever gives us a shard has others wait until we serve it: we join when we can.
+	there := make(chan struct{})
+	n.workers.Go(func() { n.makeSpares(n.run, sync.OnceFunc(func() { close(there) })) })
+	select {
+	case <-there:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if err := n.cluster.Start(ctx); err != nil {
 		return err
 	}
