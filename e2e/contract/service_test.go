@@ -40,14 +40,14 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	onlyStore = flag.String("store", "", "run everything on this alone: sqlite, postgres, or cluster, a node that owns nothing (default: everything on sqlite, the essence on all)")
+	onlyStore = flag.String("store", "", "run everything on this alone: sqlite, postgres, or cluster, a node that owns nothing (default: everything on sqlite, the essence on postgres)")
 	databases pgtest.Shared
 	inUse     sync.Map // URLs of databases by data directory
 	postgres  atomic.Bool
 	nodes     atomic.Bool
 )
 
-// essence is what also runs on PostgreSQL, and through a node, when no test was named.
+// essence is what also runs on PostgreSQL when no test was named.
 const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
 
 // engines runs the tests on the stores that there are.
@@ -67,24 +67,8 @@ func (e engines) Run() int {
 		}
 	}
 	postgres.Store(true)
-	if *onlyStore == "postgres" {
-		return databases.Main(e.m)
-	}
-	return databases.Main(throughNodes{e.m})
-}
-
-// throughNodes runs the tests on PostgreSQL, and then through nodes.
-type throughNodes struct{ m *testing.M }
-
-// Run runs the tests of the package.
-func (n throughNodes) Run() int {
-	if *onlyStore == "" {
-		if code := n.m.Run(); code != 0 {
-			return code
-		}
-	}
-	nodes.Store(true)
-	return n.m.Run()
+	nodes.Store(*onlyStore == "cluster")
+	return databases.Main(e.m)
 }
 
 // chooseStore sets a service up with a database of its own, or that of its directory.

@@ -44,7 +44,7 @@ type Shared struct {
 }
 
 // Main runs the tests of a package and stops the server afterwards.
-func (s *Shared) Main(m interface{ Run() int }) (code int) {
+func (s *Shared) Main(m *testing.M) (code int) {
 	defer func() {
 		if s.server != nil {
 			s.server.Stop()
