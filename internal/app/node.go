@@ -98,6 +98,9 @@ type Node struct {
 
 // NewNode connects to the database. Nothing runs or listens yet.
 func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	n := &Node{cfg: cfg, now: cfg.Now, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
 	if n.now == nil {
 		n.now = time.Now
