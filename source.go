@@ -63,6 +63,9 @@ type Broker struct {
 	Password string   `json:"password,omitempty"`
 	ClientID string   `json:"client_id,omitempty"`
 	Topics   []string `json:"topics,omitempty"` // filters
+	// Discovery is where a Home Assistant looks for descriptions of devices, such as
+	// homeassistant; "" = they are not described.
+	Discovery string `json:"discovery,omitempty"`
 }
 
 // Bounds of sources.
@@ -108,6 +111,9 @@ func (b *Broker) check(e *Error) *Error {
 		e = complain(e, "broker.username", "is required with a password")
 	}
 	e = checkLine(e, "broker.client_id", b.ClientID)
+	if d := b.Discovery; d != "" && (!ValidTopicFilter(d) || strings.ContainsAny(d, "+#") || strings.HasPrefix(d, "$") || strings.HasSuffix(d, "/")) {
+		e = complain(e, "broker.discovery_prefix", "must be the beginning of a topic, such as homeassistant")
+	}
 	if len(b.Topics) == 0 || len(b.Topics) > MaxTopics {
 		e = complain(e, "broker.topics", "must be 1 to %d topics", MaxTopics)
 	}

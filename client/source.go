@@ -40,7 +40,8 @@ type Broker struct {
 	HasPassword   bool           `json:"has_password"`
 	ClientID      string         `json:"client_id"`
 	Topics        []string       `json:"topics"`
-	Status        string         `json:"status"` // connected, connecting, failing, off
+	Discovery     string         `json:"discovery_prefix"` // where a Home Assistant finds the devices; "" = nowhere
+	Status        string         `json:"status"`           // connected, connecting, failing, off
 	Problem       *string        `json:"problem"`
 	StatusSince   rimewatch.Time `json:"status_since"`
 	LastMessageAt rimewatch.Time `json:"last_message_at"`

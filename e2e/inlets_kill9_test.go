@@ -103,6 +103,9 @@ func TestKill9Inlets(t *testing.T) {
 	}
 }
 
+// inletsPassword is the owner's.
+const inletsPassword = "a long enough password"
+
 func newInletsHouse(t *testing.T) *inletsHouse {
 	h := &inletsHouse{bin: program(t), data: filepath.Join(t.TempDir(), "data"), mqtt: freeAddress(t), broker: mosquitto(t)}
 	run := func(stdin string, args ...string) string {
@@ -114,12 +117,11 @@ func newInletsHouse(t *testing.T) *inletsHouse {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	const password = "a long enough password"
-	run(password, "user", "add", "--workspace", "W", "--create", "--role", "owner", "--name", "O", "--password-stdin", "o@example.com")
+	run(inletsPassword, "user", "add", "--workspace", "W", "--create", "--role", "owner", "--name", "O", "--password-stdin", "o@example.com")
 	h.token = run("", "token", "create", "--workspace", "W", "--name", "t")
 	p := h.start(t)
 	defer p.kill()
-	cookie := h.signIn(t, password)
+	cookie := h.signIn(t, inletsPassword)
 	h.key = h.source(t, cookie, `{"name":"in","on_unknown":"register"}`)
 	h.source(t, cookie, fmt.Sprintf(`{"kind":"mqtt","name":"broker","on_unknown":"register","broker":{"url":"mqtt://%s","topics":["zigbee2mqtt/#"]}}`, h.broker))
 	for i := range 4 {
@@ -221,7 +223,34 @@ func (h *inletsHouse) signIn(t *testing.T, password string) string {
 // source makes a source and returns its key.
 func (h *inletsHouse) source(t *testing.T, cookie, body string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/api/v1/sources", strings.NewReader(body))
+	var answer struct{ Key string }
+	h.asOwner(t, cookie, http.MethodPost, "/sources", body, http.StatusCreated, &answer)
+	return answer.Key
+}
+
+// deleteSource deletes the source of a name.
+func (h *inletsHouse) deleteSource(t *testing.T, cookie, name string) {
+	t.Helper()
+	var list struct {
+		Sources []struct {
+			ID   int64
+			Name string
+		}
+	}
+	h.asOwner(t, cookie, http.MethodGet, "/sources", "", http.StatusOK, &list)
+	for _, s := range list.Sources {
+		if s.Name == name {
+			h.asOwner(t, cookie, http.MethodDelete, fmt.Sprintf("/sources/%d", s.ID), "", http.StatusOK, nil)
+			return
+		}
+	}
+	t.Fatalf("no source %s in %v", name, list)
+}
+
+// asOwner sends a request as a browser does, and decodes the data of its answer.
+func (h *inletsHouse) asOwner(t *testing.T, cookie, method, path, body string, want int, into any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, h.url+"/api/v1"+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,12 +262,17 @@ func (h *inletsHouse) source(t *testing.T, cookie, body string) string {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var answer struct{ Data struct{ Key string } }
+	var answer struct{ Data json.RawMessage }
 	b, _ := io.ReadAll(resp.Body)
-	if err := json.Unmarshal(b, &answer); err != nil || resp.StatusCode != http.StatusCreated {
-		t.Fatalf("%s %s", resp.Status, b)
+	if err := json.Unmarshal(b, &answer); err != nil || resp.StatusCode != want {
+		t.Fatalf("%s %s: %s %s", method, path, resp.Status, b)
 	}
-	return answer.Data.Key
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(answer.Data, into); err != nil {
+		t.Fatalf("%s %s: %v: %s", method, path, err, b)
+	}
 }
 
 // post sends a body and wants one reading of it stored.

@@ -28,14 +28,16 @@ type Sources interface {
 	TooLarge()
 }
 
-// BrokersConfig of Brokers. Sources, List, Dial and Now are needed.
+// BrokersConfig of Brokers. Sources, List, Dial, Fleet and Now are needed.
 type BrokersConfig struct {
 	Sources Sources
 	List    func(ctx context.Context) ([]rimewatch.Source, error) // those of kind mqtt
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	Now     func() rimewatch.Time
-	Log     *slog.Logger
-	Roots   *x509.CertPool // that certificates are checked with; nil = those of the machine
+	// Fleet calls each for every device of a workspace, until it returns an error.
+	Fleet func(ctx context.Context, workspaceID int64, each func(*rimewatch.DeviceView) error) error
+	Now   func() rimewatch.Time
+	Log   *slog.Logger
+	Roots *x509.CertPool // that certificates are checked with; nil = those of the machine
 }
 
 // Brokers keep a connection to the broker of every source of kind mqtt that is
@@ -146,6 +148,7 @@ func (b *Brokers) look() {
 	before := make(map[int64]*link)
 	for id, k := range b.running {
 		if s := wanted[id]; s == nil || !sameBroker(&s.Broker, &k.source.Broker) {
+			k.gone.Store(s == nil || s.Broker.URL != k.source.Broker.URL || s.Broker.Discovery != k.source.Broker.Discovery)
 			k.stop()
 			delete(b.running, id)
 			before[id] = k
@@ -171,7 +174,7 @@ func (b *Brokers) look() {
 }
 
 func sameBroker(a, b *rimewatch.Broker) bool {
-	return a.URL == b.URL && a.Username == b.Username && a.Password == b.Password && a.ClientID == b.ClientID && slices.Equal(a.Topics, b.Topics)
+	return a.URL == b.URL && a.Username == b.Username && a.Password == b.Password && a.ClientID == b.ClientID && a.Discovery == b.Discovery && slices.Equal(a.Topics, b.Topics)
 }
 
 // Pauses between tries to connect: each twice the one before.
@@ -266,5 +269,5 @@ func (k *link) dial(ctx context.Context) (net.Conn, error) {
 // clientID names this installation's source to its broker, which keeps what comes
 // for it while we are away.
 func clientID(s *rimewatch.Source) string {
-	return cmp.Or(s.Broker.ClientID, "rimewatch-"+base36(s.ID)+"-"+base36(int64(s.CreatedAt)))
+	return cmp.Or(s.Broker.ClientID, nodeID(s))
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,6 +34,7 @@ type link struct {
 	source rimewatch.Source
 	stop   context.CancelFunc
 	ended  chan struct{}
+	gone   atomic.Bool // the source no longer tells what it told
 
 	mu    sync.Mutex
 	state source.BrokerState
@@ -94,7 +96,7 @@ func (k *link) connection(ctx context.Context) (worked bool, err error) {
 	defer conn.Close()
 	// Reading ends with ctx.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	w := &uplink{k: k, wire: newWire(conn, version311)}
+	w := &uplink{k: k, wire: newWire(conn, version311), home: newHome(&k.source)}
 	w.skips = true
 	if w.source, err = k.b.cfg.Sources.ByID(ctx, k.source.WorkspaceID, k.source.ID); err != nil {
 		return false, err
@@ -106,6 +108,9 @@ func (k *link) connection(ctx context.Context) (worked bool, err error) {
 		err = w.next(ctx)
 	}
 	if ctx.Err() != nil {
+		if k.gone.Load() {
+			_ = w.retract() // as well as it can be
+		}
 		return true, ctx.Err()
 	}
 	return w.subscribed, err
@@ -116,6 +121,7 @@ type uplink struct {
 	*wire
 	k          *link
 	source     *source.Live
+	home       *home     // nil = the broker gets none of our devices
 	sent       time.Time // when something was sent last
 	asked      bool      // a PINGREQ is not answered yet
 	subscribed bool
@@ -130,6 +136,10 @@ func (w *uplink) connect(ctx context.Context) error {
 		ProtocolName: []byte("MQTT"), ClientIdentifier: clientID(s), Keepalive: uint16(keepAlive / time.Second),
 		Username: []byte(s.Broker.Username), UsernameFlag: s.Broker.Username != "", Password: []byte(s.Broker.Password),
 		PasswordFlag: s.Broker.Username != "" && s.Broker.Password != "", // one without the other is not allowed
+	}
+	if w.home != nil { // the broker says when we are gone
+		c := &pk.Connect
+		c.WillFlag, c.WillRetain, c.WillTopic, c.WillPayload = true, true, w.home.availability(), []byte("offline")
 	}
 	if err := w.send(pk); err != nil {
 		return err
@@ -156,6 +166,9 @@ func (w *uplink) connect(ctx context.Context) error {
 	ask := &packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Subscribe, Qos: 1}, PacketID: 1}
 	for _, t := range s.Broker.Topics {
 		ask.Filters = append(ask.Filters, packets.Subscription{Filter: t, Qos: 1})
+	}
+	if w.home != nil {
+		ask.Filters = append(ask.Filters, packets.Subscription{Filter: w.home.config("+")})
 	}
 	return w.send(ask)
 }
@@ -196,7 +209,14 @@ func (w *uplink) next(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.until(ctx, keepAlive/2); err != nil {
+	if err := w.announce(ctx); err != nil {
+		return err
+	}
+	wait := keepAlive / 2
+	if w.home != nil {
+		wait = announceEvery
+	}
+	if err := w.until(ctx, wait); err != nil {
 		return err
 	}
 	if _, err := w.r.Peek(1); err != nil {
@@ -218,6 +238,9 @@ func (w *uplink) next(ctx context.Context) error {
 	w.asked = false
 	switch pk.FixedHeader.Type {
 	case packets.Publish:
+		if w.home.own(pk) {
+			return w.acknowledge(pk)
+		}
 		w.waiting = append(w.waiting, pk)
 	case packets.Suback:
 		w.subscribed = true
@@ -240,6 +263,10 @@ func (w *uplink) leaveOut(pk *packets.Packet) error {
 		}
 	}
 	w.k.leftOut(pk.TopicName)
+	return w.acknowledge(pk)
+}
+
+func (w *uplink) acknowledge(pk *packets.Packet) error {
 	if err := w.ack(pk, packets.CodeSuccess.Code); err != nil {
 		return err
 	}

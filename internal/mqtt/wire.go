@@ -214,6 +214,8 @@ func (w *wire) put(pk *packets.Packet) error {
 		return pk.ConnectEncode(&w.out)
 	case packets.Connack:
 		return pk.ConnackEncode(&w.out)
+	case packets.Publish:
+		return pk.PublishEncode(&w.out)
 	case packets.Puback:
 		return pk.PubackEncode(&w.out)
 	case packets.Pubrec:

@@ -78,6 +78,7 @@ type BrokerJSON struct {
 	HasPassword bool     `json:"has_password"`
 	ClientID    string   `json:"client_id"`
 	Topics      []string `json:"topics"`
+	Discovery   string   `json:"discovery_prefix" doc:"The prefix under which a Home Assistant at this broker finds the workspace's devices; empty: it finds none."`
 
 	Status        string         `json:"status" enum:"connected,connecting,failing,off" doc:"connecting: it was not tried yet. failing: problem says why; it is tried again within a minute. off: the source is disabled."`
 	Problem       *string        `json:"problem" doc:"Why the broker is not connected, or what it refuses although it is."`
@@ -87,7 +88,7 @@ type BrokerJSON struct {
 }
 
 func (a *api) brokerJSON(s *rimewatch.Source) *BrokerJSON {
-	j := &BrokerJSON{URL: s.Broker.URL, Username: s.Broker.Username, HasPassword: s.Broker.Password != "", ClientID: s.Broker.ClientID, Topics: s.Broker.Topics, Status: "off"}
+	j := &BrokerJSON{URL: s.Broker.URL, Username: s.Broker.Username, HasPassword: s.Broker.Password != "", ClientID: s.Broker.ClientID, Topics: s.Broker.Topics, Discovery: s.Broker.Discovery, Status: "off"}
 	state, ok := a.Brokers(s.ID)
 	if !s.Enabled {
 		return j
@@ -218,11 +219,12 @@ type SourceCreate struct {
 
 // BrokerSettings say how to reach a broker.
 type BrokerSettings struct {
-	URL      string   `json:"url" maxLength:"500" doc:"mqtt://HOST:PORT or mqtts://HOST:PORT."`
-	Username string   `json:"username,omitempty" maxLength:"200"`
-	Password *string  `json:"password,omitempty" maxLength:"500" doc:"Left out: as it is."`
-	ClientID string   `json:"client_id,omitempty" maxLength:"200"`
-	Topics   []string `json:"topics" minItems:"1" maxItems:"20" doc:"Topic filters, such as zigbee2mqtt/#."`
+	URL       string   `json:"url" maxLength:"500" doc:"mqtt://HOST:PORT or mqtts://HOST:PORT."`
+	Username  string   `json:"username,omitempty" maxLength:"200"`
+	Password  *string  `json:"password,omitempty" maxLength:"500" doc:"Left out: as it is."`
+	ClientID  string   `json:"client_id,omitempty" maxLength:"200"`
+	Topics    []string `json:"topics" minItems:"1" maxItems:"20" doc:"Topic filters, such as zigbee2mqtt/#."`
+	Discovery string   `json:"discovery_prefix,omitempty" maxLength:"100" doc:"Describes the workspace's devices, up to 2,000, to a Home Assistant at this broker (MQTT discovery): their measurements, whether they report and whether they have an alert. Home Assistant's own prefix is homeassistant. Left out: they are not described."`
 }
 
 func (b *BrokerSettings) apply(to *rimewatch.Broker) {
@@ -230,7 +232,7 @@ func (b *BrokerSettings) apply(to *rimewatch.Broker) {
 	if b.Password != nil {
 		password = *b.Password
 	}
-	*to = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics}
+	*to = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics, Discovery: b.Discovery}
 }
 
 // SourceCreateInput carries it.

@@ -1,4 +1,4 @@
-// The ways in which people are notified: what each asks for, where that is found,
+// How people are notified: what each asks for, where that is found,
 // and the channel that it makes. Pure: what was typed is the argument.
 import type { Schemas } from '../../api/client';
 import { tr } from '../../words/tr';

@@ -1,0 +1,127 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bad is something that a sender may do wrong, with what becomes of it.
+type bad struct {
+	says string
+	body string
+	want int
+	n    outcomes
+	// Of the device bad, once the body was sent.
+	temp float64
+}
+
+type outcomes struct{ Accepted, Duplicates, Held, Rejected, Ignored int }
+
+// TestBadInput sends what senders do wrong to a webhook: what can be understood is
+// stored as it was meant, and nothing else is. What brokers do is in
+// TestBroker and TestBrokerRefused, what clients of MQTT do in TestMQTTRefused and
+// TestMQTTTruncated, a changed template in TestChangedTemplate, and a deleted source
+// in TestSourceRules.
+func TestBadInput(t *testing.T) {
+	h := newHouse(t)
+	_, key := h.newSource(`{"name":"in","on_unknown":"register"}`)
+	now := time.Now().UTC().Truncate(time.Second)
+	epoch := now.Add(time.Minute).Unix() // newer than what comes without a time; a clock may be fast by five
+	with := func(members string) string { return `{"id":"bad",` + members + `}` }
+	stored, one := outcomes{Accepted: 1}, http.StatusOK
+	for _, c := range []bad{
+		{"a plain value", with(`"temperature":3.5`), one, stored, 3.5},
+		{"°F in its name", with(`"temperature_f":39.2`), one, stored, 4},
+		{"°F in the value", with(`"temperature":"41 °F"`), one, stored, 5},
+		{"°F and °C of one thing", with(`"temperature_c":6,"temperature_f":42.8`), one, stored, 6},
+		{"unavailable", with(`"temperature":"unavailable"`), one, outcomes{Ignored: 1}, 6},
+		{"NaN", with(`"temperature":NaN`), 400, outcomes{}, 6},
+		{"NaN as a text", with(`"temperature":"NaN"`), one, outcomes{Ignored: 1}, 6},
+		{"a broken DS18B20", with(`"temperature":-127`), one, stored, 6},
+		{"a DS18B20 after its power came back", with(`"temperature":85.0`), one, stored, 85},
+		{"beyond what is measured", with(`"temperature":5000`), one, outcomes{Ignored: 1}, 85},
+		{"seconds", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, stored, 1},
+		{"the same uplink twice", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, outcomes{Duplicates: 1}, 1},
+		{"the same moment in ms", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e3)), one, outcomes{Duplicates: 1}, 1},
+		{"in µs", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e6)), one, outcomes{Duplicates: 1}, 1},
+		{"in ns", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e9)), one, outcomes{Duplicates: 1}, 1},
+		{"1970", with(`"temperature":2,"ts":86400`), one, outcomes{Held: 1}, 1},
+		{"2106", with(`"temperature":2,"ts":4294967295`), 422, outcomes{}, 1},
+		{"ahead of its time", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch+3600)), 422, outcomes{}, 1},
+		{"before what is kept", with(`"temperature":2,"ts":1451606400`), 422, outcomes{}, 1},
+		{"a history that begins before what is kept", chirpHistory(now), one, outcomes{Accepted: 2, Rejected: 1}, 1},
+		{"not UTF-8", "{\"id\":\"bad\",\"temperature\":3,\"x\":\"\xff\"}", 400, outcomes{}, 1},
+		{"more than 1 MiB", with(`"temperature":3,"x":"` + strings.Repeat("x", 1<<20) + `"`), 413, outcomes{}, 1},
+		{"64 deep", with(`"temperature":3,"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64)), 400, outcomes{}, 1},
+		{"half of it", `{"id":"bad","temperature":3`, 400, outcomes{}, 1},
+		{"an identifier that is no serial", `{"id":"../../etc/passwd","temperature":3}`, one, stored, 1},
+	} {
+		status, text := h.push(http.MethodPost, "/in/"+key, c.body)
+		if status != c.want {
+			t.Errorf("%s: %d %s, want %d", c.says, status, text, c.want)
+			continue
+		}
+		if status == http.StatusOK {
+			if n := outcomes(h.outcome(status, text)); n != c.n {
+				t.Errorf("%s: %+v, want %+v: %s", c.says, n, c.n, text)
+			}
+		}
+		if got := h.latest("bad"); got != c.temp {
+			t.Errorf("%s: the device is at %v, want %v", c.says, got, c.temp)
+		}
+	}
+	for says, from := range map[string]string{
+		"a loop":           `map(1..1000000000, # * 2)`,
+		"a power":          `2 ** 1000000`,
+		"a repeated text":  `repeat(\"x\", 1000000000)`,
+		"a long one":       strings.Repeat("1+", 300) + "1",
+		"something hidden": `payload.constructor(`,
+	} {
+		body := fmt.Sprintf(`{"name":%q,"template_document":{"version":1,"id":"payload.id","fields":{"product_zone_temp":{"from":"%s"}}}}`, says, from)
+		if answer := fmt.Sprint(h.asOwner(http.MethodPost, "/sources", body, http.StatusUnprocessableEntity)); answer != "map[]" {
+			t.Errorf("%s: %v", says, answer)
+		}
+	}
+}
+
+// chirpHistory is an uplink of a device bad that tells of three moments, one of them long ago.
+func chirpHistory(now time.Time) string {
+	return fmt.Sprintf(`{"deviceInfo":{"devEui":"bad-history","deviceName":"B"},"time":%q,"object":{"temperature":2,"history":[{"timestamp":1451606400,"temperature":3},{"timestamp":%d,"temperature":4}]}}`,
+		now.Format(time.RFC3339), now.Add(-time.Minute).Unix())
+}
+
+// TestFlood: a key that makes up senders fills what may wait, is told so, and
+// displaces nothing; those that are known go on.
+func TestFlood(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"in"}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"known","name":"Known","equipment_type":"walkin_cooler"}`)
+	if n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"id":"first","temperature":3}`)); n.Held != 1 {
+		t.Fatalf("%+v", n)
+	}
+	var lines strings.Builder
+	const many = 10_000
+	for i := range many {
+		fmt.Fprintf(&lines, "t,device=flood-%d temperature=%d\n", i, i%10)
+	}
+	status, text := h.push(http.MethodPost, "/api/v2/write", lines.String(), "Authorization", "Token "+key)
+	if status != http.StatusTooManyRequests {
+		t.Errorf("flood: %d %.200s", status, text)
+	}
+	if status, text := h.push(http.MethodPost, "/in/"+key, `{"id":"late","temperature":3}`); status != http.StatusTooManyRequests || !strings.Contains(text, "held_full") {
+		t.Errorf("one more: %d %s", status, text)
+	}
+	if n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"id":"known","temperature":4}`)); n.Accepted != 1 {
+		t.Errorf("a known device: %+v", n)
+	}
+	total := h.call(http.MethodGet, fmt.Sprintf("/sources/%d/held?per_page=1", id), "")["pagination"].(map[string]any)["total"]
+	if total != float64(many) {
+		t.Errorf("%v wait", total)
+	}
+	if bound := h.call(http.MethodPost, fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"first"}]}`); bound["accepted"] != 1.0 {
+		t.Errorf("the first was displaced: %v", bound)
+	}
+}

@@ -1,0 +1,295 @@
+package mqtt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// home tells a Home Assistant what is known of the devices, over the broker of a
+// source: a retained description of every device, by which Home Assistant makes its
+// entities (MQTT discovery by device, since 2024.11), and a retained state that
+// follows it. It reads nothing back: whoever acknowledges an alert has a name, and
+// whoever may publish to a broker has none.
+type home struct {
+	prefix string // of discovery, homeassistant
+	node   string // what this source is called, in topics and identifiers
+	due    time.Time
+
+	said     map[int64]*saidOf // by device
+	leftOver map[int64]bool    // described at the broker by an earlier connection
+}
+
+// saidOf is what a device was described as.
+type saidOf struct {
+	description, state string
+	values             map[rimewatch.Field]float64 // the newest of each
+	seen               bool
+}
+
+const (
+	// announceEvery is how soon Home Assistant hears of a change.
+	announceEvery = 5 * time.Second
+	// maxAnnounced bounds the devices that are described.
+	maxAnnounced = 2000
+	// homeRoot begins the topics of states.
+	homeRoot = "rimewatch/"
+	// together is how much is written in one piece, in bytes.
+	together = 64 << 10
+)
+
+// newHome returns nil for a source that tells nobody.
+func newHome(s *rimewatch.Source) *home {
+	if s.Broker.Discovery == "" {
+		return nil
+	}
+	return &home{prefix: s.Broker.Discovery, node: nodeID(s), said: make(map[int64]*saidOf), leftOver: make(map[int64]bool)}
+}
+
+// nodeID names this installation's source.
+func nodeID(s *rimewatch.Source) string {
+	return "rimewatch-" + base36(s.ID) + "-" + base36(int64(s.CreatedAt))
+}
+
+func (h *home) availability() string { return homeRoot + h.node + "/status" }
+
+func (h *home) state(id int64) string {
+	return homeRoot + h.node + "/" + strconv.FormatInt(id, 10) + "/state"
+}
+
+func (h *home) config(id string) string { return h.prefix + "/device/" + h.node + "/" + id + "/config" }
+
+// own reports whether a message is one of ours, which the broker sends back where
+// it matches what we have subscribed to, and notes devices that were described
+// before.
+func (h *home) own(pk *packets.Packet) bool {
+	if h == nil {
+		return false
+	}
+	if strings.HasPrefix(pk.TopicName, homeRoot+h.node+"/") {
+		return true
+	}
+	before, after, _ := strings.Cut(h.config("*"), "*")
+	id, ok := strings.CutPrefix(pk.TopicName, before)
+	if !ok {
+		return false
+	}
+	if n, err := strconv.ParseInt(strings.TrimSuffix(id, after), 10, 64); err == nil && len(pk.Payload) > 0 {
+		h.leftOver[n] = true
+	}
+	return true
+}
+
+// entity is one that Home Assistant makes of a device.
+type entity struct {
+	Platform      string `json:"platform"`
+	Name          string `json:"name"`
+	UniqueID      string `json:"unique_id"`
+	DeviceClass   string `json:"device_class,omitempty"`
+	StateClass    string `json:"state_class,omitempty"`
+	Unit          string `json:"unit_of_measurement,omitempty"`
+	Digits        *int   `json:"suggested_display_precision,omitempty"`
+	ValueTemplate string `json:"value_template"`
+}
+
+// classOf returns a measurement's class and unit in Home Assistant; "" for those
+// that it has none for.
+func classOf(f rimewatch.Field) (class, unit string) {
+	switch unit = f.Info().Unit; unit {
+	case "°C":
+		return "temperature", unit
+	case "%RH":
+		return "humidity", "%"
+	case "V":
+		return "voltage", unit
+	case "A":
+		return "current", unit
+	case "W":
+		return "power", unit
+	case "kWh":
+		return "energy", unit
+	case "kPa":
+		return "pressure", unit
+	case "ppm":
+		return "carbon_dioxide", unit
+	default:
+		return "", ""
+	}
+}
+
+// describe returns the description of a device.
+func (h *home) describe(v *rimewatch.DeviceView, said *saidOf) ([]byte, error) {
+	id := h.node + "-" + strconv.FormatInt(v.ID, 10)
+	components := map[string]entity{
+		"status":  {Platform: "binary_sensor", Name: "Reporting", UniqueID: id + "-status", DeviceClass: "connectivity", ValueTemplate: "{{ value_json.reporting }}"},
+		"problem": {Platform: "binary_sensor", Name: "Alert", UniqueID: id + "-problem", DeviceClass: "problem", ValueTemplate: "{{ value_json.problem }}"},
+	}
+	for f := range said.values {
+		info := f.Info()
+		class, unit := classOf(f)
+		e := entity{Platform: "sensor", Name: info.Label, UniqueID: id + "-" + info.Name, DeviceClass: class, StateClass: "measurement", Unit: unit, Digits: &info.Digits, ValueTemplate: "{{ value_json." + info.Name + " }}"}
+		if class == "energy" {
+			e.StateClass = "total_increasing"
+		}
+		components[info.Name] = e
+	}
+	device := map[string]any{"identifiers": []string{id}, "name": v.Name, "serial_number": v.Serial, "manufacturer": v.Manufacturer, "model": v.EquipmentType}
+	if v.Model != "" {
+		device["model"] = v.Model
+	}
+	if v.Site != nil {
+		device["suggested_area"] = v.Site.Name
+	}
+	return json.Marshal(map[string]any{
+		"device": device, "origin": map[string]any{"name": "Rimewatch"}, "components": components,
+		"state_topic": h.state(v.ID), "availability_topic": h.availability(),
+	})
+}
+
+func onOff(yes bool) string {
+	if yes {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// stateOf returns the state of a device.
+func stateOf(v *rimewatch.DeviceView, said *saidOf) ([]byte, error) {
+	state := map[string]any{"reporting": onOff(v.Status == rimewatch.Online), "problem": onOff(v.ActiveAlerts > 0), "active_alerts": v.ActiveAlerts}
+	for f, value := range said.values {
+		state[f.String()] = value
+	}
+	return json.Marshal(state)
+}
+
+// errEnough ends a walk of the devices.
+var errEnough = errors.New("enough")
+
+// announce tells what has changed since it last did. Devices that cannot be read
+// at the moment are told of the next time.
+func (w *uplink) announce(ctx context.Context) error {
+	h := w.home
+	if h == nil || !w.subscribed || time.Now().Before(h.due) {
+		return nil
+	}
+	first := h.due.IsZero()
+	h.due = time.Now().Add(announceEvery)
+	if first {
+		if err := w.tell(h.availability(), []byte("online")); err != nil {
+			return err
+		}
+	}
+	for _, said := range h.said {
+		said.seen = false
+	}
+	n := 0
+	var failed error
+	err := w.k.b.cfg.Fleet(ctx, w.k.source.WorkspaceID, func(v *rimewatch.DeviceView) error {
+		if n++; n > maxAnnounced {
+			return errEnough
+		}
+		failed = w.announceDevice(v)
+		return failed
+	})
+	if failed != nil {
+		return failed
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		w.k.b.cfg.Log.Debug("tell Home Assistant", "source", w.k.source.ID, "err", err)
+		return w.flush()
+	}
+	for id := range h.leftOver {
+		delete(h.leftOver, id)
+		if h.said[id] == nil {
+			h.said[id] = new(saidOf)
+		}
+	}
+	for id, said := range h.said {
+		if said.seen {
+			continue
+		}
+		if err := w.forgetDevice(id); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+// announceDevice describes a device, and tells its state, where they have changed.
+func (w *uplink) announceDevice(v *rimewatch.DeviceView) error {
+	h := w.home
+	said := h.said[v.ID]
+	if said == nil {
+		said = &saidOf{values: make(map[rimewatch.Field]float64)}
+		h.said[v.ID] = said
+	}
+	said.seen = true
+	for f, value := range v.Latest.All() {
+		if class, _ := classOf(f); class != "" {
+			said.values[f] = value
+		}
+	}
+	if v.CurrentTempAt != 0 {
+		said.values[rimewatch.ProductZoneTemp] = v.CurrentTemp
+	}
+	description, err := h.describe(v, said)
+	if err != nil {
+		return err
+	}
+	state, err := stateOf(v, said)
+	if err != nil {
+		return err
+	}
+	if string(description) != said.description {
+		if err := w.tell(h.config(strconv.FormatInt(v.ID, 10)), description); err != nil {
+			return err
+		}
+	}
+	if string(state) != said.state {
+		if err := w.tell(h.state(v.ID), state); err != nil {
+			return err
+		}
+	}
+	said.description, said.state = string(description), string(state)
+	return nil
+}
+
+// forgetDevice has Home Assistant remove a device.
+func (w *uplink) forgetDevice(id int64) error {
+	delete(w.home.said, id)
+	return errors.Join(w.tell(w.home.config(strconv.FormatInt(id, 10)), nil), w.tell(w.home.state(id), nil))
+}
+
+// retract has Home Assistant remove all that it was told of.
+func (w *uplink) retract() error {
+	if w.home == nil {
+		return nil
+	}
+	for id := range w.home.said {
+		if err := w.forgetDevice(id); err != nil {
+			return err
+		}
+	}
+	if err := w.tell(w.home.availability(), nil); err != nil {
+		return err
+	}
+	// Who takes leave has no will, which would say that we are gone.
+	return errors.Join(w.put(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Disconnect}}), w.flush())
+}
+
+// tell puts a retained message. It does not count as a sign that the broker is
+// there: a PINGREQ asks that.
+func (w *uplink) tell(topic string, payload []byte) error {
+	err := w.put(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish, Retain: true}, TopicName: topic, Payload: payload})
+	if err == nil && w.out.Len() > together {
+		err = w.flush()
+	}
+	return err
+}
