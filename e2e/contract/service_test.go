@@ -40,14 +40,14 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	onlyStore = flag.String("store", "", "run everything on this alone: sqlite, postgres, or cluster, a node that owns nothing (default: everything on sqlite, the essence on postgres)")
+	onlyStore = flag.String("store", "", "run on this alone: everything on sqlite or postgres, or the essence on cluster, a node that owns nothing (default: everything on sqlite, the essence on postgres)")
 	databases pgtest.Shared
 	inUse     sync.Map // URLs of databases by data directory
 	postgres  atomic.Bool
 	nodes     atomic.Bool
 )
 
-// essence is what also runs on PostgreSQL when no test was named.
+// essence is what also runs on PostgreSQL, or through a node, when no test was named.
 const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
 
 // engines runs the tests on the stores that there are.
@@ -61,7 +61,7 @@ func (e engines) Run() int {
 			return code
 		}
 	}
-	if run := flag.Lookup("test.run"); *onlyStore == "" && run.Value.String() == "" {
+	if run := flag.Lookup("test.run"); *onlyStore != "postgres" && run.Value.String() == "" {
 		if err := run.Value.Set(essence); err != nil {
 			panic(err)
 		}
