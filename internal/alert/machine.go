@@ -81,6 +81,7 @@ func (x *pass) limit(i rule) (l *Limit, scale float64) {
 		return l, x.u.UsualAmps()
 	case ruleVibration, ruleCycling: // their bounds are wider for some units
 		return nil, 0
+	default: // its row says all
 	}
 	if *l == (Limit{}) {
 		return nil, 0

@@ -161,7 +161,7 @@ func (r *recorder) wrap(under sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_
 		r.mu.Unlock()
 		return called[closing](under.FxClose)(tls, file)
 	}))
-	own.FxWrite = r.function(writing(func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
+	own.FxWrite = r.function(func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
 		name := nameOf(file)
 		if r.before != nil && !r.before(name, false) {
 			return sqlite3.SQLITE_IOERR_WRITE
@@ -171,15 +171,15 @@ func (r *recorder) wrap(under sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_
 			r.note(change{name: name, at: offset, data: slices.Clone(unsafe.Slice(at[byte](from), n))})
 		}
 		return code
-	}))
-	own.FxTruncate = r.function(truncating(func(tls *libc.TLS, file uintptr, size int64) int32 {
+	})
+	own.FxTruncate = r.function(func(tls *libc.TLS, file uintptr, size int64) int32 {
 		code := called[truncating](under.FxTruncate)(tls, file, size)
 		if code == sqlite3.SQLITE_OK {
 			r.note(change{kind: truncated, name: nameOf(file), at: size})
 		}
 		return code
-	}))
-	own.FxSync = r.function(syncing(func(tls *libc.TLS, file uintptr, flags int32) int32 {
+	})
+	own.FxSync = r.function(func(tls *libc.TLS, file uintptr, flags int32) int32 {
 		name := nameOf(file)
 		if r.before != nil && !r.before(name, true) {
 			r.sync(name, false)
@@ -188,7 +188,7 @@ func (r *recorder) wrap(under sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_
 		code := called[syncing](under.FxSync)(tls, file, flags)
 		r.sync(name, code == sqlite3.SQLITE_OK)
 		return code
-	}))
+	})
 	return &own
 }
 
