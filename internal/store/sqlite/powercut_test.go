@@ -98,14 +98,14 @@ func record(t *testing.T, dir string) *recorder {
 	r.under = *at[sqlite3.Tsqlite3_vfs](under)
 	r.vfs = r.under
 	r.vfs.FzName = name
-	r.vfs.FxOpen = r.function(opening(func(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
+	r.vfs.FxOpen = r.function(func(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
 		code := called[opening](r.under.FxOpen)(tls, under, name, file, flags, out)
 		if code == sqlite3.SQLITE_OK && name != 0 && filepath.Dir(libc.GoString(name)) == r.dir {
 			r.opened(file, filepath.Base(libc.GoString(name)))
 		}
 		return code
-	}))
-	r.vfs.FxDelete = r.function(deleting(func(tls *libc.TLS, _, name uintptr, syncDir int32) int32 {
+	})
+	r.vfs.FxDelete = r.function(func(tls *libc.TLS, _, name uintptr, syncDir int32) int32 {
 		code := called[deleting](r.under.FxDelete)(tls, under, name, syncDir)
 		if path := libc.GoString(name); code == sqlite3.SQLITE_OK && filepath.Dir(path) == r.dir {
 			r.note(change{kind: deleted, name: filepath.Base(path)})
@@ -114,7 +114,7 @@ func record(t *testing.T, dir string) *recorder {
 			}
 		}
 		return code
-	}))
+	})
 	own := uintptr(unsafe.Pointer(&r.vfs))
 	if code := sqlite3.Xsqlite3_vfs_register(tls, own, 1); code != sqlite3.SQLITE_OK {
 		t.Fatal(code)
@@ -155,12 +155,12 @@ func (r *recorder) wrap(under sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_
 		defer r.mu.Unlock()
 		return r.open[file]
 	}
-	own.FxClose = r.function(closing(func(tls *libc.TLS, file uintptr) int32 {
+	own.FxClose = r.function(func(tls *libc.TLS, file uintptr) int32 {
 		r.mu.Lock()
 		delete(r.open, file)
 		r.mu.Unlock()
 		return called[closing](under.FxClose)(tls, file)
-	}))
+	})
 	own.FxWrite = r.function(func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
 		name := nameOf(file)
 		if r.before != nil && !r.before(name, false) {
