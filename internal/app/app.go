@@ -388,7 +388,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 }
 
-// ready tells whether requests can be served.
+// ready reports whether requests can be served.
 func (a *App) ready(context.Context) error {
 	if depth := a.Ingest.QueueDepth(); depth > readyQueue {
 		return fmt.Errorf("%d inputs wait", depth)

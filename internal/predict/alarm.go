@@ -109,7 +109,7 @@ var decisive = [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.V
 // decisives are the same as a set.
 const decisives = unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Amps | 1<<unit.Vibration)
 
-// departures tells whether any decisive channel is certainly beyond its floor in
+// departures reports whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
 func (s *State) departures(u *unit.State) (strong, weak bool) {
 	amps, _, _ := u.Departure(unit.Amps)
