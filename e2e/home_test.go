@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,7 +22,7 @@ func retained(t *testing.T, addr string, want func(map[string]map[string]any) er
 	within(t, func() error {
 		// It ends after a second of listening, with 27.
 		out, err := exec.CommandContext(t.Context(), "mosquitto_sub", "-h", host, "-p", port, "-v", "-W", "1", "-t", "homeassistant/#", "-t", "rimewatch/#").Output()
-		if exit := (*exec.ExitError)(nil); err != nil && !asExit(err, &exit) {
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			t.Fatalf("this test needs mosquitto_sub: apt-get install mosquitto-clients: %v", err)
 		}
 		found = make(map[string]map[string]any)
@@ -38,12 +39,6 @@ func retained(t *testing.T, addr string, want func(map[string]map[string]any) er
 		return want(found)
 	})
 	return found
-}
-
-func asExit(err error, to **exec.ExitError) bool {
-	e, ok := err.(*exec.ExitError) //nolint:errorlint // as it comes from Output
-	*to = e
-	return ok
 }
 
 // TestHomeAssistantDiscovery: a Home Assistant at a real broker shows devices,
