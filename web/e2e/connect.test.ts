@@ -94,4 +94,48 @@ describe('connecting', () => {
     await page.getByRole('heading', { name: 'Planned cooler' }).waitFor();
     await expect.poll(async () => (await api.send('GET', '/v1/devices/PLAN-1')).data.device.current_temp).toBe(2.5);
   });
+
+  it('reads a broker, and says why it cannot', async () => {
+    await page.goto('/connect');
+    await page.getByRole('button', { name: /Zigbee2MQTT/ }).click();
+    await page.getByLabel('Broker').fill('mqtt://10.255.255.1:1883');
+    await visitor.fine('which broker');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('10.255.255.1 is not public').waitFor();
+    await visitor.fine('a broker that is not allowed');
+    await page.getByRole('link', { name: 'Edit' }).click();
+    const row = page.locator('[data-source="Zigbee2MQTT"]');
+    await row.getByText('unknown devices wait').waitFor();
+    await row.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('A device that nobody has registered').selectOption('register');
+    await dialog.getByLabel('Topics').fill('#');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('is not a topic that can be subscribed to').waitFor();
+    await visitor.fine('a topic that is refused');
+    await dialog.getByLabel('Topics').fill('zigbee2mqtt/# other/+');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('unknown devices are registered').waitFor();
+    await visitor.fine('the sources');
+    const { sources } = (await api.send('GET', '/v1/sources')).data;
+    expect(sources.find((s: { name: string }) => s.name === 'Zigbee2MQTT')).toMatchObject({ kind: 'mqtt', on_unknown: 'register', broker: { topics: ['zigbee2mqtt/#', 'other/+'], status: 'failing' } });
+    await row.getByRole('button', { name: 'Remove Zigbee2MQTT' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => row.count()).toBe(0);
+  });
+
+  it('makes a source with a key of its own', async () => {
+    await page.goto('/settings/sources');
+    await page.getByRole('button', { name: 'Add source' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Kitchen gateway');
+    await dialog.getByLabel('What is sent').selectOption({ label: 'Milesight gateway, or ChirpStack v3' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const url = (await dialog.locator('code').first().textContent())!;
+    await post(url, JSON.stringify({ devEUI: '24e124136b0000aa', applicationID: '1', data: { temperature: 3 } }));
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Kitchen gateway').waitFor();
+    await page.goto('/connect');
+    await page.getByText('Kitchen gateway: 1 device is waiting').waitFor();
+  });
 });

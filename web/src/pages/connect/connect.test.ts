@@ -9,13 +9,19 @@ const sender = (id: string, temperature: number | null, values: Record<string, n
   }) as unknown as Sender;
 
 describe('what to copy', () => {
-  test.each(kinds.map((k) => [k.slug, k] as const))('%s names the server and the key', (_, k) => {
-    const steps = k.steps('https://cold.example:8443', 'in_KEY');
+  test.each(kinds.filter((k) => !k.topics).map((k) => [k.slug, k] as const))('%s names the server and the key', (slug, k) => {
+    const steps = k.steps('https://cold.example:8443', 'in_KEY', 'mqtts://cold.example:8883');
     const text = steps.flatMap((s) => s.copy ?? []).map((c) => c.text).join('\n');
     expect(text).toContain('in_KEY');
     expect(text).toContain('cold.example');
-    expect(text).toContain('8443');
+    expect(text).toContain(slug === 'mqtt' ? '8883' : '8443');
   });
+});
+
+test('who cannot take in MQTT says so', () => {
+  const steps = kinds.find((k) => k.slug === 'mqtt')!.steps('https://cold.example', 'in_KEY', '');
+  expect(steps.map((s) => s.text).join()).toContain('--mqtt-listen');
+  expect(steps.flatMap((s) => s.copy ?? [])).toEqual([]);
 });
 
 describe('senders', () => {

@@ -13,8 +13,10 @@ export interface Kind {
   hint: string;
   /** The built-in template by which its payloads are read. */
   template: string;
-  /** What to do, in order; `copy` follows the step that needs it. */
-  steps(server: string, key: string): { text: string; copy?: Copied[] }[];
+  /** The topics of a broker that we read: no key is made, the broker is asked for. */
+  topics?: string;
+  /** What to do, in order; `copy` follows the step that needs it. `mqtt` is where MQTT is taken in, '' where it is not. */
+  steps(server: string, key: string, mqtt: string): { text: string; copy?: Copied[] }[];
 }
 
 const inbox = (server: string, key: string) => `${server}/in/${key}`;
@@ -119,6 +121,27 @@ void loop() {
         },
       ];
     },
+  },
+  {
+    slug: 'zigbee2mqtt',
+    label: 'Zigbee2MQTT',
+    hint: tr('Zigbee sensors at an MQTT broker'),
+    template: 'zigbee2mqtt',
+    topics: 'zigbee2mqtt/#',
+    steps: () => [{ text: tr('In Zigbee2MQTT, open Settings, then Advanced, and set “Last seen” to ISO 8601: every message then has its own time.') }, { text: tr('Say how this server reaches your broker.') }],
+  },
+  {
+    slug: 'mqtt',
+    label: 'MQTT',
+    hint: tr('Tasmota, ESPHome or firmware without a broker'),
+    template: 'auto',
+    steps: (_, key, mqtt) =>
+      mqtt
+        ? [
+            { text: tr('Enter this as the broker.'), copy: [{ label: tr('Address'), text: mqtt }, { label: tr('User name'), text: 'rimewatch' }, { label: tr('Password'), text: key }] },
+            { text: tr('Publish to a topic of its own for every device, at QoS 1.'), copy: [{ label: tr('Topic'), text: 'cold/back-freezer' }, { label: tr('Message'), text: '{"temperature":-19.4}' }] },
+          ]
+        : [{ text: tr('This server does not take in MQTT yet. Its operator turns it on with --mqtt-listen or --mqtts-listen.') }],
   },
   {
     slug: 'telegraf',

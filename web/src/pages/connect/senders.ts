@@ -1,6 +1,7 @@
 // Senders that wait for somebody to accept them: what they measure, and what they
 // probably are. Pure.
 import type { Schemas } from '../../api/client';
+import { tr } from '../../words/tr';
 
 export type Sender = Schemas['HeldSenderJSON'];
 export type Binding = Schemas['BindingSettings'];
@@ -12,6 +13,19 @@ export interface Value {
   /** The last part of the expression: what the sender calls it. */
   name: string;
 }
+
+/** brokerStatus says how the broker of a source is reached. */
+export function brokerStatus(b: Schemas['BrokerJSON']): string {
+  if (b.problem) return b.problem;
+  return { connected: tr('The broker is connected.'), connecting: tr('Connecting to the broker…'), failing: tr('The broker is not connected.'), off: tr('Switched off.') }[b.status];
+}
+
+/** unknownDevices are what can become of devices that nobody has registered. */
+export const unknownDevices: { value: Schemas['SourceJSON']['on_unknown']; label: string }[] = [
+  { value: 'hold', label: tr('waits until somebody accepts it') },
+  { value: 'register', label: tr('is registered at once') },
+  { value: 'refuse', label: tr('is refused') },
+];
 
 const item = (s: Sender) => s.preview?.items.find((i) => i.external_id === s.external_id) ?? s.preview?.items[0];
 
