@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -281,7 +283,26 @@ func (w *uplink) retract() error {
 		return err
 	}
 	// Who takes leave has no will, which would say that we are gone.
-	return errors.Join(w.put(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Disconnect}}), w.flush())
+	if err := errors.Join(w.put(&packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Disconnect}}), w.flush()); err != nil {
+		return err
+	}
+	return w.drain()
+}
+
+// drain reads until the broker has closed the connection. A connection that we
+// close while it still sends us something is reset, and the broker forgets what it
+// has not read yet.
+func (w *uplink) drain() error {
+	const atMost = 5 * time.Second
+	for end := time.Now().Add(atMost); time.Now().Before(end); { // what ends reading may set its deadline once more
+		if err := w.SetReadDeadline(end); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, w.Conn); !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+	}
+	return os.ErrDeadlineExceeded
 }
 
 // tell puts a retained message. It does not count as a sign that the broker is
