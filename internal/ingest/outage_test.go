@@ -58,6 +58,8 @@ func TestMassOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		all := 0
 		for _, n := range o.commits {
 			if all += n; n > slice {

@@ -65,7 +65,7 @@ function strings(n) {
 }
 
 // What is not read: code, addresses, names of things that have no translation.
-const names = /^(Rimewatch|Bearer|Slack|Microsoft Teams|Discord|Telegram|PagerDuty|ntfy|· Rimewatch|URL|UTC|E-mail|ChirpStack|The Things Stack|Shelly|Home Assistant|Telegraf|Python|Node|Arduino \/ ESP32|WIF-0001|dBm|kB|MB|min|h|d|s|px|Edge|Opera|Samsung Internet|Firefox|Chrome|Safari|iOS|Android|Windows|macOS|ChromeOS|Linux|Cache-Control|Date|POST|CSV|PDF|en-GB|en-US|sv-SE|timeZone|Intl)$/;
+const names = /^(Rimewatch|Bearer|Slack|Microsoft Teams|Discord|Telegram|PagerDuty|ntfy|· Rimewatch|URL|UTC|E-mail|ChirpStack|The Things Stack|Shelly|Home Assistant|Zigbee2MQTT|Telegraf|Python|Node|Arduino \/ ESP32|WIF-0001|dBm|kB|MB|min|h|d|s|px|Edge|Opera|Samsung Internet|Firefox|Chrome|Safari|iOS|Android|Windows|macOS|ChromeOS|Linux|Cache-Control|Date|POST|CSV|PDF|en-GB|en-US|sv-SE|timeZone|Intl)$/;
 const code = /^[a-z0-9_.:\/#?&={}%+-]*$|[{}<>\[\]=;\\]|\$\{|^\(|^:|:\/\/|^curl |^M[\d.]|confirm_loosening|reset-password|^[a-z]+[A-Z]\w*$|^(repeat|translate|max)\(|^input, |^px|^0 3px|minmax|(^| )(bg|text|border|[hwpm]|size|animate|opacity)-/;
 const unread = /^(class|type|href|id|name|for|role|rel|data-.*|style|autocomplete|inputmode|d|fill|stroke|icon|kind|tone|size|base|src|viewBox|pattern.*|vector-effect|target|accept|aria-(live|busy|hidden|current|describedby|labelledby|pressed|expanded))$/;
 

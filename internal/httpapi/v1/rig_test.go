@@ -346,10 +346,23 @@ func (e *eventRecorder) Publish(p *publish.Commit) {
 			}
 		}
 	}
+	// That a device fell silent is noticed when the service's next tick comes, which
+	// may be while anything is asked.
+	silent := make(map[int64]bool)
+	for _, a := range p.Alerts {
+		if a.Kind == publish.AlertOpened && a.Alert.Type == rimewatch.DeviceOffline {
+			silent[a.Alert.DeviceID] = true
+		}
+	}
 	for _, d := range p.Devices {
-		e.all = append(e.all, string(d.Kind))
+		if d.Kind != publish.DeviceOffline || !silent[d.DeviceID] {
+			e.all = append(e.all, string(d.Kind))
+		}
 	}
 	for _, a := range p.Alerts {
+		if a.Kind == publish.AlertOpened && a.Alert.Type == rimewatch.DeviceOffline {
+			continue
+		}
 		e.all = append(e.all, string(a.Kind))
 	}
 	e.more.Broadcast()
