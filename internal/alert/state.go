@@ -99,7 +99,6 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 		s.judgeMachine(&x)
 		s.judgeCycles(&x)
 		s.judgeDoor(&x)
-		s.judgePlain(&x)
 		s.judgeSurroundings(&x)
 	}
 	return out

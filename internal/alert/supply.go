@@ -83,17 +83,14 @@ func (x *pass) surroundingBounds(i rule) bounds {
 // place is unusual: three standard deviations of what is normally distributed.
 const ambientSpreads = 3.75
 
-// judgePlain judges what a reading says by itself.
-func (s *State) judgePlain(x *pass) {
+// judgeSurroundings judges what a reading says by itself, the humidity, and a
+// machine that vibrates without current.
+func (s *State) judgeSurroundings(x *pass) {
 	for _, p := range plainRules {
 		if v, ok := x.value(p.field); ok && x.c.judges(p.rule) {
 			s.level(x, p.rule, v)
 		}
 	}
-}
-
-// judgeSurroundings judges the humidity, and a machine that vibrates without current.
-func (s *State) judgeSurroundings(x *pass) {
 	if v, ok := x.value(rimewatch.Humidity); ok && x.c.Rules&RuleHumidity != 0 {
 		s.level(x, ruleHumid, v)
 		if humidityLimit(x.c, true) != nil || s.pool.track(ruleDry) != nil {
