@@ -92,7 +92,7 @@ func TestSiteAlert(t *testing.T) {
 	}
 	r.events.take(t, 6)
 	r.advance(time.Minute)
-	r.events.take(t, 10) // three devices offline, their alerts, the site's alert, and that it explains theirs
+	r.events.take(t, 4) // the alert of the site, and that it explains those of its three devices
 	r.run(t, []scenario{
 		{name: "the site's", req: get("/v1/alerts?type=site_offline", r.read), status: 200, want: map[string]any{
 			"data.alerts.0.device_id": nil, "data.alerts.0.device_serial": nil, "data.alerts.0.device_name": nil, "data.alerts.0.equipment_type": nil,
