@@ -26,30 +26,15 @@ type mqttParts struct {
 func (a *App) setMQTT() {
 	a.MQTT.Brokers = mqtt.NewBrokers(mqtt.BrokersConfig{
 		Sources: a.Sources, Dial: a.guard.DialContext, Now: a.now, Log: a.log,
-		Fleet: a.eachDevice,
+		Fleet: func(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
+			return store.EachOf(ctx, a.Store, workspaceID, store.DeviceFilter{}, yield)
+		},
 		List: func(ctx context.Context) ([]rimewatch.Source, error) {
 			return a.Store.AllSources(ctx, rimewatch.SourceMQTT)
 		},
 	})
 	if a.cfg.MQTTListen != "" || a.cfg.MQTTSListen != "" {
 		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: a.Sources, Open: a.openInlet, Now: a.now, Log: a.log, Connections: a.mqttConnections()})
-	}
-}
-
-// eachDevice calls yield for every device of a workspace.
-func (a *App) eachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error {
-	const slice = 1000
-	for after := int64(0); ; {
-		list, _, err := a.Store.Devices(ctx, workspaceID, store.DeviceFilter{}, store.Page{After: after, Limit: slice})
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		for i := range list {
-			if err := yield(&list[i]); err != nil {
-				return err
-			}
-		}
-		after = list[len(list)-1].ID
 	}
 }
 

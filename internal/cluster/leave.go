@@ -65,7 +65,7 @@ func awaitAll(running *sync.WaitGroup, most time.Duration) {
 	}
 }
 
-// tell says that who serves what has changed. Under mu.
+// tell wakes whoever waits for a change of who serves what. Under mu.
 func (n *Node) tell() {
 	close(n.changed)
 	n.changed = make(chan struct{})

@@ -19,8 +19,8 @@ type Recorder struct {
 	begun  time.Time // when the request came; zero = the answer keeps the request's deadline
 }
 
-// AllowAnswer gives an answer that took long to make all of WriteTimeout: whoever sent
-// the request is not to blame.
+// AllowAnswer extends the deadline of an answer that took long to make by all of
+// WriteTimeout: whoever sent the request is not to blame.
 func AllowAnswer(w http.ResponseWriter, begun time.Time) {
 	if now := time.Now(); now.Sub(begun) > WriteTimeout/4 {
 		_ = http.NewResponseController(w).SetWriteDeadline(now.Add(WriteTimeout))

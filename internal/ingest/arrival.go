@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// arrive gives readings without a time the time at which another server took them in,
+// arrive sets readings without a time to the time at which another server took them in,
 // so that it may send them again. Those of a request that was sent before are looked
 // for: what the request stored, it stored as a whole, in its order, each reading in
 // the first free millisecond from that time on. Nobody who took them then can be

@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// home tells a Home Assistant what is known of the devices, over the broker of a
+// home publishes to a Home Assistant what is known of the devices, over the broker of a
 // source: a retained description of every device, by which Home Assistant makes its
 // entities (MQTT discovery by device, since 2024.11), and a retained state that
 // follows it. It reads nothing back: whoever acknowledges an alert has a name, and
@@ -174,8 +174,8 @@ func stateOf(v *rimewatch.DeviceView, said *saidOf) ([]byte, error) {
 // errEnough ends a walk of the devices.
 var errEnough = errors.New("enough")
 
-// announce tells what has changed since it last did. Devices that cannot be read
-// at the moment are told of the next time.
+// announce publishes what has changed since it last did. Devices that cannot be read
+// at the moment follow the next time.
 func (w *uplink) announce(ctx context.Context) error {
 	h := w.home
 	if h == nil || !w.subscribed || time.Now().Before(h.due) {

@@ -50,13 +50,18 @@ func IdentityOf(d *rimewatch.Device) *Identity {
 	}
 }
 
+// Lister lists the devices of a workspace.
+type Lister interface {
+	// Devices lists by id, with live values as the device's offsets correct them,
+	// as do all methods that return a DeviceView. total counts all that pass the filter.
+	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
+}
+
 // Fleet answers questions about devices.
 //
 // Devices, Device and EachDevice heed WithSites.
 type Fleet interface {
-	// Devices lists by id, with live values as the device's offsets correct them,
-	// as do all methods that return a DeviceView. total counts all that pass the filter.
-	Devices(ctx context.Context, workspaceID int64, f DeviceFilter, p Page) (list []rimewatch.DeviceView, total int, err error)
+	Lister
 	// Device finds one by serial: CodeDeviceNotFound.
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	// DeviceByID finds one of any workspace by its id; false when there is none or
@@ -73,6 +78,24 @@ type Fleet interface {
 	// EachDevice calls yield for every device of the workspace that has a
 	// reading, by id, in bounded memory. The view is only valid in the call.
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
+}
+
+// EachOf calls yield for every device of the workspace that passes a filter, by id,
+// and returns its first error.
+func EachOf(ctx context.Context, fleet Lister, workspaceID int64, f DeviceFilter, yield func(*rimewatch.DeviceView) error) error {
+	const slice = 1000
+	for after := int64(0); ; {
+		list, _, err := fleet.Devices(ctx, workspaceID, f, Page{After: after, Limit: slice})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i := range list {
+			if err := yield(&list[i]); err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].ID
+	}
 }
 
 // HistoryQuery asks for a device's readings in [From, To).

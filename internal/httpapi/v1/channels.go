@@ -312,7 +312,7 @@ type ChannelTryInput struct {
 	Body ChannelTry
 }
 
-// ChannelTried says what came of it.
+// ChannelTried is what came of it.
 type ChannelTried struct {
 	Sent  bool    `json:"sent" doc:"The receiver took the message."`
 	Error *string `json:"error" doc:"Why not; or what did not work although it was taken."`

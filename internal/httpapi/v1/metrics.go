@@ -57,7 +57,7 @@ func (a devices) metrics(c *httpapi.Call) error {
 	x := pieces{c: c}
 	for _, g := range scraped() {
 		x.b = append(x.b, "# TYPE "+g.name+" gauge\n# HELP "+g.name+" "+g.help+"\n"...)
-		err := a.eachOf(c, store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
+		err := store.EachOf(c.R.Context(), a.cfg.Fleet, c.Workspace(), store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
 			if value, ok := g.value(a, v, c.Now); ok {
 				x.b = appendSample(x.b, g.name, v, value)
 			}

@@ -96,24 +96,7 @@ func (a readings) eachLatest(c *httpapi.Call, yield func(v *rimewatch.DeviceView
 	if (f == store.DeviceFilter{Reported: true}) {
 		return a.cfg.Fleet.EachDevice(c.R.Context(), c.Workspace(), yield)
 	}
-	return a.eachOf(c, f, yield)
-}
-
-// eachOf yields every device that passes a filter, by id.
-func (a *core) eachOf(c *httpapi.Call, f store.DeviceFilter, yield func(v *rimewatch.DeviceView) error) error {
-	const slice = 1000
-	for after := int64(0); ; {
-		list, _, err := a.cfg.Fleet.Devices(c.R.Context(), c.Workspace(), f, store.Page{After: after, Limit: slice})
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		for i := range list {
-			if err := yield(&list[i]); err != nil {
-				return err
-			}
-		}
-		after = list[len(list)-1].ID
-	}
+	return store.EachOf(c.R.Context(), a.cfg.Fleet, c.Workspace(), f, yield)
 }
 
 // latestPage answers one page of the devices that have a reading.

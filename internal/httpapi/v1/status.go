@@ -25,7 +25,7 @@ func (a workspaces) status(ctx context.Context, _ *httpapi.NoInput) (wire.Status
 		return wire.Status{}, err
 	}
 	var units []rimewatch.DeviceView
-	err = a.eachOf(c, store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
+	err = store.EachOf(c.R.Context(), a.cfg.Fleet, c.Workspace(), store.DeviceFilter{}, func(v *rimewatch.DeviceView) error {
 		units = append(units, *v)
 		return nil
 	})
