@@ -17,6 +17,7 @@ const bufferSize = 4096
 const (
 	firstTimeout = 10 * time.Second // from a connection to its first request
 	pieceTimeout = 10 * time.Second // from the first byte of a request to its last
+	writeTimeout = 30 * time.Second // for an answer that took long to make
 
 	// deadlineSlack is how stale a connection's deadline may get before it is
 	// moved: moving it for every request costs more than parsing one.
@@ -64,7 +65,7 @@ func (c *conn) serve() {
 		if _, err := c.in.Discard(size); err != nil {
 			return
 		}
-		if _, err := c.raw.Write(c.render()); err != nil || c.answer.Close || c.s.closing.Load() {
+		if err := c.deliver(time.Now()); err != nil || c.answer.Close || c.s.closing.Load() {
 			return
 		}
 	}
@@ -192,8 +193,20 @@ func (c *conn) lend(what kind, size int64) bool {
 	}
 }
 
+// deliver writes the answer. Whoever waited long for it is not to blame: what is
+// left of the connection's deadline is not all that it has.
+func (c *conn) deliver(now time.Time) error {
+	if c.deadline.Sub(now) < deadlineSlack {
+		if err := c.raw.SetWriteDeadline(now.Add(writeTimeout)); err != nil {
+			return err
+		}
+	}
+	_, err := c.raw.Write(c.render(now))
+	return err
+}
+
 // render returns the bytes of the answer.
-func (c *conn) render() []byte {
+func (c *conn) render(now time.Time) []byte {
 	a := &c.answer
 	b := append(c.out[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(a.Status), 10)
@@ -205,7 +218,7 @@ func (c *conn) render() []byte {
 		b = append(b, "Connection: close\r\n"...)
 	}
 	b = append(b, "Date: "...)
-	if now := time.Now(); now.Unix() != c.dateAt {
+	if now.Unix() != c.dateAt {
 		c.date, c.dateAt = now.UTC().AppendFormat(c.date[:0], http.TimeFormat), now.Unix()
 	}
 	b = append(b, c.date...)

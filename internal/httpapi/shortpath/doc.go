@@ -23,5 +23,6 @@
 //
 // A new connection has firstTimeout for its first request, the TLS handshake
 // included, and each request pieceTimeout from its first byte to its last, so
-// that silent connections do not use up descriptors.
+// that silent connections do not use up descriptors. An answer has writeTimeout from
+// when it is made, however long that took.
 package shortpath

@@ -233,6 +233,53 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
+// late answers after a while.
+type late struct {
+	echo
+	after time.Duration
+}
+
+func (l *late) ServePost(q *Request, a *Answer) {
+	time.Sleep(l.after)
+	l.echo.ServePost(q, a)
+}
+
+// TestLateAnswer: what took long to make is delivered, the first of a connection,
+// one whose request came in pieces, and the next.
+func TestLateAnswer(t *testing.T) {
+	for _, after := range []time.Duration{time.Second, firstTimeout + time.Second, 2 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newPipeListener()
+			h := &late{after: after}
+			s := New(&http.Server{Handler: h}, "/in", h, time.Minute)
+			ended := make(chan error, 1)
+			go func() { ended <- s.Serve(l) }()
+			conn := l.dial()
+			answers := bufio.NewReader(conn)
+			for i, pieces := range [][]string{{post("a", "", "{}")}, {post("b", "", "{}")}, {postLine, post("c", "", "{}")[len(postLine):]}} {
+				for _, piece := range pieces {
+					if _, err := io.WriteString(conn, piece); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r, err := http.ReadResponse(answers, nil)
+				if err != nil {
+					t.Fatalf("the answer to request %d, made in %v: %v", i, after, err)
+				}
+				if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != http.StatusCreated {
+					t.Error(r.Status, err)
+				}
+			}
+			if err := errors.Join(conn.Close(), s.Shutdown(t.Context())); err != nil {
+				t.Error(err)
+			}
+			if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestClientGoesAway: a handler of net/http hears that its client is gone, and
 // does not take the next request for that.
 func TestClientGoesAway(t *testing.T) {
