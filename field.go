@@ -184,13 +184,17 @@ func Sentinel(f Field, v float64) bool {
 
 // Plausible reports whether v can be measured on a refrigerated unit. What is not
 // plausible comes from a broken sensor: a sentinel, a value beyond what the field
-// can be, or the 85.0 °C that a DS18B20 reports after its power came back.
+// can be, or what PowerOn reports.
 func (f Field) Plausible(v float64) bool {
 	info := fields.info(f)
-	if !(v >= info.Low && v <= info.High) || Sentinel(f, v) {
-		return false
-	}
-	return v != 85 || !f.IsTemperature() || f == CompressorDischargeTemp
+	return v >= info.Low && v <= info.High && !Sentinel(f, v) && !PowerOn(f, v)
+}
+
+// PowerOn reports whether v is the 85.0 °C that a DS18B20 holds before its first
+// measurement, as after a power cut (data sheet, table 1), where no refrigerated
+// unit is that warm.
+func PowerOn(f Field, v float64) bool {
+	return v == 85 && f.IsTemperature() && f != CompressorDischargeTemp
 }
 
 // Fields is a set of measurements: bit f is measurement f.

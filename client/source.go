@@ -29,8 +29,31 @@ type Source struct {
 	Enabled              bool            `json:"enabled"`
 	KeyPrefix            *string         `json:"key_prefix"`
 	Broker               *Broker         `json:"broker"` // of kind mqtt
+	Received             Received        `json:"received"`
 	CreatedAt            rimewatch.Time  `json:"created_at"`
 	UpdatedAt            rimewatch.Time  `json:"updated_at"`
+}
+
+// Received is what came from a source since the service started.
+type Received struct {
+	Payloads      int64     `json:"payloads"`
+	Accepted      int64     `json:"accepted"` // readings, like the others
+	Duplicates    int64     `json:"duplicates"`
+	Held          int64     `json:"held"`
+	Rejected      int64     `json:"rejected"`
+	Ignored       int64     `json:"ignored"`
+	LeftOutValues int64     `json:"left_out_values"` // values of known senders that were not stored as measurements
+	LeftOut       []LeftOut `json:"left_out"`        // the newest of them, one of each sender and field
+}
+
+// LeftOut is a value that was not stored as a measurement.
+type LeftOut struct {
+	ExternalID string         `json:"external_id"` // what the sender calls itself
+	Field      string         `json:"field"`
+	Value      string         `json:"value"` // as it was sent, shortened
+	Reason     string         `json:"reason"`
+	Count      int64          `json:"count"`
+	At         rimewatch.Time `json:"at"` // of the newest
 }
 
 // Broker is the MQTT broker of a source.

@@ -1,11 +1,15 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // bad is something that a sender may do wrong, with what becomes of it.
@@ -16,6 +20,7 @@ type bad struct {
 	n    outcomes
 	// Of the device bad, once the body was sent.
 	temp float64
+	left string // what is said of a value that was left out
 }
 
 type outcomes struct{ Accepted, Duplicates, Held, Rejected, Ignored int }
@@ -33,31 +38,31 @@ func TestBadInput(t *testing.T) {
 	with := func(members string) string { return `{"id":"bad",` + members + `}` }
 	stored, one := outcomes{Accepted: 1}, http.StatusOK
 	for _, c := range []bad{
-		{"a plain value", with(`"temperature":3.5`), one, stored, 3.5},
-		{"°F in its name", with(`"temperature_f":39.2`), one, stored, 4},
-		{"°F in the value", with(`"temperature":"41 °F"`), one, stored, 5},
-		{"°F and °C of one thing", with(`"temperature_c":6,"temperature_f":42.8`), one, stored, 6},
-		{"unavailable", with(`"temperature":"unavailable"`), one, outcomes{Ignored: 1}, 6},
-		{"NaN", with(`"temperature":NaN`), 400, outcomes{}, 6},
-		{"NaN as a text", with(`"temperature":"NaN"`), one, outcomes{Ignored: 1}, 6},
-		{"a broken DS18B20", with(`"temperature":-127`), one, stored, 6},
-		{"a DS18B20 after its power came back", with(`"temperature":85.0`), one, stored, 85},
-		{"beyond what is measured", with(`"temperature":5000`), one, outcomes{Ignored: 1}, 85},
-		{"seconds", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, stored, 1},
-		{"the same uplink twice", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, outcomes{Duplicates: 1}, 1},
-		{"the same moment in ms", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e3)), one, outcomes{Duplicates: 1}, 1},
-		{"in µs", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e6)), one, outcomes{Duplicates: 1}, 1},
-		{"in ns", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e9)), one, outcomes{Duplicates: 1}, 1},
-		{"1970", with(`"temperature":2,"ts":86400`), one, outcomes{Held: 1}, 1},
-		{"2106", with(`"temperature":2,"ts":4294967295`), 422, outcomes{}, 1},
-		{"ahead of its time", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch+3600)), 422, outcomes{}, 1},
-		{"before what is kept", with(`"temperature":2,"ts":1451606400`), 422, outcomes{}, 1},
-		{"a history that begins before what is kept", chirpHistory(now), one, outcomes{Accepted: 2, Rejected: 1}, 1},
-		{"not UTF-8", "{\"id\":\"bad\",\"temperature\":3,\"x\":\"\xff\"}", 400, outcomes{}, 1},
-		{"more than 1 MiB", with(`"temperature":3,"x":"` + strings.Repeat("x", 1<<20) + `"`), 413, outcomes{}, 1},
-		{"64 deep", with(`"temperature":3,"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64)), 400, outcomes{}, 1},
-		{"half of it", `{"id":"bad","temperature":3`, 400, outcomes{}, 1},
-		{"an identifier that is no serial", `{"id":"../../etc/passwd","temperature":3}`, one, stored, 1},
+		{"a plain value", with(`"temperature":3.5`), one, stored, 3.5, ""},
+		{"°F in its name", with(`"temperature_f":39.2`), one, stored, 4, ""},
+		{"°F in the value", with(`"temperature":"41 °F"`), one, stored, 5, ""},
+		{"°F and °C of one thing", with(`"temperature_c":6,"temperature_f":42.8`), one, stored, 6, ""},
+		{"unavailable", with(`"temperature":"unavailable"`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "unavailable" is "unavailable", not a number`},
+		{"NaN", with(`"temperature":NaN`), 400, outcomes{}, 6, ""},
+		{"NaN as a text", with(`"temperature":"NaN"`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "NaN" is "NaN", not a number`},
+		{"a broken DS18B20", with(`"temperature":-127`), one, stored, 6, `product_zone_temp "-127" is what a broken or disconnected sensor reports`},
+		{"a DS18B20 after its power came back", with(`"temperature":85.0`), one, stored, 6, `product_zone_temp "85" is what a DS18B20 reports after its power came back, before it measures`},
+		{"beyond what is measured", with(`"temperature":5000`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "5000" is 5000, not between -100 and 200 °C`},
+		{"seconds", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, stored, 1, ""},
+		{"the same uplink twice", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, outcomes{Duplicates: 1}, 1, ""},
+		{"the same moment in ms", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e3)), one, outcomes{Duplicates: 1}, 1, ""},
+		{"in µs", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e6)), one, outcomes{Duplicates: 1}, 1, ""},
+		{"in ns", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e9)), one, outcomes{Duplicates: 1}, 1, ""},
+		{"1970", with(`"temperature":2,"ts":86400`), one, outcomes{Held: 1}, 1, ""},
+		{"2106", with(`"temperature":2,"ts":4294967295`), 422, outcomes{}, 1, ""},
+		{"ahead of its time", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch+3600)), 422, outcomes{}, 1, ""},
+		{"before what is kept", with(`"temperature":2,"ts":1451606400`), 422, outcomes{}, 1, ""},
+		{"a history that begins before what is kept", chirpHistory(now), one, outcomes{Accepted: 2, Rejected: 1}, 1, `recorded_at "2016-01-01T00:00:00.000Z" is before the time for which readings are kept`},
+		{"not UTF-8", "{\"id\":\"bad\",\"temperature\":3,\"x\":\"\xff\"}", 400, outcomes{}, 1, ""},
+		{"more than 1 MiB", with(`"temperature":3,"x":"` + strings.Repeat("x", 1<<20) + `"`), 413, outcomes{}, 1, ""},
+		{"64 deep", with(`"temperature":3,"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64)), 400, outcomes{}, 1, ""},
+		{"half of it", `{"id":"bad","temperature":3`, 400, outcomes{}, 1, ""},
+		{"an identifier that is no serial", `{"id":"../../etc/passwd","temperature":3}`, one, stored, 1, ""},
 	} {
 		status, text := h.push(http.MethodPost, "/in/"+key, c.body)
 		if status != c.want {
@@ -67,6 +72,9 @@ func TestBadInput(t *testing.T) {
 		if status == http.StatusOK {
 			if n := outcomes(h.outcome(status, text)); n != c.n {
 				t.Errorf("%s: %+v, want %+v: %s", c.says, n, c.n, text)
+			}
+			if left := leftOut(t, text); left != c.left {
+				t.Errorf("%s: left out %q, want %q", c.says, left, c.left)
 			}
 		}
 		if got := h.latest("bad"); got != c.temp {
@@ -123,5 +131,88 @@ func TestFlood(t *testing.T) {
 	}
 	if bound := h.call(http.MethodPost, fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"first"}]}`); bound["accepted"] != 1.0 {
 		t.Errorf("the first was displaced: %v", bound)
+	}
+}
+
+// leftOut is what an answer says of values that were left out.
+func leftOut(t *testing.T, text string) string {
+	t.Helper()
+	var envelope struct {
+		Data struct {
+			LeftOut []struct{ Field, Value, Reason string } `json:"left_out"`
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, x := range envelope.Data.LeftOut {
+		said = append(said, fmt.Sprintf("%s %q %s", x.Field, x.Value, x.Reason))
+	}
+	return strings.Join(said, "; ")
+}
+
+// TestLeftOut: what known senders sent wrong stands at the source, whichever way it
+// came; of unknown ones it does not, because it waits.
+func TestLeftOut(t *testing.T) {
+	h := newHouse(t, listening)
+	id, key := h.newSource(`{"name":"in"}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"known","name":"Known","equipment_type":"walkin_cooler"}`)
+	for range 3 {
+		n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"id":"known","temperature":"unavailable","humidity":300,"door_open":"ajar"}`))
+		if n != (outcomes{Ignored: 1}) {
+			t.Fatalf("%+v", n)
+		}
+	}
+	if n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"id":"known","temperature":3,"humidity":"`+strings.Repeat("9", 500)+`"}`)); n != (outcomes{Accepted: 1}) {
+		t.Fatalf("the rest of a reading: %+v", n)
+	}
+	if n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"id":"stranger","temperature":"unavailable"}`)); n != (outcomes{Held: 1}) {
+		t.Fatalf("a stranger: %+v", n)
+	}
+	if status, text := h.push(http.MethodPost, "/api/v2/write", "t,device=known product_zone_temp=5000,setpoint_temp=\"off\",ambient_temp=true\n", "Authorization", "Token "+key); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, text)
+	}
+	d := h.thing(4)
+	d.connect("board", key, true)
+	d.sendAll(publication(1, 1, "cold/known", `{"id":"known","evaporator_temp":-999}`))
+	d.expect(packets.Puback, 1, 0)
+	received := h.call(http.MethodGet, fmt.Sprintf("/sources/%d", id), "")["source"].(map[string]any)["received"].(map[string]any)
+	want := []string{
+		"evaporator_temp|-999|is what a broken or disconnected sensor reports|1",
+		"ambient_temp|true|is not a number|1",
+		"setpoint_temp|off|is not a number|1",
+		"product_zone_temp|5000|is 5000, not between -100 and 200 °C|4",
+		"humidity|" + strings.Repeat("9", 40) + "…|is \"" + strings.Repeat("9", 40) + "…\", not a number|4",
+		"door_open|ajar|is neither true nor false|3",
+	}
+	var got []string
+	for _, x := range received["left_out"].([]any) {
+		x := x.(map[string]any)
+		got = append(got, fmt.Sprintf("%v|%v|%v|%v", x["field"], x["value"], x["reason"], x["count"]))
+		if x["external_id"] != "known" || x["at"] == nil {
+			t.Errorf("%v", x)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("at the source (-want +got):\n%s", diff)
+	}
+	for name, n := range map[string]float64{"payloads": 7, "accepted": 2, "held": 1, "ignored": 4, "left_out_values": 14} {
+		if received[name] != n {
+			t.Errorf("%s: %v, want %v", name, received[name], n)
+		}
+	}
+	metrics, text := h.push(http.MethodGet, "/metrics", "")
+	if metrics != http.StatusOK || !strings.Contains(text, "\nrimewatch_inlet_left_out_values_total 14\n") {
+		t.Errorf("metrics: %d, no 14 values left out", metrics)
+	}
+	// As many senders as there may be are remembered, not more.
+	for i := range 30 {
+		h.call(http.MethodPost, "/devices", fmt.Sprintf(`{"serial":"many-%d"}`, i))
+		h.push(http.MethodPost, "/in/"+key, fmt.Sprintf(`{"id":"many-%d","temperature":"?"}`, i))
+	}
+	received = h.call(http.MethodGet, fmt.Sprintf("/sources/%d", id), "")["source"].(map[string]any)["received"].(map[string]any)
+	if list := received["left_out"].([]any); len(list) != 10 || list[0].(map[string]any)["external_id"] != "many-29" {
+		t.Errorf("%d remembered: %v", len(list), list)
 	}
 }

@@ -60,6 +60,7 @@ func (a *App) registerInlets(r prometheus.Registerer) {
 	counter("duplicates_total", "Readings from sources that had been stored before.", n.Duplicates.Load)
 	counter("rejected_total", "Readings from sources that cannot be stored.", n.Rejected.Load)
 	counter("ignored_total", "Parts of payloads without a measurement.", n.Ignored.Load)
+	counter("left_out_values_total", "Values of known senders that were not stored as measurements.", n.LeftOut.Load)
 	counter("retained_total", "Retained messages of brokers without a time of their own, which are not stored.", n.Retained.Load)
 	counter("held_total", "Payloads that had to wait.", n.Held.Load)
 	counter("held_full_total", "Payloads that could not wait, because too much waits already.", n.HeldFull.Load)

@@ -176,6 +176,20 @@ func (want wanted) find(all []leaf, fits func(*leaf) bool) (*leaf, string) {
 	}))
 }
 
+// named returns a leaf that is called exactly as what is meant, whatever it holds;
+// nil = there is none.
+func (want wanted) named(all []leaf) *leaf {
+	for _, tier := range want.tiers {
+		names := strings.Fields(tier)
+		for i := range all {
+			if slices.Contains(names, all[i].name) {
+				return &all[i]
+			}
+		}
+	}
+	return nil
+}
+
 func pick(all []leaf, fits func(*leaf) bool) (found []*leaf) {
 	for i := range all {
 		if fits(&all[i]) {

@@ -50,6 +50,23 @@ type Field struct {
 	Expression string
 	Found      any // what the expression returned
 	Problem    string
+	// Sent is true where there is a value, whether or not it can be used.
+	Sent bool
+}
+
+// LeftOut reports whether something was sent that is not stored as a measurement.
+func (f *Field) LeftOut() bool { return f.Sent && f.Problem != "" }
+
+// FoundText is what the expression returned, shortened for people.
+func (f *Field) FoundText() string {
+	switch v := f.Found.(type) {
+	case nil:
+		return ""
+	case map[string]any, []any:
+		return "…"
+	default:
+		return clip(fmt.Sprint(v), 40)
+	}
 }
 
 // Value is a number in the payload that a binding can name.
@@ -263,9 +280,9 @@ func (m *Mapper) reading(env *environment, found []leaf, b *Binding, at rimewatc
 		rule := &rules[i]
 		f := Field{Name: rule.name, Expression: rule.From}
 		if f.Found, f.Problem = rule.value(env); f.Problem == "" {
-			f.Problem = rule.store(env, f.Found, &r.Reading)
+			f.Sent, f.Problem = true, rule.store(env, f.Found, &r.Reading)
 		}
-		done[rule.name] = f.Problem == ""
+		done[rule.name] = f.Sent
 		r.Fields = append(r.Fields, f)
 	}
 	if found != nil {
@@ -294,7 +311,7 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	if r.isFlag {
 		yes, ok := truth(v)
 		if !ok {
-			return "is neither true nor false"
+			return neither
 		}
 		into.Flags = into.Flags.WithBool(r.flag, yes)
 		return ""
@@ -316,23 +333,35 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	return store(r.field, n, unit, into)
 }
 
-// store takes a measurement into the reading, as the API does: a sentinel of a
-// broken sensor is kept as such.
+// What is said of values that are stored as the fault of a sensor.
+const (
+	broken  = "is what a broken or disconnected sensor reports"
+	powerOn = "is what a DS18B20 reports after its power came back, before it measures"
+)
+
+// store takes a measurement into the reading, or says why it cannot be. What broken
+// sensors report instead of a measurement is stored as a fault and said.
 func store(f rimewatch.Field, n float64, unit string, into *rimewatch.Reading) string {
 	n, err := convert(f, n, unit)
 	switch {
 	case err != nil:
 		return err.Error()
+	case rimewatch.PowerOn(f, n):
+		into.Faults = into.Faults.With(f)
+		return powerOn
 	case f.Accepts(n):
 		into.Set(f, n+0) // −0 becomes 0
 	case rimewatch.Sentinel(f, n):
 		into.Faults = into.Faults.With(f)
+		return broken
 	default:
 		info := f.Info()
 		return fmt.Sprintf("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit)
 	}
 	return ""
 }
+
+const neither = "is neither true nor false"
 
 func truth(v any) (yes, ok bool) {
 	switch v := v.(type) {
@@ -358,13 +387,17 @@ func recognise(found []leaf, done map[string]bool, r *Reading) {
 	for i := range found {
 		l := &found[i]
 		if f, ok := rimewatch.FieldByName(l.key); ok && ownName(f) && !done[l.key] {
-			done[l.key] = r.take(f, l)
+			r.take(f, l)
+			done[l.key] = true // whatever it holds: another value is not what it was to be
 		} else if x, ok := rimewatch.FlagByName(l.key); ok && !done[l.key] {
+			field := Field{Name: l.key, Expression: l.path, Found: l.value, Sent: true}
 			if yes, ok := truth(l.value); ok {
 				r.Reading.Flags = r.Reading.Flags.WithBool(x, yes)
-				done[l.key] = true
-				r.Fields = append(r.Fields, Field{l.key, l.path, l.value, ""})
+			} else {
+				field.Problem = neither
 			}
+			done[l.key] = true
+			r.Fields = append(r.Fields, field)
 		}
 	}
 	for _, w := range []struct {
@@ -380,11 +413,14 @@ func recognise(found []leaf, done map[string]bool, r *Reading) {
 			want.part = ""
 		}
 		l, why := want.find(found, func(l *leaf) bool { return numeric(l) && !done[l.key] })
+		if l == nil && why == "" {
+			l = want.named(found) // such as "unavailable"
+		}
 		switch {
 		case l != nil:
 			r.take(w.field, l)
 		case why != "":
-			r.Fields = append(r.Fields, Field{Name: name, Problem: why})
+			r.Fields = append(r.Fields, Field{Name: name, Problem: why, Sent: true})
 		}
 	}
 }
@@ -402,8 +438,8 @@ func hasOwnTemperature(done map[string]bool) bool {
 }
 
 // take takes a leaf as a measurement.
-func (r *Reading) take(f rimewatch.Field, l *leaf) bool {
-	field := Field{Name: f.String(), Expression: l.path, Found: l.value}
+func (r *Reading) take(f rimewatch.Field, l *leaf) {
+	field := Field{Name: f.String(), Expression: l.path, Found: l.value, Sent: true}
 	n, unit, err := number(l.value)
 	if err != nil {
 		field.Problem = err.Error()
@@ -414,5 +450,4 @@ func (r *Reading) take(f rimewatch.Field, l *leaf) bool {
 		field.Problem = store(f, n, unit, &r.Reading)
 	}
 	r.Fields = append(r.Fields, field)
-	return field.Problem == ""
 }

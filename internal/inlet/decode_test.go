@@ -189,7 +189,12 @@ func TestOdd(t *testing.T) {
 		{`{"id":"x","temperature":"NaN"}`, "x"},
 		{`{"id":"x","temperature":-127}`, "x product_zone_temp=fault"},
 		{`{"id":"x","temperature":-196.6,"temperature_unit":"°F"}`, "x product_zone_temp=fault"},
-		{`{"id":"x","temperature":85}`, "x product_zone_temp=85"},
+		{`{"id":"x","temperature":85}`, "x product_zone_temp=fault"},
+		{`{"id":"x","product_zone_temp":"unavailable","other_temp":40}`, "x"}, // one sensor does not stand in for another
+		{`{"id":"x","product_zone_temp":-127,"other_temp":40}`, "x product_zone_temp=fault"},
+		{`{"id":"x","temperature":185,"unit":"F"}`, "x product_zone_temp=fault"},
+		{`{"id":"x","temperature":85.1}`, "x product_zone_temp=85.1"},
+		{`{"id":"x","compressor_discharge_temp":85}`, "x compressor_discharge_temp=85"},
 		{`{"id":"x","temperature":-327.68}`, "x"},
 		{`{"id":"x","temperature":"4,5"}`, "x"},
 		{`{"id":"x","temperature":274.15,"unit":"K"}`, "x product_zone_temp=1"},
@@ -229,6 +234,7 @@ func TestFieldsSayWhy(t *testing.T) {
 	}
 	want := map[string]string{
 		"product_zone_temp": ": is ambiguous: payload.probe.temp_1 and payload.probe.temp_2; say which by a binding",
+		"humidity":          `payload.humidity: is "n/a", not a number`,
 		"co2":               "payload.co2: is 1e+09, not between 0 and 100000 ppm",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -186,18 +186,35 @@ func (r *LineReader) fill(s *series, at rimewatch.Time) {
 		switch {
 		case x.isFlag && v.truth:
 			into.Flags = into.Flags.WithBool(x.flag, v.yes)
-		case x.isFlag || !v.isNumber:
 		case x.battery:
-			if n := v.number; n >= 0 && n <= 100 {
+			if n := v.number; v.isNumber && n >= 0 && n <= 100 {
 				r.item.Device.BatteryPct = &n
 			}
+		case x.isFlag:
+			r.leftOut(x, x.flag.String(), neither)
+		case !v.isNumber:
+			r.leftOut(x, x.field.String(), "is not a number")
 		default:
-			r.item.Problem = store(x.field, v.number, x.unit, into)
+			if problem := store(x.field, v.number, x.unit, into); problem != "" {
+				r.leftOut(x, x.field.String(), problem)
+			}
 		}
 	}
-	if !r.item.Readings[0].Empty() || r.item.Device.BatteryPct != nil {
-		r.item.Problem = ""
+}
+
+// leftOut notes that the line's value for a step is no measurement.
+func (r *LineReader) leftOut(x *step, name, problem string) {
+	f := Field{Name: name, Problem: problem, Sent: true}
+	switch v := &r.values[x.i]; {
+	case v.text != "":
+		f.Found = v.text
+	case v.isNumber:
+		f.Found = v.number
+	default:
+		f.Found = v.yes
 	}
+	into := &r.item.Readings[0]
+	into.Fields = append(into.Fields, f)
 }
 
 // find returns the series of the line and leaves the values in r.values.
@@ -369,7 +386,7 @@ func valueOf(v lineprotocol.Value) (x lineValue) {
 		return numberValue(plain)
 	case string:
 		n, _, err := textNumber(plain)
-		x.number, x.isNumber = n, err == nil
+		x.text, x.number, x.isNumber = clip(plain, 40), n, err == nil
 	}
 	x.yes, x.truth = truth(plainValue(v))
 	return x

@@ -8,6 +8,7 @@ import (
 // lineValue is what a field of a line holds: a number, yes or no, both (0 and 1),
 // or neither.
 type lineValue struct {
+	text            string // shortened, where it was a text
 	number          float64
 	yes             bool
 	isNumber, truth bool

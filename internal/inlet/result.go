@@ -77,9 +77,9 @@ func (r *Reading) json() ItemReading {
 	for _, f := range r.Fields {
 		found := f.Found
 		switch found.(type) {
-		case nil, string, float64, bool, int:
+		case nil, float64, bool, int:
 		default:
-			found = "…" // an object or a list
+			found = f.FoundText()
 		}
 		out.Fields = append(out.Fields, FieldJSON{f.Name, f.Expression, found, orNull(f.Problem)})
 	}

@@ -1,19 +1,15 @@
 package source
 
-import (
-	"sync/atomic"
-
-	"github.com/rimewatch/rimewatch"
-)
+import "sync/atomic"
 
 // Counts are figures for metrics.
 type Counts struct {
-	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Retained, Failed atomic.Int64
+	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Retained, LeftOut, Failed atomic.Int64
 
 	expired atomic.Int64
 }
 
-func (c *Counts) add(_ rimewatch.SourceKind, o *Outcome, err error) {
+func (c *Counts) add(o *Outcome, err error) {
 	c.Payloads.Add(1)
 	c.Accepted.Add(int64(o.Accepted))
 	c.Duplicates.Add(int64(o.Duplicates))
@@ -21,6 +17,7 @@ func (c *Counts) add(_ rimewatch.SourceKind, o *Outcome, err error) {
 	c.Rejected.Add(int64(o.Rejected))
 	c.Ignored.Add(int64(o.Ignored))
 	c.Retained.Add(int64(o.Retained))
+	c.LeftOut.Add(int64(o.leftOut))
 	if o.full {
 		c.HeldFull.Add(1)
 	} else if err != nil {

@@ -16,12 +16,12 @@ func (s *Service) ReceiveLines(ctx context.Context, l *Live, body []byte, precis
 	if err == nil {
 		err = o.err()
 	}
-	s.Counts.add(l.source.Kind, &o, err)
+	s.count(&l.source, &o, err)
 	return o, err
 }
 
 func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precision string) (o Outcome, err error) {
-	o.Problems = []string{}
+	o = newOutcome()
 	now := store.ArrivedAt(ctx, s.cfg.Now())
 	b := s.batch(l, now)
 	const most = 4096

@@ -140,7 +140,7 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 		return Outcome{}, err
 	}
 	s.changed(id)
-	total := Outcome{Problems: []string{}}
+	total := newOutcome()
 	for i := range list {
 		if i > 0 && list[i].ExternalID == list[i-1].ExternalID {
 			continue
@@ -211,13 +211,16 @@ func (o *Outcome) plus(x *Outcome) {
 	for _, p := range x.Problems {
 		o.problem("%s", p)
 	}
+	for _, left := range x.LeftOut {
+		o.leaveOut(left)
+	}
 }
 
 // Replay reads again what waits of a sender. What can be stored now is, with its
 // own times; the rest waits on, until its week is over. It may be repeated.
 func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID string) (Outcome, error) {
 	const slice = 200
-	total := Outcome{Problems: []string{}}
+	total := newOutcome()
 	l, err := s.ByID(ctx, workspaceID, id)
 	if err != nil {
 		return total, err
@@ -248,7 +251,7 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 // replayOne stores the part of a payload that is of its sender. A reading without
 // a time gets the one at which it came, so that it is stored once.
 func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
-	o.Problems = []string{}
+	o = newOutcome()
 	b := s.batch(l, s.cfg.Now())
 	take := func(x *inlet.Item) {
 		if cmp.Or(x.ID, nameless) != externalID && externalID != "" {

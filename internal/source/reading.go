@@ -48,7 +48,7 @@ func (s *Service) HoldReadings(ctx context.Context, workspaceID int64, list []*r
 			s.Registered(ctx, workspaceID, h.ExternalID)
 		}
 	}
-	s.Counts.add(rimewatch.SourceAPI, &Outcome{Held: len(list), full: full}, nil)
+	s.count(&l.source, &Outcome{Held: len(list), full: full}, nil)
 	return nil
 }
 

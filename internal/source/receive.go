@@ -22,9 +22,14 @@ type Outcome struct {
 	Ignored    int      `json:"ignored" doc:"Parts without a measurement, such as joins."`
 	Retained   int      `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
 	Problems   []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
+	// LeftOut is what known senders sent that is no measurement.
+	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, or what broken sensors report."`
 
-	full bool // something would have had to wait and could not
+	leftOut int  // how many they were
+	full    bool // something would have had to wait and could not
 }
+
+func newOutcome() Outcome { return Outcome{Problems: []string{}, LeftOut: []LeftOut{}} }
 
 func (o *Outcome) problem(format string, args ...any) {
 	const most = 10
@@ -74,7 +79,7 @@ func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload
 	batches := make([]*batch, len(list))
 	for i, p := range list {
 		p.Received = now
-		results[i].Problems = []string{}
+		results[i].Outcome = newOutcome()
 		batches[i] = s.batch(l, now)
 		results[i].Err = batches[i].read(ctx, p, &results[i].Outcome)
 	}
@@ -84,7 +89,7 @@ func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload
 			b.finish(ctx, &results[i].Outcome)
 			results[i].Err = cmp.Or(results[i].Err, results[i].err())
 		}
-		s.Counts.add(l.source.Kind, &results[i].Outcome, cmp.Or(err, results[i].Err))
+		s.count(&l.source, &results[i].Outcome, cmp.Or(err, results[i].Err))
 	}
 	return results, err
 }
@@ -194,16 +199,21 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		if x.Device != (inlet.Device{}) {
 			b.told = append(b.told, saying{who.Serial, x.Device})
 		}
-		switch what, err := b.outside(ctx, x.At); {
-		case err != nil:
+		what, err := b.outside(ctx, x.At)
+		if err != nil {
 			b.hold(id, x.Label, "the workspace could not be read")
-		case r.Empty() && r.Serial == "" && x.Device == (inlet.Device{}):
+			continue
+		}
+		leftOut := o.leaveOutOf(id, r)
+		switch {
+		case r.Empty() && r.Serial == "" && x.Device == (inlet.Device{}) && !leftOut:
 			b.hold(id, x.Label, "no measurement was recognised")
 		case r.Empty():
 			o.Ignored++
 		case what != "":
 			o.Rejected++
 			o.problem("%s: the time %s", id, what)
+			o.leaveOut(LeftOut{id, "recorded_at", x.At.String(), what})
 		default:
 			b.add(who, &r.Reading)
 		}

@@ -59,6 +59,7 @@ type Service struct {
 	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
 	holding holder
+	tallies tallies
 }
 
 // New makes a service.

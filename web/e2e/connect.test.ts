@@ -60,6 +60,19 @@ describe('connecting', () => {
     await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Milk')).data.devices[0]?.current_temp).toBeCloseTo(3.5, 2);
   });
 
+  it('says which values of a known device were left out, and why', async () => {
+    await page.goto('/connect');
+    await page.getByRole('button', { name: /curl/ }).click();
+    const url = /http\S+/.exec(await copied())![0];
+    await api.send('POST', '/v1/devices', { serial: 'known-1', name: 'Known' });
+    await post(url, JSON.stringify({ id: 'known-1', temperature: 'unavailable' }));
+    await page.goto('/settings/sources');
+    await page.getByText('1 value was left out').click();
+    await page.getByText('is "unavailable", not a number').waitFor();
+    await visitor.fine('what a source left out');
+    await api.send('DELETE', '/v1/devices/known-1');
+  });
+
   it('accepts many at once, and by a list', async () => {
     await page.goto('/connect?with=chirpstack');
     await page.getByText('its key was shown when it was made').waitFor();

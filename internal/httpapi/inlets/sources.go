@@ -67,8 +67,36 @@ type SourceJSON struct {
 	Enabled              bool           `json:"enabled"`
 	KeyPrefix            *string        `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
 	Broker               *BrokerJSON    `json:"broker" doc:"Of kind mqtt."`
+	Received             ReceivedJSON   `json:"received" doc:"What came since the service started."`
 	CreatedAt            rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt            rimewatch.Time `json:"updated_at" nullable:"false"`
+}
+
+// ReceivedJSON is what came from a source since the service started.
+type ReceivedJSON struct {
+	Payloads   int64         `json:"payloads"`
+	Accepted   int64         `json:"accepted" doc:"Readings that were stored."`
+	Duplicates int64         `json:"duplicates"`
+	Held       int64         `json:"held"`
+	Rejected   int64         `json:"rejected"`
+	Ignored    int64         `json:"ignored" doc:"Parts without a measurement."`
+	Values     int64         `json:"left_out_values" doc:"Values of known senders that were not stored as measurements."`
+	LeftOut    []LeftOutJSON `json:"left_out" doc:"The newest of them, one of each sender and field, at most ten."`
+}
+
+// LeftOutJSON is a value that was left out.
+type LeftOutJSON struct {
+	source.LeftOut
+	Count int64          `json:"count" doc:"How often this sender sent something for this field that was left out."`
+	At    rimewatch.Time `json:"at" nullable:"false" doc:"When the newest came."`
+}
+
+func receivedJSON(r source.Received) ReceivedJSON {
+	j := ReceivedJSON{r.Payloads, r.Accepted, r.Duplicates, r.Held, r.Rejected, r.Ignored, r.LeftOut, make([]LeftOutJSON, len(r.Newest))}
+	for i, x := range r.Newest {
+		j.LeftOut[i] = LeftOutJSON{x.LeftOut, x.Count, x.At}
+	}
+	return j
 }
 
 // BrokerJSON is a broker in answers: never its password.
@@ -117,7 +145,7 @@ func orNull[T comparable](v T) *T {
 
 func (a *api) sourceJSON(s *rimewatch.Source) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
-		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID)), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		_ = json.Unmarshal([]byte(s.Document), &j.TemplateDocument) // it was compiled before it was stored
 	}

@@ -1,0 +1,133 @@
+package source
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
+)
+
+// LeftOut is a value of a known sender that was not stored as a measurement.
+type LeftOut struct {
+	ExternalID string `json:"external_id" doc:"What the sender calls itself."`
+	Field      string `json:"field" doc:"The measurement or observation that it would have been; recorded_at for a time, which concerns the whole reading."`
+	Value      string `json:"value" doc:"As it was sent, shortened; empty when several could have been meant."`
+	Reason     string `json:"reason"`
+}
+
+// maxLeftOut bounds the values that an answer names, and those that are remembered
+// of a source.
+const maxLeftOut = 10
+
+func (o *Outcome) leaveOut(x LeftOut) {
+	o.leftOut++
+	if len(o.LeftOut) < maxLeftOut {
+		o.LeftOut = append(o.LeftOut, x)
+	}
+}
+
+// leaveOutOf notes what a known sender sent that cannot be stored, and reports
+// whether there was any.
+func (o *Outcome) leaveOutOf(id string, r *inlet.Reading) (any bool) {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.LeftOut() {
+			any = true
+			o.leaveOut(LeftOut{id, f.Name, f.FoundText(), f.Problem})
+		}
+	}
+	return any
+}
+
+// Received is what came from a source since the service started.
+type Received struct {
+	Payloads, Accepted, Duplicates, Held, Rejected, Ignored int64
+
+	LeftOut int64           // values of known senders
+	Newest  []LeftOutLately // the newest first, one of each sender and field
+}
+
+// LeftOutLately is a value that was left out, with how often that happened to this
+// sender and field.
+type LeftOutLately struct {
+	LeftOut
+
+	Count int64
+	At    rimewatch.Time // of the newest
+}
+
+// tallies are what came from each source.
+type tallies struct {
+	mu       sync.Mutex
+	bySource map[int64]*tally
+}
+
+type tally struct {
+	Received
+
+	loggedAt rimewatch.Time
+}
+
+// Received returns what came from a source since the service started.
+func (s *Service) Received(id int64) Received {
+	s.tallies.mu.Lock()
+	defer s.tallies.mu.Unlock()
+	t := s.tallies.bySource[id]
+	if t == nil {
+		return Received{}
+	}
+	r := t.Received
+	r.Newest = slices.Clone(r.Newest)
+	return r
+}
+
+// count notes what became of a payload. A source that sends what cannot be stored
+// is logged once a minute at most.
+func (s *Service) count(src *rimewatch.Source, o *Outcome, err error) {
+	s.Counts.add(o, err)
+	now := s.cfg.Now()
+	s.tallies.mu.Lock()
+	t := s.tallies.of(src.ID)
+	t.add(o, now)
+	log := len(o.LeftOut) > 0 && now-t.loggedAt >= rimewatch.Minute
+	if log {
+		t.loggedAt = now
+	}
+	s.tallies.mu.Unlock()
+	if log {
+		x := &o.LeftOut[0]
+		s.cfg.Log.Info("a value was left out", "workspace", src.WorkspaceID, "source", src.Name, "sender", x.ExternalID, "field", x.Field, "value", x.Value, "reason", x.Reason)
+	}
+}
+
+func (x *tallies) of(id int64) *tally {
+	t := x.bySource[id]
+	if t == nil {
+		if len(x.bySource) >= maxLive || x.bySource == nil {
+			x.bySource = make(map[int64]*tally)
+		}
+		t = new(tally)
+		x.bySource[id] = t
+	}
+	return t
+}
+
+func (t *tally) add(o *Outcome, now rimewatch.Time) {
+	t.Payloads++
+	t.Accepted += int64(o.Accepted)
+	t.Duplicates += int64(o.Duplicates)
+	t.Held += int64(o.Held)
+	t.Rejected += int64(o.Rejected)
+	t.Ignored += int64(o.Ignored)
+	t.LeftOut += int64(o.leftOut)
+	for _, x := range o.LeftOut {
+		lately := LeftOutLately{x, 1, now}
+		i := slices.IndexFunc(t.Newest, func(y LeftOutLately) bool { return y.ExternalID == x.ExternalID && y.Field == x.Field })
+		if i >= 0 {
+			lately.Count += t.Newest[i].Count
+			t.Newest = slices.Delete(t.Newest, i, i+1)
+		}
+		t.Newest = slices.Insert(t.Newest, 0, lately)
+		t.Newest = t.Newest[:min(len(t.Newest), maxLeftOut)]
+	}
+}
