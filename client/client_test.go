@@ -391,19 +391,19 @@ func TestNotifications(t *testing.T) {
 	if d := cmp.Diff(want, deliveries); d != "" || err != nil {
 		t.Error(err, d)
 	}
-	made, err := c.CreateSilence(ctx, NewSilence{Match: AlertMatch{DeviceSerials: []string{"A"}}, EndsAt: moment + rimewatch.Hour, Comment: "ice"})
+	made, err := c.Silences().Create(ctx, NewSilence{Match: AlertMatch{DeviceSerials: []string{"A"}}, EndsAt: moment + rimewatch.Hour, Comment: "ice"})
 	if err != nil || made.ID != 4 || made.EndsAt != moment+rimewatch.Hour || !made.Active || len(made.Match.DeviceSerials) != 1 {
 		t.Errorf("%+v %v", made, err)
 	}
-	got, err := c.Silence(ctx, 4)
+	got, err := c.Silences().Get(ctx, 4)
 	if d := cmp.Diff(made, got); d != "" || err != nil {
 		t.Error(err, d)
 	}
-	list, err := c.Silences(ctx, true)
+	list, err := c.Silences().List(ctx, true)
 	if d := cmp.Diff([]Silence{made}, list); d != "" || err != nil {
 		t.Error(err, d)
 	}
-	if _, err := c.EndSilence(ctx, 4); err != nil {
+	if _, err := c.Silences().End(ctx, 4); err != nil {
 		t.Error(err)
 	}
 	if d := cmp.Diff([]string{

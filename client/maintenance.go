@@ -35,41 +35,46 @@ type maintenanceData struct {
 	Window MaintenanceWindow `json:"maintenance_window"`
 }
 
-// MaintenanceWindows lists the windows that are not over, or all.
-func (c *Client) MaintenanceWindows(ctx context.Context, ended bool) ([]MaintenanceWindow, error) {
+// MaintenanceWindows are the calls about maintenance windows.
+type MaintenanceWindows struct{ c *Client }
+
+// MaintenanceWindows returns the calls about maintenance windows.
+func (c *Client) MaintenanceWindows() MaintenanceWindows { return MaintenanceWindows{c} }
+
+// List returns the windows that are not over, or all.
+func (x MaintenanceWindows) List(ctx context.Context, ended bool) ([]MaintenanceWindow, error) {
 	q := url.Values{}
 	if ended {
 		q.Set("ended", "true")
 	}
 	data, err := fetch[struct {
 		Windows []MaintenanceWindow `json:"maintenance_windows"`
-	}](ctx, c, get("/maintenance-windows", q))
+	}](ctx, x.c, get("/maintenance-windows", q))
 	return data.Windows, err
 }
 
-// CreateMaintenanceWindow plans work on devices.
-func (c *Client) CreateMaintenanceWindow(ctx context.Context, f MaintenanceFields) (MaintenanceWindow, error) {
+// Create plans work on devices.
+func (x MaintenanceWindows) Create(ctx context.Context, f MaintenanceFields) (MaintenanceWindow, error) {
 	call, err := send(http.MethodPost, "/maintenance-windows", f, false)
 	if err != nil {
 		return MaintenanceWindow{}, err
 	}
-	data, err := fetch[maintenanceData](ctx, c, call)
+	data, err := fetch[maintenanceData](ctx, x.c, call)
 	return data.Window, err
 }
 
 func maintenancePath(id int64) string { return "/maintenance-windows/" + strconv.FormatInt(id, 10) }
 
-// MaintenanceWindow finds a window: rimewatch.CodeNotFound.
-func (c *Client) MaintenanceWindow(ctx context.Context, id int64) (MaintenanceWindow, error) {
-	data, err := fetch[maintenanceData](ctx, c, get(maintenancePath(id), nil))
+// Get finds a window: rimewatch.CodeNotFound.
+func (x MaintenanceWindows) Get(ctx context.Context, id int64) (MaintenanceWindow, error) {
+	data, err := fetch[maintenanceData](ctx, x.c, get(maintenancePath(id), nil))
 	return data.Window, err
 }
 
-// EndMaintenanceWindow ends a window at once: rimewatch.CodeConflict when it is
-// over already.
-func (c *Client) EndMaintenanceWindow(ctx context.Context, id int64) (MaintenanceWindow, error) {
+// End ends a window at once: rimewatch.CodeConflict when it is over already.
+func (x MaintenanceWindows) End(ctx context.Context, id int64) (MaintenanceWindow, error) {
 	call := get(maintenancePath(id)+"/end", nil)
 	call.method, call.idempotent = http.MethodPost, false
-	data, err := fetch[maintenanceData](ctx, c, call)
+	data, err := fetch[maintenanceData](ctx, x.c, call)
 	return data.Window, err
 }

@@ -83,41 +83,47 @@ type silenceData struct {
 	Silence Silence `json:"silence"`
 }
 
-// Silences lists those that are not over, by id; with ended those that are, too.
-func (c *Client) Silences(ctx context.Context, ended bool) ([]Silence, error) {
+// Silences are the calls about silences.
+type Silences struct{ c *Client }
+
+// Silences returns the calls about silences.
+func (c *Client) Silences() Silences { return Silences{c} }
+
+// List returns those that are not over, by id; with ended those that are, too.
+func (x Silences) List(ctx context.Context, ended bool) ([]Silence, error) {
 	q := url.Values{}
 	if ended {
 		q.Set("ended", "true")
 	}
 	data, err := fetch[struct {
 		Silences []Silence `json:"silences"`
-	}](ctx, c, get("/silences", q))
+	}](ctx, x.c, get("/silences", q))
 	return data.Silences, err
 }
 
-// CreateSilence makes a silence. Devices that are not known are
+// Create makes a silence. Devices that are not known are
 // rimewatch.CodeUnknownDevice.
-func (c *Client) CreateSilence(ctx context.Context, s NewSilence) (Silence, error) {
+func (x Silences) Create(ctx context.Context, s NewSilence) (Silence, error) {
 	call, err := send(http.MethodPost, "/silences", s, false)
 	if err != nil {
 		return Silence{}, err
 	}
-	data, err := fetch[silenceData](ctx, c, call)
+	data, err := fetch[silenceData](ctx, x.c, call)
 	return data.Silence, err
 }
 
 func silencePath(id int64) string { return "/silences/" + strconv.FormatInt(id, 10) }
 
-// Silence finds a silence.
-func (c *Client) Silence(ctx context.Context, id int64) (Silence, error) {
-	data, err := fetch[silenceData](ctx, c, get(silencePath(id), nil))
+// Get finds a silence.
+func (x Silences) Get(ctx context.Context, id int64) (Silence, error) {
+	data, err := fetch[silenceData](ctx, x.c, get(silencePath(id), nil))
 	return data.Silence, err
 }
 
-// EndSilence ends a silence now: rimewatch.CodeConflict when it is over already.
-func (c *Client) EndSilence(ctx context.Context, id int64) (Silence, error) {
+// End ends a silence now: rimewatch.CodeConflict when it is over already.
+func (x Silences) End(ctx context.Context, id int64) (Silence, error) {
 	call := get(silencePath(id)+"/end", nil)
 	call.method, call.idempotent = http.MethodPost, false
-	data, err := fetch[silenceData](ctx, c, call)
+	data, err := fetch[silenceData](ctx, x.c, call)
 	return data.Silence, err
 }

@@ -28,16 +28,22 @@ type Excursion struct {
 	Cause         rimewatch.ExcursionCause `json:"cause"`
 }
 
+// Records are the calls about what inspectors ask for.
+type Records struct{ c *Client }
+
+// Records returns the calls about what inspectors ask for.
+func (c *Client) Records() Records { return Records{c} }
+
 // Excursions lists those of a span, oldest first, those that last at the end.
 // serial "" = of all devices; from and to 0 = the last 30 days.
-func (c *Client) Excursions(ctx context.Context, serial string, from, to rimewatch.Time) ([]Excursion, error) {
+func (x Records) Excursions(ctx context.Context, serial string, from, to rimewatch.Time) ([]Excursion, error) {
 	q := url.Values{}
 	setText(q, "device_serial", serial)
 	setText(q, "from", from.String())
 	setText(q, "to", to.String())
 	data, err := fetch[struct {
 		Excursions []Excursion `json:"excursions"`
-	}](ctx, c, get("/excursions", q))
+	}](ctx, x.c, get("/excursions", q))
 	return data.Excursions, err
 }
 
@@ -66,22 +72,22 @@ type CorrectiveActionFields struct {
 }
 
 // RecordCorrectiveAction records what was done about an alert.
-func (c *Client) RecordCorrectiveAction(ctx context.Context, alertID int64, f CorrectiveActionFields) (CorrectiveAction, error) {
+func (x Records) RecordCorrectiveAction(ctx context.Context, alertID int64, f CorrectiveActionFields) (CorrectiveAction, error) {
 	call, err := send(http.MethodPost, "/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-action", f, false)
 	if err != nil {
 		return CorrectiveAction{}, err
 	}
 	data, err := fetch[struct {
 		CorrectiveAction CorrectiveAction `json:"corrective_action"`
-	}](ctx, c, call)
+	}](ctx, x.c, call)
 	return data.CorrectiveAction, err
 }
 
 // CorrectiveActions lists what was done about an alert.
-func (c *Client) CorrectiveActions(ctx context.Context, alertID int64) ([]CorrectiveAction, error) {
+func (x Records) CorrectiveActions(ctx context.Context, alertID int64) ([]CorrectiveAction, error) {
 	data, err := fetch[struct {
 		CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
-	}](ctx, c, get("/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-actions", nil))
+	}](ctx, x.c, get("/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-actions", nil))
 	return data.CorrectiveActions, err
 }
 
@@ -115,22 +121,22 @@ type CalibrationFields struct {
 }
 
 // RecordCalibration records a calibration of one of a device's probes.
-func (c *Client) RecordCalibration(ctx context.Context, serial string, f CalibrationFields) (Calibration, error) {
+func (x Records) RecordCalibration(ctx context.Context, serial string, f CalibrationFields) (Calibration, error) {
 	call, err := send(http.MethodPost, devicePath(serial)+"/calibrations", f, false)
 	if err != nil {
 		return Calibration{}, err
 	}
 	data, err := fetch[struct {
 		Calibration Calibration `json:"calibration"`
-	}](ctx, c, call)
+	}](ctx, x.c, call)
 	return data.Calibration, err
 }
 
 // Calibrations lists those of a device, newest first.
-func (c *Client) Calibrations(ctx context.Context, serial string) ([]Calibration, error) {
+func (x Records) Calibrations(ctx context.Context, serial string) ([]Calibration, error) {
 	data, err := fetch[struct {
 		Calibrations []Calibration `json:"calibrations"`
-	}](ctx, c, get(devicePath(serial)+"/calibrations", nil))
+	}](ctx, x.c, get(devicePath(serial)+"/calibrations", nil))
 	return data.Calibrations, err
 }
 
@@ -152,7 +158,7 @@ type TemperatureLogQuery struct {
 
 // TemperatureLog writes a temperature log for inspectors, in one of the forms
 // FormatJSON, FormatCSV and FormatPDF, to w.
-func (c *Client) TemperatureLog(ctx context.Context, q TemperatureLogQuery, format string, w io.Writer) error {
+func (x Records) TemperatureLog(ctx context.Context, q TemperatureLogQuery, format string, w io.Writer) error {
 	v := url.Values{}
 	if q.SiteID != 0 {
 		v.Set("site_id", strconv.FormatInt(q.SiteID, 10))
@@ -161,7 +167,7 @@ func (c *Client) TemperatureLog(ctx context.Context, q TemperatureLogQuery, form
 	setText(v, "from", q.From)
 	setText(v, "to", q.To)
 	setText(v, "format", format)
-	resp, err := c.do(ctx, get("/reports/temperature-log", v))
+	resp, err := x.c.do(ctx, get("/reports/temperature-log", v))
 	if err != nil {
 		return err
 	}

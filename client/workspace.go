@@ -64,41 +64,47 @@ type siteData struct {
 	Site Site `json:"site"`
 }
 
-// Sites lists the workspace's sites.
-func (c *Client) Sites(ctx context.Context) ([]Site, error) {
+// Sites are the calls about sites.
+type Sites struct{ c *Client }
+
+// Sites returns the calls about sites.
+func (c *Client) Sites() Sites { return Sites{c} }
+
+// List returns the workspace's sites.
+func (x Sites) List(ctx context.Context) ([]Site, error) {
 	data, err := fetch[struct {
 		Sites []Site `json:"sites"`
-	}](ctx, c, get("/sites", nil))
+	}](ctx, x.c, get("/sites", nil))
 	return data.Sites, err
 }
 
-// CreateSite makes a site.
-func (c *Client) CreateSite(ctx context.Context, f SiteFields) (Site, error) {
+// Create makes a site.
+func (x Sites) Create(ctx context.Context, f SiteFields) (Site, error) {
 	call, err := send(http.MethodPost, "/sites", f, false)
 	if err != nil {
 		return Site{}, err
 	}
-	data, err := fetch[siteData](ctx, c, call)
+	data, err := fetch[siteData](ctx, x.c, call)
 	return data.Site, err
 }
 
 func sitePath(id int64) string { return "/sites/" + strconv.FormatInt(id, 10) }
 
-// UpdateSite changes what f names.
-func (c *Client) UpdateSite(ctx context.Context, id int64, f SiteFields) (Site, error) {
+// Update changes what f names.
+func (x Sites) Update(ctx context.Context, id int64, f SiteFields) (Site, error) {
 	call, err := send(http.MethodPatch, sitePath(id), f, true)
 	if err != nil {
 		return Site{}, err
 	}
-	data, err := fetch[siteData](ctx, c, call)
+	data, err := fetch[siteData](ctx, x.c, call)
 	return data.Site, err
 }
 
-// DeleteSite deletes a site; its devices are then without one.
-func (c *Client) DeleteSite(ctx context.Context, id int64) error {
+// Delete deletes a site; its devices are then without one.
+func (x Sites) Delete(ctx context.Context, id int64) error {
 	call := get(sitePath(id), nil)
 	call.method = http.MethodDelete
-	_, err := fetch[json.RawMessage](ctx, c, call)
+	_, err := fetch[json.RawMessage](ctx, x.c, call)
 	return err
 }
 

@@ -83,24 +83,24 @@ func wantCode(t *testing.T, err error, code rimewatch.Code, status int) {
 
 func testSites(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	site := must[client.Site](t)(c.CreateSite(ctx, client.SiteFields{Name: client.Value("Harbour"), TimeZone: client.Value("Europe/Berlin")}))
-	site = must[client.Site](t)(c.UpdateSite(ctx, site.ID, client.SiteFields{Address: client.Value("Harbour Street 12")}))
+	site := must[client.Site](t)(c.Sites().Create(ctx, client.SiteFields{Name: client.Value("Harbour"), TimeZone: client.Value("Europe/Berlin")}))
+	site = must[client.Site](t)(c.Sites().Update(ctx, site.ID, client.SiteFields{Address: client.Value("Harbour Street 12")}))
 	want := []client.Site{{ID: site.ID, Name: "Harbour", TimeZone: "Europe/Berlin", Address: "Harbour Street 12", CreatedAt: site.CreatedAt, UpdatedAt: site.UpdatedAt}}
-	if d := cmp.Diff(want, must[[]client.Site](t)(c.Sites(ctx))); d != "" || site.CreatedAt == 0 {
+	if d := cmp.Diff(want, must[[]client.Site](t)(c.Sites().List(ctx))); d != "" || site.CreatedAt == 0 {
 		t.Error(d)
 	}
-	if err := c.DeleteSite(ctx, site.ID); err != nil {
+	if err := c.Sites().Delete(ctx, site.ID); err != nil {
 		t.Error(err)
 	}
-	wantCode(t, c.DeleteSite(ctx, site.ID), rimewatch.CodeNotFound, 404)
-	_, err := c.CreateSite(ctx, client.SiteFields{Name: client.Value("x"), TimeZone: client.Value("Moon/Sea")})
+	wantCode(t, c.Sites().Delete(ctx, site.ID), rimewatch.CodeNotFound, 404)
+	_, err := c.Sites().Create(ctx, client.SiteFields{Name: client.Value("x"), TimeZone: client.Value("Moon/Sea")})
 	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
 }
 
 func testDevices(t *testing.T, c *client.Client) {
 	ctx := t.Context()
 	device := must[client.Device](t)
-	site := must[client.Site](t)(c.CreateSite(ctx, client.SiteFields{Name: client.Value("Market"), TimeZone: client.Value("UTC")}))
+	site := must[client.Site](t)(c.Sites().Create(ctx, client.SiteFields{Name: client.Value("Market"), TimeZone: client.Value("UTC")}))
 	d := device(c.CreateDevice(ctx, "Dev:1", client.DeviceFields{
 		Name: client.Value("One"), EquipmentType: client.Value("walkin_cooler"), SiteID: &site.ID, Labels: map[string]string{"aisle": "3"},
 		Manufacturer: client.Value("Norvik"), Model: client.Value("X"), Notes: client.Value("n"), InstalledAt: client.Value(rimewatch.Time(86400000)),
@@ -422,25 +422,25 @@ func testMaintenance(t *testing.T, c *client.Client) {
 	ctx := t.Context()
 	must[client.Device](t)(c.CreateDevice(ctx, "M-1", client.DeviceFields{}))
 	end := rimewatch.TimeOf(time.Now().Add(time.Hour))
-	w := must[client.MaintenanceWindow](t)(c.CreateMaintenanceWindow(ctx, client.MaintenanceFields{DeviceSerials: []string{"m-1"}, EndsAt: end, Reason: "new gaskets"}))
+	w := must[client.MaintenanceWindow](t)(c.MaintenanceWindows().Create(ctx, client.MaintenanceFields{DeviceSerials: []string{"m-1"}, EndsAt: end, Reason: "new gaskets"}))
 	if !w.Active || w.EndsAt != end || w.Reason != "new gaskets" || w.CreatedBy == "" || !slices.Equal(w.DeviceSerials, []string{"M-1"}) {
 		t.Errorf("%+v", w)
 	}
-	if d := cmp.Diff([]client.MaintenanceWindow{w}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, false))); d != "" {
+	if d := cmp.Diff([]client.MaintenanceWindow{w}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows().List(ctx, false))); d != "" {
 		t.Error(d)
 	}
-	ended := must[client.MaintenanceWindow](t)(c.EndMaintenanceWindow(ctx, w.ID))
+	ended := must[client.MaintenanceWindow](t)(c.MaintenanceWindows().End(ctx, w.ID))
 	if ended.Active || ended.EndsAt >= end {
 		t.Errorf("%+v", ended)
 	}
-	_, err := c.EndMaintenanceWindow(ctx, w.ID)
+	_, err := c.MaintenanceWindows().End(ctx, w.ID)
 	wantCode(t, err, rimewatch.CodeConflict, 409)
-	if list := must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, false)); len(list) != 0 {
+	if list := must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows().List(ctx, false)); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	if d := cmp.Diff([]client.MaintenanceWindow{must[client.MaintenanceWindow](t)(c.MaintenanceWindow(ctx, w.ID))}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows(ctx, true))); d != "" {
+	if d := cmp.Diff([]client.MaintenanceWindow{must[client.MaintenanceWindow](t)(c.MaintenanceWindows().Get(ctx, w.ID))}, must[[]client.MaintenanceWindow](t)(c.MaintenanceWindows().List(ctx, true))); d != "" {
 		t.Error(d)
 	}
-	_, err = c.MaintenanceWindow(ctx, 1<<40)
+	_, err = c.MaintenanceWindows().Get(ctx, 1<<40)
 	wantCode(t, err, rimewatch.CodeNotFound, 404)
 }

@@ -29,7 +29,7 @@ func testRecords(t *testing.T, c *client.Client) {
 	}
 	send(now-20*rimewatch.Second, -20)
 	send(now-10*rimewatch.Second, -9)
-	open := must[[]client.Excursion](t)(c.Excursions(ctx, "rec", 0, 0))
+	open := must[[]client.Excursion](t)(c.Records().Excursions(ctx, "rec", 0, 0))
 	if len(open) != 1 || open[0].To != 0 || open[0].Peak != -9 || open[0].DeviceSerial != "REC" {
 		t.Errorf("while it lasts: %+v", open)
 	}
@@ -40,15 +40,15 @@ func testRecords(t *testing.T, c *client.Client) {
 		}
 		alert = a
 	}
-	action := must[client.CorrectiveAction](t)(c.RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "Bo", Cause: "Door", Action: "Closed it"}))
-	if list := must[[]client.CorrectiveAction](t)(c.CorrectiveActions(ctx, alert.ID)); len(list) != 1 || list[0] != action || action.Disposition != rimewatch.DispositionNone || action.DeviceSerial != "REC" {
+	action := must[client.CorrectiveAction](t)(c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "Bo", Cause: "Door", Action: "Closed it"}))
+	if list := must[[]client.CorrectiveAction](t)(c.Records().CorrectiveActions(ctx, alert.ID)); len(list) != 1 || list[0] != action || action.Disposition != rimewatch.DispositionNone || action.DeviceSerial != "REC" {
 		t.Errorf("%+v, %+v", action, list)
 	}
-	_, err := c.RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "ana", Cause: "Door", Action: "Closed it"})
+	_, err := c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "ana", Cause: "Door", Action: "Closed it"})
 	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
 
-	calibration := must[client.Calibration](t)(c.RecordCalibration(ctx, "REC", client.CalibrationFields{Method: "ice_point", AsFound: 0.5, Offset: client.Value(-0.5), PerformedBy: "Ana", PerformedAt: now - rimewatch.Second}))
-	if list := must[[]client.Calibration](t)(c.Calibrations(ctx, "REC")); len(list) != 1 || list[0].ID != calibration.ID || !calibration.Passed || calibration.Field != "product_zone_temp" {
+	calibration := must[client.Calibration](t)(c.Records().RecordCalibration(ctx, "REC", client.CalibrationFields{Method: "ice_point", AsFound: 0.5, Offset: client.Value(-0.5), PerformedBy: "Ana", PerformedAt: now - rimewatch.Second}))
+	if list := must[[]client.Calibration](t)(c.Records().Calibrations(ctx, "REC")); len(list) != 1 || list[0].ID != calibration.ID || !calibration.Passed || calibration.Field != "product_zone_temp" {
 		t.Errorf("%+v, %+v", calibration, list)
 	}
 	send(now, -20)
@@ -56,16 +56,16 @@ func testRecords(t *testing.T, c *client.Client) {
 	if d.CurrentTemp == nil || *d.CurrentTemp != -20.5 || len(d.Offsets) != 1 || d.Calibration == nil || d.Calibration.Overdue {
 		t.Errorf("corrected: %+v", d)
 	}
-	if ended := must[[]client.Excursion](t)(c.Excursions(ctx, "REC", 0, 0)); len(ended) != 1 || ended[0].To != now {
+	if ended := must[[]client.Excursion](t)(c.Records().Excursions(ctx, "REC", 0, 0)); len(ended) != 1 || ended[0].To != now {
 		t.Errorf("ended: %+v", ended)
 	}
 	for format, want := range map[string]string{client.FormatJSON: `"verified_by":"Bo"`, client.FormatCSV: "\ncorrective_action,", client.FormatPDF: "%PDF-"} {
 		var b bytes.Buffer
-		if err := c.TemperatureLog(ctx, client.TemperatureLogQuery{DeviceSerial: "REC"}, format, &b); err != nil || !strings.Contains(b.String(), want) {
+		if err := c.Records().TemperatureLog(ctx, client.TemperatureLogQuery{DeviceSerial: "REC"}, format, &b); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%s: %v\n%.2000s", format, err, b.String())
 		}
 	}
-	wantCode(t, c.TemperatureLog(ctx, client.TemperatureLogQuery{From: "2020-01-01"}, "", &bytes.Buffer{}), rimewatch.CodeValidationFailed, 422)
+	wantCode(t, c.Records().TemperatureLog(ctx, client.TemperatureLogQuery{From: "2020-01-01"}, "", &bytes.Buffer{}), rimewatch.CodeValidationFailed, 422)
 	if _, err := c.DeleteDevice(ctx, "REC"); err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
+	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 )
@@ -19,8 +21,8 @@ func (c *openapiCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL, Describe: v1.Describe},
-		resources.Routes, submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), export.Routes)
+	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL},
+		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), export.Routes)
 	if err != nil {
 		return err
 	}

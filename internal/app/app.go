@@ -26,6 +26,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/mcp"
+	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
+	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -189,8 +191,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
 		Accounts: a.Accounts, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Maintenance: a.Store, Notifications: a.Store, Notifier: a.Notify, Records: a.Store,
-		Quotas: a.cfg.quotas(), Background: a.spawn, CursorKey: key, PolicyDir: policies,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Channels: a.Store, Quotas: a.cfg.quotas(), CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {
 		return nil, err
@@ -207,12 +208,16 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	frame := httpapi.Config{
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.Ingest.Loading, Fallback: ui,
-		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry, Describe: v1.Describe,
+		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}
 	if a.cfg.part != nil {
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
-	return httpapi.New(frame, resources.Routes, a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes, mcp.Routes)
+	told := notifications.Config{
+		Store: a.Store, Writer: a.Ingest, Fleet: a.Store, Alerts: a.Store, Audit: a.Store, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key,
+	}
+	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Fleet: a.Store, History: a.Store, Sites: a.Accounts, Background: a.spawn}
+	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes, mcp.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.

@@ -20,7 +20,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
-	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 )
 
 // Start joins the cluster and takes requests in. When it returns nil, requests are
@@ -77,7 +76,7 @@ func (n *Node) handler() (http.Handler, error) {
 	}
 	own, err := httpapi.New(httpapi.Config{
 		Now: func() rimewatch.Time { return rimewatch.TimeOf(n.now()) }, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
-		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken, Describe: v1.Describe,
+		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken,
 		Metrics: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 	})
 	if err != nil {

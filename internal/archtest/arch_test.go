@@ -47,7 +47,7 @@ var pure = map[string][]string{
 var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
 	"internal/store/core":        {"internal/dense", "internal/store", "internal/store/chunk", "internal/store/tables"},
@@ -62,7 +62,7 @@ var may = map[string][]string{
 	"internal/httpapi/export":    {"internal/httpapi"},
 	"internal/httpapi/submit":    {"internal/httpapi", "internal/httpapi/shortpath", "internal/limit", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/shortpath": nil,
-	"internal/httpapi/v1":        {"internal/httpapi", "internal/wire", "internal/store", "internal/report", "internal/account", "internal/health", "internal/phrase", "internal/predict", "policies"},
+	"internal/httpapi/v1":        {"internal/httpapi", "internal/wire", "internal/store", "internal/account", "internal/health", "internal/phrase", "internal/predict", "policies"},
 	"internal/notify":            {"internal/phrase", "internal/wire", "internal/store", "internal/deadline", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound":   nil,
 	"internal/notify/email":      {"internal/notify/message", "internal/phrase"},
@@ -74,7 +74,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
+	"internal/app":               {"internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/notifications", "internal/httpapi/records", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/service", "internal/notify/watchdog", "internal/notify/webhook"},
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"tools/release":              nil,
@@ -87,10 +87,12 @@ var may = map[string][]string{
 	"internal/store/postgres/pgtest": nil,
 	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 
-	"internal/source":         {"internal/inlet", "internal/limit", "internal/store", "internal/wire"},
-	"internal/mqtt":           {"internal/inlet", "internal/notify/outbound", "internal/source"},
-	"internal/httpapi/mcp":    {"internal/httpapi"},
-	"internal/httpapi/inlets": {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
+	"internal/source":                {"internal/inlet", "internal/limit", "internal/store", "internal/wire"},
+	"internal/mqtt":                  {"internal/inlet", "internal/notify/outbound", "internal/source"},
+	"internal/httpapi/mcp":           {"internal/httpapi"},
+	"internal/httpapi/notifications": {"internal/account", "internal/httpapi", "internal/store", "internal/wire"},
+	"internal/httpapi/records":       {"internal/httpapi", "internal/report", "internal/store", "internal/wire"},
+	"internal/httpapi/inlets":        {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }
 
 // notInPure would bring a clock, a log, files, a network or hidden state.
@@ -100,7 +102,7 @@ var notInPure = []string{"os", "net", "net/http", "log", "log/slog", "database/s
 var reserved = map[string][]string{
 	"zombiezen.com/go/sqlite":                {"internal/store/sqlite", "bench"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
-	"github.com/danielgtaylor/huma/v2":       {"internal/httpapi", "internal/httpapi/submit", "internal/httpapi/v1"},
+	"github.com/danielgtaylor/huma/v2":       {"internal/httpapi", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1"},
 	"codeberg.org/go-pdf/fpdf":               {"internal/report"},
 	"github.com/alecthomas/kong":             {"cmd/rimewatch"},
 	"github.com/nicholas-fedor/shoutrrr":     {"internal/notify/service"},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,10 +66,6 @@ type Config struct {
 	Serves func(workspaceID int64) bool
 	// TicketPrefix returns what tickets begin with; nil = nothing.
 	TicketPrefix func() string
-
-	// Describe tells the registry of schemas of shapes that describe themselves in
-	// another way than by their type.
-	Describe func(huma.Registry)
 }
 
 // API is the frame of the REST API: it takes requests to the routes that it was
@@ -80,6 +77,7 @@ type API struct {
 	direct     map[string]http.HandlerFunc // POST, by path: they go past the router
 	outside    map[string]bool             // first parts of paths that are ours without Prefix
 	doc        *huma.OpenAPI
+	aliases    []alias
 	checker    checker
 	ids        *idSource
 	meter      *meter
@@ -132,6 +130,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		bulk:         newPlaces(bulkAll, bulkWorkspace),
 		bodies:       newPlaces(bodiesAll, bodiesWorkspace),
 		keys:         newKeys(),
+		aliases:      []alias{{reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]()}},
 	}
 	if cfg.PublicURL != "" {
 		u, err := url.Parse(cfg.PublicURL)

@@ -206,6 +206,9 @@ func (c *Call) PageInput() PageInput {
 // errGone means that the client went away.
 var errGone = errors.New("client is gone")
 
+// StreamChunk is how much of a streamed answer is gathered before it is sent.
+const StreamChunk = 32 << 10
+
 // Stream lets an answer take longer than the server allows for others, as long
 // as its reader keeps up: every piece has WriteTimeout.
 func (c *Call) Stream(piece []byte) error {
@@ -238,4 +241,29 @@ func (a *API) BrokenStream(c *Call, err error) error {
 		a.cfg.Log.Error("answer broke off", "path", withoutKey(c.R.URL.Path), "request_id", c.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// Data answers with data, from a raw handler.
+func (c *Call) Data(status int, data any) error {
+	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Type", TypeJSON)
+	c.W.WriteHeader(status)
+	_, _ = c.W.Write(append(b, "}\n"...))
+	return nil
+}
+
+// SiteFinder finds sites.
+type SiteFinder interface {
+	Site(ctx context.Context, p account.Principal, id int64) (rimewatch.Site, error)
+}
+
+// Site finds a site that the caller may see: CodeNotFound.
+func (c *Call) Site(from SiteFinder, id int64) (rimewatch.Site, error) {
+	if !c.Principal.Sites().Has(id) {
+		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
+	}
+	return from.Site(c.R.Context(), account.Operator(c.Workspace()), id)
 }

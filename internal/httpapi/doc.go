@@ -1,8 +1,9 @@
 // Package httpapi is the frame of the REST API: it takes requests to routes past
 // the checks that all of them share, describes the routes, and serves what
 // watches the service (/healthz, /readyz, /metrics). The parts that the API is
-// made of are packages beside it: the resources in v1, people in accounts, the
-// reception of readings in submit.
+// made of are packages beside it: the resources in v1, those about who is notified
+// in notifications and those that inspectors ask for in records, people in
+// accounts, the reception of readings in submit.
 //
 // # One table
 //

@@ -90,7 +90,7 @@ func marshalJSON(w io.Writer, v any) error {
 
 func newHuma(a *API, d huma.Adapter) huma.API {
 	return huma.NewAPI(huma.Config{
-		OpenAPI:       newDocument(a.cfg.Version, a.cfg.PublicURL, a.cfg.Describe),
+		OpenAPI:       newDocument(a.cfg.Version, a.cfg.PublicURL, a.aliases),
 		Formats:       map[string]huma.Format{TypeJSON: {Marshal: marshalJSON, Unmarshal: json.Unmarshal}},
 		DefaultFormat: TypeJSON,
 		Transformers:  []huma.Transformer{a.answerProblem},

@@ -34,12 +34,14 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Versions.** v1 only grows: new fields and endpoints may appear, nothing is renamed or removed. Clients ignore what they do not know.`
 
-func newDocument(version, publicURL string, describe func(huma.Registry)) *huma.OpenAPI {
+func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 	if version == "" {
 		version = "dev"
 	}
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	describe(registry)
+	for _, a := range aliases {
+		registry.RegisterTypeAlias(a.shape, a.description)
+	}
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{

@@ -37,6 +37,29 @@ func (in *IDInput) Number() (int64, error) {
 	return PathID(in.ID, rimewatch.Errorf(rimewatch.CodeNotFound, "There is nothing with this id."))
 }
 
+// SerialInput names a device in a path.
+type SerialInput struct {
+	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
+}
+
+// Known returns the path's serial; what cannot be one does not exist.
+func (in *SerialInput) Known() (string, error) {
+	if !rimewatch.ValidSerial(in.Serial) {
+		return "", ErrDeviceNotFound()
+	}
+	return in.Serial, nil
+}
+
+// AlertIDInput names an alert in a path.
+type AlertIDInput struct {
+	ID string `path:"id" doc:"Integer id of the alert."`
+}
+
+// Number returns the path's id; what cannot be one does not exist.
+func (in *AlertIDInput) Number() (int64, error) {
+	return PathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
+}
+
 // PathID reads an id from a path, in its one form; what cannot be one does not
 // exist, which notFound says.
 func PathID(s string, notFound *rimewatch.Error) (int64, error) {

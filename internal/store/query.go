@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -128,6 +129,14 @@ type Aggregate struct {
 	Min, Max float64
 	Sum      float64
 	Increase float64 // of a counter in Corrected history: what it counted since the bucket before
+}
+
+// Mean returns the mean to 4 decimals, more than any sensor has, never
+// outside Min and Max.
+func (g *Aggregate) Mean() float64 {
+	mean := g.Sum / float64(g.Count)
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(mean, 'f', 4, 64), 64)
+	return min(max(rounded, g.Min), g.Max)
 }
 
 // BucketQuery asks for aggregates of [From, To) in steps aligned to UTC.

@@ -105,6 +105,21 @@ func (f *FieldErrors) Full() bool { return f.Err != nil && len(f.Err.Fields) >= 
 // Has reports whether something is wrong with a field.
 func (f *FieldErrors) Has(path string) bool { return f.Err != nil && f.Err.Fields[path] != nil }
 
+// NotBlank refuses a text of nothing but white space.
+func (f *FieldErrors) NotBlank(path, text string) {
+	if strings.TrimSpace(text) == "" {
+		f.Add(path, "must not be blank")
+	}
+}
+
+// NotLater refuses a time that is yet to come, clocks that are a little ahead
+// forgiven.
+func (f *FieldErrors) NotLater(path string, at, now rimewatch.Time) {
+	if at > now+rimewatch.FutureTolerance {
+		f.Add(path, "must not be in the future")
+	}
+}
+
 // Shown returns a key of the client's in a form that may go back to it.
 func Shown(name []byte) string {
 	const most = 64

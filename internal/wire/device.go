@@ -156,3 +156,16 @@ func NewSiteRef(s *rimewatch.Site) Maybe[SiteRef] {
 
 // Labels are free pairs of text.
 type Labels map[string]string
+
+// NewCalibration returns when a device is due and the offsets that correct it.
+func NewCalibration(d *rimewatch.Device, now rimewatch.Time) (Maybe[CalibrationState], []DeviceOffset) {
+	offsets := make([]DeviceOffset, len(d.Offsets))
+	for i, o := range d.Offsets {
+		offsets[i] = DeviceOffset{Field: o.Field.String(), From: o.From, Add: o.Add}
+	}
+	due := d.CalibrationDueAt()
+	if due == 0 {
+		return Maybe[CalibrationState]{}, offsets
+	}
+	return Maybe[CalibrationState]{Value: &CalibrationState{DueAt: due, Overdue: due < now}}, offsets
+}

@@ -90,16 +90,6 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 	return out, nil
 }
 
-// AlertIDInput names an alert in a path.
-type AlertIDInput struct {
-	ID string `path:"id" doc:"Integer id of the alert."`
-}
-
-// Number returns the path's id; what cannot be one does not exist.
-func (in *AlertIDInput) Number() (int64, error) {
-	return httpapi.PathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
-}
-
 // AlertData is the data of answers about one alert.
 type AlertData struct {
 	Alert wire.Alert `json:"alert"`
@@ -115,7 +105,7 @@ func alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData,
 	}
 }
 
-func (a alerts) getAlert(ctx context.Context, in *AlertIDInput) (AlertData, error) {
+func (a alerts) getAlert(ctx context.Context, in *httpapi.AlertIDInput) (AlertData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return AlertData{}, err
@@ -131,7 +121,7 @@ type AcknowledgeBody struct {
 
 // AcknowledgeInput carries an acknowledgement.
 type AcknowledgeInput struct {
-	AlertIDInput
+	httpapi.AlertIDInput
 	Body *AcknowledgeBody
 }
 
@@ -165,7 +155,7 @@ type ResolveBody struct {
 
 // ResolveInput carries a resolution.
 type ResolveInput struct {
-	AlertIDInput
+	httpapi.AlertIDInput
 	Body *ResolveBody
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -23,7 +22,6 @@ type Writer interface {
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
 	UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 	DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
-	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 	// RefreshSettings makes the limits that workspaces have set those that their
 	// devices are judged by.
 	RefreshSettings(ctx context.Context) error
@@ -33,8 +31,6 @@ type Writer interface {
 	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	// Maintenance is the window that a device is in, if it is in one.
 	Maintenance(deviceID int64) (rimewatch.MaintenanceWindow, bool)
-	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
-	EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
 	// SiteDeleted hears of a site after its deletion is stored.
 	SiteDeleted(ctx context.Context, id int64) error
 }
@@ -50,8 +46,6 @@ type Health interface {
 	DeviceCompliance(deviceID int64) health.Compliance
 	// DeviceZone returns what the product zone does of which nobody is alerted.
 	DeviceZone(deviceID int64) wire.ZoneState
-	// OpenExcursions returns those that last: of one device, or of all (0).
-	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
 }
 
 // Fleet answers questions about devices.
@@ -79,17 +73,10 @@ type Alerts interface {
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 }
 
-// Audit answers questions about the audit trail, and takes what no change says.
+// Audit answers questions about the audit trail.
 type Audit interface {
-	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error
 	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
-}
-
-// Maintenance answers questions about maintenance windows.
-type Maintenance interface {
-	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 }
 
 // Accounts keeps sites and the settings of the workspace.
@@ -100,25 +87,23 @@ type Accounts interface {
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
 }
 
-// Config of the resources: everything but Notifier and PolicyDir is needed.
-type Config struct {
-	Accounts      Accounts
-	Writer        Writer
-	Health        Health
-	Fleet         Fleet
-	History       History
-	Alerts        Alerts
-	Predictor     Predictor
-	Audit         Audit
-	Maintenance   Maintenance
-	Notifications Notifications
-	Notifier      Notifier // sends; nil = nothing is sent
-	Records       Records
-	Quotas        store.Quotas // which the store keeps
+// Channels lists the channels of a workspace.
+type Channels interface {
+	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+}
 
-	// Background runs work that outlives its request; its context ends with the
-	// service. Default: at once, before the request is answered.
-	Background func(work func(ctx context.Context))
+// Config of the resources: everything but PolicyDir is needed.
+type Config struct {
+	Accounts  Accounts
+	Writer    Writer
+	Health    Health
+	Fleet     Fleet
+	History   History
+	Alerts    Alerts
+	Predictor Predictor
+	Audit     Audit
+	Channels  Channels
+	Quotas    store.Quotas // which the store keeps
 
 	// CursorKey keeps cursors from being forged. Nodes that share clients share
 	// the key; a new one makes old cursors invalid.
@@ -126,42 +111,29 @@ type Config struct {
 	PolicyDir fs.FS // documents that replace the shipped ones; nil = none
 }
 
-// Resources are those of version 1, but for what other packages add: accounts
-// and the reception of readings.
+// Resources are those of version 1, but for what other packages add: accounts,
+// notifications, records and the reception of readings.
 type Resources struct{ core }
 
 // core is what the resources share.
 type core struct {
 	*httpapi.API
-	cfg       Config
-	cursors   httpapi.CursorCodec
-	policies  *policySet
-	sendLimit *httpapi.Limiter // messages sent by hand per workspace
-	reports   chan struct{}    // holds a place for each report in the making
-	reportOf  sync.Map         // the same of each workspace, chan struct{} by id
-
-	reportJobs reportJobs
+	cfg      Config
+	cursors  httpapi.CursorCodec
+	policies *policySet
 }
 
 // New prepares the resources. It fails when a policy document cannot be read.
 func New(cfg Config) (*Resources, error) {
-	if cfg.Notifier == nil {
-		cfg.Notifier = noNotifier{}
-	}
-	if cfg.Background == nil {
-		cfg.Background = func(work func(context.Context)) { work(context.Background()) }
-	}
 	policies, err := loadPolicies(cfg.PolicyDir)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Writer = sitedWriter{cfg.Writer, cfg.Fleet}
 	return &Resources{core{
-		cfg:       cfg,
-		cursors:   httpapi.CursorCodec{Key: cfg.CursorKey},
-		policies:  policies,
-		sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace"),
-		reports:   make(chan struct{}, reportsAtOnce),
+		cfg:      cfg,
+		cursors:  httpapi.CursorCodec{Key: cfg.CursorKey},
+		policies: policies,
 	}}, nil
 }
 
@@ -170,9 +142,9 @@ func New(cfg Config) (*Resources, error) {
 func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
 	a := &r.core
 	a.API = frame
+	describe(frame)
 	return slices.Concat(
-		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), records{a}.recordRoutes(), records{a}.reportRoutes(),
-		alerts{a}.auditRoutes(), devices{a}.maintenanceRoutes(), notifications{a}.channelRoutes(), notifications{a}.routingRoutes(), notifications{a}.silenceRoutes(), notifications{a}.deliveryRoutes(),
+		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), alerts{a}.auditRoutes(),
 		workspaces{a}.workspaceRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
 	)
 }
@@ -180,10 +152,8 @@ func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
 // The resources. Each has its routes and what answers them; what several need
 // belongs to core.
 type (
-	devices       struct{ *core }
-	readings      struct{ *core }
-	alerts        struct{ *core }
-	records       struct{ *core }
-	notifications struct{ *core }
-	workspaces    struct{ *core }
+	devices    struct{ *core }
+	readings   struct{ *core }
+	alerts     struct{ *core }
+	workspaces struct{ *core }
 )

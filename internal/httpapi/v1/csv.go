@@ -18,7 +18,7 @@ type pieces struct {
 
 // sendFull sends what is gathered when it is enough for a piece.
 func (x *pieces) sendFull() error {
-	if len(x.b) < streamChunk {
+	if len(x.b) < httpapi.StreamChunk {
 		return nil
 	}
 	return x.flush()
@@ -36,7 +36,7 @@ type csvWriter struct{ pieces }
 func newCSV(c *httpapi.Call, q *historyQuery) *csvWriter {
 	c.Header("Content-Type", httpapi.TypeCSV) // UTF-8 by default, RFC 7111
 	c.Header("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(q.device.Serial, ":", "_")+`.csv"`)
-	return &csvWriter{pieces{c, make([]byte, 0, streamChunk+4096)}}
+	return &csvWriter{pieces{c, make([]byte, 0, httpapi.StreamChunk+4096)}}
 }
 
 func (w *csvWriter) row() error {

@@ -36,7 +36,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 	if v.Latest.At != 0 {
 		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
 	}
-	d.Calibration, d.Offsets = calibrationState(&v.Device, a.Now())
+	d.Calibration, d.Offsets = wire.NewCalibration(&v.Device, a.Now())
 	if w, in := a.cfg.Writer.Maintenance(v.ID); in {
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
@@ -135,21 +135,8 @@ func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFi
 	}), nil
 }
 
-// SerialInput names a device in a path.
-type SerialInput struct {
-	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
-}
-
-// serial returns the path's serial; what cannot be one does not exist.
-func (in *SerialInput) serial() (string, error) {
-	if !rimewatch.ValidSerial(in.Serial) {
-		return "", httpapi.ErrDeviceNotFound()
-	}
-	return in.Serial, nil
-}
-
-func (a devices) getDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
-	serial, err := in.serial()
+func (a devices) getDevice(ctx context.Context, in *httpapi.SerialInput) (DeviceData, error) {
+	serial, err := in.Known()
 	if err != nil {
 		return DeviceData{}, err
 	}
@@ -169,44 +156,44 @@ type DeviceCreate struct {
 // DeviceFields are what people set on a device. Absent fields stay as they are;
 // null goes back to the default.
 type DeviceFields struct {
-	Name               optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
-	EquipmentType      optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
-	SiteID             optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
-	Labels             optional[wire.Labels]    `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
-	Manufacturer       optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
-	Model              optional[string]         `json:"model,omitempty" maxLength:"200"`
-	FirmwareVersion    optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
-	Notes              optional[string]         `json:"notes,omitempty" maxLength:"4000"`
-	InstalledAt        optional[rimewatch.Time] `json:"installed_at,omitempty"`
-	HeartbeatIntervalS optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
-	OfflineAfterS      optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
-	Limits             optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
-	ConfirmLoosening   bool                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+	Name               httpapi.Optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
+	EquipmentType      httpapi.Optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
+	SiteID             httpapi.Optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
+	Labels             httpapi.Optional[wire.Labels]    `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
+	Manufacturer       httpapi.Optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
+	Model              httpapi.Optional[string]         `json:"model,omitempty" maxLength:"200"`
+	FirmwareVersion    httpapi.Optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
+	Notes              httpapi.Optional[string]         `json:"notes,omitempty" maxLength:"4000"`
+	InstalledAt        httpapi.Optional[rimewatch.Time] `json:"installed_at,omitempty"`
+	HeartbeatIntervalS httpapi.Optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
+	OfflineAfterS      httpapi.Optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
+	Limits             httpapi.Optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
+	ConfirmLoosening   bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // LimitsPatch changes a device's limits.
 type LimitsPatch struct {
-	TempMin        optional[float64] `json:"temp_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
-	TempMax        optional[float64] `json:"temp_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
-	DelayS         optional[int]     `json:"delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s above temp_max before a warning."`
-	LowDelayS      optional[int]     `json:"low_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s below temp_min before a warning."`
-	CriticalMin    optional[float64] `json:"critical_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
-	CriticalMax    optional[float64] `json:"critical_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
-	CriticalDelayS optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
-	ClearDelta     optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
-	ClearS         optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
+	TempMin        httpapi.Optional[float64] `json:"temp_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	TempMax        httpapi.Optional[float64] `json:"temp_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	DelayS         httpapi.Optional[int]     `json:"delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s above temp_max before a warning."`
+	LowDelayS      httpapi.Optional[int]     `json:"low_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s below temp_min before a warning."`
+	CriticalMin    httpapi.Optional[float64] `json:"critical_min,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalMax    httpapi.Optional[float64] `json:"critical_max,omitempty" minimum:"-100" maximum:"200" doc:"°C"`
+	CriticalDelayS httpapi.Optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
+	ClearDelta     httpapi.Optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
+	ClearS         httpapi.Optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
 }
 
 func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
-	p.TempMin.setPointer(&o.TempMin)
-	p.TempMax.setPointer(&o.TempMax)
-	p.DelayS.setPointer(&o.DelayS)
-	p.LowDelayS.setPointer(&o.LowDelayS)
-	p.CriticalMin.setPointer(&o.CriticalMin)
-	p.CriticalMax.setPointer(&o.CriticalMax)
-	p.CriticalDelayS.setPointer(&o.CriticalDelayS)
-	p.ClearDelta.setPointer(&o.ClearDelta)
-	p.ClearS.setPointer(&o.ClearS)
+	p.TempMin.SetPointer(&o.TempMin)
+	p.TempMax.SetPointer(&o.TempMax)
+	p.DelayS.SetPointer(&o.DelayS)
+	p.LowDelayS.SetPointer(&o.LowDelayS)
+	p.CriticalMin.SetPointer(&o.CriticalMin)
+	p.CriticalMax.SetPointer(&o.CriticalMax)
+	p.CriticalDelayS.SetPointer(&o.CriticalDelayS)
+	p.ClearDelta.SetPointer(&o.ClearDelta)
+	p.ClearS.SetPointer(&o.ClearS)
 }
 
 // apply changes d, whose WorkspaceLimits are those of w: CodeValidationFailed when
@@ -214,48 +201,48 @@ func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
 // confirmation.
 func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error {
 	old := d.Limits
-	f.Name.set(&d.Name, d.Serial)
+	f.Name.Set(&d.Name, d.Serial)
 	if strings.TrimSpace(d.Name) == "" {
 		return rimewatch.Invalid("name", "must not be blank")
 	}
 	if !rimewatch.OneLine(d.Name) {
 		return rimewatch.Invalid("name", "must not contain control characters")
 	}
-	f.EquipmentType.set(&d.EquipmentType, rimewatch.OtherEquipment)
-	f.SiteID.set(&d.SiteID, 0)
-	f.Manufacturer.set(&d.Manufacturer, "")
-	f.Model.set(&d.Model, "")
-	f.FirmwareVersion.set(&d.FirmwareVersion, "")
-	f.Notes.set(&d.Notes, "")
-	f.InstalledAt.set(&d.InstalledAt, 0)
-	f.HeartbeatIntervalS.set(&d.HeartbeatIntervalS, 0)
-	f.OfflineAfterS.set(&d.OfflineAfterS, 0)
-	if f.Labels.sent {
+	f.EquipmentType.Set(&d.EquipmentType, rimewatch.OtherEquipment)
+	f.SiteID.Set(&d.SiteID, 0)
+	f.Manufacturer.Set(&d.Manufacturer, "")
+	f.Model.Set(&d.Model, "")
+	f.FirmwareVersion.Set(&d.FirmwareVersion, "")
+	f.Notes.Set(&d.Notes, "")
+	f.InstalledAt.Set(&d.InstalledAt, 0)
+	f.HeartbeatIntervalS.Set(&d.HeartbeatIntervalS, 0)
+	f.OfflineAfterS.Set(&d.OfflineAfterS, 0)
+	if f.Labels.Sent {
 		d.Labels = nil
-		if f.Labels.value != nil {
-			d.Labels = *f.Labels.value
+		if f.Labels.Value != nil {
+			d.Labels = *f.Labels.Value
 		}
 	}
-	if f.Limits.sent {
+	if f.Limits.Sent {
 		var o rimewatch.LimitOverrides // a copy: the old ones may be in use
-		if f.Limits.value != nil {
+		if f.Limits.Value != nil {
 			if d.Limits != nil {
 				o = *d.Limits
 			}
-			f.Limits.value.apply(&o)
+			f.Limits.Value.apply(&o)
 		}
 		d.Limits = &o
 		if o.Empty() {
 			d.Limits = nil
 		}
 	}
-	if f.Limits.sent || f.EquipmentType.sent {
+	if f.Limits.Sent || f.EquipmentType.Sent {
 		limits := inForce(d, w)
 		if e := limits.Check(); e != nil {
 			return e
 		}
 	}
-	if f.Limits.sent && !f.ConfirmLoosening && d.ID != 0 { // a new device has no limits yet that could be loosened
+	if f.Limits.Sent && !f.ConfirmLoosening && d.ID != 0 { // a new device has no limits yet that could be loosened
 		e, _ := rimewatch.EquipmentBySlug(d.EquipmentType)
 		with := func(o *rimewatch.LimitOverrides) *rimewatch.Limits {
 			l := inForce(&rimewatch.Device{EquipmentType: d.EquipmentType, Limits: o}, w)
@@ -283,7 +270,7 @@ func (a devices) checkSite(ctx context.Context, id *int64) error {
 	if id == nil {
 		return nil
 	}
-	_, err := a.site(ctx, *id)
+	_, err := httpapi.CallOf(ctx).Site(a.cfg.Accounts, *id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return rimewatch.Invalid("site_id", "is not known")
 	}
@@ -301,7 +288,7 @@ func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (Devic
 	if !rimewatch.ValidSerial(body.Serial) {
 		return DeviceData{}, rimewatch.Invalid("serial", "must not be . or ..")
 	}
-	if err := a.checkSite(ctx, body.SiteID.value); err != nil {
+	if err := a.checkSite(ctx, body.SiteID.Value); err != nil {
 		return DeviceData{}, err
 	}
 	d := rimewatch.Device{WorkspaceID: c.Workspace(), Serial: body.Serial, Name: body.Serial, EquipmentType: rimewatch.OtherEquipment}
@@ -322,17 +309,17 @@ func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (Devic
 
 // DeviceUpdateInput carries the body that changes a device.
 type DeviceUpdateInput struct {
-	SerialInput
+	httpapi.SerialInput
 	Body DeviceFields
 }
 
 func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (DeviceData, error) {
-	serial, err := in.serial()
+	serial, err := in.Known()
 	if err != nil {
 		return DeviceData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	if err := a.checkSite(ctx, in.Body.SiteID.value); err != nil {
+	if err := a.checkSite(ctx, in.Body.SiteID.Value); err != nil {
 		return DeviceData{}, err
 	}
 	w, err := a.workspaceOf(ctx)
@@ -346,8 +333,8 @@ func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (Devic
 	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
-func (a devices) deleteDevice(ctx context.Context, in *SerialInput) (DeviceData, error) {
-	serial, err := in.serial()
+func (a devices) deleteDevice(ctx context.Context, in *httpapi.SerialInput) (DeviceData, error) {
+	serial, err := in.Known()
 	if err != nil {
 		return DeviceData{}, err
 	}

@@ -31,7 +31,7 @@ func (HeartbeatBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sche
 
 // HeartbeatInput carries a heartbeat.
 type HeartbeatInput struct {
-	SerialInput
+	httpapi.SerialInput
 	Body *HeartbeatBody
 }
 
@@ -42,7 +42,7 @@ type HeartbeatData struct {
 }
 
 func (a devices) heartbeat(ctx context.Context, in *HeartbeatInput) (HeartbeatData, error) {
-	serial, err := in.serial()
+	serial, err := in.Known()
 	if err != nil {
 		return HeartbeatData{}, err
 	}

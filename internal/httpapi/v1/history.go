@@ -1,7 +1,6 @@
 package v1
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -12,7 +11,7 @@ import (
 
 // HistoryInput are the parameters of a device's history.
 type HistoryInput struct {
-	SerialInput
+	httpapi.SerialInput
 	From      string `query:"from" format:"date-time" doc:"Start, included. Default: 24 hours before to."`
 	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now, or just after the newest reading of a device whose clock is a little ahead."`
 	Fields    string `query:"fields" maxLength:"300" doc:"Measurements, separated by commas. Default: all eight."`
@@ -115,7 +114,7 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 	if f.Err != nil {
 		return q, f.Err
 	}
-	serial, err := (&SerialInput{c.R.PathValue("serial")}).serial()
+	serial, err := (&httpapi.SerialInput{Serial: c.R.PathValue("serial")}).Known()
 	if err != nil {
 		return q, err
 	}
@@ -211,7 +210,7 @@ func (a *core) historyOf(d *rimewatch.Device) store.History {
 
 // openHistory writes what all JSON answers of history begin with.
 func openHistory(q *historyQuery) []byte {
-	b := append(make([]byte, 0, streamChunk+4096), `{"success":true,"data":{"device_id":`...)
+	b := append(make([]byte, 0, httpapi.StreamChunk+4096), `{"success":true,"data":{"device_id":`...)
 	b = wire.AppendInt(b, q.device.ID)
 	b = append(b, `,"device_serial":"`...)
 	b = append(b, q.device.Serial...)
@@ -385,13 +384,5 @@ func partsOf(f rimewatch.Field, g store.Aggregate) [3]float64 {
 	if f.Info().Kind == rimewatch.Counter {
 		return [...]float64{g.Min, g.Max, g.Increase}
 	}
-	return [...]float64{g.Min, average(g), g.Max}
-}
-
-// average is the mean to 4 decimals, more than any sensor has, and never
-// outside min and max.
-func average(g store.Aggregate) float64 {
-	mean := g.Sum / float64(g.Count)
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(mean, 'f', 4, 64), 64)
-	return min(max(rounded, g.Min), g.Max)
+	return [...]float64{g.Min, g.Mean(), g.Max}
 }

@@ -113,19 +113,7 @@ func (a devices) importDevices(c *httpapi.Call) error {
 		row.Warnings = notNil(row.Warnings)
 		out.Rows[i] = *row
 	}
-	return sendData(c, http.StatusOK, out)
-}
-
-// sendData sends the data of a raw handler's answer.
-func sendData(c *httpapi.Call, status int, data any) error {
-	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
-	if err != nil {
-		return err
-	}
-	c.Header("Content-Type", httpapi.TypeJSON)
-	c.W.WriteHeader(status)
-	_, _ = c.W.Write(append(b, "}\n"...))
-	return nil
+	return c.Data(http.StatusOK, out)
 }
 
 func notNil(s []string) []string {
@@ -343,10 +331,10 @@ func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
 		fail("cannot be read")
 		return
 	}
-	if id := p.fields.SiteID.value; id != nil && !im.siteIDs[*id] {
+	if id := p.fields.SiteID.Value; id != nil && !im.siteIDs[*id] {
 		fail("site_id: is not known")
 	}
-	if kind := p.fields.EquipmentType.value; kind != nil {
+	if kind := p.fields.EquipmentType.Value; kind != nil {
 		p.warnOfType(*kind)
 	}
 }
@@ -423,16 +411,16 @@ func (a devices) importRow(ctx context.Context, workspaceID int64, p *importPlan
 // labels, and the others stay.
 func (p *importPlan) apply(d *rimewatch.Device) error {
 	fields := p.fields
-	if fields.Labels.value != nil {
+	if fields.Labels.Value != nil {
 		all := wire.Labels(maps.Clone(d.Labels))
 		if all == nil {
 			all = wire.Labels{}
 		}
-		maps.Copy(all, *fields.Labels.value)
+		maps.Copy(all, *fields.Labels.Value)
 		if len(all) > maxLabels {
 			return rimewatch.Invalid("labels", "must have at most %d entries", maxLabels)
 		}
-		fields.Labels.value = &all
+		fields.Labels.Value = &all
 	}
 	return fields.apply(d, p.workspace)
 }

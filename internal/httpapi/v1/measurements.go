@@ -50,9 +50,9 @@ func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field))
 func (HistoryBucket) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	for f := range rimewatch.AllFields.All() {
 		if f.Info().Kind == rimewatch.Counter {
-			s.Properties[f.String()] = orNull[Counted]{}.Schema(r)
+			s.Properties[f.String()] = httpapi.OrNull[Counted]{}.Schema(r)
 		} else {
-			s.Properties[f.String()] = orNull[Aggregate]{}.Schema(r)
+			s.Properties[f.String()] = httpapi.OrNull[Aggregate]{}.Schema(r)
 		}
 	}
 	return s
@@ -70,39 +70,4 @@ type Counted struct {
 	Min      float64 `json:"min"`
 	Max      float64 `json:"max"`
 	Increase float64 `json:"increase" doc:"From the last value before the step, of the first step from its own first value, to the last one in it. A counter that is lower than before has begun again from 0."`
-}
-
-// measurementNames lists measurements for an enumeration.
-func measurementNames(set rimewatch.Fields) []any {
-	names := set.Names()
-	values := make([]any, len(names))
-	for i, name := range names {
-		values[i] = name
-	}
-	return values
-}
-
-// gauges are the measurements whose probes can be calibrated.
-func gauges() rimewatch.Fields {
-	var set rimewatch.Fields
-	for f := range rimewatch.AllFields.All() {
-		if f.Info().Kind == rimewatch.Gauge {
-			set = set.With(f)
-		}
-	}
-	return set
-}
-
-// TransformSchema implements huma.SchemaTransformer. What depends on the field is
-// checked when the field is known.
-func (CalibrationBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Properties["field"].Enum = measurementNames(gauges())
-	low, high := 0.0, 0.0
-	for f := range gauges().All() {
-		low, high = min(low, f.Info().Min), max(high, f.Info().Max)
-	}
-	for _, name := range []string{"reference", "as_found", "as_left"} {
-		s.Properties[name].Minimum, s.Properties[name].Maximum = &low, &high
-	}
-	return s
 }

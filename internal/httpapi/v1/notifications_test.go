@@ -84,7 +84,7 @@ func (n *notifyRig) told(t *testing.T, mine, theirs int) {
 func newNotifyRig(t *testing.T) *notifyRig {
 	t.Helper()
 	fake := &sentNotifier{changed: make(map[int64]int)}
-	r := newRig(t, func(c *whole) { fake.now, fake.s, c.Notifier = c.Now, c.Notifications.(store.Notifications), fake })
+	r := newRig(t, func(c *whole) { fake.now, fake.s, c.told.Notifier = c.Now, c.told.Store.(store.Notifications), fake })
 	n := &notifyRig{rig: r, notifier: fake}
 	n.stranger = n.person(r.other.ID, rimewatch.RoleOwner)
 	n.technician = n.person(r.workspace.ID, rimewatch.RoleTechnician)
@@ -106,6 +106,12 @@ func (n *notifyRig) person(workspaceID int64, role rimewatch.Role) string {
 }
 
 func as(secret string, q request) request { return q.with("Cookie", "rimewatch_session="+secret) }
+
+// What people are told while nobody would hear of an alert.
+const (
+	warnNone    = "No channel works: nobody is notified of alerts."
+	warnUntried = "No channel has been tried yet: send a test to see whether alerts arrive."
+)
 
 func TestChannels(t *testing.T) {
 	r := newNotifyRig(t)
@@ -199,7 +205,7 @@ func TestTryChannel(t *testing.T) {
 	if c := r.notifier.tried[3]; c.Secret != hookSecret || c.URL != "https://new.example.com/x" || c.Language != "es" || !c.Enabled {
 		t.Errorf("tried %+v", c)
 	}
-	for range sendBurst - 4 {
+	for range 20 - 4 {
 		r.do(mine(try(`{"channel_id":1}`)))
 	}
 	if a := r.do(mine(try(`{"channel_id":1}`))); a.status != 429 {
@@ -211,7 +217,7 @@ func TestSendingByHandIsLimited(t *testing.T) {
 	r := newNotifyRig(t)
 	r.do(r.browser(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)))
 	test := r.browser(post("/v1/channels/1/test", "", ""))
-	for range sendBurst {
+	for range 20 {
 		if a := r.do(test); a.status != 200 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
@@ -224,11 +230,11 @@ func TestSendingByHandIsLimited(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	page := r.do(r.browser(get("/v1/channels/1/deliveries?per_page=2", "")))
-	if page.get("data.pagination.total") != float64(sendBurst+1) || page.get("data.deliveries.0.id") != float64(sendBurst+1) {
+	if page.get("data.pagination.total") != float64(20+1) || page.get("data.deliveries.0.id") != float64(20+1) {
 		t.Fatal(page.body)
 	}
 	next := r.do(r.browser(get(fmt.Sprintf("/v1/channels/1/deliveries?per_page=2&cursor=%v", page.get("data.pagination.next_cursor")), "")))
-	if next.get("data.deliveries.0.id") != float64(sendBurst-1) {
+	if next.get("data.deliveries.0.id") != float64(20-1) {
 		t.Fatal(next.body)
 	}
 	r.do(r.browser(post("/v1/channels", "", `{"name":"Other","kind":"email","to":["kitchen@example.com"]}`)))

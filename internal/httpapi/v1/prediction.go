@@ -38,8 +38,8 @@ type PredictionData struct {
 	Prediction DevicePrediction `json:"prediction"`
 }
 
-func (a devices) devicePrediction(ctx context.Context, in *SerialInput) (PredictionData, error) {
-	serial, err := in.serial()
+func (a devices) devicePrediction(ctx context.Context, in *httpapi.SerialInput) (PredictionData, error) {
+	serial, err := in.Known()
 	if err != nil {
 		return PredictionData{}, err
 	}
@@ -67,7 +67,7 @@ type FeedbackBody struct {
 
 // FeedbackInput carries feedback.
 type FeedbackInput struct {
-	AlertIDInput
+	httpapi.AlertIDInput
 	Body FeedbackBody
 }
 

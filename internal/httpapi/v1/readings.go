@@ -47,11 +47,8 @@ func appendLatest(b []byte, v *rimewatch.DeviceView) []byte {
 	return append(b, `,"device_status":"offline"}`...)
 }
 
-// streamChunk is how much of a streamed answer is gathered before it is sent.
-const streamChunk = 32 << 10
-
 var streamBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, streamChunk+4096)
+	b := make([]byte, 0, httpapi.StreamChunk+4096)
 	return &b
 }}
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 )
 
 // reportRig has a site whose clocks change, with a freezer that was warm for an
@@ -93,7 +94,7 @@ func TestReportBounds(t *testing.T) {
 	r := newRig(t)
 	var b strings.Builder
 	b.WriteString("serial\n")
-	for i := range waitedFor.devices + 1 {
+	for i := range 501 {
 		fmt.Fprintf(&b, "D-%d\n", i)
 	}
 	q := post("/v1/devices/import", r.full, b.String())
@@ -116,7 +117,7 @@ func TestReportBounds(t *testing.T) {
 func TestReportInTheBackground(t *testing.T) {
 	var waiting []func(context.Context)
 	r := newRig(t, func(c *whole) {
-		c.Background = func(work func(context.Context)) { waiting = append(waiting, work) }
+		c.kept.Background = func(work func(context.Context)) { waiting = append(waiting, work) }
 	})
 	for i := range 3 {
 		r.device(fmt.Sprint("D-", i), "walkin_cooler")
@@ -137,7 +138,7 @@ func TestReportInTheBackground(t *testing.T) {
 		{name: "the file of another workspace", req: get(path+"/file", r.otherFull), status: 404, code: rimewatch.CodeNotFound},
 		{name: "is refused like any other", req: post(jobs+"?from=2026-01-02&to=2026-01-01", r.read, ""), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
 	})
-	for range reportJobsKept {
+	for range 4 {
 		if a := r.do(post(jobs, r.read, "")); a.status != 202 {
 			t.Fatal(a.status, clip(a.body)) // the ready one makes room
 		}
@@ -179,7 +180,7 @@ func TestSlowReadersOfReports(t *testing.T) {
 	r.device("F", "other")
 	free := make(chan struct{})
 	var readers sync.WaitGroup
-	for range reportsAtOnce + 1 {
+	for range 3 { // one more than are made at once
 		s := &stalled{ResponseWriter: httptest.NewRecorder(), writes: make(chan struct{}), free: free}
 		q := httptest.NewRequest(http.MethodGet, httpapi.Prefix+reportPath, nil)
 		q.Header.Set("Authorization", "Bearer "+r.read)
@@ -200,7 +201,7 @@ func TestReportsOfOthers(t *testing.T) {
 	held, free := make(chan int64, 10), make(chan struct{})
 	asked := make(chan int64, 10)
 	r := newRig(t, func(c *whole) {
-		c.Audit, c.Auth = &heldAudit{Audit: c.Audit, held: held, free: free}, &askedAuth{c.Auth, asked}
+		c.kept.Store, c.Auth = &heldAudit{Store: c.kept.Store, held: held, free: free}, &askedAuth{c.Auth, asked}
 	})
 	var askers sync.WaitGroup
 	for range 5 {
@@ -229,7 +230,7 @@ func TestReportsOfOthers(t *testing.T) {
 
 // heldAudit holds reports up where they look at the audit trail.
 type heldAudit struct {
-	Audit
+	records.Store
 	held chan int64 // workspaces
 	free chan struct{}
 }
@@ -237,7 +238,7 @@ type heldAudit struct {
 func (h *heldAudit) VerifyAudit(ctx context.Context, workspaceID int64) (int64, error) {
 	h.held <- workspaceID
 	<-h.free
-	return h.Audit.VerifyAudit(ctx, workspaceID)
+	return h.Store.VerifyAudit(ctx, workspaceID)
 }
 
 // askedAuth records which workspaces are asked for.

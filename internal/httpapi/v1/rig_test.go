@@ -21,6 +21,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
+	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
+	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
@@ -94,6 +96,8 @@ type whole struct {
 	frame
 	Config
 	readings submit.Config
+	told     notifications.Config
+	kept     records.Config
 	people   accounts.Service
 }
 
@@ -125,14 +129,20 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	key := [32]byte{1, 2, 3}
 	cfg := whole{
-		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Describe: Describe, Identify: r.store.Identify},
+		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
-			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Maintenance: r.store, Notifications: r.store, Records: r.store, Quotas: rigQuotas, CursorKey: [32]byte{1, 2, 3},
+			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Channels: r.store, Quotas: rigQuotas, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
-		people:   r.service,
+		told:     notifications.Config{Store: r.store, Writer: r.ingest, Fleet: r.store, Alerts: r.store, Audit: r.store, Sites: r.accounts, CursorKey: key},
+		kept: records.Config{
+			Store: r.store, Writer: r.ingest, Health: r.ingest, Fleet: r.store, History: r.store, Sites: r.accounts,
+			Background: func(work func(context.Context)) { work(context.Background()) },
+		},
+		people: r.service,
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -143,7 +153,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {

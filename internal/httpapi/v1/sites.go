@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -65,38 +63,6 @@ func (w sitedWriter) DeleteDevice(ctx context.Context, workspaceID int64, serial
 	return v, err
 }
 
-// Calibrate implements Writer.
-func (w sitedWriter) Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (v rimewatch.DeviceView, err error) {
-	if err = w.find(ctx, workspaceID, serial); err == nil {
-		v, err = w.Writer.Calibrate(ctx, workspaceID, serial, c, complete)
-	}
-	return v, err
-}
-
 func errOtherSite() error {
 	return rimewatch.Invalid("site_id", "must be one of the sites that you are limited to")
-}
-
-// site finds a site that the caller may see: CodeNotFound.
-func (a *core) site(ctx context.Context, id int64) (rimewatch.Site, error) {
-	p := httpapi.CallOf(ctx).Principal
-	if !p.Sites().Has(id) {
-		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
-	}
-	return a.cfg.Accounts.Site(ctx, account.Operator(p.WorkspaceID), id)
-}
-
-// withinSites keeps the excursions of devices that the caller may see.
-func (a *core) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
-	sites := store.SitesOf(ctx)
-	if sites == nil {
-		return list
-	}
-	kept := list[:0]
-	for _, e := range list {
-		if v, ok := a.cfg.Fleet.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
 }

@@ -26,7 +26,7 @@ type AlertTimeline struct {
 	Transitions []AlertTransition `json:"transitions"`
 }
 
-func (a alerts) alertTimeline(ctx context.Context, in *AlertIDInput) (AlertTimeline, error) {
+func (a alerts) alertTimeline(ctx context.Context, in *httpapi.AlertIDInput) (AlertTimeline, error) {
 	id, err := in.Number()
 	if err != nil {
 		return AlertTimeline{}, err
@@ -58,7 +58,7 @@ type NoteBody struct {
 
 // NoteInput carries a note.
 type NoteInput struct {
-	AlertIDInput
+	httpapi.AlertIDInput
 	Body NoteBody
 }
 

@@ -26,8 +26,8 @@ type WorkspaceData struct {
 // WorkspaceView is a workspace with what people have to know of it.
 type WorkspaceView struct {
 	WorkspaceData
-	Notifications NotificationState `json:"notifications"`
-	Quotas        Quotas            `json:"quotas"`
+	Notifications wire.NotificationState `json:"notifications"`
+	Quotas        Quotas                 `json:"quotas"`
 }
 
 // Quotas are how many of each a workspace may have; one more is 409 quota_exceeded.
@@ -49,28 +49,28 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 	if err != nil {
 		return WorkspaceView{}, err
 	}
-	channels, err := a.cfg.Notifications.Channels(ctx, p.WorkspaceID)
+	channels, err := a.cfg.Channels.Channels(ctx, p.WorkspaceID)
 	if err != nil {
 		return WorkspaceView{}, err
 	}
 	q := a.cfg.Quotas
 	return WorkspaceView{
-		WorkspaceData{wire.NewWorkspace(&w)}, notificationState(channels),
+		WorkspaceData{wire.NewWorkspace(&w)}, wire.NewNotificationState(channels),
 		Quotas{Devices: q.Devices, Sites: q.Sites, Tokens: q.Tokens, Members: q.Members, Channels: rimewatch.MaxChannels, Routes: rimewatch.MaxRoutes, Silences: rimewatch.MaxSilences, MaintenanceWindows: rimewatch.MaxMaintenanceWindows, Sources: rimewatch.MaxSources},
 	}, nil
 }
 
 // WorkspaceBody changes the settings of a workspace.
 type WorkspaceBody struct {
-	Name             *string                          `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	OnUnknown        *string                          `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
-	AutoRegister     *bool                            `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
-	TimeZone         *string                          `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
-	RawDays          *int                             `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
-	RollupDays       *int                             `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
-	Limits           map[string]optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
-	SecondFactor     *bool                            `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
-	ConfirmLoosening bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+	Name             *string                                  `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	OnUnknown        *string                                  `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
+	AutoRegister     *bool                                    `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
+	TimeZone         *string                                  `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
+	RawDays          *int                                     `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
+	RollupDays       *int                                     `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
+	Limits           map[string]httpapi.Optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
+	SecondFactor     *bool                                    `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
+	ConfirmLoosening bool                                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // patch is the body in the words of the accounts.
@@ -88,11 +88,11 @@ func (b *WorkspaceBody) patch() account.WorkspacePatch {
 			p.Limits = make(map[string]func(*rimewatch.LimitOverrides))
 		}
 		p.Limits[slug] = func(o *rimewatch.LimitOverrides) {
-			if limits.value == nil {
+			if limits.Value == nil {
 				*o = rimewatch.LimitOverrides{}
 				return
 			}
-			limits.value.apply(o)
+			limits.Value.apply(o)
 		}
 	}
 	return p

@@ -1,4 +1,4 @@
-package v1
+package records
 
 import (
 	"context"
@@ -7,17 +7,9 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
-
-// Records answers questions about what inspectors ask for, and keeps what people
-// did about alerts.
-type Records interface {
-	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
-	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
-	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
-	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
-}
 
 // Excursion is a time for which a product zone was out of limits for longer than
 // the alarm delay.
@@ -36,7 +28,7 @@ type Excursion struct {
 	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
 }
 
-func (a records) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
+func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
 	out := Excursion{
 		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
 		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause,
@@ -46,7 +38,7 @@ func (a records) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excur
 		until = max(now, e.From)
 	}
 	out.DurationS = int64((until - e.From) / rimewatch.Second)
-	if v, ok := a.cfg.Fleet.DeviceByID(e.DeviceID); ok {
+	if v, ok := a.Fleet.DeviceByID(e.DeviceID); ok {
 		out.DeviceSerial, out.DeviceName = &v.Serial, &v.Name
 	}
 	return out
@@ -67,7 +59,7 @@ type ExcursionList struct {
 // maxExcursions bounds an answer with excursions. More is refused, not cut off.
 const maxExcursions = 10_000
 
-func (a records) listExcursions(ctx context.Context, in *ExcursionsInput) (ExcursionList, error) {
+func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (ExcursionList, error) {
 	c := httpapi.CallOf(ctx)
 	from, to, err := spanOf(in.From, in.To, c.Now, 30*rimewatch.Day)
 	if err != nil {
@@ -76,7 +68,7 @@ func (a records) listExcursions(ctx context.Context, in *ExcursionsInput) (Excur
 	out := ExcursionList{Excursions: []Excursion{}}
 	device := int64(0)
 	if in.DeviceSerial != "" {
-		who := a.cfg.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
+		who := a.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
 		if who == nil {
 			return out, nil
 		}
@@ -93,12 +85,12 @@ func (a records) listExcursions(ctx context.Context, in *ExcursionsInput) (Excur
 }
 
 // excursions returns those that ended and, after them, those that last.
-func (a records) excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
-	list, err := a.cfg.Records.Excursions(ctx, workspaceID, deviceID, from, to, maxExcursions+1)
+func (a *api) excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
+	list, err := a.Store.Excursions(ctx, workspaceID, deviceID, from, to, maxExcursions+1)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range a.cfg.Health.OpenExcursions(workspaceID, deviceID) {
+	for _, e := range a.Health.OpenExcursions(workspaceID, deviceID) {
 		if e.From < to {
 			list = append(list, e)
 		}
@@ -107,6 +99,21 @@ func (a records) excursions(ctx context.Context, workspaceID, deviceID int64, fr
 		return nil, rimewatch.Invalid("from", "there are more than %d excursions, choose a shorter span of time or one device", maxExcursions)
 	}
 	return a.withinSites(ctx, list), nil
+}
+
+// withinSites keeps the excursions of devices that the caller may see.
+func (a *api) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
+	sites := store.SitesOf(ctx)
+	if sites == nil {
+		return list
+	}
+	kept := list[:0]
+	for _, e := range list {
+		if v, ok := a.Fleet.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }
 
 // spanOf reads a span of time, checked before for its form.
@@ -143,12 +150,12 @@ type CorrectiveAction struct {
 	At               rimewatch.Time        `json:"at" nullable:"false" doc:"When it was recorded."`
 }
 
-func (a records) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
+func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
 	out := CorrectiveAction{
 		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
-	if v, ok := a.cfg.Fleet.DeviceByID(x.DeviceID); ok {
+	if v, ok := a.Fleet.DeviceByID(x.DeviceID); ok {
 		out.DeviceSerial = &v.Serial
 	}
 	return out
@@ -169,7 +176,7 @@ type CorrectiveActionBody struct {
 
 // CorrectiveActionInput carries a corrective action.
 type CorrectiveActionInput struct {
-	AlertIDInput
+	httpapi.AlertIDInput
 	Body CorrectiveActionBody
 }
 
@@ -183,27 +190,12 @@ type CorrectiveActionList struct {
 	CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
 }
 
-// blank refuses texts of nothing but white space.
-func blank(f *wire.FieldErrors, name, text string) {
-	if strings.TrimSpace(text) == "" {
-		f.Add(name, "must not be blank")
-	}
-}
-
-// notLater refuses times that are yet to come, clocks that are a little ahead
-// forgiven.
-func notLater(f *wire.FieldErrors, name string, at, now rimewatch.Time) {
-	if at > now+rimewatch.FutureTolerance {
-		f.Add(name, "must not be in the future")
-	}
-}
-
-func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionInput) (CorrectiveActionData, error) {
+func (a *api) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionInput) (CorrectiveActionData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	var f wire.FieldErrors
-	blank(&f, "performed_by", b.PerformedBy)
-	blank(&f, "cause", b.Cause)
-	blank(&f, "action", b.Action)
+	f.NotBlank("performed_by", b.PerformedBy)
+	f.NotBlank("cause", b.Cause)
+	f.NotBlank("action", b.Action)
 	x := rimewatch.CorrectiveAction{
 		WorkspaceID: c.Workspace(), At: c.Now, PerformedAt: c.Now, PerformedBy: strings.TrimSpace(b.PerformedBy), Cause: b.Cause, Action: b.Action,
 		PreventiveAction: b.PreventiveAction, Disposition: b.Disposition, Product: b.Product, RepairReference: b.RepairReference,
@@ -211,7 +203,7 @@ func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActio
 	if b.PerformedAt != nil {
 		x.PerformedAt = *b.PerformedAt
 	}
-	notLater(&f, "performed_at", x.PerformedAt, c.Now)
+	f.NotLater("performed_at", x.PerformedAt, c.Now)
 	if b.VerifiedBy != nil {
 		x.VerifiedBy = strings.TrimSpace(*b.VerifiedBy)
 		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, x.PerformedBy) {
@@ -229,35 +221,35 @@ func (a records) recordCorrectiveAction(ctx context.Context, in *CorrectiveActio
 		return CorrectiveActionData{}, err
 	}
 	x.AlertID = id
-	if _, err := a.cfg.Alerts.Alert(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
 		return CorrectiveActionData{}, err
 	}
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
-	if err := a.cfg.Records.CreateCorrectiveAction(ctx, &x); err != nil {
+	if err := a.Store.CreateCorrectiveAction(ctx, &x); err != nil {
 		return CorrectiveActionData{}, err
 	}
 	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
 }
 
-func (a records) listCorrectiveActions(ctx context.Context, in *AlertIDInput) (CorrectiveActionList, error) {
+func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInput) (CorrectiveActionList, error) {
 	id, err := in.Number()
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	if _, err := a.cfg.Alerts.Alert(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
 		return CorrectiveActionList{}, err
 	}
-	list, err := a.cfg.Records.CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
+	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}
 	return CorrectiveActionList{a.correctiveActionsJSON(list)}, nil
 }
 
-func (a records) recordRoutes() []httpapi.Route {
+func (a *api) recordRoutes() []httpapi.Route {
 	alerts, devices := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeDevicesRead)
 	return []httpapi.Route{
 		{

@@ -1,4 +1,4 @@
-package v1
+package records
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func (j *reportJobs) change(job *reportJob, change func(*reportJob)) {
 	change(job)
 }
 
-func (a records) startReport(c *httpapi.Call) error {
+func (a *api) startReport(c *httpapi.Call) error {
 	q, err := a.reportQuery(c, background)
 	if err != nil {
 		return err
@@ -112,11 +112,11 @@ func (a records) startReport(c *httpapi.Call) error {
 		return rimewatch.Errorf(rimewatch.CodeRateLimited, "%d reports are being made already.", reportJobsKept)
 	}
 	q.progress = func(done, _ int) { a.reportJobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
-	a.cfg.Background(func(ctx context.Context) { a.runReport(ctx, q, job) })
+	a.Background(func(ctx context.Context) { a.runReport(ctx, q, job) })
 	return a.answerReport(c, job.ID, http.StatusAccepted)
 }
 
-func (a records) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
+func (a *api) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
 	text, err := a.makeReport(ctx, q)
 	a.reportJobs.change(job, func(j *reportJob) {
 		j.ExpiresAt = a.Now() + reportJobLife
@@ -131,19 +131,19 @@ func (a records) runReport(ctx context.Context, q *reportQuery, job *reportJob) 
 	}
 }
 
-func (a records) reportJob(c *httpapi.Call) error {
+func (a *api) reportJob(c *httpapi.Call) error {
 	return a.answerReport(c, c.R.PathValue("id"), http.StatusOK)
 }
 
-func (a records) answerReport(c *httpapi.Call, id string, status int) error {
+func (a *api) answerReport(c *httpapi.Call, id string, status int) error {
 	job := a.reportJobs.find(c.Workspace(), id, a.Now())
 	if job == nil {
 		return errReportGone()
 	}
-	return sendData(c, status, ReportJobData{job.ReportJob})
+	return c.Data(status, ReportJobData{job.ReportJob})
 }
 
-func (a records) reportFile(c *httpapi.Call) error {
+func (a *api) reportFile(c *httpapi.Call) error {
 	job := a.reportJobs.find(c.Workspace(), c.R.PathValue("id"), a.Now())
 	if job == nil || job.State != "ready" {
 		return errReportGone()
@@ -155,7 +155,7 @@ func errReportGone() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such report, or it has expired.")
 }
 
-func (a records) reportJobRoutes() []httpapi.Route {
+func (a *api) reportJobRoutes() []httpapi.Route {
 	read := httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead)
 	return []httpapi.Route{
 		{

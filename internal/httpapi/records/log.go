@@ -1,4 +1,4 @@
-package v1
+package records
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ type reportQuery struct {
 	progress  func(done, total int) // nil = nobody looks
 }
 
-func (a records) temperatureLog(c *httpapi.Call) error {
+func (a *api) temperatureLog(c *httpapi.Call) error {
 	q, err := a.reportQuery(c, waitedFor)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a records) temperatureLog(c *httpapi.Call) error {
 }
 
 // sendReport sends the text of a report as the file that it is.
-func (a records) sendReport(c *httpapi.Call, format, name string, text []byte) error {
+func (a *api) sendReport(c *httpapi.Call, format, name string, text []byte) error {
 	switch format {
 	case "pdf":
 		c.Header("Content-Type", httpapi.TypePDF)
@@ -70,7 +70,7 @@ func (a records) sendReport(c *httpapi.Call, format, name string, text []byte) e
 	default:
 		c.Header("Content-Type", httpapi.TypeJSON)
 	}
-	for piece := range slices.Chunk(text, streamChunk) {
+	for piece := range slices.Chunk(text, httpapi.StreamChunk) {
 		if err := c.Stream(piece); err != nil {
 			return a.BrokenStream(c, err)
 		}
@@ -80,7 +80,7 @@ func (a records) sendReport(c *httpapi.Call, format, name string, text []byte) e
 
 // makeReport waits for a place, makes a report and returns its text. The place is
 // free again before the text is sent: that may take as long as its reader likes.
-func (a records) makeReport(ctx context.Context, q *reportQuery) (*bytes.Buffer, error) {
+func (a *api) makeReport(ctx context.Context, q *reportQuery) (*bytes.Buffer, error) {
 	// One workspace makes one at a time, so that it leaves places to others.
 	mine, _ := a.reportOf.LoadOrStore(q.workspace, make(chan struct{}, 1))
 	for _, places := range []chan struct{}{mine.(chan struct{}), a.reports} {
@@ -97,7 +97,7 @@ func (a records) makeReport(ctx context.Context, q *reportQuery) (*bytes.Buffer,
 	return a.writeReport(q)
 }
 
-func (a records) fillReport(ctx context.Context, q *reportQuery) error {
+func (a *api) fillReport(ctx context.Context, q *reportQuery) error {
 	r := &q.report
 	if err := a.reportIntegrity(ctx, q); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (a records) fillReport(ctx context.Context, q *reportQuery) error {
 	return nil
 }
 
-func (a records) writeReport(q *reportQuery) (*bytes.Buffer, error) {
+func (a *api) writeReport(q *reportQuery) (*bytes.Buffer, error) {
 	r := &q.report
 	var b bytes.Buffer
 	var err error
@@ -159,7 +159,7 @@ func reportFormat(c *httpapi.Call) string {
 	return "json"
 }
 
-func (a records) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery, error) {
+func (a *api) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery, error) {
 	ctx := c.R.Context()
 	w, err := a.Auth().Workspace(ctx, c.Principal)
 	if err != nil {
@@ -190,11 +190,11 @@ func (a records) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery
 }
 
 // reportDevices finds the devices, and the site whose clock counts.
-func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
+func (a *api) reportDevices(c *httpapi.Call, q *reportQuery) error {
 	ctx := c.R.Context()
 	site := c.Number("site_id", 0, wire.MaxCount)
 	if site != 0 {
-		s, err := a.site(ctx, site)
+		s, err := c.Site(a.Sites, site)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			return rimewatch.Invalid("site_id", "is not known")
 		}
@@ -204,7 +204,7 @@ func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		q.report.Site = &s
 	}
 	if serial := c.Query.Get("device_serial"); serial != "" {
-		v, err := a.cfg.Fleet.Device(ctx, c.Workspace(), serial)
+		v, err := a.Fleet.Device(ctx, c.Workspace(), serial)
 		if rimewatch.CodeOf(err) == rimewatch.CodeDeviceNotFound || (err == nil && site != 0 && v.SiteID != site) {
 			return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no such device.").With("device_serial", "is not known")
 		}
@@ -214,7 +214,7 @@ func (a records) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		}
 		return err
 	}
-	list, _, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
+	list, _, err := a.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
 	if len(list) > q.bounds.devices {
 		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", q.bounds.devices)
 	}
@@ -264,14 +264,14 @@ func (q *reportQuery) settle(c *httpapi.Call) error {
 	return nil
 }
 
-func (a records) reportIntegrity(ctx context.Context, q *reportQuery) error {
+func (a *api) reportIntegrity(ctx context.Context, q *reportQuery) error {
 	r := &q.report
-	broken, err := a.cfg.Audit.VerifyAudit(ctx, q.workspace)
+	broken, err := a.Store.VerifyAudit(ctx, q.workspace)
 	if err != nil {
 		return err
 	}
 	r.Integrity.ChainOK = broken == 0
-	last, _, err := a.cfg.Audit.AuditEntries(ctx, q.workspace, "", "", store.Page{Limit: 1})
+	last, _, err := a.Store.AuditEntries(ctx, q.workspace, "", "", store.Page{Limit: 1})
 	if err == nil && len(last) > 0 {
 		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
 	}
@@ -279,7 +279,7 @@ func (a records) reportIntegrity(ctx context.Context, q *reportQuery) error {
 }
 
 // reportDevice gathers what is known of one device.
-func (a records) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.DeviceView, d *report.Device) error {
+func (a *api) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.DeviceView, d *report.Device) error {
 	r := &q.report
 	d.Device, d.Limits = v.Device, v.LimitsInForce()
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
@@ -300,13 +300,13 @@ func (a records) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.
 		return err
 	}
 	// What is done about a period is often done after it.
-	actions, err := a.cfg.Records.CorrectiveActions(ctx, q.workspace, 0, v.ID, r.From, rimewatch.MaxTime)
+	actions, err := a.Store.CorrectiveActions(ctx, q.workspace, 0, v.ID, r.From, rimewatch.MaxTime)
 	if err != nil {
 		return err
 	}
 	d.Attach(excursions, alerts, actions)
 	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
-	if d.Calibrations, err = a.cfg.Records.Calibrations(ctx, q.workspace, v.ID); err != nil {
+	if d.Calibrations, err = a.Store.Calibrations(ctx, q.workspace, v.ID); err != nil {
 		return err
 	}
 	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })
@@ -316,7 +316,7 @@ func (a records) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.
 // reportAlerts returns the temperature alerts of the device of excursions that can
 // be about them: of before the first, which may have begun earlier, to after the
 // last.
-func (a records) reportAlerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {
+func (a *api) reportAlerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -324,7 +324,7 @@ func (a records) reportAlerts(ctx context.Context, workspaceID int64, list []rim
 	since := list[0].From - 7*rimewatch.Day
 	for _, kind := range []rimewatch.AlertType{rimewatch.HighTemperature, rimewatch.LowTemperature} {
 		f := store.AlertFilter{Type: kind, DeviceID: list[0].DeviceID, Since: max(since, rimewatch.MinTime)}
-		alerts, _, err := a.cfg.Alerts.Alerts(ctx, workspaceID, f, store.AlertPage{Limit: maxExcursions})
+		alerts, _, err := a.Store.Alerts(ctx, workspaceID, f, store.AlertPage{Limit: maxExcursions})
 		if err != nil {
 			return nil, err
 		}
@@ -335,9 +335,9 @@ func (a records) reportAlerts(ctx context.Context, workspaceID int64, list []rim
 
 // readLog sums up the readings of the period; where they have expired, the
 // hours that were kept.
-func (a records) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
+func (a *api) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
 	log := report.NewLog(r.Zone, r.From, r.To, r.GeneratedAt, d.Limits)
-	history := a.historyOf(&d.Device)
+	history := store.Corrected{History: a.History, Offsets: d.Offsets}
 	first := r.To // the first reading that is left
 	q := store.HistoryQuery{DeviceID: d.ID, From: r.From, To: r.To, Limit: 1}
 	if err := history.Readings(ctx, q, func(x *rimewatch.Reading) error { first = x.At; return nil }); err != nil {
@@ -352,7 +352,7 @@ func (a records) readLog(ctx context.Context, r *report.Report, d *report.Device
 		}
 		for i := range hours {
 			if g := hours[i].Aggregate(rimewatch.ProductZoneTemp); g.Count > 0 {
-				log.AddHour(hours[i].At, g.Count, g.Min, average(g), g.Max)
+				log.AddHour(hours[i].At, g.Count, g.Min, g.Mean(), g.Max)
 			}
 		}
 	}
@@ -360,7 +360,7 @@ func (a records) readLog(ctx context.Context, r *report.Report, d *report.Device
 	return log, history.Readings(ctx, q, func(x *rimewatch.Reading) error { log.Add(x); return nil })
 }
 
-func (a records) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {
+func (a *api) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {
 	out := make([]CorrectiveAction, len(list))
 	for i := range list {
 		out[i] = a.correctiveActionJSON(&list[i])
@@ -368,7 +368,7 @@ func (a records) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []Corr
 	return out
 }
 
-func (a records) reportRoutes() []httpapi.Route {
+func (a *api) reportRoutes() []httpapi.Route {
 	return append(a.reportJobRoutes(), httpapi.Route{
 		Method: http.MethodGet, Path: "/v1/reports/temperature-log", Sited: true, ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},

@@ -1,4 +1,4 @@
-package v1
+package records
 
 import (
 	"github.com/rimewatch/rimewatch"
@@ -96,7 +96,7 @@ type ReportedExcursion struct {
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
 }
 
-func (a records) reportJSON(q *reportQuery) TemperatureLog {
+func (a *api) reportJSON(q *reportQuery) TemperatureLog {
 	r := &q.report
 	out := TemperatureLog{
 		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
@@ -108,7 +108,7 @@ func (a records) reportJSON(q *reportQuery) TemperatureLog {
 	return out
 }
 
-func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
+func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
 	t := &d.Totals
 	out := ReportedDevice{
 		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
@@ -120,7 +120,7 @@ func (a records) reportedDevice(d *report.Device, site *rimewatch.Site, now rime
 	if d.Equipment.Category == rimewatch.CategoryMedical {
 		out.MeanKinetic = t.Kinetic
 	}
-	out.Calibration, _ = calibrationState(&d.Device, now)
+	out.Calibration, _ = wire.NewCalibration(&d.Device, now)
 	for i := range d.Days {
 		day := &d.Days[i]
 		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.InDefrostsS, day.Coverage, day.Readings}

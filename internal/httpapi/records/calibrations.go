@@ -1,4 +1,4 @@
-package v1
+package records
 
 import (
 	"context"
@@ -61,7 +61,7 @@ type CalibrationBody struct {
 
 // CalibrationInput carries a calibration.
 type CalibrationInput struct {
-	SerialInput
+	httpapi.SerialInput
 	Body CalibrationBody
 }
 
@@ -85,7 +85,7 @@ const (
 // calibration checks a body by itself.
 func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration, *rimewatch.Error) {
 	var f wire.FieldErrors
-	blank(&f, "performed_by", b.PerformedBy)
+	f.NotBlank("performed_by", b.PerformedBy)
 	c := rimewatch.Calibration{
 		Field: rimewatch.ProductZoneTemp, Method: b.Method, Reference: b.Reference, AsFound: b.AsFound, AsLeft: b.AsLeft, Uncertainty: b.Uncertainty,
 		ReferenceID: b.ReferenceID, PerformedAt: now, PerformedBy: strings.TrimSpace(b.PerformedBy), Note: b.Note, RecordedAt: now,
@@ -119,8 +119,8 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	set(&c.AppliedFrom, b.AppliedFrom, c.PerformedAt)
 	set(&c.DueAt, b.DueAt, rimewatch.TimeOf(c.PerformedAt.Std().AddDate(1, 0, 0)))
 	set(&c.ReferenceDueAt, b.ReferenceDueAt, 0)
-	notLater(&f, "performed_at", c.PerformedAt, now)
-	notLater(&f, "applied_from", c.AppliedFrom, now)
+	f.NotLater("performed_at", c.PerformedAt, now)
+	f.NotLater("applied_from", c.AppliedFrom, now)
 	if c.AppliedFrom < c.PerformedAt {
 		f.Add("applied_from", "must not be before performed_at: readings from before stay as they are")
 	}
@@ -155,20 +155,23 @@ func (b *CalibrationBody) judge(c *rimewatch.Calibration, d *rimewatch.Device) {
 	c.Passed = math.Abs(c.AsFound-c.Reference) <= c.PassLimit+rounding
 }
 
-func (a records) recordCalibration(ctx context.Context, in *CalibrationInput) (CalibrationData, error) {
+func (a *api) recordCalibration(ctx context.Context, in *CalibrationInput) (CalibrationData, error) {
 	c := httpapi.CallOf(ctx)
 	record, e := in.Body.calibration(c.Now)
 	if e != nil {
 		return CalibrationData{}, e
 	}
-	serial, err := in.serial()
+	serial, err := in.Known()
 	if err != nil {
 		return CalibrationData{}, err
 	}
 	if record.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CalibrationData{}, err
 	}
-	_, err = a.cfg.Writer.Calibrate(ctx, c.Workspace(), serial, &record, func(d *rimewatch.Device) error {
+	if _, err = a.Fleet.Device(ctx, c.Workspace(), serial); err != nil { // or it is of a site that the caller must not see
+		return CalibrationData{}, err
+	}
+	_, err = a.Writer.Calibrate(ctx, c.Workspace(), serial, &record, func(d *rimewatch.Device) error {
 		in.Body.judge(&record, d)
 		return nil
 	})
@@ -178,17 +181,17 @@ func (a records) recordCalibration(ctx context.Context, in *CalibrationInput) (C
 	return CalibrationData{calibrationJSON(&record)}, nil
 }
 
-func (a records) listCalibrations(ctx context.Context, in *SerialInput) (CalibrationList, error) {
-	serial, err := in.serial()
+func (a *api) listCalibrations(ctx context.Context, in *httpapi.SerialInput) (CalibrationList, error) {
+	serial, err := in.Known()
 	if err != nil {
 		return CalibrationList{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	v, err := a.cfg.Fleet.Device(ctx, c.Workspace(), serial)
+	v, err := a.Fleet.Device(ctx, c.Workspace(), serial)
 	if err != nil {
 		return CalibrationList{}, err
 	}
-	list, err := a.cfg.Records.Calibrations(ctx, c.Workspace(), v.ID)
+	list, err := a.Store.Calibrations(ctx, c.Workspace(), v.ID)
 	if err != nil {
 		return CalibrationList{}, err
 	}
@@ -197,16 +200,4 @@ func (a records) listCalibrations(ctx context.Context, in *SerialInput) (Calibra
 		out.Calibrations[i] = calibrationJSON(&list[i])
 	}
 	return out, nil
-}
-
-func calibrationState(d *rimewatch.Device, now rimewatch.Time) (wire.Maybe[wire.CalibrationState], []wire.DeviceOffset) {
-	offsets := make([]wire.DeviceOffset, len(d.Offsets))
-	for i, o := range d.Offsets {
-		offsets[i] = wire.DeviceOffset{Field: o.Field.String(), From: o.From, Add: o.Add}
-	}
-	due := d.CalibrationDueAt()
-	if due == 0 {
-		return wire.Maybe[wire.CalibrationState]{}, offsets
-	}
-	return wire.Maybe[wire.CalibrationState]{Value: &wire.CalibrationState{DueAt: due, Overdue: due < now}}, offsets
 }

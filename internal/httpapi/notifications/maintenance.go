@@ -1,4 +1,4 @@
-package v1
+package notifications
 
 import (
 	"context"
@@ -9,6 +9,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
+
+type windowStore interface {
+	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+}
 
 // MaintenanceWindow is planned work on devices.
 type MaintenanceWindow struct {
@@ -23,12 +28,12 @@ type MaintenanceWindow struct {
 	Active        bool           `json:"active" doc:"It has begun and is not over."`
 }
 
-func (a devices) maintenanceJSON(ctx context.Context, list ...rimewatch.MaintenanceWindow) ([]MaintenanceWindow, error) {
+func (a *api) maintenanceJSON(ctx context.Context, list ...rimewatch.MaintenanceWindow) ([]MaintenanceWindow, error) {
 	var ids []int64
 	for i := range list {
 		ids = append(ids, list[i].DeviceIDs...)
 	}
-	serials, err := a.cfg.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
+	serials, err := a.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +59,13 @@ type MaintenanceList struct {
 	Windows []MaintenanceWindow `json:"maintenance_windows"`
 }
 
-func (a devices) listMaintenance(ctx context.Context, in *MaintenanceListInput) (MaintenanceList, error) {
+func (a *api) listMaintenance(ctx context.Context, in *MaintenanceListInput) (MaintenanceList, error) {
 	c := httpapi.CallOf(ctx)
 	after := c.Now
 	if in.Ended {
 		after = 0
 	}
-	list, err := a.cfg.Maintenance.MaintenanceWindows(ctx, c.Workspace(), after)
+	list, err := a.Store.MaintenanceWindows(ctx, c.Workspace(), after)
 	if err != nil {
 		return MaintenanceList{}, err
 	}
@@ -73,7 +78,7 @@ type MaintenanceData struct {
 	Window MaintenanceWindow `json:"maintenance_window"`
 }
 
-func (a devices) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow, err error) (MaintenanceData, error) {
+func (a *api) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow, err error) (MaintenanceData, error) {
 	if err != nil {
 		return MaintenanceData{}, err
 	}
@@ -84,12 +89,12 @@ func (a devices) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWin
 	return MaintenanceData{list[0]}, nil
 }
 
-func (a devices) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
+func (a *api) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return MaintenanceData{}, err
 	}
-	w, err := a.cfg.Maintenance.MaintenanceWindow(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	w, err := a.Store.MaintenanceWindow(ctx, httpapi.CallOf(ctx).Workspace(), id)
 	return a.maintenanceData(ctx, w, err)
 }
 
@@ -107,7 +112,7 @@ type MaintenanceCreateInput struct {
 	Body MaintenanceCreate
 }
 
-func (a devices) createMaintenance(ctx context.Context, in *MaintenanceCreateInput) (MaintenanceData, error) {
+func (a *api) createMaintenance(ctx context.Context, in *MaintenanceCreateInput) (MaintenanceData, error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {
@@ -115,7 +120,7 @@ func (a devices) createMaintenance(ctx context.Context, in *MaintenanceCreateInp
 	}
 	b := &in.Body
 	var f wire.FieldErrors
-	if blank(&f, "reason", b.Reason); f.Err != nil {
+	if f.NotBlank("reason", b.Reason); f.Err != nil {
 		return MaintenanceData{}, f.Err
 	}
 	w := rimewatch.MaintenanceWindow{WorkspaceID: c.Workspace(), SiteIDs: b.SiteIDs, StartsAt: c.Now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.Now}
@@ -128,28 +133,28 @@ func (a devices) createMaintenance(ctx context.Context, in *MaintenanceCreateInp
 	if w.DeviceIDs, err = a.places(ctx, "", b.SiteIDs, b.DeviceSerials); err != nil {
 		return MaintenanceData{}, err
 	}
-	if err := a.cfg.Writer.CreateMaintenance(ctx, &w); err != nil {
+	if err := a.Writer.CreateMaintenance(ctx, &w); err != nil {
 		return MaintenanceData{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/maintenance-windows/%d", httpapi.Prefix, w.ID))
 	return a.maintenanceData(ctx, w, nil)
 }
 
-func (a devices) endMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
+func (a *api) endMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return MaintenanceData{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	w, err := a.cfg.Writer.EndMaintenance(ctx, workspace, id)
+	w, err := a.Writer.EndMaintenance(ctx, workspace, id)
 	if err == nil {
-		a.cfg.Notifier.Changed(workspace)
+		a.Notifier.Changed(workspace)
 	}
 	return a.maintenanceData(ctx, w, err)
 }
 
-func (a devices) maintenanceRoutes() []httpapi.Route {
+func (a *api) maintenanceRoutes() []httpapi.Route {
 	const tag = "Alerts"
 	read, write := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeAlertsWrite)
 	return []httpapi.Route{

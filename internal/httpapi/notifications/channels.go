@@ -1,4 +1,4 @@
-package v1
+package notifications
 
 import (
 	"cmp"
@@ -12,16 +12,12 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Notifications keeps channels, routes, silences and the log of deliveries.
-type Notifications interface {
+type channelStore interface {
 	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
 	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
 	DeleteChannel(ctx context.Context, workspaceID, id int64) error
 	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
 	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
-	routeStore
-	silenceStore
-	deliveryStore
 }
 
 // Notifier sends messages now.
@@ -90,52 +86,17 @@ type UnavailableKind struct {
 	Reason string                `json:"reason" example:"this server has no mail server (--smtp-host)"`
 }
 
-// NotificationState reports whether anybody in a workspace is notified of alerts.
-type NotificationState struct {
-	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
-	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
-}
-
-// What people have to know of their channels.
-const (
-	warnNone    = "No channel works: nobody is notified of alerts."
-	warnUntried = "No channel has been tried yet: send a test to see whether alerts arrive."
-)
-
-func notificationState(list []rimewatch.Channel) NotificationState {
-	var s NotificationState
-	untried := false
-	for i := range list {
-		works, tried := list[i].Working()
-		switch {
-		case !list[i].Enabled:
-		case works:
-			s.WorkingChannels++
-		case !tried:
-			untried = true
-		}
-	}
-	switch {
-	case s.WorkingChannels > 0:
-	case untried:
-		s.Warning = wire.OrNull(warnUntried)
-	default:
-		s.Warning = wire.OrNull(warnNone)
-	}
-	return s
-}
-
-func (a notifications) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList, error) {
-	list, err := a.cfg.Notifications.Channels(ctx, httpapi.CallOf(ctx).Workspace())
+func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList, error) {
+	list, err := a.Store.Channels(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return ChannelList{}, err
 	}
-	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: notificationState(list).Warning, Unavailable: []UnavailableKind{}}
+	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: wire.NewNotificationState(list).Warning, Unavailable: []UnavailableKind{}}
 	for i := range list {
 		out.Channels[i] = wire.NewChannel(&list[i])
 	}
 	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService} {
-		if why := a.cfg.Notifier.Missing(k); why != "" {
+		if why := a.Notifier.Missing(k); why != "" {
 			out.Unavailable = append(out.Unavailable, UnavailableKind{k, why})
 		}
 	}
@@ -153,12 +114,12 @@ type NewChannel struct {
 	Secret  *string      `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
 }
 
-func (a notifications) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
+func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return ChannelData{}, err
 	}
-	ch, err := a.cfg.Notifications.Channel(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	ch, err := a.Store.Channel(ctx, httpapi.CallOf(ctx).Workspace(), id)
 	if err != nil {
 		return ChannelData{}, err
 	}
@@ -168,43 +129,43 @@ func (a notifications) getChannel(ctx context.Context, in *httpapi.IDInput) (Cha
 // ChannelFields are what people set on a channel. Absent fields stay as they
 // are; null goes back to the default.
 type ChannelFields struct {
-	Enabled    optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
-	To         optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
-	URL        optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
-	Secret     optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
-	FallbackID optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
-	Language   optional[string]   `json:"language,omitempty" maxLength:"16" doc:"Of its messages, such as es. Default: English."`
-	Units      optional[string]   `json:"units,omitempty" enum:"c,f" doc:"Default: c."`
-	Clock      optional[string]   `json:"clock,omitempty" enum:"24h,12h" doc:"Default: 24h."`
-	Dates      optional[string]   `json:"dates,omitempty" enum:"dmy,mdy,ymd" doc:"Default: dmy."`
+	Enabled    httpapi.Optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
+	To         httpapi.Optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
+	URL        httpapi.Optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
+	Secret     httpapi.Optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
+	FallbackID httpapi.Optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
+	Language   httpapi.Optional[string]   `json:"language,omitempty" maxLength:"16" doc:"Of its messages, such as es. Default: English."`
+	Units      httpapi.Optional[string]   `json:"units,omitempty" enum:"c,f" doc:"Default: c."`
+	Clock      httpapi.Optional[string]   `json:"clock,omitempty" enum:"24h,12h" doc:"Default: 24h."`
+	Dates      httpapi.Optional[string]   `json:"dates,omitempty" enum:"dmy,mdy,ymd" doc:"Default: dmy."`
 }
 
 // apply changes c and returns the secret that is to be shown, if any.
 func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
-	f.Enabled.set(&c.Enabled, true)
-	f.To.set(&c.To, nil)
-	f.URL.set(&c.URL, "")
-	f.FallbackID.set(&c.FallbackID, 0)
-	f.Language.set(&c.Language, "")
-	f.Units.set(&c.Units, "")
-	f.Clock.set(&c.Clock, "")
-	f.Dates.set(&c.Dates, "")
-	if !f.Secret.sent {
+	f.Enabled.Set(&c.Enabled, true)
+	f.To.Set(&c.To, nil)
+	f.URL.Set(&c.URL, "")
+	f.FallbackID.Set(&c.FallbackID, 0)
+	f.Language.Set(&c.Language, "")
+	f.Units.Set(&c.Units, "")
+	f.Clock.Set(&c.Clock, "")
+	f.Dates.Set(&c.Dates, "")
+	if !f.Secret.Sent {
 		return ""
 	}
-	f.Secret.set(&c.Secret, "")
-	if c.Kind == rimewatch.ChannelWebhook && f.Secret.value == nil {
+	f.Secret.Set(&c.Secret, "")
+	if c.Kind == rimewatch.ChannelWebhook && f.Secret.Value == nil {
 		c.Secret = rimewatch.NewWebhookSecret()
 	}
 	return c.Secret
 }
 
 // checkChannel reports whether a channel can be stored and used.
-func (a notifications) checkChannel(c *rimewatch.Channel) error {
+func (a *api) checkChannel(c *rimewatch.Channel) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return a.cfg.Notifier.Check(c)
+	return a.Notifier.Check(c)
 }
 
 // ChannelCreate is the body that makes a channel.
@@ -219,20 +180,20 @@ type ChannelCreateInput struct {
 	Body ChannelCreate
 }
 
-func (a notifications) createChannel(ctx context.Context, in *ChannelCreateInput) (NewChannel, error) {
+func (a *api) createChannel(ctx context.Context, in *ChannelCreateInput) (NewChannel, error) {
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Name: in.Body.Name, Kind: in.Body.Kind, Enabled: true, CreatedAt: c.Now, UpdatedAt: c.Now}
 	if ch.Kind == rimewatch.ChannelWebhook {
-		in.Body.Secret.sent = true
+		in.Body.Secret.Sent = true
 	}
 	secret := in.Body.apply(&ch)
 	if err := a.checkChannel(&ch); err != nil {
 		return NewChannel{}, err
 	}
-	if err := a.cfg.Notifications.CreateChannel(ctx, &ch); err != nil {
+	if err := a.Store.CreateChannel(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
 	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
 }
@@ -249,14 +210,14 @@ type ChannelUpdateInput struct {
 	Body ChannelUpdate
 }
 
-func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
+func (a *api) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
 	id, err := in.Number()
 	if err != nil {
 		return NewChannel{}, err
 	}
 	c := httpapi.CallOf(ctx)
 	var secret string
-	ch, err := a.cfg.Notifications.UpdateChannel(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
+	ch, err := a.Store.UpdateChannel(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
 		if in.Body.Name != nil {
 			ch.Name = *in.Body.Name
 		}
@@ -267,36 +228,36 @@ func (a notifications) updateChannel(ctx context.Context, in *ChannelUpdateInput
 	if err != nil {
 		return NewChannel{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
 }
 
-func (a notifications) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	id, err := in.Number()
 	if err != nil {
 		return httpapi.Done{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.cfg.Notifications.DeleteChannel(ctx, workspace, id); err != nil {
+	if err := a.Store.DeleteChannel(ctx, workspace, id); err != nil {
 		return httpapi.Done{}, err
 	}
-	a.cfg.Notifier.Changed(workspace)
+	a.Notifier.Changed(workspace)
 	return httpapi.Done{}, nil
 }
 
-func (a notifications) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
+func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return DeliveryData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
 		return DeliveryData{}, err
 	}
 	if err := a.maySend(c); err != nil {
 		return DeliveryData{}, err
 	}
-	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Test(ctx, c.Workspace(), id) })
+	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.Notifier.Test(ctx, c.Workspace(), id) })
 }
 
 // ChannelTry is the body that tries settings before they are stored.
@@ -318,11 +279,11 @@ type ChannelTried struct {
 	Error *string `json:"error" doc:"Why not; or what did not work although it was taken."`
 }
 
-func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried, error) {
+func (a *api) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried, error) {
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Kind: in.Body.Kind}
 	if in.Body.ID != 0 {
-		stored, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), in.Body.ID)
+		stored, err := a.Store.Channel(ctx, c.Workspace(), in.Body.ID)
 		switch {
 		case err != nil:
 			return ChannelTried{}, err
@@ -330,8 +291,8 @@ func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (Cha
 			return ChannelTried{}, rimewatch.Invalid("kind", "is that of the channel and cannot change")
 		}
 		ch = stored
-	} else if ch.Kind == rimewatch.ChannelWebhook && in.Body.Secret.value == nil {
-		in.Body.Secret.sent = true
+	} else if ch.Kind == rimewatch.ChannelWebhook && in.Body.Secret.Value == nil {
+		in.Body.Secret.Sent = true
 	}
 	if ch.Kind == "" {
 		return ChannelTried{}, rimewatch.Invalid("kind", "is needed without channel_id")
@@ -347,10 +308,10 @@ func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (Cha
 	}
 	// Before it is sent: whoever reaches out from this server leaves a trace.
 	detail := store.Fields{"kind": ch.Kind, "name": ch.Name, "to": ch.To, "url": ch.MaskedURL()}
-	if err := a.cfg.Audit.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
+	if err := a.Audit.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
 		return ChannelTried{}, err
 	}
-	remark, err := a.cfg.Notifier.Try(ctx, &ch)
+	remark, err := a.Notifier.Try(ctx, &ch)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return ChannelTried{Error: wire.OrNull(httpapi.AsError(err).Message)}, nil
 	}
@@ -358,14 +319,14 @@ func (a notifications) tryChannel(ctx context.Context, in *ChannelTryInput) (Cha
 }
 
 // maySend counts what people have sent by hand.
-func (a notifications) maySend(c *httpapi.Call) error {
+func (a *api) maySend(c *httpapi.Call) error {
 	if _, wait := a.sendLimit.Take(c.Workspace(), c.Now); wait > 0 {
 		return httpapi.ErrRateLimited(wait)
 	}
 	return nil
 }
 
-func (a notifications) channelRoutes() []httpapi.Route {
+func (a *api) channelRoutes() []httpapi.Route {
 	admin := httpapi.Person(rimewatch.RoleAdmin)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	return []httpapi.Route{

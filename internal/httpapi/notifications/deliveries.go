@@ -1,4 +1,4 @@
-package v1
+package notifications
 
 import (
 	"context"
@@ -62,8 +62,8 @@ func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames) Delivery {
 	return out
 }
 
-func (a notifications) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]Delivery, error) {
-	names, err := a.cfg.Notifications.DeliveryNames(ctx, httpapi.CallOf(ctx).Workspace())
+func (a *api) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]Delivery, error) {
+	names, err := a.Store.DeliveryNames(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ type DeliveryData struct {
 	Delivery Delivery `json:"delivery"`
 }
 
-func (a notifications) deliveryData(ctx context.Context, send func() (rimewatch.Delivery, error)) (DeliveryData, error) {
+func (a *api) deliveryData(ctx context.Context, send func() (rimewatch.Delivery, error)) (DeliveryData, error) {
 	d, err := send()
 	if err != nil {
 		return DeliveryData{}, err
@@ -96,16 +96,16 @@ type AlertDeliveryList struct {
 	Deliveries []Delivery `json:"deliveries"`
 }
 
-func (a notifications) listAlertDeliveries(ctx context.Context, in *AlertIDInput) (AlertDeliveryList, error) {
+func (a *api) listAlertDeliveries(ctx context.Context, in *httpapi.AlertIDInput) (AlertDeliveryList, error) {
 	id, err := in.Number()
 	if err != nil {
 		return AlertDeliveryList{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if _, err := a.cfg.Alerts.Alert(ctx, workspace, id); err != nil {
+	if _, err := a.Alerts.Alert(ctx, workspace, id); err != nil {
 		return AlertDeliveryList{}, err
 	}
-	list, err := a.cfg.Notifications.AlertDeliveries(ctx, workspace, id)
+	list, err := a.Store.AlertDeliveries(ctx, workspace, id)
 	if err != nil {
 		return AlertDeliveryList{}, err
 	}
@@ -125,7 +125,7 @@ type DeliveryList struct {
 	Pagination wire.Pagination `json:"pagination"`
 }
 
-func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
+func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
 	id, err := in.Number()
 	if err != nil {
 		return DeliveryList{}, err
@@ -139,10 +139,10 @@ func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryLi
 		}
 		p = store.Page{After: after, Limit: in.Size() + 1}
 	}
-	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
 		return DeliveryList{}, err
 	}
-	list, total, err := a.cfg.Notifications.Deliveries(ctx, c.Workspace(), id, p)
+	list, total, err := a.Store.Deliveries(ctx, c.Workspace(), id, p)
 	if err != nil {
 		return DeliveryList{}, err
 	}
@@ -157,17 +157,17 @@ func (a notifications) listChannelDeliveries(ctx context.Context, in *DeliveryLi
 	return out, err
 }
 
-func (a notifications) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
+func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return DeliveryData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	d, err := a.cfg.Notifications.Delivery(ctx, c.Workspace(), id)
+	d, err := a.Store.Delivery(ctx, c.Workspace(), id)
 	if err != nil {
 		return DeliveryData{}, err
 	}
-	if _, err := a.cfg.Notifications.Channel(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+	if _, err := a.Store.Channel(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return DeliveryData{}, rimewatch.Errorf(rimewatch.CodeConflict, "The channel was deleted.")
 	} else if err != nil {
 		return DeliveryData{}, err
@@ -175,10 +175,10 @@ func (a notifications) resendDelivery(ctx context.Context, in *httpapi.IDInput) 
 	if err := a.maySend(c); err != nil {
 		return DeliveryData{}, err
 	}
-	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.cfg.Notifier.Resend(ctx, c.Workspace(), id) })
+	return a.deliveryData(ctx, func() (rimewatch.Delivery, error) { return a.Notifier.Resend(ctx, c.Workspace(), id) })
 }
 
-func (a notifications) deliveryRoutes() []httpapi.Route {
+func (a *api) deliveryRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: http.MethodGet, Path: "/v1/alerts/{id}/deliveries", ID: "list-alert-deliveries", Tag: "Notifications", Summary: "List the deliveries of an alert",

@@ -1,4 +1,4 @@
-package v1
+package notifications
 
 import (
 	"context"
@@ -42,13 +42,13 @@ type SilenceList struct {
 	Silences []Silence `json:"silences"`
 }
 
-func (a notifications) listSilences(ctx context.Context, in *SilenceListInput) (SilenceList, error) {
+func (a *api) listSilences(ctx context.Context, in *SilenceListInput) (SilenceList, error) {
 	c := httpapi.CallOf(ctx)
 	after := c.Now
 	if in.Ended {
 		after = 0
 	}
-	list, err := a.cfg.Notifications.Silences(ctx, c.Workspace(), after)
+	list, err := a.Store.Silences(ctx, c.Workspace(), after)
 	if err != nil {
 		return SilenceList{}, err
 	}
@@ -72,7 +72,7 @@ type SilenceData struct {
 	Silence Silence `json:"silence"`
 }
 
-func (a notifications) silenceData(ctx context.Context, s rimewatch.Silence, err error) (SilenceData, error) {
+func (a *api) silenceData(ctx context.Context, s rimewatch.Silence, err error) (SilenceData, error) {
 	if err != nil {
 		return SilenceData{}, err
 	}
@@ -83,12 +83,12 @@ func (a notifications) silenceData(ctx context.Context, s rimewatch.Silence, err
 	return SilenceData{silenceJSON(&s, serials, httpapi.CallOf(ctx).Now)}, nil
 }
 
-func (a notifications) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
+func (a *api) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return SilenceData{}, err
 	}
-	s, err := a.cfg.Notifications.Silence(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	s, err := a.Store.Silence(ctx, httpapi.CallOf(ctx).Workspace(), id)
 	return a.silenceData(ctx, s, err)
 }
 
@@ -105,7 +105,7 @@ type SilenceCreateInput struct {
 	Body SilenceCreate
 }
 
-func (a notifications) createSilence(ctx context.Context, in *SilenceCreateInput) (SilenceData, error) {
+func (a *api) createSilence(ctx context.Context, in *SilenceCreateInput) (SilenceData, error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {
@@ -124,21 +124,21 @@ func (a notifications) createSilence(ctx context.Context, in *SilenceCreateInput
 	if s.Match, err = a.matchers(ctx, &in.Body.Match); err != nil {
 		return SilenceData{}, err
 	}
-	if err := a.cfg.Notifications.CreateSilence(ctx, &s); err != nil {
+	if err := a.Store.CreateSilence(ctx, &s); err != nil {
 		return SilenceData{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/silences/%d", httpapi.Prefix, s.ID))
 	return a.silenceData(ctx, s, nil)
 }
 
-func (a notifications) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
+func (a *api) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return SilenceData{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	s, err := a.cfg.Notifications.UpdateSilence(ctx, c.Workspace(), id, func(s *rimewatch.Silence) error {
+	s, err := a.Store.UpdateSilence(ctx, c.Workspace(), id, func(s *rimewatch.Silence) error {
 		if s.EndsAt <= c.Now || s.EndsAt == s.StartsAt {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 		}
@@ -146,12 +146,12 @@ func (a notifications) endSilence(ctx context.Context, in *httpapi.IDInput) (Sil
 		return nil
 	})
 	if err == nil {
-		a.cfg.Notifier.Changed(c.Workspace())
+		a.Notifier.Changed(c.Workspace())
 	}
 	return a.silenceData(ctx, s, err)
 }
 
-func (a notifications) silenceRoutes() []httpapi.Route {
+func (a *api) silenceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeAlertsWrite)
 	return []httpapi.Route{
 		{

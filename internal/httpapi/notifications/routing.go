@@ -1,4 +1,4 @@
-package v1
+package notifications
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type MatchJSON struct {
 
 // matchers resolves an AlertMatch: CodeUnknownDevice or CodeValidationFailed
 // where it names what is not there.
-func (a notifications) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers, error) {
+func (a *api) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers, error) {
 	m := rimewatch.Matchers{Severities: in.Severities, Types: in.Types, SiteIDs: in.SiteIDs, EquipmentTypes: in.EquipmentTypes}
 	known := rimewatch.AlertTypes()
 	for _, t := range in.Types {
@@ -57,10 +57,10 @@ func (a notifications) matchers(ctx context.Context, in *AlertMatch) (rimewatch.
 
 // places checks sites and resolves serials that a body names in fields with a
 // prefix: CodeUnknownDevice or CodeValidationFailed.
-func (a *core) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
+func (a *api) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
 	workspace := httpapi.CallOf(ctx).Workspace()
 	for _, serial := range serials {
-		who := a.cfg.Fleet.Identify(workspace, []byte(serial))
+		who := a.Fleet.Identify(workspace, []byte(serial))
 		if who == nil {
 			return nil, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With(prefix+"device_serials", "%q is not known", serial)
 		}
@@ -69,7 +69,7 @@ func (a *core) places(ctx context.Context, prefix string, siteIDs []int64, seria
 	if len(siteIDs) == 0 {
 		return deviceIDs, nil
 	}
-	sites, err := a.cfg.Accounts.Sites(ctx, account.Operator(workspace))
+	sites, err := a.Sites.Sites(ctx, account.Operator(workspace))
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (a *core) places(ctx context.Context, prefix string, siteIDs []int64, seria
 }
 
 // serialsOf names the devices of matchers, so that they can be shown.
-func (a notifications) serialsOf(ctx context.Context, list ...*rimewatch.Matchers) (map[int64]string, error) {
+func (a *api) serialsOf(ctx context.Context, list ...*rimewatch.Matchers) (map[int64]string, error) {
 	var ids []int64
 	for _, m := range list {
 		ids = append(ids, m.DeviceIDs...)
 	}
-	return a.cfg.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
+	return a.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
 }
 
 func matchJSON(m *rimewatch.Matchers, serials map[int64]string) MatchJSON {
@@ -165,8 +165,8 @@ type RouteList struct {
 	Routes []Route `json:"routes"`
 }
 
-func (a notifications) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, error) {
-	list, err := a.cfg.Notifications.Routes(ctx, httpapi.CallOf(ctx).Workspace())
+func (a *api) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, error) {
+	list, err := a.Store.Routes(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return RouteList{}, err
 	}
@@ -190,7 +190,7 @@ type RouteData struct {
 	Route Route `json:"route"`
 }
 
-func (a notifications) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, error) {
+func (a *api) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, error) {
 	serials, err := a.serialsOf(ctx, &r.Match)
 	if err != nil {
 		return RouteData{}, err
@@ -198,12 +198,12 @@ func (a notifications) routeData(ctx context.Context, r *rimewatch.Route) (Route
 	return RouteData{routeJSON(r, serials)}, nil
 }
 
-func (a notifications) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
+func (a *api) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return RouteData{}, err
 	}
-	r, err := a.cfg.Notifications.Route(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	r, err := a.Store.Route(ctx, httpapi.CallOf(ctx).Workspace(), id)
 	if err != nil {
 		return RouteData{}, err
 	}
@@ -213,20 +213,20 @@ func (a notifications) getRoute(ctx context.Context, in *httpapi.IDInput) (Route
 // RouteFields are what people set on a route. Absent fields stay as they are;
 // null goes back to the default.
 type RouteFields struct {
-	Enabled  optional[bool]       `json:"enabled,omitempty" doc:"Default: true."`
-	Match    optional[AlertMatch] `json:"match,omitempty" doc:"Replaces the whole match. Default: all alerts."`
-	RepeatS  optional[int]        `json:"repeat_s,omitempty" minimum:"0" maximum:"604800" doc:"0, or at least 60. Default: 0."`
-	Recovery optional[bool]       `json:"recovery,omitempty" doc:"Default: true."`
-	Quiet    optional[QuietHours] `json:"quiet_hours,omitempty" doc:"Default: none."`
-	DigestAt optional[string]     `json:"digest_at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 07:30" doc:"Default: now."`
+	Enabled  httpapi.Optional[bool]       `json:"enabled,omitempty" doc:"Default: true."`
+	Match    httpapi.Optional[AlertMatch] `json:"match,omitempty" doc:"Replaces the whole match. Default: all alerts."`
+	RepeatS  httpapi.Optional[int]        `json:"repeat_s,omitempty" minimum:"0" maximum:"604800" doc:"0, or at least 60. Default: 0."`
+	Recovery httpapi.Optional[bool]       `json:"recovery,omitempty" doc:"Default: true."`
+	Quiet    httpapi.Optional[QuietHours] `json:"quiet_hours,omitempty" doc:"Default: none."`
+	DigestAt httpapi.Optional[string]     `json:"digest_at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 07:30" doc:"Default: now."`
 }
 
 // apply changes r; match is what the fields' match resolves to.
 func (f *RouteFields) apply(r *rimewatch.Route, match rimewatch.Matchers, steps []RouteStep) {
-	f.Enabled.set(&r.Enabled, true)
-	f.RepeatS.set(&r.RepeatS, 0)
-	f.Recovery.set(&r.Recovery, true)
-	if f.Match.sent {
+	f.Enabled.Set(&r.Enabled, true)
+	f.RepeatS.Set(&r.RepeatS, 0)
+	f.Recovery.Set(&r.Recovery, true)
+	if f.Match.Sent {
 		r.Match = match
 	}
 	if steps != nil {
@@ -235,26 +235,26 @@ func (f *RouteFields) apply(r *rimewatch.Route, match rimewatch.Matchers, steps 
 			r.Steps[i] = rimewatch.RouteStep(s)
 		}
 	}
-	if f.Quiet.sent {
+	if f.Quiet.Sent {
 		r.Quiet = nil
-		if q := f.Quiet.value; q != nil {
+		if q := f.Quiet.Value; q != nil {
 			r.Quiet = &rimewatch.QuietHours{From: minuteOf(q.From), To: minuteOf(q.To)}
 		}
 	}
-	if f.DigestAt.sent {
+	if f.DigestAt.Sent {
 		r.DigestAt = nil
-		if f.DigestAt.value != nil {
-			minute := minuteOf(*f.DigestAt.value)
+		if f.DigestAt.Value != nil {
+			minute := minuteOf(*f.DigestAt.Value)
 			r.DigestAt = &minute
 		}
 	}
 }
 
-func (a notifications) routeMatch(ctx context.Context, f *RouteFields) (rimewatch.Matchers, error) {
-	if f.Match.value == nil {
+func (a *api) routeMatch(ctx context.Context, f *RouteFields) (rimewatch.Matchers, error) {
+	if f.Match.Value == nil {
 		return rimewatch.Matchers{}, nil
 	}
-	return a.matchers(ctx, f.Match.value)
+	return a.matchers(ctx, f.Match.Value)
 }
 
 // RouteCreate is the body that makes a route.
@@ -269,7 +269,7 @@ type RouteCreateInput struct {
 	Body RouteCreate
 }
 
-func (a notifications) createRoute(ctx context.Context, in *RouteCreateInput) (RouteData, error) {
+func (a *api) createRoute(ctx context.Context, in *RouteCreateInput) (RouteData, error) {
 	c := httpapi.CallOf(ctx)
 	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
 	if err != nil {
@@ -277,10 +277,10 @@ func (a notifications) createRoute(ctx context.Context, in *RouteCreateInput) (R
 	}
 	r := rimewatch.Route{WorkspaceID: c.Workspace(), Name: in.Body.Name, Enabled: true, Recovery: true, CreatedAt: c.Now, UpdatedAt: c.Now}
 	in.Body.apply(&r, match, in.Body.Steps)
-	if err := a.cfg.Notifications.CreateRoute(ctx, &r); err != nil {
+	if err := a.Store.CreateRoute(ctx, &r); err != nil {
 		return RouteData{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/routes/%d", httpapi.Prefix, r.ID))
 	return a.routeData(ctx, &r)
 }
@@ -298,7 +298,7 @@ type RouteUpdateInput struct {
 	Body RouteUpdate
 }
 
-func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
+func (a *api) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
 	id, err := in.Number()
 	if err != nil {
 		return RouteData{}, err
@@ -308,7 +308,7 @@ func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (R
 	if err != nil {
 		return RouteData{}, err
 	}
-	r, err := a.cfg.Notifications.UpdateRoute(ctx, c.Workspace(), id, func(r *rimewatch.Route) error {
+	r, err := a.Store.UpdateRoute(ctx, c.Workspace(), id, func(r *rimewatch.Route) error {
 		if in.Body.Name != nil {
 			r.Name = *in.Body.Name
 		}
@@ -319,24 +319,24 @@ func (a notifications) updateRoute(ctx context.Context, in *RouteUpdateInput) (R
 	if err != nil {
 		return RouteData{}, err
 	}
-	a.cfg.Notifier.Changed(c.Workspace())
+	a.Notifier.Changed(c.Workspace())
 	return a.routeData(ctx, &r)
 }
 
-func (a notifications) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
+func (a *api) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	id, err := in.Number()
 	if err != nil {
 		return httpapi.Done{}, err
 	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.cfg.Notifications.DeleteRoute(ctx, workspace, id); err != nil {
+	if err := a.Store.DeleteRoute(ctx, workspace, id); err != nil {
 		return httpapi.Done{}, err
 	}
-	a.cfg.Notifier.Changed(workspace)
+	a.Notifier.Changed(workspace)
 	return httpapi.Done{}, nil
 }
 
-func (a notifications) routingRoutes() []httpapi.Route {
+func (a *api) routingRoutes() []httpapi.Route {
 	admin := httpapi.Person(rimewatch.RoleAdmin)
 	unknown := []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeUnknownDevice}
 	return []httpapi.Route{
