@@ -5,6 +5,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type Plugin } from 'vite';
 import { languages } from './scripts/languages.mjs';
+import { worker } from './scripts/worker.mjs';
 
 const out = '../internal/webui/dist';
 
@@ -40,7 +41,7 @@ function emptied(): Plugin {
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [emptied(), tailwindcss(), svelte(), languages(), compressed()],
+  plugins: [emptied(), tailwindcss(), svelte(), languages(), worker(), compressed()],
   build: {
     outDir: out,
     emptyOutDir: false,

@@ -23,7 +23,7 @@ var fallback embed.FS
 // policy is what the UI's pages may load. Images in data: URIs are those of the
 // style sheet; ws: to the own host is covered by connect-src 'self'.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	"connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 const (
 	forEver = "public, max-age=31536000, immutable"

@@ -1,9 +1,8 @@
 // Debian's chromium, and pages that complain about every error they see.
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type ConsoleMessage, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { patience } from './patience';
-import type { Server } from './server';
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
@@ -39,8 +38,9 @@ export class Visitor {
     page.on('console', (m) => this.hear(m));
   }
 
-  static async arrive(browser: Browser, server: Server, viewport = desktop): Promise<Visitor> {
-    const context = await browser.newContext({ viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
+  /** arrive opens a browser of its own. Service workers are kept out of it, which load the whole UI beforehand, unless the test is about them. */
+  static async arrive(browser: Browser, server: { url: string }, viewport = desktop, more: BrowserContextOptions = {}): Promise<Visitor> {
+    const context = await browser.newContext({ viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'], serviceWorkers: 'block', ...more });
     context.setDefaultTimeout(patience);
     return new Visitor(await context.newPage(), context, server.url);
   }

@@ -1,5 +1,6 @@
 // Who is signed in, and what they may do.
 import { api, ask, whenSignedOut, type Failure, type Me } from './api/client';
+import { forget, keep, kept, away } from './live/kept';
 import { router } from './router.svelte';
 import { reader } from './words/reader.svelte';
 import { choose } from './words/tr';
@@ -27,11 +28,21 @@ class Session {
       const { needed, signed_in } = await ask(api.GET('/v1/setup'));
       this.needsSetup = needed;
       if (signed_in) this.adopt(await ask(api.GET('/v1/me')));
-      else this.me = null;
+      else {
+        this.me = null;
+        void forget();
+      }
     } catch (e) {
       const { status, fields } = e as Partial<Failure>;
       if (status === 403) this.shutOut = fields?.second_factor ? 'second_factor' : 'membership';
       else if (status !== 401) {
+        // What was last known is shown to whom it was shown then.
+        const had = away(e) ? await kept<Me>('me') : null;
+        if (had) {
+          this.take(had.data);
+          this.known = true;
+          return;
+        }
         this.failed = e as Error;
         return;
       }
@@ -41,6 +52,11 @@ class Session {
   }
 
   adopt(me: Me) {
+    void keep('me', me);
+    this.take(me);
+  }
+
+  private take(me: Me) {
     this.me = me;
     this.needsSetup = false;
     this.shutOut = '';
@@ -69,6 +85,7 @@ class Session {
   ended() {
     this.me = null;
     this.shutOut = '';
+    void forget();
   }
 
   constructor() {

@@ -4,6 +4,7 @@
 import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Limits, type Site, type Summary } from '../api/client';
 import { conditionOf, conditions, startOf, type Condition } from '../words/condition';
 import { clock } from './clock.svelte';
+import { away, keep, kept } from './kept';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
 
 /** Snapshot is what is known of a device at one moment; it is never changed. */
@@ -59,6 +60,19 @@ const firstOthers = 60; // and of all, as many as a screen shows
 const mostLatest = 2000; // devices; of larger fleets the stream says what is new
 const past = 36 * 3_600_000; // ms of resolved alerts; some began before the day that is shown
 const mostPast = 2000; // resolved alerts
+const mostKept = 1000; // devices, the worst first
+const keepEvery = 60_000; // ms
+
+/** LastKnown is what is shown of the fleet while the server is away. */
+interface LastKnown {
+  workspace: number;
+  devices: Device[];
+  alerts: Alert[];
+  sites: Site[];
+  types: EquipmentType[];
+  summary: Summary | null;
+  total: number;
+}
 
 class Fleet implements Listener {
   status = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
@@ -83,13 +97,16 @@ class Fleet implements Listener {
   private orderTimer: ReturnType<typeof setTimeout> | undefined;
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  private keepTimer: ReturnType<typeof setInterval> | undefined;
+  private workspace = 0;
   private generation = 0;
   private held: StreamEvent[] | null = null;
   private loads = 0; // under way
 
-  /** start loads the fleet and keeps it up to date until stop. */
-  async start() {
+  /** start loads the fleet of a workspace and keeps it up to date until stop. */
+  async start(workspace = this.workspace) {
     const generation = ++this.generation;
+    this.workspace = workspace;
     this.status = 'loading';
     this.failure = null;
     stream.start(this);
@@ -105,7 +122,8 @@ class Fleet implements Listener {
       await this.load(generation);
     } catch (e) {
       if (generation !== this.generation) return;
-      if (this.status !== 'ready') {
+      if (this.status !== 'ready' && !(away(e) && (await this.restore(generation)))) {
+        if (generation !== this.generation) return;
         stream.stop();
         this.failure = e as Error;
         this.status = 'failed';
@@ -114,11 +132,44 @@ class Fleet implements Listener {
       stream.answered(false); // what is here stays; the rest is asked for again
     }
     if (generation !== this.generation) return;
+    clearInterval(this.keepTimer);
+    this.keepTimer = setInterval(this.keepNow, keepEvery);
+    addEventListener('pagehide', this.keepNow);
+    document.addEventListener('visibilitychange', this.keepNow);
     this.pollSoon();
+  }
+
+  // What will be shown when the server is away: what is known while it is not.
+  private keepNow = () => {
+    if (this.status !== 'ready' || (stream.connection !== 'live' && stream.connection !== 'polling')) return;
+    const units = this.units.slice(0, mostKept);
+    const known: LastKnown = {
+      workspace: this.workspace, devices: units.map((u) => u.next.device), alerts: [...this.other, ...units.flatMap((u) => u.next.alerts)],
+      sites: this.sites, types: this.types, summary: this.summary, total: this.total,
+    };
+    void keep('fleet', known);
+  };
+
+  /** restore shows what was last known, and reports whether anything was. */
+  private async restore(generation: number): Promise<boolean> {
+    const had = await kept<LastKnown>('fleet');
+    if (!had || had.data.workspace !== this.workspace || generation !== this.generation) return false;
+    const { devices, alerts, sites, types, summary, total } = had.data;
+    [this.sites, this.types, this.summary, this.total] = [sites, types, summary, total];
+    for (const d of devices) this.put(d);
+    this.spread(alerts);
+    this.order();
+    this.complete = devices.length === total;
+    this.status = 'ready';
+    stream.shows(had.at);
+    return true;
   }
 
   stop() {
     this.generation++;
+    clearInterval(this.keepTimer);
+    removeEventListener('pagehide', this.keepNow);
+    document.removeEventListener('visibilitychange', this.keepNow);
     stream.stop();
     this.held = null;
     clearTimeout(this.pollTimer);

@@ -118,6 +118,13 @@ class Stream {
     if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
   }
 
+  /** shows notes that what is on the screen is from a moment before: the server cannot be reached. */
+  shows(at: number) {
+    this.heardAt = at;
+    this.owed = true;
+    this.answered(false);
+  }
+
   private open() {
     clearTimeout(this.timer);
     if (!this.listener) return;

@@ -19,6 +19,8 @@ class Show {
   ago = (at: number) => f.ago(at, clock.now);
   since = (at: number) => f.duration(clock.now - at);
   dateTime = (at: number, zone = session.timezone) => f.dateTime(at, zone, clock.now);
+  /** moment is the time of a moment of the last hours, with its day of an earlier one. */
+  moment = (at: number, zone = session.timezone) => (clock.now - at < 12 * 3_600_000 ? f.clockTime(at, zone) : f.dateTime(at, zone, clock.now));
   exact = (at: number, zone = session.timezone) => f.exact(at, zone);
 }
 

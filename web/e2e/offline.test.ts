@@ -1,0 +1,124 @@
+// The phone in the cold room, where no network comes: the app opens, shows what was
+// last known and how old it is, and is up to date again by itself.
+import { connect, createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, phone, Visitor } from './browser';
+import { Api, Office, Server } from './server';
+
+/** Line leads to the server, and can be cut. */
+class Line {
+  cut = false;
+  private readonly open = new Set<Socket>();
+  private constructor(
+    readonly url: string,
+    private readonly listener: Listener,
+  ) {}
+
+  static async to(target: string): Promise<Line> {
+    const { hostname, port } = new URL(target);
+    let line: Line;
+    const listener = createServer((near) => {
+      if (line.cut) {
+        near.destroy();
+        return;
+      }
+      const far = connect(Number(port), hostname);
+      for (const s of [near, far]) {
+        line.open.add(s);
+        s.on('error', () => s.destroy());
+        s.on('close', () => line.open.delete(s));
+      }
+      near.pipe(far).pipe(near);
+    });
+    await new Promise<void>((ready) => listener.listen(0, '127.0.0.1', ready));
+    line = new Line(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`, listener);
+    return line;
+  }
+
+  break() {
+    this.cut = true;
+    for (const s of this.open) s.destroy();
+  }
+
+  close() {
+    this.break();
+    this.listener.close();
+  }
+}
+
+let server: Server;
+let browser: Browser;
+let line: Line;
+let visitor: Visitor;
+let page: Page;
+let api: Api;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  line = await Line.to(server.url);
+  const office = new Office(server.url);
+  const owner = await office.open(server.code);
+  api = new Api(server.url, await office.token());
+  for (const n of [1, 2]) {
+    await api.send('POST', '/v1/devices', { serial: `WIC-${n}`, name: `Walk-in ${n}`, equipment_type: 'walkin_cooler', offline_after_s: 86_400 });
+    await api.send('POST', '/v1/readings', { device_serial: `WIC-${n}`, product_zone_temp: 3 + n });
+  }
+  visitor = await Visitor.arrive(browser, line, phone, { serviceWorkers: 'allow' });
+  page = visitor.page;
+  await visitor.signIn(owner.email, owner.password);
+});
+afterAll(async () => {
+  await browser?.close();
+  line?.close();
+  await server?.stop();
+});
+
+const kept = (key: string) => page.evaluate(async (k) => (await caches.match('/kept/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
+
+it('opens without the server, with what was last known and how old it is', async () => {
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.goto('/devices/WIC-1');
+  await expect.poll(() => kept('device wic-1')).toContain('Walk-in 1');
+  await page.goto('/');
+  await page.getByText('Walk-in 2').first().waitFor();
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.evaluate(() => dispatchEvent(new Event('pagehide'))); // as when the phone is put away
+  await expect.poll(() => kept('fleet')).toContain('Walk-in 2');
+
+  visitor.cutOff = true;
+  line.break();
+  await page.reload();
+  await page.getByText(/values from \d\d:\d\d$/).waitFor();
+  await page.getByText('5.0').first().waitFor();
+  expect(await page.getByText('Offline', { exact: true }).count()).toBe(0); // nothing is said of the fridges
+  expect(await page.getByText(/^All 2 devices are offline/).count()).toBe(0);
+  await visitor.fine('without the server');
+});
+
+it('knows the pages of devices that were looked at', async () => {
+  await page.goto('/devices/WIC-1');
+  await page.getByRole('heading', { name: 'Walk-in 1' }).waitFor();
+  await page.getByText(/values from \d\d:\d\d$/).waitFor();
+});
+
+it('loads by itself what it could not when the server is back', async () => {
+  await page.goto('/alerts');
+  await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+  line.cut = false;
+  await page.getByText('Nothing needs your attention').waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.goto('/');
+  await api.send('POST', '/v1/readings', { device_serial: 'WIC-2', product_zone_temp: 4.4 });
+  await page.getByText('4.4').first().waitFor();
+  visitor.cutOff = false;
+});
+
+it('forgets what it knew when somebody signs out', async () => {
+  await page.getByLabel('Account menu').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(/sign-in/);
+  await expect.poll(() => page.evaluate(() => caches.has('values'))).toBe(false);
+  await visitor.leave();
+});
