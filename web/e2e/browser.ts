@@ -47,6 +47,7 @@ export class Visitor {
 
   private hear(m: ConsoleMessage) {
     if (m.type() !== 'error' && m.type() !== 'warning') return;
+    if (m.text() === 'Service Worker registration blocked by Playwright') return; // as arrive asked
     const { url } = m.location();
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
