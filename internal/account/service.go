@@ -17,6 +17,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 type workspaceStore interface {
@@ -206,18 +207,16 @@ func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 	var resets sync.WaitGroup
 	defer resets.Wait()
 	resets.Go(func() { s.runResets(ctx) })
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
-		// The last flush must not fail because the context has ended.
+	flush := func() {
+		// It must not fail because the context has ended.
 		if err := s.Flush(context.WithoutCancel(ctx), clock()); err != nil {
 			s.log.Error("write last uses", "error", err)
 		}
 	}
+	for range ticker.Every(ctx.Done(), flushEvery, nil) {
+		flush()
+	}
+	flush()
 }
 
 // Flush writes the last uses of tokens and sessions, and once an hour drops

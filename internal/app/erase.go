@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // eraseEvery is how often workspaces are looked for whose time has come.
@@ -14,14 +15,7 @@ const eraseEvery = 10 * time.Minute
 // runErasures erases workspaces until ctx ends. A clock that has jumped erases
 // nothing before it can be believed.
 func (a *App) runErasures(ctx context.Context) {
-	tick := time.NewTicker(eraseEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticker.Every(ctx.Done(), eraseEvery, nil) {
 		if a.clock != nil && !a.clock.Sure() {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // The garbage collector lets the heap grow to twice what is live before it
@@ -85,17 +86,10 @@ func tuneMemory(ctx context.Context) {
 		defer debug.SetMemoryLimit(math.MaxInt64)
 	}
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
 	before := debug.SetGCPercent(usualPercent)
 	defer debug.SetGCPercent(before)
 	last := usualPercent
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticker.Every(ctx.Done(), 2*time.Second, nil) {
 		metrics.Read(sample)
 		if sample[0].Value.Kind() != metrics.KindUint64 || sample[1].Value.Kind() != metrics.KindUint64 {
 			return

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 const (
@@ -184,16 +185,8 @@ func (n *Node) Start(ctx context.Context) error {
 
 // run is the goroutine that says that this node is there and looks how things stand.
 func (n *Node) run() {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	beat := time.Now()
-	for {
-		select {
-		case <-n.ctx.Done():
-			return
-		case <-tick.C:
-		case <-n.kick:
-		}
+	for range ticker.Every(n.ctx.Done(), lookEvery, n.kick) {
 		due := time.Since(beat) >= beatEvery
 		if due {
 			beat = time.Now()

@@ -32,10 +32,8 @@ type IDInput struct {
 	ID string `path:"id" doc:"Integer id."`
 }
 
-// Number returns the path's id: CodeNotFound for what cannot be one.
-func (in *IDInput) Number() (int64, error) {
-	return PathID(in.ID, rimewatch.Errorf(rimewatch.CodeNotFound, "There is nothing with this id."))
-}
+// Number returns the path's id, 0 where it cannot be one: nothing has that.
+func (in *IDInput) Number() int64 { return pathID(in.ID) }
 
 // SerialInput names a device in a path.
 type SerialInput struct {
@@ -55,19 +53,16 @@ type AlertIDInput struct {
 	ID string `path:"id" doc:"Integer id of the alert."`
 }
 
-// Number returns the path's id; what cannot be one does not exist.
-func (in *AlertIDInput) Number() (int64, error) {
-	return PathID(in.ID, rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no alert with this id."))
-}
+// Number returns the path's id, 0 where it cannot be one: no alert has that.
+func (in *AlertIDInput) Number() int64 { return pathID(in.ID) }
 
-// PathID reads an id from a path, in its one form; what cannot be one does not
-// exist, which notFound says.
-func PathID(s string, notFound *rimewatch.Error) (int64, error) {
+// pathID reads an id from a path, in its one form.
+func pathID(s string) int64 {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
-		return 0, notFound
+		return 0
 	}
-	return id, nil
+	return id
 }
 
 // Pagination describes the page of n items out of total, and sets Link when

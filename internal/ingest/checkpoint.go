@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 const (
@@ -26,16 +27,9 @@ const (
 
 // checkpoints is the goroutine that writes the states of changed units.
 func (s *Service) checkpoints() {
-	tick := time.NewTicker(checkpointTick)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.checkpoint(s.cfg.CheckpointAfter)
-			s.watchSettings()
-		case <-s.stopping:
-			return
-		}
+	for range ticker.Every(s.stopping, checkpointTick, nil) {
+		s.checkpoint(s.cfg.CheckpointAfter)
+		s.watchSettings()
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/source"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // Sources is what Brokers need of source.Service.
@@ -105,16 +106,9 @@ const lookEvery = 30 * time.Second
 // Start begins to connect.
 func (b *Brokers) Start() {
 	b.wait.Go(func() {
-		tick := time.NewTicker(lookEvery)
-		defer tick.Stop()
-		for {
+		b.look()
+		for range ticker.Every(b.ctx.Done(), lookEvery, b.changed) {
 			b.look()
-			select {
-			case <-b.ctx.Done():
-				return
-			case <-tick.C:
-			case <-b.changed:
-			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // How often the watch looks at the rooms and pings, and at who still may listen.
@@ -17,15 +18,8 @@ const (
 
 // watch is the goroutine that looks after sockets and rooms.
 func (h *Hub) watch() {
-	check := time.NewTicker(checkEvery)
-	defer check.Stop()
 	var ticked time.Time
-	for {
-		select {
-		case <-check.C:
-		case <-h.ctx.Done():
-			return
-		}
+	for range ticker.Every(h.ctx.Done(), checkEvery, nil) {
 		h.revalidate(h.ctx)
 		now := time.Now()
 		if now.Sub(ticked) < tickEvery {

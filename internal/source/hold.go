@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 const minute = time.Minute
@@ -124,15 +125,8 @@ func (s *Service) tell(ctx context.Context, l *Live, serial string, d *inlet.Dev
 
 // Run deletes what has waited too long, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	tick := time.NewTicker(minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.expire(ctx)
-		}
+	for range ticker.Every(ctx.Done(), minute, nil) {
+		s.expire(ctx)
 	}
 }
 

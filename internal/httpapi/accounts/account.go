@@ -326,11 +326,7 @@ func (a people) listSessions(ctx context.Context, _ *httpapi.NoInput) (SessionLi
 }
 
 func (a people) endSession(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
-	return httpapi.Done{}, a.service.RevokeSession(ctx, httpapi.CallOf(ctx).Principal, id)
+	return httpapi.Done{}, a.service.RevokeSession(ctx, httpapi.CallOf(ctx).Principal, in.Number())
 }
 
 func (a people) endOtherSessions(ctx context.Context, _ *httpapi.NoInput) (httpapi.Done, error) {

@@ -68,12 +68,8 @@ func (a people) invite(ctx context.Context, in *InviteInput) (InvitationData, er
 }
 
 func (a people) renewInvitation(ctx context.Context, in *httpapi.IDInput) (InvitationData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return InvitationData{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	v, secret, err := a.service.RenewInvitation(ctx, c.Principal, id, c.Now)
+	v, secret, err := a.service.RenewInvitation(ctx, c.Principal, in.Number(), c.Now)
 	if err != nil {
 		return InvitationData{}, err
 	}
@@ -81,11 +77,7 @@ func (a people) renewInvitation(ctx context.Context, in *httpapi.IDInput) (Invit
 }
 
 func (a people) withdrawInvitation(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
-	return httpapi.Done{}, a.service.WithdrawInvitation(ctx, httpapi.CallOf(ctx).Principal, id)
+	return httpapi.Done{}, a.service.WithdrawInvitation(ctx, httpapi.CallOf(ctx).Principal, in.Number())
 }
 
 // InvitationSecret is a body with the secret of an invitation. It stands in the

@@ -75,14 +75,10 @@ type MemberUpdateInput struct {
 }
 
 func (a people) changeMember(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return MemberData{}, err
-	}
 	if in.Body.SiteIDs != nil && in.Body.AllSites {
 		return MemberData{}, rimewatch.Invalid("all_sites", "must not be sent with site_ids")
 	}
-	m, err := a.service.ChangeMember(ctx, httpapi.CallOf(ctx).Principal, id, account.MemberPatch{Role: in.Body.Role, Sites: in.Body.SiteIDs, AllSites: in.Body.AllSites})
+	m, err := a.service.ChangeMember(ctx, httpapi.CallOf(ctx).Principal, in.Number(), account.MemberPatch{Role: in.Body.Role, Sites: in.Body.SiteIDs, AllSites: in.Body.AllSites})
 	if err != nil {
 		return MemberData{}, err
 	}
@@ -90,12 +86,8 @@ func (a people) changeMember(ctx context.Context, in *MemberUpdateInput) (Member
 }
 
 func (a people) removeMember(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	return httpapi.Done{}, a.service.RemoveMember(ctx, c.Principal, id, c.Now)
+	return httpapi.Done{}, a.service.RemoveMember(ctx, c.Principal, in.Number(), c.Now)
 }
 
 func (a people) memberRoutes() []httpapi.Route {

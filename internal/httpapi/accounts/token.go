@@ -94,12 +94,8 @@ func (a people) createToken(ctx context.Context, in *TokenCreateInput) (NewToken
 }
 
 func (a people) revokeToken(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	return httpapi.Done{}, a.service.RevokeToken(ctx, c.Principal, id, c.Now)
+	return httpapi.Done{}, a.service.RevokeToken(ctx, c.Principal, in.Number(), c.Now)
 }
 
 func (a people) tokenRoutes() []httpapi.Route {

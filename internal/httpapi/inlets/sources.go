@@ -45,7 +45,7 @@ type SourceInput struct {
 // sourceID returns the number of the source that a path names.
 func (a *api) sourceID(ctx context.Context, in *SourceInput) (int64, error) {
 	if in.ID != "api" {
-		return (&httpapi.IDInput{ID: in.ID}).Number()
+		return (&httpapi.IDInput{ID: in.ID}).Number(), nil
 	}
 	l, err := a.sources.OfAPI(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {

@@ -115,11 +115,7 @@ type NewChannel struct {
 }
 
 func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return ChannelData{}, err
-	}
-	ch, err := a.Store.Channel(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	ch, err := a.Store.Channel(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	if err != nil {
 		return ChannelData{}, err
 	}
@@ -211,13 +207,9 @@ type ChannelUpdateInput struct {
 }
 
 func (a *api) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
-	id, err := in.Number()
-	if err != nil {
-		return NewChannel{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	var secret string
-	ch, err := a.Store.UpdateChannel(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
+	ch, err := a.Store.UpdateChannel(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
 		if in.Body.Name != nil {
 			ch.Name = *in.Body.Name
 		}
@@ -233,12 +225,8 @@ func (a *api) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewCha
 }
 
 func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.DeleteChannel(ctx, workspace, id); err != nil {
+	if err := a.Store.DeleteChannel(ctx, workspace, in.Number()); err != nil {
 		return httpapi.Done{}, err
 	}
 	a.Notifier.Changed(workspace)
@@ -246,10 +234,7 @@ func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.D
 }
 
 func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return DeliveryData{}, err
-	}
+	id := in.Number()
 	c := httpapi.CallOf(ctx)
 	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
 		return DeliveryData{}, err

@@ -97,10 +97,7 @@ type AlertDeliveryList struct {
 }
 
 func (a *api) listAlertDeliveries(ctx context.Context, in *httpapi.AlertIDInput) (AlertDeliveryList, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertDeliveryList{}, err
-	}
+	id := in.Number()
 	workspace := httpapi.CallOf(ctx).Workspace()
 	if _, err := a.Alerts.Alert(ctx, workspace, id); err != nil {
 		return AlertDeliveryList{}, err
@@ -126,10 +123,7 @@ type DeliveryList struct {
 }
 
 func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
-	id, err := in.Number()
-	if err != nil {
-		return DeliveryList{}, err
-	}
+	id := in.Number()
 	c := httpapi.CallOf(ctx)
 	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
@@ -158,10 +152,7 @@ func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) 
 }
 
 func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return DeliveryData{}, err
-	}
+	id := in.Number()
 	c := httpapi.CallOf(ctx)
 	d, err := a.Store.Delivery(ctx, c.Workspace(), id)
 	if err != nil {

@@ -90,11 +90,7 @@ func (a *api) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow
 }
 
 func (a *api) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return MaintenanceData{}, err
-	}
-	w, err := a.Store.MaintenanceWindow(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	w, err := a.Store.MaintenanceWindow(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	return a.maintenanceData(ctx, w, err)
 }
 
@@ -142,12 +138,8 @@ func (a *api) createMaintenance(ctx context.Context, in *MaintenanceCreateInput)
 }
 
 func (a *api) endMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return MaintenanceData{}, err
-	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	w, err := a.Writer.EndMaintenance(ctx, workspace, id)
+	w, err := a.Writer.EndMaintenance(ctx, workspace, in.Number())
 	if err == nil {
 		a.Notifier.Changed(workspace)
 	}

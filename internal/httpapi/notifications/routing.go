@@ -199,11 +199,7 @@ func (a *api) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, err
 }
 
 func (a *api) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return RouteData{}, err
-	}
-	r, err := a.Store.Route(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	r, err := a.Store.Route(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	if err != nil {
 		return RouteData{}, err
 	}
@@ -299,16 +295,12 @@ type RouteUpdateInput struct {
 }
 
 func (a *api) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return RouteData{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
 	if err != nil {
 		return RouteData{}, err
 	}
-	r, err := a.Store.UpdateRoute(ctx, c.Workspace(), id, func(r *rimewatch.Route) error {
+	r, err := a.Store.UpdateRoute(ctx, c.Workspace(), in.Number(), func(r *rimewatch.Route) error {
 		if in.Body.Name != nil {
 			r.Name = *in.Body.Name
 		}
@@ -324,12 +316,8 @@ func (a *api) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData,
 }
 
 func (a *api) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.DeleteRoute(ctx, workspace, id); err != nil {
+	if err := a.Store.DeleteRoute(ctx, workspace, in.Number()); err != nil {
 		return httpapi.Done{}, err
 	}
 	a.Notifier.Changed(workspace)

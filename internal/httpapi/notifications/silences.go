@@ -84,11 +84,7 @@ func (a *api) silenceData(ctx context.Context, s rimewatch.Silence, err error) (
 }
 
 func (a *api) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return SilenceData{}, err
-	}
-	s, err := a.Store.Silence(ctx, httpapi.CallOf(ctx).Workspace(), id)
+	s, err := a.Store.Silence(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	return a.silenceData(ctx, s, err)
 }
 
@@ -133,12 +129,8 @@ func (a *api) createSilence(ctx context.Context, in *SilenceCreateInput) (Silenc
 }
 
 func (a *api) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return SilenceData{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	s, err := a.Store.UpdateSilence(ctx, c.Workspace(), id, func(s *rimewatch.Silence) error {
+	s, err := a.Store.UpdateSilence(ctx, c.Workspace(), in.Number(), func(s *rimewatch.Silence) error {
 		if s.EndsAt <= c.Now || s.EndsAt == s.StartsAt {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 		}

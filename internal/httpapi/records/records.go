@@ -216,14 +216,12 @@ func (a *api) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionIn
 	if f.Err != nil {
 		return CorrectiveActionData{}, f.Err
 	}
-	id, err := in.Number()
-	if err != nil {
-		return CorrectiveActionData{}, err
-	}
+	id := in.Number()
 	x.AlertID = id
 	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
 		return CorrectiveActionData{}, err
 	}
+	var err error
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
@@ -234,10 +232,7 @@ func (a *api) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionIn
 }
 
 func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInput) (CorrectiveActionList, error) {
-	id, err := in.Number()
-	if err != nil {
-		return CorrectiveActionList{}, err
-	}
+	id := in.Number()
 	c := httpapi.CallOf(ctx)
 	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
 		return CorrectiveActionList{}, err

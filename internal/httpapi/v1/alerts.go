@@ -106,11 +106,7 @@ func alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData,
 }
 
 func (a alerts) getAlert(ctx context.Context, in *httpapi.AlertIDInput) (AlertData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertData{}, err
-	}
-	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), id))
+	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), in.Number()))
 }
 
 // AcknowledgeBody is how long an alert is taken care of.
@@ -126,10 +122,6 @@ type AcknowledgeInput struct {
 }
 
 func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (AlertData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertData{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	var note string
 	var expires time.Duration
@@ -145,7 +137,7 @@ func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (Ale
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), id, by, note, expires))
+	return alertData(ctx)(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), in.Number(), by, note, expires))
 }
 
 // ResolveBody may say why an alert is over.
@@ -160,10 +152,6 @@ type ResolveInput struct {
 }
 
 func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertData{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	var note string
 	if in.Body != nil && in.Body.Note != nil {
@@ -173,7 +161,7 @@ func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, 
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), id, by, note))
+	return alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), in.Number(), by, note))
 }
 
 // AlertCountsInput narrows the counts.

@@ -72,10 +72,6 @@ type FeedbackInput struct {
 }
 
 func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertData{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	var note string
 	if in.Body.Note != nil {
@@ -85,7 +81,7 @@ func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), id, by, in.Body.Verdict, note))
+	return alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), in.Number(), by, in.Body.Verdict, note))
 }
 
 func (a devices) predictionRoutes() []httpapi.Route {

@@ -27,10 +27,7 @@ type AlertTimeline struct {
 }
 
 func (a alerts) alertTimeline(ctx context.Context, in *httpapi.AlertIDInput) (AlertTimeline, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertTimeline{}, err
-	}
+	id := in.Number()
 	workspace := httpapi.CallOf(ctx).Workspace()
 	v, err := a.cfg.Alerts.Alert(ctx, workspace, id)
 	if err != nil {
@@ -63,14 +60,10 @@ type NoteInput struct {
 }
 
 func (a alerts) noteAlert(ctx context.Context, in *NoteInput) (AlertData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return AlertData{}, err
-	}
 	c := httpapi.CallOf(ctx)
 	by, err := a.Actor(ctx, c.Principal)
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), id, by, in.Body.Note))
+	return alertData(ctx)(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), in.Number(), by, in.Body.Note))
 }

@@ -184,11 +184,7 @@ func (a workspaces) listSites(ctx context.Context, _ *httpapi.NoInput) (SiteList
 }
 
 func (a workspaces) getSite(ctx context.Context, in *httpapi.IDInput) (SiteData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return SiteData{}, err
-	}
-	return siteData(a.cfg.Accounts.Site(ctx, httpapi.CallOf(ctx).Principal, id))
+	return siteData(a.cfg.Accounts.Site(ctx, httpapi.CallOf(ctx).Principal, in.Number()))
 }
 
 // SiteCreate is the body that makes a site.
@@ -222,19 +218,12 @@ type SiteUpdateInput struct {
 }
 
 func (a workspaces) updateSite(ctx context.Context, in *SiteUpdateInput) (SiteData, error) {
-	id, err := in.Number()
-	if err != nil {
-		return SiteData{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	return siteData(a.cfg.Accounts.UpdateSite(ctx, c.Principal, id, account.SitePatch(in.Body), c.Now))
+	return siteData(a.cfg.Accounts.UpdateSite(ctx, c.Principal, in.Number(), account.SitePatch(in.Body), c.Now))
 }
 
 func (a workspaces) deleteSite(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id, err := in.Number()
-	if err != nil {
-		return httpapi.Done{}, err
-	}
+	id := in.Number()
 	if err := a.cfg.Accounts.DeleteSite(ctx, httpapi.CallOf(ctx).Principal, id); err != nil {
 		return httpapi.Done{}, err
 	}

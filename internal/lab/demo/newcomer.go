@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // Newcomer is the serial of a probe that somebody has mounted and nobody has
@@ -37,16 +38,9 @@ func newcomerReading(at rimewatch.Time) client.Reading {
 
 // arrive lets the newcomer report on until ctx ends, accepted or not.
 func (d *Demo) arrive(ctx context.Context) {
-	tick := time.NewTicker(newcomerEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, _, err := d.client.PostReading(ctx, newcomerReading(rimewatch.TimeOf(time.Now()))); err != nil && ctx.Err() == nil {
-				d.cfg.Logger.Warn("the demo's new probe could not report", "error", err)
-			}
+	for range ticker.Every(ctx.Done(), newcomerEvery, nil) {
+		if _, _, err := d.client.PostReading(ctx, newcomerReading(rimewatch.TimeOf(time.Now()))); err != nil && ctx.Err() == nil {
+			d.cfg.Logger.Warn("the demo's new probe could not report", "error", err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // Config of a Dog.
@@ -35,15 +36,9 @@ func New(cfg Config) *Dog { return &Dog{cfg: cfg, client: cfg.Guard.Client()} }
 
 // Run calls at once and then every interval until ctx ends.
 func (d *Dog) Run(ctx context.Context) {
-	tick := time.NewTicker(d.cfg.Interval)
-	defer tick.Stop()
-	for {
+	d.turn(ctx)
+	for range ticker.Every(ctx.Done(), d.cfg.Interval, nil) {
 		d.turn(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
 }
 

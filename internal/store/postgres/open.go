@@ -14,6 +14,7 @@ import (
 
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // open connects, makes the schema where there is none, and takes the shard.
@@ -184,15 +185,9 @@ func (d *disk) tryClaim(ctx context.Context, name string) (owner string, beat in
 
 // beat records that this server is alive, until the store is closed or lost.
 func (d *disk) beat() {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-d.closing.Done():
+	for range ticker.Every(d.closing.Done(), beatEvery, d.lostC) {
+		if d.lostErr() != nil {
 			return
-		case <-d.lostC:
-			return
-		case <-tick.C:
 		}
 		err := d.transact(d.closing, false, func(s *session) error {
 			s.start()
