@@ -120,6 +120,7 @@ func (c *cluster) start(m *member) {
 		"serve", "--listen", "127.0.0.1:0", "--data", m.dir, "--store", c.database.URL("postgres"), "--seal-after", "300ms",
 		"--cluster-listen", m.peer, "--cluster-url", "http://" + m.peer, "--cluster-shards", "8",
 		"--cluster-hold", "20s", // however busy the machine is
+		"--rate-limit", "0", // however quick
 	})
 	if err != nil {
 		c.t.Fatal(err)

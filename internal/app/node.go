@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -83,7 +84,9 @@ type Node struct {
 	cluster  *cluster.Node
 	registry *prometheus.Registry
 	tokens   tokenRoutes
-	ready    chan *App // made before there are shards for them
+	ready    chan *App     // made before there are shards for them
+	opening  atomic.Int64  // shards
+	opened   chan struct{} // something when there are none any more
 
 	public   *publicServer
 	inner    *http.Server
@@ -125,7 +128,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.ready = make(chan *App, min(spares, n.database.Shards()))
+	n.ready, n.opened = make(chan *App, min(spares, n.database.Shards())), make(chan struct{}, 1)
 	if cfg.GuardServices {
 		allow, err := cfg.AllowedNetworks()
 		if err != nil {
@@ -147,24 +150,26 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 const spares = 4
 
 // makeSpares is the goroutine that makes them. It calls there when there are as many
-// for the first time.
+// for the first time. It rests while shards are opened: those who wait for one need the
+// processor more.
 func (n *Node) makeSpares(ctx context.Context, there func()) {
 	defer there()
-	for ctx.Err() == nil {
-		if len(n.ready) == cap(n.ready) {
-			there()
-		}
-		a, err := n.spare(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				n.cfg.Logger.Warn("prepare for a shard", "err", err)
+	for {
+		for len(n.ready) < cap(n.ready) && n.opening.Load() == 0 {
+			a, err := n.spare(ctx)
+			if err != nil {
+				if ctx.Err() == nil {
+					n.cfg.Logger.Warn("prepare for a shard", "err", err)
+				}
+				return // whoever opens one makes its own
 			}
-			return // whoever opens one makes its own
+			n.ready <- a // nobody else fills it
 		}
+		there()
 		select {
-		case n.ready <- a:
+		case <-n.opened:
 		case <-ctx.Done():
-			_ = a.Stop()
+			return
 		}
 	}
 }
@@ -204,6 +209,15 @@ func (h ofShard) WithGroup(name string) slog.Handler {
 
 // open takes a shard and serves it.
 func (n *Node) open(ctx context.Context, shard, stream int64) (_ cluster.Service, err error) {
+	n.opening.Add(1)
+	defer func() {
+		if n.opening.Add(-1) == 0 {
+			select {
+			case n.opened <- struct{}{}:
+			default:
+			}
+		}
+	}()
 	var a *App
 	select {
 	case a = <-n.ready:

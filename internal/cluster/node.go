@@ -314,6 +314,12 @@ func (n *Node) take(h *store.Holding, over bool) {
 		n.work.Go(func() { n.watch(shard, own) })
 		n.Wake()
 		n.tell()
+		for i := range n.view.Members { // where requests for it may wait
+			if m := &n.view.Members[i]; m.Name != n.name {
+				url := m.URL
+				n.work.Go(func() { n.poke(url) })
+			}
+		}
 	})
 }
 

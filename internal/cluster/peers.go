@@ -128,7 +128,7 @@ func (n *Node) poke(base string) {
 	if base == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(n.ctx, time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+pathPoke, nil)
 	if err != nil {

@@ -81,6 +81,9 @@ func (d *disk) connect(ctx context.Context) (err error) {
 			cfg.ConnConfig.RuntimeParams["application_name"] = applicationName(d.node)
 		}
 		cfg.MaxConns = int32(p.size) //nolint:gosec // a small number
+		if d.node != "" {
+			cfg.MinConns = cfg.MaxConns / 2 // a shard that is taken over does not wait for new ones
+		}
 		cfg.AfterConnect = d.insist
 		if *p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 			return err
