@@ -35,6 +35,9 @@ func (d *disk) connect() (_ *connections, err error) {
 			c.close()
 		}
 	}()
+	if err := syncData(); err != nil {
+		return nil, err
+	}
 	// The file holds secrets. SQLite gives its write-ahead log the same mode.
 	f, err := os.OpenFile(d.cfg.Path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

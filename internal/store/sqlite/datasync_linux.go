@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dataSync is a file system of the engine that is the usual one but for the sync of
+// write-ahead logs, which is fdatasync, as where SQLite is compiled by its own
+// configuration: fsync also waits for the file's times, which on ext4 and XFS means
+// a commit of the journal. The engine in Go was translated for systems
+// without fdatasync. It lives in the engine's memory.
+type dataSync struct {
+	vfs     sqlite3.Tsqlite3_vfs
+	under   uintptr                     // the usual one
+	methods sqlite3.Tsqlite3_io_methods // of write-ahead logs
+	usual   uintptr                     // those of which methods is made: 0 = not yet, 1 = it is being made
+}
+
+const dataSyncName = "rimewatch"
+
+// syncData makes the engine use it from now on. Once is enough, and it may be
+// called by many. Where something else than the usual file system is in use, as in
+// tests, it does nothing.
+func syncData() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	if code := sqlite3.Xsqlite3_initialize(tls); code != sqlite3.SQLITE_OK {
+		return errors.New("the database engine cannot be initialized")
+	}
+	name, err := libc.CString(dataSyncName)
+	if err != nil {
+		return err
+	}
+	usual, err := libc.CString("unix")
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(tls, usual)
+	under := sqlite3.Xsqlite3_vfs_find(tls, usual)
+	if under == 0 || under != sqlite3.Xsqlite3_vfs_find(tls, 0) {
+		libc.Xfree(tls, name)
+		return nil
+	}
+	x := pointed[dataSync](libc.Xcalloc(tls, 1, libc.Tsize_t(unsafe.Sizeof(dataSync{}))))
+	if x == nil {
+		libc.Xfree(tls, name)
+		return syscall.ENOMEM
+	}
+	x.vfs, x.under = *pointed[sqlite3.Tsqlite3_vfs](under), under
+	x.vfs.FzName, x.vfs.FxOpen = name, pointerTo(openDataSync)
+	if code := sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(x)), 1); code != sqlite3.SQLITE_OK {
+		return errors.New("the database engine takes no file system")
+	}
+	return nil
+}
+
+type (
+	vfsOpen = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
+	ioSync  = func(tls *libc.TLS, file uintptr, flags int32) int32
+)
+
+// pointed returns what an address of the engine's points to.
+func pointed[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+
+// pointerTo returns what the engine calls a function by, which must not be a closure:
+// nothing but the engine would refer to it.
+func pointerTo[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
+
+// function returns the function that the engine calls by an address.
+func function[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&address)) }
+
+// openDataSync is xOpen.
+func openDataSync(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
+	x := pointed[dataSync](vfs)
+	code := function[vfsOpen](pointed[sqlite3.Tsqlite3_vfs](x.under).FxOpen)(tls, x.under, name, file, flags, out)
+	if code == sqlite3.SQLITE_OK && flags&sqlite3.SQLITE_OPEN_WAL != 0 {
+		x.take(pointed[sqlite3.Tsqlite3_file](file))
+	}
+	return code
+}
+
+// take makes a write-ahead log ours. One whose methods are others than those of the
+// first, as on file systems without locks, stays as it is.
+func (x *dataSync) take(f *sqlite3.Tsqlite3_file) {
+	usual := f.FpMethods
+	if atomic.CompareAndSwapUintptr(&x.usual, 0, 1) {
+		x.methods = *pointed[sqlite3.Tsqlite3_io_methods](usual)
+		x.methods.FxSync = pointerTo(syncLog)
+		atomic.StoreUintptr(&x.usual, usual)
+	}
+	if atomic.LoadUintptr(&x.usual) == usual {
+		f.FpMethods = uintptr(unsafe.Pointer(&x.methods))
+	}
+}
+
+// syncLog is xSync of a write-ahead log: unixSync of os_unix.c with fdatasync. A sync
+// that failed is not tried again, since the next may forget what it has lost.
+func syncLog(_ *libc.TLS, file uintptr, _ int32) int32 {
+	f := pointed[sqlite3.TunixFile](file)
+	err := syscall.EINTR
+	for err == syscall.EINTR {
+		err = errno(syscall.Fdatasync(int(f.Fh)))
+	}
+	if err != 0 {
+		f.FlastErrno = int32(err)
+		return sqlite3.SQLITE_IOERR_FSYNC
+	}
+	if f.FctrlFlags&sqlite3.UNIXFILE_DIRSYNC == 0 {
+		return sqlite3.SQLITE_OK
+	}
+	f.FctrlFlags &^= sqlite3.UNIXFILE_DIRSYNC // a new file: its name must last, too
+	dir, opening := os.Open(filepath.Dir(libc.GoString(f.FzPath)))
+	if opening != nil {
+		return sqlite3.SQLITE_OK // some systems cannot
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return sqlite3.SQLITE_IOERR_DIR_FSYNC
+	}
+	return sqlite3.SQLITE_OK
+}
+
+func errno(err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	if e := syscall.Errno(0); errors.As(err, &e) {
+		return e
+	}
+	return syscall.EIO
+}
