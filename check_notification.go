@@ -53,8 +53,13 @@ func (c *Channel) Check() error {
 			e = complain(e, "url", "must be the URL of a service, such as slack://… or ntfy://…")
 		}
 		e = unused(e, "to", len(c.To) > 0, c.Kind)
+	case ChannelCall:
+		if !strings.HasPrefix(c.URL, "twilio://") {
+			e = complain(e, "url", "must be twilio://ACCOUNT_SID:AUTH_TOKEN@call?from=…&to=…")
+		}
+		e = unused(e, "to", len(c.To) > 0, c.Kind)
 	default:
-		e = complain(e, "kind", "must be email, webhook or service")
+		e = complain(e, "kind", "must be email, webhook, service or call")
 	}
 	if c.Kind == ChannelWebhook {
 		e = checkSecret(e, c.Secret)

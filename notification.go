@@ -15,6 +15,7 @@ const (
 	ChannelEmail   ChannelKind = "email"   // SMTP, To holds the addresses
 	ChannelWebhook ChannelKind = "webhook" // POST to URL, signed as Standard Webhooks with Secret
 	ChannelService ChannelKind = "service" // a shoutrrr service URL: Slack, Teams, ntfy, PagerDuty, …
+	ChannelCall    ChannelKind = "call"    // a phone call through the Twilio account of URL
 )
 
 // Channel is one way in which a workspace is told of alerts. URL and Secret are

@@ -131,7 +131,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err = a.setAccounts(); err != nil {
 		return nil, err
 	}
-	if err := a.notifications(); err != nil {
+	if err := a.notifications(ctx); err != nil {
 		return nil, err
 	}
 	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
@@ -196,6 +196,10 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
+	calls, err := a.calls(ctx)
+	if err != nil {
+		return nil, err
+	}
 	signOn, err := a.signOn(ctx)
 	if err != nil {
 		return nil, err
@@ -217,7 +221,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		Store: a.Store, Writer: a.Ingest, Fleet: a.Store, Alerts: a.Store, Audit: a.Store, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key,
 	}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Fleet: a.Store, History: a.Store, Sites: a.Accounts, Background: a.spawn}
-	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), export.Routes, mcp.Routes)
+	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, export.Routes, mcp.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.

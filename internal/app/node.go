@@ -25,6 +25,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
+	"github.com/rimewatch/rimewatch/internal/twilio"
 )
 
 // part is the shard that an App serves for a Node. What an App is made of takes
@@ -256,6 +257,9 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	ctx := r.Context()
 	if key, ok := strings.CutPrefix(r.URL.Path, "/in/"); ok {
 		return n.tokens.ofSecret(ctx, key)
+	}
+	if strings.HasPrefix(r.URL.Path, twilio.Path) {
+		return twilio.WorkspaceOf(r.URL.Path), nil
 	}
 	if sent := r.Header["Authorization"]; len(sent) > 0 {
 		if secret, ok := httpapi.BearerToken(sent); ok {

@@ -9,17 +9,20 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	pressed "github.com/rimewatch/rimewatch/internal/httpapi/voice"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
+	"github.com/rimewatch/rimewatch/internal/notify/voice"
 	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
 	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // notifications puts together what notifies people of alerts.
-func (a *App) notifications() error {
+func (a *App) notifications(ctx context.Context) error {
 	allow, err := a.cfg.AllowedNetworks()
 	if err != nil {
 		return err
@@ -35,11 +38,30 @@ func (a *App) notifications() error {
 	if a.mail != nil {
 		senders[rimewatch.ChannelEmail] = a.mail
 	}
+	if a.cfg.PublicURL != "" {
+		key, err := a.secret(ctx, voiceKey)
+		if err != nil {
+			return err
+		}
+		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
+	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
+		Store: a.Store, Senders: senders, PublicURL: a.publicURL(),
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
+}
+
+// voiceKey names the secret that signs the tickets of phone calls.
+const voiceKey = "voice"
+
+// publicURL is where people reach the service, without a slash at the end, "" = unknown.
+func (a *App) publicURL() string { return strings.TrimSuffix(a.cfg.PublicURL, "/") }
+
+// calls returns the part of the API that takes the keys pressed in phone calls.
+func (a *App) calls(ctx context.Context) (httpapi.Part, error) {
+	key, err := a.secret(ctx, voiceKey)
+	return pressed.Routes(pressed.Config{Store: a.Store, Writer: a.Ingest, PublicURL: a.publicURL(), Key: key}), err
 }
 
 // setMail makes the sender of e-mail, where a mail server is configured.

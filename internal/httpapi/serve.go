@@ -202,10 +202,13 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.ID)
 }
 
-// withoutKey is a path as it may be logged: that of a source holds its key.
+// withoutKey is a path as it may be logged: that of a source holds its key, that of a
+// phone call its ticket.
 func withoutKey(p string) string {
-	if strings.HasPrefix(p, "/in/") {
-		return "/in/…"
+	for _, secret := range []string{"/in/", "/voice/"} {
+		if strings.HasPrefix(p, secret) {
+			return secret + "…"
+		}
 	}
 	return p
 }

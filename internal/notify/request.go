@@ -30,6 +30,8 @@ func (s *Service) Missing(k rimewatch.ChannelKind) string {
 		return ""
 	case k == rimewatch.ChannelEmail:
 		return "this server has no mail server (--smtp-host)"
+	case k == rimewatch.ChannelCall:
+		return "this server does not know the address that Twilio reaches it at (--public-url)"
 	default:
 		return "this server is not set up for it"
 	}

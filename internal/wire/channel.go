@@ -6,7 +6,7 @@ import "github.com/rimewatch/rimewatch"
 type Channel struct {
 	ID            int64                 `json:"id"`
 	Name          string                `json:"name"`
-	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
 	Enabled       bool                  `json:"enabled"`
 	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
 	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`

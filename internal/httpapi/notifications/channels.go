@@ -82,7 +82,7 @@ type ChannelList struct {
 
 // UnavailableKind is a kind of channel that cannot be used here.
 type UnavailableKind struct {
-	Kind   rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Kind   rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
 	Reason string                `json:"reason" example:"this server has no mail server (--smtp-host)"`
 }
 
@@ -95,7 +95,7 @@ func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList
 	for i := range list {
 		out.Channels[i] = wire.NewChannel(&list[i])
 	}
-	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService} {
+	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService, rimewatch.ChannelCall} {
 		if why := a.Notifier.Missing(k); why != "" {
 			out.Unavailable = append(out.Unavailable, UnavailableKind{k, why})
 		}
@@ -127,7 +127,7 @@ func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData,
 type ChannelFields struct {
 	Enabled    httpapi.Optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
 	To         httpapi.Optional[[]string] `json:"to,omitempty" maxItems:"20" doc:"Addresses of an e-mail channel."`
-	URL        httpapi.Optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr."`
+	URL        httpapi.Optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr. For a phone call, twilio://ACCOUNT_SID:AUTH_TOKEN@call?from=NUMBER&to=NUMBER."`
 	Secret     httpapi.Optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
 	FallbackID httpapi.Optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
 	Language   httpapi.Optional[string]   `json:"language,omitempty" maxLength:"16" doc:"Of its messages, such as es. Default: English."`
@@ -167,7 +167,7 @@ func (a *api) checkChannel(c *rimewatch.Channel) error {
 // ChannelCreate is the body that makes a channel.
 type ChannelCreate struct {
 	Name string                `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
-	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
 	ChannelFields
 }
 
@@ -249,7 +249,7 @@ func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryDat
 type ChannelTry struct {
 	ID   int64                 `json:"channel_id,omitempty" minimum:"1" doc:"A stored channel, whose settings hold where the body has none."`
 	Name string                `json:"name,omitempty" maxLength:"200" doc:"Named in the message."`
-	Kind rimewatch.ChannelKind `json:"kind,omitempty" enum:"email,webhook,service" doc:"Needed without channel_id."`
+	Kind rimewatch.ChannelKind `json:"kind,omitempty" enum:"email,webhook,service,call" doc:"Needed without channel_id."`
 	ChannelFields
 }
 

@@ -38,7 +38,7 @@ type Delivery struct {
 type DeliveryChannel struct {
 	ID   int64                 `json:"id"`
 	Name string                `json:"name"`
-	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service"`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
 }
 
 // DeliveryRoute names a route, which may be deleted by now.

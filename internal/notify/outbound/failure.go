@@ -49,6 +49,17 @@ func Failure(err error) *rimewatch.Error {
 	}
 }
 
+// Explain puts a receiver's own words, which says finds in the beginning of its answer,
+// in place of a bare status; "" = there are none.
+func Explain(err error, says func(body string) string) error {
+	var status *StatusError
+	if !errors.As(err, &status) || says(status.Body) == "" {
+		return err
+	}
+	e := Failure(err)
+	return &rimewatch.Error{Code: e.Code, RetryAfter: e.RetryAfter, Message: says(status.Body)}
+}
+
 // plainAnswer is how net/http says it; it has no other name.
 const plainAnswer = "server gave HTTP response to HTTPS client"
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/twilio"
 )
 
 // own is a service that shoutrrr does not have, or not as it is today.
@@ -16,8 +18,15 @@ type own struct {
 	check func(u *url.URL) error
 	// request is the call that brings a message.
 	request func(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error)
-	// explain makes an error of the service's answer one that says what the service says; nil = it says nothing.
-	explain func(err error) error
+	// says finds in an answer what the service says of a refusal; nil = it says nothing.
+	says func(body string) string
+}
+
+// texts are text messages to phones.
+var texts = own{check: twilio.CheckSMS, request: text, says: twilio.Says}
+
+func text(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error) {
+	return twilio.SMS(ctx, u, m.Data.Subject+"\n"+m.Data.Text, m.Data.Link)
 }
 
 // ownNames are the services of ownOf that shoutrrr has no name for.
@@ -29,7 +38,7 @@ func ownOf(rawURL string) (own, *url.URL, bool) {
 	switch {
 	case err != nil:
 	case u.Scheme == "twilio":
-		return twilio, u, true
+		return texts, u, true
 	case u.Scheme == "teams" && u.User == nil:
 		return workflows, u, true
 	}
@@ -44,8 +53,8 @@ func (o own) send(ctx context.Context, through http.RoundTripper, u *url.URL, m 
 	}
 	resp, err := through.RoundTrip(r)
 	if err != nil {
-		if o.explain != nil {
-			err = o.explain(err)
+		if o.says != nil {
+			err = outbound.Explain(err, o.says)
 		}
 		return err
 	}

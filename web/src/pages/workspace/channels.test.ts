@@ -19,6 +19,7 @@ describe('what is copied becomes the credential', () => {
     ['ntfy', { topic: 'shop-x', server: 'http://10.0.0.5:8080', token: 'tk_a b' }, 'ntfy://:tk_a%20b@10.0.0.5:8080/shop-x?scheme=http'],
     ['pagerduty', { key: hex(32) }, `pagerduty:///${hex(32)}`],
     ['sms', { sid: `AC${hex(32)}`, token: hex(32), from: '+1 (501) 712-2661', to: '+49 151 12345678' }, `twilio://AC${hex(32)}:${hex(32)}@sms?from=%2B15017122661&to=%2B4915112345678`],
+    ['call', { sid: `AC${hex(32)}`, token: hex(32), from: '+1 501 712 2661', to: '+49/151/12345678' }, `twilio://AC${hex(32)}:${hex(32)}@call?from=%2B15017122661&to=%2B4915112345678`],
     ['webhook', { hook: 'https://example.com/x' }, 'https://example.com/x'],
   ];
   test.each(cases)('%s %#', (slug, values, url) => {
@@ -35,12 +36,13 @@ test.each([
   ['ntfy', { topic: 'a b', server: '' }, ['topic', 'server']],
   ['pagerduty', { key: 'x' }, ['key']],
   ['sms', { sid: 'AC1', token: 'x', from: '0151', to: '' }, ['sid', 'token', 'from', 'to']],
+  ['call', { sid: `AC${hex(32)}`, token: hex(32), from: `MG${hex(32)}`, to: '+49151' }, ['from', 'to']],
   ['email', { to: '' }, ['to']],
 ] as [string, Values, string[]][])('what cannot be right is named: %s', (slug, values, fields) => expect(Object.keys(wrongs(way(slug), values))).toEqual(fields));
 
 test('a stored channel is recognised by what is told of it', () => {
-  const of = (kind: 'email' | 'webhook' | 'service', url: string | null) => wayOf({ kind, url }).slug;
-  expect([of('email', null), of('webhook', 'https://a/•••'), of('service', 'twilio://•••'), of('service', 'slack://•••'), of('service', 'gotify://•••')]).toEqual(['email', 'webhook', 'sms', 'slack', 'other']);
+  const of = (kind: 'email' | 'webhook' | 'service' | 'call', url: string | null) => wayOf({ kind, url }).slug;
+  expect([of('email', null), of('webhook', 'https://a/•••'), of('service', 'twilio://•••'), of('service', 'slack://•••'), of('service', 'gotify://•••'), of('call', 'twilio://•••')]).toEqual(['email', 'webhook', 'sms', 'slack', 'other', 'call']);
 });
 
 test('a topic that is offered is never twice the same', () => {

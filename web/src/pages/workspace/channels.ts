@@ -39,6 +39,7 @@ export interface Way {
 
 const chat = 'M4 5h16v11H10l-4.5 4v-4H4ZM8 9.5h8M8 12.5h5';
 const phone = 'M7 3h10v18H7ZM11 18h2';
+const handset = 'M6.5 3.5h3l1.5 4.5-2 1.5a11 11 0 0 0 5.5 5.5l1.5-2 4.5 1.5v3a2 2 0 0 1-2 2A15 15 0 0 1 4.5 5.5a2 2 0 0 1 2-2';
 const bell = 'M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15l1.5-2ZM10 21.2h4';
 const mail = 'M3.5 6h17v12h-17ZM3.5 7l8.5 6.5L20.5 7';
 const siren = 'M7 18v-5a5 5 0 0 1 10 0v5M4.5 18h15v2.5h-15ZM12 3v2M4.5 6 6 7.5M19.5 6 18 7.5';
@@ -52,6 +53,17 @@ const botToken = /^(\d+):([\w-]{20,})$/;
 const topicName = /^[-\w]{1,64}$/;
 const bare = (number: string) => number.replace(/[\s()/.-]/g, '');
 const telephone = /^\+[1-9]\d{6,14}$/;
+
+const account = tr('Copy the account SID and the auth token from the first page of the Twilio console.');
+
+/** numbers are the fields of an account at Twilio; `sends` judges whom it sends from. */
+const numbers = (sends: (v: string) => boolean): Asked[] => [
+  { key: 'sid', label: tr('Account SID'), placeholder: 'AC…', fits: (v) => /^AC[\da-f]{32}$/.test(v), wrong: tr('It begins with AC and has 34 characters') },
+  { key: 'token', label: tr('Auth token'), fits: (v) => /^[\da-f]{32}$/.test(v), wrong: tr('It has 32 characters, 0 to 9 and a to f') },
+  { key: 'from', label: tr('Number at Twilio'), placeholder: '+1 501 712 2661', type: 'tel', fits: sends, wrong: tr('With + and the country code') },
+  { key: 'to', label: tr('Number to notify'), placeholder: '+1 555 867 5310', type: 'tel', fits: (v) => telephone.test(bare(v)), wrong: tr('With + and the country code') },
+];
+const twilio = (does: string, v: Values) => `twilio://${v['sid']}:${v['token']}@${does}?${new URLSearchParams({ from: bare(v['from']!), to: bare(v['to']!) })}`;
 
 /** unguessable is a topic that nobody else reads. */
 function unguessable(): string {
@@ -79,17 +91,15 @@ export const ways: Way[] = [
   },
   {
     slug: 'sms', label: tr('Text message'), hint: tr('To a phone, through Twilio'), kind: 'service', icon: phone, schemes: ['twilio'], named: tr('Phone of the night shift'),
-    steps: [
-      tr('Make an account at twilio.com and buy a phone number there that can send text messages. Twilio bills each message.'),
-      tr('Copy the account SID and the auth token from the first page of the Twilio console.'),
-    ],
-    fields: [
-      { key: 'sid', label: tr('Account SID'), placeholder: 'AC…', fits: (v) => /^AC[\da-f]{32}$/.test(v), wrong: tr('It begins with AC and has 34 characters') },
-      { key: 'token', label: tr('Auth token'), fits: (v) => /^[\da-f]{32}$/.test(v), wrong: tr('It has 32 characters, 0 to 9 and a to f') },
-      { key: 'from', label: tr('Number at Twilio'), placeholder: '+1 501 712 2661', type: 'tel', fits: (v) => telephone.test(bare(v)) || /^MG[\da-f]{32}$/.test(v), wrong: tr('With + and the country code') },
-      { key: 'to', label: tr('Number to notify'), placeholder: '+1 555 867 5310', type: 'tel', fits: (v) => telephone.test(bare(v)), wrong: tr('With + and the country code') },
-    ],
-    url: (v) => `twilio://${v['sid']}:${v['token']}@sms?${new URLSearchParams({ from: bare(v['from']!), to: bare(v['to']!) })}`,
+    steps: [tr('Make an account at twilio.com and buy a phone number there that can send text messages. Twilio bills each message.'), account],
+    fields: numbers((v) => telephone.test(bare(v)) || /^MG[\da-f]{32}$/.test(v)),
+    url: (v) => twilio('sms', v),
+  },
+  {
+    slug: 'call', label: tr('Phone call'), hint: tr('Reads the alert aloud; press 1 to acknowledge'), kind: 'call', icon: handset, schemes: [], named: tr('Call to the night shift'),
+    steps: [tr('Make an account at twilio.com and buy a phone number there that can make calls. Twilio bills each call.'), account],
+    fields: numbers((v) => telephone.test(bare(v))),
+    url: (v) => twilio('call', v),
   },
   {
     slug: 'ntfy', label: 'ntfy', hint: tr('A free app that rings on phones'), kind: 'service', icon: bell, schemes: ['ntfy'], named: tr('Phones in the kitchen'),
