@@ -65,11 +65,14 @@ browser: build chromium ## the UI in a real browser, against the real binary
 UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar)
 
 # The tests run with the race detector and -short where anything runs side by side; -short, because simulated weeks cost ten
-# times as much with it, which finds no more in them than in a day. What starts no goroutine, and what asks testing.Short (as
-# rapid does), runs without it and in full; so does e2e, whose server has a race detector of its own.
+# times as much with it, which finds no more in them than in a day. What starts no goroutine runs without it and in full, and so
+# do the files of tests that ask testing.Short (as rapid does; archtest knows who may ask), and e2e, whose server has a race
+# detector of its own.
 TESTED = $(shell find . -name '*_test.go' -not -path './tools/*' -not -path './web/*' | xargs -n1 dirname | sort -u)
 RACED  = $(filter-out ./e2e ./internal/archtest,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
-FULL   = $(filter-out $(RACED),$(TESTED)) $(shell grep -lE 'testing\.Short|rapid\.Check' $(filter-out %bench_test.go,$(wildcard $(TESTED:=/*_test.go))) | xargs -n1 dirname | sort -u)
+FULL   = $(filter-out $(RACED),$(TESTED))
+AGAIN  = $(shell grep -lE 'testing\.Short|rapid\.Check|^\s+long.t.$$|\bshorter.[0-9l]|\bplay.t,' $(filter-out %bench_test.go,$(wildcard $(RACED:=/*_test.go))))
+ASKING = $(shell grep -ohE '^func Test\w+' $(AGAIN) | cut -c6- | sort -u | paste -sd '|')
 GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 30m
 
 # Tests wait as much as they compute, so that three strands of them keep two processors busy.
@@ -79,9 +82,10 @@ test: postgres mosquitto $(if $(NPM),ui chromium) ## everything that must pass, 
 .PHONY: test-raced test-full test-rest
 test-raced:
 	CGO_ENABLED=1 $(GOTEST) -race -short $(UNCHECKED) $(RACED)
+	$(GOTEST) -run '^($(ASKING))$$' $(sort $(dir $(AGAIN)))
 
 test-full:
-	$(GOTEST) $(sort $(FULL))
+	$(GOTEST) $(FULL)
 
 test-rest:
 	$(MAKE) vet lint $(if $(NPM),ui-test browser)

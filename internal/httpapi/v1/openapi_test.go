@@ -31,24 +31,23 @@ type described struct {
 	schemas  map[string]*jsonschema.Schema // by reference
 }
 
-var knownDescriptions sync.Map // text → *described
+// readOnce is the description of the first API: those of others differ by where the
+// API is at most, and one takes seconds to write and to read beside the race detector.
+var readOnce struct {
+	sync.Once
+	*described
+	err error
+}
+
+func describedBy(api *httpapi.API) (*described, error) {
+	readOnce.Do(func() {
+		readOnce.described, readOnce.err = newDescribed(serverURL.ReplaceAllLiteral(api.OpenAPI(), []byte(`"url":"/api"`)))
+	})
+	return readOnce.described, readOnce.err
+}
 
 // serverURL is where a description says that the API is.
 var serverURL = regexp.MustCompile(`"url":"[^"]*/api"`)
-
-// describedBy remembers descriptions: those of tests differ by where the API is at
-// most, and one takes seconds to read beside the race detector.
-func describedBy(spec string) (*described, error) {
-	spec = serverURL.ReplaceAllLiteralString(spec, `"url":"/api"`)
-	if d, ok := knownDescriptions.Load(spec); ok {
-		return d.(*described), nil
-	}
-	d, err := newDescribed([]byte(spec))
-	if err == nil {
-		knownDescriptions.Store(spec, d)
-	}
-	return d, err
-}
 
 func newDescribed(spec []byte) (*described, error) {
 	var tree map[string]any

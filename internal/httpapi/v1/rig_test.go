@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,6 +48,11 @@ type rig struct {
 	log      *syncBuffer
 	clock    atomic.Int64 // ms
 
+	peopled
+}
+
+// peopled is who is in a store with people.
+type peopled struct {
 	workspace        rimewatch.Workspace
 	full, feed, read string // tokens
 	owner            string // session secret
@@ -84,9 +90,38 @@ func (r *rig) advance(d time.Duration) { r.clock.Add(d.Milliseconds()) }
 // newRig is a rig with people and tokens.
 func newRig(t testing.TB, change ...func(*whole)) *rig {
 	t.Helper()
-	r := emptyRig(t, change...)
-	r.people(t.Context())
+	template.once.Do(func() { template.make(t) })
+	if template.store == nil {
+		t.Fatal("the template could not be made")
+	}
+	r := openRig(t, template.store, change...)
+	r.peopled = template.peopled
 	return r
+}
+
+// template is a store with people. It is made once and copied for each test: making
+// one takes longer than most tests do.
+var template peopledStore
+
+type peopledStore struct {
+	once  sync.Once
+	store []byte // the file
+	peopled
+}
+
+func (p *peopledStore) make(t testing.TB) {
+	t.Helper()
+	r := emptyRig(t)
+	r.people(t.Context())
+	path := filepath.Join(t.TempDir(), "template.db")
+	err := r.store.Backup(t.Context(), path)
+	if err == nil {
+		p.store, err = os.ReadFile(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.peopled = r.peopled
 }
 
 type frame = httpapi.Config
@@ -107,14 +142,25 @@ type replaceable struct{ accounts.Service }
 // emptyRig is a rig that nobody has set up.
 func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	t.Helper()
+	return openRig(t, nil, change...)
+}
+
+// openRig is a rig over a copy of a store; nil = a new one.
+func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
+	t.Helper()
 	r := &rig{t: t, log: &syncBuffer{}, events: newEventRecorder()}
 	r.clock.Store(int64(rigStart))
 	ctx := t.Context()
 	std := func() time.Time { return r.now().Std() }
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
+	path := filepath.Join(t.TempDir(), sqlite.FileName)
+	if file != nil {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var err error
-	r.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(t.TempDir(), "rimewatch.db"), Now: std, Logger: logger, Quotas: rigQuotas})
-	if err != nil {
+	if r.store, err = sqlite.Open(ctx, sqlite.Config{Path: path, Now: std, Logger: logger, Quotas: rigQuotas}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.store.Close() })
@@ -156,7 +202,7 @@ func emptyRig(t testing.TB, change ...func(*whole)) *rig {
 	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes); err != nil {
 		t.Fatal(err)
 	}
-	if r.spec, err = describedBy(string(r.api.OpenAPI())); err != nil {
+	if r.spec, err = describedBy(r.api); err != nil {
 		t.Fatal(err)
 	}
 	return r
