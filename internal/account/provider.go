@@ -62,7 +62,7 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client
 
 // grantsOf returns the roles that groups grant, by workspace; of several the
 // highest.
-func grantsOf(ctx context.Context, st workspaceStore, log *slog.Logger, all []Grant, groups []string) (map[int64]rimewatch.Role, error) {
+func grantsOf(ctx context.Context, st Store, log *slog.Logger, all []Grant, groups []string) (map[int64]rimewatch.Role, error) {
 	in := make(map[string]bool)
 	for _, g := range groups {
 		in[g] = true

@@ -20,95 +20,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-type workspaceStore interface {
-	CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error
-	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
-	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
-	WorkspaceByName(ctx context.Context, name string) (rimewatch.Workspace, error)
-	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
-	CloseWorkspace(ctx context.Context, id int64) (tokens []int64, err error)
-}
-
-type siteStore interface {
-	CreateSite(ctx context.Context, s *rimewatch.Site) error
-	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)
-	DeleteSite(ctx context.Context, workspaceID, id int64) error
-	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
-	Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error)
-}
-
-type userStore interface {
-	CreateUser(ctx context.Context, u *rimewatch.User) error
-	CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error
-	UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (rimewatch.User, error)
-	User(ctx context.Context, id int64) (rimewatch.User, error)
-	UserByEmail(ctx context.Context, email string) (rimewatch.User, error)
-	UserCount(ctx context.Context) (int, error)
-	EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error)
-	AdmitIdentity(ctx context.Context, id store.Identification, u rimewatch.User, grants map[int64]rimewatch.Role) (rimewatch.User, error)
-	AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error
-	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error
-	SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error
-	CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error
-	PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.PasswordLink, error)
-	UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error
-}
-
-type memberStore interface {
-	PutMember(ctx context.Context, m *rimewatch.Member) error
-	DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error)
-	Members(ctx context.Context, workspaceID int64) ([]store.MemberView, error)
-	Memberships(ctx context.Context, userID int64) ([]store.MembershipView, error)
-}
-
-type invitationStore interface {
-	CreateInvitation(ctx context.Context, v *store.Invitation) error
-	RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error)
-	DeleteInvitation(ctx context.Context, workspaceID, id int64) error
-	Invitations(ctx context.Context, workspaceID int64) ([]store.InvitationView, error)
-	Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.InvitationView, error)
-	AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (rimewatch.Member, error)
-}
-
-type factorStore interface {
-	SecondFactor(ctx context.Context, userID int64) (store.SecondFactor, error)
-	BeginSecondFactor(ctx context.Context, userID int64, secret []byte) error
-	ConfirmSecondFactor(ctx context.Context, userID int64, step int64, codes [][32]byte, now rimewatch.Time) error
-	UseStep(ctx context.Context, userID, step int64) error
-	UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (left int, err error)
-	ReplaceRecoveryCodes(ctx context.Context, userID int64, codes [][32]byte) error
-	DeleteSecondFactor(ctx context.Context, userID int64) error
-}
-
-type sessionStore interface {
-	CreateSession(ctx context.Context, s *store.Session) error
-	Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.Session, error)
-	TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error
-	Sessions(ctx context.Context, userID int64, now rimewatch.Time) ([]store.Session, error)
-	DeleteSession(ctx context.Context, userID, id int64) error
-	DeleteSessions(ctx context.Context, userID, keep int64) error
-	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
-	DeleteExpired(ctx context.Context, now rimewatch.Time) error
-}
-
-type tokenStore interface {
-	CreateToken(ctx context.Context, t *rimewatch.Token) error
-	TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error)
-	Tokens(ctx context.Context, workspaceID int64) ([]store.TokenView, error)
-	RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error
-	TouchTokens(ctx context.Context, lastUsed map[int64]rimewatch.Time) error
-}
-
 // Store is what the service asks of a store.
 type Store interface {
-	workspaceStore
-	siteStore
-	userStore
-	memberStore
-	invitationStore
-	factorStore
-	sessionStore
-	tokenStore
+	store.Control
+	store.Audit
 	store.Answers
 }
 

@@ -217,10 +217,8 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if a.cfg.part != nil {
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
-	told := notifications.Config{
-		Store: a.Store, Writer: a.Ingest, Fleet: a.Store, Alerts: a.Store, Audit: a.Store, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key,
-	}
-	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Fleet: a.Store, History: a.Store, Sites: a.Accounts, Background: a.spawn}
+	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key}
+	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn}
 	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, export.Routes, mcp.Routes)
 }
 

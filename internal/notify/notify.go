@@ -16,22 +16,12 @@ import (
 
 // Store is what notifications ask of a store.
 type Store interface {
+	store.Notifications
+	store.Maintenance
 	store.Alerts
 	store.Everywhere
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
-	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
-	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
-	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
-	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
-	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-	PlannedThrough(ctx context.Context) (int64, error)
-	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
-	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
-	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error)
-	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
 }
 
 // Sender hands a message to a receiver once. key is the delivery's and the same

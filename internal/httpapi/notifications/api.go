@@ -10,14 +10,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store keeps channels, routes, silences, maintenance windows and the log of
-// deliveries.
+// Store keeps what notifications are decided by, what was sent, and alerts.
 type Store interface {
-	channelStore
-	routeStore
-	silenceStore
-	deliveryStore
-	windowStore
+	store.Notifications
+	store.Maintenance
+	store.Alerts
+	store.Audit
+	store.Fleet
 }
 
 // Writer plans work on devices. Every call returns only after what it did is
@@ -25,22 +24,6 @@ type Store interface {
 type Writer interface {
 	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
 	EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-}
-
-// Fleet names devices.
-type Fleet interface {
-	Identify(workspaceID int64, serial []byte) *store.Identity
-	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
-}
-
-// Alerts finds alerts.
-type Alerts interface {
-	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
-}
-
-// Audit takes what no change says.
-type Audit interface {
-	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error
 }
 
 // Sites lists the sites of a workspace.
@@ -52,9 +35,6 @@ type Sites interface {
 type Config struct {
 	Store    Store
 	Writer   Writer
-	Fleet    Fleet
-	Alerts   Alerts
-	Audit    Audit
 	Sites    Sites
 	Notifier Notifier // sends; nil = nothing is sent
 

@@ -12,14 +12,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-type channelStore interface {
-	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
-	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
-	DeleteChannel(ctx context.Context, workspaceID, id int64) error
-	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
-	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
-}
-
 // Notifier sends messages now.
 type Notifier interface {
 	// Test sends a test message to a channel and waits for the outcome, at most ten
@@ -293,7 +285,7 @@ func (a *api) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried
 	}
 	// Before it is sent: whoever reaches out from this server leaves a trace.
 	detail := store.Fields{"kind": ch.Kind, "name": ch.Name, "to": ch.To, "url": ch.MaskedURL()}
-	if err := a.Audit.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
+	if err := a.Store.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
 		return ChannelTried{}, err
 	}
 	remark, err := a.Notifier.Try(ctx, &ch)

@@ -10,13 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-type deliveryStore interface {
-	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) ([]rimewatch.Delivery, int, error)
-	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
-	DeliveryNames(ctx context.Context, workspaceID int64) (store.DeliveryNames, error)
-}
-
 // Delivery is one message to one channel.
 type Delivery struct {
 	ID            int64                     `json:"id"`
@@ -99,7 +92,7 @@ type AlertDeliveryList struct {
 func (a *api) listAlertDeliveries(ctx context.Context, in *httpapi.AlertIDInput) (AlertDeliveryList, error) {
 	id := in.Number()
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if _, err := a.Alerts.Alert(ctx, workspace, id); err != nil {
+	if _, err := a.Store.Alert(ctx, workspace, id); err != nil {
 		return AlertDeliveryList{}, err
 	}
 	list, err := a.Store.AlertDeliveries(ctx, workspace, id)

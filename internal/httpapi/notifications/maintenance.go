@@ -10,11 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-type windowStore interface {
-	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
-}
-
 // MaintenanceWindow is planned work on devices.
 type MaintenanceWindow struct {
 	ID            int64          `json:"id"`
@@ -33,7 +28,7 @@ func (a *api) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintenance
 	for i := range list {
 		ids = append(ids, list[i].DeviceIDs...)
 	}
-	serials, err := a.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
+	serials, err := a.Store.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
 	if err != nil {
 		return nil, err
 	}

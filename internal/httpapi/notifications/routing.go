@@ -13,14 +13,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-type routeStore interface {
-	CreateRoute(ctx context.Context, r *rimewatch.Route) error
-	UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (rimewatch.Route, error)
-	DeleteRoute(ctx context.Context, workspaceID, id int64) error
-	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
-	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
-}
-
 // AlertMatch narrows what a route or a silence is about. Empty lists match
 // everything; all filled ones must match.
 type AlertMatch struct {
@@ -60,7 +52,7 @@ func (a *api) matchers(ctx context.Context, in *AlertMatch) (rimewatch.Matchers,
 func (a *api) places(ctx context.Context, prefix string, siteIDs []int64, serials []string) (deviceIDs []int64, err error) {
 	workspace := httpapi.CallOf(ctx).Workspace()
 	for _, serial := range serials {
-		who := a.Fleet.Identify(workspace, []byte(serial))
+		who := a.Store.Identify(workspace, []byte(serial))
 		if who == nil {
 			return nil, rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With(prefix+"device_serials", "%q is not known", serial)
 		}
@@ -87,7 +79,7 @@ func (a *api) serialsOf(ctx context.Context, list ...*rimewatch.Matchers) (map[i
 	for _, m := range list {
 		ids = append(ids, m.DeviceIDs...)
 	}
-	return a.Fleet.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
+	return a.Store.Serials(ctx, httpapi.CallOf(ctx).Workspace(), ids)
 }
 
 func matchJSON(m *rimewatch.Matchers, serials map[int64]string) MatchJSON {

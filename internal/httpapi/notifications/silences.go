@@ -9,13 +9,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
-type silenceStore interface {
-	CreateSilence(ctx context.Context, s *rimewatch.Silence) error
-	UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error)
-	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)
-	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
-}
-
 // Silence keeps matching alerts from being notified for a time.
 type Silence struct {
 	ID        int64          `json:"id"`

@@ -10,16 +10,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store keeps excursions and what people did about alerts and probes.
+// Store keeps excursions, what people did about alerts and probes, and what a log is
+// made of.
 type Store interface {
-	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
-	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
-	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
-	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
-	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
-	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error)
-	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
-	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
+	store.Records
+	store.Alerts
+	store.Audit
+	store.Fleet
+	store.History
 }
 
 // Writer stores calibrations. A call returns only after what it did is durable.
@@ -32,22 +30,12 @@ type Health interface {
 	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
 }
 
-// Fleet answers questions about devices.
-type Fleet interface {
-	Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error)
-	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
-	DeviceByID(id int64) (rimewatch.DeviceView, bool)
-	Identify(workspaceID int64, serial []byte) *store.Identity
-}
-
 // Config of the resources: everything is needed.
 type Config struct {
-	Store   Store
-	Writer  Writer
-	Health  Health
-	Fleet   Fleet
-	History store.History
-	Sites   httpapi.SiteFinder
+	Store  Store
+	Writer Writer
+	Health Health
+	Sites  httpapi.SiteFinder
 
 	// Background runs work that outlives its request; its context ends with the
 	// service.

@@ -168,7 +168,7 @@ func (a *api) recordCalibration(ctx context.Context, in *CalibrationInput) (Cali
 	if record.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CalibrationData{}, err
 	}
-	if _, err = a.Fleet.Device(ctx, c.Workspace(), serial); err != nil { // or it is of a site that the caller must not see
+	if _, err = a.Store.Device(ctx, c.Workspace(), serial); err != nil { // or it is of a site that the caller must not see
 		return CalibrationData{}, err
 	}
 	_, err = a.Writer.Calibrate(ctx, c.Workspace(), serial, &record, func(d *rimewatch.Device) error {
@@ -187,7 +187,7 @@ func (a *api) listCalibrations(ctx context.Context, in *httpapi.SerialInput) (Ca
 		return CalibrationList{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	v, err := a.Fleet.Device(ctx, c.Workspace(), serial)
+	v, err := a.Store.Device(ctx, c.Workspace(), serial)
 	if err != nil {
 		return CalibrationList{}, err
 	}

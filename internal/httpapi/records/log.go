@@ -204,7 +204,7 @@ func (a *api) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		q.report.Site = &s
 	}
 	if serial := c.Query.Get("device_serial"); serial != "" {
-		v, err := a.Fleet.Device(ctx, c.Workspace(), serial)
+		v, err := a.Store.Device(ctx, c.Workspace(), serial)
 		if rimewatch.CodeOf(err) == rimewatch.CodeDeviceNotFound || (err == nil && site != 0 && v.SiteID != site) {
 			return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no such device.").With("device_serial", "is not known")
 		}
@@ -214,7 +214,7 @@ func (a *api) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		}
 		return err
 	}
-	list, _, err := a.Fleet.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
+	list, _, err := a.Store.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
 	if len(list) > q.bounds.devices {
 		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", q.bounds.devices)
 	}
@@ -337,7 +337,7 @@ func (a *api) reportAlerts(ctx context.Context, workspaceID int64, list []rimewa
 // hours that were kept.
 func (a *api) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
 	log := report.NewLog(r.Zone, r.From, r.To, r.GeneratedAt, d.Limits)
-	history := store.Corrected{History: a.History, Offsets: d.Offsets}
+	history := store.Corrected{History: a.Store, Offsets: d.Offsets}
 	first := r.To // the first reading that is left
 	q := store.HistoryQuery{DeviceID: d.ID, From: r.From, To: r.To, Limit: 1}
 	if err := history.Readings(ctx, q, func(x *rimewatch.Reading) error { first = x.At; return nil }); err != nil {

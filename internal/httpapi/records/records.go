@@ -38,7 +38,7 @@ func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursio
 		until = max(now, e.From)
 	}
 	out.DurationS = int64((until - e.From) / rimewatch.Second)
-	if v, ok := a.Fleet.DeviceByID(e.DeviceID); ok {
+	if v, ok := a.Store.DeviceByID(e.DeviceID); ok {
 		out.DeviceSerial, out.DeviceName = &v.Serial, &v.Name
 	}
 	return out
@@ -68,7 +68,7 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 	out := ExcursionList{Excursions: []Excursion{}}
 	device := int64(0)
 	if in.DeviceSerial != "" {
-		who := a.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
+		who := a.Store.Identify(c.Workspace(), []byte(in.DeviceSerial))
 		if who == nil {
 			return out, nil
 		}
@@ -109,7 +109,7 @@ func (a *api) withinSites(ctx context.Context, list []rimewatch.Excursion) []rim
 	}
 	kept := list[:0]
 	for _, e := range list {
-		if v, ok := a.Fleet.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
+		if v, ok := a.Store.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
 			kept = append(kept, e)
 		}
 	}
@@ -155,7 +155,7 @@ func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveActi
 		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
-	if v, ok := a.Fleet.DeviceByID(x.DeviceID); ok {
+	if v, ok := a.Store.DeviceByID(x.DeviceID); ok {
 		out.DeviceSerial = &v.Serial
 	}
 	return out

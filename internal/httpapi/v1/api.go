@@ -48,35 +48,10 @@ type Health interface {
 	DeviceZone(deviceID int64) wire.ZoneState
 }
 
-// Fleet answers questions about devices.
-type Fleet interface {
-	Devices(ctx context.Context, workspaceID int64, f store.DeviceFilter, p store.Page) ([]rimewatch.DeviceView, int, error)
-	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
-	Identify(workspaceID int64, serial []byte) *store.Identity
-	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
-	DeviceByID(id int64) (rimewatch.DeviceView, bool)
-	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
-}
-
-// History answers questions about readings.
-type History interface {
-	Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error
-	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
-	Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket, error)
-}
-
 // Alerts answers questions about alerts.
 type Alerts interface {
-	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) ([]rimewatch.AlertView, int, error)
-	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
-	AlertCounts(ctx context.Context, workspaceID int64, since rimewatch.Time) (store.AlertCounts, error)
+	store.Alerts
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-}
-
-// Audit answers questions about the audit trail.
-type Audit interface {
-	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) ([]rimewatch.AuditEntry, int, error)
-	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }
 
 // Accounts keeps sites and the settings of the workspace.
@@ -97,11 +72,11 @@ type Config struct {
 	Accounts  Accounts
 	Writer    Writer
 	Health    Health
-	Fleet     Fleet
-	History   History
+	Fleet     store.Fleet
+	History   store.History
 	Alerts    Alerts
 	Predictor Predictor
-	Audit     Audit
+	Audit     store.Audit
 	Channels  Channels
 	Quotas    store.Quotas // which the store keeps
 

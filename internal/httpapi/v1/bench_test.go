@@ -32,7 +32,7 @@ func (instantWriter) Submit(_ context.Context, _ int64, inputs []store.Input) er
 }
 
 // wideFleet has a hundred thousand devices.
-type wideFleet struct{ Fleet }
+type wideFleet struct{ store.Fleet }
 
 func (wideFleet) EachDevice(_ context.Context, _ int64, yield func(*rimewatch.DeviceView) error) error {
 	var v rimewatch.DeviceView

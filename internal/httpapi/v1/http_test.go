@@ -225,7 +225,7 @@ func TestNotReady(t *testing.T) {
 
 // brokenFleet fails in every way.
 type brokenFleet struct {
-	Fleet
+	store.Fleet
 	err error
 }
 

@@ -183,12 +183,9 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Channels: r.store, Quotas: rigQuotas, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
-		told:     notifications.Config{Store: r.store, Writer: r.ingest, Fleet: r.store, Alerts: r.store, Audit: r.store, Sites: r.accounts, CursorKey: key},
-		kept: records.Config{
-			Store: r.store, Writer: r.ingest, Health: r.ingest, Fleet: r.store, History: r.store, Sites: r.accounts,
-			Background: func(work func(context.Context)) { work(context.Background()) },
-		},
-		people: r.service,
+		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, CursorKey: key},
+		kept:     records.Config{Store: r.store, Writer: r.ingest, Health: r.ingest, Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
+		people:   r.service,
 	}
 	for _, f := range change {
 		f(&cfg)

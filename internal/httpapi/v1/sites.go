@@ -12,7 +12,7 @@ import (
 // the caller's context, which does the same.
 type sitedWriter struct {
 	Writer
-	fleet Fleet
+	fleet store.Fleet
 }
 
 func (w sitedWriter) find(ctx context.Context, workspaceID int64, serial string) error {
