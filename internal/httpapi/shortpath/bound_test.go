@@ -2,11 +2,9 @@ package shortpath
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
 	"testing"
 	"time"
 )
@@ -46,7 +44,7 @@ func TestBound(t *testing.T) {
 		return c
 	}
 	echo := func(c net.Conn) error {
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
 		if _, err := c.Write([]byte("x\n")); err != nil {
 			return err
 		}
@@ -75,8 +73,7 @@ func TestBound(t *testing.T) {
 	}
 	closed := 0
 	for _, c := range silent {
-		_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-		if _, err := c.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		if echo(c) != nil {
 			closed++
 		}
 	}
