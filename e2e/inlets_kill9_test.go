@@ -106,8 +106,9 @@ func TestKill9Inlets(t *testing.T) {
 // inletsPassword is the owner's.
 const inletsPassword = "a long enough password"
 
-func newInletsHouse(t *testing.T) *inletsHouse {
-	h := &inletsHouse{bin: program(t), data: filepath.Join(t.TempDir(), "data"), mqtt: freeAddress(t), broker: mosquitto(t)}
+// bareInletsHouse is one with an owner and a token.
+func bareInletsHouse(t *testing.T) *inletsHouse {
+	h := &inletsHouse{bin: program(t), data: filepath.Join(t.TempDir(), "data"), mqtt: freeAddress(t)}
 	run := func(stdin string, args ...string) string {
 		c := exec.Command(h.bin, append(args, "--data", h.data)...)
 		c.Stdin = strings.NewReader(stdin)
@@ -119,6 +120,12 @@ func newInletsHouse(t *testing.T) *inletsHouse {
 	}
 	run(inletsPassword, "user", "add", "--workspace", "W", "--create", "--role", "owner", "--name", "O", "--password-stdin", "o@example.com")
 	h.token = run("", "token", "create", "--workspace", "W", "--name", "t")
+	return h
+}
+
+func newInletsHouse(t *testing.T) *inletsHouse {
+	h := bareInletsHouse(t)
+	h.broker = mosquitto(t, "max_queued_messages 0")
 	p := h.start(t)
 	defer p.kill()
 	cookie := h.signIn(t, inletsPassword)
@@ -161,8 +168,8 @@ func within(t *testing.T, check func() error) {
 	}
 }
 
-// mosquitto runs a broker.
-func mosquitto(t *testing.T) (addr string) {
+// mosquitto runs a broker with lines of its configuration.
+func mosquitto(t *testing.T, lines ...string) (addr string) {
 	t.Helper()
 	path, err := exec.LookPath("mosquitto")
 	if err != nil {
@@ -171,11 +178,12 @@ func mosquitto(t *testing.T) (addr string) {
 	addr = freeAddress(t)
 	host, port, _ := net.SplitHostPort(addr)
 	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	text := "listener " + port + " " + host + "\nallow_anonymous true\nuser root\nmax_queued_messages 0\n"
+	text := "listener " + port + " " + host + "\nallow_anonymous true\nuser root\n" + strings.Join(lines, "\n") + "\n"
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(path, "-c", conf)
+	c.Dir = filepath.Dir(conf) // where it keeps what is persistent
 	if err := c.Start(); err != nil {
 		t.Fatalf("this test needs a broker: apt-get install mosquitto: %v", err)
 	}
