@@ -120,15 +120,15 @@ func unitOf(object map[string]any) string {
 }
 
 // wanted lists the names by which a value is recognized: the first tier of which one
-// is present decides. In part is a name that contains the text.
+// is present decides; last come names that plainly say one of the stems.
 type wanted struct {
 	tiers []string // exact squeezed names, separated by blanks
-	part  string
+	stems string   // separated by blanks, the longer before those that they begin with
 }
 
 var (
-	wantTemperature = wanted{[]string{"temperature temp tempc temperaturec tempf temperaturef tempcelsius temperaturecelsius tempfahrenheit temperaturefahrenheit", "airtemperature airtemp", "probetemperature probetemp externaltemperature exttemp tempext temppt1000 temperaturept1000"}, "temp"}
-	wantHumidity    = wanted{[]string{"humidity hum rh relativehumidity relhumidity humidityrh relhum", "airhumidity ambienthumidity sensorhumidity"}, "humid"}
+	wantTemperature = wanted{[]string{"temperature temp tempc temperaturec tempf temperaturef tempcelsius temperaturecelsius tempfahrenheit temperaturefahrenheit", "airtemperature airtemp", "probetemperature probetemp externaltemperature exttemp tempext temppt1000 temperaturept1000"}, "temperature temperatura temperatur temprature temp"}
+	wantHumidity    = wanted{[]string{"humidity hum rh relativehumidity relhumidity humidityrh relhum", "airhumidity ambienthumidity sensorhumidity"}, "humidity humid"}
 	wantCO2         = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}, ""}
 	wantBattery     = wanted{[]string{"batterypct batterypercent batterypercentage batterylevel batterysoc", "battery batt bat rembattcapacity"}, ""}
 	wantRSSI        = wanted{[]string{"rssi rssidbm loracrssi lorarssi"}, ""}
@@ -167,13 +167,8 @@ func (want wanted) find(all []leaf, fits func(*leaf) bool) (*leaf, string) {
 			return only(found)
 		}
 	}
-	if want.part == "" {
-		return nil, ""
-	}
-	return only(pick(all, func(l *leaf) bool {
-		return strings.Contains(l.name, want.part) && fits(l) &&
-			!slices.ContainsFunc(otherWords, func(w string) bool { return strings.Contains(l.name, w) })
-	}))
+	stems := strings.Fields(want.stems)
+	return only(pick(all, func(l *leaf) bool { return fits(l) && plainly(l.key, stems) }))
 }
 
 // named returns a leaf that is called exactly as what is meant, whatever it holds;

@@ -410,7 +410,7 @@ func recognise(found []leaf, done map[string]bool, r *Reading) {
 		}
 		want := *w.want
 		if w.field.IsTemperature() && hasOwnTemperature(done) {
-			want.part = ""
+			want.stems = ""
 		}
 		l, why := want.find(found, func(l *leaf) bool { return numeric(l) && !done[l.key] })
 		if l == nil && why == "" {

@@ -190,8 +190,8 @@ func TestOdd(t *testing.T) {
 		{`{"id":"x","temperature":-127}`, "x product_zone_temp=fault"},
 		{`{"id":"x","temperature":-196.6,"temperature_unit":"°F"}`, "x product_zone_temp=fault"},
 		{`{"id":"x","temperature":85}`, "x product_zone_temp=fault"},
-		{`{"id":"x","product_zone_temp":"unavailable","other_temp":40}`, "x"}, // one sensor does not stand in for another
-		{`{"id":"x","product_zone_temp":-127,"other_temp":40}`, "x product_zone_temp=fault"},
+		{`{"id":"x","product_zone_temp":"unavailable","sensor_temp":40}`, "x"}, // one sensor does not stand in for another
+		{`{"id":"x","product_zone_temp":-127,"sensor_temp":40}`, "x product_zone_temp=fault"},
 		{`{"id":"x","temperature":185,"unit":"F"}`, "x product_zone_temp=fault"},
 		{`{"id":"x","temperature":85.1}`, "x product_zone_temp=85.1"},
 		{`{"id":"x","compressor_discharge_temp":85}`, "x compressor_discharge_temp=85"},
