@@ -154,7 +154,7 @@ func eventSchema(channel string, events []string, member, schema string) object 
 
 // streamSchemas are the messages that are no events.
 func streamSchemas() object {
-	id := object{"type": "integer", "minimum": 0, "maximum": wire.MaxCount, "description": "Names the subscription; the client chooses it."}
+	id := object{"type": "integer", "minimum": 0, "maximum": int64(wire.MaxCount), "description": "Names the subscription; the client chooses it."}
 	filterable := object{
 		"serials":        object{"type": "array", "minItems": 1, "maxItems": 500, "items": object{"type": "string"}, "description": "Without case."},
 		"site_id":        object{"type": "integer", "description": "0 = devices without a site."},
