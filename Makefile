@@ -140,8 +140,10 @@ pictures: ## draw the pictures in docs/img, from the simulator and the engine
 fleet: ## a thousand device-months of healthy units, which must not raise critical alerts
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200
 
-kill9: ## a hundred rounds of kill -9 under load
-	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=100 $(GO) test -race -run TestKill9 -count 1 -timeout 60m ./e2e
+# Such as OF=Inlets for devices at a webhook, line protocol, MQTT and a broker alone; ROUNDS=10 for fewer.
+OF ?=
+kill9: mosquitto ## a hundred rounds of kill -9 under load
+	CGO_ENABLED=1 RIMEWATCH_KILL9_ROUNDS=$(or $(ROUNDS),100) $(GO) test -race -v -run 'TestKill9$(OF)' -count 1 -timeout 60m ./e2e
 
 # Such as FAULT='full disk' for those with this in their name.
 FAULT ?=

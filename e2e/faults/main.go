@@ -34,6 +34,7 @@ const (
 var faults = []fault{
 	{"what doctor says of each", "./cmd/rimewatch", "TestDoctor", false, nil},
 	{"kill -9", e2e, "TestKill9$", true, []string{"RIMEWATCH_KILL9_ROUNDS=25"}},
+	{"kill -9 while devices send at every inlet", e2e, "TestKill9Inlets", true, []string{"RIMEWATCH_KILL9_ROUNDS=25"}},
 	{"kill -9 while messages are sent", e2e, "TestKill9BeforeDelivery", true, nil},
 	{"crash at every step that writes", sqlite, "TestCrashAtEveryStep", false, nil},
 	{"power cuts", sqlite, "TestPowerCuts|TestTornWrites", false, []string{"RIMEWATCH_POWER_CUTS=1000"}},
