@@ -57,6 +57,7 @@ var (
 	servingLine = regexp.MustCompile(`msg=serving url=(\S+)`)
 	demoURL     = regexp.MustCompile(`^ +Web +(\S+)$`)
 	demoToken   = regexp.MustCompile(`^ +API token +(\S+)$`)
+	demoOwn     = regexp.MustCompile(`\n +this shell +(curl .*)`)
 )
 
 // launch starts a server and waits until it answers. It returns the server's
@@ -135,7 +136,7 @@ func (p *process) terminate(sig os.Signal) error {
 }
 
 // start NAME ARGS… runs rimewatch in the background until it answers, and sets
-// URL, and TOKEN in a demo.
+// URL, and TOKEN in a demo, and OWN, the command by which a demo connects a shell.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: start name args...")
@@ -152,6 +153,9 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("RIMEWATCH_URL", url)
 	if token != "" {
 		setToken(ts, token)
+	}
+	if m := demoOwn.FindStringSubmatch(p.out.String()); m != nil {
+		ts.Setenv("OWN", m[1])
 	}
 	name := args[0]
 	running(ts)[name] = p

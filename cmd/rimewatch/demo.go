@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,10 +106,9 @@ const banner = `
   Connect something of your own: it waits beside the new probe %s,
   under Connect a device, until you accept it
 
-    curl -s -H "Authorization: Bearer %s" \
-      -d '{"device_serial":"MY-SHELL","product_zone_temp":4.2}' \
-      %s/api/v1/readings
-
+    this shell  curl -d '{"id":"my-shell","temperature":4.2}' %s/in/%s
+    your phone  %s/send#%s
+%s
   Press Ctrl-C to stop.%s
 
 `
@@ -123,8 +123,17 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 		end = " To start it again: rimewatch serve --data " + data
 	}
 	_, err := fmt.Fprintf(w, banner, "Demo Market", d.Sites(), d.Devices(), grouped(d.Readings), took.Seconds(),
-		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, demo.Newcomer, d.Token, d.URL, end)
+		d.URL, d.Email, d.Password, d.Token, troubles, d.Token, d.URL, demo.Newcomer, d.URL, d.Key, d.URL, d.Key, phoneHint(d.URL), end)
 	return err
+}
+
+// phoneHint says how a phone reaches a demo that only this computer reaches.
+func phoneHint(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || !net.ParseIP(u.Hostname()).IsLoopback() {
+		return ""
+	}
+	return "                (a phone needs this computer's address in your network, and: rimewatch demo --listen :8080)\n"
 }
 
 // newsPrinter shows what the demo's people receive and what they do, once the

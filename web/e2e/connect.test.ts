@@ -1,7 +1,7 @@
 // Connecting a device: what to copy, what arrives, its first chart.
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { phone } from './browser';
+import { phone, Visitor } from './browser';
 import { openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
@@ -58,6 +58,41 @@ describe('connecting', () => {
     await card.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('heading', { name: 'Milk cooler' }).waitFor();
     await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Milk')).data.devices[0]?.current_temp).toBeCloseTo(3.5, 2);
+  });
+
+  it('takes a phone for a sensor', async () => {
+    await page.goto('/connect');
+    await page.getByRole('button', { name: /Your phone/ }).click();
+    const link = await copied();
+    await page.getByRole('img', { name: 'QR code of the link' }).waitFor();
+    await page.getByText('A phone does not reach 127.0.0.1').waitFor();
+    await visitor.fine('a phone to be connected');
+    const guest = await Visitor.arrive(shop.browser, shop.server, phone);
+    const its = guest.page;
+    await its.goto(link);
+    const send = async (text: string, unit = '°C') => {
+      await its.getByLabel('Temperature').fill(text);
+      await its.getByLabel('Unit').selectOption(unit);
+      await its.getByRole('button', { name: 'Send' }).click();
+    };
+    await send('38.3', '°F');
+    await its.getByText('Accept this phone under Connect a device').waitFor();
+    await guest.fine('a phone as a sensor');
+    const id = (await its.locator('code').textContent())!;
+    const card = page.locator(`[data-sender="${id}"]`);
+    await card.getByText('3.5').first().waitFor();
+    await card.getByLabel('Name').fill('Phone');
+    await card.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('heading', { name: 'Phone' }).waitFor();
+    await page.getByRole('region', { name: 'Product zone' }).locator('canvas').waitFor();
+    await send('−4,5');
+    await its.getByText('Stored.').waitFor();
+    await expect.poll(async () => (await api.send('GET', `/v1/devices/${id}`)).data.device.current_temp).toBe(-4.5);
+    await send('warm');
+    await its.getByText('is "warm", not a number').waitFor();
+    guest.quiet('a phone');
+    await its.close();
+    await api.send('DELETE', `/v1/devices/${id}`);
   });
 
   it('says which values of a known device were left out, and why', async () => {

@@ -6,6 +6,7 @@ export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
   { path: '/connect', load: () => import('./pages/connect/Connect.svelte') },
+  { path: '/send', access: 'public', bare: true, load: () => import('./pages/connect/Send.svelte') },
   { path: '/alerts', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/alerts/:id', load: () => import('./pages/alerts/Alerts.svelte') },
   { path: '/account', load: () => import('./pages/account/Settings.svelte') },

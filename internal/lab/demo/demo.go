@@ -39,6 +39,7 @@ type Demo struct {
 	Email    string
 	Password string
 	Token    string // full access
+	Key      string // of the source for what whoever watches connects
 	Readings int    // of the past
 	Troubles []Trouble
 
@@ -106,6 +107,10 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
 	if err := d.waiting(ctx, rimewatch.TimeOf(time.Now())); err != nil {
+		return nil, fmt.Errorf("set up the demo: %w", err)
+	}
+	own := rimewatch.Source{WorkspaceID: d.workspaceID, Kind: rimewatch.SourcePush, Name: "Shell and phone", Enabled: true}
+	if d.Key, err = d.app.Sources.Create(ctx, &own); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
 	return d, nil

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -242,12 +243,27 @@ func TestTold(t *testing.T) {
 		}
 	}
 	checkNewcomer(t, d)
+	checkOwn(t, d)
 	r, err := http.Post("http://"+d.shift.listener.Addr().String()+"/night", "application/json", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Body.Close(); r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("an unsigned message: %s", r.Status)
+	}
+}
+
+// checkOwn sends by the key that was made for whoever watches, as a shell or a phone does.
+func checkOwn(t *testing.T, d *Demo) {
+	t.Helper()
+	r, err := http.Post(d.URL+"/in/"+d.Key, "", strings.NewReader(`{"id":"phone-1","temperature":"39.2","unit":"°F","battery":81}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), `"held":1`) {
+		t.Errorf("%s %s %v", r.Status, text, err)
 	}
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { kinds } from './kinds';
+import { ownId, payload, said } from './send';
 import { bindingsOf, guess, recognised, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
@@ -22,6 +23,28 @@ test('who cannot take in MQTT says so', () => {
   const steps = kinds.find((k) => k.slug === 'mqtt')!.steps('https://cold.example', 'in_KEY', '');
   expect(steps.map((s) => s.text).join()).toContain('--mqtt-listen');
   expect(steps.flatMap((s) => s.copy ?? [])).toEqual([]);
+});
+
+describe('a phone', () => {
+  const memory = () => {
+    const m = new Map<string, string>();
+    return { getItem: (k: string) => m.get(k) ?? null, setItem: (k: string, v: string) => void m.set(k, v) };
+  };
+  test('has one name', () => {
+    const m = memory();
+    expect(ownId(m)).toMatch(/^phone-[0-9a-f]{6}$/);
+    expect(ownId(m)).toBe(ownId(m));
+    expect(ownId({ getItem: () => { throw new Error(); }, setItem: () => {} })).toMatch(/^phone-/);
+  });
+  test('sends what a person writes', () => expect(JSON.parse(payload('phone-1', ' −18,5 ', '°C', 80))).toEqual({ id: 'phone-1', temperature: '-18.5', unit: '°C', battery: 80 }));
+  test.each([
+    [200, { accepted: 1, duplicates: 0, held: 0, left_out: [] }, 'Stored.'],
+    [200, { accepted: 0, duplicates: 0, held: 1, left_out: [] }, 'Accept this phone'],
+    [200, { accepted: 0, duplicates: 0, held: 0, left_out: [{ reason: 'is "x", not a number' }] }, 'not a number'],
+    [401, undefined, 'does not work'],
+    [429, undefined, '429'],
+    [0, undefined, 'cannot be reached'],
+  ])('%s is said', (status, o, want) => expect(said(status, o)).toContain(want));
 });
 
 describe('senders', () => {

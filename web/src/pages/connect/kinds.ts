@@ -5,6 +5,8 @@ import { tr } from '../../words/tr';
 export interface Copied {
   label: string;
   text: string;
+  /** It is an address to be opened by a phone. */
+  scan?: true;
 }
 
 export interface Kind {
@@ -163,6 +165,13 @@ void loop() {
         ],
       },
     ],
+  },
+  {
+    slug: 'phone',
+    label: tr('Your phone'),
+    hint: tr('To try it, or to type in what a thermometer shows'),
+    template: 'auto',
+    steps: (server, key) => [{ text: tr('Scan this with the phone, or open the link, and send a temperature.'), copy: [{ label: tr('Link'), text: `${server}/send#${key}`, scan: true }] }],
   },
   {
     slug: 'curl',
