@@ -81,9 +81,9 @@ describe('connecting', () => {
     const id = (await its.locator('code').textContent())!;
     const card = page.locator(`[data-sender="${id}"]`);
     await card.getByText('3.5').first().waitFor();
-    await card.getByLabel('Name').fill('Phone');
+    await card.getByLabel('Name').fill('Thermometer');
     await card.getByRole('button', { name: 'Accept' }).click();
-    await page.getByRole('heading', { name: 'Phone' }).waitFor();
+    await page.getByRole('heading', { name: 'Thermometer' }).waitFor();
     await page.getByRole('region', { name: 'Product zone' }).locator('canvas').waitFor();
     await send('−4,5');
     await its.getByText('Stored.').waitFor();

@@ -67,6 +67,7 @@ const pages: [string, RegExp][] = [
   ['/wall', /attention/],
   ['/labels', /Print them/],
   ['/status', /This link does not work/],
+  ['/send', /This link does not work/],
   ['/nowhere', /Page not found/],
 ];
 
