@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -228,7 +229,30 @@ func (tr *trace) sensor() span {
 			break
 		}
 	}
+	if broken == never && at == never {
+		return span{from: tr.moved(), to: never} // how much the zone may move is learnt
+	}
 	return exactly(min(broken, at))
+}
+
+// moved finds the second stop of the compressor after a zone probe jumped by more than
+// 3 K and stayed away: no zone is that warm when the thermostat stops it.
+func (tr *trace) moved() rimewatch.Time {
+	for i := 1; i < len(tr.rs); i++ {
+		was, v := tr.rs[i-1].Values[0], tr.rs[i].Values[0]
+		if math.Abs(v-was) <= 3 {
+			continue
+		}
+		for k, stops := i+1, 0; k < len(tr.rs) && (tr.rs[k].Values[0] > (v+was)/2) == (v > was); k++ {
+			if tr.truth[k-1].Running && !tr.truth[k].Running {
+				stops++
+			}
+			if stops == 2 {
+				return tr.rs[k].At + 5*minute
+			}
+		}
+	}
+	return never
 }
 
 // failedStarts finds the third start that failed within a day: a current above

@@ -89,7 +89,7 @@ func (s *State) judge(u *unit.State, at rimewatch.Time, out []Transition) []Tran
 	}
 	a.pending = count(a.pending, strong)
 	a.weak = count(a.weak, weak)
-	if !(a.pending >= needPending || a.weak >= needWeak) || d.score < needFit || faults[d.first].alert == "" {
+	if !(a.pending >= needPending || a.weak >= needWeak) || d.score < needFit || faults[d.first].alert == "" || u.Suspect() {
 		return out
 	}
 	return s.open(u, at, &d, &f, false, out)

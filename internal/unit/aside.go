@@ -16,6 +16,7 @@ type doubts struct {
 	frozen Channels // those of them that show the same number
 	lone   uint8    // channel that departs alone, + 1; 0 = none
 	alone  uint8    // windows in a row for which it has
+	loneAt uint8    // tenths of a floor by which it did at first
 	still  Channels // that have not changed in the present six hours
 	sick   uint8    // windows until the unit is judged again after a sensor was broken
 
@@ -24,12 +25,18 @@ type doubts struct {
 	airWas  Fixed // °C, before that
 	airJump Fixed // K by which it did
 	airOff  bool  // the ambient sensor is set aside
+
+	probes
 }
 
 const (
 	loneFloors  = 1.3 // of a departure that is told apart from noise
 	loneQuiet   = 0.3 // floors that the others keep within
 	loneWindows = 4
+	loneLarge   = 2.5               // floors from which half as many windows do
+	wornFloors  = 2.2               // of the discharge line alone: from there what wears would show in others
+	stepShare   = 0.2               // of a departure that had come before its last two windows: more is no step
+	stepGrows   = 1.25              // times what a step was at first: it goes on
 	loneOthers  = 2                 // channels that must be known to be quiet
 	backFloors  = 0.5               // of a channel that has come back
 	vibJump     = 92.0              // %, as a logarithm: a vibration two and a half times as high at once is no wear
@@ -50,20 +57,18 @@ var sensorOf = [...]rimewatch.Field{
 }
 
 // Aside are the channels whose sensors are set aside.
-func (b *doubts) Aside() Channels { return b.aside }
+func (b *doubts) Aside() Channels { return b.aside | b.pipes() }
 
 // asideFields are the sensors that are set aside.
 func (b *doubts) asideFields() (set rimewatch.Fields) {
-	if b.aside == 0 && !b.airOff {
+	off := b.Aside()
+	if off == 0 {
 		return 0
 	}
 	for ch, f := range sensorOf {
-		if b.aside.Has(Channel(ch)) {
+		if off.Has(Channel(ch)) {
 			set = set.With(f)
 		}
-	}
-	if b.airOff {
-		set = set.With(rimewatch.AmbientTemp)
 	}
 	return set
 }
@@ -71,17 +76,23 @@ func (b *doubts) asideFields() (set rimewatch.Fields) {
 // Doubtful reports whether nothing can be concluded at all: the ambient temperature,
 // by which everything is compared, is set aside or has just jumped, or sensors
 // contradicted each other in the last two days.
-func (b *doubts) Doubtful() bool { return b.airOff || b.airN >= jumpLasts || b.sick > 0 }
+func (b *doubts) Doubtful() bool {
+	return b.airDoubted() || b.again&(1<<rimewatch.AmbientTemp) != 0 || b.airN >= jumpLasts || b.sick > 0
+}
 
 // followSensors notes what changes, and sees the ambient temperature jump.
 func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
 	for ch := Discharge; ch <= Suction && b.still != 0; ch++ {
-		if f := sensorOf[ch]; b.still.Has(ch) && o.Sane.Has(f) && o.fixed[f] != last[f] {
+		if f := sensorOf[ch]; b.still.Has(ch) && o.plain.Has(f) && o.fixed[f] != last[f] {
 			b.still &^= 1 << ch
 		}
 	}
-	if o.Sane.Has(rimewatch.AmbientTemp) && !b.airOff && b.airN < jumpLasts {
-		b.followAir(o.fixed[rimewatch.AmbientTemp], last[rimewatch.AmbientTemp], o.Gap)
+	if !o.plain.Has(rimewatch.AmbientTemp) {
+		return
+	}
+	now, was := o.fixed[rimewatch.AmbientTemp], last[rimewatch.AmbientTemp]
+	if b.airMoved = b.airMoved || now != was && was != 0; !b.airOff && b.airN < jumpLasts && !b.fahrenheit {
+		b.followAir(now, was, o.Gap)
 	}
 }
 
@@ -94,7 +105,7 @@ func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
 		off := v - b.airWas - b.airJump/2
 		if b.airN++; off > 0 != (b.airJump > 0) { // back again: an ordinary change
 			b.noteStep(b.airJump)
-			b.airN, b.airJump = 0, 0
+			b.airN, b.airJump, b.airWas = 0, 0, 0
 		}
 	case was == 0 || gap == 0 || gap > jumpGap:
 	case max(step, -step) > max(jumpLeast, 3*Fixed(b.airStep)*airUnit):
@@ -125,6 +136,8 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated bool) 
 	}
 	b.still = 1<<Discharge | 1<<Suction
 	s.reviewAir()
+	b.reviewStill(starts)
+	b.kept -= min(b.kept, 1)
 	for ch := range sensorOf {
 		now, before, _ := s.Departure(Channel(ch))
 		if back := backFloors * floors[ch]; b.aside&^b.frozen&(1<<ch) != 0 && math.Abs(now) < back && math.Abs(before) < back {
@@ -147,31 +160,44 @@ func (s *baseline) reviewAir() {
 	now, _, _ := s.Departure(Discharge)
 	missing := -float64(s.model.coef[Discharge][1+covAmbient]) * b.airJump.Float()
 	b.airOff = s.Scored(Discharge) && now*missing > 0 && math.Abs(now) >= max(jumpMissing*math.Abs(missing), floors[Discharge])
-	b.airJump, b.airN = 0, 0
+	b.airJump, b.airN, b.airWas = 0, 0, 0
 }
 
 // followLone counts the windows in which one channel departs while all others are
-// as usual: no fault does that.
+// as usual: no fault does that, but for wear that begins.
 func (s *baseline) followLone(modulated bool) {
 	b := &s.doubts
 	ch, ok := s.loneChannel()
 	if !ok || modulated {
-		b.lone, b.alone = 0, 0
+		b.lone, b.alone, b.loneAt = 0, 0, 0
 		return
 	}
+	now, before, slow := s.Departure(ch)
+	size, wear := math.Abs(now)/floors[ch], ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch]
 	if b.lone != uint8(ch)+1 {
-		now, _, slow := s.Departure(ch)
-		wear := ch == Discharge && now > 0 || ch == Vibration
-		if then := (slow - slowRate*now) / (1 - slowRate); wear && math.Abs(then) > stepLeast*floors[ch] {
-			b.lone, b.alone = 0, 0
+		then := (slow - slowRate*(now+(1-slowRate)*before)) / ((1 - slowRate) * (1 - slowRate))
+		if wear && math.Abs(then) > max(stepLeast*floors[ch], stepShare*math.Abs(now)) {
+			b.lone, b.alone, b.loneAt = 0, 0, 0
 			return // it came bit by bit, as wear does
 		}
-		b.lone, b.alone = uint8(ch)+1, 0
+		b.lone, b.alone, b.loneAt = uint8(ch)+1, 0, uint8(min(255, math.Ceil(10*size)))
 	}
-	if b.alone++; b.alone >= loneWindows {
-		b.aside, b.lone, b.alone = b.aside.With(ch), 0, 0
+	if wear && 10*size > stepGrows*float64(b.loneAt)+1 {
+		b.lone, b.alone, b.loneAt = 0, 0, 0
+		return // it grows
+	}
+	need := uint8(loneWindows)
+	if size >= loneLarge && ch != Amps { // a current has alerts of its own, and other compressors draw more
+		need /= 2
+	}
+	if b.alone++; b.alone >= need {
+		b.aside, b.lone, b.alone, b.loneAt = b.aside.With(ch), 0, 0, 0
 	}
 }
+
+// Suspect reports whether one channel departs alone at present, or one pipe jumped
+// alone within a day, so that it may be the sensor.
+func (b *doubts) Suspect() bool { return b.lone != 0 || b.kept > 0 }
 
 // loneChannel is the channel that departs alone in both of the newest windows.
 func (s *baseline) loneChannel() (lone Channel, ok bool) {
@@ -181,15 +207,13 @@ func (s *baseline) loneChannel() (lone Channel, ok bool) {
 	quiet := 0
 	for i := range sensorOf {
 		ch := Channel(i)
-		if s.doubts.aside.Has(ch) || !s.Scored(ch) {
+		if !s.Scored(ch) {
 			continue
 		}
 		now, before, _ := s.Departure(ch)
 		far := math.Min(math.Abs(now), math.Abs(before)) >= max(loneFloors*floors[ch], 3.5*s.Scatter(ch)) && now*before > 0
 		switch {
 		case far && ok, !far && max(math.Abs(now), math.Abs(before)) > max(loneQuiet*floors[ch], 2*s.Scatter(ch)):
-			return 0, false
-		case far && ch == Vibration && now > 0 && now < vibJump:
 			return 0, false
 		case far:
 			lone, ok = ch, true
@@ -201,9 +225,14 @@ func (s *baseline) loneChannel() (lone Channel, ok bool) {
 }
 
 func (b *doubts) code(c *Codec) {
-	set := uint8(b.aside) | uint8(b.frozen)<<4
-	count := b.lone<<4 | b.alone
-	c.Bytes(&set, &count, &b.sick, &b.airN, &b.airStep, (*uint8)(&b.still))
+	set, count, ill := uint8(b.aside)|uint8(b.frozen)<<4, b.lone<<4|b.alone, b.sick|uint8(b.still)<<4
+	c.Bytes(&set, &count, &ill, &b.airN, &b.airStep)
 	b.aside, b.frozen, b.lone, b.alone = Channels(set&15), Channels(set>>4), count>>4, count&15
-	c.Fixeds(&b.airWas, &b.airJump)
+	b.sick, b.still = ill&15, Channels(ill>>4)
+	if b.lone != 0 {
+		c.Bytes(&b.loneAt)
+	}
+	if b.airN > 0 {
+		c.Fixeds(&b.airWas, &b.airJump)
+	}
 }

@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 5
+const stateVersion = 6
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -88,6 +88,7 @@ func (s *State) code(c *Codec) {
 		c.Floats(&s.air.hours)
 	}
 	c.Grid(hour, &s.hourEnd, &s.winEnd)
+	s.doubts.probes.code(c, &s.last, s.examined())
 	h := &s.hour
 	for _, t := range [...]*tally{&h.discharge, &h.suction, &h.logAmps, &h.logVib, &h.runZone, &h.ambient, &h.volts, &h.zone, &h.burst} {
 		t.code(c)
@@ -98,11 +99,16 @@ func (s *State) code(c *Codec) {
 		c.Bytes(&s.shares[i])
 	}
 	s.model.code(c)
+	filled := uint16(0) // two bits for each
+	for i := range s.drifts {
+		filled |= uint16(s.drifts[i].filled) << (2 * i)
+	}
+	c.Shorts(&filled)
 	for i := range s.drifts {
 		d := &s.drifts[i]
 		c.Floats(&d.last[0], &d.last[1], &d.slow, &d.spread, &d.lag)
 		c.Shorts(&d.n)
-		c.Bytes(&d.filled)
+		d.filled = uint8(filled >> (2 * i) & 3)
 	}
 }
 

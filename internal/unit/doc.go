@@ -4,7 +4,8 @@
 // equal readings give equal states.
 //
 //   - sensor.go decides which measurements count: sentinels, implausible values, a
-//     frozen zone sensor and values that contradict each other do not;
+//     frozen zone sensor and values that contradict each other do not. probe.go finds
+//     probes that tremble, were moved or turned into °F, aside.go channels that depart alone;
 //   - running.go decides whether the compressor runs: by its own flag, else the
 //     current between two learnt levels, else vibration, else the discharge line
 //     above ambient. A failed start is a current above 2.5 times the running level

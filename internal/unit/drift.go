@@ -58,9 +58,10 @@ func (s *State) gatherShare(o *Observation) {
 // endHour learns from the hour that is over, and concludes the six hours when
 // they are.
 func (s *State) endHour(c *Config, hold Hold, o *Observation) {
-	if s.broken != 0 {
+	if s.broken != 0 || s.doubts.fahrenheit {
 		s.doubts.sick = sickFor
 	}
+	s.reviewTremor()
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
@@ -95,7 +96,7 @@ func (s *State) learnHour(hold Hold) {
 			}
 		}
 	}
-	have &^= s.doubts.aside
+	have &^= s.Aside()
 	if !s.learns(hold) {
 		return
 	}
@@ -143,8 +144,8 @@ func (s *State) endWindow(c *Config, hold Hold) {
 	}
 	for ch := range NumChannels {
 		t, d := &w.residuals[ch], &s.drifts[ch]
-		if t.n < least {
-			continue
+		if t.n < least || s.airDoubted() {
+			continue // there is nothing to compare with
 		}
 		d.last[1], d.last[0] = d.last[0], float32(shrink(t.mean(), s.model.doubt(ch, zone, float64(s.model.ambient))))
 		d.filled = min(d.filled+1, 2)
@@ -186,8 +187,9 @@ func (b *baseline) learns(hold Hold) bool {
 }
 
 func (b *baseline) suspicious() bool {
+	off := b.Aside()
 	for ch := range NumChannels {
-		if ch == Zone || ch == Duty || b.doubts.aside.Has(ch) {
+		if ch == Zone || ch == Duty || off.Has(ch) {
 			continue
 		}
 		if d := &b.drifts[ch]; math.Abs(float64(d.slow)) > 0.4*floors[ch] || math.Abs(float64(d.last[0])) > 0.8*floors[ch] {
@@ -234,7 +236,7 @@ func (b *baseline) Agreed(ch Channel) float64 {
 }
 
 // Scored reports whether a channel's departures can be weighed.
-func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 && !b.doubts.aside.Has(ch) }
+func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 && !b.Aside().Has(ch) }
 
 // Scatter is the standard deviation of a channel's departures in six healthy
 // hours.

@@ -279,10 +279,10 @@ func (b *baseline) Expected(ch Channel, x Conditions) float64 { return b.model.e
 // Departures are how far a single reading in steady running is from the usual,
 // in the units of the channels.
 func (s *State) Departures(o *Observation) (y [Vibration + 1]float64, have Channels) {
-	x := s.Conditions(o)
+	x, off := s.Conditions(o), s.Aside()
 	take := func(ch Channel, f rimewatch.Field, log bool) {
 		v, ok := s.Calm(o, f)
-		if !ok || log && v <= 0 || s.doubts.aside.Has(ch) {
+		if !ok || log && v <= 0 || off.Has(ch) {
 			return
 		}
 		if ch == Amps {

@@ -36,17 +36,16 @@ func (s *State) inspect(c *Config, o *Observation) {
 			bad = bad.With(f)
 		}
 	}
-	o.Sane = r.Present & rimewatch.CoreFields &^ bad
+	o.plain = r.Present & rimewatch.CoreFields &^ bad
+	o.Sane = o.plain
 	found := s.contradictions(c, o)
 	s.broken = (s.broken|bad)&^(o.Sane&^found) | found
 	// What is set aside goes on to be compared, but does not count. Whether the
 	// compressor runs shows in a current of any scale; the limits of the air hold.
 	off := s.doubts.asideFields()
 	o.Valid = o.Sane &^ found &^ (off &^ (1<<rimewatch.AmpDraw | 1<<rimewatch.AmbientTemp))
-	if s.doubts.airOff {
-		o.Sane &^= 1 << rimewatch.AmbientTemp
-	}
-	if o.Sane.Has(rimewatch.ProductZoneTemp) {
+	o.Sane &^= s.doubts.surroundings()
+	if o.plain.Has(rimewatch.ProductZoneTemp) {
 		s.followStuck(o)
 		if s.stuck.stuck {
 			o.Valid &^= 1 << rimewatch.ProductZoneTemp
@@ -111,10 +110,11 @@ func (s *State) Contradicted() bool { return s.broken != 0 }
 
 // Broken are the sensors that do not count at present.
 func (s *State) Broken() rimewatch.Fields {
+	set := s.broken | s.doubts.asideFields() | s.doubts.surroundings()
 	if s.stuck.stuck {
-		return s.broken.With(rimewatch.ProductZoneTemp) | s.doubts.asideFields()
+		set = set.With(rimewatch.ProductZoneTemp)
 	}
-	return s.broken | s.doubts.asideFields()
+	return set
 }
 
 // Fresh is when the device last sent what is awaited of it: its zone

@@ -71,14 +71,15 @@ type Observation struct {
 	At      rimewatch.Time     // event time: when it was measured, never after its arrival
 	Gap     rimewatch.Time     // since the reading before, 0 for the first
 	Valid   rimewatch.Fields   // measurements that count
-	Sane    rimewatch.Fields   // measurements that are plausible by themselves; Valid and those that contradict others
+	Sane    rimewatch.Fields   // measurements that are plausible by themselves and those that contradict others, without a zone or an ambient temperature that is doubted
 	Warm    bool               // the compressor has run long enough to be judged
 	Late    bool               // not newer than the newest: nothing was learnt of it
 
 	Tripped     bool // a run ended without result
 	FailedStart bool
 	WindowEnded bool                     // six hours were concluded before this reading
-	fixed       [rimewatch.NumCore]Fixed // of the measurements in Sane
+	plain       rimewatch.Fields         // measurements that are plausible by themselves, those that are doubted included
+	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain
 
 	Relearnt bool // learning began anew before this reading: the silence was long
 }
@@ -134,7 +135,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	}
 	s.inspect(c, o)
 	for f := range rimewatch.NumCore {
-		if o.Sane.Has(f) {
+		if o.plain.Has(f) {
 			o.fixed[f] = FixedOf(r.Values[f])
 		}
 	}
@@ -146,6 +147,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.followPhase(c, o)
 	s.gather(o)
 	s.doubts.followSensors(o, &s.last)
+	s.followProbes(o)
 	s.at = o.At
 	for f := range rimewatch.NumCore {
 		if o.Valid.Has(f) {

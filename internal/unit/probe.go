@@ -1,0 +1,378 @@
+package unit
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// probes are what speaks against a temperature from one reading to the next: that it
+// trembles as nothing that has a mass can, that it jumped while the unit went on as
+// before, that all of them turned into °F at once.
+type probes struct {
+	newest, older Fixed  // °C, of the probe that is examined in this hour
+	tremor        uint16 // tremorUnit, sum of how much it trembles
+	trembled      uint8  // readings behind it
+	usual         uint8  // tremorUnit, how much the one that trembles most does usually
+	again         uint8  // bits of fields: trembled too much when last examined
+	trembling     uint8  // those that are known to
+
+	ordinary [3]uint8 // ordinaryUnit, greatest ordinary change from reading to reading of zone, discharge and suction
+	zone     jump
+	pipe     jump
+	kept     uint8 // windows for which nothing is concluded since a pipe jumped
+	zoneOff  bool  // the zone probe was moved
+
+	fahrenheit bool  // all temperatures come in °F
+	airMoved   bool  // the ambient changed in the present window
+	airStill   uint8 // windows for which it has not
+	airStood   uint8 // the most of them before it changed again, + 1; 0 = it never did
+}
+
+// jump is a measurement that changed from one reading to the next by more than it
+// ever does, and has not come back.
+type jump struct {
+	was, by Fixed // °C before, and K by which it did
+	n       uint8 // readings since; 0 = none
+	stops   uint8 // of the compressor since
+	field   uint8
+}
+
+const (
+	probePipes   = rimewatch.Fields(1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp)
+	ordinaryUnit = Fixed(5000) // 0.5 K
+	ordinaryTop  = 15
+	numProbes    = 4 // zone, discharge, suction and ambient are the first fields
+	tremorLeast  = 1.0
+	tremorTimes  = 4
+	tremorUnit   = 0.05 // K
+	tremorReads  = 12
+	tremorTop    = 12
+	tremorFixed  = Fixed(500)     // tremorUnit
+	tremorMost   = Fixed(10_0000) // K that count of a single reading
+	pipeReads    = 5              // in the same run or stop
+	zoneReads    = 10
+	zoneStops    = 2 // by the thermostat, far from where it ever does
+	keptFor      = 4 // windows
+	jumpTimes    = 2
+	steadySince  = 5 * minute
+	jumpRelation = 3 // others change by a third of it at most
+	airStillFor  = 4 // windows
+	airStoodMost = 5 // windows + 1: one that has stood still for longer may do so for ever
+)
+
+// followProbes takes a reading before it becomes the last one.
+func (s *State) followProbes(o *Observation) {
+	p := &s.doubts.probes
+	p.tremble(s, o)
+	if o.Gap == 0 || s.Slow() {
+		return
+	}
+	count := o.Valid&probePipes | o.plain&(1<<rimewatch.ProductZoneTemp|1<<rimewatch.AmbientTemp)
+	var far uint8
+	var d [numProbes]Fixed
+	for f := range Fixed(numProbes) {
+		if count&(1<<f) == 0 || s.last[f] == 0 {
+			continue
+		}
+		d[f] = o.fixed[f] - s.last[f]
+		if d[f] > jumpLeast || d[f] < -jumpLeast {
+			far |= 1 << f
+		}
+	}
+	steady := steadies(s, o)
+	p.follow(s, o, steady)
+	switch {
+	case far == 0:
+		if o.Gap <= jumpGap {
+			p.takeOrdinary(&d, steady)
+		}
+	case p.turnsFahrenheit(s, o, steady):
+		p.fahrenheit = !p.fahrenheit
+		s.hour = hourly{top: s.hour.top} // it may hold the first of them
+		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
+	case o.Gap <= jumpGap && !p.fahrenheit && bits.OnesCount8(far) == 1 && far>>rimewatch.AmbientTemp == 0:
+		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
+	}
+}
+
+// steadies reports whether the compressor has been doing for some minutes what it
+// does, and no defrost goes on.
+func steadies(s *State, o *Observation) bool {
+	return s.running.known && o.At-s.running.since.Time() >= max(steadySince, 2*o.Gap) && (s.phases.phase == Running || s.phases.phase == Off)
+}
+
+// takeOrdinary notes how much the probes change from one reading to the next.
+func (p *probes) takeOrdinary(d *[numProbes]Fixed, steady bool) {
+	for f := range p.ordinary {
+		if f == int(rimewatch.ProductZoneTemp) || steady {
+			p.ordinary[f] = max(p.ordinary[f], inOrdinary(d[f]))
+		}
+	}
+}
+
+// inOrdinary is the size of a change in ordinaryUnit, rounded up.
+func inOrdinary(d Fixed) uint8 {
+	return uint8(min(ordinaryTop, (max(d, -d)+ordinaryUnit-1)/ordinaryUnit))
+}
+
+// jumps takes a change of one probe that the others do not share.
+func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]Fixed, steady bool) {
+	size := max(d[f], -d[f])
+	for k, other := range d {
+		if k != int(f) && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*max(other, -other) > size {
+			return
+		}
+	}
+	if size <= jumpTimes*Fixed(p.ordinary[f])*ordinaryUnit {
+		return
+	}
+	slot := &p.pipe
+	if f == rimewatch.ProductZoneTemp {
+		slot = &p.zone
+		switch {
+		case p.zoneOff && d[f] > 0 != (slot.by > 0) && 2*size > max(slot.by, -slot.by):
+			p.zoneOff, p.zone = false, jump{} // put back
+			return
+		case p.again&(1<<f) != 0 || !s.running.known || s.phases.phase == Defrosting || s.phases.phase == NoPower:
+			return
+		}
+	} else if !steady || s.Learning() || s.Modulated() || loadMoved(s, o) {
+		return // where it would have to come back to is not known
+	}
+	if slot.n == 0 {
+		*slot = jump{was: s.last[f], by: d[f], n: 1, field: uint8(f)}
+	}
+}
+
+// loadMoved reports whether the current changed with a temperature: the machine did
+// something.
+func loadMoved(s *State, o *Observation) bool {
+	was, now := s.last[rimewatch.AmpDraw], o.fixed[rimewatch.AmpDraw]
+	return was != 0 && now != 0 && 20*max(now-was, was-now) > max(was, now)
+}
+
+// follow sees what becomes of jumps. A pipe that stays away for some readings of one
+// run may not be the machine's doing: nothing else moved. A zone may be warm at once by
+// a door; but there the thermostat never stops the compressor.
+func (p *probes) follow(s *State, o *Observation, steady bool) {
+	if j := &p.pipe; j.n > 0 {
+		switch {
+		case !steady:
+			*j = jump{}
+		case !o.plain.Has(rimewatch.Field(j.field)):
+		case j.back(o):
+			p.note(j)
+		case j.n >= pipeReads:
+			p.kept, *j = keptFor, jump{}
+		}
+	}
+	j := &p.zone
+	if j.n == 0 || p.zoneOff || !o.plain.Has(rimewatch.ProductZoneTemp) {
+		return
+	}
+	if s.running.known && !s.running.on && s.running.since == StampOf(o.At) {
+		j.stops++
+	}
+	switch {
+	case s.door.since.Set():
+		*j = jump{}
+	case j.back(o):
+		p.note(j)
+	case j.n >= zoneReads && j.stops >= zoneStops:
+		p.zoneOff = true
+	}
+}
+
+// back counts a reading since the jump, and reports whether it was undone.
+func (j *jump) back(o *Observation) bool {
+	j.n = min(j.n+1, 200)
+	off := o.fixed[j.field] - j.was - j.by/2
+	return off > 0 != (j.by > 0)
+}
+
+// note takes a jump that was undone for an ordinary change; a single reading that
+// strays is none.
+func (p *probes) note(j *jump) {
+	if j.n > 3 {
+		p.ordinary[j.field] = max(p.ordinary[j.field], inOrdinary(j.by))
+	}
+	*j = jump{}
+}
+
+// turnsFahrenheit reports whether at least two temperatures changed as if they came
+// in °F from now on, or in °C again. Those in °F may be too high to be plausible.
+func (p *probes) turnsFahrenheit(s *State, o *Observation, steady bool) bool {
+	alike, unlike := 0, 0
+	sent, back := o.Reading.Present&^o.Reading.Faults, p.fahrenheit
+	for f := range rimewatch.Field(numProbes) {
+		pipe := probePipes.Has(f)
+		if !sent.Has(f) || s.last[f] == 0 || pipe && (!steady || back) {
+			continue
+		}
+		was, v := s.last[f].Float(), o.Reading.Values[f]
+		to := 1.8*was + 32
+		if back {
+			to = (was - 32) / 1.8
+		}
+		switch {
+		case math.Abs(to-was) < 8:
+		case math.Abs(v-to) <= 3+0.1*math.Abs(to-was), back && f == rimewatch.AmbientTemp && math.Abs(v-was) < 8: // the last that was plausible was in °C
+			alike++
+		default:
+			unlike++
+		}
+	}
+	return alike >= 2 && unlike == 0
+}
+
+// tremble follows the probe whose turn it is in this hour: by how much single readings
+// stand out of their neighbours while the compressor goes on as it was.
+func (p *probes) tremble(s *State, o *Observation) {
+	f := s.examined()
+	if !o.plain.Has(f) {
+		return
+	}
+	v, still := o.fixed[f], s.running.known && o.At-s.running.since.Time() > 2*o.Gap+second
+	if f == rimewatch.ProductZoneTemp || f == rimewatch.AmbientTemp {
+		still = still || !s.running.known
+	}
+	if p.older != 0 && still && !s.blind(o.Gap) && p.trembled < math.MaxUint8 {
+		a, b := v-p.newest, p.older-p.newest
+		if a < 0 {
+			a, b = -a, -b
+		}
+		p.tremor += uint16(max(0, min(a, b, tremorMost)) / tremorFixed)
+		p.trembled++
+	}
+	p.older, p.newest = p.newest, v
+}
+
+// examined is the probe whose turn it is: every other hour that of the ambient, by
+// which everything is compared.
+func (s *State) examined() rimewatch.Field {
+	h := s.hourEnd / hour
+	if h%2 == 0 {
+		return rimewatch.AmbientTemp
+	}
+	return rimewatch.Field(h / 2 % rimewatch.Time(rimewatch.AmbientTemp))
+}
+
+// reviewTremor decides at the end of an hour about the probe that was examined.
+func (s *State) reviewTremor() {
+	p, f := &s.doubts.probes, s.examined()
+	bit := uint8(1) << f
+	if p.trembled >= tremorReads {
+		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
+		switch {
+		case mean*tremorUnit <= max(tremorLeast, tremorTimes*usual*tremorUnit):
+			p.again, p.trembling = p.again&^bit, p.trembling&^bit
+			if mean > usual {
+				p.usual = uint8(min(tremorTop, math.Ceil(usual+0.25*(mean-usual))))
+			}
+		case p.again&bit != 0:
+			p.trembling |= bit
+		default:
+			p.again |= bit
+		}
+		if f == rimewatch.ProductZoneTemp && p.again&bit != 0 {
+			p.zone, p.zoneOff = jump{}, false // that is why it jumped
+		}
+	}
+	p.tremor, p.trembled, p.older, p.newest = 0, 0, 0, 0
+}
+
+// reviewStill decides at the end of a window with so many starts whether the ambient
+// shows one number for so long that its sensor is stuck. One that never changes is
+// no sensor.
+func (p *probes) reviewStill(starts uint16) {
+	switch {
+	case p.airMoved:
+		p.airStood = min(15, max(p.airStood, p.airStill+1))
+		p.airStill = 0
+	case starts > 0 && p.airStood > 0:
+		p.airStill = min(p.airStill+1, 15)
+	}
+	p.airMoved = false
+}
+
+// airStuck reports whether the ambient shows one number all the time.
+func (p *probes) airStuck() bool {
+	return p.airStill >= max(airStillFor, 3*p.airStood) && p.airStood <= airStoodMost
+}
+
+// trembles reports whether a probe does.
+func (p *probes) trembles(f rimewatch.Field) bool { return p.trembling&(1<<f) != 0 }
+
+// pipes are the channels that these probes speak against.
+func (p *probes) pipes() (set Channels) {
+	if p.fahrenheit {
+		return 1<<Discharge | 1<<Suction
+	}
+	if p.trembling == 0 {
+		return 0
+	}
+	if p.trembles(rimewatch.CompressorDischargeTemp) {
+		set = set.With(Discharge)
+	}
+	if p.trembles(rimewatch.CompressorSuctionTemp) {
+		set = set.With(Suction)
+	}
+	return set
+}
+
+// surroundings are the zone and the ambient as far as they are doubted. Nothing is
+// concluded from them, but their limits are judged: what the goods may be is never
+// guessed.
+func (b *doubts) surroundings() (set rimewatch.Fields) {
+	p := &b.probes
+	if p.fahrenheit {
+		return 1<<numProbes - 1
+	}
+	if p.zoneOff || p.trembles(rimewatch.ProductZoneTemp) {
+		set = set.With(rimewatch.ProductZoneTemp)
+	}
+	if b.airDoubted() {
+		set = set.With(rimewatch.AmbientTemp)
+	}
+	return set
+}
+
+// airDoubted reports whether the ambient temperature, by which everything is
+// compared, does not count.
+func (b *doubts) airDoubted() bool {
+	return b.airOff || b.fahrenheit || b.airStuck() || b.trembles(rimewatch.AmbientTemp)
+}
+
+func (p *probes) code(c *Codec, last *[rimewatch.NumCore]Fixed, examined rimewatch.Field) {
+	near, gone := p.newest, p.newest-p.older // near what was measured last
+	if p.trembled > 0 {
+		near -= last[examined]
+	}
+	ordinary := uint16(p.ordinary[0]) | uint16(p.ordinary[1])<<4 | uint16(p.ordinary[2])<<8
+	sets, air, how := p.again|p.trembling<<numProbes, p.airStill|p.airStood<<4, p.kept
+	for i, yes := range [...]bool{p.zoneOff, p.fahrenheit, p.airMoved, p.zone.n > 0, p.pipe.n > 0} {
+		if yes {
+			how |= 8 << i
+		}
+	}
+	c.Bytes(&p.trembled, &p.usual, &sets, &how, &air)
+	c.Shorts(&p.tremor, &ordinary)
+	c.Fixeds(&near, &gone)
+	if p.trembled > 0 {
+		near += last[examined]
+	}
+	p.newest, p.older = near, near-gone
+	p.ordinary = [...]uint8{uint8(ordinary & 15), uint8(ordinary >> 4 & 15), uint8(ordinary >> 8 & 15)}
+	p.again, p.trembling = sets&(1<<numProbes-1), sets>>numProbes
+	p.airStill, p.airStood = air&15, air>>4
+	p.kept, p.zoneOff, p.fahrenheit, p.airMoved = how&7, how&8 != 0, how&16 != 0, how&32 != 0
+	for i, j := range [...]*jump{&p.zone, &p.pipe} {
+		if how&(64<<i) != 0 {
+			c.Bytes(&j.n, &j.stops, &j.field)
+			c.Fixeds(&j.was, &j.by)
+			c.Check(j.n > 0 && j.field < numProbes)
+		}
+	}
+}
