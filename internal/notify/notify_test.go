@@ -177,11 +177,14 @@ func TestCriticalIsTriedAgain(t *testing.T) {
 // wants to have later comes later.
 func TestFinalErrors(t *testing.T) {
 	bubble(t, func(r *rig) {
+		told := make(chan struct{}) // the other channel, before it hears that this one fails
 		r.posts.answer = func(_ context.Context, channel string, n int) error {
 			switch {
 			case channel == "gone":
+				<-told
 				return rimewatch.Errorf(rimewatch.CodeConflict, "The receiver answered 410 Gone.")
 			case n == 1:
+				close(told)
 				return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Later.", RetryAfter: 10 * time.Minute}
 			}
 			return nil
