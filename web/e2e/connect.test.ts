@@ -102,8 +102,9 @@ describe('connecting', () => {
     await api.send('POST', '/v1/devices', { serial: 'known-1', name: 'Known' });
     await post(url, JSON.stringify({ id: 'known-1', temperature: 'unavailable' }));
     await page.goto('/settings/sources');
-    await page.getByText('1 value was left out').click();
-    await page.getByText('is "unavailable", not a number').waitFor();
+    const row = page.locator('[data-source="curl"]');
+    await row.getByText('1 value was left out').click();
+    await row.getByText('is "unavailable", not a number').waitFor();
     await visitor.fine('what a source left out');
     await api.send('DELETE', '/v1/devices/known-1');
   });
