@@ -106,6 +106,10 @@ type lead struct{ h, lo, hi float32 }
 // that the trend may as well peter out.
 const openEnd = 10
 
+// leadDoubt is the factor by which a lead may be wrong, whatever its trend says: at
+// what size a unit fails differs from unit to unit by as much, and wear speeds up.
+const leadDoubt = 2
+
 // leadTime follows the trend of the fault's channels to where it ends. ok is
 // false when no channel has a trend: less than three days, less than half of the
 // variance, or not towards the limit.
@@ -130,6 +134,7 @@ func (h *history) leadTime(ends []limit, windows int) (best lead, ok bool) {
 		if slow > 0 {
 			l.hi = min(l.hi, float32(24*togo/slow))
 		}
+		l.lo, l.hi = min(l.lo, l.h/leadDoubt), max(l.hi, l.h*leadDoubt)
 		if !ok || l.h < best.h {
 			best, ok = l, true
 		}

@@ -1,0 +1,25 @@
+package predict
+
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// TestLeadIsNeverSure: a trend without any scatter says when a usual unit would fail,
+// not when this one does.
+func TestLeadIsNeverSure(t *testing.T) {
+	var h history
+	for i := range historyLen {
+		h.values[unit.Discharge][i] = int16(historyUnit * i / unit.WindowsADay / 4) // a quarter of its floor a day
+	}
+	h.n = historyLen
+	now, perDay := h.back(unit.Discharge, 0), unit.Discharge.Floor()/4
+	l, ok := h.leadTime([]limit{{unit.Discharge, now + 8*perDay}}, historyLen)
+	if !ok || l.h < 7*24 || l.h > 9*24 {
+		t.Fatalf("lead %.1f h, %v, want about eight days", l.h, ok)
+	}
+	if l.lo > l.h/2 || l.hi < 2*l.h || l.hi >= openEnd*l.h {
+		t.Errorf("between %.1f and %.1f h, want from half of %.1f to twice as much, and an end", l.lo, l.hi, l.h)
+	}
+}
