@@ -1,9 +1,16 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +34,7 @@ func TestClusterFigures(t *testing.T) {
 		forwarded = append(forwarded, slices.Concat(byNode[1:]...)...)
 	}
 	t.Logf("a POST, one at a time: to the owner %v median, %v p99; through another node %v, %v", part(direct, 50), part(direct, 99), part(forwarded, 50), part(forwarded, 99))
+	c.compareRates()
 	var killed, stopped []time.Duration
 	for round := range rounds(t) {
 		node := round % clusterNodes
@@ -57,6 +65,73 @@ func (c *cluster) posts(workspace, node int) (took []time.Duration) {
 		took = append(took, time.Since(begun))
 	}
 	return took
+}
+
+// Connections that post at the same time, and for how long.
+const (
+	rateConnections = 64
+	rateTime        = 2 * time.Second
+)
+
+// compareRates posts as fast as one can, to the owner of a workspace and through the
+// other nodes.
+func (c *cluster) compareRates() {
+	c.t.Helper()
+	for i := range rateConnections {
+		if _, err := c.client(c.devices[0], 0, nil).CreateDevice(c.t.Context(), fmt.Sprint("R-", i), client.DeviceFields{}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	best := make([]float64, clusterNodes) // of two turns
+	for turn := range 2 * clusterNodes {
+		node := turn % clusterNodes
+		before := c.figures(c.nodes[node], figureForwarded)[figureForwarded]
+		rate := c.rate(node)
+		best[node] = max(best[node], rate)
+		c.t.Logf("%d connections through node %d: %.0f POSTs a second, %.0f forwarded", rateConnections, node, rate, c.figures(c.nodes[node], figureForwarded)[figureForwarded]-before)
+	}
+	slices.Sort(best)
+	c.t.Logf("through other nodes than the owner: %.2f and %.2f times its own rate", best[0]/best[2], best[1]/best[2])
+}
+
+// rate returns how many readings a second workspace 0 takes in through a node.
+func (c *cluster) rate(node int) float64 {
+	c.t.Helper()
+	address := strings.TrimPrefix(c.nodes[node].address(), "http://")
+	var posts sync.WaitGroup
+	var count atomic.Int64
+	begun := time.Now()
+	for i := range rateConnections {
+		posts.Go(func() {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				c.t.Error(err)
+				return
+			}
+			defer conn.Close()
+			in := bufio.NewReader(conn)
+			for n := 0; time.Since(begun) < rateTime; n++ {
+				body := fmt.Sprintf(`{"device_serial":"R-%d","measurements":{"product_zone_temp":%d.%d}}`, i, n%7, n%10)
+				if _, err := fmt.Fprintf(conn, "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.tokens[0], len(body), body); err != nil {
+					c.t.Error(err)
+					return
+				}
+				resp, err := http.ReadResponse(in, nil)
+				if err != nil {
+					c.t.Error(err)
+					return
+				}
+				text, _ := io.ReadAll(resp.Body)
+				if resp.StatusCode != http.StatusCreated {
+					c.t.Errorf("%s %s", resp.Status, text)
+					return
+				}
+				count.Add(1)
+			}
+		})
+	}
+	posts.Wait()
+	return float64(count.Load()) / time.Since(begun).Seconds()
 }
 
 // waits asks for all workspaces through a node while f runs, and returns the longest

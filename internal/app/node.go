@@ -20,6 +20,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
@@ -75,6 +76,24 @@ func (a *App) Part() {
 
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
+
+// ServeGroup implements cluster.Service, for requests as single.ServePost sends them.
+func (a *App) ServeGroup(requests [][]byte, came []store.Arrival) [][]byte {
+	answers := make([][]byte, len(requests))
+	var posts sync.WaitGroup
+	for i := range requests {
+		posts.Go(func() {
+			var q shortpath.Request
+			var answer shortpath.Answer
+			if q.Decode(requests[i]) == nil { // otherwise it stays empty: that is no answer
+				a.readings.Post(store.WithArrival(context.Background(), came[i]), &q, &answer)
+			}
+			answers[i] = answer.Append(nil)
+		})
+	}
+	posts.Wait()
+	return answers
+}
 
 // Node is one server of a cluster: an App for each shard that it owns, and what
 // brings requests to the right one.

@@ -1,14 +1,11 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"sync"
 
@@ -115,20 +112,20 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 			return
 		}
 	}
-	r := &http.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: submit.SinglePath}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
-		Body: io.NopCloser(bytes.NewReader(q.Body)),
+	var status int
+	var header http.Header
+	var body []byte
+	if err == nil {
+		status, header, body = s.cluster.Grouped(s.cluster.ShardOf(workspace), q.Append(nil))
+		if header == nil {
+			if err = a.Decode(body); err == nil {
+				return
+			}
+		}
 	}
-	r.RemoteAddr, r.ContentLength, r.Host = q.Remote.String(), int64(len(q.Body)), "localhost"
-	r.Header.Set("Authorization", "Bearer "+q.Token)
-	r.Header.Set("Content-Type", httpapi.TypeJSON)
-	if len(q.ID) > 0 {
-		r.Header.Set(httpapi.RequestIDHeader, string(q.ID))
+	if err != nil {
+		status, header, body = s.cluster.Failure(err)
 	}
-	if q.ForwardedFor != nil {
-		r.Header.Set("X-Forwarded-For", string(q.ForwardedFor))
-	}
-	status, header, body := s.cluster.Answer(r)
 	for name, values := range header {
 		if name != "Content-Length" && name != "Date" && name != "Connection" {
 			a.Header(name, values[0])

@@ -4,10 +4,10 @@ import (
 	"net/http"
 )
 
-// Answer has a request answered, and keeps what is written: for small answers.
-func (n *Node) Answer(r *http.Request) (status int, header http.Header, body []byte) {
-	w := &recorded{header: make(http.Header)}
-	n.ServeHTTP(w, r)
+// Failure returns the answer to a request that failed.
+func (n *Node) Failure(err error) (status int, header http.Header, body []byte) {
+	w := newRecorded()
+	n.fail(w, err)
 	return w.status, w.header, w.body
 }
 
@@ -16,6 +16,8 @@ type recorded struct {
 	status int
 	body   []byte
 }
+
+func newRecorded() *recorded { return &recorded{header: make(http.Header)} }
 
 // Header implements http.ResponseWriter.
 func (w *recorded) Header() http.Header { return w.header }

@@ -8,6 +8,9 @@
 // after store.GoneAfter. Who takes what follows from the list of members alone
 // (plan), so that nobody has to be asked.
 //
+// A plain POST of a reading for a shard of another node goes there together with those
+// that come meanwhile (Node.Grouped), everything else by itself (Node.ServeHTTP).
+//
 // A node that could not say for freshFor that it is there serves nothing, although
 // it may still own its shards: what others have stored since, it does not know.
 package cluster

@@ -32,6 +32,9 @@ const (
 // Service serves one shard.
 type Service interface {
 	http.Handler
+	// ServeGroup answers requests that came to another node, each by itself; what
+	// they and their answers look like, that node knows. It panics for none of them.
+	ServeGroup(requests [][]byte, came []store.Arrival) (answers [][]byte)
 	// Part ends the requests that last for as long as their clients want.
 	Part()
 	// Stop ends everything that runs for the shard, and lets go of it.
@@ -96,6 +99,8 @@ type Node struct {
 	members  map[string]peer // the others, by name
 	leaving  bool
 	left     sync.Once
+	groups   groups
+	copying  buffers
 	waiting  atomic.Int64  // bytes of requests that nobody serves yet
 	changed  chan struct{} // closed when who serves what has changed
 	lateBeat int           // beats in a row at which the clock was wrong
@@ -146,6 +151,7 @@ func New(cfg Config) *Node {
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
 		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]peer),
+		groups: groups{of: make(map[int64]*gathering)},
 	}
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())

@@ -135,6 +135,17 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ServeGroup answers each with what it was, when it came and whether it did before.
+func (s *service) ServeGroup(requests [][]byte, came []store.Arrival) (answers [][]byte) {
+	if s.asked != nil {
+		s.asked(came[0])
+	}
+	for i, q := range requests {
+		answers = append(answers, fmt.Appendf(nil, "%s %s %d %v", s.v.name, q, came[i].At, came[i].Again))
+	}
+	return answers
+}
+
 func (s *service) Part() {}
 
 func (s *service) Failed() <-chan error { return s.failed }

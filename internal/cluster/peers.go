@@ -20,6 +20,7 @@ const (
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
 	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
+	headerGroup  = "X-Rimewatch-Cluster-Group"  // it consists of several
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -94,7 +95,7 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // that is safe, when somebody else has the shard: what it wrote can be read by then.
 func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	b := bodyOf(r)
-	wait := n.newWait()
+	wait := n.newWait(r)
 	defer wait.end()
 	var came store.Arrival
 	before := int64(-1) // the stream of whoever may have carried it out
@@ -103,7 +104,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 		if s, done := n.Local(shard, r.Method); s != nil {
 			b.rewind(r)
 			defer done()
-			s.ServeHTTP(w, arrived(r, came))
+			n.answer(s, w, arrived(r, came), groupOf(r) != nil)
 			return
 		}
 		if err := b.keep(r); err != nil {
@@ -124,7 +125,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				n.fail(w, unserved())
 				return
 			case undone, !changes(r.Method):
-			case !b.used && n.cfg.Repeatable(r):
+			case !b.used && (groupOf(r) != nil || n.cfg.Repeatable(r)):
 				came.Again, before = true, p.stream
 			default:
 				n.failUnknown(w, r)
@@ -178,7 +179,13 @@ type wait struct {
 	size int64 // what it takes of mostWaiting
 }
 
-func (n *Node) newWait() wait { return wait{n: n, over: time.Now().Add(n.cfg.Hold)} }
+func (n *Node) newWait(r *http.Request) wait {
+	begun := time.Now()
+	if parts := groupOf(r); parts != nil {
+		begun = parts[0].begun
+	}
+	return wait{n: n, over: begun.Add(n.cfg.Hold)}
+}
 
 // next waits for a change of who serves what, for a moment at most: false when it is
 // time to give up, or when too much waits. The request's body is of so many bytes.
@@ -277,8 +284,9 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard i
 		WroteRequest: func(info httptrace.WroteRequestInfo) { written.Store(info.Err == nil) },
 	}))
 	var failed error
+	group := groupOf(r)
 	proxy := httputil.ReverseProxy{
-		Transport: n.client.Transport, FlushInterval: -1,
+		Transport: n.client.Transport, FlushInterval: -1, BufferPool: &n.copying,
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.SetURL(to)
 			pr.Out.Host = pr.In.Host
@@ -291,20 +299,21 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard i
 			pr.Out.Header.Set(headerShard, strconv.FormatInt(shard, 10))
 			pr.Out.Header.Set(headerClient, pr.In.RemoteAddr)
 			pr.Out.Header.Set(headerCame, strconv.FormatInt(int64(came.At), 10))
-			if came.Again {
-				pr.Out.Header.Set(headerAgain, "1")
-			} else {
-				pr.Out.Header.Del(headerAgain)
+			mark := func(name string, is bool) {
+				if pr.Out.Header.Del(name); is {
+					pr.Out.Header.Set(name, "1")
+				}
 			}
-			if pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()) {
-				pr.Out.Header.Set(headerTLS, "1")
-			} else {
-				pr.Out.Header.Del(headerTLS)
-			}
+			mark(headerAgain, came.Again)
+			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
+			mark(headerGroup, group != nil)
 		},
 		ModifyResponse: func(resp *http.Response) error {
-			if resp.Header.Get(headerMoved) != "" {
+			switch {
+			case resp.Header.Get(headerMoved) != "":
 				return errUndone
+			case group != nil:
+				return wholeGroup(resp)
 			}
 			return nil
 		},
@@ -313,12 +322,28 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard i
 	proxy.ServeHTTP(w, r)
 	switch {
 	case failed == nil:
-		n.Counts.Forwarded.Add(1)
+		n.Counts.Forwarded.Add(int64(max(1, len(group))))
 	case !written.Load():
 		return errors.Join(errUndone, failed)
 	}
 	return failed
 }
+
+// buffers are httputil's for copying answers.
+type buffers struct{ pool sync.Pool }
+
+const bufferSize = 32 << 10
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[bufferSize]byte); ok {
+		return p[:]
+	}
+	return make([]byte, bufferSize)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
 
 // forwarded answers a request that another node was sent.
 func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
@@ -336,8 +361,18 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	}
 	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
 	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
-	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain} {
+	group := r.Header.Get(headerGroup) != ""
+	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerGroup} {
 		r.Header.Del(name)
 	}
-	s.ServeHTTP(w, arrived(r, came))
+	n.answer(s, w, arrived(r, came), group)
+}
+
+// answer has a request answered by a shard that is served here.
+func (n *Node) answer(s Service, w http.ResponseWriter, r *http.Request, group bool) {
+	if group {
+		n.serveGroup(s, w, r)
+		return
+	}
+	s.ServeHTTP(w, r)
 }

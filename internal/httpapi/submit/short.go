@@ -11,6 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -20,9 +21,13 @@ const (
 	BatchPath  = httpapi.Prefix + batchPath
 )
 
-// ServePost implements shortpath.Handler: it is serveSingle for a request that
-// did not come over net/http.
+// ServePost implements shortpath.Handler.
 func (g *Readings) ServePost(q *shortpath.Request, a *shortpath.Answer) {
+	g.Post(context.Background(), q, a)
+}
+
+// Post is serveSingle for a request that did not come over net/http.
+func (g *Readings) Post(ctx context.Context, q *shortpath.Request, a *shortpath.Answer) {
 	start := time.Now()
 	var id string
 	if sent := string(q.ID); httpapi.SaneID(sent) {
@@ -39,7 +44,7 @@ func (g *Readings) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 	}()
 	s := g.single.Get().(*singleScratch)
 	s.Left = -1
-	status, e := g.post(q, &s.Scratch)
+	status, e := g.post(ctx, q, &s.Scratch)
 	if s.Left >= 0 {
 		g.api.DeviceLimit.EachHeader(s.Left, a.Header)
 	}
@@ -61,9 +66,8 @@ func (g *Readings) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 
 // post makes the checks in the order of the contract and stores the reading. That
 // the body is small JSON, the loop knows.
-func (g *Readings) post(q *shortpath.Request, s *Scratch) (int, *rimewatch.Error) {
-	now := g.api.Now()
-	ctx := context.Background()
+func (g *Readings) post(ctx context.Context, q *shortpath.Request, s *Scratch) (int, *rimewatch.Error) {
+	now := store.ArrivedAt(ctx, g.api.Now())
 	p, err := g.api.Auth().Authenticate(ctx, q.Token, now)
 	if err != nil {
 		from := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: SinglePath}, RemoteAddr: q.Remote.String()}

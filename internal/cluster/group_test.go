@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// TestGrouped has many requests answered by another node: what comes while two groups
+// are under way goes with the next, and everybody gets the answer to what he asked.
+// When the node dies with them, whoever has the shard next is asked again, with the
+// times at which they came.
+func TestGrouped(t *testing.T) { synctest.Test(t, testGrouped) }
+
+func testGrouped(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	const requests = 2*groupParts + 2
+	var mu sync.Mutex
+	var groups int
+	died := make(chan struct{})
+	slow := func(store.Arrival) {
+		mu.Lock()
+		groups++
+		mu.Unlock()
+		time.Sleep(time.Second)
+	}
+	shard := int64(0)
+	y.Each(func(number int64, s Service) { shard = number; s.(*service).asked = slow })
+	ask := func(owner string) (again int) {
+		var answers sync.WaitGroup
+		for i := range requests {
+			answers.Go(func() {
+				want := fmt.Sprintf("%s %d %d ", owner, i, b.now())
+				status, _, answer := x.Grouped(shard, fmt.Append(nil, i))
+				sent, ok := strings.CutPrefix(string(answer), want)
+				if status != http.StatusOK || !ok {
+					t.Errorf("%d %q, not %q", status, answer, want)
+				}
+				if sent == "true" {
+					mu.Lock()
+					again++
+					mu.Unlock()
+				}
+			})
+		}
+		answers.Wait()
+		return again
+	}
+	if again := ask("y"); again != 0 {
+		t.Errorf("%d requests are said to have been sent before", again)
+	}
+	if groups != 5 && groups != 4 { // two of one or few, what has come since in full ones
+		t.Errorf("%d requests went in %d groups", requests, groups)
+	}
+	if n := x.Counts.Forwarded.Load(); n != requests {
+		t.Errorf("%d were forwarded, not %d", n, requests)
+	}
+	y.Each(func(number int64, s Service) {
+		s.(*service).asked = func(store.Arrival) { <-died }
+	})
+	go func() {
+		time.Sleep(time.Second)
+		y.inner.refuse()
+		y.end()
+	}()
+	if again := ask("x"); again < groupsAtOnce || again == requests {
+		t.Errorf("%d requests were sent again, not those that were under way", again)
+	}
+	close(died)
+	y.die()
+}
+
+// TestGroupedNobody: whoever is not answered in time is told so, and nobody waits
+// longer because others waited before.
+func TestGroupedNobody(t *testing.T) { synctest.Test(t, testGroupedNobody) }
+
+func testGroupedNobody(t *testing.T) {
+	b := newBook()
+	b.broken[1] = true
+	x := join(t, b, "x", 0)
+	var answers sync.WaitGroup
+	for range 10 {
+		answers.Go(func() {
+			begun := time.Now()
+			status, header, body := x.Grouped(1, []byte("request"))
+			if status != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(string(body), "unavailable") {
+				t.Errorf("%d %v %s", status, header, body)
+			}
+			if took := time.Since(begun); took < patience || took > patience+lookEvery {
+				t.Errorf("it waited %v", took)
+			}
+		})
+	}
+	answers.Wait()
+	if n := x.waiting.Load(); n != 0 {
+		t.Errorf("%d bytes seem to wait", n)
+	}
+}
+
+// TestGroupMark: that a request is a group, only nodes may say; what is none is refused.
+func TestGroupMark(t *testing.T) { synctest.Test(t, testGroupMark) }
+
+func testGroupMark(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	const broken = "\x02\x09no" // of nine bytes
+	request := func(shard int) *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("/?workspace=%d", shard), strings.NewReader(broken))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(headerGroup, "1")
+		return r
+	}
+	for shard := range testShards {
+		w := newRecorded()
+		x.ServeHTTP(w, request(shard))
+		if w.status != http.StatusOK || !strings.Contains(string(w.body), broken) {
+			t.Errorf("a client that says that it is a group: %d %s", w.status, w.body)
+		}
+	}
+	w := newRecorded()
+	x.serveGroup(nil, w, request(0))
+	if w.status != http.StatusUnprocessableEntity {
+		t.Errorf("a group that breaks off: %d", w.status)
+	}
+}
