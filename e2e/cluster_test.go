@@ -34,6 +34,7 @@ type cluster struct {
 	t        *testing.T
 	bin      string
 	database *pgtest.Server
+	syncing  string // how it does so
 	nodes    []*member
 	tokens   []string
 	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
@@ -71,7 +72,7 @@ func newClusterOf(t *testing.T, bin string) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Stop)
-	c := &cluster{t: t, bin: bin, database: database}
+	c := &cluster{t: t, bin: bin, database: database, syncing: syncing}
 	for i := range clusterNodes {
 		c.nodes = append(c.nodes, &member{dir: filepath.Join(t.TempDir(), fmt.Sprint("node", i)), peer: freeAddress(t)})
 	}
@@ -396,7 +397,10 @@ func faults(t *testing.T) {
 // TestClusterFaults has one fault after the other happen to one node after the other.
 func TestClusterFaults(t *testing.T) {
 	faults(t)
-	for name, fault := range map[string]func(c *cluster, round int) time.Duration{"kill": (*cluster).kill, "pause": (*cluster).pause, "cut": (*cluster).cut} {
+	for name, fault := range map[string]func(c *cluster, round int) time.Duration{
+		"kill": (*cluster).kill, "pause": (*cluster).pause, "cut": (*cluster).cut,
+		"database killed": (*cluster).crash, "database read-only": (*cluster).demote, "database slow": (*cluster).slow,
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			var took []time.Duration
