@@ -26,7 +26,7 @@ export function ownId(memory: Pick<Storage, 'getItem' | 'setItem'>): string {
 export const payload = (id: string, temperature: string, unit: string, battery: number | null) =>
   JSON.stringify({ id, temperature: temperature.trim().replace(',', '.').replace('−', '-'), unit, ...(battery == null ? {} : { battery }) });
 
-/** said is what a person is told; a status of 0 = there was no answer. */
+/** said is what a person reads; a status of 0 = there was no answer. */
 export function said(status: number, o?: Outcome): string {
   if (status === 401) return tr('This link does not work. Ask for a new one under Connect a device.');
   if (!o) return status === 0 ? tr('The server cannot be reached.') : tr('The server did not take it ({status}).', { status });
