@@ -111,7 +111,7 @@ func (c *cluster) rate(node int) float64 {
 			defer conn.Close()
 			in := bufio.NewReader(conn)
 			for n := 0; time.Since(begun) < rateTime; n++ {
-				body := fmt.Sprintf(`{"device_serial":"R-%d","measurements":{"product_zone_temp":%d.%d}}`, i, n%7, n%10)
+				body := fmt.Sprintf(`{"device_serial":"R-%d","product_zone_temp":%d.%d}`, i, n%7, n%10)
 				if _, err := fmt.Fprintf(conn, "POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.tokens[0], len(body), body); err != nil {
 					c.t.Error(err)
 					return
