@@ -1,6 +1,8 @@
 package rimewatch
 
 import (
+	"crypto/ecdh"
+	"encoding/base64"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -58,12 +60,16 @@ func (c *Channel) Check() error {
 			e = complain(e, "url", "must be twilio://ACCOUNT_SID:AUTH_TOKEN@call?from=…&to=…")
 		}
 		e = unused(e, "to", len(c.To) > 0, c.Kind)
+	case ChannelPush:
+		e = checkSubscription(e, c)
 	default:
-		e = complain(e, "kind", "must be email, webhook, service or call")
+		e = complain(e, "kind", "must be email, webhook, service, call or push")
 	}
-	if c.Kind == ChannelWebhook {
+	switch c.Kind {
+	case ChannelWebhook:
 		e = checkSecret(e, c.Secret)
-	} else {
+	case ChannelPush:
+	default:
 		e = unused(e, "secret", c.Secret != "", c.Kind)
 	}
 	e = c.Locale.check(e)
@@ -71,6 +77,32 @@ func (c *Channel) Check() error {
 		e = complain(e, "fallback_channel_id", "must be another channel")
 	}
 	return result(e)
+}
+
+// checkSubscription reports what is wrong with the subscription of a browser (Push API).
+func checkSubscription(e *Error, c *Channel) *Error {
+	if len(c.To) != 1 {
+		e = complain(e, "to", "must name the person whose device it is")
+	} else {
+		e = checkRecipients(e, c.To)
+	}
+	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || (u.Port() != "" && !validPort(u.Port())) {
+		e = complain(e, "endpoint", "must be an https URL")
+	}
+	key, auth, _ := strings.Cut(c.Secret, ".")
+	if b, err := base64.RawURLEncoding.DecodeString(key); err != nil || !onCurve(b) {
+		e = complain(e, "keys.p256dh", "must be a point of P-256 in base64url")
+	}
+	const authSize = 16 // bytes, RFC 8291
+	if b, err := base64.RawURLEncoding.DecodeString(auth); err != nil || len(b) != authSize {
+		e = complain(e, "keys.auth", "must be %d bytes in base64url", authSize)
+	}
+	return e
+}
+
+func onCurve(point []byte) bool {
+	_, err := ecdh.P256().NewPublicKey(point)
+	return err == nil
 }
 
 func unused(e *Error, field string, set bool, kind ChannelKind) *Error {

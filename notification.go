@@ -16,6 +16,7 @@ const (
 	ChannelWebhook ChannelKind = "webhook" // POST to URL, signed as Standard Webhooks with Secret
 	ChannelService ChannelKind = "service" // a shoutrrr service URL: Slack, Teams, ntfy, PagerDuty, …
 	ChannelCall    ChannelKind = "call"    // a phone call through the Twilio account of URL
+	ChannelPush    ChannelKind = "push"    // Web Push to a browser or phone of the person in To: URL is the endpoint, Secret its keys
 )
 
 // Channel is one way in which a workspace is told of alerts. URL and Secret are
@@ -26,9 +27,9 @@ type Channel struct {
 	Name        string
 	Kind        ChannelKind
 	Enabled     bool
-	To          []string // e-mail addresses
+	To          []string // e-mail addresses; of a push channel the one of the person whose device it is
 	URL         string
-	Secret      string // whsec_… of a webhook
+	Secret      string // whsec_… of a webhook; p256dh.auth of a push channel, in base64url
 	FallbackID  int64  // the channel that is told when this one keeps failing, 0 = any other that works
 	CreatedAt   Time
 	UpdatedAt   Time
@@ -37,14 +38,14 @@ type Channel struct {
 	ChannelHealth
 }
 
-// MaskedURL is what of the URL may be shown: scheme and host of a webhook, the
+// MaskedURL is what of the URL may be shown: scheme and host of a webhook or a push service, the
 // scheme alone of a service, where host and path are often the credential.
 func (c *Channel) MaskedURL() string {
 	scheme, _, ok := strings.Cut(c.URL, "://")
 	if !ok {
 		return ""
 	}
-	if c.Kind == ChannelWebhook {
+	if c.Kind == ChannelWebhook || c.Kind == ChannelPush {
 		if u, err := url.Parse(c.URL); err == nil {
 			return scheme + "://" + u.Host + "/•••"
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
+	"github.com/rimewatch/rimewatch/internal/httpapi/push"
 	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
@@ -22,7 +23,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL},
-		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), export.Routes)
+		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ type Config struct {
 	// GuardServices makes all HTTP clients of the process that name no transport
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
+	Push          *http.Client // reaches push services, with an error for what is not 2xx; nil = guarded
 	ACME          *http.Client // reaches the authority of --tls-auto; nil = http.DefaultClient
 
 	part *part // the shard of a node; nil = the whole service
@@ -196,6 +197,10 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
+	devices, err := a.devices(ctx)
+	if err != nil {
+		return nil, err
+	}
 	calls, err := a.calls(ctx)
 	if err != nil {
 		return nil, err
@@ -219,7 +224,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn}
-	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, export.Routes, mcp.Routes)
+	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, devices, export.Routes, mcp.Routes)
 }
 
 // setClock is ingest's clock; notifications follow when it is set back.

@@ -10,15 +10,18 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	pushapi "github.com/rimewatch/rimewatch/internal/httpapi/push"
 	pressed "github.com/rimewatch/rimewatch/internal/httpapi/voice"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/notify/push"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/notify/voice"
 	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
 	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // notifications puts together what notifies people of alerts.
@@ -35,6 +38,14 @@ func (a *App) notifications(ctx context.Context) error {
 	if a.cfg.GuardServices && a.cfg.part == nil { // a node has done so
 		service.Guard(a.guard)
 	}
+	keys, err := a.pushKeys(ctx)
+	if err != nil {
+		return err
+	}
+	if a.cfg.Push == nil {
+		a.cfg.Push = a.guard.Client()
+	}
+	senders[rimewatch.ChannelPush] = push.New(push.Config{Client: a.cfg.Push, Keys: keys, Contact: a.contact(), Member: a.memberOf, Expired: a.expired})
 	if a.mail != nil {
 		senders[rimewatch.ChannelEmail] = a.mail
 	}
@@ -50,6 +61,58 @@ func (a *App) notifications(ctx context.Context) error {
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
+}
+
+// pushKeys returns the keys that notifications of browsers are signed with. Browsers
+// know the public one: with another secret they would have to subscribe anew.
+func (a *App) pushKeys(ctx context.Context) (push.Keys, error) {
+	secret, err := a.secret(ctx, "push")
+	return push.KeysOf(secret), err
+}
+
+// contact is how a push service finds who sends; some refuse what has none.
+func (a *App) contact() string {
+	if strings.HasPrefix(a.cfg.PublicURL, "https://") {
+		return a.publicURL()
+	}
+	return "https://github.com/rimewatch/rimewatch"
+}
+
+// memberOf returns the role in a workspace of the person of an address.
+func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (rimewatch.Role, error) {
+	u, err := a.Store.UserByEmail(ctx, email)
+	var list []store.MembershipView
+	if err == nil {
+		list, err = a.Store.Memberships(ctx, u.ID)
+	}
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		return "", err
+	}
+	for i := range list {
+		switch m := &list[i]; {
+		case m.WorkspaceID != workspaceID:
+		case m.Sites != nil:
+			return "", rimewatch.Errorf(rimewatch.CodeForbidden, "The person is limited to sites, and routes tell of all sites.")
+		default:
+			return m.Role, nil
+		}
+	}
+	return "", rimewatch.Errorf(rimewatch.CodeNotFound, "The person is not a member any more.")
+}
+
+// expired deletes the channel of a device that has ended its subscription. One that
+// routes use stays, and fails: somebody has to know that nobody is notified there.
+func (a *App) expired(ctx context.Context, c *rimewatch.Channel) {
+	err := a.Store.DeleteChannel(ctx, c.WorkspaceID, c.ID)
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeConflict {
+		a.log.Error("device that has ended its subscription", "channel", c.ID, "err", err)
+	}
+}
+
+// devices returns the part of the API by which people are notified on their devices.
+func (a *App) devices(ctx context.Context) (httpapi.Part, error) {
+	keys, err := a.pushKeys(ctx)
+	return pushapi.Routes(pushapi.Config{Store: a.Store, Notifier: a.Notify, PublicKey: keys.Public}), err
 }
 
 // voiceKey names the secret that signs the tickets of phone calls.

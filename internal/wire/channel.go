@@ -6,10 +6,10 @@ import "github.com/rimewatch/rimewatch"
 type Channel struct {
 	ID            int64                 `json:"id"`
 	Name          string                `json:"name"`
-	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
+	Kind          rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call,push"`
 	Enabled       bool                  `json:"enabled"`
-	To            []string              `json:"to" doc:"Addresses of an e-mail channel."`
-	URL           *string               `json:"url" doc:"Scheme and host of a webhook, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
+	To            []string              `json:"to" doc:"Addresses of an e-mail channel; of a push channel the person whose device it is."`
+	URL           *string               `json:"url" doc:"Scheme and host of a webhook or push service, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
 	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
 	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
 	Language      string                `json:"language" doc:"Of its messages: a tag; empty: English."`

@@ -1,6 +1,7 @@
 // The service worker: the pages of the UI open without the server too. Values are
 // not its business: live/kept.ts keeps the last known ones, which say how old they are.
 // The build fills in what belongs to the UI.
+importScripts('/push.js');
 const shell = __SHELL__;
 const prefix = 'shell-';
 const name = prefix + shell.version;

@@ -31,7 +31,7 @@ type Delivery struct {
 type DeliveryChannel struct {
 	ID   int64                 `json:"id"`
 	Name string                `json:"name"`
-	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
+	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call,push"`
 }
 
 // DeliveryRoute names a route, which may be deleted by now.

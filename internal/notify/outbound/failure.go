@@ -49,6 +49,13 @@ func Failure(err error) *rimewatch.Error {
 	}
 }
 
+// Gone reports whether a receiver has said that what it was sent to does not exist, or
+// not any more.
+func Gone(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone)
+}
+
 // Explain puts a receiver's own words, which says finds in the beginning of its answer,
 // in place of a bare status; "" = there are none.
 func Explain(err error, says func(body string) string) error {

@@ -65,9 +65,10 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 		"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID,
 		"language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
 	}
-	if c.Kind == rimewatch.ChannelEmail {
+	if c.Kind == rimewatch.ChannelEmail || c.Kind == rimewatch.ChannelPush {
 		f["to"] = c.To
-	} else {
+	}
+	if c.Kind != rimewatch.ChannelEmail {
 		f["url"] = c.MaskedURL()
 	}
 	return f

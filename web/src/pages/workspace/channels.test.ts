@@ -41,8 +41,8 @@ test.each([
 ] as [string, Values, string[]][])('what cannot be right is named: %s', (slug, values, fields) => expect(Object.keys(wrongs(way(slug), values))).toEqual(fields));
 
 test('a stored channel is recognised by what is told of it', () => {
-  const of = (kind: 'email' | 'webhook' | 'service' | 'call', url: string | null) => wayOf({ kind, url }).slug;
-  expect([of('email', null), of('webhook', 'https://a/•••'), of('service', 'twilio://•••'), of('service', 'slack://•••'), of('service', 'gotify://•••'), of('call', 'twilio://•••')]).toEqual(['email', 'webhook', 'sms', 'slack', 'other', 'call']);
+  const of = (kind: 'email' | 'webhook' | 'service' | 'call' | 'push', url: string | null) => wayOf({ kind, url }).slug;
+  expect([of('email', null), of('webhook', 'https://a/•••'), of('service', 'twilio://•••'), of('service', 'slack://•••'), of('service', 'gotify://•••'), of('call', 'twilio://•••'), of('push', 'https://fcm.googleapis.com/•••')]).toEqual(['email', 'webhook', 'sms', 'slack', 'other', 'call', 'push']);
 });
 
 test('a topic that is offered is never twice the same', () => {

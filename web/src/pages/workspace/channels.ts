@@ -166,6 +166,10 @@ export const ways: Way[] = [
     url: (v) => `pagerduty:///${v['key']}`,
   },
   {
+    slug: 'push', label: tr('Push notification'), hint: tr('To the phone or computer of a person'), kind: 'push', icon: phone, schemes: [], named: tr('Phone of the night shift'),
+    steps: [tr('Whoever holds the device switches it on and off: Account, Notify me on this device.')], fields: [],
+  },
+  {
     slug: 'webhook', label: tr('Webhook'), hint: tr('Signed JSON to your own program'), kind: 'webhook', icon: program, schemes: [], named: tr('Ticket system'),
     steps: [tr('Alerts are sent as JSON (POST), signed as Standard Webhooks ask for. The secret to check the signature with is shown when you have added the channel.')],
     fields: [{ key: 'hook', label: 'URL', placeholder: 'https://example.com/hooks/rimewatch' }],
