@@ -162,8 +162,22 @@ func (s *State) findings(u *unit.State) findings {
 	f[unit.Zone] = min(f[unit.Zone], -u.BelowCutOut())
 	f[ftStep], f[ftSudden] = step, sudden
 	f[ftVolts] = u.Supply()
+	if u.Scored(unit.Suction) {
+		f[ftDry] = dry(f[unit.Discharge], f[unit.Suction])
+	}
 	s.events(u, &f)
 	return f
+}
+
+// dry returns by how much the suction line is too cool for a starved evaporator, 0–1.
+// What lacks refrigerant warms it by a quarter to a half of what it warms the discharge
+// line; valves that leak heat the gas behind it, and the suction line by a thirtieth (both
+// as the model of internal/lab/simulate has them).
+func dry(discharge, suction float64) float64 {
+	if discharge <= 0 {
+		return 0
+	}
+	return ramp(discharge, 2.5, 4) * (1 - ramp(suction/discharge, 0.1, 0.22)) * (1 - ramp(suction, 1.2, 2.4))
 }
 
 // events adds what is counted.
