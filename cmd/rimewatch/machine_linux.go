@@ -8,7 +8,7 @@ func freeBytes(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
 	}
-	return int64(st.Bavail) * st.Bsize, nil
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // it has 32 bits on some
 }
 
 // clockSynced reports whether the kernel knows its clock to be kept right.
