@@ -265,8 +265,12 @@ func (s *State) reviewTremor() {
 	bit := uint8(1) << f
 	if p.trembled >= tremorReads {
 		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
+		limit := max(tremorLeast, tremorTimes*usual*tremorUnit)
+		if p.trembling&bit != 0 {
+			limit /= 2
+		}
 		switch {
-		case mean*tremorUnit <= max(tremorLeast, tremorTimes*usual*tremorUnit):
+		case mean*tremorUnit <= limit:
 			p.again, p.trembling = p.again&^bit, p.trembling&^bit
 			if mean > usual {
 				p.usual = uint8(min(tremorTop, math.Ceil(usual+0.25*(mean-usual))))
