@@ -20,23 +20,23 @@ type SiteRef struct {
 
 // DeviceItem is a device as it stands in lists.
 type DeviceItem struct {
-	ID            int64            `json:"id"`
-	Serial        string           `json:"serial"`
-	Name          string           `json:"name"`
-	EquipmentType string           `json:"equipment_type"`
-	Status        rimewatch.Status `json:"status"`
-	CurrentTemp   *float64         `json:"current_temp"` // °C; nil before the first reading of it
-	Site          *SiteRef         `json:"site"`
-	LastSeenAt    rimewatch.Time   `json:"last_seen_at"` // 0 = never
-	ActiveAlerts  int              `json:"active_alerts"`
-	Limits        rimewatch.Limits `json:"limits"` // in force
-	Judged        bool             `json:"judged"` // whether anybody is alerted if the goods get too warm
+	ID            int64             `json:"id"`
+	Serial        string            `json:"serial"`
+	Name          string            `json:"name"`
+	EquipmentType string            `json:"equipment_type"`
+	Status        rimewatch.Status  `json:"status"`
+	CurrentTemp   *float64          `json:"current_temp"` // °C; nil before the first reading of it
+	Site          *SiteRef          `json:"site"`
+	LastSeenAt    rimewatch.Time    `json:"last_seen_at"` // 0 = never
+	ActiveAlerts  int               `json:"active_alerts"`
+	Limits        rimewatch.Limits  `json:"limits"` // in force
+	Judged        bool              `json:"judged"` // whether anybody is alerted if the goods get too warm
+	Labels        map[string]string `json:"labels"`
 }
 
 // Device is everything about a device.
 type Device struct {
 	DeviceItem
-	Labels             map[string]string `json:"labels"`
 	Manufacturer       string            `json:"manufacturer"`
 	Model              string            `json:"model"`
 	FirmwareVersion    string            `json:"firmware_version"`

@@ -15,12 +15,12 @@ type DeviceItem struct {
 	ActiveAlerts  int              `json:"active_alerts"`
 	Judged        bool             `json:"judged" doc:"Whether anybody is alerted if the goods get too warm: a limit is in force and a product-zone temperature was measured within 24 h. Types without a product zone are judged by their equipment alone. A device that is not judged is never fine: it has no health score and counts in unjudged_devices."`
 	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
+	Labels        Labels           `json:"labels"`
 }
 
 // DeviceDetail is everything about a device.
 type DeviceDetail struct {
 	DeviceItem
-	Labels             Labels                  `json:"labels"`
 	Manufacturer       string                  `json:"manufacturer"`
 	Model              string                  `json:"model"`
 	FirmwareVersion    string                  `json:"firmware_version"`
@@ -80,7 +80,10 @@ func NewDeviceItem(v *rimewatch.DeviceView, now rimewatch.Time) DeviceItem {
 	item := DeviceItem{
 		ID: v.ID, Serial: v.Serial, Name: v.Name, EquipmentType: v.EquipmentType, Status: v.Status,
 		Site: NewSiteRef(v.Site), LastSeenAt: v.LastSeenAt, ActiveAlerts: v.ActiveAlerts,
-		Limits: v.LimitsInForce(), Judged: v.Judged(now),
+		Limits: v.LimitsInForce(), Judged: v.Judged(now), Labels: v.Labels,
+	}
+	if item.Labels == nil {
+		item.Labels = Labels{}
 	}
 	if item.Status == "" {
 		item.Status = rimewatch.Offline // never seen

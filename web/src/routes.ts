@@ -5,6 +5,7 @@ import type { Route } from './match';
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
+  { path: '/compare', load: () => import('./pages/compare/Compare.svelte') },
   { path: '/connect', load: () => import('./pages/connect/Connect.svelte') },
   { path: '/send', access: 'public', bare: true, load: () => import('./pages/connect/Send.svelte') },
   { path: '/alerts', load: () => import('./pages/alerts/Alerts.svelte') },

@@ -16,14 +16,11 @@ import (
 
 func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.DeviceDetail {
 	d := wire.DeviceDetail{
-		DeviceItem: wire.NewDeviceItem(v, a.Now()), Labels: v.Labels, Manufacturer: v.Manufacturer, Model: v.Model,
+		DeviceItem: wire.NewDeviceItem(v, a.Now()), Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
 		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
 		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
-	}
-	if d.Labels == nil {
-		d.Labels = wire.Labels{}
 	}
 	switch {
 	case v.HeartbeatIntervalS > 0:

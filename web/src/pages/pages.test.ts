@@ -1,19 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import type { Snapshot, Unit } from '../live/fleet.svelte';
 import type { Condition } from '../words/condition';
-import { matches, tally } from './overview/filters';
+import type { Series } from '../chart/series';
+import { labelOf, labelsOf, rollUp } from '../live/groups';
+import { address, chosenOf } from './compare/chosen';
+import { figuresOf, joined, near } from './compare/lines';
+import { labelFilter, labelIn, matches, tally } from './overview/filters';
 import { linesOf } from './overview/lines';
+import { ordered, orderOf, turned } from './overview/order';
 import { columnsFor, plan } from './wall/plan';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
-const none = { q: '', site: '', type: '', state: '' };
+const none = { q: '', site: '', type: '', label: '', state: '' };
 
 // An id of its own for every name.
 const siteID = (name: string) => name.length + 100 * Number(/\d+/.exec(name)?.[0] ?? 0);
 
 function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; alerts?: object[]; past?: object[] } = {}): Unit {
   const s = {
-    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
+    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', labels: {}, site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
     alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok',
   } as unknown as Snapshot;
   return { id, now: s, next: s } as Unit;
@@ -65,5 +70,64 @@ describe('the wall', () => {
     expect(columnsFor(12, 1920, 900)).toBe(4);
     expect(columnsFor(3, 1920, 900)).toBe(3);
     expect(columnsFor(12, 390, 700)).toBe(2);
+  });
+});
+
+describe('groups of the fleet', () => {
+  const labelled = (id: number, labels: Record<string, string>, condition: Condition = 'ok') => {
+    const u = unit(id, { condition });
+    Object.assign(u.next.device, { labels });
+    return u;
+  };
+  const units = [labelled(1, { aisle: '10', owner: 'Ben' }), labelled(2, { aisle: '2' }), labelled(3, { aisle: '2' }, 'critical'), labelled(4, {})];
+  test('by a label, the worst first, then in natural order', () => {
+    expect(rollUp(units, labelOf('aisle', 'without aisle')).map((g) => [g.id, g.name, g.total, g.worst])).toEqual([['2', '2', 2, 'critical'], ['10', '10', 1, 'ok'], ['', 'without aisle', 1, 'ok']]);
+  });
+  test('the labels that there are, the most used first', () => {
+    expect(labelsOf(units)).toEqual([{ key: 'aisle', values: ['2', '10'] }, { key: 'owner', values: ['Ben'] }]);
+  });
+  test.each([['aisle', '2', [2, 3]], ['aisle', '', [4]], ['owner', 'Ben', [1]], ['other', 'x', []]] as [string, string, number[]][])('the filter %s:%s', (key, value, want) => {
+    expect(units.filter((u) => fit(u, { label: labelFilter(key, value) })).map((u) => u.id)).toEqual(want);
+  });
+  test('a key may have a colon, and an address anything', () => {
+    expect(labelIn(labelFilter('a:b', 'c:d'))).toEqual(['a:b', 'c:d']);
+    expect(labelIn('%zz')).toEqual(['%zz', '']);
+  });
+});
+
+describe('the table', () => {
+  const at = (id: number, name: string, temp: number | null, seen: number | null, site?: string) => {
+    const u = unit(id, { name, site });
+    Object.assign(u.next, { temp, lastSeenAt: seen });
+    return u;
+  };
+  const units = [at(1, 'Freezer 10', -20, 5, 'B'), at(2, 'Freezer 2', null, null), at(3, 'Cooler', 4, 9, 'A')];
+  const ids = (sort: string) => ordered(units, orderOf(sort)).map((u) => u.id);
+  test('is sorted by any column, what is not known last', () => {
+    expect([ids(''), ids('-state'), ids('name'), ids('-name'), ids('temp'), ids('-temp'), ids('seen'), ids('site'), ids('nonsense')]).toEqual([
+      [1, 2, 3], [3, 2, 1], [3, 2, 1], [1, 2, 3], [1, 3, 2], [3, 1, 2], [1, 3, 2], [2, 3, 1], [1, 2, 3],
+    ]);
+  });
+  test('a click on a head sorts up, then down', () => {
+    expect([turned(orderOf(''), 'name'), turned(orderOf('name'), 'name'), turned(orderOf('-name'), 'name'), turned(orderOf('name'), 'state'), turned(orderOf(''), 'state')]).toEqual(['name', '-name', 'name', '', '-state']);
+  });
+});
+
+describe('units side by side', () => {
+  const series = (t: number[], avg: (number | null)[]) => ({ step: 'raw', t, defrosts: [], traces: { product_zone_temp: { avg, min: null, max: null } } }) as unknown as Series;
+  const a = series([0, 60, 120], [1, null, 3]);
+  const b = series([30, 120], [5, 7]);
+  test('share one axis of time; a gap is not passed over', () => {
+    const { t, values } = joined([a, null, b], 'product_zone_temp');
+    expect(t).toEqual([0, 30, 60, 120]);
+    expect(values).toEqual([[1, undefined, null, 3], [undefined, undefined, undefined, undefined], [undefined, 5, undefined, 7]]);
+    expect([near(t, values[0]!, 1), near(t, values[0]!, 2), near(t, values[2]!, 2), near(t, values[2]!, 0), near(t, values[2]!, 2, 20)]).toEqual([1, null, 5, null, null]);
+  });
+  test('have their figures', () => {
+    expect([figuresOf(a, 'product_zone_temp'), figuresOf(series([0], [null]), 'product_zone_temp')]).toEqual([{ last: 3, lowest: 1, mean: 2, highest: 3 }, null]);
+  });
+  test('are named in the address, each once and six at most', () => {
+    expect(chosenOf('a,B,,b,c,d,e,f,g')).toEqual(['a', 'B', 'c', 'd', 'e', 'f']);
+    expect(address(['A:1', 'B'])).toBe('/compare?devices=A%3A1,B');
   });
 });

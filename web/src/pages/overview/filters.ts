@@ -6,6 +6,8 @@ export interface Filters {
   q: string;
   site: string;
   type: string;
+  /** A label and its value, "aisle:3"; "aisle:" is whatever does not have it. */
+  label: string;
   /** A condition, `attention` for everything but ok, or empty. */
   state: string;
 }
@@ -20,9 +22,32 @@ export function inPlace(s: Snapshot, f: Filters): boolean {
   const d = s.device;
   if (f.site && String(d.site?.id ?? 0) !== f.site) return false;
   if (f.type && d.equipment_type !== f.type) return false;
+  if (f.label) {
+    const [key, value] = labelIn(f.label);
+    if ((d.labels[key] ?? '') !== value) return false;
+  }
   if (!f.q) return true;
   const q = f.q.toLowerCase();
   return d.name.toLowerCase().includes(q) || d.serial.toLowerCase().includes(q) || (d.site?.name.toLowerCase().includes(q) ?? false);
+}
+
+/** labelIn reads the filter of a label. */
+export function labelIn(label: string): [key: string, value: string] {
+  const at = label.indexOf(':');
+  return at < 0 ? [decoded(label), ''] : [decoded(label.slice(0, at)), label.slice(at + 1)];
+}
+
+/** labelFilter is the other way round; a key may have a colon, too. */
+export function labelFilter(key: string, value: string): string {
+  return `${encodeURIComponent(key)}:${value}`;
+}
+
+function decoded(s: string): string {
+  try {
+    return decodeURIComponent(s);
+  } catch {
+    return s; // somebody changed the address
+  }
 }
 
 /** tally counts devices by condition. */

@@ -1,13 +1,13 @@
 // What the wall shows, screen after screen: first whatever needs attention, then
 // every site, each in as many screens as it takes to keep the type large.
 import type { Unit } from '../../live/fleet.svelte';
-import { bySite, type SiteState } from '../../live/sites';
+import { rollUp, siteOf, type Group } from '../../live/groups';
 
 export interface Screen {
   title: string;
   units: Unit[];
   /** Instead of devices, where there are too many to show every one. */
-  sites?: SiteState[];
+  sites?: Group[];
   /** 1-based, of how many with this title. */
   part: number;
   parts: number;
@@ -34,7 +34,7 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
   }
   if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3));
   if (sites.size > manySites) {
-    const rolled = bySite(units, noSite);
+    const rolled = rollUp(units, siteOf(noSite));
     const onOne = most * 2;
     const parts = Math.ceil(rolled.length / onOne);
     const size = Math.ceil(rolled.length / parts);

@@ -1,0 +1,24 @@
+// The axes that all charts have: time below, values on the left.
+import type uPlot from 'uplot';
+import { clockTime, date, number } from '../words/format';
+
+/** axesOf returns the axes; colour reads a colour of the theme, shown is whether the time is written. */
+export function axesOf(colour: (name: string) => string, zone: string, shown: boolean): uPlot.Axis[] {
+  const stroke = colour('--ink-3');
+  const grid = { stroke: colour('--line'), width: 1 };
+  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  const digits = (splits: number[]) => [0, 1].find((d) => splits.every((v) => Math.abs(v * 10 ** d - Math.round(v * 10 ** d)) < 1e-6)) ?? 2;
+  return [
+    {
+      show: shown, size: 26, stroke, font, grid, ticks: { show: false }, space: 64,
+      values: (_, splits, __, ___, incr) => splits.map((s, i) => timeLabel(s * 1000, splits[i - 1], incr, zone)),
+    },
+    { size: 48, stroke, font, grid, ticks: { show: false }, space: 28, gap: 6, values: (_, splits) => splits.map((v) => number(v, digits(splits))) },
+  ];
+}
+
+function timeLabel(at: number, before: number | undefined, incr: number, zone: string): string {
+  const day = date(at, zone, at);
+  if (incr >= 86_400) return day;
+  return before == null || date(before * 1000, zone, at) !== day ? `${day} ${clockTime(at, zone)}` : clockTime(at, zone);
+}
