@@ -86,12 +86,12 @@ const (
 	DispositionNone    Disposition = "none" // no product was concerned
 )
 
-// CorrectiveAction is what people did about an alert, for inspectors. Records
-// are only ever added.
+// CorrectiveAction is what people did about an alert, or to a device without one
+// ("condenser cleaned"), for inspectors. Records are only ever added.
 type CorrectiveAction struct {
 	ID               int64
 	WorkspaceID      int64
-	AlertID          int64
+	AlertID          int64 // 0 = about none
 	DeviceID         int64
 	At               Time // when it was recorded
 	PerformedAt      Time

@@ -47,10 +47,10 @@ func (x Records) Excursions(ctx context.Context, serial string, from, to rimewat
 	return data.Excursions, err
 }
 
-// CorrectiveAction is what people did about an alert.
+// CorrectiveAction is what people did about an alert, or to a device without one.
 type CorrectiveAction struct {
 	ID           int64          `json:"id"`
-	AlertID      int64          `json:"alert_id"`
+	AlertID      int64          `json:"alert_id"` // 0 = about none
 	DeviceSerial string         `json:"device_serial"`
 	RecordedBy   string         `json:"recorded_by"`
 	At           rimewatch.Time `json:"at"`
@@ -81,6 +81,39 @@ func (x Records) RecordCorrectiveAction(ctx context.Context, alertID int64, f Co
 		CorrectiveAction CorrectiveAction `json:"corrective_action"`
 	}](ctx, x.c, call)
 	return data.CorrectiveAction, err
+}
+
+// WorkFields are what people record of what was done to a device. PerformedBy
+// and Action are needed.
+type WorkFields struct {
+	PerformedAt     rimewatch.Time `json:"performed_at,omitempty"` // 0 = now
+	PerformedBy     string         `json:"performed_by"`
+	Action          string         `json:"action"`
+	RepairReference string         `json:"repair_reference,omitempty"`
+}
+
+// RecordWork records what was done to a device without an alert.
+func (x Records) RecordWork(ctx context.Context, serial string, f WorkFields) (CorrectiveAction, error) {
+	call, err := send(http.MethodPost, devicePath(serial)+"/corrective-actions", f, false)
+	if err != nil {
+		return CorrectiveAction{}, err
+	}
+	data, err := fetch[struct {
+		CorrectiveAction CorrectiveAction `json:"corrective_action"`
+	}](ctx, x.c, call)
+	return data.CorrectiveAction, err
+}
+
+// Work lists what was done to a device, about its alerts and without one. from
+// and to 0 = the last 90 days.
+func (x Records) Work(ctx context.Context, serial string, from, to rimewatch.Time) ([]CorrectiveAction, error) {
+	q := url.Values{}
+	setText(q, "from", from.String())
+	setText(q, "to", to.String())
+	data, err := fetch[struct {
+		CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
+	}](ctx, x.c, get(devicePath(serial)+"/corrective-actions", q))
+	return data.CorrectiveActions, err
 }
 
 // CorrectiveActions lists what was done about an alert.

@@ -107,8 +107,9 @@ func testDevices(t *testing.T, c *client.Client) {
 		HeartbeatIntervalS: client.Value(30), OfflineAfterS: client.Value(60), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)},
 	}))
 	want := client.Device{
-		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: (&rimewatch.Device{EquipmentType: "walkin_cooler", Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)}}).LimitsInForce()},
-		Labels:     map[string]string{"aisle": "3"}, Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
+		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: (&rimewatch.Device{EquipmentType: "walkin_cooler", Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)}}).LimitsInForce(),
+			Labels: map[string]string{"aisle": "3"}},
+		Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
 		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Offsets: []client.DeviceOffset{},
 	}
 	ignored := cmpopts.IgnoreFields(client.Device{}, "CreatedAt", "UpdatedAt", "Health")

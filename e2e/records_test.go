@@ -47,6 +47,17 @@ func testRecords(t *testing.T, c *client.Client) {
 	_, err := c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "ana", Cause: "Door", Action: "Closed it"})
 	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
 
+	work := must[client.CorrectiveAction](t)(c.Records().RecordWork(ctx, "REC", client.WorkFields{PerformedBy: "Bo", Action: "Condenser cleaned"}))
+	if list := must[[]client.CorrectiveAction](t)(c.Records().Work(ctx, "rec", 0, 0)); len(list) != 2 || list[0] != action || list[1] != work || work.AlertID != 0 || work.DeviceSerial != "REC" {
+		t.Errorf("%+v, %+v", work, list)
+	}
+	_, err = c.Records().RecordWork(ctx, "REC", client.WorkFields{PerformedBy: "Bo", Action: " "})
+	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
+	_, err = c.Records().RecordWork(ctx, "REC", client.WorkFields{PerformedBy: "Bo", Action: "Tomorrow's work", PerformedAt: now + rimewatch.Day})
+	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
+	_, err = c.Records().RecordWork(ctx, "NONE", client.WorkFields{PerformedBy: "Bo", Action: "Cleaned"})
+	wantCode(t, err, rimewatch.CodeDeviceNotFound, 404)
+
 	calibration := must[client.Calibration](t)(c.Records().RecordCalibration(ctx, "REC", client.CalibrationFields{Method: "ice_point", AsFound: 0.5, Offset: client.Value(-0.5), PerformedBy: "Ana", PerformedAt: now - rimewatch.Second}))
 	if list := must[[]client.Calibration](t)(c.Records().Calibrations(ctx, "REC")); len(list) != 1 || list[0].ID != calibration.ID || !calibration.Passed || calibration.Field != "product_zone_temp" {
 		t.Errorf("%+v, %+v", calibration, list)

@@ -164,7 +164,9 @@ func (t *table) device(r *Report, d *Device) {
 
 func (t *table) action(d *Device, a *rimewatch.CorrectiveAction) {
 	t.row("corrective_action", d)
-	t.integer("alert_id", a.AlertID)
+	if a.AlertID != 0 {
+		t.integer("alert_id", a.AlertID)
+	}
 	t.set("performed_at", a.PerformedAt.String())
 	t.text("performed_by", a.PerformedBy)
 	t.text("verified_by", a.VerifiedBy)

@@ -152,6 +152,10 @@ var methods = map[string]string{
 func (r *Report) action(a *rimewatch.CorrectiveAction) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s: %s", r.moment(a.PerformedAt), a.PerformedBy, sentence(a.Action))
+	if a.AlertID == 0 {
+		r.repair(&b, a)
+		return b.String()
+	}
 	b.WriteString(" " + r.sayf("Cause: %s", sentence(a.Cause)))
 	b.WriteString(" " + r.sayf("Disposition: %s", r.say(dispositions[a.Disposition])))
 	if a.Product != "" {
@@ -161,15 +165,19 @@ func (r *Report) action(a *rimewatch.CorrectiveAction) string {
 	if a.PreventiveAction != "" {
 		b.WriteString(" " + r.sayf("Prevention: %s", sentence(a.PreventiveAction)))
 	}
-	if a.RepairReference != "" {
-		b.WriteString(" " + r.sayf("Repair: %s", sentence(a.RepairReference)))
-	}
+	r.repair(&b, a)
 	if a.VerifiedBy != "" {
 		b.WriteString(" " + r.sayf("Verified by %s.", a.VerifiedBy))
 	} else {
 		b.WriteString(" " + r.say("Not verified."))
 	}
 	return b.String()
+}
+
+func (r *Report) repair(b *strings.Builder, a *rimewatch.CorrectiveAction) {
+	if a.RepairReference != "" {
+		b.WriteString(" " + r.sayf("Repair: %s", sentence(a.RepairReference)))
+	}
 }
 
 func sentence(s string) string {

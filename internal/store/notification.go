@@ -91,8 +91,9 @@ type Records interface {
 	// kept for as long as rollups are.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
 
-	// CreateCorrectiveAction sets ID and DeviceID; the alert must exist
-	// (CodeAlertNotFound). It is a line of the alert's timeline, too.
+	// CreateCorrectiveAction sets ID and, of one about an alert, DeviceID; the alert
+	// must exist (CodeAlertNotFound), and gets a line in its timeline. One about no
+	// alert is of DeviceID, which must exist (CodeDeviceNotFound).
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
 	// CorrectiveActions returns those of an alert (alertID not 0) or of a device
 	// (deviceID not 0) that were performed in [from, to), oldest first.

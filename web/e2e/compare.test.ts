@@ -84,3 +84,29 @@ describe('units', () => {
     expect(new URL(page.url()).searchParams.get('devices')).toBe('WIC-2');
   });
 });
+
+describe('what was done', () => {
+  it('is recorded by hand, marked on the chart and told below it', async () => {
+    await page.goto('/devices/WIC-1');
+    await page.getByRole('button', { name: 'Record work' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What was done').fill('Condenser cleaned');
+    await visitor.fine('recording work');
+    await dialog.getByRole('button', { name: 'Record', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const list = page.getByRole('region', { name: 'What was done in this period' });
+    await list.getByText('Condenser cleaned').waitFor();
+    await page.getByRole('button', { name: /Condenser cleaned$/ }).click(); // the flag on the chart
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toMatch(/^mark-a/);
+    const { corrective_actions: done } = (await api.send('GET', '/v1/devices/WIC-1/corrective-actions')).data;
+    expect(done).toMatchObject([{ action: 'Condenser cleaned', performed_by: 'Ada', alert_id: null, device_serial: 'WIC-1' }]);
+    await visitor.fine('a device with marks');
+  });
+
+  it('is maintenance, too', async () => {
+    await api.send('POST', '/v1/maintenance-windows', { device_serials: ['WIC-1'], ends_at: new Date(Date.now() + 3_600_000).toISOString(), reason: 'New door seal' });
+    await page.reload();
+    await page.getByRole('region', { name: 'What was done in this period' }).getByText('New door seal').waitFor();
+    expect(await page.getByRole('button', { name: /Condenser cleaned/ }).count()).toBe(1);
+  });
+});

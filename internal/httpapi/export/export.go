@@ -302,7 +302,8 @@ func (x *exporter) alerts() error {
 	return nil
 }
 
-// devices writes each device's calibrations, readings and hourly values.
+// devices writes each device's calibrations, what was done to it, readings and
+// hourly values.
 func (x *exporter) devices() error {
 	var serials []string
 	err := x.pages(list{path: "/v1/devices", key: "devices"}, nil, func(page []json.RawMessage) error {
@@ -320,13 +321,32 @@ func (x *exporter) devices() error {
 	if err != nil {
 		return err
 	}
-	w, err := x.create("calibrations.json")
+	if err := x.ofDevices(serials, "calibrations.json", "/v1/devices/{serial}/calibrations", nil); err != nil {
+		return err
+	}
+	if err := x.ofDevices(serials, "work.json", "/v1/devices/{serial}/corrective-actions", url.Values{"from": {"1970-01-02T00:00:00Z"}}); err != nil {
+		return err
+	}
+	for _, serial := range serials {
+		if err := x.csv("readings/"+serial+".csv", serial, "raw", 0, x.call.Now); err != nil {
+			return err
+		}
+		if err := x.hourly(serial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofDevices writes what a path answers of each device.
+func (x *exporter) ofDevices(serials []string, file, path string, q url.Values) error {
+	w, err := x.create(file)
 	if err != nil {
 		return err
 	}
-	err = x.array(w, func(add func(json.RawMessage) error) error {
+	return x.array(w, func(add func(json.RawMessage) error) error {
 		for _, serial := range serials {
-			data, err := x.ask("/v1/devices/{serial}/calibrations", map[string]string{"serial": serial}, nil)
+			data, err := x.ask(path, map[string]string{"serial": serial}, q)
 			if err != nil {
 				return err
 			}
@@ -340,18 +360,6 @@ func (x *exporter) devices() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, serial := range serials {
-		if err := x.csv("readings/"+serial+".csv", serial, "raw", 0, x.call.Now); err != nil {
-			return err
-		}
-		if err := x.hourly(serial); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // hourlySpan is less than the most hours that the API answers at once.

@@ -135,7 +135,7 @@ func spanOf(from, to string, now, byDefault rimewatch.Time) (f, t rimewatch.Time
 // CorrectiveAction is what people did about an alert.
 type CorrectiveAction struct {
 	ID               int64                 `json:"id"`
-	AlertID          int64                 `json:"alert_id"`
+	AlertID          *int64                `json:"alert_id" doc:"null when it was done about no alert."`
 	DeviceSerial     *string               `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
 	PerformedAt      rimewatch.Time        `json:"performed_at" nullable:"false"`
 	PerformedBy      string                `json:"performed_by"`
@@ -152,7 +152,7 @@ type CorrectiveAction struct {
 
 func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
 	out := CorrectiveAction{
-		ID: x.ID, AlertID: x.AlertID, PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
+		ID: x.ID, AlertID: wire.OrNull(x.AlertID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
 	if v, ok := a.Store.DeviceByID(x.DeviceID); ok {
@@ -244,6 +244,80 @@ func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInpu
 	return CorrectiveActionList{a.correctiveActionsJSON(list)}, nil
 }
 
+// WorkBody records what was done to a device.
+type WorkBody struct {
+	PerformedAt     *rimewatch.Time `json:"performed_at,omitempty" doc:"Default: now."`
+	PerformedBy     string          `json:"performed_by" minLength:"1" maxLength:"200"`
+	Action          string          `json:"action" minLength:"1" maxLength:"2000"`
+	RepairReference string          `json:"repair_reference,omitempty" maxLength:"200"`
+}
+
+// WorkInput carries what was done to a device.
+type WorkInput struct {
+	httpapi.SerialInput
+	Body WorkBody
+}
+
+func (a *api) recordWork(ctx context.Context, in *WorkInput) (CorrectiveActionData, error) {
+	c, b := httpapi.CallOf(ctx), &in.Body
+	var f wire.FieldErrors
+	f.NotBlank("performed_by", b.PerformedBy)
+	f.NotBlank("action", b.Action)
+	x := rimewatch.CorrectiveAction{
+		WorkspaceID: c.Workspace(), At: c.Now, PerformedAt: c.Now, PerformedBy: strings.TrimSpace(b.PerformedBy), Action: b.Action,
+		Disposition: rimewatch.DispositionNone, RepairReference: b.RepairReference,
+	}
+	if b.PerformedAt != nil {
+		x.PerformedAt = *b.PerformedAt
+	}
+	f.NotLater("performed_at", x.PerformedAt, c.Now)
+	if f.Err != nil {
+		return CorrectiveActionData{}, f.Err
+	}
+	v, err := a.device(ctx, &in.SerialInput)
+	if err != nil {
+		return CorrectiveActionData{}, err
+	}
+	x.DeviceID = v.ID
+	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
+		return CorrectiveActionData{}, err
+	}
+	if err := a.Store.CreateCorrectiveAction(ctx, &x); err != nil {
+		return CorrectiveActionData{}, err
+	}
+	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
+}
+
+// WorkListInput names a device and a span of time.
+type WorkListInput struct {
+	httpapi.SerialInput
+	From string `query:"from" format:"date-time" doc:"What was done at this moment or later. Default: 90 days before to."`
+	To   string `query:"to" format:"date-time" doc:"What was done before this. Default: now."`
+}
+
+func (a *api) listWork(ctx context.Context, in *WorkListInput) (CorrectiveActionList, error) {
+	c := httpapi.CallOf(ctx)
+	from, to, err := spanOf(in.From, in.To, c.Now+1, 90*rimewatch.Day)
+	if err != nil {
+		return CorrectiveActionList{}, err
+	}
+	v, err := a.device(ctx, &in.SerialInput)
+	if err != nil {
+		return CorrectiveActionList{}, err
+	}
+	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), 0, v.ID, from, to)
+	return CorrectiveActionList{a.correctiveActionsJSON(list)}, err
+}
+
+// device finds the device of a path.
+func (a *api) device(ctx context.Context, in *httpapi.SerialInput) (rimewatch.DeviceView, error) {
+	serial, err := in.Known()
+	if err != nil {
+		return rimewatch.DeviceView{}, err
+	}
+	return a.Store.Device(ctx, httpapi.CallOf(ctx).Workspace(), serial)
+}
+
 func (a *api) recordRoutes() []httpapi.Route {
 	alerts, devices := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeDevicesRead)
 	return []httpapi.Route{
@@ -260,6 +334,15 @@ func (a *api) recordRoutes() []httpapi.Route {
 		{
 			Method: http.MethodGet, Path: "/v1/alerts/{id}/corrective-actions", Sited: true, ID: "list-corrective-actions", Tag: "Records", Summary: "List what was done about an alert",
 			Access: alerts, Description: "By when they were performed.", Bind: httpapi.Handle(a.listCorrectiveActions),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/devices/{serial}/corrective-actions", Sited: true, ID: "record-work", Tag: "Records", Summary: "Record what was done to a device",
+			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Description: "Work that no alert asked for, such as a cleaned condenser. It is marked on the device's charts and stands in its temperature log. Records cannot be changed.", Bind: httpapi.Handle(a.recordWork),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/devices/{serial}/corrective-actions", Sited: true, ID: "list-work", Tag: "Records", Summary: "List what was done to a device",
+			Access: devices, Description: "About its alerts and without one, by when it was performed.", Bind: httpapi.Handle(a.listWork),
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", Sited: true, ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",

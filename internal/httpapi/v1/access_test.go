@@ -147,6 +147,7 @@ func TestOtherWorkspaces(t *testing.T) {
 	bodies := map[string]string{
 		"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`,
 		"record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
+		"record-work":              `{"performed_by":"x","action":"x"}`,
 		"record-calibration":       `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
 	}
 	n := 0

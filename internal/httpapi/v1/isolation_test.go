@@ -78,7 +78,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 var bodyOf = map[string]string{
 	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-channel": `{"name":"x"}`, "update-route": `{"name":"x"}`, "update-member": `{"role":"viewer"}`,
 	"note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`, "record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
-	"record-calibration": `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
+	"record-work": `{"performed_by":"x","action":"x"}`, "record-calibration": `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
 }
 
 // TestStrangersFindNothing: whatever a stranger with all rights in a workspace

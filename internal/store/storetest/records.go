@@ -69,9 +69,15 @@ func (f *fixture) correctiveActions() {
 	f.must(f.s.CreateCorrectiveAction(f.ctx, full))
 	f.must(f.s.CreateCorrectiveAction(f.ctx, plain))
 	f.equal("device", full.DeviceID, d)
+	work := &rimewatch.CorrectiveAction{
+		WorkspaceID: f.workspace, DeviceID: d, At: t0 + 30, PerformedAt: t0 + 25, PerformedBy: "Bo", Action: "Condenser cleaned", Disposition: rimewatch.DispositionNone, RecordedBy: "Bo",
+	}
+	f.must(f.s.CreateCorrectiveAction(f.ctx, work))
 	foreign := *full
 	foreign.WorkspaceID = f.newWorkspace("Foreign")
 	f.code(f.s.CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeAlertNotFound)
+	foreign.AlertID = 0
+	f.code(f.s.CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeDeviceNotFound)
 	f.everywhere(func(where string) {
 		for _, q := range []struct {
 			name          string
@@ -81,7 +87,7 @@ func (f *fixture) correctiveActions() {
 			want          []rimewatch.CorrectiveAction
 		}{
 			{"alert", f.workspace, alert.ID, 0, 0, rimewatch.MaxTime, []rimewatch.CorrectiveAction{*full}},
-			{"device", f.workspace, 0, d, 0, rimewatch.MaxTime, []rimewatch.CorrectiveAction{*plain, *full}},
+			{"device", f.workspace, 0, d, 0, rimewatch.MaxTime, []rimewatch.CorrectiveAction{*plain, *full, *work}},
 			{"span", f.workspace, 0, d, t0 + 5, t0 + 10, []rimewatch.CorrectiveAction{*plain}},
 			{"another workspace", foreign.WorkspaceID, alert.ID, 0, 0, rimewatch.MaxTime, nil},
 		} {

@@ -75,14 +75,8 @@ func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correc
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		missing := rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
-		line := rimewatch.AlertTransition{
-			WorkspaceID: a.WorkspaceID, AlertID: a.AlertID, Kind: rimewatch.TransitionCorrective, At: a.At, Actor: a.RecordedBy, Note: a.Action,
-		}
-		err := one(conn, missing, "SELECT device_id, severity FROM alert WHERE id = ? AND workspace_id = ?",
-			func(row Row) {
-				a.DeviceID, line.Severity = row.ColumnInt64(0), rimewatch.Severity(row.ColumnText(1))
-			}, a.AlertID, a.WorkspaceID)
+		about := subject("alert", a.AlertID)
+		line, err := actionOwner(conn, a)
 		if err != nil {
 			return err
 		}
@@ -91,12 +85,32 @@ func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correc
 		if err != nil {
 			return err
 		}
-		if err := insertTransition(conn, &line); err != nil {
+		if line == nil {
+			about = subject("device", a.DeviceID)
+		} else if err := insertTransition(conn, line); err != nil {
 			return err
 		}
-		return t.audit(ctx, conn, a.WorkspaceID, "corrective_action.recorded", subject("alert", a.AlertID),
+		return t.audit(ctx, conn, a.WorkspaceID, "corrective_action.recorded", about,
 			store.Fields{"id": a.ID, "performed_by": a.PerformedBy, "verified_by": a.VerifiedBy, "disposition": a.Disposition})
 	})
+}
+
+// actionOwner looks up what a corrective action is about: the alert, whose
+// timeline gets a line, or the device alone.
+func actionOwner(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTransition, error) {
+	if a.AlertID == 0 {
+		missing := rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
+		return nil, one(conn, missing, "SELECT id FROM device WHERE id = ? AND workspace_id = ? AND deleted_at = 0", func(Row) {}, a.DeviceID, a.WorkspaceID)
+	}
+	line := &rimewatch.AlertTransition{
+		WorkspaceID: a.WorkspaceID, AlertID: a.AlertID, Kind: rimewatch.TransitionCorrective, At: a.At, Actor: a.RecordedBy, Note: a.Action,
+	}
+	missing := rimewatch.Errorf(rimewatch.CodeAlertNotFound, "There is no such alert.")
+	err := one(conn, missing, "SELECT device_id, severity FROM alert WHERE id = ? AND workspace_id = ?",
+		func(row Row) {
+			a.DeviceID, line.Severity = row.ColumnInt64(0), rimewatch.Severity(row.ColumnText(1))
+		}, a.AlertID, a.WorkspaceID)
+	return line, err
 }
 
 // CorrectiveActions implements store.Records.

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { reach, slotted, strip } from './history';
+import { marksOf, placed } from './marks';
 import { bandScale } from './scale';
-import { appended, seriesOf } from './series';
+import { appended, risesOf, seriesOf, type Series } from './series';
 import { measureOf, measures, value } from '../words/measure';
 
 describe('the scale of the band gauge', () => {
@@ -76,4 +77,42 @@ describe('what charts draw', () => {
     expect(value(7, measureOf('start_count')!, 'c')).toBe('7');
     expect(value(-20, measureOf('setpoint_temp')!, 'f')).toBe('\u22124.0\u202f°F');
   });
+});
+
+describe('marks of what was done', () => {
+  const at = (h: number) => new Date(h * 3_600_000).toISOString();
+  const ms = (h: number) => h * 3_600_000;
+  const device = { serial: 'WIF-1', site: { id: 3, name: 'Mill', timezone: 'UTC' } };
+  const action = (id: number, h: number, alert: number | null = null) => ({ id, alert_id: alert, performed_at: at(h), action: `did ${id}`, performed_by: 'Ada' }) as never;
+  const window = (id: number, from: number, to: number, places: { site_ids?: number[]; device_serials?: string[] } = {}) =>
+    ({ id, starts_at: at(from), ends_at: at(to), reason: `window ${id}`, created_by: 'Ben', site_ids: [], device_serials: [], ...places }) as never;
+  const ids = (actions: never[], windows: never[], now = 24) => marksOf(device, actions, windows, ms(0), ms(24), ms(now)).map((m) => m.id);
+
+  test('are those of the span, the oldest first', () => {
+    expect(ids([action(2, 9), action(1, 3, 7), action(3, 25)], [])).toEqual(['a1', 'a2']);
+    expect(marksOf(device, [action(1, 3, 7)], [], ms(0), ms(24), ms(24))[0]).toEqual({ id: 'a1', at: ms(3), text: 'did 1', by: 'Ada', alert: 7 });
+  });
+  test('maintenance is of the devices that it names, of all where it names none', () => {
+    expect(ids([], [window(1, 1, 2), window(2, 3, 4, { site_ids: [3] }), window(3, 5, 6, { site_ids: [4] }), window(4, 7, 8, { device_serials: ['wif-1'] }), window(5, 9, 10, { device_serials: ['X'] })])).toEqual(['w1', 'w2', 'w4']);
+  });
+  test('what began before counts while it lasts, what is only planned does not', () => {
+    expect(ids([], [window(1, -5, 1), window(2, -5, -1), window(3, 20, 22)], 12)).toEqual(['w1']);
+  });
+  test('flags have room up to the next one, and close ones are one', () => {
+    const marks = marksOf(device, [action(1, 0), action(2, 12), action(3, 12.1)], [], ms(0), ms(24), ms(24));
+    expect(placed(marks, (t) => (t / ms(24)) * 100).map((f) => [f.marks.length, f.left, f.room])).toEqual([[1, 0, 50], [2, 50, 50]]);
+  });
+});
+
+test('short rises are counted, with those in defrosts', () => {
+  const t = Array.from({ length: 25 }, (_, i) => i * 3600);
+  const avg: (number | null)[] = t.map(() => -20);
+  avg[3] = avg[4] = -10; // a defrost
+  avg[10] = -12; // nobody knows why
+  avg[11] = null;
+  avg[12] = -12; // a gap is no end
+  const series = { step: 'raw', t, defrosts: [{ from: 2.8 * 3_600_000, to: 3 * 3_600_000 }], traces: { product_zone_temp: { avg, min: null, max: null } } } as unknown as Series;
+  expect(risesOf(series, null, -15, 0)).toEqual([{ from: 3 * 3600, to: 4 * 3600, defrost: true }, { from: 10 * 3600, to: 12 * 3600, defrost: false }]);
+  expect(risesOf(series, null, -15, 5 * 3600)).toHaveLength(1);
+  expect([risesOf(series, null, -15, -86_400), risesOf({ ...series, step: '1h' }, null, -15, 0)]).toEqual([null, null]);
 });

@@ -148,3 +148,33 @@ function stepSeconds(step: string): number {
 export function hasAny(c: Column): boolean {
   return c.some((v) => v != null);
 }
+
+/** Rise is a time out of the limits in the readings. */
+interface Rise {
+  from: number; // s
+  to: number; // s
+  defrost: boolean;
+}
+
+const defrostTail = 1800; // s: the product follows a defrost by as much
+
+/** risesOf returns the times since a moment, s, when the product was out of its limits, as the readings have them; null where the series does not reach back that far. */
+export function risesOf(s: Series, min: number | null | undefined, max: number | null | undefined, since: number): Rise[] | null {
+  if (!s.t.length || s.t[0]! > since + 3600 || stepSeconds(s.step) > 900) return null;
+  const { avg, min: low, max: high } = s.traces.product_zone_temp;
+  const out: Rise[] = [];
+  let now: Rise | null = null;
+  s.t.forEach((t, i) => {
+    const hi = high?.[i] ?? avg[i];
+    const lo = low?.[i] ?? avg[i];
+    const beyond = t >= since && hi != null && lo != null && ((max != null && hi > max) || (min != null && lo < min));
+    if (!beyond) {
+      if (hi != null) now = null; // a gap ends nothing
+      return;
+    }
+    if (!now) out.push((now = { from: t, to: t, defrost: false }));
+    now.to = t;
+  });
+  for (const r of out) r.defrost = s.defrosts.some((d) => d.from / 1000 <= r.to && d.to / 1000 + defrostTail >= r.from);
+  return out;
+}

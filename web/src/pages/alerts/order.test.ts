@@ -19,3 +19,10 @@ describe('the order of alerts', () => {
   });
   test('the past stays in order of time', () => expect(ids([alert(1), alert(5, { severity: 'critical' })], false)).toEqual([[1], [5]]));
 });
+
+test('what came again and again within a day is one line, under the last time', () => {
+  const past = (id: number, hour: number, more: object = {}) => ({ id, status: 'resolved', device_id: 1, type: 'high_temperature', triggered_at: new Date(hour * 3_600_000).toISOString(), ...more }) as Alert;
+  const list = [past(9, 100), past(8, 90), past(7, 80, { type: 'power_loss' }), past(6, 78), past(5, 60), past(4, 70, { device_id: 2 }), past(3, 99, { status: 'active' })];
+  expect(entriesOf(list, false).map((e) => [e.alert.id, e.earlier.map((a) => a.id)])).toEqual([[9, [8, 6]], [7, []], [5, []], [4, []], [3, []]]);
+  expect(entriesOf(list, true).every((e) => e.earlier.length === 0)).toBe(true);
+});

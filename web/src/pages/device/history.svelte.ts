@@ -1,6 +1,6 @@
 // The history that the charts of a device show: asked for once per range, then
 // carried on with the live readings.
-import { api, ask, type Alert } from '../../api/client';
+import { api, ask, type Alert, type Schemas } from '../../api/client';
 import { appended, seriesOf, type Series } from '../../chart/series';
 import type { Range } from '../../chart/range';
 import type { Field } from '../../words/measure';
@@ -18,6 +18,8 @@ function stepFor(span: number): 'auto' | (typeof steps)[number][0] {
 export class DeviceHistory {
   series = $state.raw<Series | null>(null);
   alerts = $state.raw<Alert[]>([]);
+  /** What was done to the device, in the span that was asked for, and the maintenance of all. */
+  done = $state.raw<{ actions: Schemas['CorrectiveAction'][]; windows: Schemas['MaintenanceWindow'][] }>({ actions: [], windows: [] });
   /** Whether the alerts were asked for, with or without success. */
   alertsLoaded = $state(false);
   failure = $state.raw<Error | null>(null);
@@ -60,6 +62,19 @@ export class DeviceHistory {
       // They can wait for the next change.
     } finally {
       this.alertsLoaded = true;
+    }
+  }
+
+  /** loadDone asks what was done in a span; what fails is asked for again with the next one. */
+  async loadDone(range: Range) {
+    try {
+      const [{ corrective_actions }, { maintenance_windows }] = await Promise.all([
+        ask(api.GET('/v1/devices/{serial}/corrective-actions', { params: { path: { serial: this.serial }, query: { from: new Date(range.from).toISOString(), to: new Date(range.to + 60_000).toISOString() } } })),
+        ask(api.GET('/v1/maintenance-windows', { params: { query: { ended: true } } })),
+      ]);
+      this.done = { actions: corrective_actions, windows: maintenance_windows };
+    } catch {
+      // The charts are there without it.
     }
   }
 
