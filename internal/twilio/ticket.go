@@ -139,13 +139,3 @@ func signature(address, token string, form url.Values) []byte {
 	}
 	return h.Sum(nil)
 }
-
-// Token is the account's token in the URL of a channel, and Account its SID.
-func Token(c *rimewatch.Channel) (account, token string) {
-	u, err := url.Parse(c.URL)
-	if err != nil || u.User == nil {
-		return "", ""
-	}
-	token, _ = u.User.Password()
-	return u.User.Username(), token
-}
