@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
@@ -135,6 +137,38 @@ func TestBundleSurvivesARestart(t *testing.T) {
 		r.pass(time.Minute)
 		if got := r.counts(); got != "map[sent after 1:250]" {
 			t.Error(got)
+		}
+	})
+}
+
+// TestWhatWaitsIsInTheReadersWords: whoever hears of a channel that fails reads what
+// waits there in their own language, as all else, and in the order in which it opened.
+func TestWhatWaitsIsInTheReadersWords(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.posts.answer = func(_ context.Context, channel string, _ int) error {
+			if channel == "a" {
+				return rimewatch.Errorf(rimewatch.CodeUnavailable, "No route.")
+			}
+			return nil
+		}
+		spare := r.channel("b", func(c *rimewatch.Channel) { c.Language = "es" })
+		failing := r.channel("a", func(c *rimewatch.Channel) { c.FallbackID = spare.ID })
+		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{failing.ID}}}}
+		r.must(r.store.CreateRoute(r.Context(), &route))
+		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
+		r.alert(rimewatch.LowVoltage, rimewatch.Warning)
+		r.pass(time.Hour)
+		list, _, err := r.store.Deliveries(r.Context(), r.workspace, spare.ID, store.Page{Limit: 10})
+		r.must(err)
+		if len(list) != 1 {
+			t.Fatalf("%d messages", len(list))
+		}
+		d, err := r.store.Delivery(r.Context(), r.workspace, list[0].ID)
+		r.must(err)
+		m, err := message.Decode(d.Body)
+		r.must(err)
+		if len(m.Data.Alerts) != 2 || !strings.HasPrefix(m.Data.Alerts[0].Text, "[crítica] ") || !strings.HasPrefix(m.Data.Alerts[1].Text, "[advertencia] ") || strings.Contains(m.Data.Alerts[0].Text, "too warm") {
+			t.Errorf("%+v", m.Data.Alerts)
 		}
 	})
 }

@@ -157,8 +157,6 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		return nil, err
 	}
-	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: l.outage.health.LastError}
-	o.Waiting, o.More = l.lines()
 	zone, err := time.LoadLocation(w.TimeZone)
 	if err != nil {
 		zone = time.UTC
@@ -167,15 +165,19 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		return nil, err
 	}
-	body, err := text(s.context(&w, other.Locale, key, zone, now), o).Encode()
+	words := s.context(&w, other.Locale, key, zone, now)
+	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: l.outage.health.LastError}
+	o.Waiting, o.More = l.lines(words)
+	body, err := text(words, o).Encode()
 	return &rimewatch.Delivery{
 		WorkspaceID: l.workspaceID, Key: key, ChannelID: to, Kind: rimewatch.DeliveryFallback,
 		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,
 	}, err
 }
 
-// lines list what waits for the channel, one line an alert.
-func (l *lane) lines() (lines []message.Line, more int) {
+// lines list what waits for the channel, one line an alert, oldest first, in the words
+// of those who hear of it.
+func (l *lane) lines(words *message.Context) (lines []message.Line, more int) {
 	l.mu.Lock()
 	alerts := make(map[int64]bool)
 	for _, it := range l.items {
@@ -184,7 +186,7 @@ func (l *lane) lines() (lines []message.Line, more int) {
 		}
 	}
 	l.mu.Unlock()
-	for id := range alerts {
+	for _, id := range slices.Sorted(maps.Keys(alerts)) {
 		if len(lines) == linesTold {
 			more++
 			continue
@@ -193,7 +195,7 @@ func (l *lane) lines() (lines []message.Line, more int) {
 		if err != nil || v.Status != rimewatch.AlertActive {
 			continue
 		}
-		lines = append(lines, message.Line{ID: id, Severity: v.Severity, Text: fmt.Sprintf("[%s] %s", v.Severity, message.Headline(&v, l.s.now()))})
+		lines = append(lines, words.Line(&v))
 	}
 	return lines, more
 }

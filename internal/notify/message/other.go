@@ -85,6 +85,12 @@ type Outage struct {
 	More    int    // how much else
 }
 
+// Line returns an alert as one of several, its severity first.
+func (c *Context) Line(v *rimewatch.AlertView) Line {
+	w := c.words()
+	return Line{ID: v.ID, Severity: v.Severity, Text: "[" + w.severity(v.Severity) + "] " + w.headline(v, c.Now), Link: c.alertLink(v.ID)}
+}
+
 // Failing returns the message that a channel is failing, for another channel.
 func (c *Context) Failing(o *Outage) *Message {
 	m := c.message("channel.failing", rimewatch.DeliveryFallback)
