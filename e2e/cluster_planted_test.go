@@ -21,8 +21,8 @@ var slowAnswers = edit{"internal/cluster/route.go", "n.answer(s, w, arrived(r, c
 
 // slowSeals is none either: a node that is frozen is in the middle of one.
 var slowSeals = edit{
-	"internal/store/postgres/disk.go", "\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// Whoever",
-	"\tif !turn {\n\t\ttime.Sleep(200 * time.Millisecond)\n\t}\n\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// Whoever",
+	"internal/store/postgres/disk.go", "\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// A request",
+	"\tif !turn {\n\t\ttime.Sleep(200 * time.Millisecond)\n\t}\n\treturn d.with(ctx, d.writes, func(c *pgx.Conn) error {\n\t\t// A request",
 }
 
 // planted are bugs that the checker has to find.
