@@ -74,6 +74,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		}
 	}
 	s.hourEnd = o.At - o.At%hour + hour
+	s.doubts.exam = s.examined()
 }
 
 func (s *State) learnHour(hold Hold) {

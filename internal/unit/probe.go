@@ -11,12 +11,13 @@ import (
 // trembles as nothing that has a mass can, that it jumped while the unit went on as
 // before, that all of them turned into °F at once.
 type probes struct {
-	newest, older Fixed  // °C, of the probe that is examined in this hour
-	tremor        uint16 // tremorUnit, sum of how much it trembles
-	trembled      uint8  // readings behind it
-	usual         uint8  // tremorUnit, how much the one that trembles most does usually
-	again         uint8  // bits of fields: trembled too much when last examined
-	trembling     uint8  // those that are known to
+	newest, older Fixed           // °C, of the probe that is examined in this hour
+	tremor        uint16          // tremorUnit, sum of how much it trembles
+	trembled      uint8           // readings behind it
+	usual         uint8           // tremorUnit, how much the one that trembles most does usually
+	again         uint8           // bits of fields: trembled too much when last examined
+	trembling     uint8           // those that are known to
+	exam          rimewatch.Field // the one that is examined, by the hour
 
 	ordinary [3]uint8 // ordinaryUnit, greatest ordinary change from reading to reading of zone, discharge and suction
 	zone     jump
@@ -82,7 +83,9 @@ func (s *State) followProbes(o *Observation) {
 		}
 	}
 	steady := steadies(s, o)
-	p.follow(s, o, steady)
+	if p.zone.n|p.pipe.n != 0 {
+		p.follow(s, o, steady)
+	}
 	switch {
 	case far == 0:
 		if o.Gap <= jumpGap {
@@ -106,8 +109,8 @@ func steadies(s *State, o *Observation) bool {
 // takeOrdinary notes how much the probes change from one reading to the next.
 func (p *probes) takeOrdinary(d *[numProbes]Fixed, steady bool) {
 	for f := range p.ordinary {
-		if f == int(rimewatch.ProductZoneTemp) || steady {
-			p.ordinary[f] = max(p.ordinary[f], inOrdinary(d[f]))
+		if (f == int(rimewatch.ProductZoneTemp) || steady) && max(d[f], -d[f]) > Fixed(p.ordinary[f])*ordinaryUnit {
+			p.ordinary[f] = inOrdinary(d[f])
 		}
 	}
 }
@@ -230,7 +233,7 @@ func (p *probes) turnsFahrenheit(s *State, o *Observation, steady bool) bool {
 // tremble follows the probe whose turn it is in this hour: by how much single readings
 // stand out of their neighbours while the compressor goes on as it was.
 func (p *probes) tremble(s *State, o *Observation) {
-	f := s.examined()
+	f := p.exam
 	if !o.plain.Has(f) {
 		return
 	}
@@ -367,7 +370,7 @@ func (p *probes) code(c *Codec, last *[rimewatch.NumCore]Fixed, examined rimewat
 	if p.trembled > 0 {
 		near += last[examined]
 	}
-	p.newest, p.older = near, near-gone
+	p.newest, p.older, p.exam = near, near-gone, examined
 	p.ordinary = [...]uint8{uint8(ordinary & 15), uint8(ordinary >> 4 & 15), uint8(ordinary >> 8 & 15)}
 	p.again, p.trembling = sets&(1<<numProbes-1), sets>>numProbes
 	p.airStill, p.airStood = air&15, air>>4
