@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "judged", "limits"}
+	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "judged", "limits", "labels"}
 	detailKeys = []string{
-		"labels", "manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
+		"manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
 		"offline_after_s", "health", "latest_reading", "created_at", "updated_at",
 	}
 	limitKeys = []string{"temp_min", "temp_max", "delay_s", "low_delay_s", "critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", "source"}
