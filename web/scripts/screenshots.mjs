@@ -1,7 +1,7 @@
 // Every page in every size and theme, into screenshots/ at the root: from a demo,
 // and from a server that goes through the states of a young workspace (nobody,
 // nothing, one device, names that nobody expects, everything offline).
-// PAGES=overview,device SIZES=390 THEMES=dark narrow it down.
+// PAGES=overview,device SIZES=390 THEMES=dark LANGUAGES=es narrow it down; FLEET=2000 adds a chain of so many devices.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,8 @@ const list = (name, all) => (process.env[name] ? process.env[name].split(',') : 
 const heights = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 const sizes = list('SIZES', Object.keys(heights)).map(Number);
 const themes = list('THEMES', ['light', 'dark']);
+const languages = list('LANGUAGES', ['en']);
+const fleetSize = Number(process.env.FLEET ?? 0);
 
 /** press opens a dialog by its button, the last one of several with at = -1. */
 function press(name, at = 0) {
@@ -66,9 +68,14 @@ const demoPages = [
   { name: 'policies', path: '/policies/privacy', anonymous: true },
   { name: 'overview', path: '/' },
   { name: 'overview-filtered', path: '/?q=zzz' },
+  { name: 'overview-table', path: '/?view=table' },
+  { name: 'overview-groups', path: '/?group=type' },
+  { name: 'compare', path: '/compare?devices=WIF-0001,WIC-0001,VAC-0001' },
+  { name: 'compare-none', path: '/compare' },
   { name: 'device', path: '/devices/VAC-0001' },
   { name: 'device-week', path: '/devices/WIF-0001?range=7d' },
   { name: 'device-meters', path: '/devices/WIF-0001?range=7d&also=suction_pressure,discharge_pressure,power,energy' },
+  { name: 'device-work', path: '/devices/WIF-0001', act: press('Record work') },
   { name: 'device-edit', path: '/devices/WIF-0001', act: (tab) => tab.getByRole('button', { name: 'Edit' }).click() },
   { name: 'alerts', path: '/alerts' },
   { name: 'alerts-all', path: '/alerts?status=all' },
@@ -108,6 +115,42 @@ const demoPages = [
   { name: 'wall', path: '/wall' },
   { name: 'not-found', path: '/nowhere' },
 ];
+
+/** Pages of a large chain. */
+const chainPages = [
+  { name: 'chain-overview', path: '/' },
+  { name: 'chain-label', path: '/?group=label.aisle' },
+  { name: 'chain-table', path: '/?view=table' },
+  { name: 'chain-alerts', path: '/alerts' },
+  { name: 'chain-wall', path: '/wall' },
+  { name: 'chain-devices', path: '/settings/devices' },
+  { name: 'chain-reports', path: '/reports' },
+];
+
+/** grow makes a chain of so many devices in forty shops, some of them too warm or silent. */
+async function grow(s, size) {
+  await s.ask('POST', '/v1/setup', { code: s.code, workspace: 'Nordmarkt', timezone: 'Europe/Berlin', email: 'ada@chain.example', name: 'Ada', password: 'correct horse battery' });
+  for (let i = 1; i <= 40; i++) await s.ask('POST', '/v1/sites', { name: `Nordmarkt ${['Altona', 'Bergedorf', 'Eimsbüttel', 'Harburg'][i % 4]} ${i}`, timezone: 'Europe/Berlin' });
+  const types = ['walkin_freezer', 'walkin_cooler', 'display_case_open', 'reach_in_freezer'];
+  const usual = [-20, 3, 2, -19];
+  const serial = (i) => `U-${String(i).padStart(5, '0')}`;
+  const site = (i) => (i % 40) + 1;
+  for (let i = 0; i < size; i += 5000) {
+    const rows = Array.from({ length: Math.min(5000, size - i) }, (_, k) => i + k).map((n) => `${serial(n)},Unit ${n},${types[n % 4]},Nordmarkt ${['Altona', 'Bergedorf', 'Eimsbüttel', 'Harburg'][site(n) % 4]} ${site(n)}`);
+    const answer = await fetch(s.url + '/api/v1/devices/import', { method: 'POST', headers: { 'Content-Type': 'text/csv', Cookie: s.cookie }, body: 'serial,name,equipment_type,site\n' + rows.join('\n') });
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+  for (let n = 0; n < 60; n++) await s.ask('PATCH', `/v1/devices/${serial(n)}`, { labels: { aisle: String(1 + (n % 7)) } });
+  const now = Date.now();
+  for (const minutes of [180, 120, 60, 0]) {
+    for (let i = 0; i < size; i += 10_000) {
+      const readings = Array.from({ length: Math.min(10_000, size - i) }, (_, k) => i + k).map((n) => ({
+        device_serial: serial(n), recorded_at: new Date(now - minutes * 60_000 - 1000).toISOString(), product_zone_temp: usual[n % 4] + (n % 10) / 10 + (n % 97 === 0 && minutes < 180 ? 12 : 0),
+      }));
+      await s.ask('POST', '/v1/readings/batch', { readings });
+    }
+  }
+}
 
 const names = [
   '<img src=x onerror=alert(1)><script>alert(2)</script>',
@@ -198,8 +241,13 @@ async function shoot(s, pages) {
   pages = pages.filter((p) => list('PAGES', [p.name]).includes(p.name));
   for (const theme of pages.length ? themes : []) {
     for (const size of sizes) {
-      const context = await browser.newContext({ viewport: { width: size, height: heights[size] ?? 900 }, colorScheme: theme, deviceScaleFactor: size < 500 ? 2 : 1, reducedMotion: 'reduce' });
-      for (const page of pages) {
+      const context = await browser.newContext({ serviceWorkers: 'block', viewport: { width: size, height: heights[size] ?? 900 }, colorScheme: theme, deviceScaleFactor: size < 500 ? 2 : 1, reducedMotion: 'reduce' });
+      // Buttons are pressed by their English names.
+      for (const [language, page] of languages.flatMap((l) => pages.filter((p) => l === 'en' || !p.act).map((p) => [l, p]))) {
+        if (s.cookie && s.language !== language) {
+          await s.ask('PATCH', '/v1/me', { language });
+          s.language = language;
+        }
         await context.clearCookies();
         if (!page.anonymous) {
           const [name, value] = s.cookie.split('=');
@@ -223,7 +271,7 @@ async function shoot(s, pages) {
           await tab.setViewportSize({ width: size, height: Math.min(height, 3000) });
           await settled(tab);
         }
-        await tab.screenshot({ path: `${out}${page.name}-${size}-${theme}.png` });
+        await tab.screenshot({ path: `${out}${page.name}-${size}-${theme}${language === 'en' ? '' : '-' + language}.png` });
         await tab.close();
       }
       await context.close();
@@ -241,6 +289,15 @@ try {
     await s.ask('POST', '/v1/auth/sign-in', { email: demo.email, password: demo.password });
     await furnish(s);
     await shoot(s, demoPages);
+  }
+  if (fleetSize && wanted(chainPages)) {
+    const data = mkdtempSync(join(tmpdir(), 'rimewatch-pictures-'));
+    stops.push(() => rmSync(data, { recursive: true, force: true }));
+    const server = await run(['serve', '--data', join(data, 'store'), '--listen', '127.0.0.1:0', '--rate-limit', '0'], { url: /msg=serving url=(\S+)/, code: /code=(\S+)/ });
+    stops.push(server.stop);
+    const s = person(server.url, server.code);
+    await grow(s, fleetSize);
+    await shoot(s, chainPages);
   }
   if (wanted(states.flatMap((x) => x.pages))) {
     const data = mkdtempSync(join(tmpdir(), 'rimewatch-pictures-'));
