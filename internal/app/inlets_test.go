@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/inlet"
 )
 
 // asOwner makes a request as the owner's browser does, and returns the data.
@@ -354,5 +355,37 @@ func TestBindingGone(t *testing.T) {
 	h.call("DELETE", fmt.Sprintf("/sources/%d/bindings?%s", id, url.Values{"external_id": {"a"}, "device_serial": {"d-1"}}.Encode()), "")
 	if n := h.call("DELETE", fmt.Sprintf("/sources/%d/held?external_id=a", id), ""); n["deleted"] != 1.0 {
 		t.Errorf("dropped: %v", n)
+	}
+}
+
+// TestNewSenderAtOnce: messages of a new sender that come at the same time over
+// several connections all belong to the device that the first of them makes.
+func TestNewSenderAtOnce(t *testing.T) {
+	h := newHouse(t)
+	_, key := h.newSource(`{"name":"shop","on_unknown":"register"}`)
+	const together = 8
+	for i := range 10 {
+		start := make(chan struct{})
+		var all sync.WaitGroup
+		for n := range together {
+			all.Go(func() {
+				<-start
+				src, err := h.Sources.ByKey(t.Context(), key)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body := fmt.Sprintf(`{"temperature":%d}`, n)
+				o, err := h.Sources.Receive(t.Context(), src, &inlet.Payload{Body: []byte(body), Topic: fmt.Sprintf("shop/probe %d", i)})
+				if err != nil || o.Accepted != 1 {
+					t.Errorf("%+v, %v", o, err)
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+		if n := h.count(fmt.Sprintf("shop-probe-%d", i)); n != together {
+			t.Errorf("%d readings, want %d", n, together)
+		}
 	}
 }

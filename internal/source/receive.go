@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"net/url"
 	"strings"
 
@@ -353,8 +354,32 @@ func (b *batch) finish(ctx context.Context, o *Outcome) {
 	}
 }
 
-// register creates the device of a sender and binds it.
+// register creates the device of a sender and binds it, unless another message of
+// the sender, on another connection, has done so meanwhile.
 func (s *Service) register(ctx context.Context, src *rimewatch.Source, id, label string) (*store.Identity, error) {
+	lock := &s.registering[maphash.String(s.seed, id)%uint64(len(s.registering))]
+	lock.Lock()
+	defer lock.Unlock()
+	who, err := s.create(ctx, src, id, label)
+	if err == nil {
+		return who, nil
+	}
+	bindings, failed := s.cfg.Store.Bindings(ctx, src.WorkspaceID, src.ID)
+	if failed != nil {
+		return nil, err
+	}
+	for i := range bindings {
+		if b := &bindings[i]; b.ExternalID == id {
+			if who := s.cfg.Store.Identify(src.WorkspaceID, []byte(b.Serial)); who != nil {
+				return who, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// create creates the device of a sender and binds it.
+func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label string) (*store.Identity, error) {
 	if _, err := s.workspace(ctx, src.WorkspaceID); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"hash/maphash"
 	"io"
 	"log/slog"
 	"sync"
@@ -58,6 +59,10 @@ type Service struct {
 	spaces map[int64]*space
 	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
+	// registering is held while the device of a sender is made, by the sender's id.
+	registering [64]sync.Mutex
+	seed        maphash.Seed
+
 	holding holder
 	tallies tallies
 }
@@ -77,7 +82,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Registrations == nil {
 		cfg.Registrations = limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	}
-	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space), heldAt: make(map[heldKey]rimewatch.Time)}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space), heldAt: make(map[heldKey]rimewatch.Time), seed: maphash.MakeSeed()}
 	s.holding.store = cfg.Store
 	return s, nil
 }
