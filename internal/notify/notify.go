@@ -107,8 +107,8 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop breaks off what is under way (it is sent again after the next start) and
-// returns when nothing runs any more.
+// Stop breaks off what is under way (it is sent again after the next start), plans
+// what has been committed and returns when nothing runs any more.
 func (s *Service) Stop() {
 	s.mu.Lock()
 	s.stopped = true

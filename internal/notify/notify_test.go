@@ -286,6 +286,28 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// TestStopPlans: a stop in order leaves no change of an alert that is not planned.
+func TestStopPlans(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.channel("a", nil)
+		for i := range 10 {
+			a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
+			r.service.Stop()
+			left, err := r.store.AllTransitionsAfter(r.Context(), 0, 1000)
+			r.must(err)
+			planned, err := r.store.PlannedThrough(r.Context())
+			r.must(err)
+			if last := left[len(left)-1].ID; planned != last {
+				r.Errorf("round %d: planned through %d of %d", i, planned, last)
+			}
+			r.restart()
+			r.pass(time.Second)
+			r.resolve(a)
+			r.pass(time.Second)
+		}
+	})
+}
+
 // TestOverBeforeItWasTold: what could not be told is dropped at the end, and the
 // end of what nobody knows is not told. A message that was under way counts.
 func TestOverBeforeItWasTold(t *testing.T) {

@@ -20,6 +20,8 @@ const (
 	writeSlice = 100              // deliveries in one write: commits wait behind it
 	idleRound  = 15 * time.Second // the planner goes round at least this often
 	troubleFor = time.Second      // pause after the store has failed
+	// finishWithin bounds what a stop waits for the store.
+	finishWithin = 2 * time.Second
 	endedKept  = 7 * rimewatch.Day
 )
 
@@ -137,6 +139,7 @@ func (s *Service) run() {
 	for {
 		select {
 		case <-s.ctx.Done():
+			s.finish()
 			return
 		case <-s.wake:
 		case <-timer.C:
@@ -149,6 +152,16 @@ func (s *Service) run() {
 			s.turned.Store(int64(s.now()))
 		}
 		timer.Reset(wait)
+	}
+}
+
+// finish plans what was committed before the stop, to be sent after the next start:
+// who divides the store, or moves it, finds no alert that nobody was to hear of yet.
+func (s *Service) finish() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
+	defer cancel()
+	if err := s.readTransitions(ctx); err != nil {
+		s.log.Warn("the latest changes of alerts are planned after the next start", "err", err)
 	}
 }
 
@@ -316,6 +329,9 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 func (b *batch) try(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) {
 	if err := b.plan(workspaceID, alertID, timeline); err != nil {
 		b.wishes = append(b.wishes, wish{workspaceID, alertID, b.s.now() + rimewatch.Minute})
+		if b.ctx.Err() != nil { // the stop: nothing of the batch will be stored
+			return
+		}
 		b.s.log.Error("notifications of an alert", "alert", alertID, "err", err)
 	}
 }

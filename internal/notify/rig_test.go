@@ -135,8 +135,8 @@ func (r *rig) start() { r.must(r.service.Start(r.Context())) }
 // restart ends notifications as a crash would (nothing is written at the end) and
 // brings them up again.
 func (r *rig) restart() {
-	r.service.Stop()
 	r.must(r.store.Close())
+	r.service.Stop()
 	r.open()
 	r.start()
 }
