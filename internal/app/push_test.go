@@ -28,13 +28,13 @@ type pushService struct {
 }
 
 func (s *pushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.got <- r.URL.Path
+	status := http.StatusCreated
 	select {
-	case status := <-s.status:
-		w.WriteHeader(status)
+	case status = <-s.status:
 	default:
-		w.WriteHeader(http.StatusCreated)
 	}
+	s.got <- r.URL.Path // whoever hears of it may say what the next answer is
+	w.WriteHeader(status)
 }
 
 // RoundTrip reaches the service as the guard would, but for its certificate and address.
