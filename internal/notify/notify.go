@@ -117,6 +117,19 @@ func (s *Service) Stop() {
 	s.workers.Wait()
 }
 
+// finishWithin bounds what a stop waits for the store.
+const finishWithin = 2 * time.Second
+
+// finish plans what was committed before the stop, to be sent after the next start:
+// who divides the store, or moves it, finds no alert that nobody was to hear of yet.
+func (s *Service) finish() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
+	defer cancel()
+	if err := s.readTransitions(ctx); err != nil {
+		s.log.Warn("the latest changes of alerts are planned after the next start", "err", err)
+	}
+}
+
 // Wake is called when a commit has changed alerts. It returns at once.
 func (s *Service) Wake() {
 	select {

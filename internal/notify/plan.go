@@ -20,8 +20,6 @@ const (
 	writeSlice = 100              // deliveries in one write: commits wait behind it
 	idleRound  = 15 * time.Second // the planner goes round at least this often
 	troubleFor = time.Second      // pause after the store has failed
-	// finishWithin bounds what a stop waits for the store.
-	finishWithin = 2 * time.Second
 	endedKept  = 7 * rimewatch.Day
 )
 
@@ -152,16 +150,6 @@ func (s *Service) run() {
 			s.turned.Store(int64(s.now()))
 		}
 		timer.Reset(wait)
-	}
-}
-
-// finish plans what was committed before the stop, to be sent after the next start:
-// who divides the store, or moves it, finds no alert that nobody was to hear of yet.
-func (s *Service) finish() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
-	defer cancel()
-	if err := s.readTransitions(ctx); err != nil {
-		s.log.Warn("the latest changes of alerts are planned after the next start", "err", err)
 	}
 }
 
