@@ -127,7 +127,7 @@ func printBanner(w io.Writer, d *demo.Demo, data string, took time.Duration) err
 	return err
 }
 
-// phoneHint says how a phone reaches a demo that only this computer reaches.
+// phoneHint returns how a phone reaches a demo that only this computer reaches.
 func phoneHint(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || !net.ParseIP(u.Hostname()).IsLoopback() {

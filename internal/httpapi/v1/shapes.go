@@ -31,7 +31,7 @@ func (labels) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// describe says how shapes of package wire are described, which itself knows
+// describe registers how shapes of package wire are described, which itself knows
 // nothing of descriptions.
 func describe(frame *httpapi.API) {
 	frame.DescribeAs(reflect.TypeFor[wire.Labels](), reflect.TypeFor[labels]())
