@@ -22,3 +22,17 @@ function timeLabel(at: number, before: number | undefined, incr: number, zone: s
   if (incr >= 86_400) return day;
   return before == null || date(before * 1000, zone, at) !== day ? `${day} ${clockTime(at, zone)}` : clockTime(at, zone);
 }
+
+/** pointing are the hooks of a chart that says where the pointer is, and which span was drawn across it. */
+export function pointing(onzoom: (from: number, to: number) => void, oncursor: (index: number | null) => void): Pick<uPlot.Hooks.Arrays, 'setCursor' | 'setSelect'> {
+  return {
+    setCursor: [(u) => oncursor(u.cursor.left != null && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null)],
+    setSelect: [
+      (u) => {
+        if (u.select.width < 6) return;
+        onzoom(u.posToVal(u.select.left, 'x') * 1000, u.posToVal(u.select.left + u.select.width, 'x') * 1000);
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      },
+    ],
+  };
+}
