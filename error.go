@@ -30,8 +30,9 @@ const (
 	CodeUnknownDevice    Code = "unknown_device"
 	CodeUpgradeRequired  Code = "upgrade_required"
 	CodeRateLimited      Code = "rate_limited"
-	CodeHeldFull         Code = "held_full" // no more can wait for a device to be accepted
-	CodeUnavailable      Code = "unavailable"
+	CodeHeldFull         Code = "held_full"       // no more can wait for a device to be accepted
+	CodeUnavailable      Code = "unavailable"     // nothing was stored
+	CodeOutcomeUnknown   Code = "outcome_unknown" // nobody can say whether it was carried out
 	CodeInternal         Code = "internal"
 )
 

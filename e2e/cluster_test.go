@@ -227,10 +227,7 @@ func (c *cluster) drive(ctx context.Context, d *sender) {
 				c.answered[d.number].Add(1)
 				break
 			}
-			if client.StatusOf(err) >= 500 { // a connection that is refused is the balancer's to notice
-				c.failed.Add(1)
-				c.t.Logf("try %d of %s: %v", try, d.serial, err)
-			}
+			c.note(fmt.Sprintf("try %d of %s through node %d", try, d.serial, (i+try)%clusterNodes), err)
 			if ctx.Err() != nil || try > 20 {
 				break
 			}
@@ -240,6 +237,21 @@ func (c *cluster) drive(ctx context.Context, d *sender) {
 		case <-ctx.Done():
 		case <-time.After(rand.N(pauseMS * time.Millisecond)):
 		}
+	}
+}
+
+// note counts and logs an answer 5xx; that a connection is refused is the balancer's to
+// notice. No fault of ours may look like a bug of the service, which is what 500 says:
+// the logs of the nodes, with its cause, follow where the test has failed.
+func (c *cluster) note(what string, err error) {
+	status := client.StatusOf(err)
+	if status < http.StatusInternalServerError {
+		return
+	}
+	c.failed.Add(1)
+	c.t.Logf("%s %s: %v", time.Now().Format(time.TimeOnly+".000"), what, err)
+	if status == http.StatusInternalServerError {
+		c.t.Errorf("%s: answered 500", what)
 	}
 }
 

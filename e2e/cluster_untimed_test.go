@@ -40,10 +40,7 @@ func (u *untimed) drive(ctx context.Context, c *cluster) {
 			u.fate[int64(u.count)] = acknowledged
 		}
 		again = client.StatusOf(err) == http.StatusServiceUnavailable
-		if client.StatusOf(err) >= 500 {
-			c.failed.Add(1)
-			c.t.Logf("number %d of %s: %v", u.count, u.serial, err)
-		}
+		c.note(fmt.Sprintf("number %d of %s through node %d", u.count, u.serial, node%clusterNodes), err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(rand.N(pauseMS * time.Millisecond)):

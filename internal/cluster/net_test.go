@@ -13,7 +13,8 @@ import (
 // time, so that no machine is too busy for them to be heard of in time.
 type network struct {
 	mu        sync.Mutex
-	listeners map[string]*listener // by address
+	listeners map[string]*listener     // by address
+	cuts      map[string]chan struct{} // addresses where nothing arrives, until it is closed
 	n         int
 }
 
@@ -26,14 +27,72 @@ func (w *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	}
 	here, there := net.Pipe()
+	c := &cable{Conn: here, w: w, address: address, closed: make(chan struct{})}
+	if !c.pass(ctx) {
+		return nil, ctx.Err()
+	}
 	select {
 	case l.incoming <- there:
-		return here, nil
+		return c, nil
 	case <-l.closed:
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// cut has nothing arrive at an address until heal is called; nobody is told.
+func (w *network) cut(address string) (heal func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	healed := make(chan struct{})
+	w.cuts[address] = healed
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.cuts, address)
+		close(healed)
+	}
+}
+
+// cable is one end of a connection.
+type cable struct {
+	net.Conn
+	w       *network
+	address string
+	once    sync.Once
+	closed  chan struct{}
+}
+
+// pass waits until something can arrive: false when nobody waits for that any more.
+func (c *cable) pass(ctx context.Context) bool {
+	c.w.mu.Lock()
+	healed := c.w.cuts[c.address]
+	c.w.mu.Unlock()
+	if healed == nil {
+		return true
+	}
+	select {
+	case <-healed:
+		return true
+	case <-c.closed:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Write implements net.Conn.
+func (c *cable) Write(b []byte) (int, error) {
+	if !c.pass(context.Background()) {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// Close implements net.Conn.
+func (c *cable) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 // server is somebody who listens.

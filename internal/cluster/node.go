@@ -95,8 +95,8 @@ type Node struct {
 	mu       sync.Mutex
 	view     store.Standing
 	held     map[int64]*held
-	busy     map[int64]bool  // shards that are being opened
-	members  map[string]peer // the others, by name
+	busy     map[int64]bool   // shards that are being opened
+	members  map[string]*peer // the others, by name
 	leaving  bool
 	left     sync.Once
 	groups   groups
@@ -123,10 +123,13 @@ type Counts struct {
 	Offset    atomic.Int64 // ms that this node's clock is ahead of the database's
 }
 
-// peer is another member: ctx ends when it is off the list.
+// peer is another member: ctx ends when it is off the list, link when it cannot be
+// reached any more.
 type peer struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
+	link    context.Context
+	cut     context.CancelFunc
 	leaving bool // in order
 }
 
@@ -146,11 +149,11 @@ func New(cfg Config) *Node {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Dial == nil {
-		cfg.Dial = new(net.Dialer).DialContext
+		cfg.Dial = (&net.Dialer{Timeout: lostAfter}).DialContext
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]peer),
+		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]*peer),
 		groups: groups{of: make(map[int64]*gathering)},
 	}
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
@@ -389,6 +392,18 @@ func (n *Node) Held() (shards, members int) {
 		}
 	}
 	return shards, len(n.view.Members)
+}
+
+// Unreachable returns how many of the other members this node cannot reach.
+func (n *Node) Unreachable() (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, m := range n.members {
+		if m.link.Err() != nil && m.ctx.Err() == nil {
+			count++
+		}
+	}
+	return count
 }
 
 // Each calls f for every service that runs here, by shard in no order.

@@ -9,6 +9,9 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // Headers between nodes. Only the internal listener believes them, from those who
@@ -27,6 +30,14 @@ const (
 const (
 	pathHold = "/cluster/hold"
 	pathPoke = "/cluster/poke"
+	pathPing = "/cluster/ping"
+)
+
+const (
+	pingEvery = 500 * time.Millisecond
+	// lostAfter is how long a member that does not answer counts as one that can be
+	// reached.
+	lostAfter = store.GoneAfter
 )
 
 // watchMembers keeps a connection to every other member: it breaks when the process
@@ -41,11 +52,14 @@ func (n *Node) watchMembers() {
 		there[m.Name] = true
 		p, known := n.members[m.Name]
 		if !known {
+			p = &peer{}
 			p.ctx, p.cancel = context.WithCancel(n.ctx)
+			p.link, p.cut = context.WithCancel(p.ctx)
+			n.members[m.Name] = p
 			n.work.Go(func() { n.hold(p.ctx, m.Name, m.URL) })
+			n.work.Go(func() { n.ping(p, m.Name, m.URL) })
 		}
 		p.leaving = m.Leaving
-		n.members[m.Name] = p
 	}
 	for name, p := range n.members {
 		switch {
@@ -92,6 +106,48 @@ func (n *Node) holdOnce(ctx context.Context, base string) {
 	_ = resp.Body.Close()
 }
 
+// ping asks a member again and again whether it is there. When there is no answer for
+// lostAfter, the requests that are on their way to it end, and others wait: it may be
+// alive, and keep its shards, where only the network between the two is cut.
+func (n *Node) ping(p *peer, name, base string) {
+	heard := time.Now()
+	for range ticker.Every(p.ctx.Done(), pingEvery, nil) {
+		if n.call(p.ctx, http.MethodGet, base+pathPing, lostAfter) {
+			heard = time.Now()
+		}
+		n.mu.Lock()
+		switch lost := time.Since(heard) >= lostAfter; {
+		case p.ctx.Err() != nil:
+		case lost && p.link.Err() == nil:
+			p.cut()
+			n.log.Error("a node cannot be reached from this one: requests for its shards are answered 503", "node", name, "url", base)
+			n.tell()
+		case !lost && p.link.Err() != nil:
+			p.link, p.cut = context.WithCancel(p.ctx)
+			n.log.Info("a node can be reached again", "node", name, "url", base)
+			n.tell()
+		}
+		n.mu.Unlock()
+	}
+}
+
+// call makes a small request to another node and reports whether it was carried out.
+func (n *Node) call(ctx context.Context, method, address string, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set(headerSecret, n.cfg.Secret)
+	resp, err := n.client.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
 // refused reports whether nobody listens where a node did.
 func (n *Node) refused(ctx context.Context, base string) bool {
 	u, err := url.Parse(base)
@@ -126,18 +182,8 @@ func (n *Node) bury(ctx context.Context, name string) {
 
 // poke has another node look how things stand.
 func (n *Node) poke(base string) {
-	if base == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(n.ctx, time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+pathPoke, nil)
-	if err != nil {
-		return
-	}
-	r.Header.Set(headerSecret, n.cfg.Secret)
-	if resp, err := n.client.Do(r); err == nil {
-		_ = resp.Body.Close()
+	if base != "" {
+		_ = n.call(n.ctx, http.MethodPost, base+pathPoke, time.Second)
 	}
 }
 
@@ -161,6 +207,7 @@ func (n *Node) Internal() http.Handler {
 			}
 		case pathPoke:
 			n.Wake()
+		case pathPing:
 		default:
 			n.forwarded(w, r)
 		}

@@ -59,9 +59,10 @@ func (n *Node) Local(shard int64, method string) (s Service, done func()) {
 
 // place is where another node serves a shard.
 type place struct {
-	base    string          // "": no other node does
+	base    string          // "": no other node does, or it cannot be reached
+	cut     bool            // it cannot be reached
 	stream  int64           // of that node
-	there   context.Context // ends when the node is gone
+	there   context.Context // ends when the node is gone, or cannot be reached any more
 	changed <-chan struct{} // closed when anything changes
 }
 
@@ -71,11 +72,13 @@ func (n *Node) owner(shard int64) (p place) {
 	p.changed = n.changed
 	if int(shard) < len(n.view.Holdings) {
 		if h := &n.view.Holdings[shard]; h.Open && h.Node != n.name {
-			p.base, p.stream, p.there = n.urlOf(h.Node), h.Stream, n.members[h.Node].ctx
+			if m := n.members[h.Node]; m != nil {
+				p.stream, p.there, p.cut = h.Stream, m.link, m.link.Err() != nil && m.ctx.Err() == nil
+				if m.link.Err() == nil {
+					p.base = n.urlOf(h.Node)
+				}
+			}
 		}
-	}
-	if p.there == nil {
-		p.base = ""
 	}
 	return p
 }
@@ -122,7 +125,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			case err == nil:
 				return
 			case undone && b.used:
-				n.fail(w, unserved())
+				n.fail(w, p.unserved())
 				return
 			case undone, !changes(r.Method):
 			case !b.used && (groupOf(r) != nil || n.cfg.Repeatable(r)):
@@ -137,7 +140,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			if came.Again {
 				n.failUnknown(w, r)
 			} else {
-				n.fail(w, unserved())
+				n.fail(w, p.unserved())
 			}
 			return
 		}
@@ -164,12 +167,20 @@ func arrived(r *http.Request, came store.Arrival) *http.Request {
 // failUnknown answers a request of which nobody knows whether it was carried out. That
 // is never CodeUnavailable, which means that nothing was stored.
 func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
-	n.log.Error("a node went away with a request: nobody knows whether it was carried out", "method", r.Method, "path", r.URL.Path)
-	n.fail(w, rimewatch.Errorf(rimewatch.CodeInternal, "The node that was asked went away."))
+	n.fail(w, rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path),
+		"The node that was asked went away: look whether the request was carried out before you send it again."))
 }
 
-func unserved() error {
-	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Nobody serves the workspace at the moment.", RetryAfter: time.Second}
+func unserved() error { return (&place{}).unserved() }
+
+// unserved is the error of a request that nobody has answered, and of which nothing was
+// stored.
+func (p *place) unserved() error {
+	e := &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Nobody serves the workspace at the moment.", RetryAfter: time.Second}
+	if p.cut {
+		e.Message = "The node that serves the workspace cannot be reached from this one at the moment."
+	}
+	return e
 }
 
 // wait is how a request waits for somebody who serves its shard.
@@ -219,6 +230,9 @@ func (w *wait) end() { w.n.waiting.Add(-w.size) }
 // fail answers with an error.
 func (n *Node) fail(w http.ResponseWriter, err error) {
 	e := httpapi.AsError(err)
+	if e.Code == rimewatch.CodeInternal || e.Code == rimewatch.CodeOutcomeUnknown {
+		n.log.Error("request failed", "error", e)
+	}
 	h := w.Header()
 	httpapi.FailureHeaders(h, e)
 	w.WriteHeader(httpapi.StatusOf[e.Code])
@@ -269,8 +283,9 @@ func (b *body) rewind(r *http.Request) {
 // errUndone is of a request about which nothing was done.
 var errUndone = errors.New("the shard is not there")
 
-// forward has another node answer, as long as it is there: one that is frozen does not
-// hold requests up for longer. An error means that nothing was written.
+// forward has another node answer, as long as it is there and can be reached: one that
+// is frozen or cut off does not hold requests up for longer. An error means that
+// nothing was written.
 func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard int64, came store.Arrival) error {
 	to, err := url.Parse(p.base)
 	if err != nil {

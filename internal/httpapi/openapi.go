@@ -119,6 +119,9 @@ func failures(rt *Route) []rimewatch.Code {
 	} else if !safeMethod(rt.Method) {
 		codes = append(codes, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
 	}
+	if !safeMethod(rt.Method) {
+		codes = append(codes, rimewatch.CodeOutcomeUnknown)
+	}
 	if rt.takesKey() {
 		codes = append(codes, rimewatch.CodeConflict)
 	}

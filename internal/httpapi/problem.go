@@ -34,6 +34,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeHeldFull:         http.StatusTooManyRequests,
 	rimewatch.CodeInternal:         http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:      http.StatusServiceUnavailable,
+	rimewatch.CodeOutcomeUnknown:   http.StatusGatewayTimeout,
 }
 
 // defaultRetryAfter is told to clients where the failure names no time itself.

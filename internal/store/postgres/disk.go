@@ -425,7 +425,8 @@ func passing(err error, state string) bool {
 	if state == "" {
 		var network net.Error
 		var connecting *pgconn.ConnectError
-		return errors.As(err, &network) || errors.As(err, &connecting) || unknown(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, pgx.ErrTxClosed)
+		return errors.As(err, &network) || errors.As(err, &connecting) || unknown(err) || pgconn.SafeToRetry(err) ||
+			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, pgconn.ErrConnClosed)
 	}
 	for _, class := range []string{"08", "40", "53", "55", "57", "58", readOnly, noPrivilege} {
 		if strings.HasPrefix(state, class) {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -257,4 +259,41 @@ func TestSynchronousCommit(t *testing.T) {
 	if err := c.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&plain); err != nil || plain != "off" {
 		t.Errorf("the server has synchronous_commit %s, %v", plain, err)
 	}
+}
+
+// TestUndecided: a commit whose answer was lost before another server took the store is
+// acknowledged where the log holds it, and is said not to have been stored only where
+// the log proves that.
+func TestUndecided(t *testing.T) {
+	x := newShop(t, ready(t, openAt(t, Config{URL: server.Database(t), quiet: true})))
+	for range 2 {
+		if err := x.commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taker := openAt(t, Config{URL: x.s.disk.cfg.URL, takeOver: true})
+	var seq store.Seq
+	var row []byte
+	if err := taker.disk.Log(t.Context(), func(s store.Seq, r []byte) error { seq, row = s, bytes.Clone(r); return nil }); err != nil || len(row) == 0 {
+		t.Fatal(err)
+	}
+	fenced, broken := &pgconn.PgError{Code: fencedState}, unknownError{io.ErrUnexpectedEOF}
+	judge := func(why error, seq store.Seq, row []byte, want rimewatch.Code) {
+		t.Helper()
+		err := x.s.disk.undecided(why, seq, row)
+		if want == "" && err == nil {
+			return
+		}
+		if rimewatch.CodeOf(err) != want {
+			t.Errorf("after %v: %v, not %q", why, err, want)
+		}
+	}
+	judge(broken, seq+1, row, rimewatch.CodeOutcomeUnknown) // it may still arrive
+	judge(fenced, seq, row, "")
+	judge(fenced, seq+1, row, rimewatch.CodeUnavailable)
+	judge(fenced, seq, []byte("another"), rimewatch.CodeUnavailable)
+	if _, err := taker.disk.writes.Exec(t.Context(), "DELETE FROM commit_log"); err != nil {
+		t.Fatal(err)
+	}
+	judge(fenced, seq, row, rimewatch.CodeOutcomeUnknown)
 }

@@ -80,29 +80,35 @@ func (d *disk) Append(ctx context.Context, seq store.Seq, row []byte, ops []*sto
 	return d.failure(err, "append")
 }
 
-// undecided looks for a commit of which it cannot be said any more whether it was
-// stored, because another server has the store by now: nil where the log still holds
-// it.
+// undecided looks for a commit whose outcome was not known when another server took
+// the store, or when the wait for an answer ended: nil where the log holds it. The log
+// is trimmed from its beginning, and nothing arrives after the fence: a commit that is
+// missing from a log that begins at or before it was never stored.
 func (d *disk) undecided(why error, seq store.Seq, row []byte) error {
-	if code(why) == fencedState {
+	fenced := code(why) == fencedState
+	if fenced {
 		_ = d.lose(errFenced)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.patience)
 	defer cancel()
-	stored := false
+	stored, reachesBack := false, false
 	err := d.read(ctx, d.writes, func(s *session) error {
-		return s.Query(func(r tables.Row) error { stored = r.ColumnBool(0); return nil },
-			"SELECT data = ? FROM commit_log WHERE shard = ? AND stream = ? AND seq = ?", row, d.shard, d.stream, int64(seq))
+		return s.Query(func(r tables.Row) error { stored, reachesBack = r.ColumnBool(0), r.ColumnBool(1); return nil },
+			`SELECT EXISTS (SELECT 1 FROM commit_log WHERE shard = ? AND stream = ? AND seq = ? AND data = ?),
+				EXISTS (SELECT 1 FROM commit_log WHERE shard = ? AND seq <= ?)`, d.shard, d.stream, int64(seq), row, d.shard, int64(seq))
 	})
-	if err == nil && stored {
+	switch {
+	case err == nil && stored:
 		return nil
+	case err == nil && fenced && reachesBack:
+		return d.lostErr()
 	}
 	return errOutcome(why)
 }
 
 // errOutcome is never CodeUnavailable, which means that nothing was stored.
 func errOutcome(why error) error {
-	return rimewatch.Wrap(rimewatch.CodeInternal, why, "The database broke the connection: look whether the change was stored before you send it again.")
+	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, why, "The database broke the connection: look whether the change was stored before you send it again.")
 }
 
 // errDiverged is the end of a server whose memory does not fit the log: a commit
