@@ -50,7 +50,7 @@ type alarm struct {
 	departs unit.Channels // in its evidence as last told
 	second  uint8         // runner-up, 0 = none
 	calm    uint8         // windows without support in a row
-	other   uint8         // windows in a row in which a fault of another type fitted better
+	other   uint8         // windows in a row in which another fault fitted clearly better
 	pending uint8         // windows in a row that would open it
 	weak    uint8         // windows in a row with a small but lasting departure
 	critical,
@@ -137,9 +137,14 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 	return strong, weak
 }
 
-// findings are the features now: the mean of the two newest windows, or the
-// slow mean where that is what departs.
-func (s *State) findings(u *unit.State) findings {
+// findings are the features now: the mean of the two newest windows.
+func (s *State) findings(u *unit.State) findings { return s.find(u, false) }
+
+// lasting are the features of about a day and a half, which know no morning and no
+// afternoon.
+func (s *State) lasting(u *unit.State) findings { return s.find(u, true) }
+
+func (s *State) find(u *unit.State, lasting bool) findings {
 	var f findings
 	step, sudden, most := 0.0, 0.0, 0.0
 	for c := range unit.NumChannels {
@@ -148,7 +153,7 @@ func (s *State) findings(u *unit.State) findings {
 		}
 		now, before, slow := u.Departure(c)
 		f[c] = (now + before) / 2
-		if c == unit.Duty {
+		if c == unit.Duty || lasting {
 			f[c] = slow
 		}
 		if c < trendChannels { // what is within its own scatter is no evidence
@@ -266,19 +271,14 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 		return out
 	}
 	before, severity := *a, a.critical
+	s.keepName(u, d, f)
 	if faults[d.first].alert != faults[a.fault].alert {
-		// Another type must fit better, clearly and twice, to take its place.
-		a.other = count(a.other, d.score-d.next >= needMargin)
-		if a.other < 2 {
-			return out
-		}
 		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
 		s.alarm = alarm{opened: at, since: before.since, renewed: at}
 		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
 		return append(out, s.transition(u, Opened, at, f))
 	}
-	a.other = 0
 	s.take(u, d, f, at)
 	a.critical = a.critical || s.grave()
 	switch {
@@ -289,6 +289,25 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 	}
 	a.risk = before.risk // so that small steps add up to a change
 	return out
+}
+
+// keepName lets an open alert keep its fault: another takes its place when it fits
+// clearly better by what lasts, and what the old one was told by is gone. By single
+// windows one fault looks like another at noon and like itself at night.
+func (s *State) keepName(u *unit.State, d *diagnosis, f *findings) {
+	a := &s.alarm
+	if d.first == a.fault {
+		a.other = 0
+		return
+	}
+	slow := s.lasting(u)
+	own := fit(a.fault, &slow)
+	a.other = count(a.other, fit(d.first, &slow)-own >= needMargin && own < needFit)
+	if a.other >= needPending {
+		a.other = 0
+		return
+	}
+	*d = diagnosis{first: a.fault, second: d.first, score: max(own, fit(a.fault, f)), next: d.score}
 }
 
 func changed(a, b, by float64) bool { return math.Abs(a-b) >= by }

@@ -90,6 +90,10 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 	if u.Learning() {
 		return out
 	}
+	if o.AirLeapt || u.AirStands() {
+		s.quick.from, s.quick.n, s.quick.steady = 0, 0, 0
+		return out
+	}
 	return s.sudden(u, o, y, have, out)
 }
 

@@ -43,6 +43,7 @@ const (
 	stepLeast   = 0.35              // floors that a step starts from
 	sickFor     = uint8(2 * 24 / 6) // windows
 	jumpLeast   = Fixed(3_0000)     // K of ambient between two readings
+	leapLeast   = Fixed(2_0000)     // K of ambient between two readings that single readings are not compared by
 	jumpGap     = 10 * minute
 	airUnit     = Fixed(1000)
 	jumpLasts   = 10  // readings
@@ -91,6 +92,7 @@ func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
 		return
 	}
 	now, was := o.fixed[rimewatch.AmbientTemp], last[rimewatch.AmbientTemp]
+	o.AirLeapt = was != 0 && max(now-was, was-now) > leapLeast
 	if b.airMoved = b.airMoved || now != was && was != 0; !b.airOff && b.airN < jumpLasts && !b.fahrenheit {
 		b.followAir(now, was, o.Gap)
 	}
@@ -195,9 +197,9 @@ func (s *baseline) followLone(modulated bool) {
 	}
 }
 
-// Suspect reports whether one channel departs alone at present, or one pipe jumped
-// alone within a day, so that it may be the sensor.
-func (b *doubts) Suspect() bool { return b.lone != 0 || b.kept > 0 }
+// Suspect reports whether one channel departs alone at present, one pipe jumped alone
+// within a day, or the ambient stands still, so that it may be the sensor.
+func (b *doubts) Suspect() bool { return b.lone != 0 || b.kept > 0 || b.AirStands() }
 
 // loneChannel is the channel that departs alone in both of the newest windows.
 func (s *baseline) loneChannel() (lone Channel, ok bool) {

@@ -309,6 +309,12 @@ func (p *probes) airStuck() bool {
 	return p.airStill >= max(airStillFor, 3*p.airStood) && p.airStood <= airStoodMost
 }
 
+// AirStands reports whether the ambient has shown one number for longer than it ever
+// did, though not yet for so long that its sensor is known to be stuck.
+func (p *probes) AirStands() bool {
+	return p.airStill > 0 && p.airStood > 0 && p.airStill >= p.airStood && p.airStood <= airStoodMost
+}
+
 // trembles reports whether a probe does.
 func (p *probes) trembles(f rimewatch.Field) bool { return p.trembling&(1<<f) != 0 }
 

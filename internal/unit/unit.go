@@ -67,13 +67,14 @@ type baseline struct {
 
 // Observation is what one reading shows.
 type Observation struct {
-	Reading *rimewatch.Reading // corrected; not to be kept
-	At      rimewatch.Time     // event time: when it was measured, never after its arrival
-	Gap     rimewatch.Time     // since the reading before, 0 for the first
-	Valid   rimewatch.Fields   // measurements that count
-	Sane    rimewatch.Fields   // measurements that are plausible by themselves and those that contradict others, without a zone or an ambient temperature that is doubted
-	Warm    bool               // the compressor has run long enough to be judged
-	Late    bool               // not newer than the newest: nothing was learnt of it
+	Reading  *rimewatch.Reading // corrected; not to be kept
+	At       rimewatch.Time     // event time: when it was measured, never after its arrival
+	Gap      rimewatch.Time     // since the reading before, 0 for the first
+	Valid    rimewatch.Fields   // measurements that count
+	Sane     rimewatch.Fields   // measurements that are plausible by themselves and those that contradict others, without a zone or an ambient temperature that is doubted
+	Warm     bool               // the compressor has run long enough to be judged
+	AirLeapt bool               // the ambient differs so much from the reading before that nothing can be compared by it
+	Late     bool               // not newer than the newest: nothing was learnt of it
 
 	Tripped     bool // a run ended without result
 	FailedStart bool
