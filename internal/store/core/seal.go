@@ -166,6 +166,11 @@ func (s *Core) tidyLog(ctx context.Context) error {
 	return s.disk.Tidy(ctx)
 }
 
+// setBudget lets the heads' memory follow the size of the fleet. Under mu.
+func (s *Core) setBudget() {
+	s.head.budget.Store(max(s.cfg.HeadBytes, headEach*int64(s.fleet.byID.Len())))
+}
+
 // due picks the devices of the next slice: full heads first, then the oldest
 // while they are old enough or memory is short.
 func (s *Core) due() []*device {
@@ -173,7 +178,7 @@ func (s *Core) due() []*device {
 	old := now.Add(-s.cfg.SealAfter)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.head.budget.Store(max(s.cfg.HeadBytes, headEach*int64(s.fleet.byID.Len())))
+	s.setBudget()
 	q := &s.seal
 	var pick []*device
 	bytes := 0

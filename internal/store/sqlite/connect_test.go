@@ -123,3 +123,19 @@ func TestLogOnReadOnlyDisk(t *testing.T) {
 	r.compare("written to again", r.s)
 	r.verify("a crash after it", crashed(t, left))
 }
+
+// TestFirstWriteAfterKill: what a fleet may hold in memory before a kill does not
+// hold up who writes after it, even before anything was sealed.
+func TestFirstWriteAfterKill(t *testing.T) {
+	r := newCrashRun(t, Config{Path: filepath.Join(t.TempDir(), FileName), quiet: true})
+	r.workload(20)
+	const least = 16 // bytes: far less than is there, which the fleet's size allows
+	if n := r.s.HeadBytes(); n <= 2*least || n > 2*4<<10 {
+		t.Fatalf("%d bytes are not sealed", n)
+	}
+	r.s = ready(t, openAt(t, Config{Path: crashed(t, r.s.disk.cfg.Path), quiet: true, HeadBytes: least}))
+	g := &store.Group{Now: crashBase + rimewatch.Day, Parts: [][]store.Input{r.group(21)}}
+	if err := storetest.Commit(t.Context(), r.s, g, &store.Effects{}); err != nil {
+		t.Error(err)
+	}
+}
