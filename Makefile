@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults release clean
+.PHONY: all build run test vet lint ui ui-test ui-every browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults release clean
 
 all: build
 
@@ -35,6 +35,9 @@ $(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_m
 
 ui-test: ui ## the UI's types and units
 	cd web && npm run --silent check && npm run --silent test
+
+ui-every: build chromium ## every page for people with disabilities in every theme, size and language; the rest of them is in `make browser`
+	cd web && EVERY=1 npm run --silent browser -- pages empty
 
 screenshots: build ## every page in every size and theme, into screenshots/
 	cd web && npm run --silent screenshots

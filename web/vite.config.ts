@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type Plugin } from 'vite';
 import { languages } from './scripts/languages.mjs';
+import { needed, source } from './scripts/texts.mjs';
 import { worker } from './scripts/worker.mjs';
 
 const out = '../internal/webui/dist';
@@ -38,6 +39,9 @@ function emptied(): Plugin {
   };
 }
 
+const overview = needed('pages/overview/Overview.svelte');
+const shared = (id: string) => overview.has(relative(source, id));
+
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -50,6 +54,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What every page needs is one file and what the overview shares with others is another: they compress better than twenty.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'core', tags: ['$initial'] }, { name: 'units', test: shared, minShareCount: 2 }] } } },
   },
   server: { proxy: { '/api': { target: server, ws: true, changeOrigin: true } } },
 });

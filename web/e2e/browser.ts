@@ -26,6 +26,10 @@ export class Visitor {
   private marks = 0;
   /** Its session is going to be ended elsewhere: whatever it asks is refused with 401, however often it asks. */
   endsElsewhere = false;
+  /** Whatever it asks fails: the browser writes an error for that, too. */
+  failing = false;
+  /** Addresses at which there is nothing, as the test knows. */
+  nothingAt = /^$/;
   /** Its network is cut: the browser writes an error for each request that fails. */
   cutOff = false;
 
@@ -52,6 +56,8 @@ export class Visitor {
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
     if (status === 401 && this.endsElsewhere) return;
+    if (status === 500 && this.failing) return;
+    if (status === 404 && URL.canParse(url) && this.nothingAt.test(new URL(url).pathname)) return;
     if (this.cutOff && /net::ERR_|WebSocket connection/.test(m.text())) return;
     if (i >= 0) this.declared.splice(i, 1);
     else this.trouble.push(`console: ${m.text()} ${url}`);
@@ -87,17 +93,18 @@ export class Visitor {
     await this.page.waitForURL(this.url + '/');
   }
 
-  /** fine fails when the page has a serious flaw for people with disabilities,
-   * is wider than its window, or has reported an error. */
+  /** settled waits until the page has loaded what it shows. */
+  async settled() {
+    await this.page.locator('h1').filter({ visible: true }).first().waitFor();
+    // Several parts of a page may be loading at once: a locator that waits would take only one.
+    await expect.poll(() => this.page.locator('[aria-busy=true]').count(), `${this.page.url()} is busy`).toBe(0);
+  }
+
+  /** fine fails when the page has a flaw for people with disabilities, not exactly
+   * one heading of its own and a title, is wider than its window, or has reported an error. */
   async fine(what: string) {
-    await this.page.evaluate(axe.source);
-    const serious = await this.page.evaluate(async () => {
-      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }); // of what passes it need not name the elements
-      return violations
-        .filter((v) => v.impact === 'serious' || v.impact === 'critical')
-        .map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
-    });
-    expect(serious, `${what}: axe`).toEqual([]);
+    expect(await this.flaws(), `${what}: axe`).toEqual([]);
+    await this.headed(what);
     const wide = await this.page.evaluate(() => {
       const edge = document.documentElement.clientWidth;
       if (document.documentElement.scrollWidth <= edge) return [];
@@ -106,6 +113,33 @@ export class Visitor {
     });
     expect(wide, `${what}: wider than the window`).toEqual([]);
     await this.quiet(what);
+  }
+
+  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs. */
+  async fineInBoth(what: string) {
+    await this.fine(what);
+    if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
+    await this.page.emulateMedia({ colorScheme: 'dark' });
+    await this.page.locator('html[data-theme=rime-dark]').waitFor();
+    expect(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`).toEqual([]);
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.page.locator('html[data-theme=rime-light]').waitFor();
+  }
+
+  /** headed fails when the page has not exactly one heading of its own, or no title. */
+  async headed(what: string) {
+    const heads = () => this.page.locator('h1').evaluateAll((all) => all.filter((h) => h.checkVisibility()).map((h) => h.textContent?.trim()));
+    expect(await heads(), `${what}: h1`).toEqual([expect.stringMatching(/./)]);
+    expect(await this.page.title(), `${what}: title`).toMatch(/^\S.* · Rimewatch$/);
+  }
+
+  /** flaws is what axe finds, by all its rules or some. */
+  private async flaws(rules?: string[]): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    return this.page.evaluate(async (only) => {
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) }); // of what passes it need not name the elements
+      return violations.map((v) => `${v.impact} ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
+    }, rules);
   }
 
   /** shift is how far things moved while the page loaded, without anybody touching

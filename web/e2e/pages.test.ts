@@ -1,6 +1,8 @@
-// Every page on a phone and on a desktop: nothing that keeps people with
-// disabilities out, nothing wider than the window, no error in the console,
-// and names that try to break it.
+// Every page on a phone and on a desktop, light and dark, in English and Spanish:
+// nothing that keeps people with disabilities out, nothing wider than the window, no
+// error in the console, and names that try to break it. And every page while it
+// loads, when the server fails, and in a workspace where there is nothing yet.
+import { existsSync, statSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { desktop, launch, phone, Visitor } from './browser';
@@ -13,11 +15,12 @@ const endless = 'W'.repeat(64);
 let server: Server;
 let browser: Browser;
 let api: Api;
+let office: Office;
 const people: Record<string, Person> = {};
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), launch()]);
-  const office = new Office(server.url);
+  office = new Office(server.url);
   people.owner = await office.open(server.code);
   people.viewer = await office.hire('viewer');
   people.technician = await office.hire('technician');
@@ -47,6 +50,8 @@ const pages: [string, RegExp][] = [
   ['/devices/HOT-1', /Product zone/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
+  ['/?view=table', /Last seen|State/],
+  ['/compare?devices=HOT-1,RTL-1', /Highest/],
   ['/connect', /What do you have/],
   ['/alerts', /too warm/i],
   ['/alerts?status=all', /Resolved/],
@@ -54,8 +59,11 @@ const pages: [string, RegExp][] = [
   ['/reports', /Temperature log/],
   ['/account', /Password/],
   ['/account/sessions', /This browser/],
+  ['/account/security', /Second factor|code/],
   ['/account/tokens', /Full access/],
   ['/settings/devices', /HOT-1/],
+  ['/settings/sources', /No sources yet/],
+  ['/settings/limits', /Walk-in freezer/],
   ['/settings/sites', /Europe\/Berlin/],
   ['/settings/members', /technician@example.com/],
   ['/settings/notifications', /Routes/],
@@ -72,25 +80,85 @@ const pages: [string, RegExp][] = [
 ];
 
 describe.each([
-  ['phone', phone],
-  ['desktop', desktop],
-])('on a %s', (_, viewport) => {
+  ['phone', 'English', phone, 'en'],
+  ['desktop', 'English', desktop, 'en'],
+  ['phone', 'Spanish', phone, 'es'],
+  ['desktop', 'Spanish', desktop, 'es'],
+])('on a %s, in %s', (_, __, viewport, language) => {
   let visitor: Visitor;
   beforeAll(async () => {
+    await office.send('PATCH', '/v1/me', { language });
     visitor = await Visitor.arrive(browser, server, viewport);
     await visitor.signIn(people.owner!.email, people.owner!.password);
   });
   afterAll(() => visitor?.leave());
 
-  it.each(pages)('%s', async (path, shows) => {
+  // In Spanish every page at one of the two sizes, with EVERY=1 at both.
+  const some = pages.filter((_, i) => language === 'en' || process.env.EVERY || (i % 2 === 0) === (viewport === phone));
+  it.each(some)('%s', async (path, shows) => {
     const { page } = visitor;
     await page.goto(path);
-    await page.getByText(shows).filter({ visible: true }).first().waitFor();
-    // Several parts of a page may be loading at once: a locator that waits would take only one.
-    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
-    expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
-    await visitor.fine(path);
-    expect(await page.title()).toMatch(/Rimewatch/);
+    await visitor.settled();
+    expect(await page.locator('html').getAttribute('lang')).toBe(language);
+    if (language === 'en') {
+      await page.getByText(shows).filter({ visible: true }).first().waitFor();
+      expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
+    }
+    await visitor.fineInBoth(path);
+  });
+});
+
+describe('the weight', () => {
+  // What a phone has to read before the page can be used, as gzip makes it: of what the page has loaded by itself.
+  it.each([
+    ['/', 'en', 60_000, 'a[href="/devices/HOT-1"]'],
+    ['/', 'es', 60_000, 'a[href="/devices/HOT-1"]'],
+    ['/devices/HOT-1', 'en', 110_000, 'canvas'],
+  ])('%s in %s: JavaScript of at most %i bytes', async (path, language, most, usable) => {
+    await office.send('PATCH', '/v1/me', { language });
+    const v = await Visitor.arrive(browser, server, phone);
+    await v.signIn(people.owner!.email, people.owner!.password);
+    await v.page.locator(`html[lang=${language}]`).waitFor();
+    // A page of its own: what signing in has loaded is not asked for again, and is not of this page.
+    await v.page.goto(path);
+    await v.settled();
+    await v.page.locator(usable).first().waitFor();
+    const names = await v.page.evaluate(() => performance.getEntriesByType('resource').map((r) => new URL(r.name).pathname).filter((p) => p.endsWith('.js')));
+    expect(names.length).toBeGreaterThan(2);
+    const dist = '../internal/webui/dist';
+    const size = (name: string) => statSync(existsSync(`${dist}${name}.gz`) ? `${dist}${name}.gz` : dist + name).size;
+    expect(names.map(size).reduce((a, b) => a + b)).toBeLessThanOrEqual(most);
+    await v.leave();
+  });
+});
+
+describe('while the page', () => {
+  let v: Visitor;
+  beforeAll(async () => {
+    await office.send('PATCH', '/v1/me', { language: 'en' });
+    v = await Visitor.arrive(browser, server, phone);
+    await v.signIn(people.owner!.email, people.owner!.password);
+    v.failing = true;
+  });
+  afterAll(() => v?.leave());
+  // Who is there is answered: without that everybody is sent to the door.
+  const rest = /\/api\/v1\/(?!setup$|me$)/;
+  const signedIn = pages.map(([path]) => path).filter((p) => !/^\/(status|send|nowhere)/.test(p));
+
+  it.each(signedIn)('%s loads, it has its heading and title', async (path) => {
+    await v.page.route(rest, () => {}); // never answered
+    await v.page.goto(path);
+    await v.page.locator('h1').filter({ visible: true }).first().waitFor();
+    await v.headed(path);
+    await v.page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  it.each(signedIn)('%s fails, it says so and is fine', async (path) => {
+    await v.page.route(rest, (route) => route.fulfill({ status: 500, json: { success: false, error: { code: 'internal', message: 'Something broke.', request_id: 'r-1' } } }));
+    await v.page.goto(path);
+    await v.settled();
+    await v.fine(`${path} while the server fails`);
+    await v.page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 });
 

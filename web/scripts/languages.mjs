@@ -2,7 +2,7 @@
 // the texts that the first page may need are a chunk of their own.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { catalogues, texts } from './texts.mjs';
+import { catalogues, needed, texts } from './texts.mjs';
 
 const list = 'virtual:languages';
 const part = /^virtual:language\/([\w-]+)\/(first|rest)$/;
@@ -37,7 +37,8 @@ export function languages() {
       if (!own) {
         const found = texts();
         own = new Set(found.map((t) => t.key));
-        first = new Set(found.filter((t) => !/^pages\/(?!overview)/.test(t.file)).map((t) => t.key));
+        const files = new Set([...needed('main.ts'), ...needed('pages/overview/Overview.svelte', true)]);
+        first = new Set(found.filter((t) => files.has(t.file)).map((t) => t.key));
       }
       const some = Object.entries(catalogue(tag).texts).filter(([key, text]) => text && own.has(key) && first.has(key) === (which === 'first'));
       return `export default ${JSON.stringify(Object.fromEntries(some))};`;

@@ -1,7 +1,7 @@
 // Finds what people read in the sources: the texts that go through tr() and
 // plural(), and those that should and do not.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'svelte/compiler';
 
@@ -13,6 +13,20 @@ export function files() {
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((f) => /\.(svelte|ts)$/.test(f) && !/(\.test|\.d)\.ts$/.test(f))
     .sort();
+}
+
+/** needed returns the sources that a file imports, those that these import, and so
+ * on, itself included; with later also those that they import when they are wanted. */
+export function needed(file, later = false, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  const code = readFileSync(join(source, file), 'utf8');
+  for (const [, only, how, path] of code.matchAll(/\b(?:import|export)( type)?\b[^;'()]*?(\(?)'(\.{1,2}\/[^']+)'/g)) {
+    const at = join(dirname(file), path);
+    const next = [`${at}.ts`, at].find((f) => /\.(svelte|ts)$/.test(f) && existsSync(join(source, f)));
+    if (next && !only && (!how || later)) needed(next, later, found);
+  }
+  return found;
 }
 
 /** tree is the code of a file and its syntax, templates and scripts alike. */

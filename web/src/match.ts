@@ -9,6 +9,8 @@ export interface Route {
   access?: Access;
   /** Without the frame of navigation around it. */
   bare?: boolean;
+  /** Its texts come with the first ones. */
+  first?: boolean;
   load: () => Promise<{ default: Component<any> }>;
 }
 

@@ -3,7 +3,7 @@ import type { Route } from './match';
 // Every page is loaded when it is first opened; the device page alone brings
 // the charts with it.
 export const routes: Route[] = [
-  { path: '/', load: () => import('./pages/overview/Overview.svelte') },
+  { path: '/', first: true, load: () => import('./pages/overview/Overview.svelte') },
   { path: '/devices/:serial', load: () => import('./pages/device/Device.svelte') },
   { path: '/compare', load: () => import('./pages/compare/Compare.svelte') },
   { path: '/connect', load: () => import('./pages/connect/Connect.svelte') },

@@ -83,12 +83,15 @@ function browser(): readonly string[] {
 }
 
 const chosen = languages.find((l) => l.tag === best([remembered() ?? '', ...browser()]));
-// What the first page needs comes before it, the rest meanwhile.
-const rest = chosen?.rest();
+// What the overview needs comes before it; the texts of another page come with that page.
 if (chosen && chosen.tag !== 'en') {
+  if (location.pathname !== '/') chosen.rest()?.catch(() => {}); // meanwhile
   speak(chosen.tag, (await chosen.first()).default);
   document.documentElement.lang = chosen.tag;
 }
 
 /** allTexts resolves when the texts of all pages are there. */
-export const allTexts: Promise<unknown> = Promise.resolve(rest).then((more) => more && Object.assign(texts, more.default));
+export async function allTexts(): Promise<void> {
+  const more = await chosen?.rest();
+  if (more) Object.assign(texts, more.default);
+}
