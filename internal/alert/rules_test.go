@@ -90,11 +90,16 @@ var ruleCases = []struct{ name, script, want string }{
 	{"amps: 15 % above the unit's own in two windows", known + `
 		72h..96h cycle=9/17 i=17.3`, `
 		88h48m opened high_amp_draw warning since 88h38m value 15.5272 peak 15.5272 limit 12`},
-	{"amps: next to nothing while it vibrates", known + `
+	{"amps: a fifth of the usual while it vibrates", known + `
+		72h..73h off i=3 x=0.9
+		73h..74h on`, `
+		72h10m opened low_amp_draw warning since 72h value 3 peak 3 limit 3.75
+		73h5m resolved low_amp_draw warning since 72h value 15 peak 3 limit 3.75`},
+	{"amps: next to nothing while it vibrates is the meter", known + `
 		72h..73h off i=2 x=0.9
 		73h..74h on`, `
-		72h10m opened low_amp_draw warning since 72h value 2 peak 2 limit 3.75
-		73h5m resolved low_amp_draw warning since 72h value 15 peak 2 limit 3.75`},
+		72h13m opened sensor_fault warning since 72h8m amp_draw
+		73h5m resolved sensor_fault warning since 72h8m amp_draw`},
 	{"vibration: twice its own and above 1.8 for a quarter of an hour", known + `
 		72h..73h on x=2.5
 		73h..74h x=0.9`, `

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -35,6 +36,7 @@ var sensorCases = []sensorCase{
 	{"discharge 7 K lower", rimewatch.CompressorDischargeTemp, altered(rimewatch.CompressorDischargeTemp, func(v float64) float64 { return v - 7 }), true},
 	{"discharge stuck", rimewatch.CompressorDischargeTemp, altered(rimewatch.CompressorDischargeTemp, func(float64) float64 { return 64.3 }), true},
 	{"current a quarter higher", rimewatch.AmpDraw, altered(rimewatch.AmpDraw, func(v float64) float64 { return 1.25 * v }), true},
+	{"current in kA", rimewatch.AmpDraw, altered(rimewatch.AmpDraw, func(v float64) float64 { return math.Round(v/10) / 100 }), true},
 	{"vibration times 1.6", rimewatch.VibrationLevel, altered(rimewatch.VibrationLevel, func(v float64) float64 { return 1.6 * v }), true},
 	{"ambient 6 K lower", rimewatch.AmbientTemp, altered(rimewatch.AmbientTemp, func(v float64) float64 { return v - 6 }), false},
 	{"zone 6 K lower", rimewatch.ProductZoneTemp, altered(rimewatch.ProductZoneTemp, func(v float64) float64 { return v - 6 }), true},

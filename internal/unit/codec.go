@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 6
+const stateVersion = 7
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -120,7 +120,7 @@ func (w *running) code(c *Codec) {
 	c.Floats(&w.hi, &w.lo, &w.high, &w.low, &w.seen, &w.spikeAmps)
 	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed, &w.otherAt)
 	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.idle, &w.shakes, &w.rests)
-	c.Shorts(&w.still)
+	c.Shorts(&w.still, &w.mute)
 	how := uint8(w.source) | uint8(w.spike)<<3 | w.speeds<<6
 	c.Bytes(&how)
 	w.source, w.spike, w.speeds = source(how&7), spike(how>>3&7), how>>6

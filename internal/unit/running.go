@@ -43,6 +43,7 @@ type running struct {
 	shakes    Fixed  // mm/s, median of the vibration while running
 	rests     Fixed  // and while standing
 	still     uint16 // s for which the current has shown a run without vibration, since it last vibrated
+	mute      uint16 // s for which the vibration has shown a run without current
 	speeds    uint8  // windows in a row in which current and vibration moved together
 	modulated bool   // its load varies: an inverter, a digital scroll
 	dated     bool   // since is the true moment
@@ -158,7 +159,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	case o.Valid.Has(rimewatch.CompressorDischargeTemp) && o.Valid.Has(rimewatch.AmbientTemp):
 		src, v = fromHeat, float32(max(0.01, r.Values[rimewatch.CompressorDischargeTemp]-r.Values[rimewatch.AmbientTemp]))
 	}
-	if src < w.source || src == noSource {
+	if src == noSource || src < w.source && w.mute <= muteFor {
 		return false, false // its usual source is silent
 	}
 	s.use(src)

@@ -14,6 +14,8 @@ const (
 	// before it, at least.
 	gasMargin    = 15.0
 	contradictIn = 10 * minute // of the run, when both pipes have warmed through
+	muteShare    = 0.15        // of the usual current while running, which no running compressor draws
+	muteFor      = 8 * 60      // s in a row for which the unit shakes as in a run without that
 )
 
 // stuck distinguishes a frozen zone sensor from a steady zone.
@@ -79,7 +81,35 @@ func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
 		v[rimewatch.Voltage] < 0.5*s.NominalVoltage(c) && float32(v[rimewatch.AmpDraw]) > s.running.threshold(0.5) {
 		found = found.With(rimewatch.Voltage)
 	}
+	if s.meterMute(o) {
+		found = found.With(rimewatch.AmpDraw)
+	}
 	return found
+}
+
+// meterMute reports whether the meter of the current shows nothing of a compressor
+// that shakes as it does while it runs: its scale was changed, A to kA or mA to A, or
+// its clamp is off. It is right again when it shows a run.
+func (s *State) meterMute(o *Observation) bool {
+	const both = rimewatch.Fields(1<<rimewatch.AmpDraw | 1<<rimewatch.VibrationLevel)
+	w := &s.running
+	usual := s.usual(Amps)
+	if o.Sane&both != both || usual == 0 || w.shakes < 2*w.rests+leastShaking {
+		return false
+	}
+	v := &o.Reading.Values
+	if v[rimewatch.AmpDraw] >= muteShare*usual {
+		w.mute = 0
+		return false
+	}
+	switch vib := FixedOf(v[rimewatch.VibrationLevel]); {
+	case vib > (w.shakes+w.rests)/2 && vib < w.shakes+w.shakes/2: // much more would be another scale of its own
+		w.mute += uint16(min(o.Gap, 5*minute) / second)
+	case w.mute <= muteFor:
+		w.mute = 0
+	}
+	w.mute = min(w.mute, 2*muteFor)
+	return w.mute > muteFor
 }
 
 // followStuck finds a zone sensor that has frozen at one number. Half an hour
