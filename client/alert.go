@@ -95,54 +95,37 @@ func (c *Client) Alerts(ctx context.Context, f AlertFilter) iter.Seq2[Alert, err
 
 func alertPath(id int64) string { return "/alerts/" + strconv.FormatInt(id, 10) }
 
-type alertData struct {
-	Alert Alert `json:"alert"`
-}
-
 // Alert finds an alert: rimewatch.CodeAlertNotFound.
 func (c *Client) Alert(ctx context.Context, id int64) (Alert, error) {
-	data, err := fetch[alertData](ctx, c, get(alertPath(id), nil))
-	return data.Alert, err
+	return one[Alert](ctx, c, get(alertPath(id), nil), "alert")
 }
 
 // Acknowledge records that someone takes care of an alert, for a while (whole
 // seconds, at least a minute) or, with 0, until it is over.
 // rimewatch.CodeAlertNotActive.
 func (c *Client) Acknowledge(ctx context.Context, id int64, note string, expires time.Duration) (Alert, error) {
-	call, err := send(http.MethodPost, alertPath(id)+"/acknowledge", struct {
+	call := send(http.MethodPost, alertPath(id)+"/acknowledge", struct {
 		Note       string `json:"note,omitempty"`
 		ExpiresInS int64  `json:"expires_in_s,omitempty"`
 	}{note, int64(expires / time.Second)}, true)
-	if err != nil {
-		return Alert{}, err
-	}
-	data, err := fetch[alertData](ctx, c, call)
-	return data.Alert, err
+	return one[Alert](ctx, c, call, "alert")
 }
 
 // Resolve ends an alert. When its condition still holds, a new one opens later.
 // rimewatch.CodeAlertNotActive.
 func (c *Client) Resolve(ctx context.Context, id int64, note string) (Alert, error) {
-	call, err := send(http.MethodPost, alertPath(id)+"/resolve", struct {
+	call := send(http.MethodPost, alertPath(id)+"/resolve", struct {
 		Note string `json:"note,omitempty"`
 	}{note}, false)
-	if err != nil {
-		return Alert{}, err
-	}
-	data, err := fetch[alertData](ctx, c, call)
-	return data.Alert, err
+	return one[Alert](ctx, c, call, "alert")
 }
 
 // Note writes a note into the timeline of an alert, be it active or over.
 func (c *Client) Note(ctx context.Context, id int64, note string) (Alert, error) {
-	call, err := send(http.MethodPost, alertPath(id)+"/notes", struct {
+	call := send(http.MethodPost, alertPath(id)+"/notes", struct {
 		Note string `json:"note"`
 	}{note}, false)
-	if err != nil {
-		return Alert{}, err
-	}
-	data, err := fetch[alertData](ctx, c, call)
-	return data.Alert, err
+	return one[Alert](ctx, c, call, "alert")
 }
 
 // AlertTransition is one line of an alert's timeline.
@@ -160,10 +143,7 @@ type AlertTransition struct {
 
 // AlertTimeline is all that happened to an alert, oldest first.
 func (c *Client) AlertTimeline(ctx context.Context, id int64) ([]AlertTransition, error) {
-	data, err := fetch[struct {
-		Transitions []AlertTransition `json:"transitions"`
-	}](ctx, c, get(alertPath(id)+"/timeline", nil))
-	return data.Transitions, err
+	return one[[]AlertTransition](ctx, c, get(alertPath(id)+"/timeline", nil), "transitions")
 }
 
 // AlertCounts are the numbers of retained alerts.

@@ -98,6 +98,7 @@ type call struct {
 	idempotent   bool   // may safely happen twice
 	readings     bool   // brings readings, which come too often for a key each
 	key          string // Idempotency-Key, "" = none
+	broken       error  // why it cannot be made
 }
 
 type keyOf struct{}
@@ -129,12 +130,12 @@ func get(path string, query url.Values) *call {
 }
 
 // send makes a call with a JSON body.
-func send(method, path string, body any, idempotent bool) (*call, error) {
+func send(method, path string, body any, idempotent bool) *call {
 	b, err := json.Marshal(body)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+		err = fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return &call{method: method, path: "/api/v1" + path, body: b, contentType: typeJSON, idempotent: idempotent}, nil
+	return &call{method: method, path: "/api/v1" + path, body: b, contentType: typeJSON, idempotent: idempotent, broken: err}
 }
 
 const (
@@ -146,6 +147,9 @@ const (
 // do makes a call until it succeeds, fails for good or runs out of tries. The
 // caller closes the body of the answer.
 func (c *Client) do(ctx context.Context, call *call) (*http.Response, error) {
+	if call.broken != nil {
+		return nil, call.broken
+	}
 	if call.key == "" {
 		call.sign(ctx)
 	}
@@ -251,6 +255,18 @@ func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error
 		}
 		return data, nil
 	}
+}
+
+// one makes a call and returns the value of that name in the data of the answer.
+func one[T any](ctx context.Context, c *Client, call *call, name string) (value T, err error) {
+	data, err := fetch[map[string]json.RawMessage](ctx, c, call)
+	if err != nil || data[name] == nil {
+		return value, err
+	}
+	if err := json.Unmarshal(data[name], &value); err != nil {
+		return value, fmt.Errorf("%s %s: %w: %w", call.method, call.path, errNotTheAPI, err)
+	}
+	return value, nil
 }
 
 // Error is an answer of the service that is not a success.

@@ -192,40 +192,26 @@ func (c *Client) Devices(ctx context.Context, f DeviceFilter) iter.Seq2[DeviceIt
 	})
 }
 
-type deviceData struct {
-	Device Device `json:"device"`
-}
-
 func devicePath(serial string) string { return "/devices/" + url.PathEscape(serial) }
 
 // Device finds a device by serial: rimewatch.CodeDeviceNotFound.
 func (c *Client) Device(ctx context.Context, serial string) (Device, error) {
-	data, err := fetch[deviceData](ctx, c, get(devicePath(serial), nil))
-	return data.Device, err
+	return one[Device](ctx, c, get(devicePath(serial), nil), "device")
 }
 
 // CreateDevice registers a device: rimewatch.CodeSerialTaken.
 func (c *Client) CreateDevice(ctx context.Context, serial string, f DeviceFields) (Device, error) {
 	type plain DeviceFields
-	call, err := send(http.MethodPost, "/devices", struct {
+	call := send(http.MethodPost, "/devices", struct {
 		Serial string `json:"serial"`
 		plain
 	}{serial, plain(f)}, false)
-	if err != nil {
-		return Device{}, err
-	}
-	data, err := fetch[deviceData](ctx, c, call)
-	return data.Device, err
+	return one[Device](ctx, c, call, "device")
 }
 
 // UpdateDevice changes what f names.
 func (c *Client) UpdateDevice(ctx context.Context, serial string, f DeviceFields) (Device, error) {
-	call, err := send(http.MethodPatch, devicePath(serial), f, true)
-	if err != nil {
-		return Device{}, err
-	}
-	data, err := fetch[deviceData](ctx, c, call)
-	return data.Device, err
+	return one[Device](ctx, c, send(http.MethodPatch, devicePath(serial), f, true), "device")
 }
 
 // DeleteDevice deletes a device; its history and alerts are kept. It returns the
@@ -233,8 +219,7 @@ func (c *Client) UpdateDevice(ctx context.Context, serial string, f DeviceFields
 func (c *Client) DeleteDevice(ctx context.Context, serial string) (Device, error) {
 	call := get(devicePath(serial), nil)
 	call.method, call.idempotent = http.MethodDelete, false // a second one may meet a successor
-	data, err := fetch[deviceData](ctx, c, call)
-	return data.Device, err
+	return one[Device](ctx, c, call, "device")
 }
 
 // ImportResult is what an import did, or would do.
@@ -281,10 +266,7 @@ type Heartbeat struct {
 // Heartbeat reports that a device is alive. It returns the device and the
 // service's time.
 func (c *Client) Heartbeat(ctx context.Context, serial string, hb Heartbeat) (Device, rimewatch.Time, error) {
-	call, err := send(http.MethodPatch, devicePath(serial)+"/heartbeat", hb, true)
-	if err != nil {
-		return Device{}, 0, err
-	}
+	call := send(http.MethodPatch, devicePath(serial)+"/heartbeat", hb, true)
 	data, err := fetch[struct {
 		Device     Device         `json:"device"`
 		ServerTime rimewatch.Time `json:"server_time"`
@@ -306,8 +288,5 @@ type EquipmentType struct {
 
 // EquipmentTypes lists the catalogue.
 func (c *Client) EquipmentTypes(ctx context.Context) ([]EquipmentType, error) {
-	data, err := fetch[struct {
-		EquipmentTypes []EquipmentType `json:"equipment_types"`
-	}](ctx, c, get("/equipment-types", nil))
-	return data.EquipmentTypes, err
+	return one[[]EquipmentType](ctx, c, get("/equipment-types", nil), "equipment_types")
 }

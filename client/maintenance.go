@@ -31,10 +31,6 @@ type MaintenanceFields struct {
 	Reason        string          `json:"reason"`
 }
 
-type maintenanceData struct {
-	Window MaintenanceWindow `json:"maintenance_window"`
-}
-
 // MaintenanceWindows are the calls about maintenance windows.
 type MaintenanceWindows struct{ c *Client }
 
@@ -47,34 +43,24 @@ func (x MaintenanceWindows) List(ctx context.Context, ended bool) ([]Maintenance
 	if ended {
 		q.Set("ended", "true")
 	}
-	data, err := fetch[struct {
-		Windows []MaintenanceWindow `json:"maintenance_windows"`
-	}](ctx, x.c, get("/maintenance-windows", q))
-	return data.Windows, err
+	return one[[]MaintenanceWindow](ctx, x.c, get("/maintenance-windows", q), "maintenance_windows")
 }
 
 // Create plans work on devices.
 func (x MaintenanceWindows) Create(ctx context.Context, f MaintenanceFields) (MaintenanceWindow, error) {
-	call, err := send(http.MethodPost, "/maintenance-windows", f, false)
-	if err != nil {
-		return MaintenanceWindow{}, err
-	}
-	data, err := fetch[maintenanceData](ctx, x.c, call)
-	return data.Window, err
+	return one[MaintenanceWindow](ctx, x.c, send(http.MethodPost, "/maintenance-windows", f, false), "maintenance_window")
 }
 
 func maintenancePath(id int64) string { return "/maintenance-windows/" + strconv.FormatInt(id, 10) }
 
 // Get finds a window: rimewatch.CodeNotFound.
 func (x MaintenanceWindows) Get(ctx context.Context, id int64) (MaintenanceWindow, error) {
-	data, err := fetch[maintenanceData](ctx, x.c, get(maintenancePath(id), nil))
-	return data.Window, err
+	return one[MaintenanceWindow](ctx, x.c, get(maintenancePath(id), nil), "maintenance_window")
 }
 
 // End ends a window at once: rimewatch.CodeConflict when it is over already.
 func (x MaintenanceWindows) End(ctx context.Context, id int64) (MaintenanceWindow, error) {
 	call := get(maintenancePath(id)+"/end", nil)
 	call.method, call.idempotent = http.MethodPost, false
-	data, err := fetch[maintenanceData](ctx, x.c, call)
-	return data.Window, err
+	return one[MaintenanceWindow](ctx, x.c, call, "maintenance_window")
 }

@@ -42,10 +42,7 @@ type DeliveryRoute struct {
 // AlertDeliveries lists who was told of an alert, oldest first:
 // rimewatch.CodeAlertNotFound.
 func (c *Client) AlertDeliveries(ctx context.Context, id int64) ([]Delivery, error) {
-	data, err := fetch[struct {
-		Deliveries []Delivery `json:"deliveries"`
-	}](ctx, c, get(alertPath(id)+"/deliveries", nil))
-	return data.Deliveries, err
+	return one[[]Delivery](ctx, c, get(alertPath(id)+"/deliveries", nil), "deliveries")
 }
 
 // AlertMatch narrows what a silence is about. Empty lists match everything; all
@@ -79,10 +76,6 @@ type NewSilence struct {
 	Comment  string         `json:"comment,omitempty"`
 }
 
-type silenceData struct {
-	Silence Silence `json:"silence"`
-}
-
 // Silences are the calls about silences.
 type Silences struct{ c *Client }
 
@@ -95,35 +88,25 @@ func (x Silences) List(ctx context.Context, ended bool) ([]Silence, error) {
 	if ended {
 		q.Set("ended", "true")
 	}
-	data, err := fetch[struct {
-		Silences []Silence `json:"silences"`
-	}](ctx, x.c, get("/silences", q))
-	return data.Silences, err
+	return one[[]Silence](ctx, x.c, get("/silences", q), "silences")
 }
 
 // Create makes a silence. Devices that are not known are
 // rimewatch.CodeUnknownDevice.
 func (x Silences) Create(ctx context.Context, s NewSilence) (Silence, error) {
-	call, err := send(http.MethodPost, "/silences", s, false)
-	if err != nil {
-		return Silence{}, err
-	}
-	data, err := fetch[silenceData](ctx, x.c, call)
-	return data.Silence, err
+	return one[Silence](ctx, x.c, send(http.MethodPost, "/silences", s, false), "silence")
 }
 
 func silencePath(id int64) string { return "/silences/" + strconv.FormatInt(id, 10) }
 
 // Get finds a silence.
 func (x Silences) Get(ctx context.Context, id int64) (Silence, error) {
-	data, err := fetch[silenceData](ctx, x.c, get(silencePath(id), nil))
-	return data.Silence, err
+	return one[Silence](ctx, x.c, get(silencePath(id), nil), "silence")
 }
 
 // End ends a silence now: rimewatch.CodeConflict when it is over already.
 func (x Silences) End(ctx context.Context, id int64) (Silence, error) {
 	call := get(silencePath(id)+"/end", nil)
 	call.method, call.idempotent = http.MethodPost, false
-	data, err := fetch[silenceData](ctx, x.c, call)
-	return data.Silence, err
+	return one[Silence](ctx, x.c, call, "silence")
 }

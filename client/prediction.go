@@ -74,10 +74,7 @@ type FeedbackCounts struct {
 
 // Prediction returns what is predicted for a device: rimewatch.CodeDeviceNotFound.
 func (c *Client) Prediction(ctx context.Context, serial string) (DevicePrediction, error) {
-	data, err := fetch[struct {
-		Prediction DevicePrediction `json:"prediction"`
-	}](ctx, c, get(devicePath(serial)+"/prediction", nil))
-	return data.Prediction, err
+	return one[DevicePrediction](ctx, c, get(devicePath(serial)+"/prediction", nil), "prediction")
 }
 
 // VerdictCounts are predictions by what people said of them.
@@ -117,13 +114,9 @@ func (c *Client) PredictionQuality(ctx context.Context, since rimewatch.Time) (P
 // and the device is learnt anew. rimewatch.CodeAlertNotFound, and
 // rimewatch.CodeValidationFailed for an alert that predicts nothing.
 func (c *Client) Feedback(ctx context.Context, id int64, verdict rimewatch.Verdict, note string) (Alert, error) {
-	call, err := send(http.MethodPost, alertPath(id)+"/feedback", struct {
+	call := send(http.MethodPost, alertPath(id)+"/feedback", struct {
 		Verdict rimewatch.Verdict `json:"verdict"`
 		Note    string            `json:"note,omitempty"`
 	}{verdict, note}, true)
-	if err != nil {
-		return Alert{}, err
-	}
-	data, err := fetch[alertData](ctx, c, call)
-	return data.Alert, err
+	return one[Alert](ctx, c, call, "alert")
 }

@@ -141,10 +141,7 @@ type StoredReading struct {
 // is what stored shows. One whose device nobody has registered may be Held.
 // rimewatch.CodeUnknownDevice, CodeValidationFailed.
 func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReading, duplicate bool, err error) {
-	call, err := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)
-	if err != nil {
-		return StoredReading{}, false, err
-	}
+	call := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)
 	call.readings = true
 	data, err := fetch[struct {
 		Reading   StoredReading `json:"reading"`
@@ -189,12 +186,9 @@ func (r *BatchRejected) Error() string {
 // are stored even when others are rejected. When it returns nil, whatever was
 // accepted is durable.
 func (c *Client) PostBatch(ctx context.Context, readings []Reading) (BatchResult, error) {
-	call, err := send(http.MethodPost, "/readings/batch", struct {
+	call := send(http.MethodPost, "/readings/batch", struct {
 		Readings []Reading `json:"readings"`
 	}{readings}, timed(readings))
-	if err != nil {
-		return BatchResult{}, err
-	}
 	return c.batch(ctx, call)
 }
 

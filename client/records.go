@@ -41,10 +41,7 @@ func (x Records) Excursions(ctx context.Context, serial string, from, to rimewat
 	setText(q, "device_serial", serial)
 	setText(q, "from", from.String())
 	setText(q, "to", to.String())
-	data, err := fetch[struct {
-		Excursions []Excursion `json:"excursions"`
-	}](ctx, x.c, get("/excursions", q))
-	return data.Excursions, err
+	return one[[]Excursion](ctx, x.c, get("/excursions", q), "excursions")
 }
 
 // CorrectiveAction is what people did about an alert, or to a device without one.
@@ -73,14 +70,7 @@ type CorrectiveActionFields struct {
 
 // RecordCorrectiveAction records what was done about an alert.
 func (x Records) RecordCorrectiveAction(ctx context.Context, alertID int64, f CorrectiveActionFields) (CorrectiveAction, error) {
-	call, err := send(http.MethodPost, "/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-action", f, false)
-	if err != nil {
-		return CorrectiveAction{}, err
-	}
-	data, err := fetch[struct {
-		CorrectiveAction CorrectiveAction `json:"corrective_action"`
-	}](ctx, x.c, call)
-	return data.CorrectiveAction, err
+	return one[CorrectiveAction](ctx, x.c, send(http.MethodPost, alertPath(alertID)+"/corrective-action", f, false), "corrective_action")
 }
 
 // WorkFields are what people record of what was done to a device. PerformedBy
@@ -94,14 +84,7 @@ type WorkFields struct {
 
 // RecordWork records what was done to a device without an alert.
 func (x Records) RecordWork(ctx context.Context, serial string, f WorkFields) (CorrectiveAction, error) {
-	call, err := send(http.MethodPost, devicePath(serial)+"/corrective-actions", f, false)
-	if err != nil {
-		return CorrectiveAction{}, err
-	}
-	data, err := fetch[struct {
-		CorrectiveAction CorrectiveAction `json:"corrective_action"`
-	}](ctx, x.c, call)
-	return data.CorrectiveAction, err
+	return one[CorrectiveAction](ctx, x.c, send(http.MethodPost, devicePath(serial)+"/corrective-actions", f, false), "corrective_action")
 }
 
 // Work lists what was done to a device, about its alerts and without one. from
@@ -110,18 +93,12 @@ func (x Records) Work(ctx context.Context, serial string, from, to rimewatch.Tim
 	q := url.Values{}
 	setText(q, "from", from.String())
 	setText(q, "to", to.String())
-	data, err := fetch[struct {
-		CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
-	}](ctx, x.c, get(devicePath(serial)+"/corrective-actions", q))
-	return data.CorrectiveActions, err
+	return one[[]CorrectiveAction](ctx, x.c, get(devicePath(serial)+"/corrective-actions", q), "corrective_actions")
 }
 
 // CorrectiveActions lists what was done about an alert.
 func (x Records) CorrectiveActions(ctx context.Context, alertID int64) ([]CorrectiveAction, error) {
-	data, err := fetch[struct {
-		CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
-	}](ctx, x.c, get("/alerts/"+strconv.FormatInt(alertID, 10)+"/corrective-actions", nil))
-	return data.CorrectiveActions, err
+	return one[[]CorrectiveAction](ctx, x.c, get(alertPath(alertID)+"/corrective-actions", nil), "corrective_actions")
 }
 
 // Calibration is one check of a probe against a reference.
@@ -155,22 +132,12 @@ type CalibrationFields struct {
 
 // RecordCalibration records a calibration of one of a device's probes.
 func (x Records) RecordCalibration(ctx context.Context, serial string, f CalibrationFields) (Calibration, error) {
-	call, err := send(http.MethodPost, devicePath(serial)+"/calibrations", f, false)
-	if err != nil {
-		return Calibration{}, err
-	}
-	data, err := fetch[struct {
-		Calibration Calibration `json:"calibration"`
-	}](ctx, x.c, call)
-	return data.Calibration, err
+	return one[Calibration](ctx, x.c, send(http.MethodPost, devicePath(serial)+"/calibrations", f, false), "calibration")
 }
 
 // Calibrations lists those of a device, newest first.
 func (x Records) Calibrations(ctx context.Context, serial string) ([]Calibration, error) {
-	data, err := fetch[struct {
-		Calibrations []Calibration `json:"calibrations"`
-	}](ctx, x.c, get(devicePath(serial)+"/calibrations", nil))
-	return data.Calibrations, err
+	return one[[]Calibration](ctx, x.c, get(devicePath(serial)+"/calibrations", nil), "calibrations")
 }
 
 // The forms of a temperature log.

@@ -73,18 +73,12 @@ type Broker struct {
 
 // List returns the workspace's sources, that of the API among them.
 func (x Sources) List(ctx context.Context) ([]Source, error) {
-	data, err := fetch[struct {
-		Sources []Source `json:"sources"`
-	}](ctx, x.c, get("/sources", nil))
-	return data.Sources, err
+	return one[[]Source](ctx, x.c, get("/sources", nil), "sources")
 }
 
 // Get returns a source by its number, or that of the API by SourceOfAPI.
 func (x Sources) Get(ctx context.Context, id string) (Source, error) {
-	data, err := fetch[struct {
-		Source Source `json:"source"`
-	}](ctx, x.c, get(sourcePath(id), nil))
-	return data.Source, err
+	return one[Source](ctx, x.c, get(sourcePath(id), nil), "source")
 }
 
 // Sources are the calls about sources and about who waits there.
@@ -104,10 +98,7 @@ type SourceTemplate struct {
 
 // Templates lists the built-in templates.
 func (x Sources) Templates(ctx context.Context) ([]SourceTemplate, error) {
-	data, err := fetch[struct {
-		Templates []SourceTemplate `json:"templates"`
-	}](ctx, x.c, get("/source-templates", nil))
-	return data.Templates, err
+	return one[[]SourceTemplate](ctx, x.c, get("/source-templates", nil), "templates")
 }
 
 // HeldSender is a sender of whom payloads wait.
@@ -172,10 +163,7 @@ type SourceOutcome struct {
 
 // Bind accepts senders, and stores what waited of them.
 func (x Sources) Bind(ctx context.Context, source string, list []SenderBinding) (SourceOutcome, error) {
-	call, err := send(http.MethodPost, sourcePath(source)+"/bind", map[string]any{"bindings": list}, true)
-	if err != nil {
-		return SourceOutcome{}, err
-	}
+	call := send(http.MethodPost, sourcePath(source)+"/bind", map[string]any{"bindings": list}, true)
 	return fetch[SourceOutcome](ctx, x.c, call)
 }
 
@@ -207,10 +195,7 @@ type Binding struct {
 
 // Bindings lists the bindings of a source.
 func (x Sources) Bindings(ctx context.Context, source string) ([]Binding, error) {
-	data, err := fetch[struct {
-		Bindings []Binding `json:"bindings"`
-	}](ctx, x.c, get(sourcePath(source)+"/bindings", nil))
-	return data.Bindings, err
+	return one[[]Binding](ctx, x.c, get(sourcePath(source)+"/bindings", nil), "bindings")
 }
 
 // Unbind ends a binding.

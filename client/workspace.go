@@ -60,10 +60,6 @@ type SiteFields struct {
 	Address  *string `json:"address,omitempty"`
 }
 
-type siteData struct {
-	Site Site `json:"site"`
-}
-
 // Sites are the calls about sites.
 type Sites struct{ c *Client }
 
@@ -72,32 +68,19 @@ func (c *Client) Sites() Sites { return Sites{c} }
 
 // List returns the workspace's sites.
 func (x Sites) List(ctx context.Context) ([]Site, error) {
-	data, err := fetch[struct {
-		Sites []Site `json:"sites"`
-	}](ctx, x.c, get("/sites", nil))
-	return data.Sites, err
+	return one[[]Site](ctx, x.c, get("/sites", nil), "sites")
 }
 
 // Create makes a site.
 func (x Sites) Create(ctx context.Context, f SiteFields) (Site, error) {
-	call, err := send(http.MethodPost, "/sites", f, false)
-	if err != nil {
-		return Site{}, err
-	}
-	data, err := fetch[siteData](ctx, x.c, call)
-	return data.Site, err
+	return one[Site](ctx, x.c, send(http.MethodPost, "/sites", f, false), "site")
 }
 
 func sitePath(id int64) string { return "/sites/" + strconv.FormatInt(id, 10) }
 
 // Update changes what f names.
 func (x Sites) Update(ctx context.Context, id int64, f SiteFields) (Site, error) {
-	call, err := send(http.MethodPatch, sitePath(id), f, true)
-	if err != nil {
-		return Site{}, err
-	}
-	data, err := fetch[siteData](ctx, x.c, call)
-	return data.Site, err
+	return one[Site](ctx, x.c, send(http.MethodPatch, sitePath(id), f, true), "site")
 }
 
 // Delete deletes a site; its devices are then without one.
@@ -122,19 +105,13 @@ type Policy struct {
 
 // Policies lists the policy documents. No token is needed.
 func (c *Client) Policies(ctx context.Context) ([]Policy, error) {
-	data, err := fetch[struct {
-		Policies []Policy `json:"policies"`
-	}](ctx, c, get("/policies", nil))
-	return data.Policies, err
+	return one[[]Policy](ctx, c, get("/policies", nil), "policies")
 }
 
 // Policy returns one document, such as "privacy": rimewatch.CodePolicyNotFound. No
 // token is needed.
 func (c *Client) Policy(ctx context.Context, slug string) (Policy, error) {
-	data, err := fetch[struct {
-		Policy Policy `json:"policy"`
-	}](ctx, c, get("/policies/"+url.PathEscape(slug), nil))
-	return data.Policy, err
+	return one[Policy](ctx, c, get("/policies/"+url.PathEscape(slug), nil), "policy")
 }
 
 // Alive reports whether the service runs, Ready whether it takes requests: nil
