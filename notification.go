@@ -156,6 +156,7 @@ const (
 	DeliveryDigest    DeliveryKind = "digest"    // several alerts together
 	DeliveryTest      DeliveryKind = "test"      // a person tries a channel
 	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
+	DeliveryReport    DeliveryKind = "report"    // a scheduled report
 )
 
 // DeliveryStatus is where a message is.

@@ -105,6 +105,10 @@ func TestChannels(t *testing.T) {
 		{says: "the route goes", req: as(me, "DELETE", "/v1/routes/1", ""), status: 200},
 		{says: "then the channel goes, too", req: as(me, "DELETE", "/v1/channels/1", ""), status: 200},
 		{says: "what it was told is not sent again", req: as(me, "POST", "/v1/deliveries/1/resend", ""), status: 409, code: "conflict"},
+		{says: "reports go by mail alone", req: as(me, "POST", "/v1/report-schedules", `{"period":"weekly","channel_ids":[2]}`), status: 422, code: "validation_failed", fields: []string{"channel_ids"}},
+		{says: "to channels of one's own", req: as(them, "POST", "/v1/report-schedules", `{"period":"weekly","channel_ids":[2]}`), status: 422, code: "validation_failed", fields: []string{"channel_ids"}},
+		{says: "weekly or monthly", req: as(me, "POST", "/v1/report-schedules", `{"period":"daily","channel_ids":[2]}`), status: 422, code: "validation_failed", fields: []string{"period"}},
+		{says: "without a mail server the list says so", req: as(me, "GET", "/v1/report-schedules", ""), status: 200, want: map[string]any{"data.report_schedules.#": 0, "data.unavailable": "this server has no mail server (--smtp-host)"}},
 		{says: "the audit trail tells of it without its credentials", req: as(me, "GET", "/v1/audit?action=channel.", ""), status: 200, want: map[string]any{"data.chain_ok": true}, then: hidden("s3cret", "hush", "whsec_")},
 	})
 }

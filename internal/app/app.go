@@ -36,6 +36,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
+	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/webui"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -75,6 +76,7 @@ type App struct {
 	Notify   *notify.Service
 	MQTT     mqttParts
 
+	reports  *gather.Gatherer
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
 	readings *submit.Readings
@@ -141,6 +143,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		in.Clock = setClock{keeper, a.Notify}
 	}
 	a.Ingest = ingest.New(in)
+	a.reports = gather.New(gather.Config{Store: a.Store, Health: a.Ingest, Now: a.now, Version: cfg.Version})
 	if a.API, err = a.api(ctx, registry); err != nil {
 		return nil, err
 	}
@@ -223,7 +226,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key}
-	kept := records.Config{Store: a.Store, Writer: a.Ingest, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn}
+	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
 	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, devices, export.Routes, mcp.Routes)
 }
 

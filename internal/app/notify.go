@@ -14,13 +14,16 @@ import (
 	pressed "github.com/rimewatch/rimewatch/internal/httpapi/voice"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/push"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/notify/voice"
 	"github.com/rimewatch/rimewatch/internal/notify/watchdog"
 	"github.com/rimewatch/rimewatch/internal/notify/webhook"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -57,10 +60,20 @@ func (a *App) notifications(ctx context.Context) error {
 		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
 	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, PublicURL: a.publicURL(),
+		Store: a.Store, Senders: senders, PublicURL: a.publicURL(), Report: a.reportFile,
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
+}
+
+// reportFile makes the file of a scheduled report.
+func (a *App) reportFile(ctx context.Context, workspaceID int64, l rimewatch.Locale, r *message.Report) (*message.File, error) {
+	zone := r.Zone()
+	name, text, err := a.reports.PDF(ctx, &gather.Log{Workspace: workspaceID, SiteID: r.SiteID, From: r.From, To: r.To, Zone: zone, Words: phrase.In(l).At(zone)})
+	if err != nil {
+		return nil, err
+	}
+	return &message.File{Name: name, Type: httpapi.TypePDF, Bytes: text}, nil
 }
 
 // pushKeys returns the keys that notifications of browsers are signed with. Browsers

@@ -79,7 +79,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"internal/ticker", "client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
-	"internal/app":               {"internal/ticker", "internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/publish", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/httpapi/voice", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/outbound", "internal/notify/push", "internal/notify/service", "internal/notify/voice", "internal/notify/watchdog", "internal/notify/webhook", "internal/twilio"},
+	"internal/app":               {"internal/ticker", "internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/phrase", "internal/publish", "internal/report/gather", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/httpapi/voice", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/message", "internal/notify/outbound", "internal/notify/push", "internal/notify/service", "internal/notify/voice", "internal/notify/watchdog", "internal/notify/webhook", "internal/twilio"},
 	"internal/ticker":            nil,
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
@@ -98,6 +98,7 @@ var may = map[string][]string{
 	"internal/httpapi/mcp":           {"internal/httpapi"},
 	"internal/httpapi/notifications": {"internal/account", "internal/httpapi", "internal/store", "internal/wire"},
 	"internal/httpapi/records":       {"internal/httpapi", "internal/report", "internal/store", "internal/wire"},
+	"internal/report/gather":         {"internal/phrase", "internal/report", "internal/store"},
 	"internal/httpapi/inlets":        {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }
 

@@ -83,6 +83,9 @@ func (l *lane) compose(ctx context.Context, list []*item) (*message.Message, []*
 			l.s.log.Error("delivery", "key", it.Key, "err", err)
 			continue
 		}
+		if it.file != nil {
+			m.Attach(it.file)
+		}
 		messages, whole = append(messages, m), append(whole, it)
 	}
 	switch len(whole) {

@@ -9,18 +9,14 @@ import (
 )
 
 const (
-	digestEvery  = 30 * rimewatch.Second // how often digests are looked at
+	digestEvery  = 30 * rimewatch.Second // how often digests and reports are looked at
 	digestLate   = 12 * rimewatch.Hour   // one that was missed for longer is not made up for
 	digestAlerts = 100                   // alerts in one digest
 	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over
 )
 
 // digests sends the digests that are due.
-func (s *Service) digests(ctx context.Context) error {
-	p, now := &s.planner, s.now()
-	if now < p.digestAt {
-		return nil
-	}
+func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 	list, err := s.store.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -38,7 +34,6 @@ func (s *Service) digests(ctx context.Context) error {
 			}
 		}
 	}
-	p.digestAt = now + digestEvery
 	return nil
 }
 

@@ -44,6 +44,7 @@ type item struct {
 	again bool           // its alert is to be planned again after the attempt
 	early rimewatch.Time // the receiver does not want it before this
 	alone bool           // in one message with others it was refused
+	file  *message.File  // what goes with it, once it is made
 }
 
 // lane sends to one channel. Its goroutine lives while something waits.
@@ -159,7 +160,11 @@ func (l *lane) run() {
 			return
 		}
 		if list != nil {
-			l.s.workers.Go(func() { l.send(list) })
+			if list[0].unmade() {
+				l.s.workers.Go(func() { l.prepare(list[0]) })
+			} else {
+				l.s.workers.Go(func() { l.send(list) })
+			}
 			continue
 		}
 		timer.Reset(wait)
@@ -200,9 +205,12 @@ func (l *lane) next() (list []*item, wait time.Duration, more bool) {
 	if at > now {
 		return nil, at.Sub(now), true
 	}
+	first, _ := l.waiting.Pop(now)
+	if first.unmade() {
+		return []*item{first}, 0, true
+	}
 	l.underWay++
 	l.probed = now
-	first, _ := l.waiting.Pop(now)
 	return l.gather(first, now), 0, true
 }
 
@@ -287,7 +295,7 @@ func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m 
 	if sender == nil {
 		return "", rimewatch.Errorf(rimewatch.CodeForbidden, "This server is not set up to send %s messages.", c.Kind)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout+m.Patience(len(c.To)))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -359,7 +367,7 @@ func (l *lane) forCritical(it *item, err error) error {
 // attempted changes an item by its attempt. bundled: it went in one message with
 // others; when that is refused for good, each of them is tried alone.
 func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bundled bool) {
-	it.Body = nil // a second attempt reads it from the store
+	it.Body, it.file = nil, nil // a second attempt reads or makes them anew
 	it.Attempts++
 	if err == nil {
 		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, clip(remark)

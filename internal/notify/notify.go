@@ -22,6 +22,7 @@ type Store interface {
 	store.Everywhere
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 }
 
 // Sender hands a message to a receiver once. key is the delivery's and the same
@@ -41,6 +42,7 @@ type Sender interface {
 type Config struct {
 	Store     Store
 	Senders   map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
+	Report    Reporter                         // nil = reports are not made
 	PublicURL string                           // how people reach the service, "" = unknown
 	Now       func() time.Time
 	Logger    *slog.Logger

@@ -31,7 +31,7 @@ type planner struct {
 	looks    map[int64]*look           // those in the queue, by alert
 	active   map[int64]map[int64]bool  // active alerts by workspace
 	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
-	digestAt rimewatch.Time            // when digests are looked at next
+	digestAt rimewatch.Time            // when digests and reports are looked at next
 	zones    map[string]*time.Location // by name
 }
 
@@ -180,8 +180,14 @@ func (s *Service) round(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if err := s.digests(ctx); err != nil {
-		return 0, err
+	if now := s.now(); now >= p.digestAt {
+		if err := s.digests(ctx, now); err != nil {
+			return 0, err
+		}
+		if err := s.reports(ctx, now); err != nil {
+			return 0, err
+		}
+		p.digestAt = now + digestEvery
 	}
 	wait := idleRound
 	if at := p.queue.Next(); at != 0 {

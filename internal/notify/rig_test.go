@@ -30,7 +30,8 @@ type rig struct {
 	device    int64
 	posts     *posts
 	began     time.Time
-	note      string        // of the alerts that follow
+	note      string // of the alerts that follow
+	reporter  notify.Reporter
 	back      time.Duration // how far the service's clock was set back
 }
 
@@ -56,6 +57,9 @@ func (p *posts) Send(ctx context.Context, c *rimewatch.Channel, key string, m *m
 	said := m.Type
 	if len(m.Data.Alerts) > 0 && m.Type == "alert.bundle" {
 		said += fmt.Sprint(" of ", len(m.Data.Alerts))
+	}
+	if m.File != nil {
+		said += " " + m.File.Name
 	}
 	p.calls = append(p.calls, fmt.Sprintf("%s %s %s", span(time.Since(p.began)), c.Name, said))
 	p.mu.Unlock()
@@ -126,7 +130,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts}, Now: func() time.Time { return time.Now().Add(-r.back) },
+		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Report: r.reporter, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

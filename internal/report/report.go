@@ -21,6 +21,12 @@ type Report struct {
 	Integrity   Integrity
 }
 
+// FileName is the name of the report's file, without its kind, that every system
+// takes.
+func (r *Report) FileName() string {
+	return "temperature-log-" + r.From.Std().In(r.Zone).Format(time.DateOnly) + "-to-" + (r.To - 1).Std().In(r.Zone).Format(time.DateOnly)
+}
+
 // Integrity is what the audit trail proves.
 type Integrity struct {
 	ChainOK  bool

@@ -31,7 +31,8 @@ type Control interface {
 
 	CreateSite(ctx context.Context, s *rimewatch.Site) error
 	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)
-	// DeleteSite leaves its devices and sources without a site.
+	// DeleteSite leaves its devices and sources without a site. Its reports are not
+	// sent any more.
 	DeleteSite(ctx context.Context, workspaceID, id int64) error
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 	Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error)

@@ -14,7 +14,8 @@ type Notifications interface {
 	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
 	// UpdateChannel keeps the channel's health.
 	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
-	// DeleteChannel refuses (CodeConflict, naming the routes) while a route uses it.
+	// DeleteChannel refuses (CodeConflict, naming the routes) while a route or a
+	// scheduled report uses it.
 	// Its pending deliveries are dropped, and channels that fall back to it fall
 	// back to any that works.
 	DeleteChannel(ctx context.Context, workspaceID, id int64) error
@@ -34,6 +35,19 @@ type Notifications interface {
 	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)
 	// Silences lists those that end after the given moment.
 	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
+
+	// CreateReportSchedule and UpdateReportSchedule need the site and every channel
+	// they name, of the kind email (CodeValidationFailed). They refuse
+	// (CodeQuotaExceeded) more than rimewatch.MaxReportSchedules. A schedule is
+	// deleted with its site.
+	CreateReportSchedule(ctx context.Context, s *rimewatch.ReportSchedule) error
+	UpdateReportSchedule(ctx context.Context, workspaceID, id int64, change func(*rimewatch.ReportSchedule) error) (rimewatch.ReportSchedule, error)
+	DeleteReportSchedule(ctx context.Context, workspaceID, id int64) error
+	ReportSchedule(ctx context.Context, workspaceID, id int64) (rimewatch.ReportSchedule, error)
+	ReportSchedules(ctx context.Context, workspaceID int64) ([]rimewatch.ReportSchedule, error)
+	// ReportsThrough notes the end of the last period whose report is among the
+	// deliveries. CodeNotFound when the schedule is gone.
+	ReportsThrough(ctx context.Context, workspaceID, id int64, through rimewatch.Time) error
 
 	// AlertTransitions is an alert's timeline, oldest first.
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)

@@ -221,6 +221,8 @@ type Everywhere interface {
 	// AllHeldBefore deletes payloads that came before a moment, at most limit, and
 	// returns how many.
 	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
+	// AllReportSchedules lists those that are enabled.
+	AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error)
 	// AllPendingDeliveries returns what is to be sent, by NextAttemptAt.
 	AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
 }

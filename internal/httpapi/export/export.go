@@ -35,6 +35,7 @@ func lists() []list {
 		{"devices.json", "/v1/devices", "devices", nil},
 		{"channels.json", "/v1/channels", "channels", nil},
 		{"routes.json", "/v1/routes", "routes", nil},
+		{"report-schedules.json", "/v1/report-schedules", "report_schedules", nil},
 		{"silences.json", "/v1/silences", "silences", url.Values{"ended": {"true"}}},
 		{"maintenance-windows.json", "/v1/maintenance-windows", "maintenance_windows", url.Values{"ended": {"true"}}},
 		{"excursions.json", "/v1/excursions", "excursions", url.Values{"from": {"1970-01-02T00:00:00Z"}}},

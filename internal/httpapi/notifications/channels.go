@@ -25,6 +25,9 @@ type Notifier interface {
 	// Resend sends a delivery again and does not wait. One that was not sent keeps
 	// its key; one that was becomes a new delivery.
 	Resend(ctx context.Context, workspaceID, deliveryID int64) (rimewatch.Delivery, error)
+	// SendReport sends the last report of a schedule and does not wait: CodeConflict
+	// when it cannot be sent.
+	SendReport(ctx context.Context, workspaceID, scheduleID int64) ([]rimewatch.Delivery, error)
 	// Check reports whether a channel could be used: CodeValidationFailed. It
 	// connects to nothing.
 	Check(c *rimewatch.Channel) error
@@ -52,6 +55,11 @@ func (noNotifier) Missing(rimewatch.ChannelKind) string { return "" }
 
 func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, error) {
 	return n.refuse()
+}
+
+func (n noNotifier) SendReport(context.Context, int64, int64) ([]rimewatch.Delivery, error) {
+	_, err := n.refuse()
+	return nil, err
 }
 
 func (noNotifier) Check(*rimewatch.Channel) error { return nil }

@@ -3,10 +3,10 @@ package records
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -25,17 +25,20 @@ type Writer interface {
 	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 }
 
-// Health knows the excursions that last: of one device, or of all (0).
-type Health interface {
-	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
+// Reports gathers what logs are made of.
+type Reports interface {
+	// Make fills a report and calls write with it. It waits for its turn.
+	Make(ctx context.Context, q *report.Request, write func() error) error
+	// Excursions lists those that ended and, after them, those that last.
+	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
 }
 
 // Config of the resources: everything is needed.
 type Config struct {
-	Store  Store
-	Writer Writer
-	Health Health
-	Sites  httpapi.SiteFinder
+	Store   Store
+	Writer  Writer
+	Reports Reports
+	Sites   httpapi.SiteFinder
 
 	// Background runs work that outlives its request; its context ends with the
 	// service.
@@ -46,16 +49,13 @@ type Config struct {
 type api struct {
 	*httpapi.API
 	Config
-	reports  chan struct{} // holds a place for each report in the making
-	reportOf sync.Map      // the same of each workspace, chan struct{} by id
-
 	reportJobs reportJobs
 }
 
 // Routes returns the routes of records.
 func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
-		a := &api{API: frame, Config: cfg, reports: make(chan struct{}, reportsAtOnce)}
+		a := &api{API: frame, Config: cfg}
 		return slices.Concat(a.recordRoutes(), a.reportRoutes())
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/report"
 )
 
 // Reports made in the background are kept in memory until they are fetched: a
@@ -101,17 +102,17 @@ func (j *reportJobs) change(job *reportJob, change func(*reportJob)) {
 }
 
 func (a *api) startReport(c *httpapi.Call) error {
-	q, err := a.reportQuery(c, background)
+	q, err := a.reportQuery(c, report.Background)
 	if err != nil {
 		return err
 	}
-	job := &reportJob{name: reportName(&q.report), ReportJob: ReportJob{
+	job := &reportJob{name: q.report.FileName(), ReportJob: ReportJob{
 		ID: rand.Text(), State: "running", Format: q.format, DevicesTotal: len(q.devices), ExpiresAt: c.Now + reportJobLife,
 	}}
 	if !a.reportJobs.add(q.workspace, job, c.Now) {
 		return rimewatch.Errorf(rimewatch.CodeRateLimited, "%d reports are being made already.", reportJobsKept)
 	}
-	q.progress = func(done, _ int) { a.reportJobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
+	q.progress = func(done int) { a.reportJobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
 	a.Background(func(ctx context.Context) { a.runReport(ctx, q, job) })
 	return a.answerReport(c, job.ID, http.StatusAccepted)
 }

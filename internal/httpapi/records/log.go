@@ -3,7 +3,6 @@ package records
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,23 +16,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-const (
-	maxReportDays = 400
-	reportsAtOnce = 2
-)
+const maxReportDays = 400
 
-// reportBounds are how much one report may hold.
-type reportBounds struct {
-	devices    int
-	deviceDays int64
-}
-
-// A log that somebody waits for is a month of 600 devices, or a year of 50; one
-// that is made in the background a month of 6,000.
-var (
-	waitedFor  = reportBounds{devices: 500, deviceDays: 20_000}
-	background = reportBounds{devices: 10_000, deviceDays: 200_000}
-)
+// waitedFor are the bounds of a log that somebody waits for: a month of 600 devices,
+// or a year of 50.
+var waitedFor = report.Bounds{Devices: 500, DeviceDays: 20_000}
 
 // reportQuery is a checked request for a report.
 type reportQuery struct {
@@ -41,8 +28,8 @@ type reportQuery struct {
 	devices   []rimewatch.DeviceView
 	format    string
 	workspace int64
-	bounds    reportBounds
-	progress  func(done, total int) // nil = nobody looks
+	bounds    report.Bounds
+	progress  func(done int) // nil = nobody looks
 }
 
 func (a *api) temperatureLog(c *httpapi.Call) error {
@@ -55,7 +42,7 @@ func (a *api) temperatureLog(c *httpapi.Call) error {
 		return err
 	}
 	c.W.Header().Add("Vary", "Accept")
-	return a.sendReport(c, q.format, reportName(&q.report), b.Bytes())
+	return a.sendReport(c, q.format, q.report.FileName(), b.Bytes())
 }
 
 // sendReport sends the text of a report as the file that it is.
@@ -78,40 +65,15 @@ func (a *api) sendReport(c *httpapi.Call, format, name string, text []byte) erro
 	return nil
 }
 
-// makeReport waits for a place, makes a report and returns its text. The place is
-// free again before the text is sent: that may take as long as its reader likes.
-func (a *api) makeReport(ctx context.Context, q *reportQuery) (*bytes.Buffer, error) {
-	// One workspace makes one at a time, so that it leaves places to others.
-	mine, _ := a.reportOf.LoadOrStore(q.workspace, make(chan struct{}, 1))
-	for _, places := range []chan struct{}{mine.(chan struct{}), a.reports} {
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		case <-ctx.Done():
-			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
-		}
-	}
-	if err := a.fillReport(ctx, q); err != nil {
-		return nil, err
-	}
-	return a.writeReport(q)
-}
-
-func (a *api) fillReport(ctx context.Context, q *reportQuery) error {
-	r := &q.report
-	if err := a.reportIntegrity(ctx, q); err != nil {
+// makeReport makes a report and returns its text. The place for making it is free
+// again before the text is sent: that may take as long as its reader likes.
+func (a *api) makeReport(ctx context.Context, q *reportQuery) (b *bytes.Buffer, err error) {
+	in := report.Request{Workspace: q.workspace, Report: &q.report, Devices: q.devices, Progress: q.progress}
+	err = a.Reports.Make(ctx, &in, func() (err error) {
+		b, err = a.writeReport(q)
 		return err
-	}
-	r.Devices = make([]report.Device, len(q.devices))
-	for i := range q.devices {
-		if q.progress != nil {
-			q.progress(i, len(q.devices))
-		}
-		if err := a.reportDevice(ctx, q, &q.devices[i], &r.Devices[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return b, err
 }
 
 func (a *api) writeReport(q *reportQuery) (*bytes.Buffer, error) {
@@ -136,11 +98,6 @@ func (a *api) writeReport(q *reportQuery) (*bytes.Buffer, error) {
 	return &b, nil
 }
 
-// reportName is a file name that every system takes.
-func reportName(r *report.Report) string {
-	return "temperature-log-" + r.From.Std().In(r.Zone).Format(time.DateOnly) + "-to-" + (r.To - 1).Std().In(r.Zone).Format(time.DateOnly)
-}
-
 func reportFormat(c *httpapi.Call) string {
 	if f := c.Query.Get("format"); f != "" {
 		return f
@@ -159,7 +116,7 @@ func reportFormat(c *httpapi.Call) string {
 	return "json"
 }
 
-func (a *api) reportQuery(c *httpapi.Call, bounds reportBounds) (*reportQuery, error) {
+func (a *api) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, error) {
 	ctx := c.R.Context()
 	w, err := a.Auth().Workspace(ctx, c.Principal)
 	if err != nil {
@@ -214,12 +171,12 @@ func (a *api) reportDevices(c *httpapi.Call, q *reportQuery) error {
 		}
 		return err
 	}
-	list, _, err := a.Store.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.devices + 1})
-	if len(list) > q.bounds.devices {
-		return rimewatch.Invalid("site_id", "a log has at most %d devices, choose a site or a device", q.bounds.devices)
+	list, _, err := a.Store.Devices(ctx, c.Workspace(), store.DeviceFilter{SiteID: site}, store.Page{Limit: q.bounds.Devices + 1})
+	if err != nil {
+		return err
 	}
 	q.devices = list
-	return err
+	return q.bounds.Check(len(list), 0, 0)
 }
 
 // settle reads the period.
@@ -258,106 +215,8 @@ func (q *reportQuery) settle(c *httpapi.Call) error {
 		return rimewatch.Invalid("from", "must be between the years 1970 and 9999")
 	case days > maxReportDays:
 		return rimewatch.Invalid("from", "a log covers at most %d days", maxReportDays)
-	case days*int64(len(q.devices)) > q.bounds.deviceDays:
-		return rimewatch.Invalid("from", "a log covers at most %d days of all its devices together, choose a shorter period or fewer devices", q.bounds.deviceDays)
 	}
-	return nil
-}
-
-func (a *api) reportIntegrity(ctx context.Context, q *reportQuery) error {
-	r := &q.report
-	broken, err := a.Store.VerifyAudit(ctx, q.workspace)
-	if err != nil {
-		return err
-	}
-	r.Integrity.ChainOK = broken == 0
-	last, _, err := a.Store.AuditEntries(ctx, q.workspace, "", "", store.Page{Limit: 1})
-	if err == nil && len(last) > 0 {
-		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
-	}
-	return err
-}
-
-// reportDevice gathers what is known of one device.
-func (a *api) reportDevice(ctx context.Context, q *reportQuery, v *rimewatch.DeviceView, d *report.Device) error {
-	r := &q.report
-	d.Device, d.Limits = v.Device, v.LimitsInForce()
-	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
-	if v.Site != nil {
-		d.SiteName = v.Site.Name
-	}
-	log, err := a.readLog(ctx, r, d)
-	if err != nil {
-		return err
-	}
-	d.Days, d.Totals = log.Finish(v.CreatedAt)
-	excursions, err := a.excursions(ctx, q.workspace, v.ID, r.From, r.To)
-	if err != nil {
-		return err
-	}
-	alerts, err := a.reportAlerts(ctx, q.workspace, excursions)
-	if err != nil {
-		return err
-	}
-	// What is done about a period is often done after it.
-	actions, err := a.Store.CorrectiveActions(ctx, q.workspace, 0, v.ID, r.From, rimewatch.MaxTime)
-	if err != nil {
-		return err
-	}
-	d.Attach(excursions, alerts, actions)
-	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
-	if d.Calibrations, err = a.Store.Calibrations(ctx, q.workspace, v.ID); err != nil {
-		return err
-	}
-	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })
-	return nil
-}
-
-// reportAlerts returns the temperature alerts of the device of excursions that can
-// be about them: of before the first, which may have begun earlier, to after the
-// last.
-func (a *api) reportAlerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	var out []rimewatch.AlertView
-	since := list[0].From - 7*rimewatch.Day
-	for _, kind := range []rimewatch.AlertType{rimewatch.HighTemperature, rimewatch.LowTemperature} {
-		f := store.AlertFilter{Type: kind, DeviceID: list[0].DeviceID, Since: max(since, rimewatch.MinTime)}
-		alerts, _, err := a.Store.Alerts(ctx, workspaceID, f, store.AlertPage{Limit: maxExcursions})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, alerts...)
-	}
-	return out, nil
-}
-
-// readLog sums up the readings of the period; where they have expired, the
-// hours that were kept.
-func (a *api) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
-	log := report.NewLog(r.Zone, r.From, r.To, r.GeneratedAt, d.Limits)
-	history := store.Corrected{History: a.Store, Offsets: d.Offsets}
-	first := r.To // the first reading that is left
-	q := store.HistoryQuery{DeviceID: d.ID, From: r.From, To: r.To, Limit: 1}
-	if err := history.Readings(ctx, q, func(x *rimewatch.Reading) error { first = x.At; return nil }); err != nil {
-		return nil, err
-	}
-	if first-r.From >= rimewatch.Hour {
-		hours, err := history.Buckets(ctx, store.BucketQuery{
-			DeviceID: d.ID, From: r.From, To: first, Step: rimewatch.Hour, Fields: rimewatch.Fields(0).With(rimewatch.ProductZoneTemp),
-		})
-		if err != nil {
-			return nil, err
-		}
-		for i := range hours {
-			if g := hours[i].Aggregate(rimewatch.ProductZoneTemp); g.Count > 0 {
-				log.AddHour(hours[i].At, g.Count, g.Min, g.Mean(), g.Max)
-			}
-		}
-	}
-	q.Limit, q.From = 0, max(r.From-report.WarmUp, rimewatch.MinTime)
-	return log, history.Readings(ctx, q, func(x *rimewatch.Reading) error { log.Add(x); return nil })
+	return q.bounds.Check(len(q.devices), r.From, r.To)
 }
 
 func (a *api) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -56,9 +55,6 @@ type ExcursionList struct {
 	Excursions []Excursion `json:"excursions"`
 }
 
-// maxExcursions bounds an answer with excursions. More is refused, not cut off.
-const maxExcursions = 10_000
-
 func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (ExcursionList, error) {
 	c := httpapi.CallOf(ctx)
 	from, to, err := spanOf(in.From, in.To, c.Now, 30*rimewatch.Day)
@@ -74,7 +70,7 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 		}
 		device = who.ID
 	}
-	list, err := a.excursions(ctx, c.Workspace(), device, from, to)
+	list, err := a.Reports.Excursions(ctx, c.Workspace(), device, from, to)
 	if err != nil {
 		return out, err
 	}
@@ -82,38 +78,6 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 		out.Excursions = append(out.Excursions, a.excursionJSON(&list[i], c.Now))
 	}
 	return out, nil
-}
-
-// excursions returns those that ended and, after them, those that last.
-func (a *api) excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
-	list, err := a.Store.Excursions(ctx, workspaceID, deviceID, from, to, maxExcursions+1)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range a.Health.OpenExcursions(workspaceID, deviceID) {
-		if e.From < to {
-			list = append(list, e)
-		}
-	}
-	if len(list) > maxExcursions {
-		return nil, rimewatch.Invalid("from", "there are more than %d excursions, choose a shorter span of time or one device", maxExcursions)
-	}
-	return a.withinSites(ctx, list), nil
-}
-
-// withinSites keeps the excursions of devices that the caller may see.
-func (a *api) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
-	sites := store.SitesOf(ctx)
-	if sites == nil {
-		return list
-	}
-	kept := list[:0]
-	for _, e := range list {
-		if v, ok := a.Store.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
 }
 
 // spanOf reads a span of time, checked before for its form.

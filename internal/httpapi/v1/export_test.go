@@ -55,7 +55,7 @@ func TestExport(t *testing.T) {
 	files := r.unzip()
 	for file, want := range map[string]string{
 		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
-		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
+		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"device_serial":"A"`,
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
@@ -70,8 +70,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 21 {
-		t.Errorf("%d files, want 21", len(files))
+	if len(files) != 22 {
+		t.Errorf("%d files, want 22", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -56,6 +57,16 @@ func (f *sentNotifier) Resend(ctx context.Context, workspaceID, id int64) (rimew
 	d, err := f.s.Delivery(ctx, workspaceID, id)
 	d.Status, d.NextAttemptAt = rimewatch.DeliveryPending, f.now()
 	return d, err
+}
+
+func (f *sentNotifier) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
+	s, err := f.s.ReportSchedule(ctx, workspaceID, id)
+	if err != nil || !s.Enabled {
+		return nil, cmp.Or(err, error(rimewatch.Errorf(rimewatch.CodeConflict, "None of its channels is switched on.")))
+	}
+	f.n++
+	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: s.ChannelIDs[0], Key: fmt.Sprint("report/", f.n), Kind: rimewatch.DeliveryReport, Status: rimewatch.DeliveryPending, NextAttemptAt: f.now(), CreatedAt: f.now()}
+	return []rimewatch.Delivery{d}, f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
 }
 
 func (f *sentNotifier) Check(c *rimewatch.Channel) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/httpapi/records"
+	"github.com/rimewatch/rimewatch/internal/report/gather"
 )
 
 // reportRig has a site whose clocks change, with a freezer that was warm for an
@@ -201,7 +201,9 @@ func TestReportsOfOthers(t *testing.T) {
 	held, free := make(chan int64, 10), make(chan struct{})
 	asked := make(chan int64, 10)
 	r := newRig(t, func(c *whole) {
-		c.kept.Store, c.Auth = &heldAudit{Store: c.kept.Store, held: held, free: free}, &askedAuth{c.Auth, asked}
+		kept := &heldAudit{Store: c.kept.Store.(gather.Store), held: held, free: free}
+		c.kept.Reports = gather.New(gather.Config{Store: kept, Health: c.Health.(gather.Health), Now: c.Now})
+		c.Auth = &askedAuth{c.Auth, asked}
 	})
 	var askers sync.WaitGroup
 	for range 5 {
@@ -230,7 +232,7 @@ func TestReportsOfOthers(t *testing.T) {
 
 // heldAudit holds reports up where they look at the audit trail.
 type heldAudit struct {
-	records.Store
+	gather.Store
 	held chan int64 // workspaces
 	free chan struct{}
 }

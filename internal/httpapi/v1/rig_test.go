@@ -27,6 +27,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
@@ -184,7 +185,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		},
 		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
 		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, CursorKey: key},
-		kept:     records.Config{Store: r.store, Writer: r.ingest, Health: r.ingest, Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
+		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
 	}
 	for _, f := range change {

@@ -5,6 +5,7 @@
 package email
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -62,7 +63,7 @@ func New(cfg Config) (*Sender, error) {
 		cfg.Timeout = 10 * time.Second
 	}
 	s := &Sender{cfg: cfg}
-	if _, err := s.client(); err != nil {
+	if _, err := s.client(cfg.Timeout); err != nil {
 		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The mail server settings are not valid.")
 	}
 	if err := mail.NewMsg().From(cfg.From); err != nil {
@@ -76,8 +77,8 @@ func New(cfg Config) (*Sender, error) {
 	return s, nil
 }
 
-func (s *Sender) client() (*mail.Client, error) {
-	opts := []mail.Option{mail.WithTimeout(s.cfg.Timeout), mail.WithoutNoop()}
+func (s *Sender) client(timeout time.Duration) (*mail.Client, error) {
+	opts := []mail.Option{mail.WithTimeout(timeout), mail.WithoutNoop()}
 	if s.cfg.Port != 0 {
 		opts = append(opts, mail.WithPort(s.cfg.Port))
 	}
@@ -123,7 +124,8 @@ func (s *Sender) Bundles(*rimewatch.Channel) bool { return true }
 // such addresses is the remark. The error is CodeUnavailable when trying again
 // makes sense.
 func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *message.Message) (remark string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	timeout := s.cfg.Timeout + m.Patience(len(c.To))
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	mails := make([]*mail.Msg, len(c.To))
 	for i, to := range c.To {
@@ -131,7 +133,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 			return "", err
 		}
 	}
-	client, err := s.client()
+	client, err := s.client(timeout)
 	if err != nil {
 		return "", err
 	}
@@ -186,7 +188,10 @@ func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) 
 	}
 	msg.SetBodyString(mail.TypeTextPlain, m.Plain(0))
 	msg.AddAlternativeString(mail.TypeTextHTML, html)
-	return msg, nil
+	if f := m.File; f != nil {
+		err = msg.AttachReader(f.Name, bytes.NewReader(f.Bytes), mail.WithFileContentType(mail.ContentType(f.Type)))
+	}
+	return msg, err
 }
 
 func (s *Sender) html(m *message.Message) (string, error) {

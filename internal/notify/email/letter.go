@@ -22,7 +22,7 @@ func (s *Sender) Write(ctx context.Context, to, subject, text string) error {
 	msg.SetMessageID()
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetBodyString(mail.TypeTextPlain, text)
-	client, err := s.client()
+	client, err := s.client(s.cfg.Timeout)
 	if err != nil {
 		return err
 	}

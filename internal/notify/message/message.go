@@ -15,6 +15,7 @@ type Message struct {
 	Type      string         `json:"type"` // alert.opened, channel.test, …
 	Timestamp rimewatch.Time `json:"timestamp"`
 	Data      Data           `json:"data"`
+	File      *File          `json:"-"` // what goes with it, nil = nothing
 }
 
 // Data is what a message is about. Subject, Text, Facts and Alerts are what
@@ -31,7 +32,8 @@ type Data struct {
 	Text       string                 `json:"text"`  // one or a few sentences
 	Facts      []Fact                 `json:"facts"` // in the order in which they matter
 	Alerts     []Line                 `json:"alerts,omitempty"`
-	Link       string                 `json:"link"` // where to look and to acknowledge, "" when the service does not know its address
+	Report     *Report                `json:"report,omitempty"` // nil without one
+	Link       string                 `json:"link"`             // where to look and to acknowledge, "" when the service does not know its address
 	Urgent     bool                   `json:"urgent"`
 	Locale     rimewatch.Locale       `json:"locale,omitzero"` // in which the texts are written
 }

@@ -60,6 +60,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"channel rules", (*control).channelRules},
 		{"routes", (*control).routes},
 		{"route rules", (*control).routeRules},
+		{"report schedules", (*control).reportSchedules},
 		{"silences", (*control).silences},
 		{"maintenance", (*control).maintenance},
 		{"trail of notifications", (*control).notificationTrail},

@@ -166,6 +166,9 @@ func (t Routing) DeleteChannel(ctx context.Context, workspaceID, id int64) error
 		if err := notRouted(conn, workspaceID, id); err != nil {
 			return err
 		}
+		if err := notScheduled(conn, workspaceID, id); err != nil {
+			return err
+		}
 		for _, q := range []string{
 			"UPDATE channel SET deleted = 1, enabled = 0, addresses = '[]', url = '', secret = '', fallback_id = 0, last_error = '' WHERE id = ?",
 			"UPDATE channel SET fallback_id = 0 WHERE fallback_id = ?",

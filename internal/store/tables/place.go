@@ -230,6 +230,9 @@ func (t Places) DeleteSite(ctx context.Context, workspaceID, id int64) error {
 		if _, err := exec(conn, "UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
 			return err
 		}
+		if _, err := exec(conn, "DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
+			return err
+		}
 		return t.audit(ctx, conn, workspaceID, "site.deleted", subject("site", id), siteFields(&x))
 	})
 }

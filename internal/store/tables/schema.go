@@ -251,6 +251,19 @@ CREATE TABLE silence (
 ) STRICT;
 CREATE INDEX silence_by_end ON silence(workspace_id, ends_at);
 
+CREATE TABLE report_schedule (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	workspace_id INTEGER NOT NULL REFERENCES workspace(id),
+	site_id INTEGER NOT NULL, -- 0 = all sites
+	period TEXT NOT NULL,
+	channel_ids TEXT NOT NULL, -- JSON
+	enabled INTEGER NOT NULL,
+	through INTEGER NOT NULL, -- end of the last period that is dealt with
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX report_schedule_by_workspace ON report_schedule(workspace_id);
+
 CREATE TABLE delivery (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL,

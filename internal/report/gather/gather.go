@@ -1,0 +1,254 @@
+// Package gather reads from the store what a report is made of. It bounds how many
+// are made at once: each reads a lot, and alerts must not wait for it.
+package gather
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/report"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Store is what reports are made of.
+type Store interface {
+	store.Records
+	store.Alerts
+	store.Audit
+	store.Fleet
+	store.History
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+}
+
+// Health knows the excursions that last: of one device, or of all (0).
+type Health interface {
+	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
+}
+
+const atOnce = 2 // reports in the making
+
+// Config of a Gatherer: everything is needed.
+type Config struct {
+	Store   Store
+	Health  Health
+	Now     func() rimewatch.Time
+	Version string // of the service
+}
+
+// Gatherer makes reports.
+type Gatherer struct {
+	cfg     Config
+	store   Store
+	places  chan struct{} // holds one for each report in the making
+	placeOf sync.Map      // the same of each workspace, chan struct{} by id
+}
+
+// New makes a gatherer.
+func New(cfg Config) *Gatherer {
+	return &Gatherer{cfg: cfg, store: cfg.Store, places: make(chan struct{}, atOnce)}
+}
+
+// Make waits for a place, fills a report, calls write with it, and frees the place.
+func (g *Gatherer) Make(ctx context.Context, q *report.Request, write func() error) error {
+	// One workspace makes one at a time, so that it leaves places to others.
+	mine, _ := g.placeOf.LoadOrStore(q.Workspace, make(chan struct{}, 1))
+	for _, places := range []chan struct{}{mine.(chan struct{}), g.places} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-ctx.Done():
+			return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
+		}
+	}
+	if err := g.fill(ctx, q); err != nil {
+		return err
+	}
+	return write()
+}
+
+// Log is a temperature log to be made as a PDF.
+type Log struct {
+	Workspace, SiteID int64 // SiteID 0 = all sites
+	From, To          rimewatch.Time
+	Zone              *time.Location
+	Words             phrase.Words
+}
+
+// PDF makes a log and returns its text and the name of its file:
+// CodeValidationFailed when it is larger than report.Background.
+func (g *Gatherer) PDF(ctx context.Context, l *Log) (name string, text []byte, err error) {
+	w, err := g.store.Workspace(ctx, l.Workspace)
+	if err != nil {
+		return "", nil, err
+	}
+	r := &report.Report{Workspace: w.Name, From: l.From, To: l.To, Zone: l.Zone, GeneratedAt: g.cfg.Now(), Version: g.cfg.Version, Words: l.Words}
+	if l.SiteID != 0 {
+		s, err := g.store.Site(ctx, l.Workspace, l.SiteID)
+		if err != nil {
+			return "", nil, err
+		}
+		r.Site = &s
+	}
+	devices, _, err := g.store.Devices(ctx, l.Workspace, store.DeviceFilter{SiteID: l.SiteID}, store.Page{Limit: report.Background.Devices + 1})
+	if err == nil {
+		err = report.Background.Check(len(devices), l.From, l.To)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	var b bytes.Buffer
+	err = g.Make(ctx, &report.Request{Workspace: l.Workspace, Report: r, Devices: devices}, func() error { return r.PDF(&b) })
+	return r.FileName() + ".pdf", b.Bytes(), err
+}
+
+func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
+	r := q.Report
+	if err := g.integrity(ctx, q); err != nil {
+		return err
+	}
+	r.Devices = make([]report.Device, len(q.Devices))
+	for i := range q.Devices {
+		if q.Progress != nil {
+			q.Progress(i)
+		}
+		if err := g.device(ctx, q, &q.Devices[i], &r.Devices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Excursions returns those that ended and, after them, those that last.
+func (g *Gatherer) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
+	list, err := g.store.Excursions(ctx, workspaceID, deviceID, from, to, report.MaxExcursions+1)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range g.cfg.Health.OpenExcursions(workspaceID, deviceID) {
+		if e.From < to {
+			list = append(list, e)
+		}
+	}
+	if len(list) > report.MaxExcursions {
+		return nil, rimewatch.Invalid("from", "there are more than %d excursions, choose a shorter span of time or one device", report.MaxExcursions)
+	}
+	return g.withinSites(ctx, list), nil
+}
+
+// withinSites keeps the excursions of devices that the caller may see.
+func (g *Gatherer) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
+	sites := store.SitesOf(ctx)
+	if sites == nil {
+		return list
+	}
+	kept := list[:0]
+	for _, e := range list {
+		if v, ok := g.store.DeviceByID(e.DeviceID); ok && sites.Has(v.SiteID) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+func (g *Gatherer) integrity(ctx context.Context, q *report.Request) error {
+	r := q.Report
+	broken, err := g.store.VerifyAudit(ctx, q.Workspace)
+	if err != nil {
+		return err
+	}
+	r.Integrity.ChainOK = broken == 0
+	last, _, err := g.store.AuditEntries(ctx, q.Workspace, "", "", store.Page{Limit: 1})
+	if err == nil && len(last) > 0 {
+		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
+	}
+	return err
+}
+
+// device gathers what is known of one device.
+func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.DeviceView, d *report.Device) error {
+	r := q.Report
+	d.Device, d.Limits = v.Device, v.LimitsInForce()
+	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
+	if v.Site != nil {
+		d.SiteName = v.Site.Name
+	}
+	log, err := g.readLog(ctx, r, d)
+	if err != nil {
+		return err
+	}
+	d.Days, d.Totals = log.Finish(v.CreatedAt)
+	excursions, err := g.Excursions(ctx, q.Workspace, v.ID, r.From, r.To)
+	if err != nil {
+		return err
+	}
+	alerts, err := g.alerts(ctx, q.Workspace, excursions)
+	if err != nil {
+		return err
+	}
+	// What is done about a period is often done after it.
+	actions, err := g.store.CorrectiveActions(ctx, q.Workspace, 0, v.ID, r.From, rimewatch.MaxTime)
+	if err != nil {
+		return err
+	}
+	d.Attach(excursions, alerts, actions)
+	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
+	if d.Calibrations, err = g.store.Calibrations(ctx, q.Workspace, v.ID); err != nil {
+		return err
+	}
+	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })
+	return nil
+}
+
+// alerts returns the temperature alerts of the device of excursions that can
+// be about them: of before the first, which may have begun earlier, to after the
+// last.
+func (g *Gatherer) alerts(ctx context.Context, workspaceID int64, list []rimewatch.Excursion) ([]rimewatch.AlertView, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var out []rimewatch.AlertView
+	since := list[0].From - 7*rimewatch.Day
+	for _, kind := range []rimewatch.AlertType{rimewatch.HighTemperature, rimewatch.LowTemperature} {
+		f := store.AlertFilter{Type: kind, DeviceID: list[0].DeviceID, Since: max(since, rimewatch.MinTime)}
+		alerts, _, err := g.store.Alerts(ctx, workspaceID, f, store.AlertPage{Limit: report.MaxExcursions})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, alerts...)
+	}
+	return out, nil
+}
+
+// readLog sums up the readings of the period; where they have expired, the
+// hours that were kept.
+func (g *Gatherer) readLog(ctx context.Context, r *report.Report, d *report.Device) (*report.Log, error) {
+	log := report.NewLog(r.Zone, r.From, r.To, r.GeneratedAt, d.Limits)
+	history := store.Corrected{History: g.store, Offsets: d.Offsets}
+	first := r.To // the first reading that is left
+	q := store.HistoryQuery{DeviceID: d.ID, From: r.From, To: r.To, Limit: 1}
+	if err := history.Readings(ctx, q, func(x *rimewatch.Reading) error { first = x.At; return nil }); err != nil {
+		return nil, err
+	}
+	if first-r.From >= rimewatch.Hour {
+		hours, err := history.Buckets(ctx, store.BucketQuery{
+			DeviceID: d.ID, From: r.From, To: first, Step: rimewatch.Hour, Fields: rimewatch.Fields(0).With(rimewatch.ProductZoneTemp),
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range hours {
+			if h := hours[i].Aggregate(rimewatch.ProductZoneTemp); h.Count > 0 {
+				log.AddHour(hours[i].At, h.Count, h.Min, h.Mean(), h.Max)
+			}
+		}
+	}
+	q.Limit, q.From = 0, max(r.From-report.WarmUp, rimewatch.MinTime)
+	return log, history.Readings(ctx, q, func(x *rimewatch.Reading) error { log.Add(x); return nil })
+}
