@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -237,29 +236,13 @@ func (b *Batch) answer() {
 	b.Out = append(out, "]}}\n"...)
 }
 
-func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	status := 0
-	defer func() {
-		if v := recover(); v != nil {
-			status = http.StatusInternalServerError
-			g.panicked(w, r, v)
-		}
-		g.batchMeter.Observe(status, time.Since(start))
-	}()
-	now := store.ArrivedAt(r.Context(), g.api.Now())
-	id, p, e := g.begin(w, r, now)
-	if e != nil {
-		status = g.fail(w, r, id, e)
-		return
-	}
+func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (int, *rimewatch.Error) {
 	mediaType, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON, httpapi.TypeNDJSON)
 	if e != nil && r.ContentLength != 0 {
-		status = g.fail(w, r, id, e)
-		return
+		return 0, e
 	}
 	s := g.batch.Get().(*batchScratch)
-	body, release, e := g.api.BulkBody(w, r, p.WorkspaceID, s.body)
+	body, release, e := g.api.BulkBody(w, r, c.p.WorkspaceID, s.body)
 	defer release()
 	s.body = body
 	if e == nil && len(body) == 0 && mediaType != httpapi.TypeNDJSON { // no lines are no items
@@ -269,19 +252,18 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request) {
 		e = httpapi.MeantAsJSON(r.Header, body)
 	}
 	if e == nil {
-		e = g.batchOnce(w, r, &p, now, mediaType == httpapi.TypeNDJSON, s)
+		e = g.batchOnce(w, r, &c.p, c.now, mediaType == httpapi.TypeNDJSON, s)
 	}
 	if e != nil {
-		status = g.fail(w, r, id, e) // s is not used again
-		return
+		return 0, e // s is not used again
 	}
-	status = http.StatusOK
-	httpapi.AllowAnswer(w, start)
-	w.WriteHeader(status)
+	httpapi.AllowAnswer(w, c.start)
+	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(s.Out)
 	if cap(s.body) <= 4<<20 {
 		g.batch.Put(s)
 	}
+	return http.StatusOK, nil
 }
 
 // said is what a reading says of its device.

@@ -272,47 +272,53 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// begin does what both routes do first: name the request, authenticate it,
-// check the scope.
-func (g *Readings) begin(w http.ResponseWriter, r *http.Request, now rimewatch.Time) (id string, p account.Principal, e *rimewatch.Error) {
-	id = g.api.RequestID(r.Header)
-	h := w.Header()
-	h["Content-Type"] = jsonType
-	h[httpapi.RequestIDHeader] = []string{id}
-	h["X-Content-Type-Options"] = httpapi.NoSniff
-	h["Cache-Control"] = noStore
-	if p, e = g.api.Authenticate(r, now); e != nil {
-		return id, p, e
-	}
-	if !p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
-		return id, p, httpapi.AsError(p.Require(rimewatch.ScopeReadingsWrite))
-	}
-	return id, p, nil
+// call is a request to one of the two routes.
+type call struct {
+	p     account.Principal
+	now   rimewatch.Time
+	start time.Time
 }
 
-func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	status := 0
-	defer func() {
-		if v := recover(); v != nil {
-			status = http.StatusInternalServerError
-			g.panicked(w, r, v)
+// served does what both routes do around their work: it names the request,
+// authenticates it, checks the scope, answers an error, and counts.
+func (g *Readings) served(meter *httpapi.HotMeter, serve func(w http.ResponseWriter, r *http.Request, c *call) (int, *rimewatch.Error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := call{start: time.Now()}
+		status := 0
+		defer func() {
+			if v := recover(); v != nil {
+				status = http.StatusInternalServerError
+				g.panicked(w, r, v)
+			}
+			meter.Observe(status, time.Since(c.start))
+		}()
+		c.now = store.ArrivedAt(r.Context(), g.api.Now())
+		id := g.api.RequestID(r.Header)
+		h := w.Header()
+		h["Content-Type"] = jsonType
+		h[httpapi.RequestIDHeader] = []string{id}
+		h["X-Content-Type-Options"] = httpapi.NoSniff
+		h["Cache-Control"] = noStore
+		var e *rimewatch.Error
+		if c.p, e = g.api.Authenticate(r, c.now); e == nil && !c.p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
+			e = httpapi.AsError(c.p.Require(rimewatch.ScopeReadingsWrite))
 		}
-		g.singleMeter.Observe(status, time.Since(start))
-	}()
-	now := store.ArrivedAt(r.Context(), g.api.Now())
-	id, p, e := g.begin(w, r, now)
-	if e != nil {
-		status = g.fail(w, r, id, e)
-		return
+		if e == nil {
+			status, e = serve(w, r, &c)
+		}
+		if e != nil {
+			status = g.fail(w, r, id, e)
+		}
 	}
-	if _, _, e = httpapi.ContentType(r.Header, httpapi.TypeJSON); e != nil && r.ContentLength != 0 {
-		status = g.fail(w, r, id, e)
-		return
+}
+
+func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request, c *call) (status int, e *rimewatch.Error) {
+	if _, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON); e != nil && r.ContentLength != 0 {
+		return 0, e
 	}
 	s := g.single.Get().(*singleScratch)
 	var release func()
-	s.body, release, e = g.api.Body(w, r, p.WorkspaceID, s.body)
+	s.body, release, e = g.api.Body(w, r, c.p.WorkspaceID, s.body)
 	defer release()
 	if e == nil && len(s.body) == 0 {
 		e = httpapi.ErrEmptyBody
@@ -322,25 +328,24 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request) {
 	}
 	if e != nil {
 		g.keep(s)
-		status = g.fail(w, r, id, e)
-		return
+		return 0, e
 	}
 	if httpapi.Keyed(r) {
-		status, e = g.singleOnce(w, r, &p, now, s)
+		status, e = g.singleOnce(w, r, &c.p, c.now, s)
 	} else {
-		status, e = g.Single(r.Context(), &p, now, s.body, &s.Scratch)
+		status, e = g.Single(r.Context(), &c.p, c.now, s.body, &s.Scratch)
 	}
 	if s.Left >= 0 {
 		g.api.DeviceLimit.Header(w.Header(), s.Left)
 	}
 	if e != nil {
-		status = g.fail(w, r, id, e)
 		httpapi.Reuse(s.body) // nothing else of s is used again
-		return
+		return 0, e
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(s.Out)
 	g.keep(s)
+	return status, nil
 }
 
 // keep keeps what a single reading needed for another one.

@@ -32,7 +32,7 @@ func (s *Core) load(ctx context.Context) error {
 		return fmt.Errorf("devices: %w", err)
 	}
 	s.fleet.loadDevices(parts)
-	s.setBudget() // what was written within it before a kill must not hold up the first who writes now
+	s.head.fit(s.cfg.HeadBytes, s.fleet.byID.Len()) // what was written within it before a kill must not hold up the first who writes now
 	if err := s.refreshSites(ctx); err != nil {
 		return fmt.Errorf("sites: %w", err)
 	}

@@ -26,6 +26,11 @@ func (h *headSize) add(bytes, readings int64) {
 	h.readings.Add(readings)
 }
 
+// fit lets the budget follow the size of the fleet.
+func (h *headSize) fit(least int64, devices int) {
+	h.budget.Store(max(least, headEach*int64(devices)))
+}
+
 // sealer moves readings from the log and the heads into chunks, in slices that
 // hold the writer for a few milliseconds each. Its fields but the channels are
 // guarded by Core.mu.
@@ -166,11 +171,6 @@ func (s *Core) tidyLog(ctx context.Context) error {
 	return s.disk.Tidy(ctx)
 }
 
-// setBudget lets the heads' memory follow the size of the fleet. Under mu.
-func (s *Core) setBudget() {
-	s.head.budget.Store(max(s.cfg.HeadBytes, headEach*int64(s.fleet.byID.Len())))
-}
-
 // due picks the devices of the next slice: full heads first, then the oldest
 // while they are old enough or memory is short.
 func (s *Core) due() []*device {
@@ -178,7 +178,7 @@ func (s *Core) due() []*device {
 	old := now.Add(-s.cfg.SealAfter)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.setBudget()
+	s.head.fit(s.cfg.HeadBytes, s.fleet.byID.Len())
 	q := &s.seal
 	var pick []*device
 	bytes := 0
