@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -110,6 +111,7 @@ type Node struct {
 
 	public   *publicServer
 	inner    *http.Server
+	peerTLS  *tls.Config // between nodes, nil without
 	release  func()
 	failed   chan error
 	workers  sync.WaitGroup
@@ -157,9 +159,13 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 		service.Guard(outbound.New(allow))
 	}
 	n.tokens.init(n.database)
+	if n.peerTLS, err = clusterTLS(&n.cfg); err != nil {
+		return nil, err
+	}
 	n.cluster = cluster.New(cluster.Config{
 		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: n.now, Log: cfg.Logger,
 		Open: n.open, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
+		TLS: n.peerTLS,
 	})
 	n.registerMetrics()
 	return n, nil

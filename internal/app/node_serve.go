@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -32,6 +33,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		return err
 	}
 	n.inner = &http.Server{Handler: n.cluster.Internal(), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+	if n.peerTLS != nil {
+		inner = tls.NewListener(inner, n.peerTLS)
+	}
 	n.workers.Go(func() {
 		if err := n.inner.Serve(inner); !errors.Is(err, http.ErrServerClosed) {
 			n.failed <- err

@@ -17,7 +17,7 @@ import (
 )
 
 // startNode starts a node on a database, which says what it has to say.
-func startNode(t *testing.T, store string, shards int64) (*app.Node, *syncBuffer) {
+func startNode(t *testing.T, store string, shards int64, options ...func(*app.Config)) (*app.Node, *syncBuffer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,13 +27,17 @@ func startNode(t *testing.T, store string, shards int64) (*app.Node, *syncBuffer
 	_ = l.Close()
 	said := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(said, nil)).With("peer", peer)
-	n, err := app.NewNode(t.Context(), app.Config{
+	cfg := app.Config{
 		Logger: log,
 		Serve: config.Serve{
 			Data: t.TempDir(), Listen: "127.0.0.1:0", Store: store, HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
 			ClusterListen: peer, ClusterURL: "http://" + peer, ClusterSecret: "a secret of the tests", ClusterShards: shards,
 		},
-	})
+	}
+	for _, f := range options {
+		f(&cfg)
+	}
+	n, err := app.NewNode(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@ package app
 import (
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -77,4 +79,36 @@ func (c *certificates) warn(domain string, err error) {
 		c.warned = now
 		c.log.Warn("get a certificate: the authority must reach this service at port 443 of the domain", "domain", domain, "error", err)
 	}
+}
+
+// clusterTLS is how nodes speak to each other, of both ends; nil without certificates.
+// Each shows its own, which is read again for every connection, so that it can be
+// replaced.
+func clusterTLS(cfg *Config) (*tls.Config, error) {
+	if cfg.ClusterCert == "" {
+		return nil, nil //nolint:nilnil // no TLS is a setting
+	}
+	own := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cfg.ClusterCert, cfg.ClusterKey)
+		if err != nil {
+			return nil, fmt.Errorf("--cluster-cert: %w", err)
+		}
+		return &pair, nil
+	}
+	if _, err := own(); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(cfg.ClusterCA)
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-ca: %w", err)
+	}
+	authority := x509.NewCertPool()
+	if !authority.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--cluster-ca: %s holds no certificate", cfg.ClusterCA)
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, RootCAs: authority, ClientCAs: authority, ClientAuth: tls.RequireAndVerifyClientCert,
+		GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return own() },
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own() },
+	}, nil
 }

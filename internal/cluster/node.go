@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ type Database interface {
 	Leave(ctx context.Context) error
 }
 
-// Config of a Node. Everything but Log and Dial is needed.
+// Config of a Node. Everything but Log, TLS and Dial is needed.
 type Config struct {
 	Database Database
 	URL      string // where other nodes reach this one
@@ -80,6 +81,8 @@ type Config struct {
 	// Linger is how long a node that serves nothing any more brings requests to
 	// others, until the last balancer has noticed.
 	Linger time.Duration
+	// TLS is how other nodes are spoken to; nil: without.
+	TLS *tls.Config
 	// Dial reaches other nodes; nil: by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -156,7 +159,7 @@ func New(cfg Config) *Node {
 		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]*peer),
 		groups: groups{of: make(map[int64]*gathering)},
 	}
-	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
+	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n
 }

@@ -17,7 +17,7 @@ const mostHold = 20 * time.Second
 // validateCluster never repeats the secret.
 func (c *Serve) validateCluster() error {
 	if c.ClusterListen == "" {
-		if c.ClusterURL != "" || c.ClusterSecret != "" {
+		if c.ClusterURL != "" || c.ClusterSecret != "" || c.ClusterCert != "" || c.ClusterKey != "" || c.ClusterCA != "" {
 			return errors.New("--cluster-listen is missing beside other settings of a cluster")
 		}
 		return nil
@@ -25,11 +25,17 @@ func (c *Serve) validateCluster() error {
 	if _, _, err := net.SplitHostPort(c.ClusterListen); err != nil {
 		return fmt.Errorf("--cluster-listen %q: want HOST:PORT", c.ClusterListen)
 	}
+	scheme := "http"
+	if c.ClusterCert != "" {
+		scheme = "https"
+	}
 	u, err := url.Parse(c.ClusterURL)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" || u.Path != "" {
-		return fmt.Errorf("--cluster-url %q: want http://HOST:PORT", c.ClusterURL)
+	if err != nil || u.Scheme != scheme || u.Hostname() == "" || u.Port() == "" || u.Path != "" {
+		return fmt.Errorf("--cluster-url %q: want %s://HOST:PORT", c.ClusterURL, scheme)
 	}
 	switch {
+	case (c.ClusterCert == "") != (c.ClusterKey == "") || (c.ClusterCert == "") != (c.ClusterCA == ""):
+		return errors.New("--cluster-cert, --cluster-key and --cluster-ca belong together")
 	case c.Store == "":
 		return errors.New("--cluster-listen needs --store: nodes share a database")
 	case len(c.ClusterSecret) < leastSecret:

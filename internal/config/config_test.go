@@ -14,6 +14,11 @@ func sound() Serve {
 	return Serve{Listen: "127.0.0.1:0", HeadMemory: 48, SMTPPort: 587, SMTPTLS: "starttls", WatchdogInterval: time.Minute}
 }
 
+// node makes it one of a cluster.
+func node(c *Serve) {
+	c.Store, c.ClusterListen, c.ClusterURL, c.ClusterSecret, c.ClusterShards = "postgres://db/x", "10.0.0.1:1", "http://10.0.0.1:1", strings.Repeat("x", leastSecret), 1
+}
+
 func TestNotificationSettings(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -21,6 +26,7 @@ func TestNotificationSettings(t *testing.T) {
 		want   string // part of the error, "" = sound
 	}{
 		{"none", func(*Serve) {}, ""},
+		{"a node", node, ""},
 		{"mail", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "mail.example.com", "Rimewatch <alerts@example.com>" }, ""},
 		{"mail at an IPv6 address", func(c *Serve) { c.SMTPHost, c.SMTPFrom = "::1", "alerts@example.com" }, ""},
 		{"signed in", func(c *Serve) {
@@ -43,6 +49,13 @@ func TestNotificationSettings(t *testing.T) {
 		{"two certificates", func(c *Serve) { c.TLSAuto, c.TLSCert, c.TLSKey = []string{"a.example.com"}, "c", "k" }, "exclude"},
 		{"an authority and no domain", func(c *Serve) { c.TLSAutoDirectory = "https://ca.example.com/dir" }, "--tls-auto"},
 		{"no authority", func(c *Serve) { c.TLSAuto, c.TLSAutoDirectory = []string{"a.example.com"}, "ca.example.com" }, "--tls-auto-directory"},
+		{"a certificate of a node without others", func(c *Serve) { node(c); c.ClusterCert, c.ClusterURL = "c", "https://10.0.0.1:1" }, "belong together"},
+		{"nodes that speak TLS", func(c *Serve) {
+			node(c)
+			c.ClusterCert, c.ClusterKey, c.ClusterCA, c.ClusterURL = "c", "k", "a", "https://10.0.0.1:1"
+		}, ""},
+		{"and say that they do not", func(c *Serve) { node(c); c.ClusterCert, c.ClusterKey, c.ClusterCA = "c", "k", "a" }, "want https"},
+		{"a certificate for no cluster", func(c *Serve) { c.ClusterCA = "a" }, "--cluster-listen"},
 		{"hectic watchdog", func(c *Serve) { c.WatchdogURL, c.WatchdogInterval = "https://watch.example.com/secret", time.Second }, "--watchdog-interval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
