@@ -12,7 +12,7 @@ import (
 func (c *cluster) crash(round int) time.Duration {
 	c.t.Helper()
 	c.database.Kill()
-	if err := c.database.Restart(c.syncing); err != nil {
+	if err := c.database.Restart(c.settings...); err != nil {
 		c.t.Fatal(err)
 	}
 	return c.reowned(round)
@@ -34,17 +34,32 @@ func (c *cluster) slow(round int) time.Duration {
 // alter has settings of the database hold for a while.
 func (c *cluster) alter(round int, settings ...string) time.Duration {
 	c.t.Helper()
-	execute := func(statement string) {
-		if err := c.database.Exec("postgres", statement); err != nil {
-			c.t.Fatal(err)
-		}
-	}
 	for _, setting := range settings {
-		execute("ALTER SYSTEM SET " + setting)
+		c.execute("ALTER SYSTEM SET " + setting)
 	}
-	execute("SELECT pg_reload_conf()")
-	execute(fmt.Sprintf("SELECT pg_sleep(%.1f)", 0.5+4*rand.Float64()))
-	execute("ALTER SYSTEM RESET ALL")
-	execute("SELECT pg_reload_conf()")
+	c.execute("SELECT pg_reload_conf()", aWhile(), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()")
+	return c.reowned(round)
+}
+
+// aWhile waits for up to four and a half seconds.
+func aWhile() string { return fmt.Sprintf("SELECT pg_sleep(%.1f)", 0.5+4*rand.Float64()) }
+
+// fill has the database refuse what it has no room for.
+func (c *cluster) fill(round int) time.Duration {
+	c.t.Helper()
+	c.execute("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$",
+		"CREATE TRIGGER full_disk BEFORE INSERT ON commit_log EXECUTE FUNCTION full_disk()", aWhile(), "DROP FUNCTION full_disk CASCADE")
+	return c.reowned(round)
+}
+
+// disown takes privileges away from the nodes: to write readings, or to read and write
+// anything.
+func (c *cluster) disown(round int) time.Duration {
+	c.t.Helper()
+	if round%2 == 0 {
+		c.execute("REVOKE INSERT ON commit_log FROM service", aWhile(), "GRANT INSERT ON commit_log TO service")
+	} else {
+		c.execute("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM service", aWhile(), "GRANT ALL ON ALL TABLES IN SCHEMA public TO service")
+	}
 	return c.reowned(round)
 }

@@ -53,7 +53,7 @@ func (u *untimed) verify(c *client.Client) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	found := make(map[int64]bool)
-	for r, err := range c.History(ctx, u.serial, client.HistoryQuery{From: u.begun - rimewatch.Minute, To: rimewatch.TimeOf(time.Now()) + rimewatch.Hour}) {
+	for r, err := range c.History(ctx, u.serial, client.HistoryQuery{From: u.begun - 10*rimewatch.Minute, To: rimewatch.TimeOf(time.Now()) + rimewatch.Hour}) {
 		if err != nil {
 			return err
 		}

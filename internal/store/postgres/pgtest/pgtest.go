@@ -235,6 +235,9 @@ func (s *Server) start(settings []string) error {
 	return fmt.Errorf("the server does not answer: %w", err)
 }
 
+// Address is where the server listens.
+func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+
 // URL is the connection string of a database.
 func (s *Server) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)

@@ -28,6 +28,7 @@ type Proxy struct {
 	mark  []byte
 	cuts  int
 	held  func()
+	stall chan struct{} // nil unless nothing passes until it is closed
 	conns map[net.Conn]bool
 	work  sync.WaitGroup
 }
@@ -82,8 +83,38 @@ func (p *Proxy) CutAll() {
 	}
 }
 
+// Stall has nothing pass, in either direction, until Resume: nobody is told.
+func (p *Proxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stall == nil {
+		p.stall = make(chan struct{})
+	}
+}
+
+// Resume ends a Stall.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stall != nil {
+		close(p.stall)
+		p.stall = nil
+	}
+}
+
+// pass waits until something may pass.
+func (p *Proxy) pass() {
+	p.mu.Lock()
+	stall := p.stall
+	p.mu.Unlock()
+	if stall != nil {
+		<-stall
+	}
+}
+
 // Close ends the proxy.
 func (p *Proxy) Close() {
+	p.Resume()
 	_ = p.listener.Close()
 	p.CutAll()
 	p.work.Wait()
@@ -95,6 +126,7 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
+		p.pass()
 		server, err := net.Dial("tcp", p.target) //nolint:noctx // on loopback
 		if err != nil {
 			_ = client.Close()
@@ -165,6 +197,7 @@ func (l *link) requests() {
 			l.hold(bytes.Clone(buf[:n]))
 			return
 		}
+		l.p.pass()
 		if _, err := l.server.Write(buf[:n]); err != nil {
 			break
 		}
@@ -207,6 +240,7 @@ func (l *link) answers() {
 		l.mu.Unlock()
 		ended := err != nil || answered(buf[:n])
 		if orphan == nil && !mute && err == nil {
+			l.p.pass()
 			_, err = l.client.Write(buf[:n])
 			ended = err != nil
 		}
