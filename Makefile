@@ -158,7 +158,7 @@ cluster-faults: build ## nodes of a cluster killed, frozen and cut off a hundred
 	RIMEWATCH_CLUSTER_FAULTS=1 RIMEWATCH_KILL9_ROUNDS=$(or $(ROUNDS),100) $(GO) test -count=1 -timeout 90m -v -run 'TestCluster' -skip 'TestClusterFigures' ./e2e
 	RIMEWATCH_CLUSTER_FAULTS=1 RIMEWATCH_KILL9_ROUNDS=$(or $(ROUNDS),100) RIMEWATCH_E2E_BINARY=$(CURDIR)/bin/rimewatch \
 		$(GO) test -count=1 -timeout 90m -v -run 'TestClusterFigures' ./e2e
-	$(GO) test -count=1 ./e2e/contract -args -store=cluster
+	$(GO) test -count=1 -run . ./e2e/contract -args -store=cluster
 
 clean:
 	rm -rf bin dist screenshots web/node_modules $(filter-out internal/webui/dist/.keep,$(wildcard internal/webui/dist/*))

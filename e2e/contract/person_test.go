@@ -90,7 +90,7 @@ func TestOneAccount(t *testing.T) {
 	recovery := confirmed.text("data.recovery_codes.0")
 
 	s.client.CloseIdleConnections()
-	if err := s.app.Stop(); err != nil {
+	if err := s.halt(); err != nil {
 		t.Fatal(err)
 	}
 	s = start(t, inside(dir), mails, stopped(s.now().Add(time.Minute)))

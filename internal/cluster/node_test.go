@@ -119,7 +119,11 @@ type service struct {
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		fmt.Fprintf(w, "%v after %q of %d", err, body, r.ContentLength)
+		return
+	}
 	came := store.ArrivalOf(r.Context())
 	if s.asked != nil {
 		s.asked(came)

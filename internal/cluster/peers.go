@@ -24,6 +24,7 @@ const (
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
 	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
 	headerGroup  = "X-Rimewatch-Cluster-Group"  // it consists of several
+	headerBroken = "X-Rimewatch-Cluster-Broken" // its body breaks off, and was to be so long
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
 

@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
@@ -110,19 +108,19 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			n.answer(s, w, arrived(r, came), groupOf(r) != nil)
 			return
 		}
-		if err := b.keep(r); err != nil {
-			n.fail(w, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request broke off."))
-			return
-		}
+		b.keep(r)
 		if p.base != "" && p.stream > before {
 			if came.At == 0 {
 				came.At = n.moment()
 			}
 			b.rewind(r)
-			err := n.forward(&p, w, r, shard, came)
+			err := n.forward(&p, w, r, b, shard, came)
 			undone := errors.Is(err, errUndone)
 			switch {
 			case err == nil:
+				return
+			case undone && b.used && b.broken != nil:
+				n.fail(w, rimewatch.Wrap(rimewatch.CodeInvalidJSON, b.broken, "The body did not arrive completely or in time."))
 				return
 			case undone && b.used:
 				n.fail(w, p.unserved())
@@ -239,54 +237,13 @@ func (n *Node) fail(w http.ResponseWriter, err error) {
 	_, _ = w.Write(wire.AppendFailure(nil, e, h.Get(httpapi.RequestIDHeader)))
 }
 
-// body is a request's body that may have to be sent again.
-type body struct {
-	from  io.ReadCloser // nil: there is none
-	whole []byte        // where it is small
-	used  bool          // some of it was read, and it is not kept
-}
-
-// Read implements io.Reader.
-func (b *body) Read(into []byte) (int, error) {
-	b.used = true
-	return b.from.Read(into)
-}
-
-// Close implements io.Closer.
-func (b *body) Close() error { return b.from.Close() }
-
-func bodyOf(r *http.Request) *body {
-	b := &body{}
-	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-		b.from, r.Body = r.Body, b
-	}
-	return b
-}
-
-// keep reads a small body before it is sent to another node, or waits.
-func (b *body) keep(r *http.Request) (err error) {
-	if b.from == nil || b.used || b.whole != nil || r.ContentLength < 0 || r.ContentLength > keptBody {
-		return nil
-	}
-	b.whole = make([]byte, r.ContentLength)
-	_, err = io.ReadFull(b.from, b.whole)
-	return err
-}
-
-// rewind puts the body back to where it begins.
-func (b *body) rewind(r *http.Request) {
-	if b.whole != nil {
-		r.Body = io.NopCloser(bytes.NewReader(b.whole))
-	}
-}
-
 // errUndone is of a request about which nothing was done.
 var errUndone = errors.New("the shard is not there")
 
 // forward has another node answer, as long as it is there and can be reached: one that
 // is frozen or cut off does not hold requests up for longer. An error means that
 // nothing was written.
-func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard int64, came store.Arrival) error {
+func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body, shard int64, came store.Arrival) error {
 	to, err := url.Parse(p.base)
 	if err != nil {
 		return err
@@ -322,6 +279,7 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, shard i
 			mark(headerAgain, came.Again)
 			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
 			mark(headerGroup, group != nil)
+			b.send(pr.Out)
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			switch {
@@ -377,7 +335,8 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
 	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
 	group := r.Header.Get(headerGroup) != ""
-	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerGroup} {
+	receive(r)
+	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerGroup, headerBroken} {
 		r.Header.Del(name)
 	}
 	n.answer(s, w, arrived(r, came), group)
