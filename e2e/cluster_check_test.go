@@ -32,6 +32,29 @@ func (c *cluster) verify() {
 	}
 }
 
+// guard has the database itself note who writes readings, chunks or checkpoints of a
+// shard that is another node's. While a node that is fenced writes, nobody can take its
+// shard; so this sees every write that is not.
+func (c *cluster) guard() {
+	c.t.Helper()
+	c.execute("CREATE TABLE trespass (what TEXT)", "GRANT ALL ON trespass TO service", `CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$
+		DECLARE s BIGINT;
+		BEGIN
+			IF TG_TABLE_NAME = 'commit_log' THEN
+				s := NEW.shard;
+			ELSE
+				SELECT workspace_id % 8 INTO s FROM device WHERE id = NEW.device_id;
+			END IF;
+			IF s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM shard WHERE id = s AND right('rimewatch ' || node, 63) = current_setting('application_name')) THEN
+				INSERT INTO trespass VALUES (TG_TABLE_NAME || ' of shard ' || s || ' by ' || current_setting('application_name'));
+			END IF;
+			RETURN NEW;
+		END $$`)
+	for _, table := range []string{"commit_log", "reading_chunk", "checkpoint"} {
+		c.execute("CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION guard()")
+	}
+}
+
 // wrongTables looks for what must not be in the database.
 func (c *cluster) wrongTables() (list []string) {
 	c.t.Helper()
@@ -41,9 +64,10 @@ func (c *cluster) wrongTables() (list []string) {
 	}
 	defer conn.Close(context.Background())
 	for what, query := range map[string]string{
-		"alerts opened twice":       "SELECT count(*) FROM (SELECT 1 FROM alert_transition WHERE kind = 'opened' GROUP BY alert_id HAVING count(*) > 1) x",
-		"alerts without an opening": "SELECT count(*) FROM alert a WHERE NOT EXISTS (SELECT 1 FROM alert_transition t WHERE t.alert_id = a.id AND t.kind = 'opened')",
-		"deliveries twice":          "SELECT count(*) FROM (SELECT 1 FROM delivery GROUP BY workspace_id, key HAVING count(*) > 1) x",
+		"alerts opened twice":              "SELECT count(*) FROM (SELECT 1 FROM alert_transition WHERE kind = 'opened' GROUP BY alert_id HAVING count(*) > 1) x",
+		"alerts without an opening":        "SELECT count(*) FROM alert a WHERE NOT EXISTS (SELECT 1 FROM alert_transition t WHERE t.alert_id = a.id AND t.kind = 'opened')",
+		"deliveries twice":                 "SELECT count(*) FROM (SELECT 1 FROM delivery GROUP BY workspace_id, key HAVING count(*) > 1) x",
+		"writes for shards of other nodes": "SELECT count(*) FROM trespass",
 		"ids that do not grow": `SELECT count(*) FROM (SELECT id, at, lag(at) OVER (PARTITION BY workspace_id ORDER BY id) AS before FROM alert_transition) x
 			WHERE at < before`,
 	} {

@@ -37,7 +37,7 @@ var planted = []struct {
 	}}, (*cluster).pause},
 	{"acknowledged before it is stored", []edit{{
 		"internal/store/postgres/log.go", "\terr := attempt(d.closing)\n",
-		"\tif !changes {\n\t\trow, ops, e = append([]byte(nil), row...), nil, new(store.Effects)\n\t\tgo attempt(d.closing)\n\t\treturn nil\n\t}\n\terr := attempt(d.closing)\n",
+		"\tif !changes {\n\t\trow, ops, e = append([]byte(nil), row...), nil, new(store.Effects)\n\t\tgo func() {\n\t\t\tlate, cancel := context.WithTimeout(d.closing, 50_000_000)\n\t\t\tdefer cancel()\n\t\t\t<-late.Done()\n\t\t\t_ = attempt(d.closing)\n\t\t}()\n\t\treturn nil\n\t}\n\terr := attempt(d.closing)\n",
 	}}, (*cluster).kill},
 	{"the log of the one before is not read", []edit{{
 		"internal/store/postgres/log.go",

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -89,6 +90,7 @@ func newClusterOf(t *testing.T, bin string, proxied bool, settings ...string) *c
 	for _, m := range c.nodes {
 		c.start(m)
 	}
+	c.guard()
 	for i := range clusterWorkspaces {
 		out, err := exec.Command(c.bin, "token", "create", "--data", t.TempDir(), "--store", database.URL("postgres"),
 			"--workspace", fmt.Sprint("W", i), "--create", "--name", "cluster").Output()
@@ -141,12 +143,7 @@ func (c *cluster) start(m *member) {
 	if c.proxied {
 		store, peer = strings.Replace(store, c.database.Address(), m.outer.Addr(), 1), m.inner.Addr()
 	}
-	p, url, _, err := launch("", c.bin, env, []string{
-		"serve", "--listen", "127.0.0.1:0", "--data", m.dir, "--store", store, "--seal-after", "300ms",
-		"--cluster-listen", m.peer, "--cluster-url", "http://" + peer, "--cluster-shards", "8",
-		"--cluster-hold", "20s", // however busy the machine is
-		"--rate-limit", "0", // however quick
-	})
+	p, url, _, err := launch("", c.bin, env, nodeArgs(m, store, peer))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -159,6 +156,45 @@ func (c *cluster) start(m *member) {
 	m.mu.Lock()
 	m.p, m.url = p, url
 	m.mu.Unlock()
+}
+
+// nodeArgs starts a node: what is in testdata/cluster.json, with which deploy/cluster is
+// compared.
+func nodeArgs(m *member, store, peer string) []string {
+	return []string{
+		"serve", "--listen", "127.0.0.1:0", "--data", m.dir, "--store", store, "--seal-after", "300ms",
+		"--cluster-listen", m.peer, "--cluster-url", "http://" + peer, "--cluster-shards", "8",
+		"--cluster-hold", "20s", // however busy the machine is
+		"--rate-limit", "0", // however quick
+	}
+}
+
+// TestClusterTopology: the nodes of these tests are those of testdata/cluster.json.
+func TestClusterTopology(t *testing.T) {
+	var want struct {
+		Nodes       int
+		Flags       []string
+		OnlyInTests []string `json:"only_in_tests"`
+	}
+	text, err := os.ReadFile("testdata/cluster.json")
+	if err == nil {
+		err = json.Unmarshal(text, &want)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--cluster-secret"} // in the environment
+	for _, arg := range nodeArgs(&member{}, "", "") {
+		if strings.HasPrefix(arg, "--") {
+			flags = append(flags, arg)
+		}
+	}
+	all := slices.Concat(want.Flags, want.OnlyInTests)
+	slices.Sort(flags)
+	slices.Sort(all)
+	if !slices.Equal(flags, all) || want.Nodes != clusterNodes {
+		t.Errorf("%d nodes with %q, not %d with %q", clusterNodes, flags, want.Nodes, all)
+	}
 }
 
 // once has no request sent twice by the client itself.

@@ -38,23 +38,24 @@ func bodyOf(r *http.Request) *body {
 }
 
 // keep reads a small body before it is sent to another node, or waits. One that breaks
-// off is kept as far as it came: what is wrong with the request, its owner says.
-func (b *body) keep(r *http.Request) {
+// off is kept as far as it came: what is wrong with the request, its owner says. It
+// reports whether anything was to be read.
+func (b *body) keep(r *http.Request) bool {
 	if b.from == nil || b.used || b.kept || r.ContentLength > keptBody {
-		return
+		return false
 	}
 	if r.ContentLength > 0 {
 		b.whole = make([]byte, r.ContentLength)
 		n, err := io.ReadFull(b.from, b.whole)
 		b.whole, b.broken, b.kept = b.whole[:n], err, true
-		return
+		return true
 	}
 	b.whole, b.broken = io.ReadAll(io.LimitReader(b.from, keptBody+1))
 	if b.kept = len(b.whole) <= keptBody; b.kept {
 		if b.broken == nil {
 			r.ContentLength, r.TransferEncoding = int64(len(b.whole)), nil
 		}
-		return
+		return true
 	}
 	b.used, b.broken = true, nil
 	r.Body = struct {
@@ -62,6 +63,7 @@ func (b *body) keep(r *http.Request) {
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(b.whole), b), b}
 	b.whole = nil
+	return true
 }
 
 // rewind puts the body back to where it begins.

@@ -108,7 +108,11 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			n.answer(s, w, arrived(r, came), groupOf(r) != nil)
 			return
 		}
-		b.keep(r)
+		begun := time.Now()
+		if b.keep(r) { // for as long as the sender took, for which he does not wait
+			wait.over = wait.over.Add(time.Since(begun))
+			continue
+		}
 		if p.base != "" && p.stream > before {
 			if came.At == 0 {
 				came.At = n.moment()

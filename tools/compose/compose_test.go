@@ -2,6 +2,7 @@
 package compose
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,16 +62,34 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestCluster: the files that it mounts are there.
+// topology is what the tests of the cluster start (e2e/testdata/cluster.json).
+type topology struct {
+	Nodes        int
+	Databases    []string
+	Flags        []string // of each node
+	OnlyDeployed []string `json:"only_deployed"`
+}
+
+// TestCluster: it is what the tests start as processes: as many nodes with the same
+// settings, which find each other and the database, and a balancer that knows them all.
 func TestCluster(t *testing.T) {
+	text, err := os.ReadFile("../../e2e/testdata/cluster.json")
+	var want topology
+	if err == nil {
+		err = json.Unmarshal(text, &want)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := load(t, "../../deploy/cluster/compose.yaml", "RIMEWATCH_CLUSTER_SECRET=secret", "POSTGRES_PASSWORD=secret")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Services) < 5 {
-		t.Errorf("%v", p.ServiceNames())
+	balancer, err := os.ReadFile("../../deploy/cluster/haproxy.cfg")
+	if err != nil {
+		t.Fatal(err)
 	}
-	mounted := 0
+	nodes, mounted := 0, 0
 	for _, s := range p.Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind {
@@ -81,9 +100,58 @@ func TestCluster(t *testing.T) {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
+		if strings.HasPrefix(s.Image, "rimewatch") {
+			nodes++
+			sameNode(t, &s, &want, string(balancer))
+		}
 	}
-	if mounted == 0 {
-		t.Error("nothing is mounted")
+	if nodes != want.Nodes || mounted == 0 {
+		t.Errorf("%d nodes, not %d; %d files are mounted", nodes, want.Nodes, mounted)
+	}
+	for _, name := range want.Databases {
+		if s, err := p.GetService(name); err != nil || !strings.HasPrefix(s.Image, "postgres:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !strings.Contains(string(balancer), "httpchk GET /readyz") {
+		t.Error("the balancer does not ask which nodes are ready")
+	}
+}
+
+// sameNode compares a node with those of the tests.
+func sameNode(t *testing.T, s *types.ServiceConfig, want *topology, balancer string) {
+	t.Helper()
+	setting := func(name string) string {
+		if v := s.Environment[name]; v != nil {
+			return *v
+		}
+		return ""
+	}
+	flags := []string{"--data"} // the image's own: /data
+	for name := range s.Environment {
+		flags = append(flags, "--"+strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "RIMEWATCH_")), "_", "-"))
+	}
+	for _, flag := range slices.Concat(want.Flags, want.OnlyDeployed) {
+		if !slices.Contains(flags, flag) {
+			t.Errorf("%s does not set %s", s.Name, flag)
+		}
+	}
+	for _, flag := range flags {
+		if !slices.Contains(want.Flags, flag) && !slices.Contains(want.OnlyDeployed, flag) {
+			t.Errorf("%s sets %s, which no test does", s.Name, flag)
+		}
+	}
+	if u := setting("RIMEWATCH_CLUSTER_URL"); u != "http://"+s.Name+setting("RIMEWATCH_CLUSTER_LISTEN") {
+		t.Errorf("%s is said to be at %s", s.Name, u)
+	}
+	if store := setting("RIMEWATCH_STORE"); !strings.Contains(store, "@"+strings.Join(want.Databases, ",")+"/") || !strings.Contains(store, "target_session_attrs=read-write") {
+		t.Errorf("%s does not find the primary after a fail-over: %s", s.Name, store)
+	}
+	if !strings.Contains(balancer, "server "+s.Name+" "+s.Name+setting("RIMEWATCH_LISTEN")) {
+		t.Errorf("the balancer does not know %s", s.Name)
+	}
+	if !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == "/data" }) {
+		t.Errorf("%s keeps no data directory", s.Name)
 	}
 }
 
