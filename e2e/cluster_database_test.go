@@ -18,6 +18,30 @@ func (c *cluster) crash(round int) time.Duration {
 	return c.reowned(round)
 }
 
+// replace kills the primary, and its standby becomes the primary; the old one comes back
+// as a standby of it.
+func (c *cluster) replace(round int) time.Duration {
+	c.t.Helper()
+	if c.standby == nil { // in a storm
+		return c.crash(round)
+	}
+	old := c.database
+	old.Kill()
+	if err := c.standby.Promote(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.database = c.standby
+	took := c.reowned(round)
+	port := old.Port()
+	old.Stop()
+	next, err := c.database.Standby(port, c.settings...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.standby = next
+	return took
+}
+
 // demote has the database take no writes for a while: shorter and longer than it takes
 // nodes to be taken for dead, which then cannot be written down either.
 func (c *cluster) demote(round int) time.Duration {

@@ -51,22 +51,23 @@ var clusterFaults = []struct {
 	name     string
 	fault    func(c *cluster, round int) time.Duration
 	most     int // rounds, 0 = as many as are asked for
-	proxied  bool
+	shape    shape
 	settings []string // of the database
 }{
-	{"kill", (*cluster).kill, 0, false, nil},
-	{"pause", (*cluster).pause, 0, false, nil},
-	{"cut", (*cluster).cut, fewer, false, nil},
-	{"nodes cut off from each other", (*cluster).isolate, fewer, true, nil},
-	{"a node cut off from the database", (*cluster).strand, fewer, true, nil},
-	{"a clock is set wrong", (*cluster).misset, fewer, false, nil},
-	{"database killed", (*cluster).crash, fewer, false, nil},
-	{"database killed, synchronous_commit off", (*cluster).crash, fewer, false, []string{"synchronous_commit=off"}},
-	{"database read-only", (*cluster).demote, fewer, false, nil},
-	{"database slow", (*cluster).slow, fewer, false, nil},
-	{"database full", (*cluster).fill, fewer, false, nil},
-	{"privileges taken away", (*cluster).disown, fewer, false, nil},
-	{"a workspace deleted during its take-over", (*cluster).eraseDuringTakeOver, fewer, false, nil},
+	{"kill", (*cluster).kill, 0, direct, nil},
+	{"pause", (*cluster).pause, 0, direct, nil},
+	{"cut", (*cluster).cut, fewer, direct, nil},
+	{"nodes cut off from each other", (*cluster).isolate, fewer, proxied, nil},
+	{"a node cut off from the database", (*cluster).strand, fewer, proxied, nil},
+	{"a clock is set wrong", (*cluster).misset, fewer, direct, nil},
+	{"database killed", (*cluster).crash, fewer, direct, nil},
+	{"database killed, synchronous_commit off", (*cluster).crash, fewer, direct, []string{"synchronous_commit=off"}},
+	{"primary killed, standby promoted", (*cluster).replace, fewer, replicated, nil},
+	{"database read-only", (*cluster).demote, fewer, direct, nil},
+	{"database slow", (*cluster).slow, fewer, direct, nil},
+	{"database full", (*cluster).fill, fewer, direct, nil},
+	{"privileges taken away", (*cluster).disown, fewer, direct, nil},
+	{"a workspace deleted during its take-over", (*cluster).eraseDuringTakeOver, fewer, direct, nil},
 }
 
 // fewer is the number of rounds of faults that take longer than others.
@@ -78,7 +79,7 @@ func TestClusterFaults(t *testing.T) {
 	bin := plant(t, adjustable)
 	for _, x := range clusterFaults {
 		t.Run(x.name, func(t *testing.T) {
-			c := newClusterOf(t, bin, x.proxied, x.settings...)
+			c := newClusterOf(t, bin, x.shape, x.settings...)
 			n := rounds(t)
 			if x.most > 0 {
 				n = min(n, x.most)
@@ -92,7 +93,7 @@ func TestClusterFaults(t *testing.T) {
 // that is asked for: half an hour for a hundred.
 func TestClusterStorm(t *testing.T) {
 	faults(t)
-	c := newClusterOf(t, plant(t, adjustable), true)
+	c := newClusterOf(t, plant(t, adjustable), proxied)
 	end := time.Now().Add(time.Duration(rounds(t)) * 18 * time.Second)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -64,7 +64,7 @@ func TestClusterPlanted(t *testing.T) {
 	faults(t)
 	for _, bug := range planted {
 		t.Run(bug.name, func(t *testing.T) {
-			c := newClusterOf(t, plant(t, bug.edits), false)
+			c := newClusterOf(t, plant(t, bug.edits), direct)
 			for round := range plantedRounds {
 				c.load(func() {
 					time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond) //nolint:forbidigo // a load for a while

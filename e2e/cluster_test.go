@@ -34,8 +34,10 @@ type cluster struct {
 	t        *testing.T
 	bin      string
 	database *pgtest.Server
-	settings []string // of the database
-	proxied  bool
+	settings []string       // of the database
+	standby  *pgtest.Server // nil = none
+	hosts    string         // where nodes find the two of them
+	shape    shape
 	nodes    []*member
 	tokens   []string
 	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
@@ -62,11 +64,19 @@ func (m *member) address() string {
 	return m.url
 }
 
-func newCluster(t *testing.T) *cluster { return newClusterOf(t, program(t), false) }
+// shape is how the parts of a cluster are connected.
+type shape int
 
-// newClusterOf is newCluster of a program, with proxies between everything where faults
-// of the network are to happen, and with settings of the database.
-func newClusterOf(t *testing.T, bin string, proxied bool, settings ...string) *cluster {
+const (
+	direct     shape = iota
+	proxied          // with proxies between everything, for faults of the network
+	replicated       // the database has a synchronous standby
+)
+
+func newCluster(t *testing.T) *cluster { return newClusterOf(t, program(t), direct) }
+
+// newClusterOf is newCluster of a program and a shape, with settings of the database.
+func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *cluster {
 	t.Helper()
 	if os.Getenv("RIMEWATCH_CLUSTER_FAULTS") != "" {
 		settings = append(settings, "full_page_writes=off")
@@ -77,12 +87,19 @@ func newClusterOf(t *testing.T, bin string, proxied bool, settings ...string) *c
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(database.Stop)
-	c := &cluster{t: t, bin: bin, database: database, settings: settings, proxied: proxied}
+	c := &cluster{t: t, bin: bin, database: database, settings: settings, shape: as}
+	t.Cleanup(func() { c.database.Stop() })
+	if as == replicated {
+		if c.standby, err = database.Standby(0, settings...); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.standby.Stop() })
+		c.hosts = database.Address() + "," + c.standby.Address()
+	}
 	c.execute("CREATE ROLE service LOGIN", "GRANT ALL ON SCHEMA public TO service")
 	for i := range clusterNodes {
 		m := &member{dir: filepath.Join(t.TempDir(), fmt.Sprint("node", i)), peer: freeAddress(t), clock: filepath.Join(t.TempDir(), "clock")}
-		if proxied {
+		if as == proxied {
 			m.inner, m.outer = pgtest.NewProxy(t, m.peer), pgtest.NewProxy(t, database.Address())
 		}
 		c.nodes = append(c.nodes, m)
@@ -140,8 +157,11 @@ func (c *cluster) start(m *member) {
 	c.t.Helper()
 	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66", "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
 	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", "service@", 1), m.peer
-	if c.proxied {
+	switch c.shape {
+	case proxied:
 		store, peer = strings.Replace(store, c.database.Address(), m.outer.Addr(), 1), m.inner.Addr()
+	case replicated:
+		store = strings.Replace(store, c.database.Address(), c.hosts, 1) + "&target_session_attrs=read-write"
 	}
 	p, url, _, err := launch("", c.bin, env, nodeArgs(m, store, peer))
 	if err != nil {

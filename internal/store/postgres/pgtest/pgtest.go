@@ -120,6 +120,34 @@ func Start(settings ...string) (_ *Server, err error) {
 	return s, nil
 }
 
+// Standby makes a standby of the server, which commits wait for, and starts it at a
+// port, or with 0 at any.
+func (s *Server) Standby(port int, settings ...string) (_ *Server, err error) {
+	b := &Server{bin: s.bin, port: port}
+	if b.dir, err = os.MkdirTemp("", "rimewatch-pg-"); err != nil {
+		return nil, err
+	}
+	const name = "standby"
+	if err = b.demote(); err == nil {
+		err = b.run("pg_basebackup", "-D", b.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync",
+			"-d", fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", s.port, name))
+	}
+	if err == nil {
+		err = b.launch(settings)
+	}
+	if err != nil {
+		_ = os.RemoveAll(b.dir)
+		return nil, err
+	}
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + name + "'", "SELECT pg_reload_conf()"} {
+		if err := s.Exec("postgres", statement); err != nil {
+			b.Stop()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
 // demote chooses who the server runs as when the tests run as root, which it
 // refuses.
 func (s *Server) demote() error {
@@ -237,6 +265,9 @@ func (s *Server) start(settings []string) error {
 
 // Address is where the server listens.
 func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+
+// Port is where the server listens on loopback.
+func (s *Server) Port() int { return s.port }
 
 // URL is the connection string of a database.
 func (s *Server) URL(database string) string {
