@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 
-.PHONY: all build run test vet lint ui ui-test ui-every browser chromium postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults release clean
+.PHONY: all build run test vet lint ui ui-test ui-every browser chromium firefox postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults release clean
 
 all: build
 
@@ -48,6 +48,11 @@ chromium:
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
 		{ echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
 
+# Installs Debian's Firefox likewise; where it cannot be had, its tests say that they are skipped.
+firefox:
+	@command -v firefox-esr >/dev/null || { echo 'installing firefox-esr'; apt-get install -y -qq firefox-esr >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq firefox-esr >/dev/null 2>&1; }; } || echo 'no firefox-esr: the tests in Firefox are skipped'
+
 # Installs Debian's PostgreSQL likewise, whose servers the tests start by themselves.
 postgres:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo 'installing postgresql'; \
@@ -60,7 +65,7 @@ mosquitto:
 		apt-get install -y -qq mosquitto mosquitto-clients >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq mosquitto mosquitto-clients >/dev/null; }; } || \
 		{ echo 'the tests of MQTT need it: apt-get install mosquitto mosquitto-clients'; exit 1; }
 
-browser: build chromium ## the UI in a real browser, against the real binary
+browser: build chromium firefox ## the UI in a real browser, against the real binary
 	cd web && npm run --silent browser
 
 # The database engine is translated C that locks for itself; what holds answers against OpenAPI, and what reads the lists of bad
@@ -79,7 +84,7 @@ ASKING = $(shell grep -ohE '^func Test\w+' $(AGAIN) | cut -c6- | sort -u | paste
 GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 30m
 
 # Tests wait as much as they compute, so that three strands of them keep two processors busy.
-test: postgres mosquitto $(if $(NPM),ui chromium) ## everything that must pass, with the race detector
+test: postgres mosquitto $(if $(NPM),ui chromium firefox) ## everything that must pass, with the race detector
 	$(MAKE) -j3 test-raced test-full test-rest
 
 .PHONY: test-raced test-full test-rest

@@ -76,7 +76,9 @@ it('2: a sensor is connected, and its first reading arrives', async () => {
 });
 
 it('3: who is woken is chosen, and tried', async () => {
-  await page.goto('/settings/notifications');
+  told('Settings → Notifications');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).filter({ visible: true }).click();
+  await page.getByRole('link', { name: 'Notifications' }).click();
   await page.getByRole('button', { name: told('Add channel') }).first().click();
   await dialog().getByRole('button', { name: /^Webhook/ }).click();
   await dialog().getByLabel('Name').fill('My phone');
