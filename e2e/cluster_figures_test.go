@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
 )
 
@@ -36,6 +37,7 @@ func TestClusterFigures(t *testing.T) {
 	}
 	t.Logf("a POST, one at a time: to the owner %v median, %v p99; through another node %v, %v", part(direct, 50), part(direct, 99), part(forwarded, 50), part(forwarded, 99))
 	c.compareRates()
+	c.watch()
 	var killed, stopped []time.Duration
 	for round := range rounds(t) {
 		node := round % clusterNodes
@@ -45,6 +47,82 @@ func TestClusterFigures(t *testing.T) {
 	}
 	t.Logf("%d rounds: the longest that a request to a workspace waited: when a node was killed %v median, %v p99, %v longest; when one was stopped in order and started again %v, %v, %v",
 		rounds(t), part(killed, 50), part(killed, 99), part(killed, 100), part(stopped, 50), part(stopped, 99), part(stopped, 100))
+}
+
+// What a socket on another node is sent meanwhile: readings a second, for how long.
+const (
+	watchBatch = 50
+	watchEvery = 10 * time.Millisecond
+	watchTime  = 4 * time.Second
+)
+
+// watch measures how long after it was sent a reading arrives at sockets of the same
+// workspace, through each node.
+func (c *cluster) watch() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), watchTime+5*time.Second)
+	defer cancel()
+	for i := range watchBatch {
+		if _, err := c.client(c.devices[1], 0, nil).CreateDevice(ctx, fmt.Sprint("S-", i), client.DeviceFields{}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	var mu sync.Mutex
+	sent := make(map[rimewatch.Time]time.Time)
+	took := make([][]time.Duration, clusterNodes)
+	var open, ended sync.WaitGroup
+	for i := range took {
+		open.Add(1)
+		opened := sync.OnceFunc(open.Done)
+		ended.Go(func() {
+			defer opened()
+			for e, err := range c.client(c.devices[1], i, nil).Stream(ctx, client.Subscription{Channel: client.ChannelReadings}) {
+				switch {
+				case err != nil && ctx.Err() == nil:
+					c.t.Errorf("a socket through node %d: %v", i, err)
+				case e.Kind == client.Subscribed:
+					opened()
+				case e.Reading != nil:
+					mu.Lock()
+					if at, ok := sent[e.Reading.RecordedAt]; ok {
+						took[i] = append(took[i], time.Since(at))
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	open.Wait()
+	var posts sync.WaitGroup
+	begun := time.Now()
+	n := 0
+	for tick := time.NewTicker(watchEvery); time.Since(begun) < watchTime; n++ {
+		now := <-tick.C
+		at := rimewatch.TimeOf(now)
+		mu.Lock()
+		sent[at] = time.Now()
+		mu.Unlock()
+		readings := make([]client.Reading, watchBatch)
+		for i := range readings {
+			readings[i] = client.Reading{DeviceSerial: fmt.Sprint("S-", i), RecordedAt: at, Measurements: client.Measurements{ProductZoneTemp: client.Value(3.0)}}
+		}
+		node := n
+		posts.Go(func() {
+			if _, err := c.client(c.devices[1], node, once).PostBatch(ctx, readings); err != nil {
+				c.t.Error(err)
+			}
+		})
+	}
+	posts.Wait()
+	rate := float64(n*watchBatch) / time.Since(begun).Seconds()
+	cancel()
+	ended.Wait()
+	for i, list := range took {
+		if len(list) == 0 {
+			c.t.Fatalf("nothing arrived through node %d", i)
+		}
+		c.t.Logf("%.0f readings a second, sent through all nodes: at a socket of node %d %d of them, %v median, %v p99", rate, i, len(list), part(list, 50), part(list, 99))
+	}
 }
 
 // part is the duration below which so many per cent lie.

@@ -111,6 +111,9 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 		begun := time.Now()
 		if b.keep(r) { // for as long as the sender took, for which he does not wait
 			wait.over = wait.over.Add(time.Since(begun))
+			if b.broken != nil { // net/http takes the client for gone; he waits for an answer
+				r = r.WithContext(context.WithoutCancel(r.Context()))
+			}
 			continue
 		}
 		if p.base != "" && p.stream > before {
