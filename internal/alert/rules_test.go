@@ -279,6 +279,29 @@ var ruleCases = []struct{ name, script, want string }{
 		130m..180m z=-20`, `
 		2h opened high_temperature critical since 1h value -8 peak -8 limit -12
 		2h15m resolved high_temperature critical since 1h value -20 peak -8 limit -12`},
+	{"a limit that is passed for a third of a week does not fit, and is told once", `
+		0h..17h z=-20
+		17h..24h z=-35
+		24h..41h z=-20
+		41h..48h z=-35
+		48h..65h z=-20
+		65h..72h z=-35
+		72h..89h z=-20
+		89h..96h z=-35
+		96h..113h z=-20
+		113h..120h z=-35
+		120h..137h z=-20
+		137h..144h z=-35
+		144h..170h z=-20`, `
+		18h opened low_temperature warning since 17h value -35 peak -35 limit -30
+		24h5m resolved low_temperature warning since 17h value -20 peak -35 limit -30
+		42h opened low_temperature warning since 41h value -35 peak -35 limit -30
+		48h5m resolved low_temperature warning since 41h value -20 peak -35 limit -30
+		66h opened low_temperature warning since 65h value -35 peak -35 limit -30
+		89h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 2
+		113h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 3
+		137h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 4
+		168h resolved low_temperature warning since 65h value -20 peak -35 limit -30 occurrences 4`},
 }
 
 func TestRules(t *testing.T) {

@@ -26,13 +26,13 @@ func (s *State) zoneBounds(c *Config, low bool) bounds {
 	return b
 }
 
-// A limit beyond which a unit spends most of its time does not fit the unit, or its
+// A limit beyond which a unit spends a fifth of its time does not fit the unit, or its
 // setting not the goods: that is told once and stays open, instead of with every
 // cycle of the thermostat. What is critical is told as ever.
 const (
 	misfitAfter = 3 * rimewatch.Day
 	misfitOver  = 7 * rimewatch.Day
-	misfitShare = 0.5
+	misfitShare = 0.2
 	misfitClear = rimewatch.Day // within the limits before it is over
 )
 
@@ -55,7 +55,7 @@ func (s *State) followFit(x *pass, v float64) {
 	s.settled = age >= misfitAfter
 }
 
-// misfits reports whether the zone is beyond its limit on one side most of the time.
+// misfits reports whether the zone is beyond its limit on one side for much of the time.
 func (s *State) misfits(low bool) bool {
 	if low {
 		return s.settled && s.outside < -misfitShare
