@@ -1,0 +1,113 @@
+// Temperature logs by mail: set up on the reports page, sent by hand, received with
+// their PDF in the language of the channel.
+import { createServer, type AddressInfo, type Server as MailServer } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { phone } from './browser';
+import { openShop, type Shop } from './shop';
+
+let { office, page, visitor: owner } = {} as Shop;
+/** What the mail server took. */
+const mails: string[] = [];
+
+/** mailServer takes every mail. */
+function mailServer(): Promise<MailServer> {
+  const server = createServer((socket) => {
+    let text = '';
+    let letter = false;
+    socket.write('220 mail\r\n');
+    socket.on('data', (part) => {
+      text += part.toString('latin1');
+      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
+        if (letter) {
+          const last = text.indexOf('\r\n.\r\n');
+          if (last < 0) return;
+          mails.push(text.slice(0, last));
+          text = text.slice(last + 5);
+          letter = false;
+          socket.write('250 taken\r\n');
+          continue;
+        }
+        const line = text.slice(0, end).toUpperCase();
+        text = text.slice(end + 2);
+        letter = line.startsWith('DATA');
+        socket.write(letter ? '354 go on\r\n' : line.startsWith('QUIT') ? '221 bye\r\n' : '250 mail\r\n');
+      }
+    });
+    socket.on('error', () => socket.destroy());
+  });
+  return new Promise((ready) => server.listen(0, '127.0.0.1', () => ready(server)));
+}
+
+const sink = await mailServer();
+afterAll(() => new Promise((closed) => sink.close(closed)));
+const port = String((sink.address() as AddressInfo).port);
+const shop = openShop({ flags: ['--smtp-host', '127.0.0.1', '--smtp-port', port, '--smtp-tls', 'none', '--smtp-from', 'Rimewatch <watch@example.org>'], fill });
+beforeAll(() => ({ office, page, visitor: owner } = shop));
+
+async function fill({ api }: Shop) {
+  const { data } = await api.send('POST', '/v1/sites', { name: 'Calle Mayor', timezone: 'Europe/Madrid' });
+  await api.send('POST', '/v1/devices', { serial: 'WIF-1', name: 'Back walk-in', equipment_type: 'walkin_freezer', site_id: data.site.id });
+}
+
+const section = () => page.getByRole('region', { name: 'Sent by mail' });
+const dialog = () => page.getByRole('dialog');
+const shot = async (name: string, of: Page = page) => process.env.SHOTS && (await of.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true }));
+
+describe('reports by mail', () => {
+  it('says what is missing before there is a channel', async () => {
+    await page.goto('/reports');
+    await section().getByText('Reports go to channels for e-mail, and there is none yet.').waitFor();
+    expect(await section().getByRole('button', { name: 'Add' }).isDisabled()).toBe(true);
+    await shot('none');
+  });
+
+  it('is set up for a site', async () => {
+    await office.send('POST', '/v1/channels', { name: 'Kitchen', kind: 'email', to: ['cocina@example.com'], language: 'es' });
+    await office.send('POST', '/v1/channels', { name: 'Office', kind: 'email', to: ['office@example.com'] });
+    await page.goto('/reports');
+    await section().getByText('No report is sent by itself yet.').waitFor();
+    await section().getByRole('button', { name: 'Add' }).click();
+    expect(await dialog().getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await dialog().getByLabel('How often').selectOption({ label: 'Every month' });
+    await dialog().getByRole('checkbox', { name: /Kitchen/ }).check();
+    await owner.fine('the form of a report');
+    await shot('dialog');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await section().getByText('Calle Mayor, every month').waitFor();
+    await section().getByText(/^To Kitchen · next on 1 /).waitFor();
+    await owner.fine('the reports that are sent');
+    await shot('list');
+  });
+
+  it('is sent by hand', async () => {
+    await section().getByRole('button', { name: 'Send now' }).click();
+    await page.getByText('The report on last month is being made and sent.').waitFor();
+    await expect.poll(() => mails.length).toBe(1);
+    expect(mails[0]).toContain('To: <cocina@example.com>');
+    expect(mails[0]).toMatch(/filename="?temperature-log-\d{4}-\d\d-01-to-/);
+    expect(mails[0]).toContain('JVBERi0'); // %PDF-
+    expect(mails[0]).toContain('El registro de temperaturas va adjunto en PDF');
+  });
+
+  it('is changed, read on a phone in Spanish, and removed', async () => {
+    await section().getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByLabel('Site').selectOption({ label: 'All sites' });
+    await dialog().getByRole('checkbox', { name: 'Enabled' }).uncheck();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await section().getByText('All sites, every month').waitFor();
+    await section().getByText('To Kitchen · disabled').waitFor();
+    const { report_schedules: list } = await office.send('GET', '/v1/report-schedules');
+    expect(list).toMatchObject([{ site_id: null, period: 'monthly', enabled: false, next_at: null }]);
+    await page.setViewportSize(phone);
+    await office.send('PATCH', '/v1/me', { language: 'es' });
+    await page.reload();
+    await page.getByRole('region', { name: 'Envío por correo' }).getByText('Todos los locales, cada mes').waitFor();
+    await owner.fine('the reports on a phone');
+    await shot('phone');
+    await page.getByRole('button', { name: /^Quitar Todos/ }).click();
+    await dialog().getByRole('button', { name: 'Quitar' }).click();
+    await page.getByText('Todavía no se envía ningún informe automáticamente.').waitFor();
+    expect((await office.send('GET', '/v1/report-schedules')).report_schedules).toEqual([]);
+  });
+});
