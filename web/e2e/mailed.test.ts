@@ -66,7 +66,7 @@ describe('reports by mail', () => {
     await office.send('POST', '/v1/channels', { name: 'Kitchen', kind: 'email', to: ['cocina@example.com'], language: 'es' });
     await office.send('POST', '/v1/channels', { name: 'Office', kind: 'email', to: ['office@example.com'] });
     await page.goto('/reports');
-    await section().getByText('No report is sent by itself yet.').waitFor();
+    await section().getByText('No report is sent automatically yet.').waitFor();
     await section().getByRole('button', { name: 'Add' }).click();
     expect(await dialog().getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await dialog().getByLabel('How often').selectOption({ label: 'Every month' });
