@@ -47,6 +47,7 @@ afterAll(async () => {
 const pages: [string, RegExp][] = [
   ['/', /attention/],
   ['/?q=never', /Never reported/],
+  ['/?q=zzz', /^No matching devices$/],
   ['/devices/HOT-1', /Product zone/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
