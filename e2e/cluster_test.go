@@ -158,6 +158,7 @@ func (c *cluster) start(m *member) {
 	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66", "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
 	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", "service@", 1), m.peer
 	switch c.shape {
+	case direct:
 	case proxied:
 		store, peer = strings.Replace(store, c.database.Address(), m.outer.Addr(), 1), m.inner.Addr()
 	case replicated:

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,7 +31,7 @@ type ending struct {
 // Read implements io.Reader.
 func (e ending) Read(b []byte) (int, error) {
 	n, err := e.ReadCloser.Read(b)
-	if err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		e.end()
 	}
 	return n, err
