@@ -286,6 +286,7 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body
 			mark(headerAgain, came.Again)
 			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
 			mark(headerGroup, group != nil)
+			pr.Out.Header.Del("Expect") // the sender is told to go on here
 			b.send(pr.Out)
 		},
 		ModifyResponse: func(resp *http.Response) error {

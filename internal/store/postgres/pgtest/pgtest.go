@@ -88,7 +88,9 @@ var errMissing = errors.New("these tests need PostgreSQL 15 or newer: apt-get in
 // binaries finds where a PostgreSQL is installed.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
+		if path, err = filepath.EvalSymlinks(path); err == nil { // the others stand beside it
+			return filepath.Dir(path), nil
+		}
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
