@@ -3,6 +3,7 @@ package rimewatch
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,7 @@ func TimeOf(t time.Time) Time {
 // ParseTime reads RFC 3339 with any offset and any number of fractional
 // digits, of which three are kept.
 func ParseTime(s string) (Time, error) {
+	s = strings.ToUpper(s) // RFC 3339, 5.6: t and z may be lower case
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || !strictRFC3339(s) {
 		return 0, fmt.Errorf("must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z")

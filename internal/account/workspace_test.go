@@ -173,7 +173,7 @@ func TestSites(t *testing.T) {
 	f.ok(err)
 	same(t, len(list), 1)
 
-	for _, zone := range []string{"Mars/Olympus", "Local", "\x00"} {
+	for _, zone := range []string{"Mars/Olympus", "Local", "Factory", "posixrules", "right/UTC", "posix/Europe/Berlin", "\x00"} {
 		_, err = f.CreateSite(f.ctx, writer, SiteRequest{Name: "x", TimeZone: zone}, t0)
 		f.field(err, rimewatch.CodeValidationFailed, "timezone")
 		_, err = f.UpdateSite(f.ctx, writer, site.ID, SitePatch{TimeZone: &zone}, t0)

@@ -257,6 +257,9 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	} else {
 		s.live &^= 1 << i
 	}
+	if (i == ruleHigh || i == ruleLow) && x.mayOpen {
+		s.holdUntil = 0 // the value that timers waited for is here
+	}
 	before, was := len(*x.out), t.occurrences()
 	t.take(m, b, x.e, s.isActive(i))
 	s.apply(x, i, b, x.e, x.mayOpen)

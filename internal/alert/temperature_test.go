@@ -225,6 +225,15 @@ var offlineCases = []struct {
 		13m opened device_offline warning since 13m
 		1h13m escalated device_offline critical since 13m
 		1h31m resolved device_offline critical since 13m`},
+	{"after a silence a fresh value needs no second one", "walkin_freezer", `
+		0m -20
+		1m silent
+		5m delay 30
+		10m -14
+		11m tick`, `
+		4m opened device_offline warning since 4m
+		10m resolved device_offline warning since 4m
+		10m30s opened high_temperature warning since 10m value -14 peak -14 limit -15`},
 	{"silence does not resolve a temperature", "walkin_freezer", `
 		0m -14
 		61m -16

@@ -93,7 +93,8 @@ type API struct {
 	bodies       *places // for those over promptBody
 	tickets      ticketBox
 	keys         keys
-	secure       bool // the public URL is https
+	secure       bool   // the public URL is https
+	publicHost   string // of the public URL
 }
 
 // How often a device may report: heartbeats and single readings together.
@@ -140,7 +141,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		if err := a.crossOrigin.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
 			return nil, err
 		}
-		a.secure = u.Scheme == "https"
+		a.secure, a.publicHost = u.Scheme == "https", u.Host
 	}
 	a.Settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
 		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})

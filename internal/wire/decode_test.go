@@ -162,13 +162,18 @@ func TestDecodeOptional(t *testing.T) {
 		{"pressure out of range", `{` + serial + `,"suction_pressure":6000.5}`, rimewatch.CodeValidationFailed, "suction_pressure", nil},
 		{"negative energy", `{` + serial + `,"energy":-0.1}`, rimewatch.CodeValidationFailed, "energy", nil},
 		{"too much power", `{` + serial + `,"power":1000001}`, rimewatch.CodeValidationFailed, "power", nil},
+		{"mis-cased time", `{` + serial + `,"humidity":1,"Timestamp":"2026-11-20T12:00:00Z"}`, rimewatch.CodeValidationFailed, "Timestamp", nil},
+		{"mis-cased short time", `{` + serial + `,"humidity":1,"TS":1800000000}`, rimewatch.CodeValidationFailed, "TS", nil},
+		{"misspelt time", `{` + serial + `,"humidity":1,"timestmp":1800000000}`, rimewatch.CodeValidationFailed, "timestmp", nil},
+		{"mis-cased vital", `{` + serial + `,"humidity":1,"Battery_Pct":80}`, rimewatch.CodeValidationFailed, "Battery_Pct", nil},
+		{"time beyond all numbers", `{` + serial + `,"humidity":1,"recorded_at":1e999}`, rimewatch.CodeValidationFailed, "recorded_at", nil},
 		{"misspelt optional key", `{` + serial + `,"humidity":1,"suctionPressure":200}`, rimewatch.CodeValidationFailed, "suctionPressure", nil},
 	})
 }
 
 func TestAllBadFieldsAreNamed(t *testing.T) {
 	var out SentReading
-	e := DecodeReading([]byte(`{"device_serial":"?","humidity":101,"voltag":1,"amp_draw":"x","door_open":2}`), &out)
+	e := DecodeReading([]byte(`{"device_serial":"?","humidity":101,"voltag":1,"amp_draw":"x","door_open":2,"recorded_at":1e999}`), &out)
 	if e == nil {
 		t.Fatal("accepted")
 	}
@@ -178,6 +183,7 @@ func TestAllBadFieldsAreNamed(t *testing.T) {
 		"voltag":        {"is not a known field, did you mean voltage?"},
 		"amp_draw":      {"must be a number"},
 		"door_open":     {"must be true or false"},
+		"recorded_at":   {"is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
 	}
 	if diff := cmp.Diff(want, e.Fields); diff != "" {
 		t.Error(diff)

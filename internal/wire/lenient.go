@@ -83,10 +83,8 @@ func strictTime(value []byte, out *SentReading) string {
 	case value[0] == '"':
 		t, err = rimewatch.ParseMoment(string(Text(value)))
 	case IsNumber(value):
-		var v float64
-		if v, err = strconv.ParseFloat(string(value), 64); err == nil {
-			t, err = rimewatch.EpochTime(v)
-		}
+		v, _ := strconv.ParseFloat(string(value), 64) // ±Inf, which is no time, for one too large
+		t, err = rimewatch.EpochTime(v)
 	default:
 		return "must be an RFC 3339 time or a number of seconds or milliseconds since 1970"
 	}
@@ -179,8 +177,27 @@ func nearMiss(name []byte) string {
 			return keyNames[key]
 		}
 	}
+	for i, known := range foldedBeside {
+		// Among short names a letter makes another word: type is not time.
+		d := len(folded) - len(known)
+		if folded == known || len(known) >= 8 && -2 <= d && d <= 2 && rimewatch.EditDistance(folded, known) <= 2 {
+			return besideNames[i]
+		}
+	}
 	return ""
 }
+
+// besideNames are what a reading may hold beside its own fields; foldedBeside as
+// nearMiss compares them.
+var (
+	besideNames  = append(slices.Clone(timeNames[:]), "battery_pct", "rssi_dbm", "firmware_version")
+	foldedBeside = func() (names []string) {
+		for _, name := range besideNames {
+			names = append(names, fold(name))
+		}
+		return names
+	}()
+)
 
 // foldedNames are keyNames as nearMiss compares them.
 var foldedNames = func() (names [numKeys]string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -102,16 +101,11 @@ func reportFormat(c *httpapi.Call) string {
 	if f := c.Query.Get("format"); f != "" {
 		return f
 	}
-	for part := range strings.SplitSeq(c.R.Header.Get("Accept"), ",") {
-		kind, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(kind)) {
-		case httpapi.TypePDF:
-			return "pdf"
-		case httpapi.TypeCSV:
-			return "csv"
-		case httpapi.TypeJSON, "*/*":
-			return "json"
-		}
+	switch httpapi.Preferred(c.R.Header.Get("Accept"), httpapi.TypeJSON, httpapi.TypePDF, httpapi.TypeCSV) {
+	case httpapi.TypePDF:
+		return "pdf"
+	case httpapi.TypeCSV:
+		return "csv"
 	}
 	return "json"
 }

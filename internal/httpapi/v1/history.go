@@ -145,16 +145,7 @@ func (q *historyQuery) settle(now rimewatch.Time) {
 
 // wantsCSV reports whether the client prefers CSV.
 func wantsCSV(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		kind, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(kind)) {
-		case httpapi.TypeCSV:
-			return true
-		case httpapi.TypeJSON, "*/*":
-			return false
-		}
-	}
-	return false
+	return httpapi.Preferred(accept, httpapi.TypeJSON, httpapi.TypeCSV) == httpapi.TypeCSV
 }
 
 func (a readings) deviceReadings(c *httpapi.Call) error {

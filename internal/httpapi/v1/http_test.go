@@ -290,6 +290,7 @@ func TestCrossOrigin(t *testing.T) {
 		{"same-site but another origin", write.with("Sec-Fetch-Site", "same-site"), 403},
 		{"old browser, another origin", write.with("Origin", "https://evil.example"), 403},
 		{"old browser, our public origin", write.with("Origin", "https://fridge.example"), 200},
+		{"our host without TLS", write.with("Origin", "http://fridge.example").with("Host", "fridge.example"), 403},
 		{"null origin", write.with("Origin", "null"), 403},
 		{"reading is harmless", r.browser(get("/v1/me", "")).with("Sec-Fetch-Site", "cross-site"), 200},
 		{"tokens are not sent by browsers on their own", post("/v1/devices", r.full, `{"serial":"X"}`).with("Sec-Fetch-Site", "cross-site"), 201},
