@@ -78,6 +78,16 @@ const (
 	maxTopicLen    = 256
 )
 
+// SenderKey returns the form of id by which the source tells its senders apart. Those
+// of the API are serials, compared case-insensitively; those of other sources are as
+// they call themselves.
+func (s *Source) SenderKey(id string) string {
+	if s.Kind == SourceAPI {
+		return SerialKey(id)
+	}
+	return id
+}
+
 // Check reports why s cannot be stored: CodeValidationFailed with the fields name,
 // kind, template, on_unknown, equipment_type, broker.….
 func (s *Source) Check() error {

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,57 @@ func TestReadingsWait(t *testing.T) {
 	}
 	if list := h.call("GET", "/sources/api/bindings", "")["bindings"].([]any); len(list) != 1 {
 		t.Errorf("bindings: %v", list)
+	}
+}
+
+// TestReadingsWaitInAnyCase: readings that wait are those of a serial, in whatever
+// case it was sent and is registered or bound.
+func TestReadingsWaitInAnyCase(t *testing.T) {
+	h := newHouse(t)
+	for _, serial := range []string{"Created", "Imported", "Own", "Other"} {
+		now := time.Now()
+		for i, spelled := range []string{serial, strings.ToLower(serial), strings.ToUpper(serial)} {
+			at := rimewatch.TimeOf(now.Add(-time.Duration(30-i) * time.Minute))
+			h.post(fmt.Sprintf(`{"device_serial":%q,"product_zone_temp":%d,"recorded_at":%q}`, spelled, i, at), http.StatusAccepted)
+		}
+		h.call("POST", "/readings/batch", fmt.Sprintf(`{"readings":[{"device_serial":%q,"humidity":4},{"device_serial":%q,"humidity":5}]}`, strings.ToUpper(serial), serial))
+	}
+	senders := h.call("GET", "/sources/api/held", "")["senders"].([]any)
+	if len(senders) != 4 || senders[0].(map[string]any)["external_id"] != "Other" || senders[0].(map[string]any)["payloads"] != 5.0 {
+		t.Fatalf("what waits: %v", senders)
+	}
+	h.call("POST", "/devices", `{"serial":"CREATED"}`)
+	if status, text := h.push("POST", "/api/v1/devices/import", "serial\nimporteD\n", "Authorization", "Bearer "+h.token, "Content-Type", "text/csv"); status != http.StatusOK {
+		t.Fatalf("import: %d %s", status, text)
+	}
+	if done := h.call("POST", "/sources/api/bind", `{"bindings":[{"external_id":"oWN","device_serial":"Own"},{"external_id":"OTHER","device_serial":"New-9"}]}`); done["accepted"] != 10.0 {
+		t.Fatalf("bound: %v", done)
+	}
+	for _, serial := range []string{"created", "Imported", "OWN", "new-9"} {
+		if list := h.history(serial); len(list) != 5 {
+			t.Errorf("%s: %d readings, want 5: %v", serial, len(list), list)
+		}
+	}
+	if left := h.call("GET", "/sources/api/held", "")["senders"].([]any); len(left) != 0 {
+		t.Errorf("still waiting: %v", left)
+	}
+	// A serial that is bound goes to its device in any case, with what it says of it.
+	h.post(`{"device_serial":"otheR","humidity":6}`, http.StatusCreated)
+	h.call("POST", "/readings/batch", `{"readings":[{"device_serial":"other","humidity":7,"battery_pct":55}]}`)
+	if list := h.history("New-9"); len(list) != 7 {
+		t.Errorf("after binding: %d readings, want 7", len(list))
+	}
+	if battery := h.call("GET", "/devices/New-9", "")["device"].(map[string]any)["battery_pct"]; battery != 55.0 {
+		t.Errorf("battery %v, want 55", battery)
+	}
+	if list := h.call("GET", "/sources/api/bindings", "")["bindings"].([]any); len(list) != 1 {
+		t.Errorf("bindings: %v", list)
+	}
+	// What an item says of a device that it registers is kept, too.
+	h.asOwner("PATCH", "/workspace", `{"on_unknown":"register"}`, 200)
+	h.call("POST", "/readings/batch", `{"readings":[{"device_serial":"Fresh","humidity":7,"battery_pct":44}]}`)
+	if battery := h.call("GET", "/devices/Fresh", "")["device"].(map[string]any)["battery_pct"]; battery != 44.0 {
+		t.Errorf("battery of a new device: %v, want 44", battery)
 	}
 }
 

@@ -77,7 +77,7 @@ func (h *holder) lead(ctx context.Context) {
 // changes and at least now and then.
 type told struct {
 	mu   sync.Mutex
-	last map[string]lastTold
+	last map[string]lastTold // by the serial's key
 }
 
 type lastTold struct {
@@ -98,19 +98,19 @@ func (s *Service) tell(ctx context.Context, l *Live, serial string, d *inlet.Dev
 	if d.BatteryPct == nil && d.RSSI == nil && d.Firmware == "" {
 		return
 	}
-	now := s.cfg.Now()
+	now, key := s.cfg.Now(), rimewatch.SerialKey(serial)
 	next := lastTold{battery: -1, firmware: d.Firmware, at: now}
 	if d.BatteryPct != nil {
 		next.battery = *d.BatteryPct
 	}
 	l.told.mu.Lock()
-	was, known := l.told.last[serial]
+	was, known := l.told.last[key]
 	same := known && was.battery == next.battery && was.firmware == next.firmware && now-was.at < tellEvery
 	if !same {
 		if len(l.told.last) >= maxTold || l.told.last == nil {
 			l.told.last = make(map[string]lastTold)
 		}
-		l.told.last[serial] = next
+		l.told.last[key] = next
 	}
 	l.told.mu.Unlock()
 	if same {

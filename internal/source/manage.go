@@ -132,7 +132,7 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 		if _, err := s.cfg.Writer.CreateDevice(ctx, &d); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeSerialTaken {
 			return Outcome{}, err
 		}
-		if l.source.Kind != rimewatch.SourceAPI || x.Serial != x.ExternalID { // that is replayed below
+		if l.source.Kind != rimewatch.SourceAPI || rimewatch.SerialKey(x.Serial) != rimewatch.SerialKey(x.ExternalID) { // that is replayed below
 			s.Registered(ctx, workspaceID, x.Serial)
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 	s.changed(id)
 	total := newOutcome()
 	for i := range list {
-		if i > 0 && list[i].ExternalID == list[i-1].ExternalID {
+		if i > 0 && l.source.SenderKey(list[i].ExternalID) == l.source.SenderKey(list[i-1].ExternalID) {
 			continue
 		}
 		o, err := s.Replay(ctx, workspaceID, id, list[i].ExternalID)
@@ -169,7 +169,7 @@ func (s *Service) boundTo(l *Live, list []Bound) ([]rimewatch.Binding, error) {
 			return nil, err
 		}
 		// A serial of the API is its device's own name: there is nothing to bind.
-		if l.source.Kind != rimewatch.SourceAPI || b.Serial != b.ExternalID || b.Fields != "" {
+		if l.source.Kind != rimewatch.SourceAPI || rimewatch.SerialKey(b.Serial) != rimewatch.SerialKey(b.ExternalID) || b.Fields != "" {
 			bindings = append(bindings, b)
 		}
 	}
@@ -254,7 +254,7 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 	o = newOutcome()
 	b := s.batch(l, s.cfg.Now())
 	take := func(x *inlet.Item) {
-		if cmp.Or(x.ID, nameless) != externalID && externalID != "" {
+		if l.source.SenderKey(cmp.Or(x.ID, nameless)) != l.source.SenderKey(externalID) && externalID != "" {
 			return
 		}
 		if x.At == 0 {

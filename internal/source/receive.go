@@ -357,7 +357,7 @@ func (b *batch) finish(ctx context.Context, o *Outcome) {
 // register creates the device of a sender and binds it, unless another message of
 // the sender, on another connection, has done so meanwhile.
 func (s *Service) register(ctx context.Context, src *rimewatch.Source, id, label string) (*store.Identity, error) {
-	lock := &s.registering[maphash.String(s.seed, id)%uint64(len(s.registering))]
+	lock := &s.registering[maphash.String(s.seed, src.SenderKey(id))%uint64(len(s.registering))]
 	lock.Lock()
 	defer lock.Unlock()
 	who, err := s.create(ctx, src, id, label)
@@ -369,7 +369,7 @@ func (s *Service) register(ctx context.Context, src *rimewatch.Source, id, label
 		return nil, err
 	}
 	for i := range bindings {
-		if b := &bindings[i]; b.ExternalID == id {
+		if b := &bindings[i]; src.SenderKey(b.ExternalID) == src.SenderKey(id) {
 			if who := s.cfg.Store.Identify(src.WorkspaceID, []byte(b.Serial)); who != nil {
 				return who, nil
 			}

@@ -99,15 +99,17 @@ type BrokerState struct {
 // Live is a source that is ready to take something in.
 type Live struct {
 	source   rimewatch.Source
-	mapper   *inlet.Mapper // nil = found out for each payload
-	bindings map[string][]*inlet.Binding
+	mapper   *inlet.Mapper               // nil = found out for each payload
+	bindings map[string][]*inlet.Binding // by the sender's key
 	loadedAt rimewatch.Time
 	lines    *sync.Pool // of *inlet.LineReader
 	told     *told
 }
 
 // bound implements inlet.Bound.
-func (l *Live) bound(id string) []*inlet.Binding { return l.bindings[cmp.Or(id, nameless)] }
+func (l *Live) bound(id string) []*inlet.Binding {
+	return l.bindings[l.source.SenderKey(cmp.Or(id, nameless))]
+}
 
 // nameless is what a sender is called that does not say: a source with one device.
 const nameless = "device"
@@ -251,7 +253,8 @@ func (s *Service) prepare(ctx context.Context, l *Live) error {
 		if err != nil {
 			return err
 		}
-		l.bindings[list[i].ExternalID] = append(l.bindings[list[i].ExternalID], b)
+		key := l.source.SenderKey(list[i].ExternalID)
+		l.bindings[key] = append(l.bindings[key], b)
 	}
 	return nil
 }

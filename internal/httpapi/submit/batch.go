@@ -27,11 +27,11 @@ type Batch struct {
 	held     []*rimewatch.Held              // readings that have to wait for their devices
 	heldAt   []int32                        // place in the batch of each
 	waiting  int                            // of those, how many are kept
-	said     map[string]rimewatch.Heartbeat // what items say of their devices, by serial
+	said     map[string]rimewatch.Heartbeat // what items say of their devices, by serial as registered
 	reader   wire.Batch
 
 	lastSerial []byte // neighbours are mostly of one device
-	lastID     int64
+	last       *store.Identity
 }
 
 // rejection is one item that was not stored.
@@ -46,6 +46,7 @@ type pendingItem struct {
 	index  int32
 	serial string
 	raw    []byte
+	said   rimewatch.Heartbeat
 }
 
 // batchContext is what the items of a batch have in common.
@@ -134,15 +135,12 @@ func (b *Batch) add(bc *batchContext) *rimewatch.Error {
 				return e
 			}
 		}
-		b.lastSerial, b.lastID = sent.Serial, who.ID
+		b.lastSerial, b.last = sent.Serial, who
 		bc.heard(who, sent.At, bc.now)
 	}
-	in.DeviceID = b.lastID
+	in.DeviceID = b.last.ID
 	if sent.Vitals() {
-		if b.said == nil {
-			b.said = make(map[string]rimewatch.Heartbeat)
-		}
-		b.said[string(sent.Serial)] = said(&sent.Extras)
+		b.say(b.last.Serial, said(&sent.Extras))
 	}
 	b.inputs = append(b.inputs, in)
 	b.index = append(b.index, place)
@@ -185,6 +183,9 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 			continue
 		}
 		item.input.DeviceID = r.who.ID
+		if item.said != (rimewatch.Heartbeat{}) {
+			b.say(r.who.Serial, item.said)
+		}
 		b.inputs = append(b.inputs, item.input)
 		b.index = append(b.index, item.index)
 	}
@@ -269,6 +270,14 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (
 // said is what a reading says of its device.
 func said(x *wire.Extras) rimewatch.Heartbeat {
 	return rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}
+}
+
+// say notes what an item says of its device; the newest counts.
+func (b *Batch) say(serial string, what rimewatch.Heartbeat) {
+	if b.said == nil {
+		b.said = make(map[string]rimewatch.Heartbeat)
+	}
+	b.said[serial] = what
 }
 
 // tell passes on what the items say of their devices.

@@ -77,7 +77,7 @@ func (b *Batch) stranger(bc *batchContext, in *store.Input, place int32, raw []b
 	if bc.settings.OnUnknown == rimewatch.RegisterUnknown {
 		who, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
 		if err == nil && who == nil {
-			b.pending = append(b.pending, pendingItem{*in, place, serial, raw})
+			b.pending = append(b.pending, pendingItem{*in, place, serial, raw, said(&b.reader.Sent.Extras)})
 		}
 		return who, asError(err)
 	}

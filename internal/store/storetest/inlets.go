@@ -24,6 +24,7 @@ func Inlets(t *testing.T, open func(t *testing.T) store.Store) {
 		{"source of the API", inlets.apiSource},
 		{"bindings", inlets.bindings},
 		{"what waits", inlets.held},
+		{"what waits of a serial", inlets.heldSerial},
 		{"as much as may wait", inlets.heldBounds},
 		{"what waits at once", inlets.heldAtOnce},
 	} {
@@ -255,6 +256,49 @@ func (c inlets) held() {
 	c.heldTotal(a.ID, 1, h2.Size())
 	c.ok(c.s.DeleteSource(c.ctx, a.ID, x.ID))
 	c.heldTotal(a.ID, 0, 0)
+}
+
+// heldSerial: senders of the API are serials, whatever their case; those of other
+// sources are exact.
+func (c inlets) heldSerial() {
+	w := c.workspace("a")
+	api, err := c.s.APISource(c.ctx, w.ID, t0)
+	c.ok(err)
+	push := c.source(aSource(w.ID, "x"))
+	for _, of := range []struct {
+		source  int64
+		senders []string
+		found   int
+	}{{api.ID, []string{"Case-1"}, 2}, {push.ID, []string{"case-1", "Case-1"}, 1}} {
+		first, second := aHeld(of.source, "Case-1", t0), aHeld(of.source, "case-1", t0+5)
+		c.ok(c.s.Hold(c.ctx, w.ID, []*rimewatch.Held{first, second}))
+		list, total, err := c.s.HeldSenders(c.ctx, w.ID, of.source, store.Page{Limit: 10})
+		c.ok(err)
+		var senders []string
+		for i := range list {
+			senders = append(senders, list[i].ExternalID)
+		}
+		c.same(senders, of.senders)
+		found, err := c.s.Held(c.ctx, w.ID, of.source, "CASE-1", 0, 10)
+		c.ok(err)
+		exact, err := c.s.Held(c.ctx, w.ID, of.source, "case-1", 0, 10)
+		c.ok(err)
+		if total != len(of.senders) || len(exact) != of.found || len(found) != 2*(of.found-1) {
+			c.Fatalf("source %d: %d senders, %d payloads of case-1, %d of CASE-1", of.source, total, len(exact), len(found))
+		}
+		c.heldTotal(w.ID, int64(len(senders)), first.Size()+second.Size())
+		c.ok(c.s.ReleaseHeld(c.ctx, w.ID, []int64{first.ID, second.ID}))
+		c.heldTotal(w.ID, 0, 0)
+
+		c.ok(c.s.PutBindings(c.ctx, w.ID, of.source, []rimewatch.Binding{{ExternalID: "Case-1", Serial: "B", CreatedAt: t0}, {ExternalID: "case-1", Serial: "b", CreatedAt: t0}}))
+		bound, err := c.s.Bindings(c.ctx, w.ID, of.source)
+		c.ok(err)
+		if len(bound) != len(of.senders) {
+			c.Fatalf("bindings: %+v", bound)
+		}
+	}
+	c.ok(c.s.DeleteBinding(c.ctx, w.ID, api.ID, "CASE-1", "B"))
+	c.code(c.s.DeleteBinding(c.ctx, w.ID, push.ID, "CASE-1", "B"), rimewatch.CodeNotFound)
 }
 
 func (c inlets) heldTotal(workspaceID, senders, bytes int64) {

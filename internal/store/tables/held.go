@@ -14,16 +14,27 @@ func (t Inlets) Hold(ctx context.Context, workspaceID int64, list []*rimewatch.H
 		if err != nil {
 			return err
 		}
+		sources := make(map[int64]*rimewatch.Source)
 		for _, h := range list {
 			h.ID = 0
-			known, err := queryInt(conn, "SELECT 1 FROM held_sender WHERE source_id = ? AND external_id = ?", h.SourceID, h.ExternalID)
+			src := sources[h.SourceID]
+			if src == nil {
+				found, err := findSource(conn, "id = ? AND workspace_id = ?", h.SourceID, workspaceID)
+				if err != nil {
+					return err
+				}
+				src = &found
+				sources[h.SourceID] = src
+			}
+			key := src.SenderKey(h.ExternalID)
+			known, err := queryInt(conn, "SELECT 1 FROM held_sender WHERE source_id = ? AND external_key = ?", h.SourceID, key)
 			if err != nil {
 				return err
 			}
 			if bytes+h.Size() > rimewatch.MaxHeldBytes || known == 0 && senders >= rimewatch.MaxHeldSenders {
 				continue
 			}
-			if err := hold(conn, workspaceID, h); err != nil {
+			if err := hold(conn, workspaceID, key, h); err != nil {
 				return err
 			}
 			senders += 1 - known
@@ -36,25 +47,18 @@ func (t Inlets) Hold(ctx context.Context, workspaceID int64, list []*rimewatch.H
 	})
 }
 
-func hold(conn Conn, workspaceID int64, h *rimewatch.Held) error {
-	owner, err := queryInt(conn, "SELECT workspace_id FROM source WHERE id = ?", h.SourceID)
-	if err != nil {
-		return err
-	}
-	if owner != workspaceID {
-		return errSource()
-	}
+func hold(conn Conn, workspaceID int64, key string, h *rimewatch.Held) (err error) {
 	h.ID, err = insert(conn, nil,
-		"INSERT INTO held (workspace_id, source_id, external_id, received_at, topic, query, body, reason, label, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		workspaceID, h.SourceID, h.ExternalID, int64(h.ReceivedAt), h.Topic, h.Query, blob(h.Body), h.Reason, h.Label, h.Size())
+		"INSERT INTO held (workspace_id, source_id, external_id, external_key, received_at, topic, query, body, reason, label, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		workspaceID, h.SourceID, h.ExternalID, key, int64(h.ReceivedAt), h.Topic, h.Query, blob(h.Body), h.Reason, h.Label, h.Size())
 	if err != nil {
 		return err
 	}
 	_, err = exec(conn,
-		`INSERT INTO held_sender (source_id, external_id, label, reason, payloads, bytes, first_at, last_at) VALUES (?, ?, ?, ?, 1, ?, ?, ?)
-			ON CONFLICT (source_id, external_id) DO UPDATE SET label = excluded.label, reason = excluded.reason, payloads = held_sender.payloads + 1,
+		`INSERT INTO held_sender (source_id, external_id, external_key, label, reason, payloads, bytes, first_at, last_at) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)
+			ON CONFLICT (source_id, external_key) DO UPDATE SET label = excluded.label, reason = excluded.reason, payloads = held_sender.payloads + 1,
 				bytes = held_sender.bytes + excluded.bytes, last_at = excluded.last_at`,
-		h.SourceID, h.ExternalID, h.Label, h.Reason, h.Size(), int64(h.ReceivedAt), int64(h.ReceivedAt))
+		h.SourceID, h.ExternalID, key, h.Label, h.Reason, h.Size(), int64(h.ReceivedAt), int64(h.ReceivedAt))
 	return err
 }
 
@@ -106,12 +110,19 @@ func (t Inlets) HeldSenders(ctx context.Context, workspaceID, sourceID int64, p 
 // Held implements store.Inlets.
 func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) (list []rimewatch.Held, err error) {
 	err = t.read(ctx, func(conn Conn) error {
+		src, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID)
+		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		return each(conn, `SELECT id, source_id, external_id, received_at, topic, query, body, reason, label FROM held
-				WHERE source_id = ? AND external_id = ? AND id > ? AND workspace_id = ? ORDER BY id LIMIT ?`,
+				WHERE source_id = ? AND external_key = ? AND id > ? AND workspace_id = ? ORDER BY id LIMIT ?`,
 			func(row Row) {
 				list = append(list, rimewatch.Held{ID: row.ColumnInt64(0), SourceID: row.ColumnInt64(1), ExternalID: row.ColumnText(2), ReceivedAt: columnTime(row, 3),
 					Topic: row.ColumnText(4), Query: row.ColumnText(5), Body: columnBlob(row, 6), Reason: row.ColumnText(7), Label: row.ColumnText(8)})
-			}, sourceID, externalID, after, workspaceID, limit)
+			}, sourceID, src.SenderKey(externalID), after, workspaceID, limit)
 	})
 	return list, err
 }
@@ -130,17 +141,17 @@ func (t Inlets) ReleaseHeld(ctx context.Context, workspaceID int64, ids []int64)
 
 func release(conn Conn, workspaceID, id int64) error {
 	var sourceID, bytes int64
-	var externalID string
-	err := each(conn, "DELETE FROM held WHERE id = ? AND workspace_id = ? RETURNING source_id, external_id, bytes",
-		func(row Row) { sourceID, externalID, bytes = row.ColumnInt64(0), row.ColumnText(1), row.ColumnInt64(2) }, id, workspaceID)
+	var key string
+	err := each(conn, "DELETE FROM held WHERE id = ? AND workspace_id = ? RETURNING source_id, external_key, bytes",
+		func(row Row) { sourceID, key, bytes = row.ColumnInt64(0), row.ColumnText(1), row.ColumnInt64(2) }, id, workspaceID)
 	if err != nil || sourceID == 0 {
 		return err
 	}
-	_, err = exec(conn, "UPDATE held_sender SET payloads = payloads - 1, bytes = bytes - ? WHERE source_id = ? AND external_id = ?", bytes, sourceID, externalID)
+	_, err = exec(conn, "UPDATE held_sender SET payloads = payloads - 1, bytes = bytes - ? WHERE source_id = ? AND external_key = ?", bytes, sourceID, key)
 	if err != nil {
 		return err
 	}
-	gone, err := exec(conn, "DELETE FROM held_sender WHERE source_id = ? AND external_id = ? AND payloads = 0", sourceID, externalID)
+	gone, err := exec(conn, "DELETE FROM held_sender WHERE source_id = ? AND external_key = ? AND payloads = 0", sourceID, key)
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,8 @@ func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]ri
 // PutBindings implements store.Inlets.
 func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, list []rimewatch.Binding) error {
 	return t.write(ctx, func(conn Conn) error {
-		if _, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID); err != nil {
+		src, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID)
+		if err != nil {
 			return err
 		}
 		for i := range list {
@@ -227,9 +228,9 @@ func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, li
 				return err
 			}
 			_, err := exec(conn,
-				`INSERT INTO binding (source_id, external_id, serial, serial_key, fields, created_at) VALUES (?, ?, ?, ?, ?, ?)
-					ON CONFLICT (source_id, external_id, serial_key) DO UPDATE SET serial = excluded.serial, fields = excluded.fields, created_at = excluded.created_at`,
-				sourceID, b.ExternalID, b.Serial, rimewatch.SerialKey(b.Serial), b.Fields, int64(b.CreatedAt))
+				`INSERT INTO binding (source_id, external_id, external_key, serial, serial_key, fields, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+					ON CONFLICT (source_id, external_key, serial_key) DO UPDATE SET external_id = excluded.external_id, serial = excluded.serial, fields = excluded.fields, created_at = excluded.created_at`,
+				sourceID, b.ExternalID, src.SenderKey(b.ExternalID), b.Serial, rimewatch.SerialKey(b.Serial), b.Fields, int64(b.CreatedAt))
 			if err != nil {
 				return err
 			}
@@ -250,10 +251,11 @@ func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, li
 // DeleteBinding implements store.Inlets.
 func (t Inlets) DeleteBinding(ctx context.Context, workspaceID, sourceID int64, externalID, serial string) error {
 	return t.write(ctx, func(conn Conn) error {
-		if _, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID); err != nil {
+		src, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID)
+		if err != nil {
 			return err
 		}
-		n, err := exec(conn, "DELETE FROM binding WHERE source_id = ? AND external_id = ? AND serial_key = ?", sourceID, externalID, rimewatch.SerialKey(serial))
+		n, err := exec(conn, "DELETE FROM binding WHERE source_id = ? AND external_key = ? AND serial_key = ?", sourceID, src.SenderKey(externalID), rimewatch.SerialKey(serial))
 		if err != nil {
 			return err
 		}

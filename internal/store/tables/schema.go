@@ -411,11 +411,12 @@ CREATE UNIQUE INDEX source_by_key ON source(key_hash) WHERE key_prefix <> '';
 CREATE TABLE binding (
 	source_id INTEGER NOT NULL REFERENCES source(id),
 	external_id TEXT NOT NULL,
+	external_key TEXT NOT NULL, -- as it is compared: folded where it is a serial of the API
 	serial TEXT NOT NULL,
 	serial_key TEXT NOT NULL,
 	fields TEXT NOT NULL, -- JSON, empty: by the template
 	created_at INTEGER NOT NULL,
-	PRIMARY KEY (source_id, external_id, serial_key)
+	PRIMARY KEY (source_id, external_key, serial_key)
 ) STRICT, WITHOUT ROWID;
 
 -- Payloads that wait for their sender to be accepted, and what they add up to.
@@ -424,6 +425,7 @@ CREATE TABLE held (
 	workspace_id INTEGER NOT NULL,
 	source_id INTEGER NOT NULL REFERENCES source(id),
 	external_id TEXT NOT NULL,
+	external_key TEXT NOT NULL,
 	received_at INTEGER NOT NULL,
 	topic TEXT NOT NULL,
 	query TEXT NOT NULL,
@@ -432,19 +434,20 @@ CREATE TABLE held (
 	label TEXT NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX held_by_sender ON held(source_id, external_id, id);
+CREATE INDEX held_by_sender ON held(source_id, external_key, id);
 CREATE INDEX held_by_age ON held(received_at);
 
 CREATE TABLE held_sender (
 	source_id INTEGER NOT NULL REFERENCES source(id),
-	external_id TEXT NOT NULL,
+	external_id TEXT NOT NULL, -- as the first that waits has it
+	external_key TEXT NOT NULL,
 	label TEXT NOT NULL,
 	reason TEXT NOT NULL,
 	payloads INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
 	first_at INTEGER NOT NULL,
 	last_at INTEGER NOT NULL,
-	PRIMARY KEY (source_id, external_id)
+	PRIMARY KEY (source_id, external_key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE held_total (
