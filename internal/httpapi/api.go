@@ -94,7 +94,7 @@ type API struct {
 	tickets      ticketBox
 	keys         keys
 	secure       bool   // the public URL is https
-	publicHost   string // of the public URL
+	sealed       string // host of the public URL when that is https, "" = it is not
 }
 
 // How often a device may report: heartbeats and single readings together.
@@ -141,7 +141,9 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		if err := a.crossOrigin.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
 			return nil, err
 		}
-		a.secure, a.publicHost = u.Scheme == "https", u.Host
+		if a.secure = u.Scheme == "https"; a.secure {
+			a.sealed = u.Host
+		}
 	}
 	a.Settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
 		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})

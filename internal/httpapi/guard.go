@@ -83,7 +83,7 @@ func (a *API) Authenticate(r *http.Request, now rimewatch.Time) (account.Princip
 
 // checkOrigin refuses writes that another site's page makes with a browser.
 func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
-	if safeMethod(r.Method) || a.crossOrigin.Check(r) == nil && !a.unsealed(r) {
+	if safeMethod(r.Method) || a.crossOrigin.Check(r) == nil && !unsealed(r, a.sealed) {
 		return nil
 	}
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin writes are not allowed.")
@@ -91,9 +91,10 @@ func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
 
 // unsealed reports whether a request comes from a page that was fetched without
 // TLS from where we serve with it: anybody on the way may have written that page.
-func (a *API) unsealed(r *http.Request) bool {
+// sealed is the host of our public URL when that is https, "" otherwise.
+func unsealed(r *http.Request, sealed string) bool {
 	host, plain := strings.CutPrefix(r.Header.Get("Origin"), "http://")
-	return plain && (r.TLS != nil || a.secure && strings.EqualFold(host, a.publicHost))
+	return plain && (r.TLS != nil || strings.EqualFold(host, sealed))
 }
 
 func safeMethod(m string) bool {

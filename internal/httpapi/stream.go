@@ -65,7 +65,7 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 // ownOrigin reports whether the page that makes the request is ours.
 func (a *API) ownOrigin(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
-	if err != nil || u.Host == "" || a.unsealed(r) {
+	if err != nil || u.Host == "" || unsealed(r, a.sealed) {
 		return false
 	}
 	if strings.EqualFold(u.Host, r.Host) {
