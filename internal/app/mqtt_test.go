@@ -197,6 +197,54 @@ func TestMQTTListener(t *testing.T) {
 	}
 }
 
+// TestMQTTRepeated: a message at QoS 2 that is sent again before its PUBREL is
+// stored once, whether the first waits still or has been stored; after the PUBREL
+// its packet id is that of a new message.
+func TestMQTTRepeated(t *testing.T) {
+	h := newHouse(t, listening)
+	_, key := h.newSource(`{"name":"mqtt","on_unknown":"register"}`)
+	released := func(id uint16) *packets.Packet {
+		return &packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pubrel, Qos: 1}, PacketID: id}
+	}
+	for i, version := range []byte{4, 4, 5, 5} {
+		clean := i%2 == 0
+		serial := fmt.Sprintf("v%d-%t", version, clean)
+		message := func(id uint16, temp float64) *packets.Packet {
+			return publication(2, id, serial, fmt.Sprintf(`{"temperature":%g}`, temp))
+		}
+		again := message(9, -17)
+		again.FixedHeader.Dup = true
+		d := h.thing(version)
+		d.connect("probe "+serial, key, clean)
+		d.sendAll(message(9, -17), again, message(10, -18), released(9))
+		d.expect(packets.Pubrec, 9, 0)
+		d.expect(packets.Pubrec, 9, 0)
+		d.expect(packets.Pubrec, 10, 0)
+		d.expect(packets.Pubcomp, 9, 0)
+		if got := h.count(serial); got != 2 {
+			t.Errorf("version %d, clean %t: %d readings of two messages", version, clean, got)
+		}
+		d.sendAll(message(9, -16)) // a new one
+		d.expect(packets.Pubrec, 9, 0)
+		again = message(9, -16)
+		again.FixedHeader.Dup = true
+		d.sendAll(again, released(9))
+		d.expect(packets.Pubrec, 9, 0)
+		d.expect(packets.Pubcomp, 9, 0)
+		if got := h.count(serial); got != 3 || h.latest(serial) != -16 {
+			t.Errorf("version %d, clean %t: %d readings of three messages, the latest %v", version, clean, got, h.latest(serial))
+		}
+		// What cannot be stored shares its outcome too.
+		var refused byte
+		if version == 5 {
+			refused = packets.ErrPayloadFormatInvalid.Code
+		}
+		d.sendAll(publication(2, 11, serial, `{"temperature":`), publication(2, 11, serial, `{"temperature":`))
+		d.expect(packets.Pubrec, 11, refused)
+		d.expect(packets.Pubrec, 11, refused)
+	}
+}
+
 // TestMQTTRefused: what a listener that only takes in does not do, and who may not
 // what.
 func TestMQTTRefused(t *testing.T) {

@@ -204,7 +204,7 @@ func (s *session) publish(pk *packets.Packet) error {
 		return closing{packets.ErrTopicNameInvalid}
 	}
 	s.l.Counts.Messages.Add(1)
-	if len(s.memory.got) >= maxUnreleased && pk.FixedHeader.Qos == 2 {
+	if pk.FixedHeader.Qos == 2 && len(s.memory.got) >= maxUnreleased && !s.memory.got[pk.PacketID] {
 		return closing{packets.ErrReceiveMaximum}
 	}
 	s.waiting = append(s.waiting, pk)
@@ -212,6 +212,8 @@ func (s *session) publish(pk *packets.Packet) error {
 }
 
 // store stores the messages that wait, and acknowledges them when that is durable.
+// A message at QoS 2 that is repeated before its PUBREL is not stored again
+// (MQTT 3.1.1, 4.3.3): if the first waits too, both get its outcome.
 func (s *session) store(ctx context.Context) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -225,10 +227,19 @@ func (s *session) store(ctx context.Context) error {
 	codes := make([]packets.Code, len(waiting))
 	var list []*inlet.Payload
 	var at []int // their places in waiting
+	first, repeats := make(map[uint16]int), make(map[int]int)
 	for i, pk := range waiting {
-		if pk.FixedHeader.Qos < 2 || !s.memory.got[pk.PacketID] {
-			list, at = append(list, payloadOf(pk)), append(at, i)
+		if pk.FixedHeader.Qos == 2 {
+			if s.memory.got[pk.PacketID] {
+				continue
+			}
+			if j, repeated := first[pk.PacketID]; repeated {
+				repeats[i] = j
+				continue
+			}
+			first[pk.PacketID] = i
 		}
+		list, at = append(list, payloadOf(pk)), append(at, i)
 	}
 	if len(list) > 0 {
 		results, err := s.l.cfg.Receiver.ReceiveAll(ctx, src, list)
@@ -240,7 +251,11 @@ func (s *session) store(ctx context.Context) error {
 		}
 	}
 	for i, pk := range waiting {
-		if pk.FixedHeader.Qos == 2 && codes[i].Code < packets.ErrUnspecifiedError.Code {
+		if j, repeated := repeats[i]; repeated {
+			codes[i] = codes[j]
+		}
+		// Only MQTT 5 can refuse a message, which frees its packet id.
+		if pk.FixedHeader.Qos == 2 && (s.version < version5 || codes[i].Code < packets.ErrUnspecifiedError.Code) {
 			s.memory.got[pk.PacketID] = true
 		}
 		if err := s.ack(pk, codes[i].Code); err != nil {
