@@ -49,6 +49,18 @@ func OneLine(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) })
 }
 
+// NameFrom returns what a device calls itself as a name that a device may have: on
+// one line, trimmed, at most MaxNameLen characters. "" = nothing of it can be shown.
+func NameFrom(s string) string {
+	name := []rune(strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !OneLine(string(r)) {
+			return ' '
+		}
+		return r
+	}, s)))
+	return strings.TrimSpace(string(name[:min(len(name), MaxNameLen)]))
+}
+
 func checkName(s string) *Error {
 	if strings.TrimSpace(s) == "" {
 		return Invalid("name", "must not be empty")

@@ -183,6 +183,57 @@ func TestWebhookForms(t *testing.T) {
 	}
 }
 
+// TestWebhookHead: what only asks for the head of an answer stores nothing.
+func TestWebhookHead(t *testing.T) {
+	h := newHouse(t)
+	_, key := h.newSource(`{"name":"in","on_unknown":"register"}`)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, h.URL()+"/in/"+key+"?id=h1&temperature=3", nil)
+	h.must(err)
+	resp, err := http.DefaultClient.Do(req)
+	h.must(err)
+	h.must(resp.Body.Close())
+	if allow := resp.Header.Get("Allow"); resp.StatusCode != http.StatusMethodNotAllowed || allow != "GET, POST, PUT" {
+		t.Errorf("HEAD: %d, Allow %q", resp.StatusCode, allow)
+	}
+	if n := h.outcome(h.push("GET", "/in/"+key+"?id=h1&temperature=4", "")); n.Accepted != 1 || h.count("h1") != 1 {
+		t.Errorf("%+v, %d readings after a HEAD and a GET", n, h.count("h1"))
+	}
+}
+
+// TestRegisteredNames: whatever a sender calls itself, its device has a name that
+// the API would have taken, and its first reading; or there is no device.
+func TestRegisteredNames(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"in","on_unknown":"register"}`)
+	for _, c := range []struct{ id, serial, name string }{
+		{`a\u0000b`, "a-b", "a b"},
+		{`\u001b[31mred\u2028`, "--31mred-", "[31mred"},
+		{strings.Repeat("é", 64), strings.Repeat("-", 64), strings.Repeat("é", 64)},
+	} {
+		for range 2 {
+			if n := h.outcome(h.push("POST", "/in/"+key, `{"id":"`+c.id+`","temperature":1}`)); n.Accepted != 1 || n.Held != 0 {
+				t.Errorf("%s: %+v", c.id, n)
+			}
+		}
+		if name := h.call("GET", "/devices/"+c.serial, "")["device"].(map[string]any)["name"]; name != c.name || h.count(c.serial) != 2 {
+			t.Errorf("%s: name %q, %d readings", c.id, name, h.count(c.serial))
+		}
+		h.asOwner("PATCH", "/devices/"+c.serial, `{"notes":"in the yard"}`, http.StatusOK)
+	}
+	status, text := h.push("POST", "/in/"+key, `{"id":"\u0000","temperature":1}`)
+	if n := h.outcome(status, text); n.Held != 1 || n.Accepted != 0 || !strings.Contains(text, "no character that can be shown") {
+		t.Errorf("no name: %s", text)
+	}
+	h.asOwner("POST", fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"x","device_serial":"X","name":"a\u0000b"}]}`, http.StatusUnprocessableEntity)
+	line := "weather,device=" + strings.Repeat("x", rimewatch.MaxExternalID+1) + " temperature=1"
+	if status, text := h.push("POST", "/api/v2/write", line, "Authorization", "Token "+key); status != http.StatusNoContent {
+		t.Errorf("a long name in a line: %d %s", status, text)
+	}
+	if list := h.call("GET", "/devices", "")["devices"].([]any); len(list) != 2+3 { // those of the house
+		t.Errorf("%d devices, want 5: %v", len(list), list)
+	}
+}
+
 // TestSourceRules: keys, roles and workspaces.
 func TestSourceRules(t *testing.T) {
 	h := newHouse(t)

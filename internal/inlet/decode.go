@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -173,7 +174,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 		x.Problem = "id " + err.Error()
 	}
 	x.Label, _ = m.label.text(env)
-	x.Label = clip(x.Label, rimewatch.MaxNameLen)
+	x.Label = rimewatch.NameFrom(x.Label)
 	if v, err := m.time.run(env); err != nil {
 		x.Problem = "time " + err.Error()
 	} else if v != nil && v != "" {
@@ -186,6 +187,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 
 // assemble makes the readings of an item whose sender and time are known.
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) Item {
+	x.ID = plainID(x.ID)
 	if len(x.ID) > maxID {
 		x.Problem = fmt.Sprintf("id is longer than %d bytes", maxID)
 		x.ID = clip(x.ID, 40)
@@ -213,6 +215,20 @@ func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) I
 		}
 	}
 	return x
+}
+
+// plainID returns what a sender calls itself with U+FFFD for control characters,
+// which neither every store nor a binding takes.
+func plainID(s string) string {
+	if rimewatch.OneLine(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if !rimewatch.OneLine(string(r)) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
 }
 
 // Bounds of what is kept of an item.
@@ -264,7 +280,7 @@ func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 			d.RSSI = &n
 		}
 	}
-	d.Firmware = clip(d.Firmware, rimewatch.MaxNameLen)
+	d.Firmware = rimewatch.NameFrom(d.Firmware)
 }
 
 // reading reads the measurements for one device.

@@ -298,7 +298,7 @@ func newSeries(key string, fields []lineField) *series {
 	if entity != "" && tags["domain"] != "" {
 		s.id = tags["domain"] + "." + entity
 	}
-	s.label = tags["friendly_name"]
+	s.id, s.label = plainID(s.id), rimewatch.NameFrom(tags["friendly_name"])
 	found := make([]leaf, 0, len(fields))
 	for i := range fields {
 		l := leaf{path: strconv.Itoa(i), key: string(fields[i].name), depth: 1, value: plainValue(fields[i].value)}

@@ -161,6 +161,9 @@ func (s *Service) boundTo(l *Live, list []Bound) ([]rimewatch.Binding, error) {
 	for i := range list {
 		x := &list[i]
 		x.Serial = cmp.Or(x.Serial, SerialOf(x.ExternalID))
+		if !rimewatch.OneLine(x.Name) {
+			return nil, rimewatch.Invalid("name", "must not contain control characters")
+		}
 		b := rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
 		if err := b.Check(); err != nil {
 			return nil, err

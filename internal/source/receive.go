@@ -245,6 +245,9 @@ func (b *batch) who(ctx context.Context, id, label string, r *inlet.Reading) (*s
 	case on == rimewatch.HoldUnknown || r.Empty():
 		return nil, "no device is bound to this sender"
 	}
+	if rimewatch.NameFrom(id) == "" {
+		return nil, "what the sender calls itself has no character that can be shown"
+	}
 	who, err := b.s.register(ctx, src, id, label)
 	if err != nil {
 		return nil, "the device could not be registered: " + clipped(err)
@@ -383,17 +386,21 @@ func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label s
 	if _, err := s.workspace(ctx, src.WorkspaceID); err != nil {
 		return nil, err
 	}
+	binding := rimewatch.Binding{ExternalID: id, Serial: SerialOf(id), CreatedAt: s.cfg.Now()}
+	if binding.Check() != nil { // before there is a device that nothing could be stored of
+		return nil, fmt.Errorf("what the sender calls itself is longer than %d bytes", rimewatch.MaxExternalID)
+	}
 	if _, wait := s.cfg.Registrations.Take(src.WorkspaceID, s.cfg.Now()); wait > 0 {
 		return nil, rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", limit.RegistrationsPerHour)
 	}
 	ctx = store.WithActor(ctx, "source "+src.Name)
-	d := rimewatch.Device{WorkspaceID: src.WorkspaceID, Serial: SerialOf(id), Name: cmp.Or(strings.TrimSpace(label), id), SiteID: src.SiteID,
+	d := rimewatch.Device{WorkspaceID: src.WorkspaceID, Serial: binding.Serial, Name: cmp.Or(rimewatch.NameFrom(label), rimewatch.NameFrom(id)), SiteID: src.SiteID,
 		EquipmentType: cmp.Or(src.EquipmentType, rimewatch.OtherEquipment)}
 	view, err := s.cfg.Writer.CreateDevice(ctx, &d)
 	if err != nil {
 		return nil, err
 	}
-	err = s.cfg.Store.PutBindings(ctx, src.WorkspaceID, src.ID, []rimewatch.Binding{{ExternalID: id, Serial: d.Serial, CreatedAt: s.cfg.Now()}})
+	err = s.cfg.Store.PutBindings(ctx, src.WorkspaceID, src.ID, []rimewatch.Binding{binding})
 	if err != nil {
 		return nil, err
 	}

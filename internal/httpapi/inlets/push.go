@@ -21,6 +21,7 @@ func (a *api) plain() {
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodGet} {
 		a.Plain(method, "/in/{key}", a.webhook)
 	}
+	a.Plain(http.MethodHead, "/in/{key}", notHead)
 	a.Plain(http.MethodPost, "/api/v2/write", a.influx)
 	a.Plain(http.MethodPost, "/write", a.influx)
 	a.Plain(http.MethodGet, "/ping", ping)
@@ -64,6 +65,14 @@ func (a *api) webhook(c *httpapi.Call) error {
 		return err
 	}
 	return writeData(c, http.StatusOK, o)
+}
+
+// notHead refuses HEAD, which the router would take for the GET that stores a
+// reading: link checkers send it.
+func notHead(c *httpapi.Call) error {
+	const allow = "GET, POST, PUT"
+	c.Header("Allow", allow)
+	return rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow)
 }
 
 // refused counts a wrong key against its address, as a wrong token is.
