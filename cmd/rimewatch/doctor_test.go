@@ -54,7 +54,7 @@ func healthy(t *testing.T) (dir string) {
 		inputs := make([]store.Input, 100)
 		for i := range inputs {
 			inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id}
-			inputs[i].Reading.At = now - day*rimewatch.Day + rimewatch.Time(i)*rimewatch.Minute
+			inputs[i].Reading.At = now/rimewatch.Day*rimewatch.Day - day*rimewatch.Day + rimewatch.Time(i)*rimewatch.Minute // no chunk crosses midnight
 			inputs[i].Reading.Set(rimewatch.ProductZoneTemp, float64(i))
 		}
 		g := &store.Group{Now: now, Parts: [][]store.Input{inputs}}

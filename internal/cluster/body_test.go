@@ -42,6 +42,7 @@ func (e ending) Read(b []byte) (int, error) {
 func TestBodies(t *testing.T) { synctest.Test(t, testBodies) }
 
 func testBodies(t *testing.T) {
+	t.Cleanup(func() { time.Sleep(time.Second) }) // net/http lingers half a second, in the bubble's time, on what broke off
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
