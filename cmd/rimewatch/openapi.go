@@ -23,7 +23,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL},
-		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes)
+		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes(nil))
 	if err != nil {
 		return err
 	}

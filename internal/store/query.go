@@ -60,7 +60,7 @@ type Lister interface {
 
 // Fleet answers questions about devices.
 //
-// Devices, Device and EachDevice heed WithSites.
+// Devices, Device, DeletedDevices and EachDevice heed WithSites.
 type Fleet interface {
 	Lister
 	// Device finds one by serial: CodeDeviceNotFound.
@@ -76,6 +76,9 @@ type Fleet interface {
 	// Serials names devices of the workspace, deleted ones too; unknown ids are
 	// left out.
 	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)
+	// DeletedDevices lists devices of the workspace that were deleted, by id: all, or
+	// that with the id where it is not 0.
+	DeletedDevices(ctx context.Context, workspaceID, id int64) ([]rimewatch.Device, error)
 	// EachDevice calls yield for every device of the workspace that has a
 	// reading, by id, in bounded memory. The view is only valid in the call.
 	EachDevice(ctx context.Context, workspaceID int64, yield func(*rimewatch.DeviceView) error) error
@@ -164,6 +167,7 @@ type AlertFilter struct {
 	Severity     rimewatch.Severity
 	Type         rimewatch.AlertType
 	DeviceID     int64
+	Serial       string             // of the device, and of deleted ones that had it before
 	Sites        rimewatch.Sites    // only of these and of their devices; nil = all
 	SiteID       int64              // of the device, or of an alert of the site itself
 	Equipment    string             // type of the device

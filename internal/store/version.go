@@ -4,7 +4,7 @@ import "fmt"
 
 // SchemaVersion grows with every change of the tables or of what their blobs
 // hold: a store of another version is refused.
-const SchemaVersion = 7
+const SchemaVersion = 8
 
 // CheckVersion reports why a store of a version of the schema cannot be used by
 // this program.

@@ -6,6 +6,7 @@ package export
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,6 +56,7 @@ func ofAlert() []list {
 // exporter writes one export.
 type exporter struct {
 	api  *httpapi.API
+	gone Deleted
 	call *httpapi.Call
 	zip  *zip.Writer
 	kept rimewatch.Time // for how long hourly values are kept
@@ -71,19 +73,29 @@ func (o out) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Deleted lists the devices of a workspace that were deleted.
+type Deleted interface {
+	DeletedDevices(ctx context.Context, workspaceID, id int64) ([]rimewatch.Device, error)
+}
+
 // routes has the exports that are being made.
 type routes struct {
 	*httpapi.API
+	deleted Deleted
 	running sync.Map // by workspace
 }
 
 // Routes is the part of the API that exports.
-func Routes(frame *httpapi.API) []httpapi.Route {
-	a := &routes{API: frame}
+func Routes(deleted Deleted) func(*httpapi.API) []httpapi.Route {
+	return func(frame *httpapi.API) []httpapi.Route { return (&routes{API: frame, deleted: deleted}).routes() }
+}
+
+func (a *routes) routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodGet, Path: "/v1/workspace/export", ID: "export-workspace", Tag: "Workspace", Summary: "Export the workspace", Access: httpapi.Person(rimewatch.RoleOwner),
 		Also: []rimewatch.Code{rimewatch.CodeRateLimited}, ZIP: true,
-		Description: "All of it as a ZIP, streamed: every list of the API as JSON, and each device's readings and hourly values as CSV. " +
+		Description: "All of it as a ZIP, streamed: every list of the API as JSON, and each device's readings and hourly values as CSV, those of deleted devices (deleted-devices.json) too, as SERIAL~ID.csv. " +
+			"Sources, their bindings and what waits for devices to be accepted are not in it. " +
 			"Secrets are not in it. One at a time for a workspace.",
 		Bind: httpapi.Raw[httpapi.NoInput, httpapi.Done](a.export),
 	}}
@@ -98,7 +110,7 @@ func (a *routes) export(c *httpapi.Call) error {
 	defer a.running.Delete(c.Workspace())
 	c.Header("Content-Type", httpapi.TypeZIP)
 	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="rimewatch-%s.zip"`, c.Now.Std().Format("2006-01-02")))
-	x := &exporter{api: a.API, call: c, zip: zip.NewWriter(out{c})}
+	x := &exporter{api: a.API, gone: a.deleted, call: c, zip: zip.NewWriter(out{c})}
 	err := x.all()
 	if err == nil {
 		err = x.zip.Close()
@@ -328,7 +340,11 @@ func (x *exporter) devices() error {
 	if err := x.ofDevices(serials, "work.json", "/v1/devices/{serial}/corrective-actions", url.Values{"from": {"1970-01-02T00:00:00Z"}}); err != nil {
 		return err
 	}
-	for _, serial := range serials {
+	deleted, err := x.deleted()
+	if err != nil {
+		return err
+	}
+	for _, serial := range append(serials, deleted...) {
 		if err := x.csv("readings/"+serial+".csv", serial, "raw", 0, x.call.Now); err != nil {
 			return err
 		}
@@ -337,6 +353,50 @@ func (x *exporter) devices() error {
 		}
 	}
 	return nil
+}
+
+// gone is a device that was deleted.
+type gone struct {
+	ID           int64             `json:"id"`
+	Serial       string            `json:"serial"`
+	Name         string            `json:"name"`
+	Equipment    string            `json:"equipment_type"`
+	SiteID       int64             `json:"site_id,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Manufacturer string            `json:"manufacturer,omitempty"`
+	Model        string            `json:"model,omitempty"`
+	Notes        string            `json:"notes,omitempty"`
+	CreatedAt    rimewatch.Time    `json:"created_at"`
+	DeletedAt    rimewatch.Time    `json:"deleted_at"`
+}
+
+// deleted writes the devices that were deleted, and returns by what the API calls
+// their history: one serial may have had several lives.
+func (x *exporter) deleted() ([]string, error) {
+	list, err := x.gone.DeletedDevices(x.call.R.Context(), x.call.Workspace(), 0)
+	if err != nil {
+		return nil, err
+	}
+	w, err := x.create("deleted-devices.json")
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	err = x.array(w, func(add func(json.RawMessage) error) error {
+		for i := range list {
+			d := &list[i]
+			names[i] = fmt.Sprintf("%s~%d", d.Serial, d.ID)
+			one, err := json.Marshal(gone{d.ID, d.Serial, d.Name, d.EquipmentType, d.SiteID, d.Labels, d.Manufacturer, d.Model, d.Notes, d.CreatedAt, d.DeletedAt})
+			if err != nil {
+				return err
+			}
+			if err := add(one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return names, err
 }
 
 // ofDevices writes what a path answers of each device.

@@ -17,7 +17,7 @@ type AlertListInput struct {
 	Status       string `query:"status" enum:"all,active,resolved" default:"active"`
 	Severity     string `query:"severity" enum:"warning,critical"`
 	Type         string `query:"type" maxLength:"64" doc:"An unknown type returns an empty list."`
-	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"An unknown serial returns an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Alerts of deleted devices that had this serial are among them. An unknown serial returns an empty list."`
 	SiteID       int64  `query:"site_id" minimum:"0" doc:"Of devices of this site, and of the site itself."`
 	Equipment    string `query:"equipment_type" maxLength:"200" doc:"Of devices of this type. An unknown type returns an empty list."`
 	Label        string `query:"label.KEY" doc:"Of devices whose label KEY has this value. KEY stands for any label; a device must have all that are asked for."`
@@ -31,10 +31,9 @@ type AlertList struct {
 	Pagination wire.Pagination `json:"pagination"`
 }
 
-// alertFilter returns the store's form of the filters; none means that nothing can
-// pass them.
-func (a alerts) alertFilter(c *httpapi.Call, in *AlertListInput) (f store.AlertFilter, none bool) {
-	f = store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type), SiteID: in.SiteID, Equipment: in.Equipment, Labels: c.Labels()}
+// alertFilter returns the store's form of the filters.
+func alertFilter(c *httpapi.Call, in *AlertListInput) store.AlertFilter {
+	f := store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type), Serial: in.DeviceSerial, SiteID: in.SiteID, Equipment: in.Equipment, Labels: c.Labels()}
 	if in.Status != "all" {
 		f.Status = rimewatch.AlertStatus(in.Status)
 	}
@@ -45,14 +44,7 @@ func (a alerts) alertFilter(c *httpapi.Call, in *AlertListInput) (f store.AlertF
 	if in.Since != "" {
 		f.Since, _ = rimewatch.ParseTime(in.Since)
 	}
-	if in.DeviceSerial != "" {
-		who := a.cfg.Fleet.Identify(c.Workspace(), []byte(in.DeviceSerial))
-		if who == nil {
-			return f, true
-		}
-		f.DeviceID = who.ID
-	}
-	return f, false
+	return f
 }
 
 func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, error) {
@@ -65,14 +57,9 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 		}
 		p = store.AlertPage{BeforeAt: rimewatch.Time(at), BeforeID: id, Limit: in.Size() + 1}
 	}
-	f, none := a.alertFilter(c, in)
-	var list []rimewatch.AlertView
-	total := 0
-	if !none {
-		var err error
-		if list, total, err = a.cfg.Alerts.Alerts(ctx, c.Workspace(), f, p); err != nil {
-			return AlertList{}, err
-		}
+	list, total, err := a.cfg.Alerts.Alerts(ctx, c.Workspace(), alertFilter(c, in), p)
+	if err != nil {
+		return AlertList{}, err
 	}
 	more := len(list) > in.Size()
 	if more {

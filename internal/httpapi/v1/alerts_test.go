@@ -99,6 +99,27 @@ func (f fixedAlerts) Alerts(_ context.Context, _ int64, _ store.AlertFilter, p s
 	return list[:min(p.Limit, len(list))], len(f.list), nil
 }
 
+// TestAlertsOfDeletedDevices: alerts are found by the serial that their device had,
+// also once another one has it.
+func TestAlertsOfDeletedDevices(t *testing.T) {
+	r := newRig(t)
+	create := post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"delay_s":0,"critical_delay_s":0}}`)
+	of := func(token string, want int) scenario {
+		return scenario{name: "alerts of A", req: get("/v1/alerts?status=all&device_serial=a", token), status: 200, want: map[string]any{"data.pagination.total": want}}
+	}
+	r.run(t, []scenario{
+		{name: "a device", req: create, status: 201, anyEvents: true},
+		{name: "too warm", req: post("/v1/readings", r.feed, warm("A")), status: 201, anyEvents: true},
+		of(r.read, 1),
+		{name: "deleted", req: remove("/v1/devices/A", r.full), status: 200, anyEvents: true},
+		of(r.read, 1),
+		of(r.otherFull, 0),
+		{name: "its second life", req: create, status: 201, anyEvents: true},
+		{name: "too warm again", req: post("/v1/readings", r.feed, warm("A")), status: 201, anyEvents: true},
+		of(r.read, 2),
+	})
+}
+
 func TestPredictionsAndCursors(t *testing.T) {
 	risk, lead := 0.73, 96.5
 	v := rimewatch.AlertView{DeviceSerial: "A", DeviceName: "A", EquipmentType: "other", Site: &rimewatch.Site{ID: 3, Name: "S", TimeZone: "UTC"}}

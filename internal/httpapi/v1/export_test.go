@@ -52,7 +52,32 @@ func TestExport(t *testing.T) {
 		{name: "a reading", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-18.5,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
 		{name: "one that is too warm", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-5}`), status: 201, anyEvents: true},
 	})
+	r.run(t, []scenario{
+		{name: "one to delete", req: post("/v1/devices", r.full, `{"serial":"Del","equipment_type":"other"}`), status: 201, anyEvents: true},
+		{name: "its reading", req: post("/v1/readings", r.feed, `{"device_serial":"Del","product_zone_temp":-17.25,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
+		{name: "deleted", req: remove("/v1/devices/Del", r.full), status: 200, anyEvents: true},
+		{name: "its second life", req: post("/v1/devices", r.full, `{"serial":"del","equipment_type":"other"}`), status: 201, anyEvents: true},
+		{name: "a reading of that", req: post("/v1/readings", r.feed, `{"device_serial":"del","product_zone_temp":-16.75,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
+	})
 	files := r.unzip()
+	gone := regexp.MustCompile(`"id":(\d+),"serial":"Del"`).FindStringSubmatch(files["deleted-devices.json"])
+	if gone == nil {
+		t.Fatalf("deleted devices: %s", files["deleted-devices.json"])
+	}
+	life := "Del~" + gone[1]
+	for file, want := range map[string]string{"readings/" + life + ".csv": "-17.25", "hourly/" + life + ".csv": "-17.25", "readings/del.csv": "-16.75", "deleted-devices.json": `"deleted_at":"2026-`} {
+		if !strings.Contains(files[file], want) {
+			t.Errorf("%s lacks %s: %s", file, want, files[file])
+		}
+	}
+	history := "/v1/devices/" + life + "/readings"
+	r.run(t, []scenario{
+		{name: "others ask for the deleted device", req: get(history, r.otherFull), status: 404, code: rimewatch.CodeDeviceNotFound},
+		{name: "another serial", req: get("/v1/devices/A~"+gone[1]+"/readings", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
+		{name: "one that exists", req: get("/v1/devices/A~1/readings", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
+		{name: "no id", req: get("/v1/devices/Del~x/readings", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
+		{name: "itself", req: get(history, r.full), status: 200},
+	})
 	for file, want := range map[string]string{
 		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
@@ -70,8 +95,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 22 {
-		t.Errorf("%d files, want 22", len(files))
+	if len(files) != 27 {
+		t.Errorf("%d files, want 27", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

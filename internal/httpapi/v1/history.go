@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -114,11 +115,8 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 	if f.Err != nil {
 		return q, f.Err
 	}
-	serial, err := (&httpapi.SerialInput{Serial: c.R.PathValue("serial")}).Known()
-	if err != nil {
-		return q, err
-	}
-	if q.device, err = a.cfg.Fleet.Device(c.R.Context(), c.Workspace(), serial); err != nil {
+	var err error
+	if q.device, err = a.historyDevice(c); err != nil {
 		return q, err
 	}
 	q.settle(c.Now)
@@ -126,6 +124,31 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 		return q, rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
 	}
 	return q, nil
+}
+
+// historyDevice returns the device of the path: SERIAL, or SERIAL~ID for one that was
+// deleted.
+func (a readings) historyDevice(c *httpapi.Call) (v rimewatch.DeviceView, err error) {
+	serial, gone, deleted := strings.Cut(c.R.PathValue("serial"), "~")
+	if serial, err = (&httpapi.SerialInput{Serial: serial}).Known(); err != nil {
+		return v, err
+	}
+	if !deleted {
+		return a.cfg.Fleet.Device(c.R.Context(), c.Workspace(), serial)
+	}
+	id, err := strconv.ParseInt(gone, 10, 64)
+	if err != nil || id <= 0 {
+		return v, httpapi.ErrDeviceNotFound()
+	}
+	list, err := a.cfg.Fleet.DeletedDevices(c.R.Context(), c.Workspace(), id)
+	if err != nil {
+		return v, err
+	}
+	if len(list) == 0 || rimewatch.SerialKey(list[0].Serial) != rimewatch.SerialKey(serial) {
+		return v, httpapi.ErrDeviceNotFound()
+	}
+	v.Device = list[0]
+	return v, nil
 }
 
 // settle fills in the span where it was not named. The end is now, or just

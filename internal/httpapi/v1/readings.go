@@ -129,7 +129,7 @@ func (a readings) readingRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/devices/{serial}/readings", Sited: true, ID: "device-readings", Tag: "Readings", Summary: "Get the history of a device", Access: read, Paged: true, CSV: true,
-			Description: "Readings in [from, to), or aggregates of them in steps aligned to UTC. Gaps are gaps: nothing is interpolated. With `Accept: text/csv` all rows of the span as CSV.",
+			Description: "Readings in [from, to), or aggregates of them in steps aligned to UTC. Gaps are gaps: nothing is interpolated. With `Accept: text/csv` all rows of the span as CSV. SERIAL~ID in the place of the serial is a deleted device, with its id as `device_id` has it everywhere.",
 			Bind:        httpapi.Raw[HistoryInput, HistoryData](a.deviceReadings),
 		},
 	}

@@ -197,7 +197,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes(r.store)); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(r.api); err != nil {

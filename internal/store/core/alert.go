@@ -157,7 +157,7 @@ func (f *fleet) labelled(workspaceID int64, all map[string]string) []int64 {
 
 // countedTotal answers from the counters what they can.
 func (s *Core) countedTotal(workspaceID int64, f *store.AlertFilter) (int, bool) {
-	if f.Type != "" || f.DeviceID != 0 || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
+	if f.Type != "" || f.DeviceID != 0 || f.Serial != "" || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false
 	}
 	s.mu.RLock()

@@ -70,4 +70,32 @@ func withinSites(f *fixture) {
 	})
 	place("THERE", sites[0].ID)
 	check("moved", rimewatch.Sites{sites[0].ID}, "HERE", "THERE")
+	deletedWithinSites(f, sites[:])
+}
+
+// deletedWithinSites deletes THERE, of the first site, and NOWHERE.
+func deletedWithinSites(f *fixture, sites []rimewatch.Site) {
+	f.Helper()
+	f.group(&store.Group{Now: f.now, Devices: []*store.DeviceOp{{WorkspaceID: f.workspace, Serial: "there", Delete: true}, {WorkspaceID: f.workspace, Serial: "NOWHERE", Delete: true}}}, store.Effects{})
+	f.everywhere(func(where string) {
+		deleted := func(workspaceID int64, limit rimewatch.Sites, want ...string) {
+			f.Helper()
+			list, err := f.s.DeletedDevices(store.WithSites(f.ctx, limit), workspaceID, 0)
+			f.must(err)
+			var got []string
+			for i := range list {
+				got = append(got, list[i].Serial)
+			}
+			f.equal(where+": deleted", got, want)
+		}
+		deleted(f.workspace, nil, "THERE", "NOWHERE")
+		deleted(f.workspace, rimewatch.Sites{sites[0].ID}, "THERE")
+		deleted(f.workspace, rimewatch.Sites{sites[1].ID})
+		deleted(f.workspace+1, nil)
+		_, n, err := f.s.Alerts(f.ctx, f.workspace, store.AlertFilter{Serial: "There"}, store.AlertPage{Limit: 10})
+		f.must(err)
+		_, sited, err := f.s.Alerts(store.WithSites(f.ctx, rimewatch.Sites{sites[1].ID}), f.workspace, store.AlertFilter{Serial: "THERE"}, store.AlertPage{Limit: 10})
+		f.must(err)
+		f.equal(where+": alerts of a deleted device, to all and to another site", []int{n, sited}, []int{1, 0})
+	})
 }

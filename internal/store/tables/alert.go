@@ -110,6 +110,12 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 	if f.DeviceID != 0 {
 		add("device_id = ?", f.DeviceID)
 	}
+	if f.Serial != "" {
+		const of = "SELECT id FROM device WHERE workspace_id = ? AND serial_key = ? AND deleted_at "
+		conds = append(conds, "device_id IN ("+of+"= 0 UNION ALL "+of+"<> 0)") // each by its index
+		key := rimewatch.SerialKey(f.Serial)
+		args = append(args, workspaceID, key, workspaceID, key)
+	}
 	if f.SiteID != 0 {
 		conds = append(conds, "(site_id = ? OR device_id IN (SELECT id FROM device WHERE workspace_id = ? AND site_id = ?))")
 		args = append(args, f.SiteID, workspaceID, f.SiteID)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // details are the parts of a device that are never searched by.
@@ -51,6 +52,23 @@ func (t Devices) DeviceName(ctx context.Context, id int64) (serial, name, equipm
 			func(row Row) { serial, name, equipmentType = row.ColumnText(0), row.ColumnText(1), row.ColumnText(2) }, id)
 	})
 	return serial, name, equipmentType, err
+}
+
+// DeletedDevices implements store.Fleet.
+func (t Devices) DeletedDevices(ctx context.Context, workspaceID, id int64) (list []rimewatch.Device, err error) {
+	sites := store.SitesOf(ctx)
+	query, args := "SELECT "+deviceColumns+" FROM device WHERE workspace_id = ? AND deleted_at <> 0", []any{workspaceID}
+	if id != 0 {
+		query, args = query+" AND id = ?", append(args, id)
+	}
+	err = t.readLong(ctx, func(conn Conn) error {
+		return each(conn, query+" ORDER BY id", func(row Row) {
+			if d := scanDevice(row); sites.Has(d.SiteID) {
+				list = append(list, *d)
+			}
+		}, args...)
+	})
+	return list, err
 }
 
 func scanDevice(row Row) *rimewatch.Device {

@@ -169,6 +169,7 @@ CREATE TABLE device (
 	deleted_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX device_by_serial ON device(workspace_id, serial_key) WHERE deleted_at = 0;
+CREATE INDEX device_deleted ON device(workspace_id, serial_key) WHERE deleted_at <> 0;
 
 CREATE TABLE alert (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
