@@ -50,7 +50,7 @@ func TestClusterDivide(t *testing.T) {
 	if out, err := divide("8"); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	c := &cluster{t: t, bin: k.bin, database: database}
+	c := &cluster{t: t, bin: k.bin, database: database, role: "postgres"}
 	m := &member{dir: filepath.Join(t.TempDir(), "node"), peer: freeAddress(t)}
 	c.start(m)
 	if cl, err = client.New(m.address(), k.token, &client.Options{Retries: -1}); err != nil {

@@ -35,6 +35,7 @@ type cluster struct {
 	bin      string
 	database *pgtest.Server
 	settings []string       // of the database
+	role     string         // of the nodes in the database
 	standby  *pgtest.Server // nil = none
 	hosts    string         // where nodes find the two of them
 	shape    shape
@@ -87,7 +88,7 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, bin: bin, database: database, settings: settings, shape: as}
+	c := &cluster{t: t, bin: bin, database: database, role: "service", settings: settings, shape: as}
 	t.Cleanup(func() { c.database.Stop() })
 	if as == replicated {
 		if c.standby, err = database.Standby(0, settings...); err != nil {
@@ -156,7 +157,7 @@ func (c *cluster) execute(statements ...string) {
 func (c *cluster) start(m *member) {
 	c.t.Helper()
 	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66", "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
-	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", "service@", 1), m.peer
+	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", c.role+"@", 1), m.peer
 	switch c.shape {
 	case direct:
 	case proxied:
