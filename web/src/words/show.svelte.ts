@@ -1,9 +1,9 @@
 // The formats with the signed-in person's units and the present moment filled in.
+// Every page has it, so it leaves out measure.ts, which the first page can do without.
 import { clock } from '../live/clock.svelte';
 import { session } from '../session.svelte';
 import { reader } from './reader.svelte';
 import * as f from './format';
-import * as m from './measure';
 
 class Show {
   get units(): f.Units {
@@ -15,7 +15,6 @@ class Show {
   temperature = (c: number | null | undefined, digits?: number) => f.temperature(c, this.units, digits);
   limit = (c: number) => f.limit(c, this.units);
   band = (min: number | null, max: number | null) => f.band(min, max, this.units);
-  value = (v: number | null | undefined, measure: m.Measure) => m.value(v, measure, this.units);
   ago = (at: number) => f.ago(at, clock.now);
   since = (at: number) => f.duration(clock.now - at);
   dateTime = (at: number, zone = session.timezone) => f.dateTime(at, zone, clock.now);
