@@ -91,6 +91,8 @@ describe.each([
     await office.send('PATCH', '/v1/me', { language });
     visitor = await Visitor.arrive(browser, server, viewport);
     await visitor.signIn(people.owner!.email, people.owner!.password);
+    // Another language begins with a new page, which would interrupt the way to the next.
+    await visitor.page.locator(`html[lang=${language}] a[href="/devices/HOT-1"]`).first().waitFor();
   });
   afterAll(() => visitor?.leave());
 
@@ -106,6 +108,30 @@ describe.each([
       expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
     }
     await visitor.fineInBoth(path);
+  });
+});
+
+// However late an answer comes, what stands on the page stays where it is.
+describe('an answer that comes last', () => {
+  it.each([
+    ['/settings/limits', '/api/v1/devices', '/api/v1/workspace', phone],
+    ['/reports', '/api/v1/reports/temperature-log', '/api/v1/devices', desktop],
+  ])('does not move %s', async (path, late, before, viewport) => {
+    await office.send('PATCH', '/v1/me', { language: 'en' });
+    const v = await Visitor.arrive(browser, server, viewport);
+    await v.signIn(people.owner!.email, people.owner!.password);
+    let come = () => {};
+    const released = new Promise<void>((resolve) => (come = resolve));
+    await v.page.route((url) => url.pathname === late, (route) => released.then(() => route.continue()));
+    const answered = v.page.waitForResponse((r) => new URL(r.url()).pathname === before);
+    await v.page.goto(path);
+    await answered;
+    await v.page.locator('[aria-busy=true] .skeleton').first().waitFor();
+    await v.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    come();
+    await v.settled();
+    expect(await v.shift(), 'layout shift').toBeLessThan(0.05);
+    await v.leave();
   });
 });
 
@@ -146,11 +172,19 @@ describe('while the page', () => {
   const rest = /\/api\/v1\/(?!setup$|me$)/;
   const signedIn = pages.map(([path]) => path).filter((p) => !/^\/(status|send|nowhere)/.test(p));
 
-  it.each(signedIn)('%s loads, it has its heading and title', async (path) => {
+  it.each(signedIn)('%s loads, it has its heading and title, and is fine', async (path) => {
     await v.page.route(rest, () => {}); // never answered
     await v.page.goto(path);
     await v.page.locator('h1').filter({ visible: true }).first().waitFor();
-    await v.headed(path);
+    await v.fine(`${path} while it loads`);
+    await v.page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  it('/labels has no code yet, it has no flaw', async () => {
+    await v.page.route(/\/assets\/Labels-.*\.js$/, () => {}); // never answered
+    await v.page.goto('/labels');
+    await v.page.getByRole('main').getByRole('heading', { name: 'Loading…' }).waitFor();
+    expect(await v.flaws()).toEqual([]);
     await v.page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
