@@ -70,6 +70,15 @@ func strictRFC3339(s string) bool {
 	return zone[1:3] < "24" && zone[4:] < "60"
 }
 
+// ZoneOf finds a time zone by its IANA name; one that is not known is UTC.
+func ZoneOf(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
 // Std converts to a time.Time in UTC; 0 becomes the zero time.Time.
 func (t Time) Std() time.Time {
 	if t == 0 {

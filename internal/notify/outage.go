@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
@@ -157,15 +156,11 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(w.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
 	other, err := s.store.Channel(s.ctx, l.workspaceID, to)
 	if err != nil {
 		return nil, err
 	}
-	words := s.context(&w, other.Locale, key, zone, now)
+	words := s.context(&w, other.Locale, key, rimewatch.ZoneOf(w.TimeZone), now)
 	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: l.outage.health.LastError}
 	o.Waiting, o.More = l.lines(words)
 	body, err := text(words, o).Encode()

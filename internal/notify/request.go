@@ -95,11 +95,7 @@ func (s *Service) testMessage(ctx context.Context, c *rimewatch.Channel, key str
 	if err != nil {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(w.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	return s.context(&w, c.Locale, key, zone, now).Test(c.Name), nil
+	return s.context(&w, c.Locale, key, rimewatch.ZoneOf(w.TimeZone), now).Test(c.Name), nil
 }
 
 // Resend sends a delivery again. One that was not sent is taken up where it was

@@ -56,11 +56,7 @@ func (a *api) calendars(ctx context.Context) (func(siteID int64) *time.Location,
 		if !ok {
 			name = w.TimeZone
 		}
-		zone, err := time.LoadLocation(name)
-		if err != nil {
-			return time.UTC
-		}
-		return zone
+		return rimewatch.ZoneOf(name)
 	}, nil
 }
 

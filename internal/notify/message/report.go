@@ -19,13 +19,7 @@ type Report struct {
 
 // Zone returns the time zone by whose calendar the report is made, UTC for one that
 // is not known.
-func (r *Report) Zone() *time.Location {
-	zone, err := time.LoadLocation(r.TimeZone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}
+func (r *Report) Zone() *time.Location { return rimewatch.ZoneOf(r.TimeZone) }
 
 // File is what is attached to a message.
 type File struct {
