@@ -1,6 +1,7 @@
 package rimewatch
 
 import (
+	"net/mail"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func complain(e *Error, field, format string, args ...any) *Error {
 }
 
 // OneLine reports whether a text stays on its line wherever it is shown: a name
-// with a line break could write lines of its own into what people are told.
+// with a line break could write lines of its own into what people read.
 func OneLine(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) })
 }
@@ -70,7 +71,7 @@ func checkName(s string) *Error {
 
 func checkLine(e *Error, field, s string) *Error {
 	if bad := CheckText(nil, field, s, MaxNameLen); bad != nil {
-		return complain(e, field, "%s", bad.Fields[field][0])
+		return Merge(e, bad)
 	}
 	if !OneLine(s) {
 		return complain(e, field, "must not contain control characters")
@@ -108,8 +109,9 @@ func (w *Workspace) Check() error {
 		d := Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
 		limits := d.LimitsInForce()
 		if wrong := limits.Check(); wrong != nil {
-			for field, what := range wrong.Fields {
-				e = complain(e, strings.Replace(field, "limits.", "limits."+slug+".", 1), "%s", what[0])
+			for field := range wrong.Fields {
+				own := strings.Replace(field, "limits.", "limits."+slug+".", 1)
+				e = Merge(e, invalid().Take(own, wrong, field))
 			}
 		}
 	}
@@ -135,7 +137,7 @@ func (s *Site) Check() error {
 // field email.
 func CheckEmail(e *Error, s string) *Error {
 	e = CheckText(e, "email", s, MaxEmailLen)
-	if at := strings.LastIndexByte(s, '@'); at < 1 || at == len(s)-1 || strings.ContainsAny(s, " \t\r\n<>") {
+	if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
 		e = complain(e, "email", "must be an e-mail address")
 	}
 	return e

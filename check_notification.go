@@ -225,7 +225,7 @@ func checkMembers[T ~string](e *Error, field string, list []T) *Error {
 			return complain(e, field, "must not be empty")
 		}
 		if bad := CheckText(nil, field, string(s), MaxTypeLen); bad != nil {
-			return complain(e, field, "%s", bad.Fields[field][0])
+			return Merge(e, bad)
 		}
 	}
 	if repeated(list) {

@@ -1,6 +1,7 @@
 package rimewatch
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -164,3 +165,23 @@ func ValidSerial(s string) bool {
 
 // SerialKey is the form in which serials are compared.
 func SerialKey(s string) string { return strings.ToLower(s) }
+
+// DeletedSerial returns what a deleted device is called in paths and files, SERIAL~ID:
+// its serial may have been registered again.
+func DeletedSerial(serial string, id int64) string {
+	return serial + "~" + strconv.FormatInt(id, 10)
+}
+
+// CutDeletedSerial splits what DeletedSerial returns. The id is 0 for the serial of a
+// device that was not deleted, and negative where what follows the ~ is no id.
+func CutDeletedSerial(s string) (serial string, id int64) {
+	serial, after, deleted := strings.Cut(s, "~")
+	if !deleted {
+		return serial, 0
+	}
+	id, err := strconv.ParseInt(after, 10, 64)
+	if err != nil || id <= 0 {
+		return serial, -1
+	}
+	return serial, id
+}

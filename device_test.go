@@ -96,3 +96,14 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestDeletedSerial(t *testing.T) {
+	if serial, id := rimewatch.CutDeletedSerial(rimewatch.DeletedSerial("F-1", 42)); serial != "F-1" || id != 42 {
+		t.Errorf("%q, %d", serial, id)
+	}
+	for given, want := range map[string]int64{"F-1": 0, "F-1~": -1, "F-1~x": -1, "F-1~0": -1, "F-1~-3": -1, "F-1~1~2": -1} {
+		if serial, id := rimewatch.CutDeletedSerial(given); serial != "F-1" || id != want {
+			t.Errorf("%q is %q, %d; want id %d", given, serial, id, want)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package rimewatch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -44,6 +46,38 @@ type Error struct {
 	Fields     map[string][]string // field name → what is wrong with it
 	RetryAfter time.Duration       // for CodeRateLimited and CodeUnavailable
 	Err        error               // the cause, never shown to callers
+
+	made map[string]Sentence // what Message and the texts of Fields were made of, where they hold more than fixed words
+}
+
+// Sentence is an English text for people together with what it was made of, so
+// that it can be written in another language when somebody reads it. Among its
+// arguments, sentences and errors are written in that language, too.
+type Sentence struct {
+	format string
+	args   []any
+}
+
+// Sentencef makes a Sentence of a format, which is its key in the catalogues.
+func Sentencef(format string, args ...any) Sentence { return Sentence{format, args} }
+
+// String returns the English text.
+func (s Sentence) String() string { return fmt.Sprintf(s.format, s.args...) }
+
+// In returns the text in the language in which say returns an English text.
+func (s Sentence) In(say func(english string) string) string {
+	args := make([]any, len(s.args))
+	for i, a := range s.args {
+		switch a := a.(type) {
+		case Sentence:
+			args[i] = a.In(say)
+		case error:
+			args[i] = say(a.Error())
+		default:
+			args[i] = a
+		}
+	}
+	return fmt.Sprintf(say(s.format), args...)
 }
 
 // Error joins code, message and cause for the log.
@@ -62,23 +96,29 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrQuota refuses one more of a kind than the most that a workspace may have.
-func ErrQuota(most int, kind string) *Error {
+func ErrQuota(most int, kind Sentence) *Error {
 	return Errorf(CodeQuotaExceeded, "A workspace can have at most %d %s.", most, kind)
 }
 
 // Errorf makes an Error with a message for the caller.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return Wrap(code, nil, format, args...)
 }
 
 // Wrap makes an Error whose cause stays in the log.
 func Wrap(code Code, err error, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+	e := &Error{Code: code, Err: err}
+	e.Message = e.text(format, args)
+	return e
 }
 
 // Invalid is a CodeValidationFailed about one field.
 func Invalid(field, format string, args ...any) *Error {
-	return (&Error{Code: CodeValidationFailed, Message: "The request has invalid fields."}).With(field, format, args...)
+	return invalid().With(field, format, args...)
+}
+
+func invalid() *Error {
+	return &Error{Code: CodeValidationFailed, Message: "The request has invalid fields."}
 }
 
 // With adds what is wrong with one field and returns the same error.
@@ -86,8 +126,63 @@ func (e *Error) With(field, format string, args ...any) *Error {
 	if e.Fields == nil {
 		e.Fields = make(map[string][]string)
 	}
-	e.Fields[field] = append(e.Fields[field], fmt.Sprintf(format, args...))
+	e.Fields[field] = append(e.Fields[field], e.text(format, args))
 	return e
+}
+
+// text writes an English text and keeps what it was made of.
+func (e *Error) text(format string, args []any) string {
+	s := Sentence{format, args}
+	text := s.String()
+	if len(args) > 0 {
+		if e.made == nil {
+			e.made = make(map[string]Sentence)
+		}
+		e.made[text] = s
+	}
+	return text
+}
+
+// Merge joins what two errors say is wrong with which fields; either may be nil.
+// Code and message are those of x.
+func Merge(x, y *Error) *Error {
+	if x == nil || y == nil {
+		return cmp.Or(x, y)
+	}
+	for field := range y.Fields {
+		x = x.Take(field, y, field)
+	}
+	return x
+}
+
+// Take adds what y says is wrong with its field of, as wrong with field, and
+// returns e.
+func (e *Error) Take(field string, y *Error, of string) *Error {
+	for _, what := range y.Fields[of] {
+		e.With(field, "%s", y.sentence(what))
+	}
+	return e
+}
+
+// sentence returns what a text of e was made of.
+func (e *Error) sentence(text string) Sentence {
+	if s, ok := e.made[text]; ok {
+		return s
+	}
+	return Sentence{format: strings.ReplaceAll(text, "%", "%%")}
+}
+
+// In returns e for whoever reads the language in which say returns an English
+// text. The code, the names of the fields and the cause are the same.
+func (e *Error) In(say func(english string) string) *Error {
+	own := *e
+	own.Message, own.Fields, own.made = e.sentence(e.Message).In(say), make(map[string][]string, len(e.Fields)), nil
+	for field, texts := range e.Fields {
+		for _, text := range texts {
+			own.Fields[field] = append(own.Fields[field], e.sentence(text).In(say))
+		}
+	}
+	return &own
 }
 
 // CodeOf returns the code of an error: that of the first Error in its chain, or

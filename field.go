@@ -190,11 +190,39 @@ func (f Field) Plausible(v float64) bool {
 	return v >= info.Low && v <= info.High && !Sentinel(f, v) && !PowerOn(f, v)
 }
 
+// surely are the bounds within which a core measurement is plausible whatever it is,
+// but for what PowerOn reports: they lie side by side, since all of them are asked
+// for with every reading.
+var surely = func() (bounds [NumCore]struct{ low, high float64 }) {
+	for f := range NumCore {
+		info := f.Info()
+		bounds[f].low, bounds[f].high = max(info.Low, info.Min), min(info.High, info.Max)
+	}
+	return bounds
+}()
+
+// Implausible returns the core measurements of the reading that are not plausible.
+func (r *Reading) Implausible() (set Fields) {
+	for f := range NumCore {
+		v := r.Values[f]
+		if b := &surely[f]; v >= b.low && v <= b.high && v != powerOn {
+			continue
+		}
+		if r.Present.Has(f) && !f.Plausible(v) {
+			set = set.With(f)
+		}
+	}
+	return set
+}
+
+// powerOn is what a DS18B20 holds before its first measurement, °C.
+const powerOn = 85
+
 // PowerOn reports whether v is the 85.0 °C that a DS18B20 holds before its first
 // measurement, as after a power cut (data sheet, table 1), where no refrigerated
 // unit is that warm.
 func PowerOn(f Field, v float64) bool {
-	return v == 85 && f.IsTemperature() && f != CompressorDischargeTemp
+	return v == powerOn && f.IsTemperature() && f != CompressorDischargeTemp
 }
 
 // Fields is a set of measurements: bit f is measurement f.

@@ -3,6 +3,7 @@ package rimewatch
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -104,6 +105,32 @@ func TestPlausible(t *testing.T) {
 	} {
 		if got := tt.f.Plausible(tt.v); got != tt.want {
 			t.Errorf("%s %v: %v", tt.f, tt.v, got)
+		}
+	}
+}
+
+// TestImplausible: all core measurements at once are judged as one by one, at
+// every bound and beside it.
+func TestImplausible(t *testing.T) {
+	values := []float64{0, 85, -127, 999, -999, 998, 1998, 1999, math.NaN(), math.Inf(1), math.Inf(-1)}
+	for f := range NumCore {
+		info := f.Info()
+		for _, v := range []float64{info.Low, info.High, info.Min, info.Max} {
+			values = append(values, v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)))
+		}
+	}
+	for _, v := range values {
+		r, want := Reading{}, Fields(0)
+		for f := range NumCore {
+			r.Values[f] = v
+			if !f.Plausible(v) {
+				want = want.With(f)
+			}
+		}
+		for present := Fields(0); present <= CoreFields; present++ {
+			if r.Present = present; r.Implausible() != want&present {
+				t.Fatalf("%v in %v: %v are implausible, want %v", v, present, r.Implausible(), want&present)
+			}
 		}
 	}
 }

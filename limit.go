@@ -86,7 +86,7 @@ func (l *Limits) Check() *Error {
 	bound("temp_max", l.TempMax)
 	bound("critical_min", l.CriticalMin)
 	bound("critical_max", l.CriticalMax)
-	ordered := func(name string, low, high *float64, strict bool, what string) {
+	ordered := func(name string, low, high *float64, strict bool, what Sentence) {
 		if low == nil || high == nil {
 			return
 		}
@@ -94,9 +94,9 @@ func (l *Limits) Check() *Error {
 			e.With("limits."+name, "%s", what)
 		}
 	}
-	ordered("temp_min", l.TempMin, l.TempMax, true, "must be below temp_max")
-	ordered("critical_max", l.TempMax, l.CriticalMax, false, "must not be below temp_max")
-	ordered("critical_min", l.CriticalMin, l.TempMin, false, "must not be above temp_min")
+	ordered("temp_min", l.TempMin, l.TempMax, true, Sentencef("must be below temp_max"))
+	ordered("critical_max", l.TempMax, l.CriticalMax, false, Sentencef("must not be below temp_max"))
+	ordered("critical_min", l.CriticalMin, l.TempMin, false, Sentencef("must not be above temp_min"))
 	delay := func(name string, v int) {
 		if v < 0 || v > 86400 {
 			e.With("limits."+name, "must be between 0 and 86400")
@@ -154,7 +154,7 @@ func CheckLoosening(e *Equipment, path string, after, before, without *Limits) e
 		if failed == nil {
 			failed = &Error{Code: CodeValidationFailed, Message: "This relaxes a food-safety limit. Send confirm_loosening: true to confirm."}
 		}
-		failed.With(path+"."+name, "is looser than %s (%s): needs confirm_loosening", without.describe(name), e.Basis)
+		failed.With(path+"."+name, "is looser than %s (%s): needs confirm_loosening", without.describe(name), Sentencef(e.Basis))
 	}
 	if failed == nil {
 		return nil
@@ -163,12 +163,12 @@ func CheckLoosening(e *Equipment, path string, after, before, without *Limits) e
 }
 
 // describe writes a limit with its unit.
-func (l *Limits) describe(name string) string {
-	degrees := func(v *float64) string {
+func (l *Limits) describe(name string) Sentence {
+	degrees := func(v *float64) Sentence {
 		if v == nil {
-			return "none"
+			return Sentencef("none")
 		}
-		return strconv.FormatFloat(*v, 'f', -1, 64) + " °C"
+		return Sentencef("%s °C", strconv.FormatFloat(*v, 'f', -1, 64))
 	}
 	switch name {
 	case "temp_min":
@@ -180,10 +180,10 @@ func (l *Limits) describe(name string) string {
 	case "critical_max":
 		return degrees(l.CriticalMax)
 	case "delay_s":
-		return strconv.Itoa(l.DelayS) + " s"
+		return Sentencef("%d s", l.DelayS)
 	case "low_delay_s":
-		return strconv.Itoa(l.LowDelayS) + " s"
+		return Sentencef("%d s", l.LowDelayS)
 	default:
-		return strconv.Itoa(l.CriticalDelayS) + " s"
+		return Sentencef("%d s", l.CriticalDelayS)
 	}
 }

@@ -166,12 +166,12 @@ type DeliveryStatus string
 const (
 	DeliveryPending DeliveryStatus = "pending" // to be sent at NextAttemptAt
 	DeliverySent    DeliveryStatus = "sent"
-	DeliveryFailed  DeliveryStatus = "failed"  // given up
+	DeliveryFailed  DeliveryStatus = "failed"  // not retried any more
 	DeliveryDropped DeliveryStatus = "dropped" // pointless by then: the alert ended, the channel was removed
 )
 
 // Delivery is one message to one channel. Key is stable over retries and
-// restarts, and the Webhook-Id of what is sent: receivers may drop doubles by it.
+// restarts, and the Webhook-Id of what is sent: receivers may deduplicate by it.
 type Delivery struct {
 	ID            int64
 	WorkspaceID   int64

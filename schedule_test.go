@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/rimewatch/rimewatch"
 )
 
@@ -69,4 +71,42 @@ func TestReportPeriodsFollow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReportIsSentOnce: whatever the zone, its changes of clocks and the moments at
+// which the server runs, every period's report becomes due once, at the time that
+// Next names, and a restart in that minute neither skips nor repeats it.
+func TestReportIsSentOnce(t *testing.T) {
+	zones := []string{"UTC", "Europe/Berlin", "Europe/Madrid", "America/Sao_Paulo", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "Asia/Beirut", "Asia/Kathmandu", "Pacific/Apia", "Pacific/Chatham"}
+	rapid.Check(t, func(t *rapid.T) {
+		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := rapid.SampledFrom([]rimewatch.ReportPeriod{rimewatch.ReportWeekly, rimewatch.ReportMonthly}).Draw(t, "period")
+		now := rimewatch.TimeOf(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) + rimewatch.Time(rapid.Int64Range(0, 17*365*24*60).Draw(t, "minute"))*rimewatch.Minute
+		_, through := p.Last(now, zone)
+		for range 30 {
+			due := p.Next(now, zone)
+			if due <= now {
+				t.Fatalf("at %s the next report was due at %s", now, due)
+			}
+			if local := due.Std().In(zone); local.Hour() != 6 || local.Minute() != 0 {
+				t.Fatalf("due at %s", local)
+			}
+			if from, to := p.Last(due-1, zone); to != through {
+				t.Fatalf("before %s the last report is of %s to %s, and that through %s was sent", due, from, to, through)
+			}
+			// The server stops and starts within the minute, or sleeps past it.
+			now = due + rimewatch.Time(rapid.Int64Range(0, 2*60_000).Draw(t, "restart after ms"))
+			from, to := p.Last(due, zone)
+			if again, end := p.Last(now, zone); again != from || end != to {
+				t.Fatalf("at %s %s to %s is sent, at %s %s to %s", due, from, to, now, again, end)
+			}
+			if from != through {
+				t.Fatalf("the report from %s follows that through %s", from, through)
+			}
+			through = to
+		}
+	})
 }

@@ -151,10 +151,30 @@ func StartOfUTCDay(day int64) Time { return Time(day) * Day }
 // DayTime returns the moment at which clocks in zone show the minute of the day
 // that is some days after the day of t there; minute 0 is the beginning of that
 // day. Days are counted by the calendar: they have 23 or 25 hours where clocks
-// change. A time of day that clocks skip or show twice is resolved as by time.Date.
+// change. A time of day that clocks skip or show twice is resolved as by DateTime.
 func (t Time) DayTime(days, minute int, zone *time.Location) Time {
 	y, m, d := t.Std().In(zone).Date()
-	return TimeOf(time.Date(y, m, d+days, 0, minute, 0, 0, zone))
+	return DateTime(y, m, d+days, minute, zone)
+}
+
+// DateTime returns the moment at which clocks in zone show the minute of a day.
+// Of a time that they show twice it is the first, and for a time that they skip
+// the moment at which they do: in zones that set clocks forward at midnight a day
+// begins at 01:00. (time.Date may return a moment of the day before.)
+func DateTime(year int, month time.Month, day, minute int, zone *time.Location) Time {
+	shown := time.Date(year, month, day, 0, minute, 0, 0, time.UTC)
+	_, before := shown.Add(-24 * time.Hour).In(zone).Zone()
+	_, after := shown.Add(24 * time.Hour).In(zone).Zone()
+	first := shown.Add(time.Duration(-before) * time.Second).In(zone)
+	if _, offset := first.Zone(); offset == before {
+		return TimeOf(first)
+	}
+	second := shown.Add(time.Duration(-after) * time.Second).In(zone)
+	if _, offset := second.Zone(); offset == after {
+		return TimeOf(second)
+	}
+	skipped, _ := first.ZoneBounds()
+	return TimeOf(skipped)
 }
 
 // civil converts days since the epoch to a proleptic Gregorian date, after

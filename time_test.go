@@ -105,3 +105,49 @@ func TestDayTime(t *testing.T) {
 		}
 	}
 }
+
+// Every day begins after the one before it, with clocks that show its own date for
+// the first time: in zones that set clocks at midnight, too.
+func TestDaysFollow(t *testing.T) {
+	for _, name := range []string{
+		"UTC", "Europe/Berlin", "America/Havana", "America/Santiago", "America/Asuncion", "America/Sao_Paulo", "Africa/Cairo",
+		"Asia/Beirut", "Asia/Tehran", "Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Apia", "America/St_Johns", "Africa/Casablanca",
+	} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := DateTime(2005, 1, 1, 0, zone)
+		for day < DateTime(2027, 12, 31, 0, zone) {
+			next := day.DayTime(1, 0, zone)
+			date, before, last := next.Std().In(zone), (next - 1).Std().In(zone).Format(time.DateOnly), day.Std().In(zone).Format(time.DateOnly)
+			if next <= day || before != last || date.Format(time.DateOnly) <= last {
+				t.Fatalf("%s: after %s comes %s; a millisecond before it is %s", name, last, date, before)
+			}
+			if date.Hour() > 1 || (next+12*Hour).DayTime(0, 0, zone) != next {
+				t.Fatalf("%s: the day of %s begins at %s", name, next+12*Hour, (next+12*Hour).DayTime(0, 0, zone))
+			}
+			day = next
+		}
+	}
+	havana, err := time.LoadLocation("America/Havana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		month       time.Month
+		day, minute int
+		want        string
+	}{
+		{3, 8, 0, "2026-03-08T05:00:00.000Z"},   // skipped: clocks go from 23:59 to 01:00
+		{3, 8, 30, "2026-03-08T05:00:00.000Z"},  // skipped
+		{3, 8, 90, "2026-03-08T05:30:00.000Z"},  // 01:30
+		{11, 1, 0, "2026-11-01T04:00:00.000Z"},  // the first of two
+		{11, 1, 30, "2026-11-01T04:30:00.000Z"}, // the first of two
+		{11, 1, 90, "2026-11-01T06:30:00.000Z"},
+	} {
+		if got := DateTime(2026, c.month, c.day, c.minute, havana).String(); got != c.want {
+			t.Errorf("minute %d of %d/%d is %s, want %s", c.minute, c.month, c.day, got, c.want)
+		}
+	}
+}

@@ -35,6 +35,8 @@ func child(kind string, args []string) error {
 	switch kind {
 	case "child-app":
 		return childApp(ctx, args[0], args[1:])
+	case "child-node":
+		return childNode(ctx, args[0], args[1], args[2])
 	case "child-bare":
 		return childHandler(ctx, http.HandlerFunc(bare))
 	case "child-rows":

@@ -4,7 +4,7 @@
 // shares the cores with it.
 //
 //	go run ./bench                 everything
-//	go run ./bench -only growth    one part: growth, batch, rest, stream, alerts, notify, postgres, mqtt, inlets
+//	go run ./bench -only growth    one part: growth, batch, rest, stream, alerts, notify, postgres, cluster, mqtt, inlets
 //	go run ./bench -only growth -devices 1000000 -profile .
 //	                               as many devices; profiles of the server
 //	go run ./bench -quick          shorter and smaller, for a first look
@@ -106,12 +106,12 @@ func main() {
 	}
 	o := options{devices: allSizes}
 	flag.BoolVar(&o.quick, "quick", false, "shorter and smaller")
-	flag.StringVar(&o.only, "only", "", "parts to run: growth, batch, rest, stream, alerts, notify, postgres, mqtt, inlets")
+	flag.StringVar(&o.only, "only", "", "parts to run: growth, batch, rest, stream, alerts, notify, postgres, cluster, mqtt, inlets")
 	flag.StringVar(&o.profile, "profile", "", "directory for CPU and heap profiles of the server")
 	flag.Var(&o.devices, "devices", "growth: numbers of devices")
 	flag.DurationVar(&o.load, "load", 0, "growth, postgres: length of a measurement; 60s and more has sealing and checkpoints going (default 8s, quick 2s)")
 	flag.IntVar(&o.rounds, "rounds", 0, "growth: measurements of which the median counts (default 3, quick 1)")
-	flag.StringVar(&o.parts, "steps", "", "growth: of create, warm, batches, memory, single, grounds, worst, queries, recovery, rest, month only these; postgres: of single, batches")
+	flag.StringVar(&o.parts, "steps", "", "growth: of create, warm, batches, memory, single, grounds, worst, queries, recovery, rest, month only these; postgres: of single, batches; cluster: of hop, rate, socket, stop, kill, pause, revoke")
 	flag.StringVar(&o.doc, "doc", "", "growth: Markdown file whose table is replaced")
 	flag.BoolVar(&o.alone, "alone", false, "growth: without VictoriaMetrics")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data directories")
@@ -152,7 +152,7 @@ func run(o *options) (err error) {
 		name string
 		run  func(*options) error
 	}{
-		{"growth", benchGrowth}, {"batch", benchBatch}, {"rest", benchRest}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify}, {"postgres", benchDatabase}, {"mqtt", benchMQTT}, {"inlets", benchInlets},
+		{"growth", benchGrowth}, {"batch", benchBatch}, {"rest", benchRest}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify}, {"postgres", benchDatabase}, {"cluster", benchCluster}, {"mqtt", benchMQTT}, {"inlets", benchInlets},
 	} {
 		if !o.wants(part.name) {
 			continue

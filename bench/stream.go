@@ -226,11 +226,13 @@ func paced(s *server, rate, conns int, span time.Duration, acked func(n int, sen
 	return total, fail
 }
 
-// streamLatency: from the answer to a POST until its message is at a
-// subscriber. A message may come first; then the time is 0.
-func streamLatency(o *options, s *server) error {
+func streamLatency(o *options, s *server) error { return latency(o, s, s) }
+
+// latency: from the answer to a POST until its message is at a subscriber, who may be
+// at another node. A message may come first; then the time is 0.
+func latency(o *options, s, at *server) error {
 	const rate = 5000
-	x, err := subscribe(s, "readings", 64<<10)
+	x, err := subscribe(at, "readings", 64<<10)
 	if err != nil {
 		return err
 	}

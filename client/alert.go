@@ -100,7 +100,7 @@ func (c *Client) Alert(ctx context.Context, id int64) (Alert, error) {
 	return one[Alert](ctx, c, get(alertPath(id), nil), "alert")
 }
 
-// Acknowledge records that someone takes care of an alert, for a while (whole
+// Acknowledge acknowledges an alert for a while (whole
 // seconds, at least a minute) or, with 0, until it is over.
 // rimewatch.CodeAlertNotActive.
 func (c *Client) Acknowledge(ctx context.Context, id int64, note string, expires time.Duration) (Alert, error) {

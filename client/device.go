@@ -59,7 +59,7 @@ type Device struct {
 	UpdatedAt          rimewatch.Time    `json:"updated_at"`
 }
 
-// ZoneState is what a device's product zone does of which nobody is alerted.
+// ZoneState is what a device's product zone does while no alert is raised.
 type ZoneState struct {
 	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since"` // 0 = it is within its limits
 	AlertAt          rimewatch.Time `json:"alert_at"`            // if it stays out; 0 = none is to come

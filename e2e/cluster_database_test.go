@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -19,7 +20,7 @@ func (c *cluster) crash(round int) time.Duration {
 }
 
 // replace kills the primary, and its standby becomes the primary; the old one comes back
-// as a standby of it.
+// as the primary that it was, and then as a standby.
 func (c *cluster) replace(round int) time.Duration {
 	c.t.Helper()
 	if c.standby == nil { // in a storm
@@ -32,6 +33,12 @@ func (c *cluster) replace(round int) time.Duration {
 	}
 	c.database = c.standby
 	took := c.reowned(round)
+	if err := old.Restart(append(slices.Clone(c.settings), "synchronous_standby_names=")...); err != nil { // it waits for nobody
+		c.t.Fatal(err)
+	}
+	c.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'rimewatch%'")
+	time.Sleep(time.Second) //nolint:forbidigo // everybody has connections again
+	took = max(took, c.reowned(round))
 	port := old.Port()
 	old.Stop()
 	next, err := c.database.Standby(port, c.settings...)

@@ -97,11 +97,19 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 		t.Cleanup(func() { c.standby.Stop() })
 		c.hosts = database.Address() + "," + c.standby.Address()
 	}
+	c.assemble()
+	return c
+}
+
+// assemble starts the nodes on the database, and makes what will be sent to them.
+func (c *cluster) assemble() {
+	t := c.t
+	t.Helper()
 	c.execute("CREATE ROLE service LOGIN", "GRANT ALL ON SCHEMA public TO service")
 	for i := range clusterNodes {
 		m := &member{dir: filepath.Join(t.TempDir(), fmt.Sprint("node", i)), peer: freeAddress(t), clock: filepath.Join(t.TempDir(), "clock")}
-		if as == proxied {
-			m.inner, m.outer = pgtest.NewProxy(t, m.peer), pgtest.NewProxy(t, database.Address())
+		if c.shape == proxied {
+			m.inner, m.outer = pgtest.NewProxy(t, m.peer), pgtest.NewProxy(t, c.database.Address())
 		}
 		c.nodes = append(c.nodes, m)
 	}
@@ -110,7 +118,7 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 	}
 	c.guard()
 	for i := range clusterWorkspaces {
-		out, err := exec.Command(c.bin, "token", "create", "--data", t.TempDir(), "--store", database.URL("postgres"),
+		out, err := exec.Command(c.bin, "token", "create", "--data", t.TempDir(), "--store", c.database.URL("postgres"),
 			"--workspace", fmt.Sprint("W", i), "--create", "--name", "cluster").Output()
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +148,6 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 		c.untimed = append(c.untimed, u)
 	}
 	c.answered = make([]atomic.Int64, len(c.devices))
-	return c
 }
 
 // execute runs statements in the database.
@@ -156,7 +163,7 @@ func (c *cluster) execute(statements ...string) {
 // start starts a node and waits until it takes requests in.
 func (c *cluster) start(m *member) {
 	c.t.Helper()
-	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66", "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
+	env := append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
 	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", c.role+"@", 1), m.peer
 	switch c.shape {
 	case direct:
@@ -423,6 +430,7 @@ func (c *cluster) reowned(by int) time.Duration {
 }
 
 // TestCluster kills a node under load, freezes another, and stops the third in order.
+// Then it has what does not fit refused.
 func TestCluster(t *testing.T) {
 	c := newCluster(t)
 	var took []time.Duration
@@ -445,6 +453,7 @@ func TestCluster(t *testing.T) {
 		t.Errorf("%d readings, %.0f forwarded requests: that is no load", n, forwarded)
 	}
 	t.Logf("%d readings acknowledged, %.0f requests forwarded; served again after %v (killed), %v (frozen)", c.acknowledged(), forwarded, took[0], took[1])
+	c.refuse()
 }
 
 // handOverUnseen stops a node in order and starts it again: no request fails. On a

@@ -29,7 +29,7 @@ func (k *killer) limited(t *testing.T, limit string, env ...string) (*process, *
 	t.Helper()
 	args := append([]string{"-c", limit + `; exec "$@"`, "sh", k.bin, "serve", "--listen", "127.0.0.1:0", "--seal-after", "300ms", "--head-memory", "1"}, k.flags...)
 	began := time.Now()
-	p, url, _, err := launch("", "sh", append(append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66"), env...), args)
+	p, url, _, err := launch("", "sh", append(os.Environ(), env...), args)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,8 +203,7 @@ func mosquitto(t *testing.T, lines ...string) (addr string) {
 
 func (h *inletsHouse) start(t *testing.T) *process {
 	t.Helper()
-	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66")
-	p, url, _, err := launch("", h.bin, env, []string{"serve", "--listen", "127.0.0.1:0", "--mqtt-listen", h.mqtt, "--outbound-allow", "127.0.0.0/8",
+	p, url, _, err := launch("", h.bin, os.Environ(), []string{"serve", "--listen", "127.0.0.1:0", "--mqtt-listen", h.mqtt, "--outbound-allow", "127.0.0.0/8",
 		"--seal-after", "300ms", "--head-memory", "1", "--data", h.data})
 	if err != nil {
 		t.Fatal(err)

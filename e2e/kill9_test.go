@@ -177,9 +177,8 @@ func alertAtOnce() client.DeviceFields {
 // start launches a server that seals all the time.
 func (k *killer) start(t *testing.T) (*process, *client.Client) {
 	t.Helper()
-	env := append(os.Environ(), "GORACE=halt_on_error=1 exitcode=66")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--seal-after", "300ms", "--head-memory", "1"}, k.flags...)
-	p, url, _, err := launch("", k.bin, env, args)
+	p, url, _, err := launch("", k.bin, os.Environ(), args)
 	if err != nil {
 		t.Fatal(err)
 	}

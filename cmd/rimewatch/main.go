@@ -57,6 +57,18 @@ const (
 	exitUsage  = 2
 )
 
+// asFlags reads "help serve" as "serve --help", and nothing at all as a question for help.
+func asFlags(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(args[1:], "--help")
+	default:
+		return args
+	}
+}
+
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,10 +76,7 @@ func run(args []string, s streams) int {
 	defer context.AfterFunc(ctx, stop)()
 
 	parser := newParser(s)
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	k, err := parser.Parse(args)
+	k, err := parser.Parse(asFlags(args))
 	if err != nil {
 		fmt.Fprintf(s.err, "rimewatch: %s (see %s --help)\n", oneLine(err), usageCommand(err))
 		return exitUsage
@@ -96,9 +105,14 @@ func newParser(s streams) *kong.Kong {
 	)
 }
 
-// newDefaults fills a struct of flags with their defaults.
+// newDefaults fills a struct of flags with their defaults, whatever the environment says.
 func newDefaults(flags any) (*kong.Kong, error) {
-	return kong.New(flags, kong.DefaultEnvars("RIMEWATCH"))
+	return kong.New(flags, kong.PostBuild(func(k *kong.Kong) error {
+		for _, f := range k.Model.Flags {
+			f.Envs, f.Tag.Envs = nil, nil
+		}
+		return nil
+	}))
 }
 
 func groups() []kong.Group {

@@ -59,6 +59,14 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestHelpIsACommandToo(t *testing.T) {
+	for args, want := range map[string]string{"": "--help", "help": "--help", "help token create": "token create --help", "serve --help": "serve --help"} {
+		if got := strings.Join(asFlags(strings.Fields(args)), " "); got != want {
+			t.Errorf("%q is read as %q, want %q", args, got, want)
+		}
+	}
+}
+
 func TestRunExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {
@@ -210,13 +218,18 @@ func TestProgressInAFile(t *testing.T) {
 	}
 }
 
+// TestDefaultSettings: a demo is not served from the store of the shell's environment,
+// nor is it a node of its cluster.
 func TestDefaultSettings(t *testing.T) {
+	t.Setenv("RIMEWATCH_STORE", "postgres://127.0.0.1/production")
+	t.Setenv("RIMEWATCH_CLUSTER_SECRET", "a secret of nodes")
+	t.Setenv("RIMEWATCH_HEAD_MEMORY", "77")
 	c, err := defaultSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Listen = "127.0.0.1:0"
-	if reflect.ValueOf(c).IsZero() || c.DrainPeriod == 0 || c.HeadMemory == 0 || c.Validate() != nil {
+	if reflect.ValueOf(c).IsZero() || c.DrainPeriod == 0 || c.HeadMemory == 0 || c.HeadMemory == 77 || c.Store != "" || c.Validate() != nil {
 		t.Errorf("%+v", c)
 	}
 }

@@ -97,7 +97,7 @@ func kindOf(err error) string {
 	case errors.As(err, &e):
 		return string(e.Code)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "given up"
+		return "cancelled"
 	default:
 		return "network"
 	}

@@ -236,7 +236,7 @@ var errCodeNeeded = errors.New("a code is needed")
 // are right and the code of the second factor is missing.
 func NeedsCode(err error) bool { return errors.Is(err, errCodeNeeded) }
 
-func errCode(cause error, what string) error {
+func errCode(cause error, what rimewatch.Sentence) error {
 	return rimewatch.Wrap(rimewatch.CodeUnauthenticated, cause, "The code of the second factor %s.", what).With("code", "%s", what)
 }
 
@@ -251,7 +251,7 @@ func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentia
 		return false, err
 	}
 	if c.Code == "" {
-		return false, errCode(errCodeNeeded, "is needed")
+		return false, errCode(errCodeNeeded, rimewatch.Sentencef("is needed"))
 	}
 	if wait := s.signIns.tryCode(u.ID, now); wait > 0 {
 		return false, &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many wrong codes.", RetryAfter: wait}
@@ -267,7 +267,7 @@ func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentia
 		return true, nil
 	case rimewatch.CodeConflict, rimewatch.CodeNotFound: // used before; wrong
 		s.refuse(ctx, u.ID, "second factor", c.Client, now)
-		return false, errCode(nil, "is wrong or was used already")
+		return false, errCode(nil, rimewatch.Sentencef("is wrong or was used already"))
 	default:
 		return false, err
 	}

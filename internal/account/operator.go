@@ -30,15 +30,7 @@ func gather(found ...error) error {
 		if !errors.As(err, &e) {
 			return err
 		}
-		for field, what := range e.Fields {
-			for _, w := range what {
-				if all == nil {
-					all = rimewatch.Invalid(field, "%s", w)
-				} else {
-					all.With(field, "%s", w)
-				}
-			}
-		}
+		all = rimewatch.Merge(all, e)
 	}
 	if all == nil {
 		return nil

@@ -43,7 +43,7 @@ const (
 	// hashSlots is how many hashes run at once. Strangers get all but one of them,
 	// so that a flood of guesses does not keep out those who are known.
 	hashSlots = 2
-	// hashWaiting is how many wait in each lane, and sameWaiting how many of them
+	// hashWaiting is how many wait in each class, and sameWaiting how many of them
 	// may be about one account.
 	hashWaiting = 32
 	sameWaiting = 2
@@ -55,12 +55,12 @@ const (
 	maxPasses    = 16
 )
 
-// lane is who waits for a hash with whom.
-type lane uint8
+// class is who waits for a hash with whom.
+type class uint8
 
 const (
-	known    lane = iota // somebody with a link or a session, or at an address that the account was used from
-	stranger             // anybody else
+	known    class = iota // somebody with a link or a session, or at an address that the account was used from
+	stranger              // anybody else
 )
 
 // hasher hashes and verifies passwords within bounded memory.
@@ -71,7 +71,7 @@ type hasher struct {
 	nobody    string        // a hash that no password has, for unknown people
 
 	mu      sync.Mutex
-	waiting [2]int         // by lane, those who hash included
+	waiting [2]int         // by class, those who hash included
 	about   map[string]int // of the strangers, by account
 }
 
@@ -84,26 +84,26 @@ func newHasher(p PasswordParams) *hasher {
 	return h
 }
 
-// enter takes a place in a lane, about an account ("" = none): false when there
+// enter takes a place in a class, about an account ("" = none): false when there
 // is none.
-func (h *hasher) enter(l lane, account string) bool {
+func (h *hasher) enter(kind class, account string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.waiting[l] >= hashSlots+hashWaiting || l == stranger && h.about[account] >= sameWaiting {
+	if h.waiting[kind] >= hashSlots+hashWaiting || kind == stranger && h.about[account] >= sameWaiting {
 		return false
 	}
-	h.waiting[l]++
-	if l == stranger {
+	h.waiting[kind]++
+	if kind == stranger {
 		h.about[account]++
 	}
 	return true
 }
 
-func (h *hasher) leave(l lane, account string) {
+func (h *hasher) leave(kind class, account string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiting[l]--
-	if l == stranger {
+	h.waiting[kind]--
+	if kind == stranger {
 		if h.about[account]--; h.about[account] == 0 {
 			delete(h.about, account)
 		}
@@ -111,8 +111,8 @@ func (h *hasher) leave(l lane, account string) {
 }
 
 // acquire waits for a slot, which release gives back.
-func (h *hasher) acquire(ctx context.Context, l lane, account string) (release func(), err error) {
-	if !h.enter(l, account) {
+func (h *hasher) acquire(ctx context.Context, kind class, account string) (release func(), err error) {
+	if !h.enter(kind, account) {
 		return nil, &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many sign-ins at the moment; retry shortly.", RetryAfter: 2 * time.Second}
 	}
 	// A stranger first takes one of the strangers' slots, then one of all.
@@ -121,10 +121,10 @@ func (h *hasher) acquire(ctx context.Context, l lane, account string) (release f
 		for _, slot := range held {
 			<-slot
 		}
-		h.leave(l, account)
+		h.leave(kind, account)
 	}
 	need := []chan struct{}{h.strangers, h.slots}
-	if l == known {
+	if kind == known {
 		need = need[1:]
 	}
 	for _, slot := range need {
@@ -158,7 +158,7 @@ func (h *hasher) hash(ctx context.Context, random io.Reader, password string) (s
 
 // verify reports whether password has the hash. An empty hash (a person without
 // a password, or none at all) costs the same work and never matches.
-func (h *hasher) verify(ctx context.Context, l lane, account, encoded, password string) (bool, error) {
+func (h *hasher) verify(ctx context.Context, kind class, account, encoded, password string) (bool, error) {
 	exists := encoded != ""
 	if !exists {
 		encoded = h.nobody
@@ -170,7 +170,7 @@ func (h *hasher) verify(ctx context.Context, l lane, account, encoded, password 
 	if len(password) > MaxPasswordLen {
 		exists, password = false, "" // as much work, whatever was sent
 	}
-	release, err := h.acquire(ctx, l, account)
+	release, err := h.acquire(ctx, kind, account)
 	if err != nil {
 		return false, err
 	}

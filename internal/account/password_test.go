@@ -111,16 +111,16 @@ func TestBadHashes(t *testing.T) {
 	}
 }
 
-// In each lane so many wait and the rest is refused; strangers leave a slot to
+// In each class so many wait and the rest is refused; strangers leave a slot to
 // those who are known, and crowd nobody out by one account.
 func TestHashingIsBounded(t *testing.T) {
 	h := newHasher(cheap)
 	ctx, giveUp := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	var gaveUp atomic.Int32
-	wait := func(l lane, account string) {
+	wait := func(kind class, account string) {
 		wg.Go(func() {
-			release, err := h.acquire(ctx, l, account)
+			release, err := h.acquire(ctx, kind, account)
 			if err != nil {
 				gaveUp.Add(1)
 				return
@@ -129,16 +129,16 @@ func TestHashingIsBounded(t *testing.T) {
 			release()
 		})
 	}
-	waiting := func(l lane) int {
+	waiting := func(kind class) int {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		return h.waiting[l]
+		return h.waiting[kind]
 	}
-	fill := func(l lane, n int) {
+	fill := func(kind class, n int) {
 		for i := range n {
-			wait(l, fmt.Sprint(i/sameWaiting))
+			wait(kind, fmt.Sprint(i/sameWaiting))
 		}
-		for waiting(l) < n {
+		for waiting(kind) < n {
 			runtime.Gosched()
 		}
 	}

@@ -85,7 +85,7 @@ func (p *Principal) RequireRole(want rimewatch.Role) error {
 		return p.errNoMember()
 	}
 	if !p.Role.AtLeast(want) {
-		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires the role %s.", want)
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires the role %s.", rimewatch.Sentencef(string(want)))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func workspaceField(err error) error {
 	if !errors.As(err, &e) || e.Fields["name"] == nil {
 		return nil
 	}
-	return rimewatch.Invalid("workspace", "%s", e.Fields["name"][0])
+	return (&rimewatch.Error{Code: e.Code, Message: e.Message}).Take("workspace", e, "name")
 }
 
 // createOwner makes the first user and the workspace.

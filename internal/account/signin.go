@@ -155,7 +155,7 @@ func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rime
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return u, err
 	}
-	l, err := s.laneOf(ctx, &u, origin{email, c.Client.Address}, now)
+	l, err := s.classOf(ctx, &u, origin{email, c.Client.Address}, now)
 	if err != nil {
 		return u, err
 	}
@@ -175,9 +175,9 @@ func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rime
 	return u, err
 }
 
-// laneOf separates those who sign in from where the account was used before from
+// classOf separates those who sign in from where the account was used before from
 // strangers.
-func (s *Service) laneOf(ctx context.Context, u *rimewatch.User, o origin, now rimewatch.Time) (lane, error) {
+func (s *Service) classOf(ctx context.Context, u *rimewatch.User, o origin, now rimewatch.Time) (class, error) {
 	if u.ID == 0 {
 		return stranger, nil
 	}

@@ -25,6 +25,7 @@ type Presence struct {
 	LastSeen     rimewatch.Time // newest heartbeat or reading by arrival; 0 = not told, then Online alone counts
 	Announced    bool           // it announced its shutdown: no alert
 	NeverSeen    bool           // nothing was ever heard of it: no alert
+	Lag          rimewatch.Time // how long after its own time the newest reading came, if that is not corrected for and no mere delay
 }
 
 // Kind is what happened to an alert.

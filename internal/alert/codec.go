@@ -42,18 +42,21 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 }
 
 // Move moves the moments that are remembered by so many milliseconds: those by
-// arrival, and, where events is set, those by event time too.
-func (s *State) Move(by rimewatch.Time, events bool) {
-	for _, t := range []*rimewatch.Time{&s.seenAt, &s.aliveUntil, &s.holdUntil} {
-		if *t != 0 && *t != never {
-			*t += by
+// arrival, those by event time, or both.
+func (s *State) Move(by rimewatch.Time, arrivals, events bool) {
+	if arrivals {
+		for _, t := range []*rimewatch.Time{&s.seenAt, &s.aliveUntil, &s.holdUntil} {
+			if *t != 0 && *t != never {
+				*t += by
+			}
 		}
 	}
 	if events {
 		moveStamp(&s.paused, by)
+		moveStamp(&s.stated, by)
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
-		if i := lowest(set); events || i == ruleOffline {
+		if i := lowest(set); i == ruleOffline && arrivals || i != ruleOffline && events {
 			t := s.pool.track(i)
 			for _, m := range []*unit.Stamp{&t.mark, &t.cmark, &t.start} {
 				moveStamp(m, by)

@@ -12,14 +12,6 @@ const heldLongest = 2 * hour
 // keeps reports whether the alert of rule i is active, but kept back.
 func (s *State) keeps(i rule) bool { return i == ruleHigh && s.kept }
 
-// told are the rules with an active alert that people know of.
-func (s *State) told() uint32 {
-	if s.kept {
-		return s.active &^ (1 << ruleHigh)
-	}
-	return s.active
-}
-
 // Kept is until when high_temperature is kept back, since the zone warms up as it
 // does in this unit's defrosts; ok is false when it is not. Then it is told,
 // whatever happens, unless the zone is cold again.

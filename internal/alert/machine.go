@@ -49,6 +49,10 @@ func (s *State) bounds(x *pass, i rule) bounds {
 			return bounds{}
 		}
 		b := l.bounds(scale, ruleSpecs[i].low)
+		if i == ruleLowDischarge { // what lasts no longer than its defrosts by hot gas may be one
+			b.warnDelay = max(b.warnDelay, x.u.MeltsRunning())
+			b.critDelay = max(b.critDelay, x.u.MeltsRunning())
+		}
 		if i == ruleAmps && x.u.Strays(x.u.At()) {
 			b.critDelay += strayReadings * x.u.Interval() // two that stray among three
 		}
@@ -307,14 +311,27 @@ func (s *State) judgeMachine(x *pass) {
 		return
 	}
 	settled := u.Settled(x.e)
-	if suction, ok := x.value(rimewatch.CompressorSuctionTemp); ok {
+	suction, hasSuction := x.value(rimewatch.CompressorSuctionTemp)
+	if hasSuction {
 		s.either(x, ruleSuction, suction, true, agreed(unit.Suction), relative)
 		zone, hasZone := x.value(rimewatch.ProductZoneTemp)
 		s.either(x, ruleLowSuction, suction-zone, settled && hasZone, agreed(unit.Suction), relative)
 	}
 	if ambient, ok := x.value(rimewatch.AmbientTemp); ok && hasDischarge && settled && !u.Modulated() { // a slow one hardly heats its gas
-		s.level(x, ruleLowDischarge, discharge-ambient)
+		above := discharge - ambient
+		if l := &ruleSpecs[ruleLowDischarge].limit; hasSuction && x.warmSuction(suction, ambient) {
+			// Hot gas that melts the evaporator's ice cools the discharge line as liquid
+			// does, but comes back warmer than usual: then no liquid reaches the compressor.
+			above = max(above, l.Warn+l.Clear)
+		}
+		s.level(x, ruleLowDischarge, above)
 	}
+}
+
+// warmSuction reports whether the suction line is warmer than the unit usually has it.
+func (x *pass) warmSuction(suction, ambient float64) bool {
+	usual, known := x.u.UsualSuction(ambient)
+	return known && suction > usual+unit.Suction.Floor()
 }
 
 // relative reports whether the unit is judged by its own baseline: not where its

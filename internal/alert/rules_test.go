@@ -77,6 +77,9 @@ var ruleCases = []struct{ name, script, want string }{
 		73h..74h d=85`, `
 		72h18m opened low_discharge_temperature warning since 72h8m value 21 peak 21 limit 25
 		73h10m resolved low_discharge_temperature warning since 72h8m value 61 peak 21 limit 25`},
+	{"discharge: barely above ambient behind a suction line that is warmer than usual is no liquid", known + `
+		72h..73h on d=45 s=5
+		73h..74h d=85 s=-3`, ``},
 	{"a discharge line no warmer than the suction line is a lost sensor", known + `
 		72h..73h on d=10
 		73h..74h d=85`, `
@@ -132,21 +135,30 @@ var ruleCases = []struct{ name, script, want string }{
 		24h30m..26h every=10m`, `
 		24h40m opened short_cycling critical since 24h20m value 19 peak 19 limit 12`},
 	{"three failed starts in a day warn", known + `
-		72h..72h1m off i=95
-		72h1m..77h i=0.2
+		72h..72h5m off i=0.2
+		72h5m..72h6m i=95
+		72h6m..77h i=0.2
 		77h..77h1m i=95
 		77h1m..83h i=0.2
 		83h..83h1m i=95
 		83h1m..83h30m i=0.2`, `
 		83h1m opened compressor_start_failure warning since 83h1m value 3 peak 3 limit 3`},
 	{"three within the hour are critical", known + `
-		72h..72h1m off i=95
-		72h1m..72h5m i=0.2
+		72h..72h2m off i=0.2
+		72h2m..72h3m i=95
+		72h3m..72h5m i=0.2
 		72h5m..72h6m i=95
 		72h6m..72h10m i=0.2
 		72h10m..72h11m i=95
 		72h11m..72h30m i=0.2`, `
 		72h11m opened compressor_start_failure critical since 72h11m value 3 peak 3 limit 3`},
+	{"readings that stray amid a run are no failed starts", known + `
+		72h..72h1m off i=95
+		72h1m..77h i=0.2
+		77h..77h1m i=95
+		77h1m..83h i=0.2
+		83h..83h1m i=95
+		83h1m..83h30m i=0.2`, ``},
 	{"a start that is caught at its peak has not failed", known + `
 		72h..72h1m off i=70
 		72h1m..72h9m on i=15

@@ -38,7 +38,7 @@ func (s *State) staleDue(x *pass) rimewatch.Time {
 	if x.c.Rules&RuleSensors == 0 || x.u.At() == 0 || s.isActive(ruleStale) || x.u.Interval() == 0 {
 		return never
 	}
-	due := x.u.Fresh() + x.staleAfter()
+	due := x.u.Fresh() + x.p.Lag + x.staleAfter()
 	if t := s.pool.track(ruleStale); t != nil {
 		if t.is(bitMuted) {
 			due = max(due, t.start.Time()+reopenWarning)

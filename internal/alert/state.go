@@ -337,10 +337,14 @@ func (s *State) end(i rule) {
 	}
 }
 
-// Active yields the active alerts in a fixed order.
+// Active yields the active alerts that people know of, in a fixed order.
 func (s *State) Active(u *unit.State) iter.Seq[Active] {
 	return func(yield func(Active) bool) {
-		for set := s.told(); set != 0; set &= set - 1 {
+		known := s.active
+		if s.kept {
+			known &^= 1 << ruleHigh
+		}
+		for set := known; set != 0; set &= set - 1 {
 			if !yield(s.describe(u, lowest(set))) {
 				return
 			}

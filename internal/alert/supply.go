@@ -10,9 +10,14 @@ func (s *State) judgeSupply(x *pass) {
 	if !ok || x.c.Rules&RuleSupply == 0 {
 		return
 	}
+	nominal := x.u.NominalVoltage(&x.c.Config)
+	if s.pool.rules&(1<<rulePower|1<<ruleHighVolts|1<<ruleLowVolts) == 0 && !ruleSpecs[rulePower].limit.passed(v, nominal, ruleSpecs[rulePower].low) &&
+		!ruleSpecs[ruleHighVolts].limit.passed(v, nominal, false) && !ruleSpecs[ruleLowVolts].limit.passed(v, nominal, true) {
+		return // the usual case, in which none of the three has anything to do
+	}
 	s.level(x, rulePower, v)
 	s.level(x, ruleHighVolts, v)
-	if v >= x.u.NominalVoltage(&x.c.Config)*ruleSpecs[rulePower].limit.Crit {
+	if v >= nominal*ruleSpecs[rulePower].limit.Crit {
 		s.level(x, ruleLowVolts, v)
 	} else if t := s.pool.track(ruleLowVolts); t != nil {
 		t.enter(zoneBand, zoneBand, x.e, s.isActive(ruleLowVolts))

@@ -19,7 +19,7 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
 // zoneBounds are the limits of the product-zone temperature on one side.
 func (s *State) zoneBounds(c *Config, low bool) bounds {
-	b := s.plainZoneBounds(c, low)
+	b := c.zoneBounds(low, s.graced)
 	if s.misfits(low) {
 		b.stay = misfitClear
 	}
@@ -63,7 +63,9 @@ func (s *State) misfits(low bool) bool {
 	return s.settled && s.outside > misfitShare
 }
 
-func (s *State) plainZoneBounds(c *Config, low bool) bounds {
+// zoneBounds are those limits as they are configured. In the grace of a defrost the
+// upper one waits for as long as that may take.
+func (c *Config) zoneBounds(low, graced bool) bounds {
 	l := &c.Limits
 	warn, crit := l.TempMax, l.CriticalMax
 	b := bounds{
@@ -85,7 +87,7 @@ func (s *State) plainZoneBounds(c *Config, low bool) bounds {
 		if e.TCS {
 			b.longDelay = tcsCritical
 		}
-		if !low && s.graced {
+		if !low && graced {
 			b.warnDelay = max(b.warnDelay, minutes(e.Defrost.MaxMin+e.Defrost.RecoverMin))
 		}
 	}

@@ -1,4 +1,4 @@
-// Package app wires the service together: it alone knows every other package.
+// Package app wires the service together: it alone knows all parts of it.
 // The process is a library: New, Start, Stop, Addr.
 package app
 
@@ -56,7 +56,7 @@ type Config struct {
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
 	Push          *http.Client // reaches push services, with an error for what is not 2xx; nil = guarded
-	ACME          *http.Client // reaches the authority of --tls-auto; nil = http.DefaultClient
+	ACME          *http.Client // reaches the authority of --tls-auto; nil = a client of its own
 
 	part *part // the shard of a node; nil = the whole service
 }

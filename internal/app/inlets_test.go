@@ -149,7 +149,7 @@ func TestWebhookForms(t *testing.T) {
 		{"POST", "", `{"serial":"curl","temperature":4.5}`, "application/x-www-form-urlencoded", "curl", 4.5},
 		{"PUT", "", `{"serial":"plain","temperature":"4.75"}`, "", "plain", 4.75},
 		{"POST", "", `serial=form&temperature=5`, "application/x-www-form-urlencoded", "form", 5},
-		{"POST", "", `{"temperature":5.5}`, "text/plain", "device", 5.5},
+		{"POST", "", `{"id":"text","temperature":5.5}`, "text/plain", "text", 5.5},
 	} {
 		if n := h.outcome(h.push(c.method, "/in/"+key+c.path, c.body, "Content-Type", c.contentType)); n.Accepted != 1 {
 			t.Errorf("%s %s: %+v", c.method, c.body, n)
@@ -180,6 +180,39 @@ func TestWebhookForms(t *testing.T) {
 	n := h.outcome(h.push("POST", "/in/"+key, `[{"serial":"D-1","temperature":-18},{"serial":"D-2","temperature":4,"ts":4102444800}]`))
 	if n.Accepted != 1 || n.Rejected != 1 {
 		t.Errorf("mixed: %+v", n)
+	}
+}
+
+// TestNamelessSenders: payloads that name no sensor, or several, may be of any. They
+// wait where unknown senders are registered, too, until somebody binds them as a whole.
+func TestNamelessSenders(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"in","on_unknown":"register"}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"device","name":"Not that one","equipment_type":"walkin_cooler"}`)
+	payloads := []string{
+		`{"temperature":3}`,
+		`{"DS18B20":{"Temperature":3.5},"Time":"2026-11-20T19:20:10Z"}`,
+		`{"a":{"b":{"c":{"d":{"serial":"dp","temperature":1.5}}}}}`,
+		`{"one":{"serial":"a","humidity":50},"two":{"serial":"b","temperature":1.5}}`,
+		`{"mac":"GW","sensors":[{"id":"a","temperature":1},{"id":"b","humidity":50}]}`,
+	}
+	for _, body := range payloads {
+		status, text := h.push(http.MethodPost, "/in/"+key, body)
+		if n := h.outcome(status, text); n.Held != 1 || n.Accepted != 0 || !strings.Contains(text, "does not say which sensor") {
+			t.Errorf("%s: %s", body, text)
+		}
+	}
+	if n := h.count("device"); n != 0 {
+		t.Errorf("%d readings of a device that has the name of those without one", n)
+	}
+	for _, name := range []string{"a", "b"} {
+		if n := h.outcome(h.push(http.MethodPost, "/in/"+key, `{"mac":"GW","sensors":[{"id":"`+name+`","temperature":1}]}`)); n.Accepted != 1 || h.count("GW-"+name) != 1 {
+			t.Errorf("behind a gateway: %+v", n)
+		}
+	}
+	h.asOwner(http.MethodPost, fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"device","device_serial":"whole"}]}`, http.StatusOK)
+	if n := h.outcome(h.push(http.MethodPost, "/in/"+key, payloads[0])); n.Accepted != 1 || h.latest("whole") != 3 {
+		t.Errorf("bound as a whole: %+v", n)
 	}
 }
 

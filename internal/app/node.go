@@ -146,7 +146,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if n.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Logger: cfg.Logger, Now: n.now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
+	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: n.now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,7 @@ func (a *App) well(ctx context.Context) error {
 	if err := a.ready(ctx); err != nil {
 		return err
 	}
-	return a.Notify.Turning()
+	return a.Notify.Stuck()
 }
 
 // deliveries are the metrics of notifications.

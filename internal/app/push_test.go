@@ -10,6 +10,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,14 @@ func TestPushIsOnesOwn(t *testing.T) {
 	theirs := h.asOwner("GET", "/me/push", "", http.StatusOK)["devices"].([]any)
 	if len(theirs) != 1 {
 		t.Fatalf("the viewer sees %v", theirs)
+	}
+	// The owner's browser, used by the viewer now, tells one of them only.
+	h.asOwner("POST", "/me/push", subscription(t, s.URL+"/o", ""), http.StatusOK)
+	s.next(t, "/o")
+	all, err := h.Store.Channels(t.Context(), h.workspace())
+	h.must(err)
+	if len(all) != 2 || !slices.Equal(all[0].To, all[1].To) || all[0].To[0] != "v@example.com" {
+		t.Errorf("%+v", all)
 	}
 	channel := int64(theirs[0].(map[string]any)["id"].(float64))
 	_, err = h.Store.DeleteMember(t.Context(), h.workspace(), v.ID, now)

@@ -47,7 +47,7 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 		return s, nil
 	}
 	s, err := postgres.Open(ctx, postgres.Config{
-		URL: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
+		URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: cfg.Now, Sure: sure, HeadBytes: cfg.HeadMemory << 20, SealAfter: cfg.SealAfter,
 		LogAside: cfg.SetDamagedCommitsAside, Quotas: cfg.quotas(),
 	})
 	if err != nil {
@@ -55,6 +55,9 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 	}
 	return s, nil
 }
+
+// primaryFile remembers which server of the database was the primary last.
+func (c *Config) primaryFile() string { return filepath.Join(c.Data, "primary") }
 
 // quotas are what a workspace may have of each.
 func (c *Config) quotas() store.Quotas {

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -51,13 +52,17 @@ type certificates struct {
 const warnEvery = time.Minute
 
 func newCertificates(cfg *Config, log *slog.Logger) *certificates {
+	client := cfg.ACME
+	if client == nil { // the process's transport refuses authorities of the private network
+		client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}}
+	}
 	return &certificates{
 		manager: autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
 			Cache:      autocert.DirCache(filepath.Join(cfg.Data, "acme")),
 			HostPolicy: autocert.HostWhitelist(cfg.TLSAuto...),
 			Email:      cfg.TLSAutoEmail,
-			Client:     &acme.Client{DirectoryURL: cmp.Or(cfg.TLSAutoDirectory, autocert.DefaultACMEDirectory), UserAgent: "rimewatch", HTTPClient: cfg.ACME},
+			Client:     &acme.Client{DirectoryURL: cmp.Or(cfg.TLSAutoDirectory, autocert.DefaultACMEDirectory), UserAgent: "rimewatch", HTTPClient: client},
 		},
 		log: log, now: cfg.Now,
 	}

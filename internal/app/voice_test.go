@@ -151,6 +151,13 @@ func TestPressOne(t *testing.T) {
 	if n := trail(); n != 1 {
 		t.Errorf("%d lines in the audit trail after the same call was told again", n)
 	}
+	sooner := p.ring()
+	if p.press(sooner, twilioToken, keyPressed("1")) != http.StatusOK || !strings.Contains(p.twiml, "Thank you. The alert is acknowledged.") {
+		t.Errorf("%s", p.twiml)
+	}
+	if b := p.alert(); b.AcknowledgedAt != a.AcknowledgedAt || b.AckExpiresAt != a.AckExpiresAt || trail() != 1 {
+		t.Errorf("the acknowledgement of somebody who was first was replaced: %+v", b)
+	}
 	third := p.ring()
 	p.now.pass(31 * time.Minute)
 	if p.press(third, twilioToken, keyPressed("1")) != http.StatusOK || !strings.Contains(p.twiml, "too old") {

@@ -27,16 +27,17 @@ var pure = map[string][]string{
 	"internal/deadline":       nil,
 	"internal/clock":          nil,
 	"internal/dense":          nil,
+	"internal/prefetch":       nil,
 	"internal/lab/simulate":   nil,
 	"internal/lab/scale":      nil,
 	"internal/lab/detector":   {module + "/internal/unit"},
-	"internal/lab/plot":       {module + "/internal/lab/simulate"},
+	"internal/lab/plot":       nil,
 	"internal/store/chunk":    nil,
 	"internal/catalogue":      {"golang.org/x/text/feature/plural", "golang.org/x/text/language"},
 	"internal/phrase":         {module + "/internal/catalogue"},
 	"internal/notify/message": {module + "/internal/phrase"},
 	"internal/notify/plan":    nil,
-	"internal/report":         {module + "/internal/alert", module + "/internal/phrase", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
+	"internal/report":         {module + "/internal/phrase", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
 	"internal/wire":           nil,
 	"internal/inlet":          {"github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
 	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
@@ -50,12 +51,12 @@ var may = map[string][]string{
 	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
-	"internal/store/core":        {"internal/dense", "internal/store", "internal/store/chunk", "internal/store/tables"},
+	"internal/store/core":        {"internal/dense", "internal/prefetch", "internal/store", "internal/store/chunk", "internal/store/tables"},
 	"internal/store/tables":      {"internal/store"},
 	"internal/store/sqlite":      {"internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/storetest":   {"internal/store"},
 	"internal/publish":           {"internal/store"},
-	"internal/ingest":            {"internal/ticker", "internal/clock", "internal/wire", "internal/publish", "internal/store", "internal/store/chunk", "internal/engine", "internal/alert", "internal/deadline", "internal/dense", "internal/health", "internal/presence", "internal/predict"},
+	"internal/ingest":            {"internal/ticker", "internal/clock", "internal/wire", "internal/publish", "internal/store", "internal/store/chunk", "internal/engine", "internal/alert", "internal/deadline", "internal/dense", "internal/prefetch", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/ticker", "internal/catalogue", "internal/store"},
 	"internal/httpapi":           {"internal/catalogue", "internal/limit", "internal/phrase", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/accounts":  {"internal/httpapi", "internal/wire", "internal/store", "internal/account"},
@@ -77,15 +78,15 @@ var may = map[string][]string{
 	"internal/realtime":          {"internal/ticker", "internal/limit", "internal/phrase", "internal/wire", "internal/publish", "internal/store", "internal/account"},
 	"internal/provider":          {"internal/account", "internal/store"},
 	"internal/config":            nil,
-	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/presence", "internal/lab/detector", "internal/lab/simulate"},
-	"internal/lab/demo":          {"internal/ticker", "client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate", "internal/store"},
+	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/lab/detector", "internal/lab/simulate"},
+	"internal/lab/demo":          {"internal/ticker", "client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate"},
 	"internal/app":               {"internal/ticker", "internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/phrase", "internal/publish", "internal/report/gather", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/httpapi/voice", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/message", "internal/notify/outbound", "internal/notify/push", "internal/notify/service", "internal/notify/voice", "internal/notify/watchdog", "internal/notify/webhook", "internal/twilio"},
 	"internal/ticker":            nil,
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"tools/release":              nil,
-	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/chunk", "internal/store/postgres/pgtest", "internal/store/sqlite", "internal/ingest"},
-	"e2e":                        {"client"},
+	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/postgres/pgtest"},
+	"e2e":                        nil,
 	"e2e/faults":                 {},
 
 	"internal/cluster":               {"internal/ticker", "internal/httpapi", "internal/store", "internal/wire"},
@@ -120,7 +121,7 @@ var reserved = map[string][]string{
 	"github.com/expr-lang/expr":              {"internal/inlet"},
 	"github.com/influxdata/line-protocol/v2": {"internal/inlet"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/httpapi/mcp"},
-	"github.com/mochi-mqtt/server/v2":        {"internal/mqtt", "bench"},
+	"github.com/mochi-mqtt/server/v2":        {"internal/mqtt"},
 }
 
 type source struct {
@@ -216,6 +217,69 @@ func TestArrows(t *testing.T) {
 			if found && !slices.Contains(allowed, ours) {
 				t.Errorf("%s: %s may not import %s", s.path, s.dir, ours)
 			}
+		}
+	}
+}
+
+// TestRowsAreUsed: a row allows nothing that its package does not import.
+func TestRowsAreUsed(t *testing.T) {
+	imports := map[string][]string{}
+	for _, s := range sources(t) {
+		imports[s.dir] = append(imports[s.dir], s.imports...)
+	}
+	check := func(dir string, allowed ...string) {
+		if imports[dir] == nil && dir != "internal/archtest" && len(allowed) > 0 {
+			t.Errorf("there is no package %s", dir)
+			return
+		}
+		for _, path := range allowed {
+			if !slices.ContainsFunc(imports[dir], func(i string) bool { return under(i, []string{path}) }) {
+				t.Errorf("%s may import %s and does not", dir, path)
+			}
+		}
+	}
+	for dir, allowed := range pure {
+		check(dir, allowed...)
+	}
+	for dir, allowed := range may {
+		for _, ours := range allowed {
+			check(dir, module+"/"+ours)
+		}
+	}
+	for path, dirs := range reserved {
+		for _, dir := range dirs {
+			check(dir, path)
+		}
+	}
+}
+
+// TestTransports keeps the ways out to the network: what is not among these goes
+// through internal/notify/outbound.
+func TestTransports(t *testing.T) {
+	own := []string{"internal/notify/outbound", "internal/provider", "internal/cluster", "internal/app", "internal/store/postgres/pgtest", "client", "bench"}
+	for _, s := range sources(t) {
+		for _, word := range []string{"http.Transport{", "net.Dialer{", "net.Dial(", "tls.Dial("} {
+			if strings.Contains(s.text, word) && !slices.Contains(own, s.dir) {
+				t.Errorf("%s: %s outside of %v", s.path, word, own)
+			}
+		}
+		if strings.Contains(s.text, "http.DefaultTransport") && s.dir != "internal/notify/service" && s.dir != "client" {
+			t.Errorf("%s uses http.DefaultTransport, which notify/service puts its guard into", s.path)
+		}
+	}
+}
+
+// TestClock keeps the machine's clock where the process begins (to inject it) and where
+// a deadline of a connection is set or a duration is measured.
+func TestClock(t *testing.T) {
+	read := []string{
+		"bench", "client", "cmd/rimewatch", "e2e/faults", "internal/app", "internal/cluster", "internal/httpapi", "internal/httpapi/shortpath", "internal/httpapi/submit",
+		"internal/ingest", "internal/lab/demo", "internal/mqtt", "internal/notify", "internal/notify/outbound", "internal/realtime", "internal/store/postgres",
+		"internal/store/postgres/pgtest", "internal/store/sqlite", "internal/ticker",
+	}
+	for _, s := range sources(t) {
+		if (strings.Contains(s.text, "time.Now") || strings.Contains(s.text, "time.Since(")) && !slices.Contains(read, s.dir) {
+			t.Errorf("%s reads the clock of the machine", s.path)
 		}
 	}
 }

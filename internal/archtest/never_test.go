@@ -23,7 +23,7 @@ var nevers = []struct {
 	{
 		"a store keeps and finds; it decides nothing and tells nobody",
 		[]string{"internal/store"},
-		[]string{"internal/engine", "internal/unit", "internal/alert", "internal/predict", "internal/health", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
+		[]string{"internal/engine", "internal/unit", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
 	},
 	{
 		"the write path is told of work and publishes what was committed; it knows no door",
@@ -31,8 +31,8 @@ var nevers = []struct {
 		[]string{"internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/report", "internal/app", "internal/store/sqlite", "internal/store/core", "internal/store/tables"},
 	},
 	{
-		"adapters meet in internal/app, and only it knows which store there is",
-		[]string{"internal/httpapi", "internal/realtime", "internal/notify", "internal/account"},
+		"adapters meet in internal/app, and only it and the command line know which store there is",
+		[]string{"internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/source", "internal/mqtt", "internal/provider", "internal/report", "internal/cluster"},
 		[]string{"internal/ingest", "internal/engine", "internal/app", "internal/store/sqlite", "internal/store/core", "internal/store/tables"},
 	},
 	{"one adapter does not know another", []string{"internal/httpapi"}, []string{"internal/realtime", "internal/notify"}},
@@ -41,8 +41,8 @@ var nevers = []struct {
 	{"a shape of the wire is the same whoever sends it", []string{"internal/wire", "internal/phrase"}, []string{"internal/store", "internal/httpapi", "internal/realtime", "internal/notify", "internal/engine"}},
 	{"a client is a program of somebody else", []string{"client"}, []string{"internal", "policies"}},
 	{
-		"what proves the product is no part of it",
-		[]string{"client", "internal/account", "internal/alert", "internal/app", "internal/config", "internal/engine", "internal/httpapi", "internal/ingest", "internal/notify", "internal/realtime", "internal/report", "internal/store", "internal/unit", "internal/wire"},
+		"what proves the product is no part of it; only the command line offers the demo, the simulator and the evaluation",
+		[]string{"client", "internal/account", "internal/alert", "internal/app", "internal/cluster", "internal/config", "internal/engine", "internal/httpapi", "internal/ingest", "internal/inlet", "internal/mqtt", "internal/notify", "internal/predict", "internal/provider", "internal/realtime", "internal/report", "internal/source", "internal/store", "internal/unit", "internal/wire"},
 		[]string{"internal/lab", "bench", "e2e"},
 	},
 }

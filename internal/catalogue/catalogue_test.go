@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +25,61 @@ var update = flag.Bool("update", false, "write server.json anew")
 // tables are the packages whose tables of texts are said by their keys.
 var tables = map[string]bool{"phrase": true, "message": true, "report": true}
 
+// said are the functions that take what people read, and which argument it is.
+var said = map[string]int{
+	"Say": 0, "Sayf": 0, "say": 0, "sayf": 0, "Count": 2,
+	"Errorf": 1, "Wrap": 2, "Invalid": 1, "With": 1, "Add": 1, "complain": 2, "InvalidJSON": 0, "Sentencef": 0, "fail": 0, // what an error says
+	"end": 2, // what a delivery that was not sent says
+}
+
+// others are packages whose functions of these names are something else.
+var others = map[string]bool{"fmt": true, "slog": true, "time": true, "log": true}
+
+// notService are folders whose errors no person sees in the UI.
+var notService = map[string]bool{
+	"bench": true, "client": true, "cmd": true, "e2e": true, "tools": true, "web": true, ".git": true,
+	"internal/lab": true, "internal/store/storetest": true, "internal/cluster": true, "internal/realtime": true,
+}
+
+// argument is which argument of a call people read, in a file of a package.
+func argument(pkg string, x *ast.CallExpr) (i int, ok bool) {
+	from, name := "", ""
+	switch f := x.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+		if id, ok := f.X.(*ast.Ident); ok {
+			from = id.Name
+		}
+	}
+	i, ok = said[name]
+	switch {
+	case from == "fmt" && name == "Errorf" && pkg == "rimewatch":
+		i = 0 // of a value that cannot be read
+	case others[from] || name == "fail" && from != "":
+		return 0, false
+	}
+	return i, ok && i < len(x.Args)
+}
+
+// returned adds the texts that a function returns.
+func returned(add func(ast.Expr)) func(ast.Node) bool {
+	return func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok {
+			for _, e := range r.Results {
+				add(e)
+			}
+		}
+		return true
+	}
+}
+
+func literal(s string) ast.Expr { return &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(s)} }
+
+// bare texts have no words of their own, or are the names of headers.
+var bare = regexp.MustCompile(`^(%[a-z]|[:. ])*$|^[A-Z][a-z]+(-[A-Z][a-z]+)+$`)
+
 var slug = regexp.MustCompile(`^[a-z0-9_.:/%-]*$`)
 
 // texts are what the service says to people: what stands in calls of Say, Sayf
@@ -32,11 +88,14 @@ func texts(t *testing.T) []string {
 	t.Helper()
 	found := make(map[string]bool)
 	add := func(e ast.Expr) {
-		if s := constant(e); s != "" && !strings.HasSuffix(s, "\n") {
+		if s := constant(e); s != "" && !strings.HasSuffix(s, "\n") && !bare.MatchString(s) {
 			found[s] = true
 		}
 	}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && notService[strings.TrimPrefix(filepath.ToSlash(path), "../../")] {
+			return filepath.SkipDir
+		}
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -47,15 +106,25 @@ func texts(t *testing.T) []string {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.CallExpr:
-				if sel, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) > 0 {
-					switch sel.Sel.Name {
-					case "Say", "Sayf", "say", "sayf":
-						add(x.Args[0])
-					case "Count":
-						if len(x.Args) == 3 {
-							add(x.Args[2])
-						}
-					}
+				if i, ok := argument(f.Name.Name, x); ok {
+					add(x.Args[i])
+				}
+			case *ast.FuncDecl:
+				if x.Name.Name == "Missing" {
+					ast.Inspect(x.Body, returned(add))
+				}
+			case *ast.Field:
+				if x.Tag != nil {
+					tag, _ := strconv.Unquote(x.Tag.Value)
+					add(literal(reflect.StructTag(tag).Get("patternDescription")))
+				}
+			case *ast.AssignStmt:
+				if sel, ok := x.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Message" {
+					add(x.Rhs[0])
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Message" {
+					add(x.Value)
 				}
 			case *ast.CompositeLit:
 				if tables[f.Name.Name] {
@@ -110,6 +179,9 @@ func table(x *ast.CompositeLit, add func(ast.Expr)) {
 	for _, e := range x.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			e = kv.Value
+			if strings.Contains(constant(kv.Key), "=") { // a name and its word
+				add(e)
+			}
 		}
 		if lit, ok := e.(*ast.BasicLit); ok && len(lit.Value) > len(`"L"`) && !slug.MatchString(strings.Trim(lit.Value, `"`)) {
 			add(lit)

@@ -95,3 +95,23 @@ func testLeaveRunning(t *testing.T) {
 	<-left
 	reads()
 }
+
+// TestUnclosed: shards that are given away while the database takes no writes stay open
+// in the name of the node that had them. They are served once it takes writes again.
+func TestUnclosed(t *testing.T) { synctest.Test(t, testUnclosed) }
+
+func testUnclosed(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: testShards})
+	set := func(readOnly bool) { b.mu.Lock(); defer b.mu.Unlock(); b.readOnly = readOnly }
+	set(true)
+	y := join(t, b, "y", 0)
+	await(t, func() bool { shards, _ := x.Held(); return shards == testShards/2 })
+	time.Sleep(patience)
+	if shards, _ := y.Held(); shards != 0 {
+		t.Fatalf("%d shards were opened in a database that is read-only", shards)
+	}
+	set(false)
+	settle(t, map[*rig]int{x: testShards / 2, y: testShards / 2})
+}

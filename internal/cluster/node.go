@@ -99,6 +99,7 @@ type Node struct {
 	view     store.Standing
 	held     map[int64]*held
 	busy     map[int64]bool   // shards that are being opened
+	unclosed map[int64]int64  // streams, by shard, that are open in this node's name although it does not serve them
 	members  map[string]*peer // the others, by name
 	leaving  bool
 	left     sync.Once
@@ -156,7 +157,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), members: make(map[string]*peer),
+		held: make(map[int64]*held), busy: make(map[int64]bool), unclosed: make(map[int64]int64), members: make(map[string]*peer),
 		groups: groups{of: make(map[int64]*gathering)},
 	}
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
@@ -290,11 +291,27 @@ func (n *Node) follow(v *store.Standing) {
 			n.drop(h.Shard, own, errors.New("another node has taken it"))
 		case own != nil && h.Stream == own.stream && want[i] != n.name && want[i] != "" && !own.leaving:
 			n.give(h.Shard, own, want[i])
-		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name):
+		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name), n.forgotten(h):
 			n.take(h, h.Open && h.Node != n.name)
 		}
 	}
 	n.tell()
+}
+
+// forgotten reports whether a stream is open in this node's name, and stays so, although
+// it does not serve the shard: the database took no writes when it was to be closed, or
+// its answer was lost when it was opened. While it is open nobody else takes it. The
+// first time that is seen, it may have been closed since. Under mu.
+func (n *Node) forgotten(h *store.Holding) bool {
+	if !h.Open || h.Node != n.name || n.held[h.Shard] != nil || n.busy[h.Shard] {
+		delete(n.unclosed, h.Shard)
+		return false
+	}
+	if n.unclosed[h.Shard] == h.Stream {
+		return true
+	}
+	n.unclosed[h.Shard] = h.Stream
+	return false
 }
 
 // take opens a shard. Under mu.

@@ -31,6 +31,7 @@ type book struct {
 	members  map[string]store.Member
 	holdings []store.Holding
 	broken   map[int64]bool // shards that cannot be opened
+	readOnly bool           // no stream is opened or closed
 	network  network
 }
 
@@ -93,7 +94,7 @@ func (v viewOf) take(shard, stream int64) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := &v.holdings[shard]
-	if v.broken[shard] {
+	if v.broken[shard] || v.readOnly {
 		return errors.New("the shard cannot be read")
 	}
 	if h.Stream != stream {
@@ -157,6 +158,9 @@ func (s *service) Failed() <-chan error { return s.failed }
 func (s *service) Stop() error {
 	s.v.mu.Lock()
 	defer s.v.mu.Unlock()
+	if s.v.readOnly {
+		return errors.New("the database is read-only")
+	}
 	if h := &s.v.holdings[s.shard]; h.Stream == s.stream {
 		h.Open = false
 	}

@@ -106,7 +106,7 @@ func (c *Serve) Validate() error {
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 			return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
 		}
 	}
@@ -114,7 +114,7 @@ func (c *Serve) Validate() error {
 		return err
 	}
 	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 || c.QuotaDevices < 0 || c.QuotaSites < 0 || c.QuotaTokens < 0 || c.QuotaMembers < 0 {
-		return errors.New("a limit is 0 or more")
+		return errors.New("--rate-limit, --auth-rate-limit, --stream-limit and --quota-…: want 0 or more")
 	}
 	if c.HeadMemory < 1 {
 		return errors.New("--head-memory is at least 1 MiB")

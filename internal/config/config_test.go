@@ -56,6 +56,8 @@ func TestNotificationSettings(t *testing.T) {
 		}, ""},
 		{"and say that they do not", func(c *Serve) { node(c); c.ClusterCert, c.ClusterKey, c.ClusterCA = "c", "k", "a" }, "want https"},
 		{"a certificate for no cluster", func(c *Serve) { c.ClusterCA = "a" }, "--cluster-listen"},
+		{"a public URL with a query", func(c *Serve) { c.PublicURL = "https://cold.example.com/?a=1" }, "--public-url"},
+		{"a limit below nothing", func(c *Serve) { c.StreamLimit = -1 }, "--stream-limit"},
 		{"hectic watchdog", func(c *Serve) { c.WatchdogURL, c.WatchdogInterval = "https://watch.example.com/secret", time.Second }, "--watchdog-interval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

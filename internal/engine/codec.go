@@ -10,7 +10,9 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 4
+const stateVersion = 5
+
+var errDamaged = errors.New("engine: damaged state")
 
 // AppendBinary appends the state for a checkpoint.
 func (s *State) AppendBinary(b []byte) []byte {
@@ -21,7 +23,10 @@ func (s *State) AppendBinary(b []byte) []byte {
 	b = s.Alert.AppendBinary(b)
 	b = s.Predict.AppendBinary(b)
 	b = s.Verdicts.appendBinary(b)
-	return binary.AppendVarint(b, int64(s.Maintained))
+	for _, t := range [...]rimewatch.Time{s.behind.by, s.behind.lag, s.behind.since, s.Maintained} {
+		b = binary.AppendVarint(b, int64(t))
+	}
+	return b
 }
 
 // UnmarshalBinary reads what AppendBinary wrote.
@@ -38,10 +43,15 @@ func (s *State) UnmarshalBinary(b []byte) error {
 			return fmt.Errorf("engine: %w", err)
 		}
 	}
-	at, n := binary.Varint(rest)
-	if n <= 0 || n != len(rest) {
-		return errors.New("engine: damaged state")
+	for _, t := range [...]*rimewatch.Time{&s.behind.by, &s.behind.lag, &s.behind.since, &s.Maintained} {
+		at, n := binary.Varint(rest)
+		if n <= 0 {
+			return errDamaged
+		}
+		*t, rest = rimewatch.Time(at), rest[n:]
 	}
-	s.Maintained = rimewatch.Time(at)
+	if len(rest) != 0 || s.behind.by < 0 {
+		return errDamaged
+	}
 	return nil
 }

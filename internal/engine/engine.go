@@ -33,8 +33,8 @@ func ConfigOf(d *rimewatch.Device) Config {
 }
 
 // State is everything that is remembered of one device between inputs. It
-// holds no pointers: a step is taken on a copy that replaces it after the
-// commit.
+// holds no pointers, and a step is taken in place, before the commit: whoever
+// steps it builds it again from the log when the commit fails.
 type State struct {
 	Presence presence.State
 	Unit     unit.State
@@ -42,6 +42,7 @@ type State struct {
 	Health   health.State
 	Predict  predict.State
 	Verdicts Verdicts
+	behind   behind
 
 	Maintained rimewatch.Time // end of the last maintenance window that is over
 }
@@ -66,13 +67,38 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 	}
 	view := s.view(c)
 	out = s.Alert.Arrived(&c.Alert, view, &s.Unit, now, out)
+	r = s.placed(r, now, rimewatch.Time(view.OfflineAfter.Milliseconds()))
 	var o unit.Observation
 	s.Unit.Observe(&c.Alert.Config, r, now, s.Alert.Hold()|s.Predict.Hold(), &o)
 	out = s.Alert.Judge(&c.Alert, view, &s.Unit, &o, now, last, out)
-	if r.At >= s.Health.Newest() { // a late one says nothing about what runs
+	if r.At-s.behind.by >= s.Health.Newest() { // a late one says nothing about what runs
 		s.hint(r)
 	}
 	return appendPredictions(out, s.Predict.Observe(&s.Unit, &o, now, nil), now), over
+}
+
+// placed is the reading at the time at which it is judged: its own, or that plus
+// the lag of a clock that runs steadily behind.
+func (s *State) placed(r *rimewatch.Reading, now, offlineAfter rimewatch.Time) *rimewatch.Reading {
+	was := s.behind.by
+	s.behind.observe(r.At, now, offlineAfter)
+	if more := s.behind.by - was; more > 0 && r.At+was >= s.Unit.At() { // what is remembered was behind, too
+		s.moveEvents(more)
+	}
+	if s.behind.by == 0 {
+		return r
+	}
+	moved := *r
+	moved.At += s.behind.by
+	return &moved
+}
+
+// moveEvents moves what judges by event time by so many milliseconds. Health keeps
+// the device's own time.
+func (s *State) moveEvents(by rimewatch.Time) {
+	s.Alert.Move(by, false, true)
+	s.Unit.Move(by)
+	s.Predict.Move(by)
 }
 
 // tick does what the passing of time brings.
@@ -98,12 +124,12 @@ func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
 // go with it unless the device's own clock has been telling the new time all
 // along.
 func (s *State) SetBack(by, now rimewatch.Time) {
+	s.behind.setBack(by)
 	events := s.Unit.At()-now > -by/2
 	s.Presence.Move(by)
-	s.Alert.Move(by, events)
+	s.Alert.Move(by, true, false)
 	if events {
-		s.Unit.Move(by)
-		s.Predict.Move(by)
+		s.moveEvents(by)
 		s.Health.Move(by)
 	}
 }
@@ -116,6 +142,9 @@ func (s *State) view(c *Config) alert.Presence {
 		LastSeen:     s.Presence.LastSeen,
 		Announced:    s.Presence.Announced,
 		NeverSeen:    s.Presence.LastSeen == 0,
+	}
+	if lag := s.behind.lag - s.behind.by; lag >= rimewatch.Time(p.OfflineAfter.Milliseconds()) {
+		p.Lag = lag
 	}
 	if !p.Online {
 		p.OfflineSince = s.Presence.ChangedAt

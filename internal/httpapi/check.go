@@ -136,19 +136,15 @@ func (c *checker) scalar(s *huma.Schema, v []byte, path string, f *wire.FieldErr
 			f.Add(path, "must be true or false")
 		}
 	case huma.TypeInteger, huma.TypeNumber:
-		if !wire.IsNumber(v) {
-			f.Add(path, "must be %s", kindName(s.Type))
-			return
+		switch {
+		case wire.IsNumber(v):
+			c.number(s, string(v), path, f)
+		case s.Type == huma.TypeInteger:
+			f.Add(path, "must be an integer")
+		default:
+			f.Add(path, "must be a number")
 		}
-		c.number(s, string(v), path, f)
 	}
-}
-
-func kindName(schemaType string) string {
-	if schemaType == huma.TypeInteger {
-		return "an integer"
-	}
-	return "a number"
 }
 
 func join(path, name string) string {
@@ -174,7 +170,7 @@ func (c *checker) object(s *huma.Schema, in *wire.Scanner, path string, f *wire.
 		case open && c.propertyName(s, key, join(path, name), f):
 			return c.value(extra, in, join(path, name), f)
 		case !open && (s.AdditionalProperties != true || nearProperty(s, string(key)) != ""):
-			f.Add(join(path, name), "%s", unknownProperty(s, string(key)))
+			unknownProperty(s, string(key), join(path, name), f)
 		}
 		return in.Value()
 	})
@@ -211,11 +207,12 @@ func (c *checker) propertyName(s *huma.Schema, key []byte, path string, f *wire.
 	return true
 }
 
-func unknownProperty(s *huma.Schema, key string) string {
+func unknownProperty(s *huma.Schema, key, path string, f *wire.FieldErrors) {
 	if known := nearProperty(s, key); known != "" {
-		return fmt.Sprintf("is not a known field, did you mean %s?", known)
+		f.Add(path, "is not a known field, did you mean %s?", known)
+	} else {
+		f.Add(path, "is not a known field")
 	}
-	return "is not a known field"
 }
 
 // nearProperty returns the property that a key is with other capitals; "" = none.
@@ -262,7 +259,7 @@ func (c *checker) text(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	case s.MaxLength != nil && n > *s.MaxLength:
 		f.Add(path, "must have at most %d characters", *s.MaxLength)
 	case s.Pattern != "" && !c.patterns[s.Pattern].MatchString(v):
-		f.Add(path, "must be %s", c.patterns[s.Pattern].text)
+		f.Add(path, "must be %s", rimewatch.Sentencef(c.patterns[s.Pattern].text))
 	case s.Format == "date-time":
 		if _, err := rimewatch.ParseTime(v); err != nil {
 			f.Add(path, "%s", err)
@@ -270,18 +267,17 @@ func (c *checker) text(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	}
 }
 
-func oneOf(values []any) string {
-	var b strings.Builder
+// oneOf lists values: "a, b or c".
+func oneOf(values []any) rimewatch.Sentence {
+	names := make([]string, len(values))
 	for i, v := range values {
-		switch {
-		case i > 0 && i == len(values)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		fmt.Fprint(&b, v)
+		names[i] = fmt.Sprint(v)
 	}
-	return b.String()
+	last := len(names) - 1
+	if last == 0 {
+		return rimewatch.Sentencef("%s", names[0])
+	}
+	return rimewatch.Sentencef("%s or %s", strings.Join(names[:last], ", "), names[last])
 }
 
 func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {

@@ -3,7 +3,9 @@
 // watches the service (/healthz, /readyz, /metrics). The parts that the API is
 // made of are packages beside it: the resources in v1, those about who is notified
 // in notifications and those that inspectors ask for in records, people in
-// accounts, the reception of readings in submit.
+// accounts, the reception of readings in submit, sources and what they send in inlets,
+// a workspace as one file in export, browsers that want messages in push, the keys
+// pressed on a call in voice, and the API as tools for assistants in mcp.
 //
 // # One table
 //
@@ -23,6 +25,7 @@
 //   - checker walks the body once: it takes strict JSON only (package wire says
 //     why) and holds it, as it holds the parameters, against the schemas that
 //     describe them, so that the description cannot differ from what is enforced.
+//     What a path names is looked up instead: what cannot be one does not exist.
 //     huma's own validator takes mis-cased keys and lets null through.
 //
 // Only then huma binds parameters and body to the handler's input type; it never

@@ -267,10 +267,5 @@ func merge(x, y *rimewatch.Error) *rimewatch.Error {
 	case y.Code == rimewatch.CodeInvalidJSON:
 		return y
 	}
-	for field, all := range y.Fields {
-		for _, what := range all {
-			x.With(field, "%s", what)
-		}
-	}
-	return x
+	return rimewatch.Merge(x, y)
 }

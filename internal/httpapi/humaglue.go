@@ -63,7 +63,7 @@ func (a *API) answerProblem(ctx huma.Context, _ string, v any) (any, error) {
 	c := CallOf(ctx.Context())
 	a.LogFailure(c.R.Method, c.R.URL.Path, c.ID, p.err)
 	FailureHeaders(c.W.Header(), p.err)
-	return rawJSON(wire.AppendFailure(nil, p.err, c.ID)), nil
+	return rawJSON(wire.AppendFailure(nil, c.Shown(p.err), c.ID)), nil
 }
 
 // refusal gives what huma itself refuses the envelope, too. Our checks come

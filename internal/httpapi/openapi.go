@@ -24,7 +24,7 @@ type document struct {
 
 const apiIntro = `The REST API of Rimewatch, which watches commercial refrigeration.
 
-**Answers.** Every JSON answer has ` + "`success`" + ` (boolean) and ` + "`data`" + ` (object); a failure also has ` + "`error`" + ` with ` + "`code`, `message`, `fields` and `request_id`" + `. Every answer carries ` + "`X-Request-Id`" + `; a request may bring its own.
+**Answers.** Every JSON answer has ` + "`success`" + ` (boolean) and ` + "`data`" + ` (object); a failure also has ` + "`error`" + ` with ` + "`code`, `message`, `fields` and `request_id`" + `. Decide by the code; the texts are for people and follow ` + "`Accept-Language`" + ` (English without it, and always for what devices send). Every answer carries ` + "`X-Request-Id`" + `; a request may bring its own.
 
 **Units.** °C, %RH, V RMS, A RMS, mm/s RMS. Times are RFC 3339 in UTC with milliseconds.
 
@@ -376,7 +376,7 @@ func (c *checker) prepareRoute(rt *Route) {
 	c.prepare(rt.bodySchema, seen)
 }
 
-// OpenAPI gives the description as JSON.
+// OpenAPI returns the description as JSON.
 func (a *API) OpenAPI() []byte { return slices.Clone(a.spec().json) }
 
 // FieldSchema returns the schema of a measurement's value.

@@ -37,7 +37,7 @@ func (in *IDInput) Number() int64 { return pathID(in.ID) }
 
 // SerialInput names a device in a path.
 type SerialInput struct {
-	Serial string `path:"serial" maxLength:"64" doc:"Compared without case."`
+	Serial string `path:"serial" maxLength:"84" doc:"Compared without case."` // also SERIAL~ID
 }
 
 // Known returns the path's serial; what cannot be one does not exist.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -76,11 +77,24 @@ func retryAfter(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Seconds())))
 }
 
+// InLanguage writes an error for whoever reads the language with this tag.
+func InLanguage(e *rimewatch.Error, tag string) *rimewatch.Error {
+	if tag == catalogue.English {
+		return e
+	}
+	return e.In(catalogue.Of(tag).Say)
+}
+
+// Shown returns what whoever asks may see of err, in the language of Locale.
+func (c *Call) Shown(err error) *rimewatch.Error {
+	return InLanguage(AsError(err), c.Locale().Language)
+}
+
 // writeFailure answers with an error.
-func writeFailure(w http.ResponseWriter, e *rimewatch.Error, requestID string) {
+func (c *Call) writeFailure(w http.ResponseWriter, e *rimewatch.Error) {
 	FailureHeaders(w.Header(), e)
 	w.WriteHeader(StatusOf[e.Code])
-	_, _ = w.Write(wire.AppendFailure(nil, e, requestID))
+	_, _ = w.Write(wire.AppendFailure(nil, c.Shown(e), c.ID))
 }
 
 // ErrDeviceNotFound refuses a serial that the workspace does not have.

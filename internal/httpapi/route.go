@@ -249,7 +249,7 @@ func (a *API) rawHandler(fn func(c *Call) error) http.HandlerFunc {
 // Fail answers with an error, and logs it when it is ours.
 func (a *API) Fail(c *Call, e *rimewatch.Error) {
 	a.LogFailure(c.R.Method, c.R.URL.Path, c.ID, e)
-	writeFailure(c.W, e, c.ID)
+	c.writeFailure(c.W, e)
 }
 
 // LogFailure logs what a caller is not told.

@@ -82,7 +82,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if a.cfg.Fallback == nil {
-		writeFailure(rec, errNoSuchPath(), c.ID)
+		c.writeFailure(rec, errNoSuchPath())
 		return
 	}
 	a.cfg.Fallback.ServeHTTP(rec, r)
@@ -122,7 +122,7 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 	r = withoutSlash(r)
 	c.R = r
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
-		writeFailure(w, errUnclean(p), c.ID)
+		c.writeFailure(w, errUnclean(p))
 		return
 	}
 	router, pattern := a.mux.Handler(r)
@@ -137,12 +137,12 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 	allow := probe.header.Get("Allow")
 	switch {
 	case probe.status != http.StatusMethodNotAllowed:
-		writeFailure(w, errNoSuchPath(), c.ID)
+		c.writeFailure(w, errNoSuchPath())
 	case r.Method == http.MethodOptions:
 		writeOptions(w, allow)
 	default:
 		w.Header().Set("Allow", allow)
-		writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow), c.ID)
+		c.writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow))
 	}
 }
 
@@ -199,7 +199,7 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Length")
-	writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."), c.ID)
+	c.writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."))
 }
 
 // withoutKey is a path as it may be logged: that of a source holds its key, that of a

@@ -8,11 +8,16 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // aheadSlice is how many units a stepper takes at a time.
 const aheadSlice = 32
+
+// unitsAhead is how many inputs before its turn a unit is asked for in memory: there
+// they lie in no order.
+const unitsAhead = 8
 
 // ahead steps the units of a part side by side, each through its own inputs in
 // their order, before the writer lets the part happen. Most inputs say nothing to
@@ -73,6 +78,9 @@ func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
 	}
 	a := &ahead{w: w, part: part, now: now, chains: w.chains[:0], next: slices.Grow(w.next[:0], len(part))[:len(part)], done: make(chan struct{})}
 	for i := range part {
+		if i+unitsAhead < len(part) {
+			prefetch.Of(w.units.Get(part[i+unitsAhead].DeviceID))
+		}
 		in := &part[i]
 		u := w.units.Get(in.DeviceID)
 		if in.Outcome != store.Accepted || u == nil {
@@ -134,7 +142,11 @@ func (a *ahead) step() {
 			return
 		}
 		mine := a.chains[from:min(to, len(a.chains))]
+		prefetch.Of(mine[0].st.state)
 		for i := range mine {
+			if i+1 < len(mine) {
+				prefetch.Of(mine[i+1].st.state)
+			}
 			scratch = a.stepUnit(&mine[i], scratch)
 		}
 		if a.left.Add(-int32(len(mine))) == 0 {

@@ -22,7 +22,7 @@ type alertOp struct {
 	err             error
 }
 
-// Acknowledge notes that somebody takes care of an alert, until expires has
+// Acknowledge acknowledges an alert, until expires has
 // passed (0: 4 h for a warning, 1 h for a critical one): CodeAlertNotFound,
 // CodeAlertNotActive.
 func (s *Service) Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error) {
@@ -84,7 +84,7 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 // such device or site any more. It holds until the next one is staged.
 func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
-		return &w.stageSite(x).alerts
+		return &w.group.stageSite(x).alerts
 	}
 	if u := w.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return &w.stage(u).alerts

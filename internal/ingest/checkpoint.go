@@ -20,7 +20,7 @@ const (
 	// Inputs behind the oldest checkpoint, at most: what a recovery replays. A
 	// checkpoint costs ten times a reading, so a large fleet that is written to
 	// without a pause gets more readings between two of them.
-	checkpointInputs     = 500_000
+	checkpointInputs     = 1_000_000
 	checkpointEach       = 30 // per device
 	mostCheckpointInputs = 20_000_000
 )

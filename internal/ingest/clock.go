@@ -130,7 +130,7 @@ func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
 	}
 	for _, x := range s.sites.byID {
 		for i, a := range x.alerts {
-			s.putAlert(x.alerts, &s.stageSite(x).alerts, i, movedAlert(a, op.by, now))
+			s.putAlert(x.alerts, &s.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -53,6 +54,7 @@ func (w *writer) evaluate(g *group) bool {
 			w.mu.Unlock()
 			w.mu.Lock()
 		}
+		w.askAhead(g.store.Parts, i)
 		accepted += w.evaluatePart(part, now)
 	}
 	for _, r := range g.requests {
@@ -86,11 +88,27 @@ func (w *writer) evaluate(g *group) bool {
 	w.endOrphans(now)
 	w.evaluated = position{g.store.Seq, now}
 	for i := range g.staged {
+		if i+unitsAhead < len(g.staged) {
+			prefetch.Of(g.staged[i+unitsAhead].unit)
+		}
 		w.conclude(&g.staged[i], now)
 	}
 	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
 	w.dirty.inputs += int64(len(g.staged))
 	return true
+}
+
+// askAhead asks for what the parts after the i-th need of memory first: of single
+// readings that is all.
+func (s *Service) askAhead(parts [][]store.Input, i int) {
+	if k := i + unitsAhead; k < len(parts) && len(parts[k]) > 0 {
+		prefetch.Of(s.units.Get(parts[k][0].DeviceID))
+	}
+	if k := i + unitsAhead/2; k < len(parts) && len(parts[k]) > 0 {
+		if u := s.units.Get(parts[k][0].DeviceID); u != nil {
+			prefetch.Of(s.memory.state(u))
+		}
+	}
 }
 
 // evaluatePart evaluates what one caller brought and returns how many inputs of

@@ -295,8 +295,7 @@ type stagedSite struct {
 	alerts []*rimewatch.Alert
 }
 
-func (w *writer) stageSite(x *site) *stagedSite {
-	g := w.group
+func (g *group) stageSite(x *site) *stagedSite {
 	for i := range g.sites {
 		if g.sites[i].site == x {
 			return &g.sites[i]
@@ -315,7 +314,7 @@ func (w *writer) applySite(now rimewatch.Time) int {
 	}
 	v.applied = 0
 	x := v.site
-	staged := w.stageSite(x)
+	staged := w.group.stageSite(x)
 	switch {
 	case v.unacknowledge && ackEnded(staged.alerts, now) >= 0:
 		w.endAck(x.alerts, &staged.alerts, 0, now)
@@ -462,7 +461,7 @@ func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
 			w.releasePredictions(st, now)
 		}
 	}
-	if staged := w.stageSite(x); len(staged.alerts) > 0 {
+	if staged := w.group.stageSite(x); len(staged.alerts) > 0 {
 		row := *staged.alerts[0]
 		v := verdict{site: x, resolve: true, superseded: true}
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now

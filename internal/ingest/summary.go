@@ -115,7 +115,7 @@ func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	return c
 }
 
-// DeviceZone is what a device's product zone does of which nobody is alerted.
+// DeviceZone is what a device's product zone does while no alert is raised.
 func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	s.look(deviceID, func(u *unit, state *engine.State) {
 		z.OutOfLimitsSince, z.AlertAt = state.Alert.OutOfLimits(&u.cfg.Alert)

@@ -107,16 +107,32 @@ func unitInName(key string) string {
 
 // unitOf returns the unit of temperature that an object names for its members.
 func unitOf(object map[string]any) string {
-	for _, key := range []string{"temperature_unit", "temperatureUnit", "temp_unit", "tempUnit", "TempUnit", "temperature_units", "units", "unit"} {
-		text, _ := object[key].(string)
-		if text == "" {
-			continue
-		}
-		if u, ok := units[unitKey(text)]; ok && u.to == "°C" {
-			return text
+	for _, names := range []string{"temperatureunit temperatureunits tempunit tempunits", "unitofmeasurement unit units uom"} {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			text, _ := object[key].(string)
+			if text == "" || !slices.Contains(strings.Fields(names), squeeze(key)) {
+				continue
+			}
+			if u, ok := units[unitKey(text)]; ok && u.to == "°C" {
+				return text
+			}
 		}
 	}
 	return ""
+}
+
+// withoutUnit returns a name without the unit of temperature at its end.
+func withoutUnit(key string) string {
+	unit := unitInName(key)
+	if unit == "" {
+		return key
+	}
+	for _, end := range []string{"fahrenheit", "celsius", "kelvin", strings.ToLower(unit)} {
+		if strings.HasSuffix(strings.ToLower(key), end) {
+			return strings.TrimRight(key[:len(key)-len(end)], "_- ")
+		}
+	}
+	return key
 }
 
 // wanted lists the names by which a value is recognized: the first tier of which one
@@ -127,7 +143,7 @@ type wanted struct {
 }
 
 var (
-	wantTemperature = wanted{[]string{"temperature temp tempc temperaturec tempf temperaturef tempcelsius temperaturecelsius tempfahrenheit temperaturefahrenheit", "airtemperature airtemp", "probetemperature probetemp externaltemperature exttemp tempext temppt1000 temperaturept1000"}, "temperature temperatura temperatur temprature temp"}
+	wantTemperature = wanted{[]string{"temperature temp tem tempc temperaturec tempf temperaturef tempcelsius temperaturecelsius tempfahrenheit temperaturefahrenheit", "airtemperature airtemp", "probetemperature probetemp externaltemperature exttemp tempext temppt1000 temperaturept1000"}, "temperature temperatura temperatur temprature temp"}
 	wantHumidity    = wanted{[]string{"humidity hum rh relativehumidity relhumidity humidityrh relhum", "airhumidity ambienthumidity sensorhumidity"}, "humidity humid"}
 	wantCO2         = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}, ""}
 	wantBattery     = wanted{[]string{"batterypct batterypercent batterypercentage batterylevel batterysoc", "battery batt bat rembattcapacity"}, ""}
@@ -143,8 +159,11 @@ var otherWords = []string{
 	"target", "setpoint", "setting", "threshold", "alarm", "alert", "warning", "min", "max", "limit", "offset", "calib", "unit", "mode", "control", "ctl",
 	"abnormal", "status", "state", "error", "fault", "raw", "internal", "electronics", "device", "cpu", "chip", "board", "core", "soc", "mcu", "battery", "baro",
 	"co2sensor", "head", "dew", "feel", "heatindex", "delta", "diff", "average", "avg", "trend", "count", "attempt", "template", "tempo", "contempt", "resistance", "soilmoisture",
-	"interval", "enable", "change", "mutation", "setup", "discharge", "suction", "condenser", "evap", "coil", "defrost", "liquid", "ambientair",
+	"interval", "enable", "change", "mutation", "setup",
 }
+
+// circuitWords mark names of what is measured elsewhere in the unit.
+var circuitWords = []string{"discharge", "suction", "condenser", "evap", "coil", "defrost", "liquid", "ambientair"}
 
 // ownNames are names of this service's own that mean nothing else elsewhere.
 // Voltage, power and energy do: a sensor's voltage is mostly that of its battery.
@@ -183,6 +202,11 @@ func (want wanted) named(all []leaf) *leaf {
 		}
 	}
 	return nil
+}
+
+// has reports whether a squeezed name is one of those.
+func (want wanted) has(name string) bool {
+	return slices.ContainsFunc(want.tiers, func(tier string) bool { return slices.Contains(strings.Fields(tier), name) })
 }
 
 func pick(all []leaf, fits func(*leaf) bool) (found []*leaf) {

@@ -303,7 +303,11 @@ func (m *Mapper) reading(env *environment, found []leaf, b *Binding, at rimewatc
 	}
 	if found != nil {
 		recognise(found, done, &r)
+		if !r.Empty() {
+			r.nameOthers(found)
+		}
 	}
+	r.nameRepeated(env.repeated)
 	return r
 }
 
@@ -402,9 +406,9 @@ func truth(v any) (yes, ok bool) {
 func recognise(found []leaf, done map[string]bool, r *Reading) {
 	for i := range found {
 		l := &found[i]
-		if f, ok := rimewatch.FieldByName(l.key); ok && ownName(f) && !done[l.key] {
+		if f, ok := rimewatch.FieldByName(withoutUnit(l.key)); ok && ownName(f) && !done[f.String()] {
 			r.take(f, l)
-			done[l.key] = true // whatever it holds: another value is not what it was to be
+			done[f.String()] = true // whatever it holds: another value is not what it was to be
 		} else if x, ok := rimewatch.FlagByName(l.key); ok && !done[l.key] {
 			field := Field{Name: l.key, Expression: l.path, Found: l.value, Sent: true}
 			if yes, ok := truth(l.value); ok {

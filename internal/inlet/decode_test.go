@@ -2,6 +2,7 @@ package inlet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,11 +62,7 @@ func shortItem(x *Item) (lines []string) {
 }
 
 // vendors are payloads in the shape in which each sender documents them.
-var vendors = []struct {
-	template string
-	payload  Payload
-	want     []string
-}{
+var vendors = []vendor{
 	{"chirpstack-v4", Payload{Query: map[string]string{"event": "up"}, Body: []byte(`{
 		"deduplicationId":"3ac7e3c4-4401-4b8d-9386-a5c902f9202d","time":"2026-11-20T19:20:10.123+00:00",
 		"deviceInfo":{"tenantName":"ChirpStack","applicationName":"Cold rooms","deviceName":"Walk-in 1","devEui":"24e124136b502217","tags":{}},
@@ -99,17 +96,6 @@ var vendors = []struct {
 	{"tasmota", Payload{Topic: "tele/plug/SENSOR", Body: []byte(`{"Time":"2026-11-20T19:20:10","ENERGY":{"TotalStartTime":"2024-01-01T00:00:00","Total":12.5,"Yesterday":0.9,"Power":230,"ApparentPower":251,"Factor":0.9,"Voltage":231,"Current":1.1}}`)},
 		[]string{"plug voltage=231 amp_draw=1.1 power=230 energy=12.5"}},
 	{"tasmota", Payload{Topic: "tele/freezer/STATE", Body: []byte(`{"Time":"2026-11-20T19:20:10","Uptime":"0T01:00:00"}`)}, []string{"ignored"}},
-	{"shelly", Payload{Query: map[string]string{"hum": "53", "temp": "21.88", "id": "shellyht-6C2B21"}}, []string{"shellyht-6C2B21 product_zone_temp=21.88 humidity=53"}},
-	{"shelly", Payload{Topic: "shellyhtg3-84fce63ad204/events/rpc", Body: []byte(`{"src":"shellyhtg3-84fce63ad204","dst":"shellyhtg3/events","method":"NotifyFullStatus","params":{"ts":1795202410.52,
-		"devicepower:0":{"id":0,"battery":{"V":5.41,"percent":81},"external":{"present":false}},"humidity:0":{"id":0,"rh":44.2},"temperature:0":{"id":0,"tC":3.6,"tF":38.5},"wifi":{"rssi":-55}}}`)},
-		[]string{"shellyhtg3-84fce63ad204 at 2026-11-20T19:20:10.520Z product_zone_temp=3.6 humidity=44.2 battery=81 rssi=-55"}},
-	{"shelly", Payload{Topic: "shellyhtg3-84fce63ad204/status/temperature:0", Body: []byte(`{"id": 0,"tC":3.5,"tF":38.3}`)}, []string{"shellyhtg3-84fce63ad204 product_zone_temp=3.5"}},
-	{"shelly", Payload{Topic: "shellies/shellyht-6C2B21/sensor/temperature", Body: []byte(`4.12`)}, []string{"shellyht-6C2B21 product_zone_temp=4.12"}},
-	{"shelly", Payload{Topic: "shellyplus1pm-a8/status/switch:0", Body: []byte(`{"id":0,"output":true,"apower":188.4,"voltage":229.9,"current":0.87,"aenergy":{"total":18250.5},"temperature":{"tC":41.2,"tF":106.2}}`)},
-		[]string{"shellyplus1pm-a8 voltage=229.9 amp_draw=0.87 power=188.4 energy=18.2505"}},
-	{"esphome", Payload{Topic: "cold-room/sensor/freezer_temperature/state", Body: []byte(`-18.50`)}, []string{"cold-room product_zone_temp=-18.5"}},
-	{"esphome", Payload{Topic: "cold-room/sensor/wifi_signal/state", Body: []byte(`-50`)}, []string{"cold-room"}},
-	{"esphome", Payload{Topic: "cold-room/sensor/freezer_temperature/state", Body: []byte(`nan`)}, []string{"ignored"}},
 	{"home-assistant", Payload{Body: []byte(`{"entity_id":"sensor.fridge","state":"38.3","attributes":{"unit_of_measurement":"°F","device_class":"temperature","friendly_name":"Fridge"},"last_updated":"2026-11-20T19:20:10.5+00:00"}`)},
 		[]string{"sensor.fridge at 2026-11-20T19:20:10.500Z product_zone_temp=3.5"}},
 	{"home-assistant", Payload{Body: []byte(`{"entity_id":"sensor.fridge","state":"unavailable","attributes":{"device_class":"temperature"}}`)}, []string{"ignored"}},
@@ -138,7 +124,7 @@ var vendors = []struct {
 func TestVendors(t *testing.T) {
 	lib := library(t)
 	tried := map[string]bool{}
-	for _, c := range vendors {
+	for _, c := range append(slices.Clone(vendors), boards...) {
 		tried[c.template] = true
 		r := lib.Decode(&c.payload, nil)
 		if r.Template != c.template {
@@ -199,6 +185,11 @@ func TestOdd(t *testing.T) {
 		{`{"id":"x","temperature":"4,5"}`, "x"},
 		{`{"id":"x","temperature":274.15,"unit":"K"}`, "x product_zone_temp=1"},
 		{`{"id":"x","temp_1":4,"temp_2":5}`, "x"},
+		{`{"id":"x","temperature":32,"unit_of_measurement":"°F"}`, "x product_zone_temp=0"},
+		{`{"id":"x","temperature":32,"Units":"degrees Fahrenheit"}`, "x product_zone_temp=0"},
+		{`{"id":"x","temperature":3,"ambient_temp_f":50}`, "x product_zone_temp=3 ambient_temp=10"},
+		{`{"id":"x","evaporator_temp_c":-26,"evaporator_temp_f":-14.8}`, "x evaporator_temp=-26"},
+		{`{"device":"gv","tem":7.1,"hum":55}`, "gv product_zone_temp=7.1 humidity=55"},
 		{`{"id":"x","temperature":4,"ts":0}`, "x problem: time is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
 		{`{"id":"x","temperature":4,"ts":1795202410}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":1795202410000000}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},

@@ -33,9 +33,10 @@ type expression struct {
 
 // environment runs expressions on one payload.
 type environment struct {
-	scope   scope
-	explain bool
-	vm      vm.VM
+	scope    scope
+	explain  bool
+	repeated map[string]bool // names that an object of the payload has more than once
+	vm       vm.VM
 }
 
 // scope is what an expression may name.
@@ -56,7 +57,7 @@ func newEnvironment(p *Payload, body any) *environment {
 	for k, v := range p.Query {
 		query[k] = v
 	}
-	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query}, explain: p.Explain}
+	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query}, explain: p.Explain, repeated: repeatedKeys(p.Body)}
 }
 
 // compile checks and compiles an expression; an empty one is nil.
@@ -68,7 +69,8 @@ func compile(source string) (*expression, error) {
 		return nil, fmt.Errorf("is longer than %d characters", maxSource)
 	}
 	guard := new(guard)
-	options := []expr.Option{expr.Env(&scope{}), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(guard), expr.Function("ruuvi5", ruuvi5)}
+	options := []expr.Option{expr.Env(&scope{}), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(guard), expr.Function("ruuvi5", ruuvi5),
+		expr.Function("entity", entity), expr.Function("components", components)}
 	for _, name := range allowed {
 		options = append(options, expr.EnableBuiltin(name))
 	}

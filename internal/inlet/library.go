@@ -120,6 +120,7 @@ func anyItem(env *environment, path string, v any, p *Payload, bound Bound) Item
 		if n, ok := l.value.(float64); ok {
 			id = strconv.FormatFloat(n, 'f', -1, 64)
 		}
+		id = behindGateway(found, l, id)
 	}
 	if p.Topic != "" && id == "" {
 		id = p.Topic
@@ -131,4 +132,51 @@ func anyItem(env *environment, path string, v any, p *Payload, bound Bound) Item
 		}
 	}
 	return m.assemble(env, found, Item{ID: id, At: at, Problem: problem}, bound)
+}
+
+// behindGateway returns what the sensor is called whose measurement stands in an
+// element of a list, where only the gateway is named outside of it: id is the
+// gateway's, to which the element's own name is added. It is empty when several
+// elements have a name.
+func behindGateway(found []leaf, gateway *leaf, id string) string {
+	if element(gateway.path) != "" {
+		return id
+	}
+	sensor := ""
+	for i := range found {
+		in := element(found[i].path)
+		if in == "" || !numeric(&found[i]) || !plainly(found[i].key, strings.Fields(wantTemperature.stems+" "+wantHumidity.stems)) {
+			continue
+		}
+		own := pick(found, func(l *leaf) bool {
+			text, ok := l.value.(string)
+			return ok && text != "" && element(l.path) == in && wantID.has(l.name)
+		})
+		if len(own) == 0 {
+			continue
+		}
+		name, _ := own[0].value.(string)
+		if sensor != "" && sensor != name {
+			return ""
+		}
+		sensor = name
+	}
+	if sensor == "" || sensor == id {
+		return id
+	}
+	return id + "/" + sensor
+}
+
+// element returns the part of an expression that leads to an element of a list,
+// "" when it does not.
+func element(path string) string {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], ']') {
+		open := strings.LastIndexByte(path[:end], '[')
+		if end < len(path) && open >= 0 {
+			if _, err := strconv.Atoi(path[open+1 : end]); err == nil {
+				return path[:end+1]
+			}
+		}
+	}
+	return ""
 }

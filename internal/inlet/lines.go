@@ -3,6 +3,7 @@ package inlet
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -327,7 +328,7 @@ func (s *series) entity(found []leaf, measurement string) {
 			continue
 		}
 		other := false
-		for _, w := range otherWords {
+		for _, w := range slices.Concat(otherWords, circuitWords) {
 			other = other || strings.Contains(l.name, w)
 		}
 		x := step{i: i, unit: measurement}

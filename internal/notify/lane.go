@@ -408,7 +408,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 	}
 	l.waiting.Remove(it)
 	l.mu.Unlock()
-	l.end(ctx, rimewatch.DeliveryDropped, overBefore, it)
+	l.overBefore(ctx, it)
 	l.mu.Lock()
 	delete(l.items, d.ID)
 	l.signal()
@@ -423,13 +423,16 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 	case err != nil:
 		s.log.Error("delivery", "key", d.Key, "err", err)
 	case stored.Status == rimewatch.DeliveryPending:
-		l.end(ctx, rimewatch.DeliveryDropped, overBefore, &item{Delivery: &stored})
+		l.overBefore(ctx, &item{Delivery: &stored})
 	default:
 		s.again(d.WorkspaceID, d.AlertID)
 	}
 }
 
-const overBefore = "The alert was resolved before this could be sent."
+// overBefore drops a message that came too late.
+func (l *lane) overBefore(ctx context.Context, it *item) {
+	l.end(ctx, rimewatch.DeliveryDropped, "The alert was resolved before this could be sent.", it)
+}
 
 // said is what people may see of an error.
 func said(err error) string {

@@ -223,8 +223,8 @@ func (s *Service) count(d *rimewatch.Delivery, failed bool) {
 // stuck. It goes round every quarter of a minute even when there is nothing to do.
 const stuckAfter = rimewatch.Minute
 
-// Turning reports whether the planner goes round: CodeUnavailable when it is stuck.
-func (s *Service) Turning() error {
+// Stuck returns CodeUnavailable when the planner has not gone round for a minute.
+func (s *Service) Stuck() error {
 	if since := s.now() - rimewatch.Time(s.turned.Load()); since > stuckAfter {
 		return rimewatch.Errorf(rimewatch.CodeUnavailable, "Notifications have not been planned for %d s.", since/rimewatch.Second)
 	}

@@ -468,10 +468,10 @@ func TestDigest(t *testing.T) {
 func TestStuck(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.pass(time.Hour)
-		r.must(r.service.Turning())
+		r.must(r.service.Stuck())
 		r.service.Stop()
 		r.pass(2 * time.Minute)
-		if err := r.service.Turning(); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
+		if err := r.service.Stuck(); rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
 			r.Errorf("stopped for two minutes: %v", err)
 		}
 	})

@@ -486,11 +486,7 @@ func (s *Service) zone(name string) *time.Location {
 	if z := s.planner.zones[name]; z != nil {
 		return z
 	}
-	z, err := time.LoadLocation(name)
-	if err != nil {
-		s.log.Warn("time zone is not known", "zone", name)
-		z = time.UTC
-	}
+	z := rimewatch.ZoneOf(name)
 	s.planner.zones[name] = z
 	return z
 }

@@ -101,7 +101,7 @@ func (s *Service) SendReport(ctx context.Context, workspaceID, id int64) ([]rime
 		return nil, err
 	}
 	if s.cfg.Senders[rimewatch.ChannelEmail] == nil {
-		return nil, rimewatch.Errorf(rimewatch.CodeConflict, "Reports cannot be sent: %s.", s.Missing(rimewatch.ChannelEmail))
+		return nil, rimewatch.Errorf(rimewatch.CodeConflict, "Reports cannot be sent: %s.", rimewatch.Sentencef(s.Missing(rimewatch.ChannelEmail)))
 	}
 	now := s.now()
 	w, r, err := s.reportOf(ctx, &x, now)

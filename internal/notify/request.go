@@ -18,7 +18,7 @@ func (s *Service) Check(c *rimewatch.Channel) error {
 		return sender.Check(c)
 	}
 	if c.Enabled {
-		return rimewatch.Invalid("kind", "cannot be %s: %s", c.Kind, s.Missing(c.Kind))
+		return rimewatch.Invalid("kind", "cannot be %s: %s", c.Kind, rimewatch.Sentencef(s.Missing(c.Kind)))
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ func (w Words) Quantity(v float64, unit string) string {
 		v, unit = v*1.8, "°F"
 	case unit == "K":
 		unit = "°C"
+	case unit == "%RH":
+		unit = w.Say("% RH")
 	}
 	return w.Number(rimewatch.Quantity(v, unit))
 }

@@ -283,8 +283,6 @@ func (w Words) quantity(v *float64, unit string) string {
 		if *v >= 10 {
 			return w.Span(time.Duration(*v * float64(time.Minute)))
 		}
-	case "%RH":
-		unit = w.Say("% RH")
 	case "1/h", "1/d":
 		unit = ""
 	}

@@ -250,6 +250,18 @@ func TestQuantities(t *testing.T) {
 			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)
 		}
 	}
+	// A headline's value is written like that of the sentence after it.
+	if got := phrase.In(rimewatch.Locale{Language: "es"}).Quantity(78.5, "%RH"); got != "78,5 % HR" {
+		t.Error(got)
+	}
+}
+
+// TestPredictionOver: without observations the sentence about the time before begins with the cause.
+func TestPredictionOver(t *testing.T) {
+	a := &rimewatch.Alert{Type: "condenser_fouling_suspected", Status: rimewatch.AlertResolved, Prediction: &rimewatch.Prediction{Fault: "condenser_fouling"}}
+	if got := phrase.In(rimewatch.Locale{}).Message(a); got != "The readings are back to what is normal for this unit. Before: Most likely a dirty condenser." {
+		t.Errorf("%q", got)
+	}
 }
 
 // TestTypesOfTheUI holds the names of alert types that the UI has against these.

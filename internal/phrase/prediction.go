@@ -144,5 +144,5 @@ func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 	default:
 		lead = w.Say("The readings are back to what is normal for this unit.")
 	}
-	return join(lead, w.Sayf("Before: %s", w.observations(p.Evidence)), w.Cause(p)+"."), ""
+	return join(lead, w.Sayf("Before: %s", join(w.observations(p.Evidence), w.Cause(p)+"."))), ""
 }

@@ -77,9 +77,14 @@ const (
 	suddenMute  = 21 * rimewatch.Day
 )
 
-// judge decides at the end of a window.
-func (s *State) judge(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
+// judge decides at the end of a window. A window in which a unit hardly ran bears
+// nothing out and refutes nothing: what it showed before is not counted twice.
+func (s *State) judge(u *unit.State, o *unit.Observation, out []Transition) []Transition {
+	at := o.At
 	s.hist.add(u)
+	if !s.alarm.active() && o.Shown&decisives == 0 {
+		return out
+	}
 	strong, weak := s.departures(u)
 	f := s.findings(u)
 	d := diagnose(&f)
@@ -149,29 +154,41 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	step, sudden, most := 0.0, 0.0, 0.0
 	for c := range unit.NumChannels {
 		if !u.Scored(c) {
+			f.blind |= decisives & (1 << c)
 			continue
 		}
 		now, before, slow := u.Departure(c)
-		f[c] = (now + before) / 2
+		f.of[c] = (now + before) / 2
 		if c == unit.Duty || lasting {
-			f[c] = slow
+			f.of[c] = slow
 		}
 		if c < trendChannels { // what is within its own scatter is no evidence
-			f[c] = math.Copysign(max(0, math.Abs(f[c])-max(0, 2*u.Scatter(c)-0.4*c.Floor())), f[c])
+			f.of[c] = math.Copysign(max(0, math.Abs(f.of[c])-max(0, 2*u.Scatter(c)-0.4*c.Floor())), f.of[c])
 		}
-		if share := math.Abs(f[c]) / c.Floor(); c < trendChannels && share > most {
-			step, sudden, most = s.hist.step(c), ramp((f[c]-s.hist.back(c, 2))/f[c], 0.8, 1), share
+		if share := math.Abs(f.of[c]) / c.Floor(); c < trendChannels && share > most {
+			step, sudden, most = s.hist.step(c), ramp((f.of[c]-s.hist.back(c, 2))/f.of[c], 0.8, 1), share
 		}
 	}
 	// Colder than the thermostat lets it become.
-	f[unit.Zone] = min(f[unit.Zone], -u.BelowCutOut())
-	f[ftStep], f[ftSudden] = step, sudden
-	f[ftVolts] = u.Supply()
+	f.of[unit.Zone] = min(f.of[unit.Zone], -u.BelowCutOut())
+	f.of[ftStep], f.of[ftSudden] = step, sudden
+	f.of[ftVolts] = u.Supply()
 	if u.Scored(unit.Suction) {
-		f[ftDry] = dry(f[unit.Discharge], f[unit.Suction])
+		f.of[ftDry] = dry(f.of[unit.Discharge], f.of[unit.Suction])
+	}
+	if f.of[unit.Amps] < 0 {
+		f.of[ftThin], f.of[ftIced] = thin(f.of[unit.Discharge], -f.of[unit.Amps])
 	}
 	s.events(u, &f)
 	return f
+}
+
+// thin returns how a discharge line that warms up, K, and a current that falls, %, go
+// together, each 0–1: gas that lacks or leaks back warms the line by 1.3 K or more a %,
+// an iced coil by half a K (both as the model of internal/lab/simulate has them).
+func thin(warmer, less float64) (thin, iced float64) {
+	sure, share := ramp(less, 1, 2), ramp(warmer/less, .6, 1.1)
+	return sure * share, sure * (1 - share)
 }
 
 // dry returns by how much the suction line is too cool for a starved evaporator, 0–1.
@@ -187,11 +204,11 @@ func dry(discharge, suction float64) float64 {
 
 // events adds what is counted.
 func (s *State) events(u *unit.State, f *findings) {
-	f[ftTrips] = float64(u.Trips(tripSpan))
-	f[ftFailed] = float64(u.FailedStarts(24))
-	f[ftTripAmp] = float64(s.quick.tripAmp)
+	f.of[ftTrips] = float64(u.Trips(tripSpan))
+	f.of[ftFailed] = float64(u.FailedStarts(24))
+	f.of[ftTripAmp] = float64(s.quick.tripAmp)
 	if usual, now, ok := u.DefrostRise(); ok && usual > 0.5 {
-		f[ftMelt] = max(0, min(1, 1-now/usual))
+		f.of[ftMelt] = max(0, min(1, 1-now/usual))
 	}
 }
 
@@ -230,7 +247,7 @@ func (s *State) take(u *unit.State, d *diagnosis, f *findings, at rimewatch.Time
 	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since)/unit.WindowLength))
 	progress := 0.3
 	for _, e := range ends {
-		progress = max(progress, f[e.channel]/e.at)
+		progress = max(progress, f.of[e.channel]/e.at)
 	}
 	if a.byEvent {
 		progress = max(progress, 0.8)

@@ -46,7 +46,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 		return s.announce(u, o.At, from, out)
 	}
 	if o.WindowEnded && !u.Learning() && !u.Resettling() {
-		out = s.judge(u, o.At, out)
+		out = s.judge(u, o, out)
 	}
 	out = s.quickLook(u, o, out)
 	if now-o.At > staleAfter {

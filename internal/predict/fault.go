@@ -20,11 +20,29 @@ const (
 	ftStep                                       // how much of the departure came within the last day, 0–1
 	ftSudden                                     // whether it came within minutes or one window, 0–1
 	ftDry                                        // how much less the suction line is warmer than behind a starved evaporator, 0–1: the discharge line is hotter by itself
+	ftThin                                       // how much more the discharge line warms up than the current falls, 0–1: gas is thin, the coil is not
+	ftIced                                       // how much less it does, 0–1
 	numFeatures
 )
 
+// needs are the channels without which a feature is not known.
+func (f feature) needs() unit.Channels {
+	const gas = unit.Channels(1<<unit.Discharge | 1<<unit.Suction)
+	switch {
+	case f < feature(unit.NumChannels):
+		return 1 << f
+	case f == ftDry:
+		return gas
+	default:
+		return 0
+	}
+}
+
 // findings are the features of one moment, 0 where nothing is known.
-type findings [numFeatures]float64
+type findings struct {
+	of    [numFeatures]float64
+	blind unit.Channels // the decisive ones that are not measured, or whose sensors are set aside
+}
 
 // clue is one row of a fault's signature: full weight at crit, none at warn, in
 // proportion between. With absent set it is the other way round: it counts in
@@ -34,10 +52,11 @@ type clue struct {
 	warn, crit float64
 	weight     float64 // negative: speaks against
 	absent     bool
+	without    unit.Channels // it counts only where these are not measured: it stands in for them
 }
 
 func (c *clue) strength(f *findings) float64 {
-	v := f[c.feature]
+	v := f.of[c.feature]
 	if c.absent {
 		return 1 - ramp(math.Abs(v), c.warn, c.crit)
 	}
@@ -66,6 +85,14 @@ type limit struct {
 	channel unit.Channel
 	at      float64
 }
+
+// Where a measurement is missing that tells faults apart, clues that are otherwise not
+// needed stand in for it.
+const (
+	noSuction   = unit.Channels(1 << unit.Suction)
+	noAmps      = unit.Channels(1 << unit.Amps)
+	noVibration = unit.Channels(1 << unit.Vibration)
+)
 
 const (
 	familyCharge uint8 = iota + 1
@@ -106,6 +133,8 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
+			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
+			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
 		},
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
@@ -113,6 +142,8 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
+			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
+			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
 		},
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
@@ -121,7 +152,8 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
-			{feature: ftSudden, warn: .5, crit: 1, weight: -.2},
+			{feature: ftSudden, warn: .5, crit: 1, weight: -.2}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
+			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noAmps},
 		},
 		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
@@ -130,7 +162,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .05, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: feature(unit.Discharge), warn: 9, crit: 13, weight: -.3},
-			{feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
+			{feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 		},
 		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
@@ -145,6 +177,8 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Discharge), warn: .8, crit: 3, weight: .45}, {feature: feature(unit.Vibration), warn: 4, crit: 10, weight: .35},
 			{feature: feature(unit.Amps), warn: -.4, crit: -1.6, weight: .2}, {feature: feature(unit.Amps), warn: .8, crit: 2.5, weight: -.5},
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2},
+			{feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noVibration},
+			{feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps}, {feature: feature(unit.Vibration), warn: 2, crit: 5, weight: .3, without: noSuction},
 		},
 		ends: []limit{{unit.Discharge, 28}, {unit.Amps, -12}}},
 	fiBearing: {name: "bearing_wear", alert: rimewatch.CompressorFailurePredicted, within: 240,
@@ -152,6 +186,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: .7}, {feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .2, absent: true},
 			{feature: feature(unit.Suction), warn: 1, crit: 3, weight: .1, absent: true}, {feature: feature(unit.Discharge), warn: 2.5, crit: 6, weight: -.4},
 			{feature: feature(unit.Discharge), warn: -3, crit: -8, weight: -.5}, {feature: feature(unit.Amps), warn: -1, crit: -3, weight: -.2},
+			{feature: feature(unit.Amps), warn: 2, crit: 6, weight: .5, without: noVibration}, // friction takes power and warms nothing
 		}},
 	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{
@@ -165,6 +200,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
+			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction},
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
@@ -173,6 +209,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
+			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction},
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
@@ -200,6 +237,10 @@ var faults = [numFaults]fault{
 	fiSensor: {name: "sensor_drift"}, // see alone
 }
 
+// nearFit is how well another fault must fit to be named beside the first where a
+// measurement is missing.
+const nearFit = 0.5
+
 // diagnosis ranks the faults that fit.
 type diagnosis struct {
 	first, second uint8
@@ -218,7 +259,7 @@ func diagnose(f *findings) diagnosis {
 			d.first, d.score = uint8(i), scores[i]
 		}
 	}
-	best := 0.0
+	best, other := 0.0, uint8(0)
 	for i, s := range scores {
 		if i == int(d.first) || s <= 0 {
 			continue
@@ -226,25 +267,52 @@ func diagnose(f *findings) diagnosis {
 		if s > best {
 			d.second, best = uint8(i), s
 		}
-		if family := faults[i].family; family == 0 || family != faults[d.first].family {
-			d.next = max(d.next, s)
+		if family := faults[i].family; (family == 0 || family != faults[d.first].family) && s > d.next {
+			other, d.next = uint8(i), s
 		}
+	}
+	if f.blind != 0 && d.next >= nearFit {
+		d.second = other // what is not measured may tell the two apart, and nothing tells one of a family from another
 	}
 	return d
 }
 
+// mainWeight is that of the clues without any of which a fault cannot be seen at all.
+const mainWeight = 0.2
+
 // fit is how well findings match a signature: at most about 1, negative when
-// more speaks against it than for it.
+// more speaks against it than for it. What a unit does not measure neither speaks for
+// a fault nor against it: what it does measure has to say as much.
 func fit(i uint8, f *findings) float64 {
 	if i == fiSensor {
 		return alone(f)
 	}
-	sum := 0.0
+	says, contra, all, known, seen := 0.0, 0.0, 0.0, 0.0, false
 	for k := range faults[i].clues {
 		c := &faults[i].clues[k]
-		sum += c.weight * c.strength(f)
+		if c.without&^f.blind != 0 {
+			continue
+		}
+		if c.weight > 0 && c.without == 0 {
+			all += c.weight
+		}
+		switch {
+		case f.blind != 0 && c.feature.needs()&f.blind != 0: // it cannot be seen, which says nothing
+		case c.weight < 0:
+			contra += c.weight * c.strength(f)
+		default:
+			known += c.weight
+			says += c.weight * c.strength(f)
+			seen = seen || !c.absent && c.weight >= mainWeight
+		}
 	}
-	return sum
+	switch all = min(all, 1); {
+	case !seen: // that nothing else departs proves nothing
+		return contra
+	case known < all:
+		says *= all / known
+	}
+	return says + contra
 }
 
 // alone returns how certain it is that only one of the thermal and electrical channels moved.
@@ -252,13 +320,20 @@ func alone(f *findings) float64 {
 	best := 0.0
 	linked := [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps}
 	for _, c := range linked {
-		s := ramp(math.Abs(f[c])/c.Floor(), .4, .8)
+		with := unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Amps)
+		if c == unit.Amps {
+			with = with.With(unit.Vibration)
+		}
+		if f.blind&with&^(1<<c) != 0 {
+			continue // what would depart with it is not measured
+		}
+		s := ramp(math.Abs(f.of[c])/c.Floor(), .4, .8)
 		for _, other := range [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps, unit.Vibration} {
 			if other != c {
-				s *= 1 - ramp(math.Abs(f[other])/other.Floor(), .1, .25)
+				s *= 1 - ramp(math.Abs(f.of[other])/other.Floor(), .1, .25)
 			}
 		}
-		s *= 1 - ramp(math.Abs(f[ftVolts]), 3, 6)
+		s *= 1 - ramp(math.Abs(f.of[ftVolts]), 3, 6)
 		best = max(best, s)
 	}
 	return best

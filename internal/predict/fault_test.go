@@ -21,12 +21,50 @@ func TestValvesAndCharge(t *testing.T) {
 		{"valves that leak by half", 16, 0.5, -5, fiValves},
 		{"valves that leak", 36, 1.2, -15, fiValves},
 	} {
-		f := findings{feature(unit.Discharge): tc.discharge, feature(unit.Suction): tc.suction, feature(unit.Amps): tc.amps, ftDry: dry(tc.discharge, tc.suction)}
+		f := findings{of: [numFeatures]float64{feature(unit.Discharge): tc.discharge, feature(unit.Suction): tc.suction, feature(unit.Amps): tc.amps, ftDry: dry(tc.discharge, tc.suction)}}
 		if d := diagnose(&f); d.first != tc.want || d.score < needFit {
 			t.Errorf("%s: %s at %.2f, want %s", tc.name, faults[d.first].name, d.score, faults[tc.want].name)
 		}
 	}
 	if v := dry(-5, 0); v != 0 {
 		t.Errorf("a cooler discharge line is dry by %v", v)
+	}
+}
+
+// TestWithoutAChannel: what a unit does not measure speaks neither for a fault nor
+// against it, and faults that the rest cannot tell apart are named together.
+func TestWithoutAChannel(t *testing.T) {
+	for _, tc := range []struct {
+		name                                string
+		discharge, suction, amps, vibration float64
+		blind                               unit.Channel
+		want, or                            uint8
+	}{
+		{"a leak without the discharge line", 0, 3.2, -4, 0, unit.Discharge, fiUndercharge, fiNone},
+		{"a fouled condenser without the discharge line", 0, 0, 6, 0, unit.Discharge, fiFouling, fiNone},
+		{"an iced coil without the suction line", 8, 0, -16, 0, unit.Suction, fiIcing, fiNone},
+		{"a leak or quiet valves without the suction line", 13, 0, -8, 0, unit.Suction, fiUndercharge, fiValves},
+		{"rattling valves without the suction line", 16, 0, -5, 20, unit.Suction, fiValves, fiNone},
+		{"a fouled condenser or quiet valves without the current", 8, 0, 0, 0, unit.Amps, fiFouling, fiValves},
+		{"an iced coil without the current", 6, -4, 0, 0, unit.Amps, fiIcing, fiNone},
+		{"friction without the vibration", 0, 0, 9, 0, unit.Vibration, fiBearing, fiNone},
+		{"nothing without the vibration", 0, 0, 0, 0, unit.Vibration, fiNone, fiNone},
+	} {
+		f := findings{blind: 1 << tc.blind}
+		f.of[unit.Discharge], f.of[unit.Suction], f.of[unit.Amps], f.of[unit.Vibration] = tc.discharge, tc.suction, tc.amps, tc.vibration
+		if tc.amps < 0 && tc.blind != unit.Discharge {
+			f.of[ftThin], f.of[ftIced] = thin(tc.discharge, -tc.amps)
+		}
+		if tc.blind == unit.Amps || tc.blind == unit.Vibration {
+			f.of[ftDry] = dry(tc.discharge, tc.suction)
+		}
+		switch d := diagnose(&f); {
+		case tc.want == fiNone && d.score >= needFit:
+			t.Errorf("%s: %s at %.2f", tc.name, faults[d.first].name, d.score)
+		case tc.want != fiNone && (d.first != tc.want || d.score < needFit):
+			t.Errorf("%s: %s at %.2f, want %s", tc.name, faults[d.first].name, d.score, faults[tc.want].name)
+		case tc.or != fiNone && d.second != tc.or:
+			t.Errorf("%s: or %s, want %s", tc.name, faults[d.second].name, faults[tc.or].name)
+		}
 	}
 }

@@ -45,6 +45,8 @@ const (
 	suddenFloors   = 1
 	suddenReadings = 5
 	suddenFor      = 4 * rimewatch.Minute
+	headReadings   = 10 // after which the discharge line has warmed through
+	headFor        = 40 * rimewatch.Minute
 	suddenFrost    = 2.2 // floors of suction or current that are more than a day's frost
 )
 
@@ -155,7 +157,10 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if d.score < needFit || faults[d.first].alert == "" {
 		return out
 	}
-	if frosty := max(-f[unit.Suction]/unit.Suction.Floor(), -f[unit.Amps]/unit.Amps.Floor()); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
+	if faults[d.first].family == familyHead && o.At-q.from < headFor && q.n < headReadings && math.Abs(fit(fiCondenserFan, &f)-fit(fiOvercharge, &f)) < needMargin {
+		return out // the discharge line still warms up, and only how hot it gets tells the two apart
+	}
+	if frosty := max(-f.of[unit.Suction]/unit.Suction.Floor(), -f.of[unit.Amps]/unit.Amps.Floor()); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
 		return out // a delivery leaves that much frost until the next defrost
 	}
 	out = s.open(u, o.At, &d, &f, true, out)
@@ -191,11 +196,11 @@ func (s *State) instant(u *unit.State) findings {
 		if last := s.hist.back(ch, 0); math.Abs(last) > math.Abs(then) {
 			then = last
 		}
-		f[ch] = now
+		f.of[ch] = now
 		if share := math.Abs(now) / ch.Floor(); share > most && now != 0 {
 			most = share
-			f[ftStep] = max(0, min(1, (now-then)/now))
-			f[ftSudden] = ramp(f[ftStep], 0.6, 0.9)
+			f.of[ftStep] = max(0, min(1, (now-then)/now))
+			f.of[ftSudden] = ramp(f.of[ftStep], 0.6, 0.9)
 		}
 	}
 	return f

@@ -12,7 +12,7 @@ type Report struct {
 	State         string                `json:"state" enum:"learning,watching,alarmed,not_judged" doc:"not_judged: the compressor's load varies by itself (an inverter, a digital scroll), which is not understood yet."`
 	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
 	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
-	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were begun anew: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
+	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were restarted: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
 	LearnedHours  int                   `json:"learned_hours" doc:"Hours of steady running that the baselines are based on."`
 	NeededHours   int                   `json:"needed_hours" doc:"As many are needed before the unit is judged by its own history."`
 	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles that were learned from."`
@@ -102,18 +102,18 @@ func (s *State) describe(u *unit.State, r *Report, f *findings) {
 		if !ok {
 			continue
 		}
-		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
+		observed, expected := u.Absolute(ch, f.of[ch], u.Ambient())
 		r.Baselines = append(r.Baselines, Baseline{
 			Metric: channelMetric[ch], Unit: rimewatch.MeasureUnit(channelMetric[ch]), Level: round(usual.Level, 2),
 			PerKelvin: round(usual.PerKelvin, 2), Scatter: round(usual.Scatter, 2),
 			DriftUnit: residualUnit(ch), Windows: usual.Windows,
 		})
 		r.Drivers = append(r.Drivers, Departure{
-			Metric: channelMetric[ch], Unit: residualUnit(ch), Departure: round(f[ch], 2), Threshold: ch.Floor(),
-			Certainty: round(math.Abs(u.Certainty(ch, f[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
+			Metric: channelMetric[ch], Unit: residualUnit(ch), Departure: round(f.of[ch], 2), Threshold: ch.Floor(),
+			Certainty: round(math.Abs(u.Certainty(ch, f.of[ch], 2)), 1), Observed: round(observed, 2), Expected: round(expected, 2),
 		})
 		if ch < trendChannels {
-			most = max(most, math.Abs(f[ch])/ch.Floor())
+			most = max(most, math.Abs(f.of[ch])/ch.Floor())
 		}
 	}
 	if u.Learning() || most < 0.5 && !s.alarm.active() {

@@ -34,9 +34,9 @@ func (s *State) transition(u *unit.State, kind Kind, at rimewatch.Time, f *findi
 	}
 	most := 0.0
 	for ch := range unit.NumChannels {
-		if share := math.Abs(f[ch]) / ch.Floor(); share > most {
+		if share := math.Abs(f.of[ch]) / ch.Floor(); share > most {
 			most = share
-			t.Metric, t.Unit, t.Value, t.Threshold = channelMetric[ch], residualUnit(ch), round(f[ch], 2), math.Copysign(ch.Floor(), f[ch])
+			t.Metric, t.Unit, t.Value, t.Threshold = channelMetric[ch], residualUnit(ch), round(f.of[ch], 2), math.Copysign(ch.Floor(), f.of[ch])
 		}
 	}
 	return t
@@ -84,15 +84,15 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 		e.Since, e.Cycles = s.alarm.since, s.cyclesSince(u, at)
 		list = append(list, e)
 	}
-	if f[ftFailed] > 0 {
+	if f.of[ftFailed] > 0 {
 		amps := round(u.FailedStartAmps(), 1)
-		add(rimewatch.Evidence{Metric: rimewatch.FailedStartsPerDay, Observed: round(f[ftFailed], 1), Unit: "1/d", Current: &amps})
+		add(rimewatch.Evidence{Metric: rimewatch.FailedStartsPerDay, Observed: round(f.of[ftFailed], 1), Unit: "1/d", Current: &amps})
 	}
-	if f[ftTrips] >= 2 {
-		change := round(f[ftTripAmp], 0)
-		add(rimewatch.Evidence{Metric: rimewatch.RunsWithoutResult, Observed: round(f[ftTrips], 1), Current: &change})
+	if f.of[ftTrips] >= 2 {
+		change := round(f.of[ftTripAmp], 0)
+		add(rimewatch.Evidence{Metric: rimewatch.RunsWithoutResult, Observed: round(f.of[ftTrips], 1), Current: &change})
 	}
-	if f[ftMelt] > 0.3 {
+	if f.of[ftMelt] > 0.3 {
 		usual, now, _ := u.DefrostRise()
 		add(rimewatch.Evidence{Metric: rimewatch.DefrostRise, Observed: round(now, 1), Expected: round(usual, 1), Unit: "K"})
 	}
@@ -112,7 +112,7 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 // inEvidence are the channels that are far enough from their baseline to be told.
 func inEvidence(u *unit.State, f *findings) (set unit.Channels) {
 	for ch := range unit.NumChannels {
-		if u.Ready() && math.Abs(f[ch])/ch.Floor() >= 0.3 {
+		if u.Ready() && math.Abs(f.of[ch])/ch.Floor() >= 0.3 {
 			set = set.With(ch)
 		}
 	}
@@ -121,7 +121,7 @@ func inEvidence(u *unit.State, f *findings) (set unit.Channels) {
 
 // departed are the channels that are away from their baseline, most first.
 func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewatch.Evidence {
-	share := func(ch unit.Channel) float64 { return math.Abs(f[ch]) / ch.Floor() }
+	share := func(ch unit.Channel) float64 { return math.Abs(f.of[ch]) / ch.Floor() }
 	var order []unit.Channel
 	set := inEvidence(u, f)
 	for ch := range unit.NumChannels {
@@ -132,7 +132,7 @@ func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 	slices.SortStableFunc(order, func(a, b unit.Channel) int { return cmp.Compare(share(b), share(a)) })
 	list := make([]rimewatch.Evidence, 0, len(order))
 	for _, ch := range order {
-		observed, expected := u.Absolute(ch, f[ch], u.Ambient())
+		observed, expected := u.Absolute(ch, f.of[ch], u.Ambient())
 		ambient := round(unit.RefAmbient+u.Ambient(), 0)
 		list = append(list, rimewatch.Evidence{
 			Metric: channelMetric[ch], Observed: round(observed, 2), Expected: round(expected, 2), Unit: rimewatch.MeasureUnit(channelMetric[ch]),

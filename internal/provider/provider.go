@@ -38,7 +38,7 @@ type Config struct {
 	Scopes       []string // beside openid, email and profile
 	GroupsClaim  string   // default "groups"
 	Key          [32]byte
-	Transport    http.RoundTripper // default http.DefaultTransport
+	Transport    http.RoundTripper // default: one of its own; a provider may be in the private network
 }
 
 // Client is the service as the provider knows it. It is safe for concurrent use.
@@ -68,7 +68,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.GroupsClaim = "groups"
 	}
 	if cfg.Transport == nil {
-		cfg.Transport = http.DefaultTransport
+		cfg.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: patience}
 	}
 	block, err := aes.NewCipher(cfg.Key[:])
 	if err != nil {

@@ -14,11 +14,38 @@ import (
 
 // queue is what was published and not dispatched yet.
 type queue struct {
-	mu        sync.Mutex
-	readings  []queued
-	devices   []publish.Device
-	alerts    []alertEvent
-	compactAt int // readings that are too many
+	mu       sync.Mutex
+	readings backlog[queued]
+	devices  backlog[publish.Device]
+	alerts   backlog[alertEvent]
+}
+
+// backlog is what waits of one sort.
+type backlog[T any] struct {
+	list  []T
+	cutAt int // so many are too many
+}
+
+// cut keeps the newest of each device or alert where too many wait, and returns how
+// many it dropped.
+func (b *backlog[T]) cut(key func(*T) (id int64, at rimewatch.Time)) (dropped int) {
+	before := len(b.list)
+	if before <= max(b.cutAt, queueKept) {
+		return 0
+	}
+	b.list = newestOf(b.list, key)
+	b.cutAt = 2 * len(b.list)
+	return before - len(b.list)
+}
+
+// swap exchanges what waits for an empty list.
+func (b *backlog[T]) swap(empty *backlog[T]) {
+	clear(empty.list)
+	if cap(empty.list) > queueKept {
+		empty.list = nil
+	}
+	b.list, empty.list = empty.list[:0], b.list
+	b.cutAt = 0
 }
 
 // queued is a reading on its way from the writer to the dispatcher.
@@ -33,12 +60,13 @@ type alertEvent struct {
 	at rimewatch.Time
 }
 
-// queueKept is how many readings may wait for the dispatcher one by one.
+// queueKept is how many of each sort may wait for the dispatcher one by one.
 const queueKept = 1 << 16
 
-// Publish implements ingest.Publisher. Readings wait in a queue; where more
-// wait than the dispatcher can be behind for any good reason, only the newest of
-// each device is kept.
+// Publish implements ingest.Publisher. What it brings waits in a queue; where more
+// waits than the dispatcher can be behind for any good reason, only the newest
+// reading and event of each device and the newest event of each alert are kept: an
+// event holds all of its device or alert.
 func (h *Hub) Publish(p *publish.Commit) {
 	if h.live.Load() == 0 {
 		return
@@ -48,20 +76,19 @@ func (h *Hub) Publish(p *publish.Commit) {
 	for _, part := range p.Parts {
 		for i := range part {
 			if in := &part[i]; in.Kind == store.InputReading && in.Outcome == store.Accepted {
-				q.readings = append(q.readings, queued{in.DeviceID, p.Now, in.Reading})
+				q.readings.list = append(q.readings.list, queued{in.DeviceID, p.Now, in.Reading})
 			}
 		}
 	}
-	if len(q.readings) > max(q.compactAt, queueKept) {
-		before := len(q.readings)
-		q.readings = newestOf(q.readings)
-		q.compactAt = 2 * len(q.readings)
-		h.meter.coalesced(before - len(q.readings))
+	if dropped := q.readings.cut(func(x *queued) (int64, rimewatch.Time) { return x.device, x.value.At }); dropped > 0 {
+		h.meter.coalesced(dropped)
 	}
-	q.devices = append(q.devices, p.Devices...)
+	q.devices.list = append(q.devices.list, p.Devices...)
+	q.devices.cut(func(x *publish.Device) (int64, rimewatch.Time) { return x.DeviceID, 0 })
 	for _, a := range p.Alerts {
-		q.alerts = append(q.alerts, alertEvent{a, p.Now})
+		q.alerts.list = append(q.alerts.list, alertEvent{a, p.Now})
 	}
+	q.alerts.cut(func(x *alertEvent) (int64, rimewatch.Time) { return x.Alert.Alert.ID, 0 })
 	q.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
@@ -69,33 +96,35 @@ func (h *Hub) Publish(p *publish.Commit) {
 	}
 }
 
-// newestOf keeps the newest reading of each device, in order.
-func newestOf(list []queued) []queued {
-	newest := make(map[int64]rimewatch.Time, len(list)/2)
+// newestOf keeps what is newest of each id, in order; of equals it is the last.
+func newestOf[T any](list []T, key func(*T) (id int64, at rimewatch.Time)) []T {
+	type place struct {
+		at rimewatch.Time
+		i  int
+	}
+	newest := make(map[int64]place)
 	for i := range list {
-		newest[list[i].device] = max(newest[list[i].device], list[i].value.At)
+		id, at := key(&list[i])
+		if old, ok := newest[id]; !ok || old.at <= at {
+			newest[id] = place{at, i}
+		}
 	}
 	kept := list[:0]
 	for i := range list {
-		if newest[list[i].device] == list[i].value.At {
+		if id, _ := key(&list[i]); newest[id].i == i {
 			kept = append(kept, list[i])
 		}
 	}
+	clear(list[len(kept):])
 	return kept
 }
 
 // swap takes what waits and leaves the empty queue that it is given.
 func (q *queue) swap(empty *queue) {
-	clear(empty.devices)
-	clear(empty.alerts)
-	if cap(empty.readings) > queueKept {
-		empty.readings = nil
-	}
 	q.mu.Lock()
-	q.readings, empty.readings = empty.readings[:0], q.readings
-	q.devices, empty.devices = empty.devices[:0], q.devices
-	q.alerts, empty.alerts = empty.alerts[:0], q.alerts
-	q.compactAt = 0
+	q.readings.swap(&empty.readings)
+	q.devices.swap(&empty.devices)
+	q.alerts.swap(&empty.alerts)
 	q.mu.Unlock()
 }
 
@@ -121,8 +150,9 @@ func (h *Hub) dispatch() {
 // distribute brings what was published into the rooms.
 func (h *Hub) distribute(q *queue) {
 	var r *room
-	for i := range q.readings {
-		d := h.cfg.Store.Identity(q.readings[i].device)
+	for i := range q.readings.list {
+		x := &q.readings.list[i]
+		d := h.cfg.Store.Identity(x.device)
 		if d == nil {
 			continue // it was deleted a moment ago
 		}
@@ -131,13 +161,13 @@ func (h *Hub) distribute(q *queue) {
 				continue
 			}
 		}
-		r.gather(reading{at: q.readings[i].at, device: d, value: q.readings[i].value})
+		r.gather(reading{at: x.at, device: d, value: x.value})
 	}
-	for i := range q.devices {
-		h.deviceEvent(&q.devices[i])
+	for i := range q.devices.list {
+		h.deviceEvent(&q.devices.list[i])
 	}
-	for i := range q.alerts {
-		h.alertEvent(&q.alerts[i])
+	for i := range q.alerts.list {
+		h.alertEvent(&q.alerts.list[i])
 	}
 }
 

@@ -244,7 +244,7 @@ func TestNewestOf(t *testing.T) {
 		list[i].value.At = at
 	}
 	var got []rimewatch.Time
-	for _, x := range newestOf(list) {
+	for _, x := range newestOf(list, func(x *queued) (int64, rimewatch.Time) { return x.device, x.value.At }) {
 		got = append(got, x.at)
 	}
 	if !slices.Equal(got, []rimewatch.Time{2, 3, 5}) {
@@ -253,7 +253,8 @@ func TestNewestOf(t *testing.T) {
 }
 
 // TestQueueIsBounded: a dispatcher that does not run costs no more than the
-// newest reading of each device, and no alert is lost.
+// newest reading and event of each device and the newest of each alert, and none is lost
+// before there are very many.
 func TestQueueIsBounded(t *testing.T) {
 	h := New(Config{Store: fleet{}})
 	h.live.Store(1)
@@ -262,20 +263,53 @@ func TestQueueIsBounded(t *testing.T) {
 		for i := range part {
 			part[i] = store.Input{Kind: store.InputReading, DeviceID: int64(i%100 + 1), Reading: rimewatch.Reading{At: rimewatch.Time(n*1000 + i + 1)}}
 		}
-		h.Publish(&publish.Commit{Parts: [][]store.Input{part}, Alerts: []publish.Alert{{}}})
+		h.Publish(&publish.Commit{Parts: [][]store.Input{part}, Alerts: []publish.Alert{{Alert: &rimewatch.Alert{ID: 1}}}})
 	}
-	if n := len(h.queue.readings); n > 2*queueKept {
+	if n := len(h.queue.readings.list); n > 2*queueKept {
 		t.Errorf("%d readings wait", n)
 	}
-	if n := len(h.queue.alerts); n != 1000 {
+	if n := len(h.queue.alerts.list); n != 1000 {
 		t.Errorf("%d alerts wait", n)
 	}
 	last := make(map[int64]rimewatch.Time)
-	for _, x := range h.queue.readings {
+	for _, x := range h.queue.readings.list {
 		last[x.device] = x.value.At
 	}
 	if len(last) != 100 || last[100] != 1_000_000 || last[1] != 999_901 {
 		t.Errorf("%d devices, the newest of 100 at %d", len(last), last[100])
+	}
+}
+
+// TestQueueOfEventsIsBounded: of devices and alerts that change without end, what
+// waits is bounded, and the last of each is among it.
+func TestQueueOfEventsIsBounded(t *testing.T) {
+	h := New(Config{Store: fleet{}})
+	h.live.Store(1)
+	const each, turns = 1000, 3 * queueKept / 1000
+	p := &publish.Commit{Devices: make([]publish.Device, each), Alerts: make([]publish.Alert, each)}
+	for n := range turns {
+		p.Now = rimewatch.Time(n + 1)
+		for i := range each {
+			p.Devices[i] = publish.Device{Kind: publish.DeviceUpdated, DeviceID: int64(i + 1), At: p.Now}
+			p.Alerts[i] = publish.Alert{Kind: publish.AlertUpdated, Alert: &rimewatch.Alert{ID: int64(i + 1)}}
+		}
+		h.Publish(p)
+	}
+	q := &h.queue
+	if d, a := len(q.devices.list), len(q.alerts.list); d > queueKept+each || a > queueKept+each {
+		t.Errorf("%d events of devices and %d of alerts wait", d, a)
+	}
+	devices, alerts := make(map[int64]rimewatch.Time), make(map[int64]rimewatch.Time)
+	for _, x := range q.devices.list {
+		devices[x.DeviceID] = x.At
+	}
+	for _, x := range q.alerts.list {
+		alerts[x.Alert.Alert.ID] = x.at
+	}
+	for id := int64(1); id <= each; id++ {
+		if devices[id] != turns || alerts[id] != turns {
+			t.Fatalf("the last of device %d is of %d, of alert %d of %d; want %d", id, devices[id], id, alerts[id], turns)
+		}
 	}
 }
 

@@ -229,13 +229,8 @@ func (r *room) send(now time.Time) {
 
 // coalesce keeps the newest reading of each device.
 func (r *room) coalesce() {
-	newest := make(map[int64]rimewatch.Time, len(r.gathered))
-	for i := range r.gathered {
-		x := &r.gathered[i]
-		newest[x.device.ID] = max(newest[x.device.ID], x.value.At)
-	}
 	before := len(r.gathered)
-	r.gathered = slices.DeleteFunc(r.gathered, func(x reading) bool { return newest[x.device.ID] != x.value.At })
+	r.gathered = newestOf(r.gathered, func(x *reading) (int64, rimewatch.Time) { return x.device.ID, x.value.At })
 	r.hub.meter.coalesced(before - len(r.gathered))
 }
 

@@ -53,7 +53,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, p account.Principal,
 		return nil //nolint:nilerr // Accept has answered
 	}
 	ws.SetReadLimit(maxMessage)
-	c.ws, c.lane = ws, tap.lane
+	c.ws, c.framed = ws, tap.framed
 	go func() {
 		defer h.leave(&p, addr)
 		var ok bool
@@ -99,12 +99,12 @@ func (h *Hub) read(s *socket, ws *websocket.Conn) {
 // connection is a WebSocket. The library reads it and speaks the protocol; the
 // hub writes finished frames beside it.
 type connection struct {
-	ws   *websocket.Conn
-	lane *lane
+	ws     *websocket.Conn
+	framed *framedConn
 }
 
 // Write implements conn.
-func (c *connection) Write(frames []byte) error { return c.lane.send(frames) }
+func (c *connection) Write(frames []byte) error { return c.framed.send(frames) }
 
 // Close implements conn. The library waits 5 s for the peer's close frame.
 func (c *connection) Close(why closing) {
@@ -114,8 +114,8 @@ func (c *connection) Close(why closing) {
 // Abort implements conn.
 func (c *connection) Abort() { _ = c.ws.CloseNow() }
 
-// lane is a connection on which whole frames take turns.
-type lane struct {
+// framedConn is a connection on which whole frames take turns.
+type framedConn struct {
 	net.Conn
 	mu     sync.Mutex
 	in     io.Reader  // the bytes that came with the handshake, then the connection
@@ -123,7 +123,7 @@ type lane struct {
 }
 
 // Read is the library's. It fails at the head of a frame that is too large.
-func (l *lane) Read(b []byte) (int, error) {
+func (l *framedConn) Read(b []byte) (int, error) {
 	if err := l.frames.see(nil); err != nil { // after such a head nothing is read
 		return 0, err
 	}
@@ -135,13 +135,13 @@ func (l *lane) Read(b []byte) (int, error) {
 }
 
 // Write is the library's: it writes control frames only, each with one call.
-func (l *lane) Write(b []byte) (int, error) {
+func (l *framedConn) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.Conn.Write(b)
 }
 
-func (l *lane) send(b []byte) error {
+func (l *framedConn) send(b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
@@ -155,7 +155,7 @@ func (l *lane) send(b []byte) error {
 // buffers than an HTTP connection has: clients send little.
 type tap struct {
 	http.ResponseWriter
-	lane *lane
+	framed *framedConn
 }
 
 // The sizes of a connection's buffers. A control frame has 131 bytes at most.
@@ -174,10 +174,10 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.lane = &lane{Conn: c, in: io.MultiReader(bytes.NewReader(bytes.Clone(early)), c)}
-	r := bufio.NewReaderSize(t.lane, max(readBuffer, len(early)))
+	t.framed = &framedConn{Conn: c, in: io.MultiReader(bytes.NewReader(bytes.Clone(early)), c)}
+	r := bufio.NewReaderSize(t.framed, max(readBuffer, len(early)))
 	if _, err := r.Peek(len(early)); err != nil && !errors.Is(err, errTooBig) { // the reader meets that one again
 		return nil, nil, err
 	}
-	return t.lane, bufio.NewReadWriter(r, bufio.NewWriterSize(t.lane, writeBuffer)), nil
+	return t.framed, bufio.NewReadWriter(r, bufio.NewWriterSize(t.framed, writeBuffer)), nil
 }

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -22,10 +25,19 @@ type Report struct {
 }
 
 // FileName is the name of the report's file, without its kind, that every system
-// takes.
+// takes: reports of several sites lie in one folder.
 func (r *Report) FileName() string {
-	return "temperature-log-" + r.From.Std().In(r.Zone).Format(time.DateOnly) + "-to-" + (r.To - 1).Std().In(r.Zone).Format(time.DateOnly)
+	site := ""
+	if r.Site != nil {
+		site = fmt.Sprintf("site-%d-", r.Site.ID)
+		if name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(r.Site.Name), "-"), "-"); name != "" {
+			site += name[:min(len(name), 40)] + "-"
+		}
+	}
+	return "temperature-log-" + site + r.From.Std().In(r.Zone).Format(time.DateOnly) + "-to-" + (r.To - 1).Std().In(r.Zone).Format(time.DateOnly)
 }
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Integrity is what the audit trail proves.
 type Integrity struct {

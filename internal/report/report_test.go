@@ -109,6 +109,27 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// Where clocks are set forward at midnight the day begins at one.
+func TestDayWithoutMidnight(t *testing.T) {
+	havana, err := time.LoadLocation("America/Havana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := rimewatch.DateTime(2026, 3, 7, 0, havana), rimewatch.DateTime(2026, 3, 10, 0, havana)
+	l := report.NewLog(havana, from, to, to, rimewatch.Limits{})
+	for at := from; at < to; at += rimewatch.Minute {
+		l.Add(zone(at, 3))
+	}
+	days, _ := l.Finish(from)
+	var got []string
+	for i := range days {
+		got = append(got, fmt.Sprint(days[i].Date, " ", days[i].Readings))
+	}
+	if d := cmp.Diff([]string{"2026-03-07 1440", "2026-03-08 1380", "2026-03-09 1440"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestDefrosts: time out of limits for which the device reports a defrost is told
 // apart, by day, and a warm night that begins with one is not.
 func TestDefrosts(t *testing.T) {
@@ -308,5 +329,26 @@ func BenchmarkPDF(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(out.Len()), "bytes")
+	}
+}
+
+// TestFileName: reports of two sites over the same days are two files, whatever the sites are called.
+func TestFileName(t *testing.T) {
+	r := report.Report{From: rimewatch.Day, To: 8 * rimewatch.Day, Zone: time.UTC}
+	name := func(id int64, site string) string {
+		r.Site = &rimewatch.Site{ID: id, Name: site}
+		return r.FileName()
+	}
+	if got := r.FileName(); got != "temperature-log-1970-01-02-to-1970-01-08" {
+		t.Error(got)
+	}
+	if got := name(3, "Main Street / Käse & Co."); got != "temperature-log-site-3-main-street-k-se-co-1970-01-02-to-1970-01-08" {
+		t.Error(got)
+	}
+	if a, b := name(4, "冷凍庫"), name(5, "冷凍庫"); a == b || a != "temperature-log-site-4-1970-01-02-to-1970-01-08" {
+		t.Errorf("%s, %s", a, b)
+	}
+	if got := name(6, strings.Repeat("long ", 100)); len(got) > 100 {
+		t.Error(got)
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Bound returns the device to which a serial of the API is bound, nil when there
-// is none.
-func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (*store.Identity, error) {
+// Bound returns the device to which a serial of the API is bound, and whether
+// there is one.
+func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (who *store.Identity, bound bool, err error) {
 	l, err := s.OfAPI(ctx, workspaceID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, b := range l.bound(serial) {
 		if who := s.cfg.Store.Identify(workspaceID, []byte(b.Serial)); who != nil {
-			return who, nil
+			return who, true, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // as documented
+	return nil, false, nil
 }
 
 // HoldReadings keeps readings of the API whose devices nobody has registered, and

@@ -24,7 +24,7 @@ type Outcome struct {
 	Retained   int      `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
 	Problems   []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
 	// LeftOut is what known senders sent that is no measurement.
-	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, or what broken sensors report."`
+	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, what broken sensors report, another temperature than the one that was read, or a name that came twice."`
 
 	leftOut int  // how many they were
 	full    bool // something would have had to wait and could not
@@ -187,7 +187,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 	}
 	for i := range x.Readings {
 		r := &x.Readings[i]
-		who, reason := b.who(ctx, id, x.Label, r)
+		who, reason := b.who(ctx, x, r)
 		if who == nil && reason == refused {
 			o.Rejected++
 			o.problem("%s: no device is registered for this sender", id)
@@ -224,8 +224,8 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 const refused = "refused"
 
 // who finds the device of a reading, or says why there is none.
-func (b *batch) who(ctx context.Context, id, label string, r *inlet.Reading) (*store.Identity, string) {
-	src := &b.l.source
+func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*store.Identity, string) {
+	src, id := &b.l.source, x.ID
 	if r.Serial != "" {
 		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(r.Serial)); who != nil {
 			return who, ""
@@ -242,13 +242,15 @@ func (b *batch) who(ctx context.Context, id, label string, r *inlet.Reading) (*s
 		return nil, "the workspace could not be read"
 	case on == rimewatch.RefuseUnknown:
 		return nil, refused
+	case id == "":
+		return nil, "the payload does not say which sensor it is from: nothing near its top names one, or several things do; only a source with one sensor may be bound as a whole"
 	case on == rimewatch.HoldUnknown || r.Empty():
 		return nil, "no device is bound to this sender"
 	}
 	if rimewatch.NameFrom(id) == "" {
 		return nil, "what the sender calls itself has no character that can be shown"
 	}
-	who, err := b.s.register(ctx, src, id, label)
+	who, err := b.s.register(ctx, src, id, x.Label)
 	if err != nil {
 		return nil, "the device could not be registered: " + clipped(err)
 	}

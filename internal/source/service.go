@@ -111,7 +111,8 @@ func (l *Live) bound(id string) []*inlet.Binding {
 	return l.bindings[l.source.SenderKey(cmp.Or(id, nameless))]
 }
 
-// nameless is what a sender is called that does not say: a source with one device.
+// nameless is what a sender is called that does not say. It may be several, so it
+// is a device only where somebody has bound it.
 const nameless = "device"
 
 // freshFor is how long a source is believed to be as it was read. Changes made

@@ -23,14 +23,16 @@
 //
 // # Rules for every engine
 //
-// Missing things are rimewatch.Error with a not-found code, never a nil without
-// an error. Text compares by bytes, serials without case. Times are integer
+// Missing things are rimewatch.Error with a not-found code, never a nil beside a nil
+// error. What is looked up in memory and cannot fail (Identify, Identity, DeviceByID)
+// has no error at all, and returns nil or false. Text compares by bytes, serials without case. Times are integer
 // milliseconds.
 //
 // A call that lists or changes what belongs to a workspace names the workspace,
 // and sees no other. What reaches across is called All… and stands in Everywhere.
 // Workspaces, people and sessions belong to the whole store; who may ask for them
-// is decided above. History is asked for by the id of a device, DeviceByID
-// likewise: whoever asks has found the id in a workspace, or checks what comes
-// back.
+// is decided above. What is unique everywhere needs no workspace: a secret whose hash
+// finds its source, token or session (SourceByKey, TokenByHash), and the id of a device,
+// by which history, DeviceByID and Identity are asked: whoever asks has found the id in a
+// workspace, or checks what comes back. DeleteExpired clears up the whole store.
 package store

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -80,13 +81,32 @@ func SMS(ctx context.Context, u *url.URL, text, link string) (*http.Request, err
 	if link != "" {
 		link = "\n" + link
 	}
-	form := url.Values{"To": {number(q.Get("to"))}, "Body": {Shorten(text, maxSMS-len(link)) + link}}
+	form := url.Values{"To": {number(q.Get("to"))}, "Body": {gsm(Shorten(text, maxSMS-len(link)) + link)}}
 	if from := q.Get("from"); serviceSID.MatchString(from) {
 		form.Set("MessagingServiceSid", from)
 	} else {
 		form.Set("From", number(from))
 	}
 	return post(ctx, u, "Messages", form)
+}
+
+// typeset are signs that a text message can do without.
+var typeset = strings.NewReplacer("−", "-", "–", "-", "“", "\"", "”", "\"", "’", "'", "…", "...", "°C", "C", "°F", "F", "\u00a0", " ", "\u202f", " ")
+
+// gsmSigns are those of the alphabet of text messages (3GPP TS 23.038, 6.2.1) beyond
+// letters and digits.
+const gsmSigns = "@£$¥èéùìòÇ\nØøÅå_ !\"#%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà^{}\\[~]|€ÆæßÉ"
+
+// gsm returns text without the signs that would halve what fits into a message, when
+// that is all that stands in the way: one other letter, such as á, and it stays.
+func gsm(text string) string {
+	plain := typeset.Replace(text)
+	for _, r := range plain {
+		if !(r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r))) && !strings.ContainsRune(gsmSigns, r) {
+			return text
+		}
+	}
+	return plain
 }
 
 // CheckCall reports why rawURL cannot be the URL of phone calls: CodeValidationFailed

@@ -88,3 +88,20 @@ func TestSpoken(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestGSM: a text that fits the alphabet of text messages but for its typography is
+// sent in it; one with other letters stays as it is.
+func TestGSM(t *testing.T) {
+	for text, want := range map[string]string{
+		"[warning] “Ice”: −8.3 °C, too warm…": `[warning] "Ice": -8.3 C, too warm...`,
+		"17.2 °F – main street’s":             "17.2 F - main street's",
+		"Local: está a −8,3 °C":               "Local: está a −8,3 °C",
+		"Kühlraum: −8 °C é ñ":                 "Kühlraum: -8 C é ñ",
+		"冷凍庫 −8 °C":                           "冷凍庫 −8 °C",
+		"a_b@c (1/2) {x} ~ | ^ \\ [y]":        "a_b@c (1/2) {x} ~ | ^ \\ [y]",
+	} {
+		if got := gsm(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

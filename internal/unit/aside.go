@@ -175,7 +175,7 @@ func (s *baseline) followLone(modulated bool) {
 		return
 	}
 	now, before, slow := s.Departure(ch)
-	size, wear := math.Abs(now)/floors[ch], ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch]
+	size, wear := math.Abs(now)/floors[ch], ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] || s.unwitnessed(ch)
 	if b.lone != uint8(ch)+1 {
 		then := (slow - slowRate*(now+(1-slowRate)*before)) / ((1 - slowRate) * (1 - slowRate))
 		if wear && math.Abs(then) > max(stepLeast*floors[ch], stepShare*math.Abs(now)) {
@@ -195,6 +195,21 @@ func (s *baseline) followLone(modulated bool) {
 	if b.alone++; b.alone >= need {
 		b.aside, b.lone, b.alone, b.loneAt = b.aside.With(ch), 0, 0, 0
 	}
+}
+
+// unwitnessed reports whether a channel may depart alone in a fault because the one that
+// departs with it is not measured: lost refrigerant shows in both pipes, a hot condenser
+// in the discharge line and the current, ice in the suction line and the current.
+func (s *baseline) unwitnessed(ch Channel) bool {
+	if ch == Vibration {
+		return false
+	}
+	for _, other := range [...]Channel{Discharge, Suction, Amps} {
+		if other != ch && !s.Scored(other) {
+			return true
+		}
+	}
+	return false
 }
 
 // Suspect reports whether one channel departs alone at present, one pipe jumped alone

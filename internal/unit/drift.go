@@ -67,8 +67,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		s.learnHour(hold)
 		if s.at >= s.winEnd || s.hourEnd >= s.winEnd {
 			if s.winEnd != 0 {
-				s.endWindow(c, hold)
-				o.WindowEnded = true
+				o.WindowEnded, o.Shown = true, s.endWindow(c, hold)
 			}
 			s.winEnd = s.hourEnd - s.hourEnd%WindowLength + WindowLength
 		}
@@ -126,8 +125,8 @@ func (b *baseline) odd(x *Conditions, y *[NumChannels]float64, have Channels) bo
 const oddFloors = 2
 
 // endWindow takes the departures of six hours, and learns from them if they are
-// healthy.
-func (s *State) endWindow(c *Config, hold Hold) {
+// healthy. It returns the channels that they have shown.
+func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 	w := &s.window
 	share := uint8(0)
 	if w.all > uint32(WindowLength)/2 {
@@ -152,7 +151,7 @@ func (s *State) endWindow(c *Config, hold Hold) {
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}
-	starts, shown := w.starts, Channels(0)
+	starts := w.starts
 	for ch := range NumChannels {
 		if w.residuals[ch].n >= least {
 			shown = shown.With(ch)
@@ -169,6 +168,7 @@ func (s *State) endWindow(c *Config, hold Hold) {
 		}
 		s.model.solve(c.prior())
 	}
+	return shown
 }
 
 func (d *drift) learn() {

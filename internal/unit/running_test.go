@@ -78,6 +78,23 @@ func TestSpikesAreNoStarts(t *testing.T) {
 	if failed > 0 {
 		t.Errorf("%d failed starts of a compressor that started every time", failed)
 	}
+	ampFeed(14*24*60, func(k int) float64 { // lights or a heater behind the same meter, which strays now and then
+		v := cycling(k)
+		if k > 600 && k%700 >= 20 && k%700 < 50 && v < 1 {
+			v = 1.4
+			if k%700 == 30 || k%700 == 31 {
+				v *= 10
+			}
+		}
+		return v
+	}, func(_ int, _ *State, o *Observation) {
+		if o.FailedStart {
+			failed++
+		}
+	})
+	if failed > 0 {
+		t.Errorf("%d failed starts amid another load", failed)
+	}
 	real := 0
 	ampFeed(24*60, func(k int) float64 {
 		if k > 600 && k%50 == 45 {

@@ -32,12 +32,7 @@ type stuck struct {
 // sends nothing stays what it was.
 func (s *State) inspect(c *Config, o *Observation) {
 	r := o.Reading
-	bad := r.Faults & rimewatch.CoreFields
-	for f := range rimewatch.NumCore {
-		if r.Present.Has(f) && !f.Plausible(r.Values[f]) {
-			bad = bad.With(f)
-		}
-	}
+	bad := r.Faults&rimewatch.CoreFields | r.Implausible()
 	o.plain = r.Present & rimewatch.CoreFields &^ bad
 	o.Sane = o.plain
 	found := s.contradictions(c, o)

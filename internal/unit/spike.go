@@ -10,7 +10,7 @@ const (
 	oneStart
 	failedStart // and another attempt
 	otherLoad
-	inRun // of a compressor that ran before: a restart, or a reading that is wrong
+	inRun // amid a run, or amid another load: a reading that is wrong, for a start comes out of a standstill
 )
 
 // followSpike notes a current that only a starting or locked motor draws, and
@@ -21,7 +21,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 		switch lasted := o.At - w.spikedAt.Time(); {
 		case w.spike == noSpike:
 			w.spike, w.spikedAt, w.otherPipe = oneStart, StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
-			if w.known && w.on {
+			if w.known && w.on || float32(s.last[rimewatch.AmpDraw].Float()) > w.threshold(0.2) {
 				w.spike = inRun
 			}
 		case lasted > spikeLasts:
@@ -34,7 +34,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 			}
 			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
 		case w.likeOther(amps, o.At):
-		case (w.spike == oneStart || w.spike == inRun && !w.Strays(o.At)) && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
+		case w.spike == oneStart && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
 			s.failStart(o) // the one before did not start either
 			w.spike = failedStart
 		}
@@ -51,7 +51,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	case w.likeOther(w.spikeAmps, o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
-	case amps < w.hi*0.5 && !(was == inRun && w.Strays(o.At)):
+	case amps < w.hi*0.5 && was != inRun:
 		s.failStart(o)
 	}
 	return false

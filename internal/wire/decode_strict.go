@@ -14,7 +14,7 @@ const maxFields = 20
 
 // InvalidJSON is why a body is not strict JSON of the expected form.
 func InvalidJSON(format string, args ...any) *rimewatch.Error {
-	return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The body is not a valid JSON document: "+format+".", args...)
+	return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The body is not a valid JSON document: %s.", rimewatch.Sentencef(format, args...))
 }
 
 // DecodeReading decodes a body that is one reading: CodeInvalidJSON or

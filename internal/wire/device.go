@@ -34,7 +34,7 @@ type DeviceDetail struct {
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`
-	Zone               ZoneState               `json:"zone" doc:"What the product zone does of which nobody is alerted."`
+	Zone               ZoneState               `json:"zone" doc:"What the product zone does while no alert is raised."`
 	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
 	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
@@ -50,7 +50,7 @@ type DeviceHealth struct {
 	Compliance
 }
 
-// ZoneState is what a product zone does of which nobody is alerted.
+// ZoneState is what a product zone does while no alert is raised.
 type ZoneState struct {
 	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since" doc:"null while it is within its limits."`
 	AlertAt          rimewatch.Time `json:"alert_at" doc:"When an alert is raised if it stays out; null when none is to come, as one is active or the device is offline."`

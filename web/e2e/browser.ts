@@ -2,6 +2,7 @@
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { untidy } from '../scripts/layout.mjs';
 import { patience } from './patience';
 
 export const phone = { width: 390, height: 844 };
@@ -116,9 +117,10 @@ export class Visitor {
     await this.quiet(what);
   }
 
-  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs. */
+  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs, and cuts no label off. */
   async fineInBoth(what: string) {
     await this.fine(what);
+    expect(await this.page.evaluate(untidy), `${what}: what does not fit`).toEqual([]);
     if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
     await this.page.emulateMedia({ colorScheme: 'dark' });
     await this.page.locator('html[data-theme=rime-dark]').waitFor();
@@ -136,7 +138,7 @@ export class Visitor {
 
   /** flaws is what axe finds, by all its rules or some. */
   async flaws(rules?: string[]): Promise<string[]> {
-    await this.page.evaluate(axe.source);
+    if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axe.source);
     return this.page.evaluate(async (only) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) }); // of what passes it need not name the elements
       return violations.map((v) => `${v.impact} ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);

@@ -45,7 +45,7 @@ describe('notifications', () => {
     await page.goto('/settings/notifications');
     await button('Add channel').first().click();
     expect(await button(/^E-mail/, dialog()).isDisabled()).toBe(true);
-    await button(/^E-mail This server has no mail server/, dialog()).waitFor(); // what cannot work here is greyed, and says why
+    await button(/^E-mail This server cannot send e-mail/, dialog()).waitFor(); // what cannot work here is greyed, and says why
     await owner.fine('the ways to be notified');
     await button(/^Slack/, dialog()).click();
     await dialog().getByLabel('Webhook URL').fill('https://example.com/hook');

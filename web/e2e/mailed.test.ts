@@ -85,7 +85,7 @@ describe('reports by mail', () => {
     await page.getByText('The report on last month is being made and sent.').waitFor();
     await expect.poll(() => mails.length).toBe(1);
     expect(mails[0]).toContain('To: <cocina@example.com>');
-    expect(mails[0]).toMatch(/filename="?temperature-log-\d{4}-\d\d-01-to-/);
+    expect(mails[0]).toMatch(/filename="?temperature-log-site-\d+-calle-mayor-\d{4}-\d\d-01-to-/);
     expect(mails[0]).toContain('JVBERi0'); // %PDF-
     expect(mails[0]).toContain('El registro de temperaturas va adjunto en PDF');
   });

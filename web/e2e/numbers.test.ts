@@ -78,7 +78,7 @@ it('the overview: headline, key figures, states, sites and tiles', async () => {
         [...(measured ? [rounded(sum.health_score), 100] : []), ...(alerting ? [alerting] : [])],
         [24, ...(measured ? [rounded(sum.temperature_compliance, 1), rounded(sum.data_coverage)] : [])],
         [sum.online_devices, sum.total_devices, ...(sum.offline_devices ? [sum.offline_devices] : [])],
-        [sum.active_alerts, sum.critical_alerts, sum.warning_alerts],
+        [sum.active_alerts, ...[sum.critical_alerts, sum.warning_alerts].filter(Boolean)],
       ],
       states: [`All ${total}`, ...(total > by.ok! ? [`Need attention ${total - by.ok!}`] : []), ...Object.entries(by).filter(([, n]) => n).map(([c, n]) => `${words[c]} ${n}`)].sort(),
       sites: Object.fromEntries(sites.map((s: { name: string; counts: Record<string, number> }) => [s.name, Object.keys(words).filter((c) => s.counts[c]).map((c) => `${words[c]} ${s.counts[c]}`)])),

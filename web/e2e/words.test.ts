@@ -53,7 +53,7 @@ describe('what nobody is alerted of', () => {
     await api.history('DEF-1', Array.from({ length: 10 }, () => -20));
     await api.send('POST', '/v1/readings', { device_serial: 'DEF-1', product_zone_temp: -14, defrost_active: true });
     await page.goto('/');
-    await tile('Defrosting freezer').getByText('Defrosting', { exact: true }).waitFor();
+    await tile('Defrosting freezer').getByText('Defrosting', { exact: true }).first().waitFor();
   });
 });
 

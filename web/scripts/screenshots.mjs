@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { catalogue } from './languages.mjs';
+import { untidy } from './layout.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const out = root + 'screenshots/';
@@ -18,24 +20,31 @@ const themes = list('THEMES', ['light', 'dark']);
 const languages = list('LANGUAGES', ['en']);
 const fleetSize = Number(process.env.FLEET ?? 0);
 
-/** press opens a dialog by its button, the last one of several with at = -1. */
-function press(name, at = 0) {
-  return (tab) => {
-    const buttons = tab.getByRole('button', { name, exact: typeof name === 'string' });
-    return (at < 0 ? buttons.last() : buttons.first()).click();
+/** said is a text of the page in its language; what stands in braces may be anything. */
+function said(language, text, begins = false) {
+  const own = (language !== 'en' && catalogue(language).texts[text]) || text;
+  return new RegExp(`^\\s*${own.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '.+')}${begins ? '' : '\\s*$'}`);
+}
+
+/** press opens a dialog by the English text of its button, the last one of several with at = -1, and within it presses more. */
+function press(name, at = 0, ...more) {
+  return async (tab, language) => {
+    const buttons = tab.getByRole('button', { name: said(language, name) }).filter({ visible: true });
+    await (at < 0 ? buttons.last() : buttons.nth(at)).click();
+    for (const way of more) await tab.getByRole('dialog').getByRole('button', { name: said(language, way, true) }).click();
   };
 }
 
-async function makeToken(tab) {
-  await tab.getByLabel('Name').fill('Gateway in the back room');
-  await tab.getByRole('button', { name: 'Create token' }).click();
+async function makeToken(tab, language) {
+  await tab.getByLabel(said(language, 'Name')).fill('Gateway in the back room');
+  await press('Create token')(tab, language);
   await tab.getByTestId('plain-token').waitFor();
 }
 
-async function importFile(tab) {
-  await press('Import CSV')(tab);
+async function importFile(tab, language) {
+  await press('Import CSV')(tab, language);
   const csv = 'serial,name,equipment_type,temp_max\nNEW-7,Salad bar,salad_bar,5\nVAC-0001,Vaccines,,\nno good!,A name,,abc\n';
-  await tab.getByLabel('CSV file').setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await tab.getByLabel(said(language, 'CSV file')).setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
   await tab.getByRole('table').waitFor();
 }
 
@@ -63,6 +72,19 @@ async function unacknowledged(s) {
   return `/alerts/${alerts[0].id}`;
 }
 
+/** relearning is the page of a device whose maintenance has just ended: what it does is learned again. */
+async function relearning(s) {
+  const { maintenance_windows: windows } = await s.ask('GET', '/v1/maintenance-windows');
+  for (const w of windows.filter((w) => w.active)) await s.ask('DELETE', `/v1/maintenance-windows/${w.id}`);
+  return '/devices/WIF-0001';
+}
+
+/** statusLink is the address of the status page of all sites. */
+async function statusLink(s) {
+  const { plain_token } = await s.ask('POST', '/v1/tokens', { name: 'For the landlord', scopes: ['status:read'] });
+  return `/status#${plain_token}`;
+}
+
 const demoPages = [
   { name: 'sign-in', path: '/sign-in', anonymous: true },
   { name: 'policies', path: '/policies/privacy', anonymous: true },
@@ -75,8 +97,9 @@ const demoPages = [
   { name: 'device', path: '/devices/VAC-0001' },
   { name: 'device-week', path: '/devices/WIF-0001?range=7d' },
   { name: 'device-meters', path: '/devices/WIF-0001?range=7d&also=suction_pressure,discharge_pressure,power,energy' },
+  { name: 'device-relearning', path: relearning },
   { name: 'device-work', path: '/devices/WIF-0001', act: press('Record work') },
-  { name: 'device-edit', path: '/devices/WIF-0001', act: (tab) => tab.getByRole('button', { name: 'Edit' }).click() },
+  { name: 'device-edit', path: '/devices/WIF-0001', act: press('Edit') },
   { name: 'alerts', path: '/alerts' },
   { name: 'alerts-all', path: '/alerts?status=all' },
   { name: 'alert', path: '/alerts/1' },
@@ -85,7 +108,11 @@ const demoPages = [
   { name: 'alert-note', path: '/alerts/1', act: press('Note') },
   { name: 'alert-silence', path: '/alerts/1', act: press('Silence') },
   { name: 'alert-corrective', path: '/alerts/1', act: press('Record') },
+  { name: 'alerts-bulk', path: '/alerts', act: press('Acknowledge all') },
   { name: 'account', path: '/account' },
+  { name: 'account-delete', path: '/account', act: press('Delete account…') },
+  { name: 'security', path: '/account/security' },
+  { name: 'security-set-up', path: '/account/security', act: press('Set up') },
   { name: 'sessions', path: '/account/sessions' },
   { name: 'tokens', path: '/account/tokens' },
   { name: 'token-new', path: '/account/tokens?new=1' },
@@ -93,13 +120,15 @@ const demoPages = [
   { name: 'settings-devices', path: '/settings/devices' },
   { name: 'device-add', path: '/settings/devices', act: press('Add device') },
   { name: 'device-import', path: '/settings/devices', act: importFile },
-  { name: 'device-retire', path: '/settings/devices', act: press(/^Retire /) },
+  { name: 'device-retire', path: '/settings/devices', act: press('Retire {name}') },
   { name: 'settings-sites', path: '/settings/sites' },
   { name: 'site-add', path: '/settings/sites', act: press('Add site') },
+  { name: 'status-link', path: '/settings/sites', act: press('Make a link') },
   { name: 'settings-members', path: '/settings/members' },
   { name: 'member-invite', path: '/settings/members', act: press('Invite') },
   { name: 'settings-notifications', path: '/settings/notifications' },
   { name: 'channel-add', path: '/settings/notifications', act: press('Add channel') },
+  ...['Text message', 'ntfy', 'Telegram', 'Slack', 'Microsoft Teams', 'Discord', 'PagerDuty', 'Webhook', 'Something else'].map((way) => ({ name: `channel-${way.split(' ').at(-1).toLowerCase()}`, path: '/settings/notifications', act: press('Add channel', 0, way) })),
   { name: 'channel-log', path: '/settings/notifications', act: press('Log') },
   { name: 'route-add', path: '/settings/notifications', act: press('Add route') },
   { name: 'route-edit', path: '/settings/notifications', act: press('Edit', -1) },
@@ -107,12 +136,26 @@ const demoPages = [
   { name: 'maintenance-plan', path: '/settings/quiet', act: press('Plan one') },
   { name: 'silence-add', path: '/settings/quiet', act: press('Silence') },
   { name: 'settings-limits', path: '/settings/limits' },
-  { name: 'limits-edit', path: '/settings/limits', act: press(/^Change|^Edit/) },
+  { name: 'limits-edit', path: '/settings/limits', act: press('Change the limits of {label}') },
+  { name: 'settings-predictions', path: '/settings/predictions' },
+  { name: 'settings-sources', path: '/settings/sources' },
+  { name: 'source-add', path: '/settings/sources', act: press('Add source') },
+  { name: 'connect', path: '/connect' },
+  ...['phone', 'esp32', 'chirpstack', 'home-assistant', 'mqtt', 'curl', 'other'].map((k) => ({ name: `connect-${k}`, path: `/connect?with=${k}` })),
+  { name: 'labels', path: '/labels' },
+  { name: 'forgot', path: '/forgot', anonymous: true },
+  { name: 'reset', path: '/reset', anonymous: true },
+  { name: 'invitation', path: '/invitation', anonymous: true },
+  { name: 'status-none', path: '/status', anonymous: true },
+  { name: 'send-none', path: '/send', anonymous: true },
+  { name: 'status', path: statusLink, anonymous: true },
   { name: 'settings-general', path: '/settings/general' },
   { name: 'settings-audit', path: '/settings/audit' },
   { name: 'calibration', path: '/devices/VAC-0001', act: press('Record a calibration') },
   { name: 'reports', path: '/reports' },
   { name: 'wall', path: '/wall' },
+  { name: 'wall-left', path: '/wall', act: (tab, language) => tab.getByRole('link', { name: said(language, 'Exit') }).click() },
+  { name: 'menu', path: '/', act: (tab) => tab.locator('header details summary').click() },
   { name: 'not-found', path: '/nowhere' },
 ];
 
@@ -123,6 +166,7 @@ const chainPages = [
   { name: 'chain-table', path: '/?view=table' },
   { name: 'chain-alerts', path: '/alerts' },
   { name: 'chain-wall', path: '/wall' },
+  { name: 'chain-wall-sites', path: '/wall', act: async (tab) => { for (let i = 0; i < 3; i++) await tab.keyboard.press('ArrowRight'); } },
   { name: 'chain-devices', path: '/settings/devices' },
   { name: 'chain-reports', path: '/reports' },
 ];
@@ -188,7 +232,20 @@ const states = [
         await s.ask('POST', '/v1/readings/batch', { readings });
       }
     },
-    pages: [{ name: 'odd-overview', path: '/' }, { name: 'odd-device', path: '/devices/ODD-0?range=6h' }, { name: 'odd-wall', path: '/wall' }],
+    pages: [{ name: 'odd-overview', path: '/' }, { name: 'odd-table', path: '/?view=table' }, { name: 'odd-alerts', path: '/alerts' }, { name: 'odd-devices', path: '/settings/devices' }, { name: 'odd-long', path: '/devices/ODD-4' }, { name: 'odd-device', path: '/devices/ODD-0?range=6h' }, { name: 'odd-wall', path: '/wall' }],
+  },
+  {
+    // What is on its way to an alert, or not: a defrost, a rise that has not lasted long enough, and nobody who judges.
+    async before(s) {
+      const now = Date.now();
+      const course = { 'ZONE-1': (m) => (m < 6 ? -12 : -20), 'ZONE-2': (m) => (m < 12 ? 7 : 3), 'ZONE-3': (m) => (m < 3 ? -1.5 : 3), 'ZONE-4': () => 4 };
+      for (const [serial, at] of Object.entries(course)) {
+        await s.ask('POST', '/v1/devices', { serial, name: { 'ZONE-1': 'Defrosting', 'ZONE-2': 'Door left open', 'ZONE-3': 'Set too cold', 'ZONE-4': 'Of no known type' }[serial], equipment_type: { 'ZONE-1': 'walkin_freezer', 'ZONE-4': 'salad_bar' }[serial] ?? 'walkin_cooler' });
+        const readings = Array.from({ length: 300 }, (_, k) => 299 - k).map((m) => ({ device_serial: serial, recorded_at: new Date(now - m * 60_000).toISOString(), product_zone_temp: at(m), ...(serial === 'ZONE-1' ? { defrost_active: m < 8 || (m > 240 && m < 262) } : {}) }));
+        await s.ask('POST', '/v1/readings/batch', { readings });
+      }
+    },
+    pages: [{ name: 'zone-overview', path: '/?q=zone' }, { name: 'zone-table', path: '/?q=zone&view=table' }, { name: 'zone-defrost', path: '/devices/ZONE-1?range=6h' }, { name: 'zone-warm', path: '/devices/ZONE-2?range=6h' }, { name: 'zone-unjudged', path: '/devices/ZONE-4?range=6h' }],
   },
   {
     async before(s) {
@@ -240,10 +297,9 @@ async function settled(tab) {
 async function shoot(s, pages) {
   pages = pages.filter((p) => list('PAGES', [p.name]).includes(p.name));
   for (const theme of pages.length ? themes : []) {
-    for (const size of sizes) {
-      const context = await browser.newContext({ serviceWorkers: 'block', viewport: { width: size, height: heights[size] ?? 900 }, colorScheme: theme, deviceScaleFactor: size < 500 ? 2 : 1, reducedMotion: 'reduce' });
-      // Buttons are pressed by their English names.
-      for (const [language, page] of languages.flatMap((l) => pages.filter((p) => l === 'en' || !p.act).map((p) => [l, p]))) {
+    for (const [size, language] of sizes.flatMap((s) => languages.map((l) => [s, l]))) {
+      const context = await browser.newContext({ locale: language === 'en' ? 'en-GB' : language, serviceWorkers: 'block', viewport: { width: size, height: heights[size] ?? 900 }, colorScheme: theme, deviceScaleFactor: size < 500 ? 2 : 1, reducedMotion: 'reduce' });
+      for (const page of pages) {
         if (s.cookie && s.language !== language) {
           await s.ask('PATCH', '/v1/me', { language });
           s.language = language;
@@ -256,14 +312,15 @@ async function shoot(s, pages) {
         const tab = await context.newPage();
         const complain = (text) => {
           complaints++;
-          console.error(`${page.name} ${size} ${theme}: ${text}`);
+          console.error(`${page.name} ${size} ${theme} ${language}: ${text}`);
         };
         tab.on('console', (m) => m.type() === 'error' && complain(m.text()));
         tab.on('pageerror', (e) => complain(e.message));
         await tab.goto(s.url + (typeof page.path === 'string' ? page.path : await page.path(s)), { waitUntil: 'load' });
         await tab.waitForFunction(() => document.querySelector('main') && !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
-        await page.act?.(tab);
+        await page.act?.(tab, language);
         await settled(tab);
+        for (const flaw of await tab.evaluate(untidy)) complain(flaw);
         // The whole page as one window, so that what draws only what is seen draws all.
         const { height, wide } = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth }));
         if (wide > 0) complain(`scrolls sideways by ${wide} px`);

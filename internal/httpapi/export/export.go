@@ -385,7 +385,7 @@ func (x *exporter) deleted() ([]string, error) {
 	err = x.array(w, func(add func(json.RawMessage) error) error {
 		for i := range list {
 			d := &list[i]
-			names[i] = fmt.Sprintf("%s~%d", d.Serial, d.ID)
+			names[i] = rimewatch.DeletedSerial(d.Serial, d.ID)
 			one, err := json.Marshal(gone{d.ID, d.Serial, d.Name, d.EquipmentType, d.SiteID, d.Labels, d.Manufacturer, d.Model, d.Notes, d.CreatedAt, d.DeletedAt})
 			if err != nil {
 				return err

@@ -1,8 +1,6 @@
 package inlets
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -65,16 +62,11 @@ func listColumns() []string {
 	return []string{"external_id", "device_serial", "name", "equipment_type", "site_id"}
 }
 
-// senderList reads a list: CSV with a header, separated by commas or, as
-// spreadsheets of many countries write it, by semicolons.
+// senderList reads a list: CSV with a header.
 func senderList(file []byte) ([]source.Bound, error) {
-	file = bytes.TrimPrefix(file, []byte("\ufeff"))
-	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
-		return nil, wire.InvalidJSON("it is not a CSV file in UTF-8")
-	}
-	r := csv.NewReader(bytes.NewReader(file))
-	if line, _, _ := bytes.Cut(file, []byte("\n")); bytes.IndexByte(line, ';') >= 0 && bytes.IndexByte(line, ',') < 0 {
-		r.Comma = ';'
+	r, e := wire.NewSheet(file)
+	if e != nil {
+		return nil, e
 	}
 	columns := listColumns()
 	header, err := r.Read()
@@ -83,7 +75,7 @@ func senderList(file []byte) ([]source.Bound, error) {
 	}
 	at := make(map[string]int)
 	for i, name := range header {
-		name = strings.ToLower(strings.TrimSpace(name))
+		name = wire.ColumnName(name)
 		if _, twice := at[name]; twice || !slices.Contains(columns, name) {
 			return nil, rimewatch.Invalid("header", "has the column %q twice or it is not one of %s", wire.Shown([]byte(name)), strings.Join(columns, ", "))
 		}

@@ -117,7 +117,7 @@ type spanInput struct {
 	To           string `json:"to,omitempty" jsonschema:"end, RFC 3339"`
 }
 
-// acknowledgeInput takes care of an alert.
+// acknowledgeInput names an alert to acknowledge.
 type acknowledgeInput struct {
 	ID   int64  `json:"id" jsonschema:"id of the alert"`
 	Note string `json:"note,omitempty" jsonschema:"what is being done"`

@@ -95,9 +95,10 @@ func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList
 	for i := range list {
 		out.Channels[i] = wire.NewChannel(&list[i])
 	}
+	words := httpapi.CallOf(ctx).Words()
 	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService, rimewatch.ChannelCall} {
 		if why := a.Notifier.Missing(k); why != "" {
-			out.Unavailable = append(out.Unavailable, UnavailableKind{k, why})
+			out.Unavailable = append(out.Unavailable, UnavailableKind{k, words.Say(why)})
 		}
 	}
 	return out, nil
@@ -298,7 +299,7 @@ func (a *api) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried
 	}
 	remark, err := a.Notifier.Try(ctx, &ch)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
-		return ChannelTried{Error: wire.OrNull(httpapi.AsError(err).Message)}, nil
+		return ChannelTried{Error: wire.OrNull(c.Shown(err).Message)}, nil
 	}
 	return ChannelTried{Sent: err == nil, Error: wire.OrNull(remark)}, err
 }

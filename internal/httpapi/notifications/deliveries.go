@@ -17,7 +17,7 @@ type Delivery struct {
 	AlertID       *int64                    `json:"alert_id" doc:"null for tests, digests and reports."`
 	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback,report"`
 	Level         int                       `json:"level" doc:"Escalation level, from 0."`
-	Status        rimewatch.DeliveryStatus  `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: given up; dropped: pointless by then."`
+	Status        rimewatch.DeliveryStatus  `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: not retried any more; dropped: pointless by then."`
 	Attempts      int                       `json:"attempts"`
 	Channel       DeliveryChannel           `json:"channel"`
 	Route         wire.Maybe[DeliveryRoute] `json:"route" doc:"null for the default route, tests and fallbacks."`
@@ -60,8 +60,10 @@ func (a *api) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]
 	if err != nil {
 		return nil, err
 	}
+	words := httpapi.CallOf(ctx).Words()
 	out := make([]Delivery, len(list))
 	for i := range list {
+		list[i].LastError = words.Say(list[i].LastError)
 		out[i] = deliveryJSON(&list[i], &names)
 	}
 	return out, nil

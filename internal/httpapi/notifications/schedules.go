@@ -80,7 +80,7 @@ func (a *api) listSchedules(ctx context.Context, _ *httpapi.NoInput) (ReportSche
 	if err != nil {
 		return ReportScheduleList{}, err
 	}
-	out := ReportScheduleList{make([]ReportSchedule, len(list)), wire.OrNull(a.Notifier.Missing(rimewatch.ChannelEmail))}
+	out := ReportScheduleList{make([]ReportSchedule, len(list)), wire.OrNull(httpapi.CallOf(ctx).Words().Say(a.Notifier.Missing(rimewatch.ChannelEmail)))}
 	for i := range list {
 		out.Schedules[i] = scheduleJSON(&list[i], c.Now, zone(list[i].SiteID))
 	}

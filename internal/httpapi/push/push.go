@@ -67,7 +67,7 @@ func Routes(cfg Config) httpapi.Part {
 				Method: http.MethodPost, Path: "/v1/me/push", ID: "add-push-device", Tag: "Account", Summary: "Notify me on this device", Access: person, Body: httpapi.JSONBody,
 				Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded},
 				Description: "Sends a test to the subscription of a browser (Push API) and makes a channel of the kind `push` of it once the push service has taken the test; " +
-					"409 says why it has not. A device that is known already keeps its channel and its routes. People who are limited to sites cannot have one: routes tell of all sites.",
+					"409 says why it has not. A device that is known already keeps its channel and its routes; one that was another person's is that person's no more. People who are limited to sites cannot have one: routes tell of all sites.",
 				Bind: httpapi.Handle(a.add),
 			},
 			{
@@ -99,20 +99,27 @@ type PushState struct {
 	Devices []PushDevice `json:"devices"`
 }
 
-// mine are the devices of whoever asks, and who that is.
-func (a *api) mine(ctx context.Context) (me rimewatch.User, list []rimewatch.Channel, err error) {
+// devices are those of whoever asks, those of others in the workspace, and who that is.
+func (a *api) devices(ctx context.Context) (me rimewatch.User, mine, others []rimewatch.Channel, err error) {
 	c := httpapi.CallOf(ctx)
 	if me, err = a.Auth().Person(ctx, c.Principal); err != nil {
-		return me, nil, err
+		return me, nil, nil, err
 	}
 	all, err := a.Store.Channels(ctx, c.Workspace())
-	return me, slices.DeleteFunc(all, func(x rimewatch.Channel) bool {
-		return x.Kind != rimewatch.ChannelPush || !slices.Equal(x.To, []string{me.Email})
-	}), err
+	for i := range all {
+		switch {
+		case all[i].Kind != rimewatch.ChannelPush:
+		case slices.Equal(all[i].To, []string{me.Email}):
+			mine = append(mine, all[i])
+		default:
+			others = append(others, all[i])
+		}
+	}
+	return me, mine, others, err
 }
 
 func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (PushState, error) {
-	_, list, err := a.mine(ctx)
+	_, list, _, err := a.devices(ctx)
 	s := PushState{Key: a.PublicKey, Devices: []PushDevice{}}
 	for i := range list {
 		s.Devices = append(s.Devices, deviceOf(&list[i]))
@@ -147,7 +154,7 @@ type PushDeviceData struct {
 
 func (a *api) add(ctx context.Context, in *SubscriptionInput) (PushDeviceData, error) {
 	c := httpapi.CallOf(ctx)
-	me, list, err := a.mine(ctx)
+	me, list, others, err := a.devices(ctx)
 	if err != nil {
 		return PushDeviceData{}, err
 	}
@@ -176,6 +183,12 @@ func (a *api) add(ctx context.Context, in *SubscriptionInput) (PushDeviceData, e
 		})
 	} else {
 		err = a.create(ctx, &ch)
+	}
+	// The browser is of whoever uses it now: who had it before is not told there any more.
+	for i := range others {
+		if err == nil && others[i].URL == ch.URL {
+			err = a.drop(ctx, others[i].ID)
+		}
 	}
 	if err != nil {
 		return PushDeviceData{}, err
@@ -206,23 +219,28 @@ func clip(name string) string {
 
 func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	id := in.Number()
-	_, list, err := a.mine(ctx)
+	_, list, _, err := a.devices(ctx)
 	if err != nil {
 		return httpapi.Done{}, err
 	}
 	if !slices.ContainsFunc(list, func(x rimewatch.Channel) bool { return x.ID == id }) {
 		return httpapi.Done{}, rimewatch.Errorf(rimewatch.CodeNotFound, "You have no such device.")
 	}
+	if err = a.drop(ctx, id); err == nil {
+		a.Notifier.Changed(httpapi.CallOf(ctx).Workspace())
+	}
+	return httpapi.Done{}, err
+}
+
+// drop deletes a channel, or disables one that a route uses.
+func (a *api) drop(ctx context.Context, id int64) error {
 	c := httpapi.CallOf(ctx)
-	err = a.Store.DeleteChannel(ctx, c.Workspace(), id)
+	err := a.Store.DeleteChannel(ctx, c.Workspace(), id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		_, err = a.Store.UpdateChannel(ctx, c.Workspace(), id, func(x *rimewatch.Channel) error {
 			x.Enabled, x.UpdatedAt = false, c.Now
 			return nil
 		})
 	}
-	if err == nil {
-		a.Notifier.Changed(c.Workspace())
-	}
-	return httpapi.Done{}, err
+	return err
 }

@@ -122,7 +122,7 @@ func (a *api) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
 	a.reportJobs.change(job, func(j *reportJob) {
 		j.ExpiresAt = a.Now() + reportJobLife
 		if err != nil {
-			j.State, j.Error = "failed", httpapi.AsError(err).Message
+			j.State, j.Error = "failed", httpapi.InLanguage(httpapi.AsError(err), q.report.Words.Language).Message
 			return
 		}
 		j.State, j.text, j.Bytes, j.DevicesDone = "ready", text.Bytes(), text.Len(), j.DevicesTotal

@@ -131,9 +131,7 @@ func (a *api) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, 
 	if q.report.Site != nil {
 		zone = q.report.Site.TimeZone
 	}
-	if q.report.Zone, err = time.LoadLocation(zone); err != nil {
-		q.report.Zone = time.UTC
-	}
+	q.report.Zone = rimewatch.ZoneOf(zone)
 	if err := q.settle(c); err != nil {
 		return nil, err
 	}
@@ -182,8 +180,9 @@ func (q *reportQuery) settle(c *httpapi.Call) error {
 		if text == "" {
 			return 0
 		}
-		if day, err := time.ParseInLocation(time.DateOnly, text, r.Zone); err == nil {
-			return max(rimewatch.TimeOf(day), rimewatch.MinTime) // 0 would mean that there is none
+		if day, err := time.Parse(time.DateOnly, text); err == nil {
+			y, m, d := day.Date()
+			return max(rimewatch.DateTime(y, m, d, 0, r.Zone), rimewatch.MinTime) // 0 would mean that there is none
 		}
 		t, err := rimewatch.ParseTime(text)
 		if err != nil {

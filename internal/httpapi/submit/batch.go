@@ -204,8 +204,7 @@ func (b *Batch) answer() {
 		case store.Failed:
 			b.rejected = append(b.rejected, rejection{b.index[i], rimewatch.CodeInternal, nil})
 		default:
-			e := errUnknownDevice()
-			b.rejected = append(b.rejected, rejection{b.index[i], e.Code, e.Fields})
+			b.rejected = append(b.rejected, rejection{b.index[i], errJustDeleted().Code, nil})
 		}
 	}
 	slices.SortFunc(b.rejected, func(x, y rejection) int { return cmp.Compare(x.index, y.index) })

@@ -104,11 +104,12 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 		if outside {
 			return 0, errUnknownDevice()
 		}
-		who, failed = g.unknown(ctx, p, now, &settings, string(s.sent.Serial))
+		var wait bool
+		who, wait, failed = g.unknown(ctx, p, now, &settings, string(s.sent.Serial))
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
-		if who == nil {
+		if wait {
 			return g.hold(ctx, p, now, body, s)
 		}
 	}
@@ -155,7 +156,7 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 	case store.Failed:
 		return 0, rimewatch.Errorf(rimewatch.CodeInternal, "What is stored of this device cannot be read.")
 	default:
-		return 0, errUnknownDevice() // deleted a moment ago
+		return 0, errJustDeleted()
 	}
 }
 
@@ -222,6 +223,12 @@ func (g *Readings) outsideWindow(at, now rimewatch.Time, rawDays int) *rimewatch
 	default:
 		return nil
 	}
+}
+
+// errJustDeleted refuses a reading whose device went while it was on its way: sent
+// again, it is of an unknown device, which may be held or registered.
+func errJustDeleted() *rimewatch.Error {
+	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The device was deleted a moment ago. Send the reading again.", RetryAfter: time.Second}
 }
 
 func errUnknownDevice() *rimewatch.Error {

@@ -13,8 +13,8 @@ import (
 
 // Waiting keeps the readings of devices that nobody has registered.
 type Waiting interface {
-	// Bound returns the device that a serial is bound to, nil when there is none.
-	Bound(ctx context.Context, workspaceID int64, serial string) (*store.Identity, error)
+	// Bound returns the device that a serial is bound to, and whether there is one.
+	Bound(ctx context.Context, workspaceID int64, serial string) (who *store.Identity, bound bool, err error)
 	// HoldReadings keeps readings as they came and returns when they are on stable
 	// storage. Those for which there was no room have the ID 0.
 	HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
@@ -24,23 +24,23 @@ type Waiting interface {
 }
 
 // unknown finds the device of a serial that is not registered: the one that it is
-// bound to, or one that is made for it. nil without an error means that the
-// reading has to wait.
-func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewatch.Time, w *rimewatch.Workspace, serial string) (*store.Identity, error) {
-	who, err := g.Waiting.Bound(ctx, p.WorkspaceID, serial)
+// bound to, or one that is made for it. Where the reading has to wait for one, there
+// is none.
+func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewatch.Time, w *rimewatch.Workspace, serial string) (who *store.Identity, wait bool, err error) {
+	who, bound, err := g.Waiting.Bound(ctx, p.WorkspaceID, serial)
 	switch {
-	case err != nil || who != nil:
-		return who, err
+	case err != nil || bound:
+		return who, false, err
 	case w.OnUnknown == rimewatch.HoldUnknown:
-		return nil, nil //nolint:nilnil // as documented
+		return nil, true, nil
 	case w.OnUnknown == rimewatch.RefuseUnknown:
-		return nil, errUnknownDevice()
+		return nil, false, errUnknownDevice()
 	}
 	who, err = g.autoRegister(ctx, p, now, serial)
 	if waits(err) {
-		return nil, nil //nolint:nilnil // as documented
+		return nil, true, nil
 	}
-	return who, err
+	return who, false, err
 }
 
 // waits reports whether a device was not registered because there are too many, or
@@ -71,18 +71,19 @@ func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch
 }
 
 // stranger decides about an item of a batch whose serial is not registered: it
-// gives the device, or notes what becomes of the reading.
+// returns the device, or nil and the refusal; nil without one means that it has noted
+// what becomes of the reading.
 func (b *Batch) stranger(bc *batchContext, in *store.Input, place int32, raw []byte) (*store.Identity, *rimewatch.Error) {
 	serial := string(b.reader.Sent.Serial)
 	if bc.settings.OnUnknown == rimewatch.RegisterUnknown {
-		who, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
-		if err == nil && who == nil {
+		who, bound, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
+		if err == nil && !bound {
 			b.pending = append(b.pending, pendingItem{*in, place, serial, raw, said(&b.reader.Sent.Extras)})
 		}
 		return who, asError(err)
 	}
-	who, err := bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
-	if err == nil && who == nil {
+	who, wait, err := bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
+	if wait {
 		b.wait(bc, place, serial, raw)
 	}
 	return who, asError(err)

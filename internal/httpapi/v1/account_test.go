@@ -242,6 +242,7 @@ func TestTokensAndMembers(t *testing.T) {
 
 		{name: "members", req: r.browser(get("/v1/members", "")), status: 200, want: map[string]any{"data.members.0.email": "olga@example.com", "data.members.0.role": "owner", "data.invitations.0": nil}},
 		{name: "a bad member", req: r.browser(post("/v1/members", "", `{"email":"no","role":"king"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"email", "role"}},
+		{name: "two addresses in one", req: r.browser(post("/v1/members", "", `{"email":"a@b.c,d@e.f","role":"viewer"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"email"}},
 		{name: "the last owner stays", req: r.browser(patch("/v1/members/1", "", `{"role":"viewer"}`)), status: 409, code: rimewatch.CodeConflict},
 		{name: "and cannot leave", req: r.browser(remove("/v1/members/1", "")), status: 409, code: rimewatch.CodeConflict},
 		{name: "unknown member", req: r.browser(remove("/v1/members/77", "")), status: 404, code: rimewatch.CodeNotFound},

@@ -96,7 +96,7 @@ func (a alerts) getAlert(ctx context.Context, in *httpapi.AlertIDInput) (AlertDa
 	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), in.Number()))
 }
 
-// AcknowledgeBody is how long an alert is taken care of.
+// AcknowledgeBody is how long an alert stays acknowledged.
 type AcknowledgeBody struct {
 	Note       *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
 	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement expires. Default: 4 h, 1 h for a critical alert."`

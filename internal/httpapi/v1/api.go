@@ -44,7 +44,7 @@ type Health interface {
 	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
 	// DeviceCompliance returns the device's last 24 h.
 	DeviceCompliance(deviceID int64) health.Compliance
-	// DeviceZone returns what the product zone does of which nobody is alerted.
+	// DeviceZone returns what the product zone does while no alert is raised.
 	DeviceZone(deviceID int64) wire.ZoneState
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -22,6 +23,9 @@ type AuditEntry struct {
 	Action  string         `json:"action" doc:"What was done, as subject.verb; an open set." example:"device.updated"`
 	Subject string         `json:"subject" doc:"What it was done to." example:"device 12"`
 	Detail  AuditDetail    `json:"detail" doc:"What changed. Never a secret."`
+	Title   string         `json:"title" doc:"What was done, in words, as everything here in the language of who reads." example:"Device updated"`
+	About   string         `json:"about" doc:"What it was done to, in words." example:"device WIF-0001"`
+	Text    string         `json:"text" doc:"The details in words, without what is empty." example:"Name: Hall → Market"`
 	Hash    string         `json:"hash" doc:"SHA-256 over the hash of the entry before it and this entry, in hexadecimal."`
 }
 
@@ -33,8 +37,9 @@ func (AuditDetail) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-func auditJSON(e *rimewatch.AuditEntry) (AuditEntry, error) {
-	out := AuditEntry{e.ID, e.At, e.Actor, e.Action, e.Subject, nil, hex.EncodeToString(e.Hash[:])}
+func auditJSON(e *rimewatch.AuditEntry, words phrase.Words) (AuditEntry, error) {
+	out := AuditEntry{ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Hash: hex.EncodeToString(e.Hash[:])}
+	out.Title, out.About, out.Text = words.Audit(e)
 	err := json.Unmarshal([]byte(e.Detail), &out.Detail)
 	return out, err
 }
@@ -75,9 +80,14 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 	if more {
 		list = list[:in.Size()]
 	}
+	w, err := devices(a).workspaceOf(ctx)
+	if err != nil {
+		return AuditList{}, err
+	}
+	words := c.Words().On(w.TimeZone)
 	out := AuditList{Entries: make([]AuditEntry, len(list)), ChainOK: broken == 0}
 	for i := range list {
-		if out.Entries[i], err = auditJSON(&list[i]); err != nil {
+		if out.Entries[i], err = auditJSON(&list[i], words); err != nil {
 			return AuditList{}, err
 		}
 	}

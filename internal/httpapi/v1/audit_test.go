@@ -24,9 +24,14 @@ func TestAudit(t *testing.T) {
 			want: map[string]any{
 				"data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.action": "site.updated", "data.entries.0.subject": "site 1",
 				"data.entries.0.at": "2026-11-20T12:00:00.000Z", "data.entries.0.detail.name.from": "Hall", "data.entries.0.detail.name.to": "Market",
+				"data.entries.0.title": "Site updated", "data.entries.0.about": "site 1", "data.entries.0.text": "Name: Hall → Market",
 				"data.entries.1.actor": "token 1", "data.entries.1.action": "site.created", "data.entries.2": nil,
 				"data.chain_ok": true, "data.pagination.per_page": 2, "data.pagination.last_page": 4,
 			},
+		},
+		{
+			name: "in Spanish", req: r.browser(get("/v1/audit?per_page=2", "")).with("Accept-Language", "es"), status: 200,
+			want: map[string]any{"data.entries.0.title": "Local modificado", "data.entries.0.about": "local 1", "data.entries.0.text": "Nombre: Hall → Market", "data.entries.0.action": "site.updated"},
 		},
 		{name: "nothing of others", req: r.browser(get("/v1/audit?per_page=100", "")), status: 200, lacks: []string{"Foreign", "Beta"}},
 		{name: "by action and subject", req: r.browser(get("/v1/audit?action=token.&subject=token%202", "")), status: 200, want: map[string]any{"data.entries.0.action": "token.created", "data.entries.1": nil, "data.pagination.total": 1}},

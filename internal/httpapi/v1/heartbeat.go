@@ -91,7 +91,7 @@ func (a devices) listEquipmentTypes(ctx context.Context, _ *httpapi.NoInput) (Eq
 	out := EquipmentTypeList{make([]EquipmentType, len(all))}
 	for i := range all {
 		e := &all[i]
-		out.EquipmentTypes[i] = EquipmentType{e.Slug, words.Say(e.Label), e.Category, e.Setpoint, e.Limits, e.Defrost, e.TCS, e.Basis}
+		out.EquipmentTypes[i] = EquipmentType{e.Slug, words.Say(e.Label), e.Category, e.Setpoint, e.Limits, e.Defrost, e.TCS, words.Say(e.Basis)}
 	}
 	return out, nil
 }

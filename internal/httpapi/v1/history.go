@@ -1,7 +1,6 @@
 package v1
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -129,15 +128,14 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 // historyDevice returns the device of the path: SERIAL, or SERIAL~ID for one that was
 // deleted.
 func (a readings) historyDevice(c *httpapi.Call) (v rimewatch.DeviceView, err error) {
-	serial, gone, deleted := strings.Cut(c.R.PathValue("serial"), "~")
+	serial, id := rimewatch.CutDeletedSerial(c.R.PathValue("serial"))
 	if serial, err = (&httpapi.SerialInput{Serial: serial}).Known(); err != nil {
 		return v, err
 	}
-	if !deleted {
+	if id == 0 {
 		return a.cfg.Fleet.Device(c.R.Context(), c.Workspace(), serial)
 	}
-	id, err := strconv.ParseInt(gone, 10, 64)
-	if err != nil || id <= 0 {
+	if id < 0 {
 		return v, httpapi.ErrDeviceNotFound()
 	}
 	list, err := a.cfg.Fleet.DeletedDevices(c.R.Context(), c.Workspace(), id)

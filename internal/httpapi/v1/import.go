@@ -69,11 +69,13 @@ type importPlan struct {
 
 // importer knows what the rows of an import need.
 type importer struct {
+	call      *httpapi.Call
 	api       *core
 	workspace int64
 	sites     map[string]int64 // lower-case name → id
 	siteIDs   map[int64]bool
 	header    []string
+	sheet     *wire.Sheet
 	seen      map[string]int // serial key → line
 }
 
@@ -142,17 +144,7 @@ func (a devices) importFile(c *httpapi.Call) ([]byte, *rimewatch.Error) {
 			return nil, e
 		}
 	}
-	if wire.Blank(body) {
-		return nil, httpapi.ErrEmptyBody
-	}
-	if !strings.HasPrefix(http.DetectContentType(body), "text/") || !validUTF8(body) {
-		return nil, wire.InvalidJSON("it is not a CSV file in UTF-8")
-	}
-	return bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), nil
-}
-
-func validUTF8(b []byte) bool {
-	return bytes.Equal(bytes.ToValidUTF8(b, nil), b) && bytes.IndexByte(b, 0) < 0
+	return body, nil
 }
 
 func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
@@ -178,9 +170,10 @@ func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 
 // planImport checks the file's form and every row by itself.
 func (a devices) planImport(c *httpapi.Call, file []byte) ([]importPlan, error) {
-	r := csv.NewReader(bytes.NewReader(file))
-	r.Comma = sniffComma(file)
-	r.TrimLeadingSpace = r.Comma != '\t' // a leading tab is an empty cell
+	r, e := wire.NewSheet(file)
+	if e != nil {
+		return nil, e
+	}
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if err != nil {
@@ -190,6 +183,7 @@ func (a devices) planImport(c *httpapi.Call, file []byte) ([]importPlan, error) 
 	if err != nil {
 		return nil, err
 	}
+	im.sheet = r
 	var plans []importPlan
 	for {
 		cells, err := r.Read()
@@ -219,24 +213,12 @@ func (a devices) planImport(c *httpapi.Call, file []byte) ([]importPlan, error) 
 	return plans, nil
 }
 
-// sniffComma takes the separator that the first line has most of.
-func sniffComma(file []byte) rune {
-	first, _, _ := bytes.Cut(file, []byte("\n"))
-	best, most := ',', bytes.Count(first, []byte(","))
-	for _, sep := range ";\t" {
-		if n := bytes.Count(first, []byte(string(sep))); n > most {
-			best, most = sep, n
-		}
-	}
-	return best
-}
-
 func (a devices) newImporter(c *httpapi.Call, header []string) (*importer, error) {
-	im := &importer{api: a.core, workspace: c.Workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int)}
+	im := &importer{call: c, api: a.core, workspace: c.Workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int)}
 	var f wire.FieldErrors
 	there := make(map[string]bool, len(header))
 	for i, name := range header {
-		name = strings.ToLower(strings.TrimSpace(name))
+		name = wire.ColumnName(name)
 		if key, ok := strings.CutPrefix(strings.TrimSpace(header[i]), labelColumn); ok {
 			name = labelColumn + key
 		} else if !slices.Contains(importColumns, name) {
@@ -269,7 +251,9 @@ func (a devices) newImporter(c *httpapi.Call, header []string) (*importer, error
 // the schema of that body. An empty cell leaves things as they are.
 func (im *importer) plan(line int, cells []string) importPlan {
 	p := importPlan{row: ImportRow{Row: line}}
-	fail := func(what string) { p.row.Errors = append(p.row.Errors, what) }
+	fail := func(format string, args ...any) {
+		p.row.Errors = append(p.row.Errors, rimewatch.Sentencef(format, args...).In(im.call.Words().Say))
+	}
 	if len(cells) > len(im.header) {
 		fail("has more cells than the header")
 		cells = cells[:len(im.header)]
@@ -290,12 +274,14 @@ func (im *importer) plan(line int, cells []string) importPlan {
 		case name == "site":
 			id, ok := im.sites[strings.ToLower(cell)]
 			if !ok {
-				fail("site: is not known")
+				fail("%s: %s", "site", rimewatch.Sentencef("is not known"))
 				continue
 			}
 			body.number("site_id", wire.AppendInt(nil, id))
 		case strings.HasPrefix(name, "temp_") || strings.HasPrefix(name, "critical_") || strings.HasSuffix(name, "delay_s") || strings.HasPrefix(name, "clear_"):
-			inner.cell(name, cell, true)
+			inner.cell(name, im.sheet.Number(cell), true)
+		case name == "installed_at":
+			body.text(name, wire.SheetTime(cell))
 		default:
 			body.cell(name, cell, name == "site_id" || name == "heartbeat_interval_s" || name == "offline_after_s")
 		}
@@ -309,22 +295,20 @@ func (im *importer) plan(line int, cells []string) importPlan {
 	return p
 }
 
-func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
+func (im *importer) check(p *importPlan, body []byte, fail func(format string, args ...any)) {
 	serial := p.row.Serial
 	if !rimewatch.ValidSerial(serial) {
 		p.row.Serial = wire.Shown([]byte(serial))
-		fail("serial: must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
+		fail("%s: %s", "serial", rimewatch.Sentencef("must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -"))
 		return
 	}
 	if first, ok := im.seen[rimewatch.SerialKey(serial)]; ok {
-		fail("serial: stands in row " + string(wire.AppendInt(nil, int64(first))) + " already")
+		fail("%s: %s", "serial", rimewatch.Sentencef("stands in row %d already", first))
 		return
 	}
 	im.seen[rimewatch.SerialKey(serial)] = p.row.Row
 	if e := httpapi.CheckBody[DeviceFields](im.api.API, body); e != nil {
-		for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-			fail(field + ": " + strings.Join(e.Fields[field], ", "))
-		}
+		p.row.Errors = append(p.row.Errors, rowErrors(im.call, e)...)
 		return
 	}
 	if err := json.Unmarshal(body, &p.fields); err != nil {
@@ -332,20 +316,21 @@ func (im *importer) check(p *importPlan, body []byte, fail func(string)) {
 		return
 	}
 	if id := p.fields.SiteID.Value; id != nil && !im.siteIDs[*id] {
-		fail("site_id: is not known")
+		fail("%s: %s", "site_id", rimewatch.Sentencef("is not known"))
 	}
 	if kind := p.fields.EquipmentType.Value; kind != nil {
-		p.warnOfType(*kind)
+		im.warnOfType(p, *kind)
 	}
 }
 
 // warnOfType warns of an equipment type that is not known: the set is open, but
 // such a device has no limits, and is not judged until somebody sets them.
-func (p *importPlan) warnOfType(slug string) {
+func (im *importer) warnOfType(p *importPlan, slug string) {
 	if _, known := rimewatch.EquipmentBySlug(slug); known {
 		return
 	}
-	p.row.Warnings = append(p.row.Warnings, "equipment_type: "+slug+" is not a known type, so no limits apply and nobody is alerted")
+	p.row.Warnings = append(p.row.Warnings,
+		im.call.Words().Sayf("equipment_type: %s is not a known type, so no limits apply and nobody is alerted", slug))
 	if e := rimewatch.NearestEquipment(slug); e != nil {
 		p.row.SuggestedType = e.Slug
 	}
@@ -366,7 +351,7 @@ func (a devices) runImport(ctx context.Context, workspaceID int64, plans []impor
 			defer func() { <-slots }()
 			if err := a.importRow(ctx, workspaceID, p, dry); err != nil {
 				p.row.Action = "error"
-				p.row.Errors = append(p.row.Errors, rowErrors(err)...)
+				p.row.Errors = append(p.row.Errors, rowErrors(httpapi.CallOf(ctx), err)...)
 			}
 		})
 	}
@@ -434,8 +419,8 @@ func sameSettings(x, y *rimewatch.Device) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func rowErrors(err error) []string {
-	e := httpapi.AsError(err)
+func rowErrors(c *httpapi.Call, err error) []string {
+	e := c.Shown(err)
 	if len(e.Fields) == 0 {
 		return []string{e.Message}
 	}
@@ -450,8 +435,8 @@ func (a devices) importRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodPost, Path: "/v1/devices/import", ID: "import-devices", Tag: "Devices", Summary: "Register or change many devices by CSV",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Stream: true}, Repeats: true,
-		Description: "A CSV file (separated by comma, semicolon or tab) with a header line, as `text/csv` or as the file of a form. Devices are found by serial: what is new is created, what differs is changed, " +
-			"and sending the same file again changes nothing. An empty cell leaves things as they are. At most 10,000 rows.\n\nColumns: `" + strings.Join(importColumns, "`, `") + "`, and `label:KEY` for labels. `site` is a site's name.",
+		Description: "A CSV file (separated by comma, semicolon or tab; in UTF-8 or UTF-16) with a header line, as `text/csv` or as the file of a form. Devices are found by serial: what is new is created, what differs is changed, " +
+			"and sending the same file again changes nothing. An empty cell leaves things as they are. At most 10,000 rows.\n\nColumns: `" + strings.Join(importColumns, "`, `") + "`, and `label:KEY` for labels. `site` is a site's name; `installed_at` may be a date (2024-02-01). A column may be written `Equipment Type`, and a number `-15,5` where the separator is not the comma.",
 		Bind: httpapi.Raw[ImportInput, ImportResult](a.importDevices),
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -59,6 +60,16 @@ func TestImport(t *testing.T) {
 				"data.rows.0.warnings.0": "equipment_type: walkin_coolr is not a known type, so no limits apply and nobody is alerted", "data.rows.2.suggested_type": "",
 			},
 		},
+		{
+			name: "as Excel writes it for Germany",
+			req:  dry("\ufeffsep=;\r\nSerial;Name;Equipment Type;Temp Max;Installed at;label:Gang Nr\r\nXL-1;K\u00fchlzelle, hinten;walkin_freezer;-15,5;2024-02-01;4,5\r\nXL-2;;walkin_freezer;-16;1.2.2024;\r\nXL-3;;;;02/01/2024;\r\n"), status: 200,
+			want: map[string]any{
+				"data.rows.0.action": "create", "data.rows.0.errors": "[]", "data.rows.0.row": 3, "data.rows.1.errors": "[]",
+				"data.rows.2.errors": "[installed_at: must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z]",
+			},
+		},
+		{name: "a comma in a number between commas", req: dry("serial,temp_max\nZ,\"-15,5\"\n"), status: 200, want: map[string]any{"data.rows.0.errors.0": "limits.temp_max: must be a number"}},
+		{name: "UTF-16", req: dry(utf16LE("serial\ttemp_max\nÜ\t4\nXL-1\t-15,5\n")), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.1.errors": "[]"}},
 		{name: "a malformed row", req: dry("serial,name\nY,\"a\"b\nX,x\n"), status: 200, want: map[string]any{"data.rows.0.action": "error", "data.rows.1.serial": "X"}},
 		{name: "a form", req: send(form).with("Content-Type", "multipart/form-data; boundary=XX"), status: 200, want: map[string]any{"data.created": 1, "data.rows.0.serial": "FORM-1"}, events: []string{"device.created"}},
 		{name: "a form without a file", req: send("--XX--\r\n").with("Content-Type", "multipart/form-data; boundary=XX"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"file"}},
@@ -68,6 +79,8 @@ func TestImport(t *testing.T) {
 		{name: "no serial column", req: send("name\nA\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"serial"}},
 		{name: "a column twice", req: send("serial,name,NAME\nA,b,c\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"name"}},
 		{name: "header alone", req: send("serial\n"), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"rows"}},
+		{name: "half a character of UTF-16", req: send(utf16LE("serial\nX\n") + "\x00"), status: 400, code: rimewatch.CodeInvalidJSON},
+		{name: "nothing but a mark", req: send("\ufeff"), status: 400, code: rimewatch.CodeInvalidJSON},
 		{name: "empty", req: send(""), status: 400, code: rimewatch.CodeInvalidJSON},
 		{name: "too many rows", req: send(many), status: 413, code: rimewatch.CodePayloadTooLarge},
 		{name: "binary", req: send("serial\n\x00\x01\n"), status: 400, code: rimewatch.CodeInvalidJSON},
@@ -84,4 +97,13 @@ func TestImport(t *testing.T) {
 	if a := r.do(send(b.String())); a.get("data.created") != 500.0 || a.get("data.rows.499.serial") != "BULK-499" {
 		t.Error(clip(a.body))
 	}
+}
+
+// utf16LE is a text as Excel saves it as Unicode text.
+func utf16LE(text string) string {
+	b := []byte{0xFF, 0xFE}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = append(b, byte(unit), byte(unit>>8))
+	}
+	return string(b)
 }

@@ -3,6 +3,7 @@ package v1
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,7 +13,10 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
+	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/limit"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -305,4 +309,40 @@ func TestUnknownSerial(t *testing.T) {
 		{name: "what was read is sent back", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},
 		{name: "no such setting", req: set(`{"on_unknown":"keep"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"on_unknown"}},
 	})
+}
+
+// deleter deletes the device of whatever is submitted first.
+type deleter struct {
+	submit.Writer
+	serial string
+}
+
+func (d *deleter) Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error {
+	if serial := d.serial; serial != "" {
+		d.serial = ""
+		if _, err := d.Writer.(*ingest.Service).DeleteDevice(ctx, workspaceID, serial); err != nil {
+			return err
+		}
+	}
+	return d.Writer.Submit(ctx, workspaceID, inputs)
+}
+
+// TestDeletedOnTheWay: a reading whose device is deleted while it is on its way is to
+// be sent again, and waits then as that of any unknown device.
+func TestDeletedOnTheWay(t *testing.T) {
+	var d deleter
+	r := newRig(t, func(w *whole) { d.Writer, w.readings.Writer = w.readings.Writer, &d })
+	r.unknown(r.workspace.ID, rimewatch.HoldUnknown)
+	const reading = `{"device_serial":"A","product_zone_temp":-18}`
+	for _, c := range []struct{ path, body string }{{"/v1/readings", reading}, {"/v1/readings/batch", `{"readings":[` + reading + `]}`}} {
+		r.device("A", "walkin_freezer")
+		d.serial = "A"
+		a := r.do(post(c.path, r.feed, c.body))
+		if a.status != 503 && a.get("data.results.0.status") != 503.0 {
+			t.Errorf("%s: %d %s", c.path, a.status, a.body)
+		}
+		if a := r.do(post(c.path, r.feed, c.body)); a.get("data.held") != true && a.get("data.held") != 1.0 {
+			t.Errorf("%s again: %d %s", c.path, a.status, a.body)
+		}
+	}
 }

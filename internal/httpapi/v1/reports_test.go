@@ -78,9 +78,9 @@ func TestTemperatureLog(t *testing.T) {
 		{name: "from 1970", req: get(reportPath+"?from=1970-01-01", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
 		{name: "too long", req: get(reportPath+"?from=2024-10-25&to=2026-10-24", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"from"}},
 		{name: "without readings:read", req: get(days, r.token(r.workspace.ID, rimewatch.ScopeDevicesRead)), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
-		{name: "CSV by format", req: get(days+"&format=csv", r.read), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV, "Content-Disposition": `attachment; filename="temperature-log-2027-03-27-to-2027-03-29.csv"`}, contains: []string{"'=Freezer", "'@Moved it"}},
+		{name: "CSV by format", req: get(days+"&format=csv", r.read), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV, "Content-Disposition": `attachment; filename="temperature-log-site-1-market-2027-03-27-to-2027-03-29.csv"`}, contains: []string{"'=Freezer", "'@Moved it"}},
 		{name: "CSV by Accept", req: get(days, r.read).with("Accept", "text/csv"), status: 200, header: map[string]string{"Content-Type": httpapi.TypeCSV}, contains: []string{"\r\nday,,Market,F,'=Freezer,,2027-03-28,"}},
-		{name: "PDF by Accept", req: get(days, r.read).with("Accept", "application/pdf, */*"), status: 200, header: map[string]string{"Content-Type": httpapi.TypePDF, "Content-Disposition": `inline; filename="temperature-log-2027-03-27-to-2027-03-29.pdf"`}, contains: []string{"%PDF-1."}},
+		{name: "PDF by Accept", req: get(days, r.read).with("Accept", "application/pdf, */*"), status: 200, header: map[string]string{"Content-Type": httpapi.TypePDF, "Content-Disposition": `inline; filename="temperature-log-site-1-market-2027-03-27-to-2027-03-29.pdf"`}, contains: []string{"%PDF-1."}},
 		{name: "PDF by format", req: get(days+"&format=pdf", r.read), status: 200, contains: []string{"%PDF-1.", "%%EOF"}},
 	})
 	rows, err := csv.NewReader(strings.NewReader(r.do(get(days+"&format=csv", r.read)).body)).ReadAll()
@@ -209,10 +209,19 @@ func TestReportsOfOthers(t *testing.T) {
 	for range 5 {
 		askers.Go(func() { r.do(get(reportPath, r.read)) })
 	}
+	late := time.After(time.Minute)
 	for range 5 {
-		<-asked // the next step is to wait for a place
+		select {
+		case <-asked: // the next step is to wait for a place
+		case <-late:
+			t.Fatal("not all have asked")
+		}
 	}
-	<-held
+	select {
+	case <-held:
+	case <-late:
+		t.Fatal("nobody gets a place")
+	}
 	done := make(chan int, 1)
 	askers.Go(func() { done <- r.do(get(reportPath, r.otherFull)).status })
 	select {

@@ -27,6 +27,7 @@ import (
 type Store interface {
 	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
 	AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (store.Answer, error)
+	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 }
 
 // Writer acknowledges alerts: CodeAlertNotFound, CodeAlertNotActive.
@@ -136,7 +137,7 @@ func (a *api) refused(c *httpapi.Call) error {
 }
 
 // acknowledge acknowledges the alerts of a ticket, each of them once: a ticket that
-// is used again changes nothing. over: one of them was over by then.
+// is used again changes nothing, and neither does the key where somebody was first. over: one of them was over by then.
 func (a *api) acknowledge(c *httpapi.Call, t *twilio.Ticket, ch *rimewatch.Channel, w phrase.Words) (did int, over bool, err error) {
 	by := w.Sayf("%s, by phone", ch.Name)
 	for _, id := range t.Alerts {
@@ -148,6 +149,10 @@ func (a *api) acknowledge(c *httpapi.Call, t *twilio.Ticket, ch *rimewatch.Chann
 			continue
 		default:
 			return did, over, err
+		}
+		if v, err := a.Store.Alert(ctx, t.WorkspaceID, id); err == nil && v.Status == rimewatch.AlertActive && v.AcknowledgedBy != "" {
+			did++ // by somebody else, whose name and time stay
+			continue
 		}
 		_, err := a.Writer.Acknowledge(store.WithAnswer(ctx, &used), t.WorkspaceID, id, by, "", 0)
 		switch rimewatch.CodeOf(err) {

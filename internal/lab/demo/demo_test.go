@@ -131,6 +131,44 @@ func TestSlippedShows(t *testing.T) {
 	}
 }
 
+// Whatever the time of day, the defrosts of the unit that counts running hours are
+// known at the start: the next one is told with when it will be over.
+func TestDefrostsShow(t *testing.T) {
+	for hour := range rimewatch.Time(4) {
+		start := now + 6*hour*rimewatch.Hour
+		for i := range fixtures {
+			f := &fixtures[i]
+			c := f.config(uint64(1+i), start, time.Minute, time.Hour)
+			if c.Params == nil || c.Params.Trigger != simulate.ByRunTime {
+				continue
+			}
+			u, err := simulate.New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ec := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
+			var state engine.State
+			shown, melting := 0, 0
+			for u.NextAt() <= start+24*rimewatch.Hour {
+				r := u.Next()
+				state.Step(&ec, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
+				if r.At <= start {
+					continue
+				}
+				if u.Truth().Defrosting {
+					melting++
+				}
+				if d, ok := state.Unit.Defrost(); ok && d.Back > r.At && d.Known >= 2 {
+					shown++
+				}
+			}
+			if shown == 0 {
+				t.Errorf("%s at %s: no defrost is told in a day with %d min of them", f.name, start, melting)
+			}
+		}
+	}
+}
+
 func TestStartRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {

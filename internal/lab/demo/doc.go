@@ -12,7 +12,7 @@
 // hours both happen again, for whoever leaves the demo running. Soon after the
 // start a supply sags for two minutes, so that an alert is seen to open and end.
 //
-// Two people are told, by webhooks that end in this process: the night shift at
+// Two people are notified, by webhooks that end in this process: the night shift at
 // once, the manager of what the night shift does not acknowledge in a minute.
-// Each takes care of one alert; the others are left to whoever looks.
+// Each acknowledges one alert; the others are left to whoever looks.
 package demo

@@ -9,18 +9,18 @@ import (
 	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 )
 
-// told is what became of a sensor event.
-type told struct {
-	kind               string
-	told, named, fault bool
-	after              float64
+// sensorOutcome is what became of a sensor event.
+type sensorOutcome struct {
+	kind                   string
+	reported, named, fault bool
+	after                  float64
 }
 
 // sensors plays sensor events on healthy units.
 func (w *wildRun) sensors() error {
 	types := wildTypes()
 	n := w.o.Seeds * 5
-	results := make([]told, n)
+	results := make([]sensorOutcome, n)
 	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
 		seed := w.first + 200_000 + uint64(i)
 		results[i], err = watchSensor(types[int(mixed(seed)%uint64(len(types)))], seed)
@@ -29,7 +29,7 @@ func (w *wildRun) sensors() error {
 	if err != nil {
 		return err
 	}
-	kinds := map[string][]told{}
+	kinds := map[string][]sensorOutcome{}
 	var order []string
 	for _, r := range results {
 		if kinds[r.kind] == nil {
@@ -38,13 +38,13 @@ func (w *wildRun) sensors() error {
 		kinds[r.kind] = append(kinds[r.kind], r)
 	}
 	slices.Sort(order)
-	fmt.Fprintln(w.out, "| what happens to a sensor | units | told within two weeks | with its name | told as a machine fault | after, median |")
+	fmt.Fprintln(w.out, "| what happens to a sensor | units | reported within two weeks | with its name | reported as a machine fault | after, median |")
 	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
-	print := func(name string, list []told) {
+	print := func(name string, list []sensorOutcome) {
 		t, named, wrong := 0, 0, 0
 		var after []float64
 		for _, r := range list {
-			if r.told {
+			if r.reported {
 				t++
 				after = append(after, r.after)
 			}
@@ -66,15 +66,15 @@ func (w *wildRun) sensors() error {
 }
 
 // watchSensor plays a healthy unit with one sensor event halfway.
-func watchSensor(equipment string, seed uint64) (told, error) {
+func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 	start := startOf(seed)
 	end := start + 50*rimewatch.Day
 	wild, err := simulate.Draw(equipment, seed, start, end, true)
 	if err != nil {
-		return told{}, err
+		return sensorOutcome{}, err
 	}
 	e := wild.Config.Dirt.Events[0]
-	res := told{kind: e.Kind.String()}
+	res := sensorOutcome{kind: e.Kind.String()}
 	u, err := simulate.New(wild.Config)
 	if err != nil {
 		return res, err
@@ -89,8 +89,8 @@ func watchSensor(equipment string, seed uint64) (told, error) {
 				res.fault = true
 			}
 			if dataAlert(v.typ) && v.at < e.At+14*rimewatch.Day {
-				if !res.told {
-					res.told, res.after = true, float64(v.at-e.At)/float64(rimewatch.Day)
+				if !res.reported {
+					res.reported, res.after = true, float64(v.at-e.At)/float64(rimewatch.Day)
 				}
 				res.named = res.named || names(&e, v.metric)
 			}

@@ -30,7 +30,7 @@ func TestHealthyDirtyUnits(t *testing.T) {
 	}
 }
 
-// TestAmbientSensorIsNoFault: an ambient sensor that trembles or sticks is told, and
+// TestAmbientSensorIsNoFault: an ambient sensor that trembles or sticks is reported, and
 // what is compared by it is no fault of the machine meanwhile.
 func TestAmbientSensorIsNoFault(t *testing.T) {
 	if testing.Short() {
@@ -50,7 +50,7 @@ func TestAmbientSensorIsNoFault(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !r.named || r.fault {
-				t.Errorf("told with its name: %v, told as a fault of the machine: %v", r.named, r.fault)
+				t.Errorf("reported with its name: %v, reported as a fault of the machine: %v", r.named, r.fault)
 			}
 		})
 	}

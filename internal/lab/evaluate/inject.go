@@ -92,12 +92,12 @@ func humpsOf(list []rimewatch.Reading) (found []recordedHump) {
 	})
 }
 
-// injectAll measures how much later failures in a recording are told than by the
-// plain rule, and how many of its own defrosts are told, by the delay of the limit.
+// injectAll measures how much later failures in a recording are reported than by the
+// plain rule, and how many of its own defrosts are reported, by the delay of the limit.
 func injectAll(name string, types []string, list []rimewatch.Reading, stdout io.Writer) {
 	humps := humpsOf(list)
 	fmt.Fprintf(stdout, "%s: %d defrosts recorded. Those after the third that pass the limit, and failures put in instead of later ones or anywhere after them:\n\n", name, len(humps))
-	fmt.Fprintln(stdout, "| limit, °C | delay, min | ordinary defrosts told, plain / with | failures told | later than plain: median, 90 %, longest, min | after the stated moment | not told although plain is |")
+	fmt.Fprintln(stdout, "| limit, °C | delay, min | ordinary defrosts reported, plain / with | failures reported | later than plain: median, 90 %, longest, min | after the stated moment | not reported although plain is |")
 	fmt.Fprintln(stdout, "|---|---|---|---|---|---|---|")
 	for _, limit := range []float64{-15, -10} {
 		for _, delay := range []int{15, 30, 45, 60} {
@@ -115,7 +115,7 @@ func judgeAt(typ string, limit float64, delay int, without alert.Rules) *unitJud
 	return judge
 }
 
-// warned plays readings and returns the first high_temperature told from a row on,
+// warned plays readings and returns the first high_temperature reported from a row on,
 // and the first moment that was stated for it.
 func warned(judge *unitJudge, list []rimewatch.Reading, from int) (at, stated rimewatch.Time) {
 	var out []event
@@ -134,7 +134,7 @@ func warned(judge *unitJudge, list []rimewatch.Reading, from int) (at, stated ri
 }
 
 func injectAt(typ string, list []rimewatch.Reading, humps []recordedHump, limit float64, delay int, stdout io.Writer) {
-	plainTold, told := 0, 0
+	plainReported, reported := 0, 0
 	if len(humps) > 3 {
 		for k, without := range []alert.Rules{plainRules, 0} {
 			n := 0
@@ -149,9 +149,9 @@ func injectAt(typ string, list []rimewatch.Reading, humps []recordedHump, limit 
 				}
 			}
 			if k == 0 {
-				plainTold = n
+				plainReported = n
 			} else {
-				told = n
+				reported = n
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func injectAt(typ string, list []rimewatch.Reading, humps []recordedHump, limit 
 	if len(late) > 0 {
 		longest = slices.Max(late)
 	}
-	fmt.Fprintf(stdout, "| %g | %d | %d / %d | %d of %d | %.0f, %.0f, %.0f | %d | %d |\n", limit, delay, plainTold, told, cases-lost, cases,
+	fmt.Fprintf(stdout, "| %g | %d | %d / %d | %d of %d | %.0f, %.0f, %.0f | %d | %d |\n", limit, delay, plainReported, reported, cases-lost, cases,
 		quantile(late, 0.5), quantile(late, 0.9), longest, after, lost)
 }
 

@@ -76,7 +76,7 @@ func runReal(ctx context.Context, sources []source, stdout io.Writer) error {
 		}
 		units = append(units, played{base, types, list})
 	}
-	fmt.Fprintln(stdout, "| recording | as | days | alerts told, the plain rule / with defrosts | critical | kept back | other alerts | predictions |")
+	fmt.Fprintln(stdout, "| recording | as | days | alerts reported, the plain rule / with defrosts | critical | kept back | other alerts | predictions |")
 	fmt.Fprintln(stdout, "|---|---|---|---|---|---|---|---|")
 	for _, u := range units {
 		for _, typ := range u.types {
@@ -240,7 +240,7 @@ func againstSite(name, typ string, list []rimewatch.Reading, alarms []siteAlarm,
 func learnsFromCurrent(typ string, list []rimewatch.Reading) (state, after string) {
 	judge := newUnitJudge(typ, nil)
 	var ran, longest rimewatch.Time
-	var told []string
+	var reported []string
 	var out []event
 	after = "–"
 	for i := range list {
@@ -255,16 +255,16 @@ func learnsFromCurrent(typ string, list []rimewatch.Reading) (state, after strin
 		}
 		for k := range out {
 			if e := &out[k]; e.what == "opened" && !ofRecording(e.typ) {
-				told = append(told, fmt.Sprintf("%s on day %.1f", e.typ, float64(e.at-list[0].At)/float64(rimewatch.Day)))
+				reported = append(reported, fmt.Sprintf("%s on day %.1f", e.typ, float64(e.at-list[0].At)/float64(rimewatch.Day)))
 			}
 		}
 	}
 	state = judge.state.Predict.Report(&judge.state.Unit).State
-	if len(told) > 4 {
-		told = append(told[:4], "…")
+	if len(reported) > 4 {
+		reported = append(reported[:4], "…")
 	}
-	if len(told) > 0 {
-		state += "; told: " + strings.Join(told, ", ")
+	if len(reported) > 0 {
+		state += "; reported: " + strings.Join(reported, ", ")
 	}
 	return fmt.Sprintf("%s, %d of %d h learnt", state, judge.state.Unit.LearntHours(), 120), after
 }

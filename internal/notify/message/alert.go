@@ -128,7 +128,7 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 		d.fact(w.Say("Worst"), w.Quantity(*v.PeakValue, v.Unit))
 	}
 	if v.Prediction != nil {
-		d.fact(w.Say("Risk"), w.Risk(v.Prediction))
+		d.fact(w.Say("Forecast"), w.Risk(v.Prediction))
 	}
 	d.fact(w.Say("Workspace"), c.Workspace.Name)
 }

@@ -1,4 +1,4 @@
-// Package message says what people are told: one Message is everything that a
+// Package message says what people are notified of: one Message is everything that a
 // channel needs to convey it, whatever its form. It is made when a delivery is
 // planned, kept as JSON with the delivery, and sent as it is however often it
 // takes: a webhook's receiver gets the JSON itself.

@@ -1,4 +1,4 @@
-// Package plan decides who is to be told what of an alert, and when. It is pure:
+// Package plan decides who is notified of what about an alert, and when. It is pure:
 // what is wanted follows from the alert and its timeline, the workspace's rules,
 // the deliveries already made and the moment. Asked again at any moment, after a
 // restart too, it wants nothing twice: every delivery has a key that says what
@@ -9,19 +9,19 @@
 //
 // A route notifies its levels one after the other, each after its delay from the
 // alert's start. For a route that is narrowed by severity that is the moment at
-// which the severity began to match. Where level 0 was told late (quiet hours, a
+// which the severity began to match. Where level 0 was notified late (quiet hours, a
 // silence) the later levels wait as much longer: people get the time that the
-// route returns them.
+// route gives them.
 //
-//   - A resolved alert: whoever was told is told so, once, if the route says so.
+//   - A resolved alert: whoever was notified is notified of it, once, if the route says so.
 //     What still waits to be sent is dropped.
-//   - Explained by another alert, silenced or under maintenance: nothing. At the
-//     end it is looked at again: who was not told is told, the others reminded.
+//   - Caused by another alert, silenced or under maintenance: nothing. At the
+//     end it is looked at again: who was not notified is notified, the others reminded.
 //   - device_offline waits two minutes: the site's outage may explain it.
 //   - Acknowledged: no further level and no reminder. When the acknowledgement
-//     expires, those who were told are reminded. A warning that becomes critical
-//     is told again in any case.
+//     expires, those who were notified are reminded. A warning that becomes critical
+//     is notified of again in any case.
 //   - Quiet hours and digests hold warnings back, never critical alerts.
-//   - A channel that several routes name is told once that an alert opened, rose
+//   - A channel that several routes name is notified once that an alert opened, rose
 //     or is over, and reminded by the shortest of their spans.
 package plan

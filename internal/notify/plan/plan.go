@@ -44,7 +44,7 @@ type Result struct {
 
 // Alert decides about one alert.
 func Alert(in *Input) Result {
-	p := planner{Input: in, a: &in.Alert.Alert, channels: make(map[int64]bool)}
+	p := decision{Input: in, a: &in.Alert.Alert, channels: make(map[int64]bool)}
 	for i := range in.Rules.Channels {
 		if c := &in.Rules.Channels[i]; c.Enabled {
 			p.channels[c.ID] = true
@@ -88,8 +88,8 @@ func (r *Rules) routes() []*rimewatch.Route {
 	return out
 }
 
-// planner is one decision in the making.
-type planner struct {
+// decision is one decision in the making.
+type decision struct {
 	*Input
 	a        *rimewatch.Alert
 	channels map[int64]bool // enabled ones
@@ -104,7 +104,7 @@ type planner struct {
 	mutedEndAt   rimewatch.Time // last end of a silence, maintenance or explanation
 }
 
-func (p *planner) readTimeline() {
+func (p *decision) readTimeline() {
 	p.everCritical = p.a.Severity == rimewatch.Critical
 	for i := range p.Timeline {
 		t := &p.Timeline[i]
@@ -133,7 +133,7 @@ func (p *planner) readTimeline() {
 
 // readMute takes the end of a silence or maintenance window: it counts once it
 // has passed, and is a moment to look at until then.
-func (p *planner) readMute(end rimewatch.Time) {
+func (p *decision) readMute(end rimewatch.Time) {
 	switch {
 	case end <= p.a.TriggeredAt:
 	case end <= p.Now:
@@ -144,7 +144,7 @@ func (p *planner) readMute(end rimewatch.Time) {
 }
 
 // readMade takes over the deliveries that notify or have notified somebody.
-func (p *planner) readMade() {
+func (p *decision) readMade() {
 	p.made = make([]rimewatch.Delivery, 0, len(p.Made)+4)
 	for i := range p.Made {
 		switch p.Made[i].Kind {
@@ -155,7 +155,7 @@ func (p *planner) readMade() {
 	}
 }
 
-func (p *planner) lookAt(t rimewatch.Time) {
+func (p *decision) lookAt(t rimewatch.Time) {
 	if p.out.Next == 0 || t < p.out.Next {
 		p.out.Next = t
 	}
@@ -163,7 +163,7 @@ func (p *planner) lookAt(t rimewatch.Time) {
 
 // mutedUntil returns when the first of the silences and maintenance windows ends
 // that hold the alert back now, 0 = none does.
-func (p *planner) mutedUntil() rimewatch.Time {
+func (p *decision) mutedUntil() rimewatch.Time {
 	return p.Rules.MutedUntil(p.Input.Alert, p.Now)
 }
 
@@ -185,7 +185,7 @@ func (r *Rules) MutedUntil(v *rimewatch.AlertView, now rimewatch.Time) (until ri
 }
 
 // want adds a delivery to the decision and to what has been made.
-func (p *planner) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, n int, channel int64, at rimewatch.Time, after string) {
+func (p *decision) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, n int, channel int64, at rimewatch.Time, after string) {
 	d := rimewatch.Delivery{
 		WorkspaceID: p.a.WorkspaceID, AlertID: p.a.ID, ChannelID: channel, RouteID: r.ID, Level: level, Kind: kind,
 		Key:    fmt.Sprintf("alert/%d/%d/%s/%d/%d/%d/%d", p.a.ID, p.episode, kind, r.ID, level, n, channel),

@@ -5,7 +5,7 @@ import (
 )
 
 // route decides what one route wants of an active alert that is not held back.
-func (p *planner) route(r *rimewatch.Route) {
+func (p *decision) route(r *rimewatch.Route) {
 	if p.a.Severity == rimewatch.Warning {
 		if r.DigestAt != nil {
 			return // told by Digest
@@ -21,7 +21,7 @@ func (p *planner) route(r *rimewatch.Route) {
 }
 
 // start is the moment from which a route's delays count.
-func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
+func (p *decision) start(r *rimewatch.Route) rimewatch.Time {
 	start, matched := p.a.TriggeredAt, true
 	if len(r.Match.Severities) == 0 {
 		return start
@@ -42,7 +42,7 @@ func (p *planner) start(r *rimewatch.Route) rimewatch.Time {
 }
 
 // levels notifies the levels that are due.
-func (p *planner) levels(r *rimewatch.Route) {
+func (p *decision) levels(r *rimewatch.Route) {
 	start, late := p.start(r), rimewatch.Time(0)
 	for level := range r.Steps {
 		step := &r.Steps[level]
@@ -63,7 +63,7 @@ func (p *planner) levels(r *rimewatch.Route) {
 				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 			}
 		}
-		if told := p.firstTold(r); level == 0 && told > due {
+		if told := p.firstNotified(r); level == 0 && told > due {
 			late = told - due
 		}
 	}
@@ -71,8 +71,8 @@ func (p *planner) levels(r *rimewatch.Route) {
 
 func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * rimewatch.Second }
 
-// firstTold is when the route's first level was told, 0 = not yet.
-func (p *planner) firstTold(r *rimewatch.Route) rimewatch.Time {
+// firstNotified is when the route's first level was told, 0 = not yet.
+func (p *decision) firstNotified(r *rimewatch.Route) rimewatch.Time {
 	for i := range p.made {
 		if d := &p.made[i]; d.Kind == rimewatch.DeliveryOpened && d.RouteID == r.ID && d.Level == 0 {
 			return d.CreatedAt
@@ -83,7 +83,7 @@ func (p *planner) firstTold(r *rimewatch.Route) rimewatch.Time {
 
 // knows reports whether a channel has had a route's level, or, of level 0, has been
 // told by another route.
-func (p *planner) knows(r *rimewatch.Route, level int, channel int64) bool {
+func (p *decision) knows(r *rimewatch.Route, level int, channel int64) bool {
 	for i := range p.made {
 		d := &p.made[i]
 		if d.ChannelID != channel || d.Kind != rimewatch.DeliveryOpened {
@@ -97,12 +97,12 @@ func (p *planner) knows(r *rimewatch.Route, level int, channel int64) bool {
 }
 
 // rise notifies those again who know the alert as a warning.
-func (p *planner) rise(r *rimewatch.Route) {
+func (p *decision) rise(r *rimewatch.Route) {
 	if p.a.Severity != rimewatch.Critical || p.escalatedAt == 0 || (p.a.AcknowledgedAt != 0 && p.a.AcknowledgedAt >= p.escalatedAt) {
 		return
 	}
-	for _, c := range p.toldBy(r) {
-		if last, _ := p.lastTold(c); last < p.escalatedAt {
+	for _, c := range p.notifiedBy(r) {
+		if last, _ := p.lastNotified(c); last < p.escalatedAt {
 			p.want(rimewatch.DeliveryEscalated, r, p.levelOf(r, c), p.escalations-1, c, p.Now, "")
 		}
 	}
@@ -110,12 +110,12 @@ func (p *planner) rise(r *rimewatch.Route) {
 
 // remind notifies again after the route's span, and when an acknowledgement, a
 // silence or an explanation has ended.
-func (p *planner) remind(r *rimewatch.Route) {
+func (p *decision) remind(r *rimewatch.Route) {
 	if p.a.AcknowledgedAt != 0 {
 		return
 	}
-	for _, c := range p.toldBy(r) {
-		last, waiting := p.lastTold(c)
+	for _, c := range p.notifiedBy(r) {
+		last, waiting := p.lastNotified(c)
 		if waiting {
 			// The last message is still on its way: another would only wait behind it.
 			if r.RepeatS > 0 {
@@ -137,13 +137,13 @@ func (p *planner) remind(r *rimewatch.Route) {
 		}
 		p.want(rimewatch.DeliveryRepeat, r, p.levelOf(r, c), p.repeats(r, c), c, p.Now, after)
 	}
-	if r.RepeatS > 0 && len(p.toldBy(r)) > 0 {
+	if r.RepeatS > 0 && len(p.notifiedBy(r)) > 0 {
 		p.lookAt(p.Now + seconds(r.RepeatS))
 	}
 }
 
-// toldBy are the enabled channels that a route has told that the alert opened.
-func (p *planner) toldBy(r *rimewatch.Route) (list []int64) {
+// notifiedBy are the enabled channels that a route has told that the alert opened.
+func (p *decision) notifiedBy(r *rimewatch.Route) (list []int64) {
 	seen := make(map[int64]bool)
 	for i := range p.made {
 		d := &p.made[i]
@@ -155,9 +155,9 @@ func (p *planner) toldBy(r *rimewatch.Route) (list []int64) {
 	return list
 }
 
-// lastTold is when a channel was last told anything of the alert, and whether
+// lastNotified is when a channel was last told anything of the alert, and whether
 // that, made before this decision, still waits to be sent.
-func (p *planner) lastTold(channel int64) (last rimewatch.Time, waiting bool) {
+func (p *decision) lastNotified(channel int64) (last rimewatch.Time, waiting bool) {
 	for i := range p.made {
 		d := &p.made[i]
 		if d.ChannelID != channel || d.Status == rimewatch.DeliveryDropped {
@@ -172,7 +172,7 @@ func (p *planner) lastTold(channel int64) (last rimewatch.Time, waiting bool) {
 }
 
 // levelOf is the highest level that a route has told a channel.
-func (p *planner) levelOf(r *rimewatch.Route, channel int64) (level int) {
+func (p *decision) levelOf(r *rimewatch.Route, channel int64) (level int) {
 	for i := range p.made {
 		if d := &p.made[i]; d.RouteID == r.ID && d.ChannelID == channel {
 			level = max(level, d.Level)
@@ -181,7 +181,7 @@ func (p *planner) levelOf(r *rimewatch.Route, channel int64) (level int) {
 	return level
 }
 
-func (p *planner) repeats(r *rimewatch.Route, channel int64) (n int) {
+func (p *decision) repeats(r *rimewatch.Route, channel int64) (n int) {
 	for i := range p.made {
 		if d := &p.made[i]; d.RouteID == r.ID && d.ChannelID == channel && d.Kind == rimewatch.DeliveryRepeat {
 			n++
@@ -192,7 +192,7 @@ func (p *planner) repeats(r *rimewatch.Route, channel int64) (n int) {
 
 // recovery notifies those who were notified that the alert is over, and drops what has
 // not been told by now.
-func (p *planner) recovery() {
+func (p *decision) recovery() {
 	told := make(map[int64]bool)
 	for i := range p.Made {
 		if d := &p.Made[i]; d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {

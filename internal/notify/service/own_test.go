@@ -42,7 +42,7 @@ func TestTwilioSendsATextMessage(t *testing.T) {
 	if form.Get("To") != "+15558675310" || form.Get("From") != "+15017122661" {
 		t.Errorf("from %s to %s", form.Get("From"), form.Get("To"))
 	}
-	if !strings.HasPrefix(text, note.Data.Subject) || !strings.HasSuffix(text, note.Data.Link) || len(text) > 480+len("…") {
+	if !strings.HasPrefix(text, "[critical] Back walk-in -8.2 C\nLook at") || !strings.HasSuffix(text, note.Data.Link) || len(text) > 480+len("…") {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
 	rec.status = http.StatusUnauthorized

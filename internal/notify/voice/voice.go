@@ -84,7 +84,7 @@ func (s *Caller) script(c *rimewatch.Channel, m *message.Message) string {
 	return twilio.Ask(w, s.base+twilio.Path+t.Encode(s.key), said+" "+press, w.Say("Nothing was pressed, so nothing is acknowledged. Goodbye."))
 }
 
-// idsOf are the alerts that somebody is to take care of.
+// idsOf returns the alerts that wait to be acknowledged.
 func idsOf(d *message.Data) (ids []int64) {
 	switch d.Kind {
 	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat:
@@ -120,13 +120,14 @@ func aloud(d *message.Data) string {
 	switch {
 	case d.Kind == rimewatch.DeliveryTest, d.Kind == rimewatch.DeliveryFallback:
 		return strings.Join(append(said, d.Text), ". ")
+	case d.Kind == rimewatch.DeliveryEscalated: // which the subject says
 	case d.Urgent:
 		said = append(said, w.Say("Critical alert"))
 	default:
 		said = append(said, w.Say("Warning"))
 	}
 	said = append(said, what)
-	if d.Site != nil && len(d.Alerts) == 0 {
+	if d.Site != nil && d.Device != nil && len(d.Alerts) == 0 {
 		said = append(said, d.Site.Name)
 	}
 	for _, l := range d.Alerts[:min(len(d.Alerts), maxLines)] {

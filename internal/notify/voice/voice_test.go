@@ -121,6 +121,22 @@ func TestACallSpeaksThePersonsLanguage(t *testing.T) {
 	}
 }
 
+// TestACallSaysThingsOnce: not the site after a message about the site, nor that it is critical before "now critical".
+func TestACallSaysThingsOnce(t *testing.T) {
+	m := opened("en")
+	m.Data.Kind, m.Data.Subject = rimewatch.DeliveryEscalated, "[critical] Now critical: Main Street: site offline for 2 h"
+	m.Data.Device, m.Data.Site = nil, &message.Site{ID: 1, Name: "Main Street"}
+	want := "This is Rimewatch for Corner shop. Now critical: Main Street: site offline for 2 hours. Press 1"
+	if _, s := call(t, m); !strings.HasPrefix(s.Gather.Say.Text, want) {
+		t.Error(s.Gather.Say.Text)
+	}
+	m.Data.Device, m.Data.Subject = &message.Device{ID: 5}, "[critical] Now critical: Back walk-in: too warm for 2 h"
+	want = "This is Rimewatch for Corner shop. Now critical: Back walk-in: too warm for 2 hours. Main Street. Press 1"
+	if _, s := call(t, m); !strings.HasPrefix(s.Gather.Say.Text, want) {
+		t.Error(s.Gather.Say.Text)
+	}
+}
+
 func TestACallAboutSeveral(t *testing.T) {
 	m := opened("en")
 	m.Data.Alert = json.RawMessage("null")

@@ -50,7 +50,7 @@ func Encode(dst []byte, rs []rimewatch.Reading) []byte {
 // appendColumns appends the set of columns, their lengths and then their bytes.
 func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 	var (
-		body    = make([]byte, 0, 8*len(rs)+64)
+		body    = make([]byte, 0, 8*len(rs)+2*riceMost*min(len(rs), blockLen)+64) // and room for two tries of a block
 		ints    = make([]int64, 0, len(rs))
 		set     uint64
 		lengths [numColumns]int

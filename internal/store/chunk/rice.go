@@ -3,6 +3,7 @@ package chunk
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 const (
@@ -70,35 +71,68 @@ func riceK(x []int64) uint {
 	return min(uint(bits.Len64(sum/uint64(len(x))*3/4)), riceMaxK-1)
 }
 
+// riceMost is more than the bytes that the code of a value takes.
+const riceMost = (riceLimit+1+6+64)/8 + 1
+
 // appendRice appends x[1:], given x[0] and k.
 func appendRice(dst []byte, x []int64, k uint, mean bool) []byte {
 	c := newRice(x[0], k, mean)
-	w := bitWriter{b: dst}
-	for _, v := range x[1:] {
-		z := zigzag(v - c.cur.predict(c.frac))
-		k := c.cur.k()
-		if q := z >> k; q < riceLimit {
-			w.write((z&(1<<k-1)<<1|1)<<q, uint(q)+1+k)
-			c.learn(v, z)
-			continue
+	w := bitWriter{b: slices.Grow(dst, riceMost*len(x)+8)}
+	for i := 1; i < len(x); {
+		if i = c.append(&w, x, i); i < len(x) {
+			c.escape(&w, x[i])
+			i++
 		}
-		w.write(0, riceLimit)
-		za := zigzag(v - c.alt.predict(c.frac))
-		ka := c.alt.k()
-		if q := za >> ka; q < riceLimit {
-			w.write(escapeAgain, 1)
-			w.write((za&(1<<ka-1)<<1|1)<<q, uint(q)+1+ka)
-			c.cur, c.alt = c.alt, c.cur
-			c.learn(v, za)
-			continue
-		}
-		w.write(escapeNew, 1)
-		n := uint(bits.Len64(z)) // ≥ 4, as z ≥ riceLimit
-		w.write(uint64(n-1), 6)
-		w.write64(z, n)
-		c.jump(v)
 	}
 	return w.finish()
+}
+
+// append writes values from x[i] on up to the next that needs an escape and returns
+// its index. The state is kept in registers, and w has room for all of them.
+func (c *riceCoder) append(w *bitWriter, x []int64, i int) int {
+	at, mag, acc, n := c.cur.at, c.cur.mag, w.acc, w.n
+	frac, shift, half := c.frac&63, c.shift&63, int64(1)<<(c.frac&63)>>1
+	b, pos := w.b[:cap(w.b)], len(w.b)
+	for ; i < len(x); i++ {
+		v := x[i]
+		z := zigzag(v - (at+half)>>frac)
+		k := riceParameter(mag) & 63
+		q := z >> k
+		if q >= riceLimit {
+			break
+		}
+		acc |= (z&(1<<k-1)<<1 | 1) << (uint(q) & 63) << (n & 63)
+		n += uint(q) + 1 + k
+		binary.LittleEndian.PutUint64(b[pos:pos+8], acc)
+		pos += int(n >> 3)
+		acc >>= n & 56
+		n &= 7
+		at += (v<<frac - at) >> shift
+		mag += z - mag>>riceMemory
+	}
+	c.cur = level{at, mag}
+	w.b, w.acc, w.n = b[:pos], acc, n
+	return i
+}
+
+// escape writes a value whose code starts with riceLimit zeros.
+func (c *riceCoder) escape(w *bitWriter, v int64) {
+	w.write(0, riceLimit)
+	za := zigzag(v - c.alt.predict(c.frac))
+	ka := c.alt.k()
+	if q := za >> ka; q < riceLimit {
+		w.write(escapeAgain, 1)
+		w.write((za&(1<<ka-1)<<1|1)<<q, uint(q)+1+ka)
+		c.cur, c.alt = c.alt, c.cur
+		c.learn(v, za)
+		return
+	}
+	w.write(escapeNew, 1)
+	z := zigzag(v - c.cur.predict(c.frac))
+	n := uint(bits.Len64(z)) // ≥ 4, as z ≥ riceLimit
+	w.write(uint64(n-1), 6)
+	w.write64(z, n)
+	c.jump(v)
 }
 
 // readRice fills x[1:], given x[0] and k, and returns the number of bytes used.

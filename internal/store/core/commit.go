@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
@@ -184,6 +185,7 @@ func (c *commit) stagePart(part []store.Input) error {
 	defer s.mu.Unlock()
 	for i := range part {
 		in := &part[i]
+		s.fleet.ahead(part, i)
 		in.Outcome, in.Last = store.Accepted, false
 		d := s.fleet.byID.Get(in.DeviceID)
 		switch {
@@ -204,6 +206,23 @@ func (c *commit) stagePart(part []store.Input) error {
 		}
 	}
 	return nil
+}
+
+// devicesAhead is how many inputs before its turn a device is asked for in memory:
+// there they lie in no order.
+const devicesAhead = 8
+
+// ahead asks for the devices of the inputs that come after the i-th of a part, and for
+// where their heads end.
+func (f *fleet) ahead(part []store.Input, i int) {
+	if i+devicesAhead < len(part) {
+		prefetch.Of(f.byID.Get(part[i+devicesAhead].DeviceID))
+	}
+	if i+devicesAhead/2 < len(part) {
+		if d := f.byID.Get(part[i+devicesAhead/2].DeviceID); d != nil {
+			prefetch.Byte(d.head.buf, len(d.head.buf))
+		}
+	}
 }
 
 func (c *commit) pack(kind store.InputKind, deviceID int64, payload []byte) {
@@ -310,6 +329,9 @@ func (c *commit) publish() {
 		s.fleet.put(&row)
 	}
 	for i := range c.touched {
+		if i+devicesAhead < len(c.touched) {
+			prefetch.Of(c.touched[i+devicesAhead].device)
+		}
 		t := &c.touched[i]
 		d := t.device
 		s.head.add(int64(t.size), int64(t.n))

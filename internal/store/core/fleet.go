@@ -131,7 +131,7 @@ func (f *fleet) room(workspaceID int64, more, most int) error {
 		more += len(r.list)
 	}
 	if most > 0 && more >= most {
-		return rimewatch.ErrQuota(most, "devices")
+		return rimewatch.ErrQuota(most, rimewatch.Sentencef("devices"))
 	}
 	return nil
 }

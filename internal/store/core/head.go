@@ -57,10 +57,14 @@ func (h *head) has(at rimewatch.Time) bool {
 func (h *head) stage(row []byte, at rimewatch.Time) {
 	if need := len(h.buf) + len(row); need > cap(h.buf) {
 		// Growing by half wastes less than append's doubling: there is one buffer a
-		// device.
-		bigger := make([]byte, len(h.buf), need+max(64, need/2))
+		// device. Those of the few who fill large ones are copied less often.
+		size := need + max(64, need/2)
+		if need > keptHead {
+			size = 2 * need
+		}
+		bigger := make([]byte, size) // all of it, so that what is copied into is not cleared before
 		copy(bigger, h.buf)
-		h.buf = bigger
+		h.buf = bigger[:len(h.buf)]
 	}
 	h.buf = append(h.buf, row...)
 	h.stagedN++

@@ -111,7 +111,7 @@ type walker struct {
 
 func (w *walker) done() bool { return w.q.Limit > 0 && w.n >= w.q.Limit }
 
-// cluster gives out the head's readings up to and within a cluster, and it.
+// cluster yields the head's readings up to and within a cluster, and the cluster.
 func (w *walker) cluster(rs []rimewatch.Reading) error {
 	if len(rs) == 0 {
 		return nil

@@ -132,10 +132,7 @@ func dropAll(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Close lets servers use the store again.
-func (c *Copy) Close() error {
-	c.disk.giveUp()
-	return c.disk.close()
-}
+func (c *Copy) Close() error { return c.disk.close() }
 
 // Place names the store to the operator.
 func (c *Copy) Place() string { return c.place }

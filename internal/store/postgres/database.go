@@ -53,7 +53,6 @@ func (db *Database) Shards() int64 { return db.disk.of }
 // Close ends all waiting and lets go of the connections. The stores of shards are
 // closed before.
 func (db *Database) Close() error {
-	db.disk.giveUp()
 	return db.disk.close()
 }
 

@@ -33,6 +33,7 @@ type disk struct {
 	accounts *pgxpool.Pool
 	writes   *pgxpool.Pool // for commits, changes, background work and the write path's look-ups
 	borrowed bool          // the pools are a Database's
+	primary  *primary      // where they lead to
 
 	of     int64         // how many shards the database is divided into
 	shard  int64         // the one that we serve
@@ -61,13 +62,17 @@ const (
 )
 
 func newDisk(cfg Config) *disk {
-	d := &disk{cfg: cfg, turn: make(chan struct{}, 1), lostC: make(chan struct{})}
+	d := &disk{cfg: cfg, primary: newPrimary(cfg.Primary, cfg.Logger), turn: make(chan struct{}, 1), lostC: make(chan struct{})}
 	d.closing, d.giveUp = context.WithCancel(context.Background())
 	return d
 }
 
 // connect makes the pools.
 func (d *disk) connect(ctx context.Context) (err error) {
+	servers, err := d.findPrimary(ctx)
+	if err != nil {
+		return err
+	}
 	for _, p := range []struct {
 		pool **pgxpool.Pool
 		size int
@@ -85,9 +90,18 @@ func (d *disk) connect(ctx context.Context) (err error) {
 			cfg.MinConns = cfg.MaxConns / 2 // a shard that is taken over does not wait for new ones
 		}
 		cfg.AfterConnect = d.insist
+		d.primary.guard(&cfg.ConnConfig.Config)
 		if *p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 			return err
 		}
+	}
+	d.primary.onMove(func() { // those that are lent are closed when they are given back
+		for _, pool := range []*pgxpool.Pool{d.reads, d.accounts, d.writes} {
+			pool.Reset()
+		}
+	})
+	if len(servers) > 1 {
+		d.workers.Go(func() { d.watchServers(servers) })
 	}
 	return nil
 }
@@ -136,6 +150,7 @@ func (d *disk) close() error {
 	if d.closed.Swap(true) {
 		return nil
 	}
+	d.giveUp()
 	d.workers.Wait()
 	err := d.release()
 	for _, pool := range []*pgxpool.Pool{d.reads, d.accounts, d.writes} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,6 +44,9 @@ func Inspect(ctx context.Context, url string) (in Inspection, err error) {
 	defer func() { err = errors.Join(err, c.Close(ctx)) }()
 	if err := in.judgeServer(ctx, c); err != nil {
 		return in, explain(err)
+	}
+	if text := rivals(survey(ctx, newPrimary("", slog.New(slog.DiscardHandler)), servers(&cfg.Config))); text != "" {
+		in.Problems = append(in.Problems, text)
 	}
 	if in.Fresh, in.Store = examine(ctx, c); in.Fresh || in.Store != nil {
 		return in, nil

@@ -24,11 +24,14 @@ type Config struct {
 	SealAfter    time.Duration // default 1 h
 	SealReadings int           // default 720
 	Readers      int           // connections for reading; default 2 × cores, 4 at least
-	Logger       *slog.Logger
-	Now          func() time.Time // for the age of unsealed readings and retention
-	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
-	LogAside     bool             // damaged rows of the log are set aside instead of refusing to open
-	Quotas       store.Quotas     // of a workspace
+	// Primary is a file that remembers the newest primary, so that one which it replaced
+	// is refused after a restart, too; "" = nothing remembers it.
+	Primary  string
+	Logger   *slog.Logger
+	Now      func() time.Time // for the age of unsealed readings and retention
+	Sure     func() bool      // whether Now may be believed by what deletes data; nil = always
+	LogAside bool             // damaged rows of the log are set aside instead of refusing to open
+	Quotas   store.Quotas     // of a workspace
 	// ControlOnly opens the store for accounts and settings alone: nothing is
 	// loaded, nothing runs in the background, no stream is opened. For commands
 	// beside a server.

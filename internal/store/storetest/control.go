@@ -66,7 +66,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"trail of notifications", (*control).notificationTrail},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},
-		{"given up", (*control).givenUp},
+		{"cancelled", (*control).givenUp},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run(&control{T: t, ctx: t.Context(), s: open(t)})

@@ -136,7 +136,7 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 		return err
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
-		if err := room(conn, "tokens", a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0", t.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("tokens"), a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0", t.WorkspaceID); err != nil {
 			return err
 		}
 		t.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already."),

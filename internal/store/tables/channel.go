@@ -45,15 +45,16 @@ func channels(conn Conn, where string, args ...any) ([]rimewatch.Channel, error)
 	return scanAll(conn, scanChannel, "SELECT "+channelColumns+" FROM channel WHERE "+where, args...)
 }
 
-// roomFor refuses one more row of a table than a workspace may have.
-func roomFor(conn Conn, table string, workspaceID int64, most int) error {
-	return room(conn, table+"s", most, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND deleted = 0", workspaceID)
+// roomFor refuses one more row of a table, in which things of a kind are, than a
+// workspace may have.
+func roomFor(conn Conn, table string, kind rimewatch.Sentence, workspaceID int64, most int) error {
+	return room(conn, kind, most, "SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND deleted = 0", workspaceID)
 }
 
 // roomForSpan is the same of a table of spans, of those that were not over long
 // before a moment.
-func roomForSpan(conn Conn, table string, workspaceID int64, now rimewatch.Time, most int) error {
-	return room(conn, strings.ReplaceAll(table, "_", " ")+"s that are active, planned or ended within the last week", most,
+func roomForSpan(conn Conn, table string, kind rimewatch.Sentence, workspaceID int64, now rimewatch.Time, most int) error {
+	return room(conn, kind, most,
 		"SELECT count(*) FROM "+table+" WHERE workspace_id = ? AND ends_at > ?", workspaceID, int64(now-rimewatch.SpansKept))
 }
 
@@ -105,7 +106,7 @@ func (t Routing) CreateChannel(ctx context.Context, c *rimewatch.Channel) error 
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := roomFor(conn, "channel", c.WorkspaceID, rimewatch.MaxChannels); err != nil {
+		if err := roomFor(conn, "channel", rimewatch.Sentencef("channels"), c.WorkspaceID, rimewatch.MaxChannels); err != nil {
 			return err
 		}
 		if err := checkFallback(conn, c); err != nil {

@@ -86,7 +86,7 @@ func (t Inlets) insertSource(ctx context.Context, conn Conn, s *rimewatch.Source
 // CreateSource implements store.Inlets.
 func (t Inlets) CreateSource(ctx context.Context, s *rimewatch.Source) error {
 	return t.write(ctx, func(conn Conn) error {
-		if err := room(conn, "sources", rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("sources"), rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID); err != nil {
 			return err
 		}
 		return t.insertSource(ctx, conn, s)

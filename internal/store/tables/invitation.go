@@ -40,7 +40,7 @@ func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := room(conn, "members", t.quotas.Members, "SELECT (SELECT count(*) FROM member WHERE workspace_id = ?) + (SELECT count(*) FROM invitation WHERE workspace_id = ?)", v.WorkspaceID, v.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("members"), t.quotas.Members, "SELECT (SELECT count(*) FROM member WHERE workspace_id = ?) + (SELECT count(*) FROM invitation WHERE workspace_id = ?)", v.WorkspaceID, v.WorkspaceID); err != nil {
 			return err
 		}
 		members, err := queryInt(conn, "SELECT count(*) FROM member m JOIN person u ON u.id = m.user_id WHERE m.workspace_id = ? AND u.email = ?", v.WorkspaceID, v.Email)

@@ -54,7 +54,7 @@ func (t Routing) CreateMaintenance(ctx context.Context, w *rimewatch.Maintenance
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := roomForSpan(conn, "maintenance_window", w.WorkspaceID, w.CreatedAt, rimewatch.MaxMaintenanceWindows); err != nil {
+		if err := roomForSpan(conn, "maintenance_window", rimewatch.Sentencef("maintenance windows that are active, planned or ended within the last week"), w.WorkspaceID, w.CreatedAt, rimewatch.MaxMaintenanceWindows); err != nil {
 			return err
 		}
 		id, err := insert(conn, errMaintenance(),

@@ -173,7 +173,7 @@ func (t Places) CreateSite(ctx context.Context, x *rimewatch.Site) error {
 		return err
 	}
 	return t.write(ctx, func(conn Conn) (err error) {
-		if err := room(conn, "sites", t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("sites"), t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID); err != nil {
 			return err
 		}
 		x.ID, err = insert(conn, errSite(),

@@ -93,7 +93,7 @@ func (t Routing) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := roomFor(conn, "route", r.WorkspaceID, rimewatch.MaxRoutes); err != nil {
+		if err := roomFor(conn, "route", rimewatch.Sentencef("routes"), r.WorkspaceID, rimewatch.MaxRoutes); err != nil {
 			return err
 		}
 		if err := checkTargets(conn, r); err != nil {
@@ -208,7 +208,7 @@ func (t Routing) CreateSilence(ctx context.Context, x *rimewatch.Silence) error 
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		if err := roomForSpan(conn, "silence", x.WorkspaceID, x.CreatedAt, rimewatch.MaxSilences); err != nil {
+		if err := roomForSpan(conn, "silence", rimewatch.Sentencef("silences that are active, planned or ended within the last week"), x.WorkspaceID, x.CreatedAt, rimewatch.MaxSilences); err != nil {
 			return err
 		}
 		id, err := insert(conn, errSilence(), "INSERT INTO silence (workspace_id, match, starts_at, ends_at, comment, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -73,7 +73,7 @@ func checkSchedule(conn Conn, s *rimewatch.ReportSchedule) error {
 // CreateReportSchedule implements store.Notifications.
 func (t Routing) CreateReportSchedule(ctx context.Context, s *rimewatch.ReportSchedule) error {
 	return t.write(ctx, func(conn Conn) error {
-		if err := room(conn, "scheduled reports", rimewatch.MaxReportSchedules, "SELECT count(*) FROM report_schedule WHERE workspace_id = ?", s.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("scheduled reports"), rimewatch.MaxReportSchedules, "SELECT count(*) FROM report_schedule WHERE workspace_id = ?", s.WorkspaceID); err != nil {
 			return err
 		}
 		if err := checkSchedule(conn, s); err != nil {

@@ -1,6 +1,6 @@
 // The axes that all charts have: time below, values on the left.
 import type uPlot from 'uplot';
-import { clockTime, date, number } from '../words/format';
+import { clockTime, date, localTime, number } from '../words/format';
 
 /** axesOf returns the axes; colour reads a colour of the theme, shown is whether the time is written. */
 export function axesOf(colour: (name: string) => string, zone: string, shown: boolean): uPlot.Axis[] {
@@ -11,7 +11,7 @@ export function axesOf(colour: (name: string) => string, zone: string, shown: bo
   return [
     {
       show: shown, size: 26, stroke, font, grid, ticks: { show: false }, space: 64,
-      values: (_, splits, __, ___, incr) => splits.map((s, i) => timeLabel(s * 1000, splits[i - 1], incr, zone)),
+      values: (u, splits, __, ___, incr) => splits.map((s, i) => fitting(u, s, timeLabel(s * 1000, splits[i - 1], incr, zone), font)),
     },
     { size: 48, stroke, font, grid, ticks: { show: false }, space: 28, gap: 6, values: (_, splits) => splits.map((v) => number(v, digits(splits))) },
   ];
@@ -20,7 +20,18 @@ export function axesOf(colour: (name: string) => string, zone: string, shown: bo
 function timeLabel(at: number, before: number | undefined, incr: number, zone: string): string {
   const day = date(at, zone, at);
   if (incr >= 86_400) return day;
-  return before == null || date(before * 1000, zone, at) !== day ? `${day} ${clockTime(at, zone)}` : clockTime(at, zone);
+  if (before != null && date(before * 1000, zone, at) === day) return clockTime(at, zone);
+  return localTime(at, zone).endsWith('T00:00') ? day : `${day} ${clockTime(at, zone)}`;
+}
+
+// A label in the middle of its line; none where the edge of the chart would cut it off.
+function fitting(u: uPlot, at: number, label: string, font: string): string {
+  u.ctx.save();
+  u.ctx.font = font;
+  const half = u.ctx.measureText(label).width / 2;
+  u.ctx.restore();
+  const x = u.bbox.left / devicePixelRatio + u.valToPos(at, 'x');
+  return x - half < 0 || x + half > u.width ? '' : label;
 }
 
 /** pointing are the hooks of a chart that says where the pointer is, and which span was drawn across it. */

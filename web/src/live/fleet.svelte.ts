@@ -3,6 +3,7 @@
 // per frame, so only what is on the screen and has changed is drawn again.
 import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Limits, type Site, type Summary } from '../api/client';
 import { conditionOf, conditions, startOf, type Condition } from '../words/condition';
+import { natural } from '../words/tr';
 import { clock } from './clock.svelte';
 import { away, keep, kept } from './kept';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
@@ -451,7 +452,6 @@ export function limited(l: Pick<Limits, 'temp_min' | 'temp_max' | 'critical_min'
   return [l.temp_min, l.temp_max, l.critical_min, l.critical_max].some((v) => v != null);
 }
 
-const natural = new Intl.Collator(undefined, { numeric: true }); // Freezer 2 before Freezer 10
 
 export function worstFirst(a: Unit, b: Unit): number {
   const x = a.next;

@@ -3,6 +3,7 @@
 import type { Device } from '../api/client';
 import { allConditions, conditions, type Condition } from '../words/condition';
 import { fleetSentence } from '../words/sentence';
+import { natural } from '../words/tr';
 import type { Unit } from './fleet.svelte';
 
 export interface Group {
@@ -15,7 +16,6 @@ export interface Group {
   worst: Condition;
 }
 
-const natural = new Intl.Collator(undefined, { numeric: true });
 
 /** rollUp groups devices, the group with the most of the worst first. */
 export function rollUp(units: Unit[], of: (d: Device) => { id: string; name: string }): Group[] {

@@ -164,6 +164,11 @@ export function moment(local: string, zone: string): number {
 
 export { grouped } from './tr';
 
+/** person is who did something, without the address: "Ada" of "Ada <ada@example.com>". */
+export function person(actor: string): string {
+  return actor.replace(/^(.*\S)\s*<[^<>]*>$/, '$1');
+}
+
 /** humanised turns a slug into words: `walkin_freezer` → "Walkin freezer". */
 export function humanised(slug: string): string {
   const s = slug.replaceAll('_', ' ').trim();

@@ -15,6 +15,7 @@ class Show {
   temperature = (c: number | null | undefined, digits?: number) => f.temperature(c, this.units, digits);
   limit = (c: number) => f.limit(c, this.units);
   band = (min: number | null, max: number | null) => f.band(min, max, this.units);
+  difference = (kelvin: number, digits?: number) => f.difference(kelvin, this.units, digits);
   ago = (at: number) => f.ago(at, clock.now);
   since = (at: number) => f.duration(clock.now - at);
   dateTime = (at: number, zone = session.timezone) => f.dateTime(at, zone, clock.now);

@@ -4,6 +4,7 @@
 // before any module runs that imports this one: texts may stand in constants, and
 // another language begins with a new page.
 import { languages } from 'virtual:languages';
+import { reader } from './reader.svelte';
 
 export { languages };
 
@@ -35,12 +36,15 @@ export function best(wanted: readonly string[]): string {
 export let language = 'en';
 let texts: Texts = {};
 let rules = new Intl.PluralRules('en');
+/** natural compares names as the language does, Freezer 2 before Freezer 10. */
+export let natural = new Intl.Collator('en', { numeric: true });
 
 /** speak sets the language and its texts. */
 export function speak(tag: string, some: Texts) {
   language = tag;
   texts = some;
   rules = new Intl.PluralRules(tag);
+  natural = new Intl.Collator(tag, { numeric: true });
 }
 
 /** tr is a text in the language of the page. Values stand where their names are in
@@ -61,9 +65,9 @@ function fill(s: string, values: Record<string, string | number> | undefined): s
   return values ? s.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : s;
 }
 
-/** grouped: "10,000". */
+/** grouped: "10,000"; who reads °F reads numbers as in the United States. */
 export function grouped(n: number): string {
-  return n.toLocaleString(language === 'en' ? 'en-GB' : language);
+  return n.toLocaleString(language === 'en' || reader.units === 'f' ? 'en-US' : language);
 }
 
 /** choose makes a language that of the pages to come, '' = the browser's, and

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, date, duration, exact, limit, number, temperature } from './format';
+import { ago, band, clockTime, date, duration, exact, grouped, limit, number, person, temperature } from './format';
+import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
-import { plural } from './tr';
+import { natural, plural, speak } from './tr';
 import { zoneNote, type ZoneState } from './zone';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
@@ -29,7 +30,20 @@ describe('numbers', () => {
   });
   test('counts', () => {
     expect(plural(1, '{n} device', '{n} devices')).toBe('1 device');
-    expect(plural(10000, '{n} device', '{n} devices')).toBe('10,000 devices');
+    expect([0, 1, 2, 21, 10_000].map((n) => plural(n, '{n} device', '{n} devices'))).toEqual(['0 devices', '1 device', '2 devices', '21 devices', '10,000 devices']);
+  });
+  test('counts in Spanish, and as who reads °F writes them', () => {
+    speak('es', { '{n} devices': { one: '{n} equipo', other: '{n} equipos' } });
+    expect([0, 1, 2, 21, 20_000].map((n) => plural(n, '{n} device', '{n} devices'))).toEqual(['0 equipos', '1 equipo', '2 equipos', '21 equipos', '20.000 equipos']);
+    reader.adopt({ units: 'f', clock: '12h', dates: 'mdy' });
+    expect([grouped(20_000), temperature(-18.4, 'f')]).toEqual(['20,000', '−1.1\u202f°F']);
+    reader.adopt({ units: 'c', clock: '24h', dates: 'dmy' });
+    expect(temperature(-18.4, 'c')).toBe('−18,4\u202f°C');
+    speak('en', {});
+  });
+  test('names in the order that people count in, and without addresses', () => {
+    expect(['Freezer 10', 'Freezer 2', 'freezer 1'].sort(natural.compare)).toEqual(['freezer 1', 'Freezer 2', 'Freezer 10']);
+    expect(['Ada <ada@example.com>', 'ada@example.com', '<ada@example.com>'].map(person)).toEqual(['Ada', 'ada@example.com', '<ada@example.com>']);
   });
 });
 

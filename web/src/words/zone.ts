@@ -1,4 +1,4 @@
-// What a product zone does of which nobody is alerted: a defrost, or a rise that
+// What a product zone does while no alert is raised: a defrost, or a rise that
 // has not lasted long enough.
 import type { Schemas } from '../api/client';
 import { clockTime, duration } from './format';

@@ -15,10 +15,16 @@ const sets: Record<Preset, string[]> = {
   full: ['alerts:read', 'alerts:write', 'devices:read', 'devices:write', 'readings:read', 'readings:write'],
 };
 
+const single: Record<string, string> = {
+  'devices:read': tr('reads devices'), 'devices:write': tr('changes devices'),
+  'readings:read': tr('reads readings'), 'readings:write': tr('sends readings'),
+  'alerts:read': tr('reads alerts'), 'alerts:write': tr('handles alerts'),
+};
+
 /** scopeWords names a set of scopes: by its preset where it is one. */
 export function scopeWords(scopes: readonly string[]): string {
   if (scopes.join() === 'status:read') return tr('Status page');
   const sorted = [...scopes].sort().join(' ');
   const preset = presets.find((p) => sets[p.slug].join(' ') === sorted);
-  return preset ? preset.label : scopes.join(', ');
+  return preset ? preset.label : scopes.map((x) => single[x] ?? x).join(', ');
 }

@@ -10,7 +10,7 @@ export interface Entry {
   earlier: Alert[];
 }
 
-/** worstFirst: what nobody has taken care of, by condition, the longest first; then what is acknowledged. */
+/** worstFirst: what nobody has acknowledged, by condition, the longest first; then what is acknowledged. */
 export function worstFirst(a: Alert, b: Alert): number {
   return (
     Number(a.acknowledged_at != null) - Number(b.acknowledged_at != null) ||

@@ -1,5 +1,6 @@
 // The order of the table of devices, as it stands in the address: ?sort=name, ?sort=-temp.
 import type { Unit } from '../../live/fleet.svelte';
+import { natural } from '../../words/tr';
 
 export type Column = 'state' | 'name' | 'temp' | 'site' | 'seen';
 
@@ -22,7 +23,6 @@ export function turned(o: Order, by: Column): string {
   return by === 'state' && !down ? '' : (down ? '-' : '') + by;
 }
 
-const natural = new Intl.Collator(undefined, { numeric: true }); // Freezer 2 before Freezer 10
 
 const compare: Record<Exclude<Column, 'state'>, (a: Unit, b: Unit) => number> = {
   name: (a, b) => natural.compare(a.next.device.name, b.next.device.name),

@@ -2,10 +2,13 @@
 // every site, each in as many screens as it takes to keep the type large.
 import type { Unit } from '../../live/fleet.svelte';
 import { rollUp, siteOf, type Group } from '../../live/groups';
+import { natural } from '../../words/tr';
 
 export interface Screen {
   title: string;
   units: Unit[];
+  /** Whether they are of several sites. */
+  mixed?: boolean;
   /** Instead of devices, where there are too many to show every one. */
   sites?: Group[];
   /** 1-based, of how many with this title. */
@@ -18,11 +21,11 @@ const manySites = 8; // of more sites a chain's wall shows the sites, not every 
 
 export function plan(units: Unit[], attention: string, noSite: string, allSites: string): Screen[] {
   const out: Screen[] = [];
-  const add = (title: string, list: Unit[]) => {
+  const add = (title: string, list: Unit[], mixed = false) => {
     const parts = Math.ceil(list.length / most);
     // Screens of the same size are calmer than a full one and a rest.
     const size = Math.ceil(list.length / Math.max(1, parts));
-    for (let i = 0; i < parts; i++) out.push({ title, units: list.slice(i * size, (i + 1) * size), part: i + 1, parts });
+    for (let i = 0; i < parts; i++) out.push({ title, units: list.slice(i * size, (i + 1) * size), part: i + 1, parts, mixed });
   };
   const troubled = units.filter((u) => u.now.condition !== 'ok');
   const sites = new Map<string, Unit[]>();
@@ -32,7 +35,7 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
     if (list) list.push(u);
     else sites.set(name, [u]);
   }
-  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3));
+  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3), true);
   if (sites.size > manySites) {
     const rolled = rollUp(units, siteOf(noSite));
     const onOne = most * 2;
@@ -41,7 +44,7 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
     for (let i = 0; i < parts; i++) out.push({ title: allSites, units: [], sites: rolled.slice(i * size, (i + 1) * size), part: i + 1, parts });
     return out;
   }
-  for (const [name, list] of [...sites].sort(([a], [b]) => a.localeCompare(b))) add(name, list);
+  for (const [name, list] of [...sites].sort(([a], [b]) => natural.compare(a, b))) add(name, list);
   return out;
 }
 

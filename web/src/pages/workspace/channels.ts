@@ -177,7 +177,7 @@ export const ways: Way[] = [
   },
   {
     slug: 'other', label: tr('Something else'), hint: tr('Matrix, Gotify, Pushover, Signal, …'), kind: 'service', icon: 'M12 3.5v17M3.5 12h17', schemes: [], named: tr('Another service'),
-    steps: [tr('Services are named by a URL in the form of shoutrrr. Its pages at shoutrrr.nickfedor.com say what that of yours looks like.')],
+    steps: [tr('A service is reached by a service URL. The pages at shoutrrr.nickfedor.com show the form of yours.')],
     fields: [{ key: 'hook', label: tr('Service URL'), placeholder: 'gotify://gotify.example.com/token' }],
     url: (v) => v['hook']!,
   },

@@ -37,7 +37,7 @@ export function matchBody(m: Match): Schemas['AlertMatch'] {
 /** matchWords says what matches: "Critical · High temperature, Low temperature · Old Town". */
 export function matchWords(m: Schemas['MatchJSON'], site: (id: number) => string, equipment: (slug: string) => string, words: (slug: string) => string): string {
   const parts = [
-    (m.severities ?? []).map(words),
+    (m.severities ?? []).map((s) => (s === 'critical' ? tr('Critical') : tr('Warning'))),
     (m.types ?? []).map(words),
     (m.site_ids ?? []).map(site),
     (m.equipment_types ?? []).map(equipment),

@@ -1,0 +1,42 @@
+package engine
+
+import "github.com/rimewatch/rimewatch"
+
+// behind watches for a device whose clock runs steadily behind, or that was set to
+// the local time and sends it as UTC. Its readings are not a backlog, which catches
+// up: each comes as long after its own time as the one before. They are judged at
+// that time plus the lag, or no alert of such a device would ever open. What is
+// stored and recorded for compliance keeps the device's own time.
+type behind struct {
+	by    rimewatch.Time // what event times are moved by before they are judged, 0 = nothing
+	lag   rimewatch.Time // of the reading that the ones after it are compared with
+	since rimewatch.Time // arrival of that reading, 0 = none
+}
+
+// observe takes a reading of event time at that arrived at now. A lag below
+// offlineAfter is none; one that lasts twice as long, and strays by an eighth of it
+// at most, is believed. A smaller one is believed at once: nothing was measured in
+// the future.
+func (b *behind) observe(at, now, offlineAfter rimewatch.Time) {
+	lag, stray := now-at, offlineAfter/8
+	switch {
+	case b.by != 0 && lag < b.by-stray:
+		*b = behind{lag: lag, since: now}
+		if lag > stray {
+			b.by = lag
+		}
+	case b.since == 0 || lag > b.lag+stray || lag < b.lag-stray:
+		b.lag, b.since = lag, now
+	case lag >= offlineAfter && now-b.since >= 2*offlineAfter && b.lag > b.by+stray:
+		b.by = b.lag
+	}
+}
+
+// setBack moves what is remembered when the service's clock is set back by so many
+// milliseconds (by < 0). The lag of a device with a clock of its own has become
+// smaller, as its next reading shows.
+func (b *behind) setBack(by rimewatch.Time) {
+	if b.since != 0 {
+		b.since += by
+	}
+}

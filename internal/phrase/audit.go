@@ -1,0 +1,267 @@
+package phrase
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Audit writes an entry of the audit trail: what was done, to what, and what
+// changed.
+func (w Words) Audit(e *rimewatch.AuditEntry) (title, about, text string) {
+	title = auditTitles[e.Action]
+	if title == "" { // of an action that was added to the trail and not here
+		title = strings.ReplaceAll(e.Action, ".", " ")
+	}
+	kind, name, _ := strings.Cut(e.Subject, " ")
+	about = e.Subject
+	if form := auditSubjects[kind]; form != "" {
+		about = strings.TrimSpace(w.Sayf(form, name))
+	}
+	var facts map[string]any
+	_ = json.Unmarshal([]byte(e.Detail), &facts) // what is no object has no facts
+	return w.Say(title), about, w.auditFacts(facts, " · ", ": ")
+}
+
+// auditFacts lists what is not empty, sorted by its name as it is stored.
+func (w Words) auditFacts(facts map[string]any, between, colon string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		v := facts[name]
+		if emptyFact(v) {
+			continue
+		}
+		label := w.auditLabel(name)
+		if colon == " " {
+			label = w.Lower(label)
+		}
+		list = append(list, label+colon+w.auditFact(name, v))
+	}
+	return strings.Join(list, between)
+}
+
+func emptyFact(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func (w Words) auditLabel(name string) string {
+	if label := auditLabels[name]; label != "" {
+		return w.Say(label)
+	}
+	if e, ok := rimewatch.EquipmentBySlug(name); ok {
+		return w.Say(e.Label)
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// auditFact writes the value of a fact; a change says from what to what.
+func (w Words) auditFact(name string, v any) string {
+	switch v := v.(type) {
+	case nil:
+		return w.Say("nothing")
+	case bool:
+		if v {
+			return w.Say("yes")
+		}
+		return w.Say("no")
+	case float64:
+		return w.auditNumber(name, v)
+	case string:
+		return w.auditText(name, v)
+	case []any:
+		all := make([]string, len(v))
+		for i := range v {
+			all[i] = w.auditFact(name, v[i])
+		}
+		return or(strings.Join(all, ", "), w.Say("nothing"))
+	case map[string]any:
+		from, hasFrom := v["from"]
+		to, hasTo := v["to"]
+		_, minutes := from.(float64)
+		switch {
+		case len(v) == 0:
+			return w.Say("nothing")
+		case len(v) == 2 && hasFrom && hasTo && name == "quiet_hours" && minutes:
+			return w.auditNumber("digest_at", from.(float64)) + "–" + w.auditFact("digest_at", to)
+		case len(v) == 2 && hasFrom && hasTo:
+			return w.auditFact(name, from) + " → " + w.auditFact(name, to)
+		}
+		return w.auditFacts(v, ", ", " ")
+	}
+	return fmt.Sprint(v)
+}
+
+// auditNumber writes a number by what its name says that it is.
+func (w Words) auditNumber(name string, v float64) string {
+	plain := strconv.FormatFloat(v, 'f', -1, 64)
+	switch name {
+	case "digest_at": // minutes of the day
+		return w.Clock(time.Date(2000, 1, 1, 0, int(v), 0, 0, time.UTC))
+	case "temp_min", "temp_max", "critical_min", "critical_max":
+		if w.fahrenheit() {
+			plain = strconv.FormatFloat(math.Round(w.Temperature(v)*10)/10, 'f', -1, 64)
+		}
+		return w.Number(plain) + " " + w.Degree()
+	case "clear_delta":
+		return w.Quantity(v, "K")
+	case "raw_days", "rollup_days":
+		return w.Count(int(v), "%d day", "%d days")
+	case "seconds":
+		return w.Number(plain) + " s"
+	}
+	if strings.HasSuffix(name, "_s") {
+		return w.Span(time.Duration(v) * time.Second)
+	}
+	return w.Number(plain)
+}
+
+// auditText writes a text: a time, a word of the API, or what a person wrote.
+func (w Words) auditText(name, v string) string {
+	switch name {
+	case "type", "types":
+		return w.TypeName(rimewatch.AlertType(v))
+	case "equipment_type", "equipment_types":
+		if e, ok := rimewatch.EquipmentBySlug(v); ok {
+			return w.Say(e.Label)
+		}
+	case "field":
+		return w.Measure(v)
+	}
+	if strings.HasSuffix(name, "_at") || name == "until" || name == "applied_from" {
+		if at, err := rimewatch.ParseTime(v); err == nil {
+			return w.Moment(at)
+		}
+	}
+	if word := auditWords[name+"="+v]; word != "" {
+		return w.Say(word)
+	}
+	return or(v, w.Say("nothing"))
+}
+
+// auditTitles say what was done, by the action.
+var auditTitles = map[string]string{
+	"alert.acknowledged":           "Alert acknowledged",
+	"alert.feedback":               "Prediction answered",
+	"alert.noted":                  "Note on an alert",
+	"alert.resolved":               "Alert resolved",
+	"binding.deleted":              "Assignment of a sensor removed",
+	"binding.set":                  "Sensor assigned to a device",
+	"calibration.recorded":         "Calibration recorded",
+	"channel.created":              "Channel created",
+	"channel.deleted":              "Channel deleted",
+	"channel.tried":                "Channel tested",
+	"channel.updated":              "Channel updated",
+	"clock.adopted":                "New time of the server's clock adopted",
+	"clock.returned":               "The server's clock is right again",
+	"clock.stepped":                "The server's clock was changed",
+	"corrective_action.recorded":   "Corrective action recorded",
+	"device.created":               "Device created",
+	"device.deleted":               "Device deleted",
+	"device.updated":               "Device updated",
+	"invitation.accepted":          "Invitation accepted",
+	"invitation.created":           "Invitation sent",
+	"invitation.renewed":           "Invitation sent again",
+	"invitation.withdrawn":         "Invitation withdrawn",
+	"maintenance.created":          "Maintenance planned",
+	"maintenance.ended":            "Maintenance ended early",
+	"maintenance.updated":          "Maintenance changed",
+	"member.added":                 "Member added",
+	"member.removed":               "Member removed",
+	"member.updated":               "Member updated",
+	"report_schedule.created":      "Scheduled report created",
+	"report_schedule.deleted":      "Scheduled report deleted",
+	"report_schedule.updated":      "Scheduled report updated",
+	"request.refused":              "Request refused",
+	"route.created":                "Route created",
+	"route.deleted":                "Route deleted",
+	"route.updated":                "Route updated",
+	"silence.created":              "Silence created",
+	"silence.ended":                "Silence ended early",
+	"silence.updated":              "Silence updated",
+	"site.created":                 "Site created",
+	"site.deleted":                 "Site deleted",
+	"site.updated":                 "Site updated",
+	"source.created":               "Source created",
+	"source.deleted":               "Source deleted",
+	"source.updated":               "Source updated",
+	"token.created":                "Token created",
+	"token.revoked":                "Token revoked",
+	"user.identified":              "Account linked to the sign-in provider",
+	"user.password_set":            "Password set",
+	"user.recovery_code_used":      "Recovery code used",
+	"user.recovery_codes_replaced": "Recovery codes replaced",
+	"user.reset_requested":         "Link for a new password requested",
+	"user.second_factor_added":     "Second factor set up",
+	"user.second_factor_removed":   "Second factor removed",
+	"user.sign_in_refused":         "Sign-in refused",
+	"user.signed_in":               "Signed in",
+	"user.updated":                 "Account updated",
+	"workspace.created":            "Workspace created",
+	"workspace.deletion_changed":   "Deletion of the workspace scheduled or cancelled",
+	"workspace.updated":            "Workspace updated",
+}
+
+// auditSubjects name what it was done to, by the first word of the subject.
+var auditSubjects = map[string]string{
+	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "device": "device %s", "invitation": "invitation %s",
+	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
+	"site": "site %s", "source": "source %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
+}
+
+// auditLabels name facts.
+var auditLabels = map[string]string{
+	"address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
+	"clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
+	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
+	"delete_at": "Deletion", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
+	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End", "equipment_type": "Equipment type",
+	"equipment_types": "Equipment types", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
+	"fields": "Measurements", "from": "From", "heartbeat_interval_s": "Reports every", "id": "Number", "in_this_hour": "In this hour",
+	"installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
+	"limits": "Limits", "low_delay_s": "Delay of too cold", "manufacturer": "Manufacturer", "match": "Applies to", "model": "Model", "name": "Name",
+	"note": "Note", "notes": "Notes", "offline_after_s": "Offline after", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",
+	"performed_by": "Done by", "period": "Every", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
+	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
+	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
+	"severities": "Severities", "severity": "Severity", "site_id": "Site", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
+	"temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
+	"topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
+	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",
+}
+
+// auditWords are what the words of the API are called, by fact and word.
+var auditWords = map[string]string{
+	"by=password": "password", "by=password and second factor": "password and second factor",
+	"wrong=password": "password", "wrong=second factor": "second factor",
+	"wrong=an address that the provider has not verified": "an address that the provider has not verified",
+	"clock=12h": "12 hours", "clock=24h": "24 hours", "units=c": "°C", "units=f": "°F",
+	"disposition=discard": "discarded", "disposition=hold": "on hold", "disposition=none": "no product concerned", "disposition=release": "released",
+	"kind=call": "phone call", "kind=email": "e-mail", "kind=mqtt": "MQTT broker", "kind=push": "push", "kind=service": "service", "kind=webhook": "webhook",
+	"on_unknown=hold": "wait until accepted", "on_unknown=refuse": "refused", "on_unknown=register": "created",
+	"period=monthly": "month", "period=weekly": "week",
+	"role=admin": "admin", "role=owner": "owner", "role=technician": "technician", "role=viewer": "viewer",
+	"secret=changed": "changed", "severity=critical": "critical", "severity=warning": "warning", "severities=critical": "critical", "severities=warning": "warning",
+	"theme=dark": "dark", "theme=light": "light", "theme=system": "as the system",
+	"verdict=false_alarm": "false alarm", "verdict=fixed": "repaired", "verdict=useful": "useful",
+}

@@ -1,0 +1,19 @@
+// Package prefetch asks the processor to read memory that will be needed soon. It
+// only hints: nothing is read or changed, and any address will do, nil too.
+//
+// Whoever goes through many things that lie anywhere in memory, and knows which of
+// them come next, waits for one thing at a time without it, and for nearly none of
+// them with it.
+package prefetch
+
+import "unsafe"
+
+// Of asks for the whole of what p points to.
+func Of[T any](p *T) { lines(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
+
+// Byte asks for the surroundings of b[i], or for nothing when b has no room for it.
+func Byte(b []byte, i int) {
+	if i < cap(b) {
+		lines(unsafe.Pointer(&b[:i+1][i]), 1)
+	}
+}

@@ -1,0 +1,35 @@
+package prefetch_test
+
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/prefetch"
+)
+
+// What is asked for stays as it is, and what is not there is no fault.
+func TestAnyAddress(t *testing.T) {
+	type thing struct{ words [200]int }
+	things := make([]thing, 50)
+	for i := range things {
+		things[i].words[i] = i
+		prefetch.Of(&things[i])
+	}
+	prefetch.Of[thing](nil)
+	b := make([]byte, 3, 100)
+	for _, i := range []int{0, 3, 99, 100, 1 << 40} {
+		prefetch.Byte(b, i)
+	}
+	prefetch.Byte(nil, 0)
+	for i := range things {
+		for k, v := range things[i].words {
+			if want := map[bool]int{true: i}[k == i]; v != want {
+				t.Errorf("word %d of %d is %d, want %d", k, i, v, want)
+			}
+		}
+	}
+	for i, c := range b[:100] {
+		if c != 0 {
+			t.Errorf("byte %d is %d, want 0", i, c)
+		}
+	}
+}
