@@ -115,7 +115,7 @@ type Route struct {
 
 // RouteStep is an escalation level.
 type RouteStep struct {
-	AfterS     int     `json:"after_s" minimum:"0" maximum:"604800" doc:"s after the alert was triggered; not if it is resolved or acknowledged by then. Rises from step to step."`
+	AfterS     int     `json:"after_s" minimum:"0" maximum:"604800" doc:"s after the alert was triggered; not if it is resolved or acknowledged by then. Rises from step to step: what it rises by is counted from when the step before was really notified, or notified again after an acknowledgement or a silence."`
 	ChannelIDs []int64 `json:"channel_ids" minItems:"1" maxItems:"20" minimum:"1"`
 }
 

@@ -9,9 +9,10 @@
 //
 // A route notifies its levels one after the other, each after its delay from the
 // alert's start. For a route that is narrowed by severity that is the moment at
-// which the severity began to match. Where level 0 was notified late (quiet hours, a
-// silence) the later levels wait as much longer: people get the time that the
-// route gives them.
+// which the severity began to match. People get the time that the route gives them: a
+// level waits, from when the level before it was really notified, as long as lies
+// between the delays of the two; and where the alert was held back meanwhile
+// (acknowledged, silenced, caused by another), from when those were notified anew.
 //
 //   - A resolved alert: whoever was notified is notified of it, once, if the route says so.
 //     What still waits to be sent is dropped.
@@ -19,8 +20,8 @@
 //     end it is looked at again: who was not notified is notified, the others reminded.
 //   - device_offline waits two minutes: the site's outage may explain it.
 //   - Acknowledged: no further level and no reminder. When the acknowledgement
-//     expires, those who were notified are reminded. A warning that becomes critical
-//     is notified of again in any case.
+//     expires, those who were notified are reminded, and the levels go on where they
+//     stopped. A warning that becomes critical is notified of again in any case.
 //   - Quiet hours and digests hold warnings back, never critical alerts.
 //   - A channel that several routes name is notified once that an alert opened, rose
 //     or is over, and reminded by the shortest of their spans.

@@ -92,6 +92,7 @@ func TestPlanProperties(t *testing.T) {
 		}
 		w.runUntil(at + 12*hour)
 		once(t, w)
+		inTurn(t, w)
 		recoveries(t, w)
 		w.look(w.in.Now)
 		before := len(w.in.Made)
@@ -132,6 +133,44 @@ func once(t *rapid.T, w *world) {
 			t.Fatalf("%s twice", d.Key)
 		}
 		seen[d.Key] = true
+	}
+}
+
+// inTurn: no level comes sooner after the level before it, or after the end of what
+// held the alert back, than the route gives those of that level.
+func inTurn(t *rapid.T, w *world) {
+	ends := []rimewatch.Time{}
+	for _, s := range w.rules.Silences {
+		if s.EndsAt > w.view.TriggeredAt {
+			ends = append(ends, s.EndsAt)
+		}
+	}
+	for _, e := range w.in.Timeline {
+		if e.Kind == rimewatch.TransitionAckExpired || e.Kind == rimewatch.TransitionReleased {
+			ends = append(ends, e.At)
+		}
+	}
+	for _, r := range w.rules.Routes {
+		for level := 1; level < len(r.Steps); level++ {
+			span := rimewatch.Time(r.Steps[level].AfterS-r.Steps[level-1].AfterS) * rimewatch.Second
+			i := slices.IndexFunc(w.in.Made, func(d rimewatch.Delivery) bool {
+				return d.RouteID == r.ID && d.Level == level && d.Kind == rimewatch.DeliveryOpened
+			})
+			if i < 0 {
+				continue
+			}
+			at := w.in.Made[i].CreatedAt
+			for _, d := range w.in.Made[:i] {
+				if d.RouteID == r.ID && d.Level == level-1 && d.Kind == rimewatch.DeliveryOpened && at < d.CreatedAt+span {
+					t.Fatalf("route %d: level %d at %s, the one before at %s", r.ID, level, clock(at), clock(d.CreatedAt))
+				}
+			}
+			for _, end := range ends {
+				if end <= at && at < end+span {
+					t.Fatalf("route %d: level %d at %s, held back until %s", r.ID, level, clock(at), clock(end))
+				}
+			}
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/rimewatch/rimewatch"
 )
 
@@ -16,8 +18,11 @@ func (p *decision) route(r *rimewatch.Route) {
 		}
 	}
 	p.rise(r)
+	p.remind(r) // before the levels, which count from it
 	p.levels(r)
-	p.remind(r)
+	if r.RepeatS > 0 && p.a.AcknowledgedAt == 0 && len(p.notifiedBy(r)) > 0 {
+		p.lookAt(p.Now + seconds(r.RepeatS))
+	}
 }
 
 // start is the moment from which a route's delays count.
@@ -41,40 +46,66 @@ func (p *decision) start(r *rimewatch.Route) rimewatch.Time {
 	return start
 }
 
-// levels notifies the levels that are due.
+// levels notifies the levels that are due: the first after its delay from the
+// route's start, each other one after its delay from the level before it, counted
+// from when those had the alert to answer for.
 func (p *decision) levels(r *rimewatch.Route) {
-	start, late := p.start(r), rimewatch.Time(0)
+	start := p.start(r)
+	from, waited := start, 0
 	for level := range r.Steps {
 		step := &r.Steps[level]
 		if p.a.AcknowledgedAt != 0 && (level > 0 || start <= p.a.AcknowledgedAt) {
 			return
 		}
-		due := start + seconds(step.AfterS)
-		if p.a.Type == rimewatch.DeviceOffline {
+		due := from + seconds(step.AfterS-waited)
+		if level == 0 && p.a.Type == rimewatch.DeviceOffline {
 			due = max(due, p.a.TriggeredAt+OfflineWait)
 		}
-		due += late
-		if p.Now < due {
+		if p.Now < due && p.notified(r, level) == 0 {
 			p.lookAt(due)
-			continue
+			return
 		}
 		for _, c := range step.ChannelIDs {
 			if p.channels[c] && !p.knows(r, level, c) {
 				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 			}
 		}
-		if told := p.firstNotified(r); level == 0 && told > due {
-			late = told - due
-		}
+		from, waited = p.answering(r, level, due), step.AfterS
 	}
 }
 
 func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * rimewatch.Second }
 
-// firstNotified is when the route's first level was told, 0 = not yet.
-func (p *decision) firstNotified(r *rimewatch.Route) rimewatch.Time {
+// answering is since when those of a level that is due answer for the alert: since
+// they were notified or, where it has been held back after that, since they were
+// notified anew.
+func (p *decision) answering(r *rimewatch.Route, level int, due rimewatch.Time) rimewatch.Time {
+	at := p.notified(r, level)
+	if at == 0 {
+		at = due // nobody could be notified, or another route has done it
+		for i := range p.made {
+			if d := &p.made[i]; level == 0 && d.Kind == rimewatch.DeliveryOpened && slices.Contains(r.Steps[0].ChannelIDs, d.ChannelID) {
+				at = max(at, d.CreatedAt)
+				break
+			}
+		}
+	}
+	held := max(p.ackExpiredAt, p.mutedEndAt, p.start(r))
+	if at >= held {
+		return at
+	}
 	for i := range p.made {
-		if d := &p.made[i]; d.Kind == rimewatch.DeliveryOpened && d.RouteID == r.ID && d.Level == 0 {
+		if d := &p.made[i]; d.CreatedAt >= held && slices.Contains(r.Steps[level].ChannelIDs, d.ChannelID) {
+			return d.CreatedAt
+		}
+	}
+	return held
+}
+
+// notified is when a route notified one of its levels, 0 = not yet.
+func (p *decision) notified(r *rimewatch.Route, level int) rimewatch.Time {
+	for i := range p.made {
+		if d := &p.made[i]; d.Kind == rimewatch.DeliveryOpened && d.RouteID == r.ID && d.Level == level {
 			return d.CreatedAt
 		}
 	}
@@ -117,11 +148,7 @@ func (p *decision) remind(r *rimewatch.Route) {
 	for _, c := range p.notifiedBy(r) {
 		last, waiting := p.lastNotified(c)
 		if waiting {
-			// The last message is still on its way: another would only wait behind it.
-			if r.RepeatS > 0 {
-				p.lookAt(p.Now + seconds(r.RepeatS))
-			}
-			continue
+			continue // the last message is still on its way: another would only wait behind it
 		}
 		after := ""
 		switch {
@@ -136,9 +163,6 @@ func (p *decision) remind(r *rimewatch.Route) {
 			continue
 		}
 		p.want(rimewatch.DeliveryRepeat, r, p.levelOf(r, c), p.repeats(r, c), c, p.Now, after)
-	}
-	if r.RepeatS > 0 && len(p.notifiedBy(r)) > 0 {
-		p.lookAt(p.Now + seconds(r.RepeatS))
 	}
 }
 
