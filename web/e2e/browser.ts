@@ -18,6 +18,11 @@ interface Refusal {
   status: number;
 }
 
+/** none fails when anything was found, in one line: of a long log the rest may be cut off. */
+export function none(found: string[], what: string) {
+  if (found.length) expect.fail(`${what}: ${found.slice(0, 3).join(' | ')}${found.length > 3 ? ` | and ${found.length - 3} more` : ''}`);
+}
+
 /** Visitor is a browser of one person. */
 export class Visitor {
   /** What went wrong in the page since the last look: exceptions, errors and warnings in the console. */
@@ -84,7 +89,7 @@ export class Visitor {
       this.page.waitForEvent('console', (m) => m.text() === mark),
       this.page.evaluate((text) => console.debug(text), mark),
     ]);
-    expect(this.trouble.splice(0), `${what}: errors`).toEqual([]);
+    none(this.trouble.splice(0), `${what}: errors`);
   }
 
   async signIn(email: string, password: string) {
@@ -105,7 +110,7 @@ export class Visitor {
   /** fine fails when the page has a flaw for people with disabilities, not exactly
    * one heading of its own and a title, is wider than its window, or has reported an error. */
   async fine(what: string) {
-    expect(await this.flaws(), `${what}: axe`).toEqual([]);
+    none(await this.flaws(), `${what}: axe`);
     await this.headed(what);
     const wide = await this.page.evaluate(() => {
       const edge = document.documentElement.clientWidth;
@@ -113,18 +118,18 @@ export class Visitor {
       const past = [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > edge + 1);
       return past.slice(0, 5).map((e) => `${e.tagName} ${e.className} ${e.textContent?.slice(0, 40)}`);
     });
-    expect(wide, `${what}: wider than the window`).toEqual([]);
+    none(wide, `${what}: wider than the window`);
     await this.quiet(what);
   }
 
   /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs, and cuts no label off. */
   async fineInBoth(what: string) {
     await this.fine(what);
-    expect(await this.page.evaluate(untidy), `${what}: what does not fit`).toEqual([]);
+    none(await this.page.evaluate(untidy), `${what}: what does not fit`);
     if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
     await this.page.emulateMedia({ colorScheme: 'dark' });
     await this.page.locator('html[data-theme=rime-dark]').waitFor();
-    expect(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`).toEqual([]);
+    none(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`);
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.locator('html[data-theme=rime-light]').waitFor();
   }
@@ -141,7 +146,7 @@ export class Visitor {
     if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axe.source);
     return this.page.evaluate(async (only) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) }); // of what passes it need not name the elements
-      return violations.map((v) => `${v.impact} ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
+      return violations.map(({ impact, id, nodes: [n, ...more] }) => `${impact} ${id}: ${n!.target.join(' ').slice(-120)}: ${[...n!.any, ...n!.all, ...n!.none].map((c) => c.message).join(', ').slice(0, 160)}${more.length ? `, and ${more.length} more` : ''}`);
     }, rules);
   }
 

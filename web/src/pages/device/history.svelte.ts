@@ -23,7 +23,9 @@ export class DeviceHistory {
   /** Whether the alerts were asked for, with or without success. */
   alertsLoaded = $state(false);
   failure = $state.raw<Error | null>(null);
+  /** Whether another span than the one shown is on its way. The same one, asked for again as time passes, is nothing to wait for. */
   loading = $state(false);
+  private shown = '';
   private stop: AbortController | undefined;
 
   constructor(private serial: string) {}
@@ -32,7 +34,8 @@ export class DeviceHistory {
   async load(range: Range) {
     this.stop?.abort();
     const stop = (this.stop = new AbortController());
-    this.loading = true;
+    const asked = range.name ?? `${range.from}-${range.to}`;
+    this.loading = asked !== this.shown;
     try {
       const history = await ask(
         api.GET('/v1/devices/{serial}/readings', {
@@ -44,6 +47,7 @@ export class DeviceHistory {
         }),
       );
       this.series = seriesOf(history);
+      this.shown = asked;
       this.failure = null;
     } catch (e) {
       if (stop.signal.aborted) return;
