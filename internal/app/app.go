@@ -139,6 +139,9 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	}
 	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
 	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg)}
+	if cfg.part != nil {
+		in.LateDevices = lateDevices
+	}
 	if keeper != nil {
 		in.Clock = setClock{keeper, a.Notify}
 	}
@@ -219,7 +222,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
 		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
-		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.Ingest.Loading, Fallback: ui,
+		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}
 	if a.cfg.part != nil {

@@ -75,6 +75,27 @@ func (a *App) Part() {
 	cancel()
 }
 
+// lateDevices is how many devices a shard may have whose states are read before it is
+// served: those of a larger one are read afterwards, so that senders wait for less.
+const lateDevices = 200
+
+// loading reports whether states of devices are still being read. Of a shard that this
+// node has just been given, a request waits for that as it would for somebody who
+// serves it: where nothing has failed, none is put off.
+func (a *App) loading(ctx context.Context) bool {
+	if a.cfg.part == nil || !a.Ingest.Loading() {
+		return a.Ingest.Loading()
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.ClusterHold)
+	defer cancel()
+	select {
+	case <-a.Ingest.Loaded():
+		return false
+	case <-ctx.Done():
+		return true
+	}
+}
+
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
 

@@ -55,8 +55,8 @@ type Config struct {
 	Ready func(context.Context) error // reports why requests cannot be served; nil = always ready
 	// Loading reports whether the service has started a moment ago and does not know
 	// all of a large fleet yet: readings are taken, other requests that need an account
-	// are put off. nil = never.
-	Loading      func() bool
+	// are put off. It may wait for that to be over. nil = never.
+	Loading      func(context.Context) bool
 	Metrics      http.Handler // serves /metrics to loopback and to holders of MetricsToken; nil = not served
 	MetricsToken string
 	Registerer   prometheus.Registerer // where request metrics are registered; nil = nowhere

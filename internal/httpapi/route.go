@@ -201,7 +201,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			a.Fail(c, e)
 			return
 		}
-		if !rt.Access.Public && a.cfg.Loading != nil && a.cfg.Loading() {
+		if !rt.Access.Public && a.cfg.Loading != nil && a.cfg.Loading(r.Context()) {
 			a.Fail(c, errLoading())
 			return
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // lateSlice is how many late units catch up between two groups.
-const lateSlice = 2048
+const lateSlice = 512
 
 // latecomers are the units whose states are not what the log says yet. Of the writer
 // goroutine.

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // are taken, and nothing is answered that is not all known.
 func TestLoading(t *testing.T) {
 	loading := false
-	r := newRig(t, func(w *whole) { w.Loading = func() bool { return loading } })
+	r := newRig(t, func(w *whole) { w.Loading = func(context.Context) bool { return loading } })
 	r.device("A", "walkin_freezer")
 	loading = true
 	var table []scenario
