@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// TestGrouped has many requests answered by another node: what comes while two groups
-// are under way goes with the next, and everybody gets the answer to what he asked.
+// TestGrouped has many requests answered by another node: what comes while others
+// are under way goes together, and everybody gets the answer to what he asked.
 // When the node dies with them, whoever has the shard next is asked again, with the
 // times at which they came.
 func TestGrouped(t *testing.T) { synctest.Test(t, testGrouped) }
@@ -22,7 +23,7 @@ func testGrouped(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
-	const requests = 2*groupParts + 2
+	const requests = groupsAtOnce*groupParts + 2
 	var mu sync.Mutex
 	var groups int
 	died := make(chan struct{})
@@ -57,7 +58,7 @@ func testGrouped(t *testing.T) {
 	if again := ask("y"); again != 0 {
 		t.Errorf("%d requests are said to have been sent before", again)
 	}
-	if groups != 3 && groups != 4 { // two at once, however many have come by then, and the rest in one or two
+	if groups != groupsAtOnce+1 && groups != groupsAtOnce+2 { // the first with those that have come by then, the others as full as they may be
 		t.Errorf("%d requests went in %d groups", requests, groups)
 	}
 	if n := x.Counts.Forwarded.Load(); n != requests {
@@ -76,6 +77,38 @@ func testGrouped(t *testing.T) {
 	}
 	close(died)
 	y.die()
+}
+
+// TestGroupedGathers: what comes one shortly after the other, beside a group that is
+// under way, goes in one group.
+func TestGroupedGathers(t *testing.T) { synctest.Test(t, testGroupedGathers) }
+
+func testGroupedGathers(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	var groups atomic.Int64
+	shard := int64(0)
+	y.Each(func(number int64, s Service) {
+		shard = number
+		s.(*service).asked = func(store.Arrival) {
+			groups.Add(1)
+			time.Sleep(time.Second)
+		}
+	})
+	var answers sync.WaitGroup
+	for i := range 10 {
+		answers.Go(func() {
+			if status, _, _ := x.Grouped(shard, fmt.Append(nil, i)); status != http.StatusOK {
+				t.Errorf("%d", status)
+			}
+		})
+		time.Sleep(gatherFor / 20)
+	}
+	answers.Wait()
+	if n := groups.Load(); n != 2 {
+		t.Errorf("10 requests went in %d groups, not in one and the rest", n)
+	}
 }
 
 // TestGroupedNobody: whoever is not answered in time is told so, and nobody waits
