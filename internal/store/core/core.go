@@ -100,7 +100,7 @@ type Core struct {
 	alertID   ids
 	moreIDs   func(ctx context.Context, alerts bool) (after, end int64, err error) // nil = they never end
 	lastAlert int64                                                                // the greatest id of a stored alert
-	greatest  int64                                                                // id of a device when the store was loaded
+	ranges    []int64                                                              // of ids in which there were devices when the store was loaded
 	counts    alertCounts                                                          // by workspace
 	active    map[int64]*activeAlert
 	chunks    chunkTimes // timestamps of chunks

@@ -22,11 +22,12 @@ func (s *Core) load(ctx context.Context) error {
 		return err
 	}
 	s.fleet = newFleet()
-	parts := make([][]*device, last.DeviceID/rangeDevices+1)
-	err = inRanges(runtime.GOMAXPROCS(0), last.DeviceID, func(_ int, from, to int64) error {
-		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) {
-			parts[from/rangeDevices] = append(parts[from/rangeDevices], newDevice(row))
-		})
+	if s.ranges, err = s.DeviceRanges(ctx, rangeDevices, last.DeviceID); err != nil {
+		return fmt.Errorf("devices: %w", err)
+	}
+	parts := make([][]*device, len(s.ranges))
+	err = s.inRanges(runtime.GOMAXPROCS(0), func(_, i int, from, to int64) error {
+		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], newDevice(row)) })
 	})
 	if err != nil {
 		return fmt.Errorf("devices: %w", err)
@@ -45,7 +46,6 @@ func (s *Core) load(ctx context.Context) error {
 	s.moreIDs = last.More
 	s.deviceID.set(last.DeviceID, last.DeviceEnd)
 	s.alertID.set(last.AlertID, last.AlertEnd)
-	s.greatest = last.DeviceID
 	s.lastAlert = last.AlertID
 	// The log is emptied as it is sealed; Lived remembers how far it got.
 	alive, seq, err := s.Lived(ctx)
@@ -101,7 +101,7 @@ const rangeDevices = 4096
 // reading is damaged there.
 func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error) (lost []*device, err error) {
 	var mu sync.Mutex
-	err = inRanges(workers, s.greatest, func(worker int, from, to int64) error {
+	err = s.inRanges(workers, func(worker, _ int, from, to int64) error {
 		return s.disk.CheckpointRange(ctx, from, to, false, func(c *Checkpoint) error {
 			d := s.fleet.byID.Get(c.DeviceID)
 			if d == nil {
@@ -118,21 +118,23 @@ func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint fu
 	return lost, err
 }
 
-// inRanges has workers call f for ranges of the ids up to last, [from, to) each.
-func inRanges(workers int, last int64, f func(worker int, from, to int64) error) error {
+// inRanges has workers call f for the ranges of ids that hold devices, the i-th of
+// them [from, to).
+func (s *Core) inRanges(workers int, f func(worker, i int, from, to int64) error) error {
 	var (
 		wg   sync.WaitGroup
 		next atomic.Int64
 		errs = make([]error, workers)
 	)
-	for i := range workers {
+	for worker := range workers {
 		wg.Go(func() {
-			for errs[i] == nil {
-				from := next.Add(rangeDevices) - rangeDevices
-				if from > last {
+			for errs[worker] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(s.ranges) {
 					return
 				}
-				errs[i] = f(i, from, from+rangeDevices)
+				from := s.ranges[i] * rangeDevices
+				errs[worker] = f(worker, i, from, from+rangeDevices)
 			}
 		})
 	}

@@ -255,3 +255,45 @@ func TestDivide(t *testing.T) {
 		t.Errorf("position %d after the division, %v", g.Seq, err)
 	}
 }
+
+// TestShardsFarApart: what a shard costs to open does not depend on how many ids were
+// given out before, to it or to others.
+func TestShardsFarApart(t *testing.T) {
+	first, second := divided(t)
+	device := func(stores []*Store, serial string) int64 {
+		t.Helper()
+		w := rimewatch.Workspace{Name: serial, TimeZone: "UTC", RawDays: 30, RollupDays: 60, CreatedAt: 1, UpdatedAt: 1}
+		if err := stores[0].CreateWorkspace(t.Context(), &w); err != nil {
+			t.Fatal(err)
+		}
+		s := stores[store.ShardOf(w.ID, testShards)]
+		op := &store.DeviceOp{WorkspaceID: w.ID, Serial: serial, Create: &rimewatch.Device{ID: s.NewDeviceID(), WorkspaceID: w.ID, Serial: serial, Name: serial, EquipmentType: "other"}}
+		if err := storetest.Commit(t.Context(), s, &store.Group{Now: 1, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil || op.Err != nil {
+			t.Fatal(err, op.Err)
+		}
+		return op.Device.ID
+	}
+	near := device(openAll(t, first), "near")
+	err := second.disk.with(t.Context(), second.disk.writes, func(c *pgx.Conn) error {
+		_, err := c.Exec(t.Context(), "SELECT setval('device_block', 1 << 30)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := device(openAll(t, second), "far")
+	if far-near < 1<<40 {
+		t.Fatalf("ids %d and %d: this proves nothing", near, far)
+	}
+	found := 0
+	for _, s := range openAll(t, first) {
+		for _, id := range []int64{near, far} {
+			if _, ok := s.DeviceByID(id); ok {
+				found++
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of two devices are there again", found)
+	}
+}

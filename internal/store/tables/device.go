@@ -35,6 +35,23 @@ func (x *details) into(d *rimewatch.Device) {
 const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, heartbeat_interval_s,
 	offline_after_s, firmware_version, details, created_at, updated_at, deleted_at`
 
+// DeviceRanges returns the ranges of ids, of so many each, up to last in which there
+// may be devices: i is [i·size, (i+1)·size). Shards are given ids in blocks, and some
+// never use theirs: to look into every range would cost more with each take-over.
+func (t Devices) DeviceRanges(ctx context.Context, size, last int64) (list []int64, err error) {
+	if t.shard.Whole() {
+		for i := range last/size + 1 {
+			list = append(list, i)
+		}
+		return list, nil
+	}
+	err = t.readLong(ctx, func(conn Conn) error {
+		return each(conn, "SELECT DISTINCT d.id / ? FROM workspace w JOIN device d ON d.workspace_id = w.id AND d.deleted_at = 0 WHERE TRUE"+t.and("w.id")+" ORDER BY 1",
+			func(row Row) { list = append(list, row.ColumnInt64(0)) }, size)
+	})
+	return list, err
+}
+
 // EachDeviceRow calls yield for every existing device of every workspace with an id
 // in [from, to), by id.
 func (t Devices) EachDeviceRow(ctx context.Context, from, to int64, yield func(*rimewatch.Device)) error {
