@@ -112,7 +112,7 @@ func (a *API) createTicket(ctx context.Context, _ *NoInput) (StreamTicket, error
 	if a.cfg.TicketPrefix != nil {
 		prefix = a.cfg.TicketPrefix()
 	}
-	return a.tickets.put(c.Principal, prefix, a.ClientAddr(c.R), c.Now)
+	return a.tickets.put(c.Principal, prefix, c.Now)
 }
 
 func (a *API) streamRoutes() []Route {

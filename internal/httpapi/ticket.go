@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"net/netip"
 	"sync"
 
 	"github.com/rimewatch/rimewatch"
@@ -13,55 +12,46 @@ import (
 // ticketLife is how long a ticket may be used.
 const ticketLife = 30 * rimewatch.Second
 
-// How many tickets may wait for use: a wall of screens that come back at once
-// needs a few hundred. What one workspace or one address uses up is never
-// another's.
-const (
-	ticketsOfWorkspace = 1000
-	ticketsOfAddress   = 1000
-)
+// ticketsOfWorkspace is how many tickets of a workspace may wait for use: a wall of
+// screens that come back at once needs a few hundred. They are not counted by
+// address: behind one there may be many workspaces, and what one of them uses up is
+// never another's.
+const ticketsOfWorkspace = 1000
 
 // ticketBox holds the tickets that were given out and not used yet. They live
 // in memory only: thirty seconds are not worth a row.
 type ticketBox struct {
 	mu      sync.Mutex
 	byText  map[string]ticket
-	counts  map[any]int // by workspace and by address
-	expires []string    // in order, used ones included
+	counts  map[int64]int // by workspace
+	expires []string      // in order, used ones included
 }
 
 type ticket struct {
 	principal account.Principal
-	address   netip.Prefix
 	expires   rimewatch.Time
 }
 
-// holders are what a ticket counts against.
-func (t *ticket) holders() [2]any { return [2]any{t.principal.WorkspaceID, t.address} }
-
-// put gives out a ticket: CodeRateLimited when too many of the workspace or of
-// the address are unused.
-func (b *ticketBox) put(p account.Principal, prefix string, addr netip.Addr, now rimewatch.Time) (StreamTicket, error) {
+// put gives out a ticket: CodeRateLimited when too many of the workspace are unused.
+func (b *ticketBox) put(p account.Principal, prefix string, now rimewatch.Time) (StreamTicket, error) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails
 	text := prefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	t := ticket{p, account.Household(addr), now + ticketLife}
+	t := ticket{p, now + ticketLife}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.byText == nil {
-		b.byText, b.counts = make(map[string]ticket), make(map[any]int)
+		b.byText, b.counts = make(map[string]ticket), make(map[int64]int)
 	}
 	b.drop(now)
-	by := t.holders()
-	if b.counts[by[0]] >= ticketsOfWorkspace || b.counts[by[1]] >= ticketsOfAddress {
+	if b.counts[p.WorkspaceID] >= ticketsOfWorkspace {
 		e := rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many unused tickets.")
 		e.RetryAfter = ticketLife.Sub(0)
 		return StreamTicket{}, e
 	}
 	b.byText[text] = t
 	b.expires = append(b.expires, text)
-	b.counts[by[0]]++
-	b.counts[by[1]]++
+	b.counts[p.WorkspaceID]++
 	return StreamTicket{text, t.expires}, nil
 }
 
@@ -94,9 +84,8 @@ func (b *ticketBox) drop(now rimewatch.Time) {
 
 func (b *ticketBox) remove(text string, t *ticket) {
 	delete(b.byText, text)
-	for _, by := range t.holders() {
-		if b.counts[by]--; b.counts[by] == 0 {
-			delete(b.counts, by)
-		}
+	by := t.principal.WorkspaceID
+	if b.counts[by]--; b.counts[by] == 0 {
+		delete(b.counts, by)
 	}
 }
