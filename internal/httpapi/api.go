@@ -124,7 +124,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		outside:      make(map[string]bool),
 		ids:          newIDSource(),
 		meter:        newMeter(cfg.Registerer),
-		tokenLimit:   NewLimiter(cfg.RateLimit, burst, "token"),
+		tokenLimit:   NewLimiter(cfg.RateLimit, min(burst, cfg.RateLimit), "token"),
 		DeviceLimit:  NewLimiter(devicePerMinute, burst, "device"),
 		AuthFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:  http.NewCrossOriginProtection(),

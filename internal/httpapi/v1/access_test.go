@@ -227,6 +227,20 @@ func TestTokenLimit(t *testing.T) {
 	}
 }
 
+// TestSmallTokenLimit: at once there are never more requests than a minute has.
+func TestSmallTokenLimit(t *testing.T) {
+	r := newRig(t, func(c *whole) { c.RateLimit = 3 })
+	for left := 2; left >= 0; left-- {
+		a := r.do(get("/v1/devices", r.read))
+		if want := fmt.Sprintf(`"token";r=%d`, left); a.status != 200 || a.header.Get("RateLimit") != want || a.header.Get("RateLimit-Policy") != `"token";q=3;w=60` {
+			t.Errorf("%d %v, want %s", a.status, a.header, want)
+		}
+	}
+	if a := r.do(get("/v1/devices", r.read)); a.status != 429 || a.header.Get("Retry-After") != "20" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+}
+
 func TestFailedAuthentications(t *testing.T) {
 	r := newRig(t, func(c *whole) { c.AuthRateLimit = 20 })
 	for i := range 20 {
