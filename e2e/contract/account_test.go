@@ -87,7 +87,7 @@ func TestOperatorPolicies(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "terms.md"), []byte("no header"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, Policies: dir}}); err == nil {
+	if _, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, Policies: dir}}); err == nil {
 		t.Error("a document that cannot be read goes unnoticed")
 	}
 }

@@ -264,7 +264,7 @@ func TestStopDrains(t *testing.T) {
 func TestOneServerADirectory(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir)
-	_, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, DrainPeriod: time.Second}})
+	_, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}})
 	if err == nil || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("a second server on the directory: %v", err)
 	}
@@ -276,7 +276,7 @@ func TestAddressInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: l.Addr().String(), HeadMemory: 8, DrainPeriod: time.Second}}
+	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: l.Addr().String(), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}}
 	if err := app.Run(t.Context(), cfg); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("Run on a used address: %v", err)
 	}

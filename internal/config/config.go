@@ -10,6 +10,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -104,17 +105,20 @@ func (c *Serve) Validate() error {
 	if err := c.validateTLSAuto(); err != nil {
 		return err
 	}
-	if c.PublicURL != "" {
-		u, err := url.Parse(c.PublicURL)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-			return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
-		}
+	if err := c.validatePublicURL(); err != nil {
+		return err
 	}
 	if err := c.validateOIDC(); err != nil {
 		return err
 	}
 	if c.RateLimit < 0 || c.AuthRateLimit < 0 || c.StreamLimit < 0 || c.QuotaDevices < 0 || c.QuotaSites < 0 || c.QuotaTokens < 0 || c.QuotaMembers < 0 {
 		return errors.New("--rate-limit, --auth-rate-limit, --stream-limit and --quota-…: want 0 or more")
+	}
+	if c.DrainPeriod < 0 {
+		return fmt.Errorf("--drain-period %v: want 0s or more", c.DrainPeriod)
+	}
+	if c.SealAfter <= 0 {
+		return fmt.Errorf("--seal-after %v: want more than 0s", c.SealAfter)
 	}
 	if c.HeadMemory < 1 {
 		return errors.New("--head-memory is at least 1 MiB")
@@ -129,6 +133,25 @@ func (c *Serve) Validate() error {
 		return err
 	}
 	return c.validateOutbound()
+}
+
+func (c *Serve) validatePublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
+	}
+	if u.User != nil { // and is not repeated: it may be a password
+		return errors.New("--public-url: want http://HOST or https://HOST, without a user")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return fmt.Errorf("--public-url %q: want a port of 1 to 65535", c.PublicURL)
+		}
+	}
+	return nil
 }
 
 func (c *Serve) validateMQTT() error {
@@ -204,15 +227,16 @@ func (c *Serve) validateOutbound() error {
 	if _, err := c.AllowedNetworks(); err != nil {
 		return err
 	}
+	// Programs that set no URL set no interval either.
+	if (c.WatchdogURL != "" || c.WatchdogInterval != 0) && (c.WatchdogInterval < 10*time.Second || c.WatchdogInterval > time.Hour) {
+		return fmt.Errorf("--watchdog-interval %v: want 10s to 1h", c.WatchdogInterval)
+	}
 	if c.WatchdogURL == "" {
 		return nil
 	}
 	u, err := url.Parse(c.WatchdogURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return errors.New("--watchdog-url: want an http or https URL")
-	}
-	if c.WatchdogInterval < 10*time.Second || c.WatchdogInterval > time.Hour {
-		return fmt.Errorf("--watchdog-interval %v: want 10s to 1h", c.WatchdogInterval)
 	}
 	return nil
 }

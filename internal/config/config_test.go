@@ -11,7 +11,7 @@ import (
 )
 
 func sound() Serve {
-	return Serve{Listen: "127.0.0.1:0", HeadMemory: 48, SMTPPort: 587, SMTPTLS: "starttls", WatchdogInterval: time.Minute}
+	return Serve{Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, SMTPPort: 587, SMTPTLS: "starttls", WatchdogInterval: time.Minute}
 }
 
 // node makes it one of a cluster.
@@ -57,6 +57,14 @@ func TestNotificationSettings(t *testing.T) {
 		{"and say that they do not", func(c *Serve) { node(c); c.ClusterCert, c.ClusterKey, c.ClusterCA = "c", "k", "a" }, "want https"},
 		{"a certificate for no cluster", func(c *Serve) { c.ClusterCA = "a" }, "--cluster-listen"},
 		{"a public URL with a query", func(c *Serve) { c.PublicURL = "https://cold.example.com/?a=1" }, "--public-url"},
+		{"a public URL with a path", func(c *Serve) { c.PublicURL = "https://cold.example.com:8443/fridges" }, ""},
+		{"a public URL with a user", func(c *Serve) { c.PublicURL = "https://u:p@cold.example.com" }, "--public-url"},
+		{"a public URL without a host", func(c *Serve) { c.PublicURL = "https://:8080" }, "--public-url"},
+		{"a port that is none", func(c *Serve) { c.PublicURL = "https://cold.example.com:99999" }, "1 to 65535"},
+		{"a drain that ended before it began", func(c *Serve) { c.DrainPeriod = -time.Second }, "--drain-period"},
+		{"sealed before it came", func(c *Serve) { c.SealAfter = -time.Hour }, "--seal-after"},
+		{"sealed at once", func(c *Serve) { c.SealAfter = 0 }, "--seal-after"},
+		{"a hasty watchdog without a URL", func(c *Serve) { c.WatchdogInterval = time.Second }, "--watchdog-interval"},
 		{"a limit below nothing", func(c *Serve) { c.StreamLimit = -1 }, "--stream-limit"},
 		{"hectic watchdog", func(c *Serve) { c.WatchdogURL, c.WatchdogInterval = "https://watch.example.com/secret", time.Second }, "--watchdog-interval"},
 	} {
