@@ -36,6 +36,9 @@ func (c *backupCmd) Run(ctx context.Context, s streams) error {
 	if err := c.mustExist(); err != nil {
 		return err
 	}
+	if err := c.notItself(c.File); err != nil {
+		return err
+	}
 	if err := mayWrite(c.File, c.Force); err != nil {
 		return err
 	}
@@ -139,6 +142,9 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if c.Store != "" {
 		return errDatabaseTools
 	}
+	if err := errors.Join(c.notItself(c.File), notInUse(c.File)); err != nil {
+		return err
+	}
 	in, err := sqlite.Inspect(ctx, c.File, true)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
@@ -231,4 +237,28 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return grouped(n) + " " + what + "s"
+}
+
+// notItself refuses a backup that is the store, or a file that belongs to it, by
+// whatever name: what a server writes to a file that was replaced is lost.
+func (f *dataFlag) notItself(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing, or others say what is wrong with it
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if own, err := os.Stat(f.file() + suffix); err == nil && os.SameFile(info, own) {
+			return fmt.Errorf("%s belongs to the store in %s: a backup is another file", path, f.Data)
+		}
+	}
+	return nil
+}
+
+// notInUse refuses a store that a server writes to, or was killed at: the newest of it
+// is in another file.
+func notInUse(path string) error {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return fmt.Errorf("%s is a store with a write-ahead log beside it, and no backup: make one of it with rimewatch backup", path)
+	}
+	return nil
 }

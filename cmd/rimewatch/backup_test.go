@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,5 +78,44 @@ func TestRestoreUntilTheRename(t *testing.T) {
 	}
 	if in, err := sqlite.Inspect(t.Context(), c.file(), true); err != nil || in.AliveAt != 1234567 {
 		t.Errorf("it lost what was in its log: %+v, %v", in.AliveAt, err)
+	}
+}
+
+// TestBackupIsAnotherFile: a store is neither overwritten by its own backup nor
+// restored from itself, by whatever name, and what a kill left with a log is no backup.
+func TestBackupIsAnotherFile(t *testing.T) {
+	dir := healthy(t)
+	path := filepath.Join(dir, sqlite.FileName)
+	other := filepath.Join(t.TempDir(), "dir")
+	link, hard := filepath.Join(t.TempDir(), "link.db"), filepath.Join(t.TempDir(), "hard.db")
+	if err := errors.Join(os.Symlink(dir, other), os.Symlink(path, link), os.Link(path, hard), os.WriteFile(path+"-wal", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, filepath.Join(other, sqlite.FileName), link, hard, path + "-wal"} {
+		for _, verb := range []string{"backup", "restore"} {
+			if code, text := command(verb, "--data", dir, "--force", name); code != exitFailed || !strings.Contains(text, "belongs to the store in "+dir+": a backup is another file") {
+				t.Errorf("%s %s: %d %q", verb, name, code, text)
+			}
+		}
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Error("the store is another file")
+	}
+	killed := filepath.Join(t.TempDir(), "killed.db")
+	if err := errors.Join(os.Link(path, killed), os.WriteFile(killed+"-wal", []byte("what came last"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := command("restore", "--data", t.TempDir(), killed); code != exitFailed || !strings.Contains(text, "make one of it with rimewatch backup") {
+		t.Errorf("%d %q", code, text)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	for range 2 { // another file is one that may be replaced
+		if code, text := command("backup", "--data", dir, "--force", copied); code != 0 {
+			t.Errorf("%d %q", code, text)
+		}
 	}
 }

@@ -69,15 +69,17 @@ func (c *migrateCmd) Run(ctx context.Context, s streams) (err error) {
 	for _, text := range report.Differences {
 		fmt.Fprintln(s.err, "DIFFERENT", text)
 	}
-	for _, text := range report.Damage {
-		fmt.Fprintln(s.err, "DAMAGED  ", text)
-	}
 	if err != nil {
+		for _, text := range report.Damage {
+			fmt.Fprintln(s.err, "DAMAGED  ", text)
+		}
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "The file and the database hold the same: %s in %s, %s of %s in chunks, %s audit entries.\n",
-		plural(int(report.Rows), "row"), plural(report.Tables, "table"), plural(int(report.Readings), "reading"), plural(report.Devices, "device"), grouped(int(report.Entries)))
-	return err
+	if _, err = fmt.Fprintf(s.out, "The file and the database hold the same: %s in %s, %s of %s in chunks, %s audit entries.\n",
+		plural(int(report.Rows), "row"), plural(report.Tables, "table"), plural(int(report.Readings), "reading"), plural(report.Devices, "device"), grouped(int(report.Entries))); err != nil {
+		return err
+	}
+	return damageOf("the source, and now the copy,", report.Damage) // a script must not delete the source
 }
 
 func (c *migrateCmd) compare(ctx context.Context, progress migrate.Progress) (r migrate.Report, err error) {
