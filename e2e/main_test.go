@@ -91,10 +91,11 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(filepath.Join(env.WorkDir, "tmp"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start": start,
-			"end":   end,
-			"token": token,
-			"usage": usage,
+			"start":  start,
+			"end":    end,
+			"reload": reload,
+			"token":  token,
+			"usage":  usage,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -178,6 +178,8 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 		switch args[1] {
 		case "INT":
 			sig = os.Interrupt
+		case "HUP":
+			sig = syscall.SIGHUP
 		case "KILL":
 			sig = os.Kill
 		default:
@@ -193,6 +195,23 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Logf("%s%s", p.out.String(), p.err.String())
 	if (err != nil) != neg {
 		ts.Fatalf("%s ended with %v", args[0], err)
+	}
+}
+
+// reload NAME TEXT sends a process SIGHUP, and waits until it has logged a text.
+func reload(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: reload name text")
+	}
+	p := running(ts)[args[0]]
+	if p == nil {
+		ts.Fatalf("%s does not run", args[0])
+	}
+	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+	for end := time.Now().Add(patience); !strings.Contains(p.err.String(), args[1]); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("%s did not log %q", args[0], args[1])
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +38,11 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 		return usagef("--every must be from 1s to 60s")
 	}
 	ignoreSIGPIPE()
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // its terminal was closed
+		defer stop()
+	}
 	start := time.Now()
 	logger, err := newLogger(s.err, "warn", "text")
 	if err != nil {

@@ -23,6 +23,12 @@ type doctorCmd struct {
 	dataFlag
 	JSON  bool `help:"Print JSON."`
 	Quick bool `help:"Skip the check of every page, which takes long for large files."`
+
+	TLSCert     string   `name:"tls-cert" placeholder:"FILE" help:"Certificate of the server, to see how long it lasts; so are the next four, all as serve takes them."`
+	TLSKey      string   `name:"tls-key" placeholder:"FILE" help:"Its key."`
+	TLSAuto     []string `name:"tls-auto" placeholder:"DOMAIN" help:"Domain whose certificate the server gets by itself."`
+	ClusterCert string   `placeholder:"FILE" help:"Certificate of a cluster's node."`
+	ClusterKey  string   `placeholder:"FILE" help:"Its key."`
 }
 
 // Help is shown by doctor --help.
@@ -90,6 +96,7 @@ func (c *doctorCmd) Run(ctx context.Context, s streams) error {
 		}
 		examineDisk(d, c.Data)
 	}
+	c.examineCertificates(ctx, d, now.Std())
 	examineClock(d, now)
 	print := d.print
 	if c.JSON {
@@ -279,6 +286,24 @@ func examineDisk(d *diagnosis, dir string) {
 		d.add("disk", warning, "only %s are free", bytesText(free))
 	default:
 		d.add("disk", fine, "%s are free", bytesText(free))
+	}
+}
+
+// examineCertificates says which certificates end soon.
+func (c *doctorCmd) examineCertificates(ctx context.Context, d *diagnosis, now time.Time) {
+	settings := config.Serve{Data: c.Data, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSAuto: c.TLSAuto, ClusterCert: c.ClusterCert, ClusterKey: c.ClusterKey}
+	for one := range app.Certificates(ctx, &settings) {
+		until := rimewatch.TimeOf(one.Until)
+		switch {
+		case one.Err != nil:
+			d.add("certificate", wrong, "%s: %v", one.Name, one.Err)
+		case !now.Before(one.Until):
+			d.add("certificate", wrong, "%s has ended at %s: clients refuse it", one.Name, until)
+		case one.Soon(now):
+			d.add("certificate", warning, "%s ends at %s and was not renewed", one.Name, until)
+		default:
+			d.add("certificate", fine, "%s lasts until %s", one.Name, until)
+		}
 	}
 }
 

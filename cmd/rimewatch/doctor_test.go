@@ -2,8 +2,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -235,5 +241,54 @@ func stepClock(t *testing.T, dir string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDoctorOfCertificates: how long the certificates last that a server shows.
+func TestDoctorOfCertificates(t *testing.T) {
+	dir, files := healthy(t), t.TempDir()
+	cert, key := filepath.Join(files, "cert.pem"), filepath.Join(files, "key.pem")
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyText := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	for _, c := range []struct {
+		left time.Duration
+		want string
+		code int
+	}{
+		{60 * 24 * time.Hour, `(?m)^ok +certificate +NAME lasts until 20`, 0},
+		{13 * 24 * time.Hour, `(?m)^WARNING +certificate +NAME ends at 20.* and was not renewed`, 0},
+		{-time.Hour, `(?m)^PROBLEM +certificate +NAME has ended at 20`, exitFailed},
+	} {
+		until := time.Now().Add(c.left)
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-90 * 24 * time.Hour), NotAfter: until}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+		acme := filepath.Join(dir, "acme")
+		if err := errors.Join(os.WriteFile(cert, text, 0o600), os.WriteFile(key, keyText, 0o600),
+			os.MkdirAll(acme, 0o700), os.WriteFile(filepath.Join(acme, "fridge.example.com"), append(keyText, text...), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		for name, flags := range map[string][]string{
+			"tls-cert": {"--tls-cert", cert, "--tls-key", key}, "cluster-cert": {"--cluster-cert", cert, "--cluster-key", key}, "fridge.example.com": {"--tls-auto", "fridge.example.com"},
+		} {
+			out, code := diagnose(t, dir, append(flags, "--quick")...)
+			if want := strings.ReplaceAll(c.want, "NAME", regexp.QuoteMeta(name)); !regexp.MustCompile(want).MatchString(out) || code != c.code {
+				t.Errorf("no %s, exit code %d:\n%s", want, code, out)
+			}
+		}
+	}
+	out, code := diagnose(t, dir, "--quick", "--tls-cert", cert, "--tls-key", cert)
+	if code != exitFailed || !regexp.MustCompile(`(?m)^PROBLEM +certificate +tls-cert: `).MatchString(out) {
+		t.Errorf("of a key that is none: %d\n%s", code, out)
 	}
 }

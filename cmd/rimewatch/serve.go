@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -20,7 +21,8 @@ type serveCmd struct {
 func (serveCmd) Help() string {
 	return `Keeps everything in one directory and needs nothing beside it. The first start makes the directory and logs a
 code with which the web page sets the service up. SIGTERM and Ctrl-C finish what is running and exit with 0; a
-second one ends at once. Whatever was acknowledged survives also a kill or a power cut.
+second one ends at once. Whatever was acknowledged survives also a kill or a power cut. SIGHUP reads certificates
+again, which also happens by itself, and logs whether they can be used.
 
   rimewatch serve --data /var/lib/rimewatch --listen 0.0.0.0:8080`
 }
@@ -35,7 +37,10 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	cfg := app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	cfg := app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true, Reload: reload}
 	if c.ClusterListen != "" {
 		return app.RunNode(ctx, cfg)
 	}

@@ -57,6 +57,8 @@ type Config struct {
 	GuardServices bool
 	Push          *http.Client // reaches push services, with an error for what is not 2xx; nil = guarded
 	ACME          *http.Client // reaches the authority of --tls-auto; nil = a client of its own
+	// Reload yields when the operator wants certificates to be read again at once.
+	Reload <-chan os.Signal
 
 	part *part // the shard of a node; nil = the whole service
 }
@@ -80,6 +82,7 @@ type App struct {
 	mail     *email.Sender   // nil without a mail server
 	guard    *outbound.Guard // of all connections to receivers
 	readings *submit.Readings
+	tls      *encryption                          // nil of a shard
 	server   *publicServer                        // nil until Start
 	release  func()                               // the lock of the data directory
 	spawn    func(work func(ctx context.Context)) // runs work until Stop
@@ -167,7 +170,10 @@ func (a *App) open(ctx context.Context, registry *prometheus.Registry) (err erro
 		return err
 	}
 	a.loaded = collectLess()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if a.tls, err = newEncryption(&a.cfg, a.log, a.cfg.Now); err != nil {
+		return err
+	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.tls)
 	a.Store, err = openStore(ctx, &a.cfg, a.clock)
 	return err
 }
@@ -309,7 +315,7 @@ func (a *App) sayCode(ctx context.Context) error {
 
 // listen takes in requests.
 func (a *App) listen(ctx context.Context) (err error) {
-	if a.server, err = newPublicServer(ctx, &a.cfg, a.log, a.mqttConnections(), a.API, a.readings); err != nil {
+	if a.server, err = newPublicServer(ctx, &a.cfg, a.tls, a.mqttConnections(), a.API, a.readings); err != nil {
 		return err
 	}
 	a.spawn(func(ctx context.Context) {
@@ -325,6 +331,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 	if err := a.startMQTT(ctx); err != nil {
 		return err
 	}
+	a.spawn(a.tls.run)
 	a.workers.Go(func() { a.server.serve(a.failed) })
 	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
 	return a.sayCode(ctx)
@@ -394,15 +401,28 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Start(ctx); err != nil {
+	return serve(ctx, a, a.tls, cfg.Reload)
+}
+
+// serve starts an App or a Node and stops it when ctx ends.
+func serve(ctx context.Context, s interface {
+	Start(ctx context.Context) error
+	Stop() error
+	Failed() <-chan error
+}, e *encryption, reload <-chan os.Signal) error {
+	if err := s.Start(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		a.log.Info("stopping")
-		return a.Stop()
-	case err := <-a.Failed():
-		return errors.Join(err, a.Stop())
+	for {
+		select {
+		case <-ctx.Done():
+			e.log.Info("stopping")
+			return s.Stop()
+		case err := <-s.Failed():
+			return errors.Join(err, s.Stop())
+		case <-reload:
+			e.reload()
+		}
 	}
 }
 

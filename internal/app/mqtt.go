@@ -82,14 +82,10 @@ func (a *App) startMQTT(ctx context.Context) (err error) {
 	if a.cfg.MQTTSListen == "" {
 		return nil
 	}
-	c, err := tlsConfig(&a.cfg, a.log)
-	if err != nil {
-		return err
-	}
 	if m.encrypted, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.MQTTSListen); err != nil {
 		return err
 	}
-	a.serveMQTT(tls.NewListener(m.encrypted, c))
+	a.serveMQTT(tls.NewListener(m.encrypted, a.tls.public()))
 	a.log.Info("taking in MQTT over TLS", "address", m.encrypted.Addr().String())
 	return nil
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -132,7 +131,7 @@ type Node struct {
 
 	public   *publicServer
 	inner    *http.Server
-	peerTLS  *tls.Config // between nodes, nil without
+	tls      *encryption
 	release  func()
 	failed   chan error
 	workers  sync.WaitGroup
@@ -180,13 +179,13 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 		service.Guard(outbound.New(allow))
 	}
 	n.tokens.init(n.database)
-	if n.peerTLS, err = clusterTLS(&n.cfg); err != nil {
+	if n.tls, err = newEncryption(&n.cfg, cfg.Logger, n.now); err != nil {
 		return nil, err
 	}
 	n.cluster = cluster.New(cluster.Config{
 		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: n.now, Log: cfg.Logger,
 		Open: n.open, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
-		TLS: n.peerTLS,
+		TLS: n.tls.between(),
 	})
 	n.registerMetrics()
 	return n, nil

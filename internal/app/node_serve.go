@@ -33,8 +33,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		return err
 	}
 	n.inner = &http.Server{Handler: n.cluster.Internal(), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
-	if n.peerTLS != nil {
-		inner = tls.NewListener(inner, n.peerTLS)
+	if c := n.tls.between(); c != nil {
+		inner = tls.NewListener(inner, c)
 	}
 	n.workers.Go(func() {
 		if err := n.inner.Serve(inner); !errors.Is(err, http.ErrServerClosed) {
@@ -56,9 +56,10 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.public, err = newPublicServer(ctx, &n.cfg, n.cfg.Logger, 0, h, single{n}); err != nil {
+	if n.public, err = newPublicServer(ctx, &n.cfg, n.tls, 0, h, single{n}); err != nil {
 		return err
 	}
+	n.workers.Go(func() { n.tls.run(n.run) })
 	n.workers.Go(func() { n.public.serve(n.failed) })
 	n.workers.Go(func() { tuneMemory(n.run) })
 	if of := n.database.Shards(); of != n.cfg.ClusterShards {
@@ -140,7 +141,7 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 
 func (n *Node) registerMetrics() {
 	r := n.registry
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.tls)
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, f))
 	}
@@ -164,14 +165,5 @@ func RunNode(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := n.Start(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		cfg.Logger.Info("stopping")
-		return n.Stop()
-	case err := <-n.Failed():
-		return errors.Join(err, n.Stop())
-	}
+	return serve(ctx, n, n.tls, cfg.Reload)
 }

@@ -35,7 +35,7 @@ type publicServer struct {
 
 // newPublicServer listens where the operator asks for it. reserved connections are
 // left to others.
-func newPublicServer(ctx context.Context, cfg *Config, log *slog.Logger, reserved int, h http.Handler, single shortpath.Handler) (*publicServer, error) {
+func newPublicServer(ctx context.Context, cfg *Config, e *encryption, reserved int, h http.Handler, single shortpath.Handler) (*publicServer, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func newPublicServer(ctx context.Context, cfg *Config, log *slog.Logger, reserve
 	hs := &http.Server{
 		Handler: h, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: httpapi.ReadTimeout, WriteTimeout: httpapi.WriteTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if shortpath.OverTLS(c) {
 				return httpapi.OverTLS(ctx)
@@ -52,16 +52,12 @@ func newPublicServer(ctx context.Context, cfg *Config, log *slog.Logger, reserve
 			return ctx
 		},
 	}
-	s := &publicServer{Server: shortpath.New(hs, submit.SinglePath, single, idleTimeout), Listener: l, scheme: "http", drain: cfg.DrainPeriod, log: log}
-	c, err := tlsConfig(cfg, log, "http/1.1")
-	if err != nil {
-		_ = l.Close()
-		return nil, err
-	}
+	s := &publicServer{Server: shortpath.New(hs, submit.SinglePath, single, idleTimeout), Listener: l, scheme: "http", drain: cfg.DrainPeriod, log: e.log}
+	c := e.public("http/1.1")
 	if c == nil {
 		return s, nil
 	}
-	if c.GetCertificate != nil {
+	if e.auto != nil {
 		c.NextProtos = append(c.NextProtos, acme.ALPNProto)
 	}
 	s.Listener, s.scheme = tls.NewListener(l, c), "https"

@@ -3,6 +3,9 @@ package shortpath
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -54,6 +57,7 @@ func (c *conn) serve() {
 	for {
 		what, size, err := c.next()
 		if err != nil {
+			c.refuse(err)
 			return
 		}
 		if what != plain {
@@ -69,6 +73,43 @@ func (c *conn) serve() {
 			return
 		}
 	}
+}
+
+// notTLS answers a client that speaks HTTP without TLS where TLS is spoken: a device
+// that was set up with http:// has no other hint.
+const notTLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+	"This port speaks HTTPS: the address has to begin with https://.\n"
+
+// mostUnread bounds what is read of a request that was refused, so that its client
+// sees the answer and not a connection that was reset.
+const mostUnread = 64 << 10
+
+// refuse answers a connection that did not come to a request, where it can be.
+func (c *conn) refuse(err error) {
+	e, ok := errors.AsType[tls.RecordHeaderError](err)
+	if !ok || e.Conn == nil || !letters(e.RecordHeader[:]) {
+		return
+	}
+	if log := c.s.http.ErrorLog; log != nil {
+		log.Printf("HTTP without TLS from %s", e.Conn.RemoteAddr())
+	}
+	if _, err := io.WriteString(e.Conn, notTLS); err != nil {
+		return
+	}
+	if w, ok := e.Conn.(interface{ CloseWrite() error }); ok && w.CloseWrite() == nil {
+		_, _ = io.CopyN(io.Discard, e.Conn, mostUnread) // until its deadline
+	}
+}
+
+// letters reports whether what should begin a TLS record begins a request: a method,
+// or all of a short one.
+func letters(b []byte) bool {
+	for i, x := range b {
+		if (x < 'A' || x > 'Z') && (i < 3 || x != ' ' && x != '/' && x != '*') {
+			return false
+		}
+	}
+	return true
 }
 
 // kind is who serves a request.
