@@ -85,16 +85,19 @@ type API struct {
 	spec       func() document
 	streamSpec func() document // AsyncAPI
 
-	tokenLimit   *Limiter // requests per token or person
-	DeviceLimit  *Limiter // heartbeats and single readings per device
-	AuthFailures *account.FailureLimiter
-	crossOrigin  *http.CrossOriginProtection
-	bulk         *places // for bodies over MaxSingleBody
-	bodies       *places // for those over promptBody
-	tickets      ticketBox
-	keys         keys
-	secure       bool   // the public URL is https
-	sealed       string // host of the public URL when that is https, "" = it is not
+	tokenLimit   *Limiter                // requests per token or person
+	DeviceLimit  *Limiter                // heartbeats and single readings per device
+	AuthFailures *account.FailureLimiter // of tokens and keys
+	// SignInFailures are those of people, who share an address with their devices: a
+	// token that was revoked is no guess at a password.
+	SignInFailures *account.FailureLimiter
+	crossOrigin    *http.CrossOriginProtection
+	bulk           *places // for bodies over MaxSingleBody
+	bodies         *places // for those over promptBody
+	tickets        ticketBox
+	keys           keys
+	secure         bool   // the public URL is https
+	sealed         string // host of the public URL when that is https, "" = it is not
 }
 
 // How often a device may report: heartbeats and single readings together.
@@ -127,11 +130,13 @@ func New(cfg Config, parts ...Part) (*API, error) {
 		tokenLimit:   NewLimiter(cfg.RateLimit, min(burst, cfg.RateLimit), "token"),
 		DeviceLimit:  NewLimiter(devicePerMinute, burst, "device"),
 		AuthFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
-		crossOrigin:  http.NewCrossOriginProtection(),
-		bulk:         newPlaces(bulkAll, bulkWorkspace),
-		bodies:       newPlaces(bodiesAll, bodiesWorkspace),
-		keys:         newKeys(),
-		aliases:      []alias{{reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]()}},
+
+		SignInFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
+		crossOrigin:    http.NewCrossOriginProtection(),
+		bulk:           newPlaces(bulkAll, bulkWorkspace),
+		bodies:         newPlaces(bodiesAll, bodiesWorkspace),
+		keys:           newKeys(),
+		aliases:        []alias{{reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]()}},
 	}
 	if cfg.PublicURL != "" {
 		u, err := url.Parse(cfg.PublicURL)

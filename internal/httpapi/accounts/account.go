@@ -146,12 +146,12 @@ func (a people) enter(c *httpapi.Call, f func() (account.SignedIn, error)) (User
 // all be heard.
 func (a people) guess(c *httpapi.Call, try func() error) error {
 	addr := a.ClientAddr(c.R)
-	if wait := a.AuthFailures.Fail(addr, c.Now); wait > 0 {
+	if wait := a.SignInFailures.Fail(addr, c.Now); wait > 0 {
 		return httpapi.ErrTooManyFailures(wait)
 	}
 	err := try()
 	if !wrongSecret(err) {
-		a.AuthFailures.Forgive(addr, c.Now)
+		a.SignInFailures.Forgive(addr, c.Now)
 	}
 	return err
 }

@@ -137,7 +137,7 @@ type ForgotInput struct {
 // forgot counts against the address like a failure: nobody needs many.
 func (a factors) forgot(ctx context.Context, in *ForgotInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
-	if wait := a.AuthFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
+	if wait := a.SignInFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
 		return httpapi.Done{}, httpapi.ErrTooManyFailures(wait)
 	}
 	return httpapi.Done{}, a.service.RequestReset(in.Body.Email, c.Now)

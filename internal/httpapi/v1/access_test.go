@@ -253,8 +253,18 @@ func TestFailedAuthentications(t *testing.T) {
 		{name: "refused", req: get("/v1/devices", "bad"), status: 429, code: rimewatch.CodeRateLimited, header: map[string]string{"Retry-After": "60"}},
 		{name: "also for ingest", req: post("/v1/readings", "bad", nominalBody), status: 429, code: rimewatch.CodeRateLimited},
 		{name: "a valid token still works", req: get("/v1/devices", r.read), status: 200},
-		{name: "no guessing of passwords", req: signIn, status: 429, code: rimewatch.CodeRateLimited},
 		{name: "a bad token does not matter to the public", req: get("/v1/policies", "bad"), status: 200},
+		{name: "a token is no guess at a password", req: signIn, status: 200},
+	})
+	guess := post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"not the password"}`)
+	for i := range 20 {
+		if a := r.do(guess); a.status != 401 {
+			t.Fatalf("guess %d: %d", i, a.status)
+		}
+	}
+	r.run(t, []scenario{
+		{name: "no guessing of passwords", req: signIn, status: 429, code: rimewatch.CodeRateLimited, header: map[string]string{"Retry-After": "60"}},
+		{name: "nor of links", req: post("/v1/auth/forgot", "", `{"email":"olga@example.com"}`), status: 429, code: rimewatch.CodeRateLimited},
 		{name: "after a minute", req: signIn, before: func(r *rig) { r.advance(time.Minute) }, status: 200},
 	})
 }
