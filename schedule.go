@@ -68,20 +68,27 @@ func (p ReportPeriod) Span(t Time, zone *time.Location) (from, to Time) {
 	return t.DayTime(monday, 0, zone), t.DayTime(monday+7, 0, zone)
 }
 
+// Over returns the last period that is over at t.
+func (p ReportPeriod) Over(t Time, zone *time.Location) (from, to Time) {
+	now, _ := p.Span(t, zone)
+	return p.Span(now-1, zone)
+}
+
 // Last returns the last period whose report is to be sent by t: at six in the morning
 // of the day after it.
 func (p ReportPeriod) Last(t Time, zone *time.Location) (from, to Time) {
 	now, _ := p.Span(t, zone)
 	if t < now.DayTime(0, reportMinute, zone) {
-		now, _ = p.Span(now-1, zone)
+		t = now - 1
 	}
-	return p.Span(now-1, zone)
+	return p.Over(t, zone)
 }
 
-// Next returns when the first report after t is sent.
-func (p ReportPeriod) Next(t Time, zone *time.Location) Time {
+// Next returns when the first report after t is sent, where those of the periods that
+// ended by through are not to be.
+func (p ReportPeriod) Next(t, through Time, zone *time.Location) Time {
 	from, to := p.Span(t, zone)
-	if at := from.DayTime(0, reportMinute, zone); t < at {
+	if at := from.DayTime(0, reportMinute, zone); t < at && through < from {
 		return at
 	}
 	return to.DayTime(0, reportMinute, zone)

@@ -87,7 +87,7 @@ func TestReportIsSentOnce(t *testing.T) {
 		now := rimewatch.TimeOf(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) + rimewatch.Time(rapid.Int64Range(0, 17*365*24*60).Draw(t, "minute"))*rimewatch.Minute
 		_, through := p.Last(now, zone)
 		for range 30 {
-			due := p.Next(now, zone)
+			due := p.Next(now, through, zone)
 			if due <= now {
 				t.Fatalf("at %s the next report was due at %s", now, due)
 			}
@@ -109,4 +109,44 @@ func TestReportIsSentOnce(t *testing.T) {
 			through = to
 		}
 	})
+}
+
+// TestReportAskedForAtNight: between midnight and six the period that has just ended is
+// over, so it is what is sent by hand, and no new schedule begins with it.
+func TestReportAskedForAtNight(t *testing.T) {
+	zone, err := time.LoadLocation("America/Santiago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) rimewatch.Time {
+		t.Helper()
+		moment, err := time.ParseInLocation("2006-01-02 15:04", text, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rimewatch.TimeOf(moment)
+	}
+	for _, c := range []struct {
+		period         rimewatch.ReportPeriod
+		now            string
+		from, to       string // that is over
+		asked, running string // when the first report is sent of a schedule that begins now, and the next of one that ran
+	}{
+		{rimewatch.ReportWeekly, "2026-11-23 01:38", "2026-11-16 00:00", "2026-11-23 00:00", "2026-11-30 06:00", "2026-11-23 06:00"},
+		{rimewatch.ReportWeekly, "2026-11-23 06:00", "2026-11-16 00:00", "2026-11-23 00:00", "2026-11-30 06:00", "2026-11-30 06:00"},
+		{rimewatch.ReportWeekly, "2026-11-22 23:59", "2026-11-09 00:00", "2026-11-16 00:00", "2026-11-23 06:00", "2026-11-23 06:00"},
+		{rimewatch.ReportMonthly, "2026-12-01 00:00", "2026-11-01 00:00", "2026-12-01 00:00", "2027-01-01 06:00", "2026-12-01 06:00"},
+	} {
+		now := at(c.now)
+		from, to := c.period.Over(now, zone)
+		if from != at(c.from) || to != at(c.to) {
+			t.Errorf("%s at %s: %s to %s is over", c.period, c.now, from, to)
+		}
+		if next := c.period.Next(now, to, zone); next != at(c.asked) {
+			t.Errorf("%s at %s: the first is sent at %s", c.period, c.now, next)
+		}
+		if next := c.period.Next(now, from-1, zone); next != at(c.running) {
+			t.Errorf("%s at %s: the next is sent at %s", c.period, c.now, next)
+		}
+	}
 }

@@ -35,7 +35,7 @@ func (s *Service) reports(ctx context.Context, now rimewatch.Time) error {
 }
 
 func (s *Service) planReport(ctx context.Context, x *rimewatch.ReportSchedule, now rimewatch.Time) error {
-	w, r, err := s.reportOf(ctx, x, now)
+	w, r, err := s.reportOf(ctx, x, now, x.Period.Last)
 	switch {
 	case err != nil:
 		return err
@@ -51,8 +51,8 @@ func (s *Service) planReport(ctx context.Context, x *rimewatch.ReportSchedule, n
 	return s.store.ReportsThrough(ctx, x.WorkspaceID, x.ID, r.To)
 }
 
-// reportOf returns the last report of a schedule whose time has come.
-func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now rimewatch.Time) (w rimewatch.Workspace, r *message.Report, err error) {
+// reportOf returns the report of a schedule about the last period, as last has it.
+func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now rimewatch.Time, last func(rimewatch.Time, *time.Location) (from, to rimewatch.Time)) (w rimewatch.Workspace, r *message.Report, err error) {
 	if w, err = s.store.Workspace(ctx, x.WorkspaceID); err != nil {
 		return w, nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now
 		}
 		r.SiteID, r.Site, r.TimeZone = site.ID, site.Name, site.TimeZone
 	}
-	r.From, r.To = x.Period.Last(now, r.Zone())
+	r.From, r.To = last(now, r.Zone())
 	return w, r, nil
 }
 
@@ -92,7 +92,7 @@ func (s *Service) putReport(ctx context.Context, x *rimewatch.ReportSchedule, w 
 	return list, nil
 }
 
-// SendReport sends the last report of a schedule now, whether or not it was sent, and
+// SendReport sends the report about the last period that is over, whether or not it was sent, and
 // returns the deliveries, without waiting for them: CodeConflict when it cannot be
 // sent, CodeNotFound when there is no such schedule.
 func (s *Service) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
@@ -104,7 +104,7 @@ func (s *Service) SendReport(ctx context.Context, workspaceID, id int64) ([]rime
 		return nil, rimewatch.Errorf(rimewatch.CodeConflict, "Reports cannot be sent: %s.", rimewatch.Sentencef(s.Missing(rimewatch.ChannelEmail)))
 	}
 	now := s.now()
-	w, r, err := s.reportOf(ctx, &x, now)
+	w, r, err := s.reportOf(ctx, &x, now, x.Period.Over)
 	if err != nil {
 		return nil, err
 	}

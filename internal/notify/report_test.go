@@ -88,8 +88,15 @@ func TestScheduledReports(t *testing.T) {
 		r.restart()
 		shop, boss := r.mailed("shop"), r.mailed("boss")
 		r.scheduled(rimewatch.ReportWeekly, "America/Los_Angeles", shop)
-		r.scheduled(rimewatch.ReportMonthly, "", boss, shop)
-		// It is one in the morning of the first in Berlin, and the month is told of at six.
+		monthly := r.scheduled(rimewatch.ReportMonthly, "", boss, shop)
+		// It is one in the morning of the first in Berlin, and the month is told of at six;
+		// by hand it is told of at once.
+		_, err := r.service.SendReport(r.Context(), r.workspace, monthly.ID)
+		r.must(err)
+		r.pass(time.Minute)
+		if got := r.posts.said(); strings.Count(got, " report.scheduled 1999-11-30T23:00:00Z/1999-12-31T23:00:00Z") != 2 {
+			t.Errorf("sent by hand: %q", got)
+		}
 		r.skip("2000-01-01T05:00:00Z")
 		r.said(strings.Join([]string{
 			r.stamp("2000-01-01T05:00:00Z", "boss", "1999-11-30T23:00:00Z", "1999-12-31T23:00:00Z"),

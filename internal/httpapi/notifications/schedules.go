@@ -65,7 +65,7 @@ func scheduleJSON(s *rimewatch.ReportSchedule, now rimewatch.Time, zone *time.Lo
 		ID: s.ID, SiteID: wire.OrNull(s.SiteID), Period: s.Period, ChannelIDs: listed(s.ChannelIDs), Enabled: s.Enabled, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 	}
 	if s.Enabled {
-		out.NextAt = s.Period.Next(now, zone)
+		out.NextAt = s.Period.Next(now, s.Through, zone)
 	}
 	return out
 }
@@ -126,7 +126,7 @@ func (a *api) createSchedule(ctx context.Context, in *ReportScheduleCreateInput)
 	if b.SiteID != nil {
 		s.SiteID = *b.SiteID
 	}
-	_, s.Through = s.Period.Last(c.Now, zone(s.SiteID))
+	_, s.Through = s.Period.Over(c.Now, zone(s.SiteID))
 	if err := a.Store.CreateReportSchedule(ctx, &s); err != nil {
 		return ReportScheduleData{}, err
 	}
@@ -169,7 +169,7 @@ func (a *api) updateSchedule(ctx context.Context, in *ReportScheduleUpdateInput)
 		}
 		// What is over when people ask for another report is not sent afterwards.
 		if s.Period != before.Period || s.SiteID != before.SiteID || (s.Enabled && !before.Enabled) {
-			_, s.Through = s.Period.Last(c.Now, zone(s.SiteID))
+			_, s.Through = s.Period.Over(c.Now, zone(s.SiteID))
 		}
 		s.UpdatedAt = c.Now
 		return nil

@@ -47,14 +47,15 @@ func TestReportSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := rimewatch.ReportWeekly.Next(n.now(), zone)
+	_, over := rimewatch.ReportWeekly.Over(n.now(), zone)
+	next := rimewatch.ReportWeekly.Next(n.now(), over, zone)
 	if made.status != 201 || made.get("data.report_schedule.enabled") != true || made.get("data.report_schedule.next_at") != next.String() {
 		t.Fatalf("%d %s, want next_at %s", made.status, made.body, next)
 	}
 	path := fmt.Sprint("/v1/report-schedules/", id(made, "report_schedule"))
 	stored, err := n.store.ReportSchedule(t.Context(), n.workspace.ID, id(made, "report_schedule"))
-	if _, through := rimewatch.ReportWeekly.Last(n.now(), zone); err != nil || stored.Through != through {
-		t.Errorf("through %s, want %s (%v)", stored.Through, through, err)
+	if err != nil || stored.Through != over {
+		t.Errorf("through %s, want %s (%v)", stored.Through, over, err)
 	}
 	if a := n.do(as(n.owner, post(path+"/send", "", ""))); a.status != 202 || a.get("data.deliveries.0.kind") != "report" || a.get("data.deliveries.0.channel.name") != "Mail" {
 		t.Errorf("%d %s", a.status, a.body)
