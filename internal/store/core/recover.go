@@ -26,7 +26,7 @@ func (s *Core) load(ctx context.Context) error {
 		return fmt.Errorf("devices: %w", err)
 	}
 	parts := make([][]*device, len(s.ranges))
-	err = s.inRanges(runtime.GOMAXPROCS(0), func(_, i int, from, to int64) error {
+	err = inRanges(s.ranges, runtime.GOMAXPROCS(0), func(_, i int, from, to int64) error {
 		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], newDevice(row)) })
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ const rangeDevices = 4096
 // reading is damaged there.
 func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error) (lost []*device, err error) {
 	var mu sync.Mutex
-	err = s.inRanges(workers, func(worker, _ int, from, to int64) error {
+	err = inRanges(s.ranges, workers, func(worker, _ int, from, to int64) error {
 		return s.disk.CheckpointRange(ctx, from, to, false, func(c *Checkpoint) error {
 			d := s.fleet.byID.Get(c.DeviceID)
 			if d == nil {
@@ -118,9 +118,8 @@ func (s *Core) replayCheckpoints(ctx context.Context, workers int, checkpoint fu
 	return lost, err
 }
 
-// inRanges has workers call f for the ranges of ids that hold devices, the i-th of
-// them [from, to).
-func (s *Core) inRanges(workers int, f func(worker, i int, from, to int64) error) error {
+// inRanges has workers call f for ranges of ids, the i-th of them [from, to).
+func inRanges(ranges []int64, workers int, f func(worker, i int, from, to int64) error) error {
 	var (
 		wg   sync.WaitGroup
 		next atomic.Int64
@@ -130,10 +129,10 @@ func (s *Core) inRanges(workers int, f func(worker, i int, from, to int64) error
 		wg.Go(func() {
 			for errs[worker] == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(s.ranges) {
+				if i >= len(ranges) {
 					return
 				}
-				from := s.ranges[i] * rangeDevices
+				from := ranges[i] * rangeDevices
 				errs[worker] = f(worker, i, from, from+rangeDevices)
 			}
 		})
