@@ -102,7 +102,7 @@ func (w Words) Date(t time.Time, year bool) string {
 // the name of the clock: "Mon 2 Jan 2006, 15:04 (CET)".
 func (w Words) Moment(t rimewatch.Time) string {
 	at := w.local(t)
-	return w.Weekday(at) + " " + w.Date(at, true) + ", " + w.Clock(at) + " (" + zoneName(at) + ")"
+	return w.Weekday(at) + " " + w.Date(at, true) + ", " + w.Clock(at) + " (" + ZoneName(at) + ")"
 }
 
 func (w Words) local(t rimewatch.Time) time.Time {
@@ -112,7 +112,8 @@ func (w Words) local(t rimewatch.Time) time.Time {
 	return t.Std().In(w.zone)
 }
 
-func zoneName(t time.Time) string {
+// ZoneName returns the name of the clock that shows t: "CET", "UTC-03".
+func ZoneName(t time.Time) string {
 	name, _ := t.Zone()
 	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
 		return "UTC" + name

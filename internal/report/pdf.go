@@ -211,9 +211,9 @@ func (p *page) fill(x, y, w, h float64, c color) {
 func (p *page) footer() {
 	p.line(left, pageHeight-14, right, pageHeight-14, rule, 0.2)
 	p.pen(7.5, false, muted)
-	made := p.r.sayf("generated %s", p.r.moment(p.r.GeneratedAt))
+	made := p.r.sayf("generated %s", p.r.Words.At(p.r.Zone).Moment(p.r.GeneratedAt))
 	if p.r.GeneratedBy != "" {
-		made = p.r.sayf("generated %s for %s", p.r.moment(p.r.GeneratedAt), p.r.GeneratedBy)
+		made = p.r.sayf("generated %s for %s", p.r.Words.At(p.r.Zone).Moment(p.r.GeneratedAt), p.r.GeneratedBy)
 	}
 	p.cell(left, pageHeight-13, width*0.8, 5, "Rimewatch "+p.r.Version+" · "+made, "L")
 	// The number of pages is not known yet and so not its width: from the left.

@@ -58,7 +58,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 	if judged {
 		list = append(list, fact{p.r.say("Alarm delay"), p.r.delays(l), false})
 		if c := p.r.critical(l); c != "" {
-			list = append(list, fact{p.r.say("Critical"), p.r.sayf("%s for %s", c, span(int64(l.CriticalDelayS))), false})
+			list = append(list, fact{p.r.say("Critical"), p.r.sayf("%s for %s or longer", c, span(int64(l.CriticalDelayS))), false})
 		} else {
 			list = append(list, fact{p.r.say("Critical"), dash, false})
 		}
@@ -361,7 +361,7 @@ func (p *page) excursion(e *Excursion) {
 	}
 	p.pen(9, true, ink)
 	p.paragraph(left+3, width-3, 5, p.r.moment(e.From)+" "+until+" · "+course)
-	facts := p.r.sayf("Probable cause: %s · %s K·min beyond the limit", p.r.say(causes[e.Cause]), p.r.number(e.DegreeMinutes, 0))
+	facts := p.r.sayf("Probable cause: %s · %s beyond the limit", p.r.say(causes[e.Cause]), p.r.degreeMinutes(e.DegreeMinutes))
 	if e.AlertID != 0 {
 		facts += " · " + p.r.sayf("alert %d", e.AlertID)
 	}

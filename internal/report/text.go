@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 const dash = "–"
@@ -71,19 +72,47 @@ func span(s int64) string {
 
 func (r *Report) percent(v float64) string { return r.number(v, 1) + " %" }
 
-// moment writes a time as the site's clock shows it.
+// degreeMinutes writes how far and how long it was beyond a limit.
+func (r *Report) degreeMinutes(kelvin float64) string {
+	if r.Words.Degree() == "°F" {
+		return r.number(kelvin*9/5, 0) + " °F·min"
+	}
+	return r.number(kelvin, 0) + " K·min"
+}
+
+// moment writes a time as the site's clock shows it, and in the hour that clocks which
+// are set back show twice, with the name of the clock.
 func (r *Report) moment(t rimewatch.Time) string {
 	if t == 0 {
 		return dash
 	}
-	return t.Std().In(r.Zone).Format("2006-01-02 15:04")
+	at := t.Std().In(r.Zone)
+	text := r.Words.Date(at, true) + ", " + r.Words.Clock(at)
+	if twice(at) {
+		text += " (" + phrase.ZoneName(at) + ")"
+	}
+	return text
+}
+
+// twice reports whether the clock of t's place shows t a second time, before or after.
+func twice(t time.Time) bool {
+	_, offset := t.Zone()
+	for _, away := range []time.Duration{-3 * time.Hour, 3 * time.Hour} { // no clock is set back further
+		if _, other := t.Add(away).Zone(); other != offset {
+			again := t.Add(time.Duration(offset-other) * time.Second)
+			if _, then := again.Zone(); then == other {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *Report) day(t rimewatch.Time) string {
 	if t == 0 {
 		return dash
 	}
-	return t.Std().In(r.Zone).Format(time.DateOnly)
+	return r.Words.Date(t.Std().In(r.Zone), true)
 }
 
 // limits writes the limits in one line.
