@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/rimewatch/rimewatch/internal/app"
@@ -58,7 +57,7 @@ func (c *backupCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("check the copy: %w", err)
 	}
-	if err := settle(partial, c.File); err != nil {
+	if err := sqlite.Settle(partial, c.File); err != nil {
 		return err
 	}
 	if _, err = fmt.Fprintf(s.out, "Backed up %s to %s (%s, %s).\n", c.file(), c.File, bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device")); err != nil {
@@ -99,32 +98,6 @@ func removeFile(path string) error {
 	return nil
 }
 
-// settle brings a file to stable storage and gives it its name.
-func settle(from, to string) error {
-	f, err := os.OpenFile(from, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(to))
-}
-
-// syncDir makes a rename durable. Where directories cannot be synced, it is so
-// by itself.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
-}
-
 type restoreCmd struct {
 	dataFlag
 	Force   bool   `help:"Replace the store in the directory."`
@@ -149,7 +122,7 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
-	if err := store.CheckVersion(in.SchemaVersion); err != nil {
+	if err := store.CheckVersion(in.SchemaVersion); err != nil && !errors.Is(err, store.ErrOlder) {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
 	if err := damageOf(c.File, in.Damage); err != nil && !c.Damaged {
@@ -176,7 +149,7 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err := c.emptyLog(ctx); err != nil {
 		return err
 	}
-	if err := settle(partial, c.file()); err != nil {
+	if err := sqlite.Settle(partial, c.file()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(s.out, "Restored %s to %s (%s, %s).\n", c.File, c.file(), bytesText(in.Stats.FileBytes), plural(in.Stats.Devices, "device"))

@@ -125,7 +125,7 @@ func (c *migrateCmd) back(ctx context.Context, progress migrate.Progress) (r mig
 		}
 	}
 	if whole, err := sqlite.OpenSource(ctx, partial); err == nil { // it broke off before it had its name
-		if err := errors.Join(whole.Close(), sqlite.Rest(ctx, partial), settle(partial, c.file())); err != nil {
+		if err := errors.Join(whole.Close(), sqlite.Rest(ctx, partial), sqlite.Settle(partial, c.file())); err != nil {
 			return r, err
 		}
 		return c.compare(ctx, progress)
@@ -143,7 +143,7 @@ func (c *migrateCmd) back(ctx context.Context, progress migrate.Progress) (r mig
 	if err := errors.Join(err, file.Close()); err != nil {
 		return r, err
 	}
-	return r, settle(partial, c.file())
+	return r, sqlite.Settle(partial, c.file())
 }
 
 // printProgress prints how far things are, once a second.

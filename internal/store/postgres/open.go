@@ -98,7 +98,11 @@ func examine(ctx context.Context, c *pgx.Conn) (fresh bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	return false, store.CheckVersion(version)
+	err = store.CheckVersion(version)
+	if errors.Is(err, store.ErrOlder) {
+		err = fmt.Errorf("the database is of an older version of Rimewatch (schema %d; this program needs %d): copy it into a file with that version (rimewatch migrate), start this one on the file, and copy it back", version, store.SchemaVersion)
+	}
+	return false, err
 }
 
 // Errors of a database that cannot be opened.

@@ -52,11 +52,14 @@ func (d *disk) connect() (_ *connections, err error) {
 	if err := sqlitex.ExecuteTransient(c.writer, "PRAGMA busy_timeout = 10000", nil); err != nil {
 		return nil, err
 	}
-	fresh, err := examine(c.writer)
+	fresh, steps, err := d.examine(c.writer)
 	if err != nil {
 		return nil, err
 	}
 	if err := prepareWriter(c.writer); err != nil {
+		return nil, err
+	}
+	if err := d.upgrade(c.writer, steps); err != nil {
 		return nil, err
 	}
 	// A file that has its schema is not written to: a server must come up on a

@@ -57,24 +57,34 @@ func (d *disk) open() error {
 // examine looks at a file before anything writes to it and reports whether it is
 // fresh. One of another program or of another version is refused.
 func examine(conn *sqlite.Conn) (fresh bool, err error) {
+	version, err := versionOf(conn)
+	if err != nil || version == 0 {
+		return version == 0, err
+	}
+	return false, store.CheckVersion(version)
+}
+
+// versionOf returns the version of a file's schema, 0 when it is fresh. A file of
+// another program is ErrNotAStore.
+func versionOf(conn *sqlite.Conn) (int, error) {
 	tables, err := queryInt(conn, "SELECT count(*) FROM sqlite_schema")
 	if err != nil {
-		return false, err
+		return -1, err
 	}
 	id, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil {
-		return false, err
+		return -1, err
 	}
 	version, err := queryInt(conn, "PRAGMA user_version")
 	switch {
 	case err != nil:
-		return false, err
+		return -1, err
 	case tables == 0 && id == 0 && version == 0:
-		return true, nil
+		return 0, nil
 	case id != applicationID:
-		return false, ErrNotAStore
+		return -1, ErrNotAStore
 	}
-	return false, store.CheckVersion(int(version))
+	return int(version), nil
 }
 
 // create gives a fresh file its schema.

@@ -47,6 +47,8 @@ type Config struct {
 	// fault is called before every step that makes something durable and may
 	// fail it. For tests.
 	fault func(step string) error
+	// history is that of the schema. Tests have others than tables.Current.
+	history *tables.History
 	// quiet leaves the background work to Rest. For tests.
 	quiet bool
 }
@@ -61,6 +63,9 @@ func (c *Config) defaults() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.history == nil {
+		c.history = &tables.Current
+	}
 	if c.fault == nil {
 		c.fault = func(string) error { return nil }
 	}
@@ -74,7 +79,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens or creates the store, applies migrations and loads the devices
+// Open opens or creates the store, brings one of an older version up to date and loads the devices
 // and the unsealed readings.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.defaults()
@@ -119,17 +124,6 @@ func (s *Store) Rest(ctx context.Context) error {
 
 // Check looks for damage in the file: for doctor.
 func (s *Store) Check(ctx context.Context) error { return s.disk.read(ctx, &s.disk.pool, quickCheck) }
-
-// Backup writes a consistent copy to a new file, also beside a running server.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	return s.disk.read(ctx, &s.disk.pool, func(conn *sqlite.Conn) error {
-		if err := sqlitex.ExecuteTransient(conn, "PRAGMA query_only = OFF", nil); err != nil {
-			return err
-		}
-		defer func() { _ = sqlitex.ExecuteTransient(conn, "PRAGMA query_only = ON", nil) }()
-		return sqlitex.ExecuteTransient(conn, "VACUUM INTO ?", &sqlitex.ExecOptions{Args: []any{path}})
-	})
-}
 
 func quickCheck(conn *sqlite.Conn) error { return checkPages(conn, "PRAGMA quick_check") }
 

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/storetest"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// later is a history in which two versions followed: a column, and a table that others refer to made anew with what it held rewritten.
+func later(rewrite error) *tables.History {
+	return &tables.History{Version: store.SchemaVersion + 2, Upgrades: []tables.Upgrade{
+		{From: store.SchemaVersion, SQL: "ALTER TABLE device ADD COLUMN asset TEXT NOT NULL DEFAULT '?';"},
+		{From: store.SchemaVersion + 1, SQL: `
+			CREATE TABLE new_workspace AS SELECT * FROM workspace;
+			DROP TABLE workspace;
+			ALTER TABLE new_workspace RENAME TO workspace;
+			CREATE UNIQUE INDEX workspace_id ON workspace(id);`,
+			Rewrite: func(c tables.Conn) error {
+				if _, err := c.Exec("UPDATE device SET asset = serial || '!'"); err != nil {
+					return err
+				}
+				return rewrite
+			}},
+	}}
+}
+
+// furnished is the file of a closed store with a device and a reading.
+func furnished(t *testing.T) (path string, device int64) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), FileName)
+	s, err := Open(t.Context(), Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, s)
+	w := rimewatch.Workspace{Name: "Shop", TimeZone: "UTC", RawDays: 396, RollupDays: 1096}
+	if err := s.CreateWorkspace(t.Context(), &w); err != nil {
+		t.Fatal(err)
+	}
+	op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "D-1", Payload: func(d *rimewatch.Device) []byte { return []byte(d.Name) },
+		Create: &rimewatch.Device{ID: s.NewDeviceID(), WorkspaceID: w.ID, Serial: "D-1", Name: "D", EquipmentType: "other"}}
+	if err := storetest.Commit(t.Context(), s, &store.Group{Now: 1000, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil || op.Err != nil {
+		t.Fatal(err, op.Err)
+	}
+	r := rimewatch.Reading{At: 900}
+	r.Set(rimewatch.ProductZoneTemp, -18.5)
+	in := []store.Input{{Kind: store.InputReading, DeviceID: op.Device.ID, Reading: r}}
+	if err := storetest.Commit(t.Context(), s, &store.Group{Now: 1000, Parts: [][]store.Input{in}}, &store.Effects{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, op.Device.ID
+}
+
+// asides are the copies beside a store's file.
+func asides(t *testing.T, path string) []string {
+	t.Helper()
+	list, err := filepath.Glob(path + ".schema*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// asked is what a query's only row holds.
+func asked(t *testing.T, path, query string) string {
+	t.Helper()
+	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var v string
+	if err := sqlitex.Execute(c, query, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error { v = s.ColumnText(0); return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A store of an older version is copied aside and brought up to date, once; the
+// copy is a store of before, which the program of before opens.
+func TestUpgrade(t *testing.T) {
+	path, device := furnished(t)
+	var log bytes.Buffer
+	for range 2 {
+		s, err := Open(t.Context(), Config{Path: path, history: later(nil), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready(t, s)
+		if n := readingsOf(t, s, device); n != 1 {
+			t.Errorf("%d readings", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := asked(t, path, "SELECT asset || (SELECT name FROM workspace) FROM device"); got != "D-1!Shop" {
+		t.Errorf("rewritten: %q", got)
+	}
+	list := asides(t, path)
+	if len(list) != 1 {
+		t.Fatalf("copies: %v", list)
+	}
+	if st, err := os.Stat(list[0]); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the copy: %v %v", st.Mode(), err)
+	}
+	if text := log.String(); strings.Count(text, "go back") != 1 || !strings.Contains(text, list[0]) {
+		t.Errorf("said:\n%s", text)
+	}
+	if _, err := Open(t.Context(), Config{Path: path}); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("the program of before opens it: %v", err)
+	}
+	before := openAt(t, Config{Path: list[0]})
+	if n := readingsOf(t, ready(t, before), device); n != 1 {
+		t.Errorf("the copy: %d readings", n)
+	}
+}
+
+func readingsOf(t *testing.T, s *Store, device int64) (n int) {
+	t.Helper()
+	err := s.Readings(t.Context(), store.HistoryQuery{DeviceID: device, To: rimewatch.MaxTime}, func(*rimewatch.Reading) error { n++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Wherever the way breaks off, by an error or as by kill −9, the store is as it
+// was, and the next start goes the whole way.
+func TestUpgradeBreaksOff(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		step    string // where it breaks off
+		n       int
+		rewrite error
+		copies  int // whole ones that are left
+	}{
+		{"no room for the copy", "backup", 1, nil, 0},
+		{"after the first step", "upgrade", 1, nil, 1},
+		{"after the last step", "upgrade", 2, nil, 1},
+		{"a row that cannot be rewritten", "", 0, errors.New("row 7 is odd"), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, device := furnished(t)
+			var dead string // the files at that moment
+			seen := 0
+			fault := func(step string) error {
+				if step == c.step {
+					if seen++; seen == c.n {
+						dead = crashed(t, path)
+						return errors.New("broken off")
+					}
+				}
+				return nil
+			}
+			if _, err := Open(t.Context(), Config{Path: path, history: later(c.rewrite), fault: fault}); err == nil || !strings.Contains(err.Error(), "schema 8 to 10") {
+				t.Fatalf("opened: %v", err)
+			}
+			if list := asides(t, path); len(list) != c.copies {
+				t.Errorf("copies: %v", list)
+			}
+			for _, path := range []string{path, dead} {
+				if path == "" {
+					continue
+				}
+				if got := asked(t, path, "PRAGMA user_version"); got != fmt.Sprint(store.SchemaVersion) {
+					t.Errorf("version %s", got)
+				}
+				old := openAt(t, Config{Path: path}) // by the program of before
+				if n := readingsOf(t, ready(t, old), device); n != 1 {
+					t.Errorf("%d readings", n)
+				}
+				if err := old.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s := openAt(t, Config{Path: path, history: later(nil)})
+				if n := readingsOf(t, ready(t, s), device); n != 1 {
+					t.Errorf("brought up to date: %d readings", n)
+				}
+			}
+		})
+	}
+}
+
+// A command beside a server changes no schema, and what nobody knows the way from
+// is refused.
+func TestUpgradeRefuses(t *testing.T) {
+	path, _ := furnished(t)
+	if err := openAt(t, Config{Path: path, history: later(nil), ControlOnly: true}).Close(); err != nil {
+		t.Error(err)
+	}
+	if got := asked(t, path, "PRAGMA user_version"); got != fmt.Sprint(store.SchemaVersion) {
+		t.Errorf("a command brought it to version %s", got)
+	}
+	gap := &tables.History{Version: store.SchemaVersion + 2, Upgrades: later(nil).Upgrades[1:]}
+	if _, err := gap.Steps(store.SchemaVersion); err == nil {
+		t.Error("a step is missing and nobody says so")
+	}
+	dangling := &tables.History{Version: store.SchemaVersion + 1, Upgrades: []tables.Upgrade{{From: store.SchemaVersion, SQL: "DELETE FROM workspace;"}}}
+	if _, err := Open(context.Background(), Config{Path: path, history: dangling}); err == nil || !strings.Contains(err.Error(), "refer to nothing") {
+		t.Errorf("rows that refer to nothing: %v", err)
+	}
+}

@@ -1,0 +1,36 @@
+package tables
+
+import (
+	"fmt"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// Upgrade is a step from one version of the schema to the next. An engine does all
+// steps that a store needs in one transaction.
+type Upgrade struct {
+	From int
+	// SQL changes the tables, in the words of Schema.
+	SQL string
+	// Rewrite changes rows where SQL does not do; nil = nothing to rewrite.
+	Rewrite func(Conn) error
+}
+
+// History is how a schema became what it is.
+type History struct {
+	Version  int
+	Upgrades []Upgrade // one for each version before it since store.OldestSchema
+}
+
+// Current is the history of Schema. CONTRIBUTING.md has what belongs to a step.
+var Current = History{Version: store.SchemaVersion}
+
+// Steps returns what brings a store of an older version up to date.
+func (h *History) Steps(found int) ([]Upgrade, error) {
+	for i := range h.Upgrades {
+		if h.Upgrades[i].From == found && len(h.Upgrades)-i == h.Version-found {
+			return h.Upgrades[i:], nil
+		}
+	}
+	return nil, fmt.Errorf("the store is of schema %d, and this program does not know the way to %d", found, h.Version)
+}
