@@ -107,14 +107,15 @@ type Core struct {
 
 	ckptFloor atomic.Int64 // no input before it is needed for streaming state
 
-	ctx      context.Context // of the background work, ends with Close
-	cancel   context.CancelFunc
-	closed   atomic.Bool
-	workers  sync.WaitGroup
-	seal     sealer
-	maintMu  sync.Mutex     // one piece of background work at a time
-	trimmed  store.Seq      // no log row before it; under maintMu
-	retained rimewatch.Time // when expired data were last looked for; under maintMu
+	ctx       context.Context // of the background work, ends with Close
+	cancel    context.CancelFunc
+	closed    atomic.Bool
+	workers   sync.WaitGroup
+	seal      sealer
+	maintMu   sync.Mutex     // one piece of background work at a time
+	trimmed   store.Seq      // no log row before it; under maintMu
+	retained  rimewatch.Time // when expired data were last looked for; under maintMu
+	retaining sync.Mutex     // one Retain at a time
 }
 
 // New makes a core. Without Load it serves control data alone.

@@ -36,6 +36,8 @@ func (s *Core) retainDue(ctx context.Context) error {
 // after the one before at most, so that a clock which is years ahead and believed
 // deletes a day's data at a time, and not everything.
 func (s *Core) Retain(ctx context.Context, now rimewatch.Time) error {
+	s.retaining.Lock()
+	defer s.retaining.Unlock()
 	last, err := s.RetainedAt(ctx)
 	if err != nil {
 		return err
