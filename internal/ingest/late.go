@@ -9,14 +9,34 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// lateSlice is how many late units catch up between two groups.
-const lateSlice = 512
+const (
+	mostLate   = 512    // units that catch up between two groups
+	fewestLate = 64     // of them, however much they have to catch up with
+	lateInputs = 32_768 // that these have to catch up with, about: some ten milliseconds
+
+	// inputsADevice is how many logged inputs take as long as reading the state of a
+	// device that has none.
+	inputsADevice = 10
+)
+
+// startsLate reports whether readings are taken before this many devices have
+// caught up with this many logged inputs.
+func (c *Config) startsLate(devices int, inputs int64) bool {
+	return devices+int(inputs/inputsADevice) > c.LateDevices
+}
+
+// lateSlice returns how many of this many units catch up between two groups, when all
+// of them have this many logged inputs to catch up with.
+func lateSlice(units int, inputs int64) int {
+	return min(max(int(lateInputs*int64(units)/max(inputs, 1)), fewestLate), mostLate)
+}
 
 // latecomers are the units whose states are not what the log says yet. Of the writer
 // goroutine.
 type latecomers struct {
 	*writer
 	n       int      // of them
+	slice   int      // of them that catch up between two groups
 	backlog *backlog // what they have to catch up with
 	next    int      // where in shares.all to look for one
 }
@@ -74,7 +94,7 @@ func (w *latecomers) catchUpAll() error {
 
 // catchUpNext lets some late units catch up.
 func (w *latecomers) catchUpNext() error {
-	list := make([]*unit, 0, min(lateSlice, max(w.memory.most, 64)))
+	list := make([]*unit, 0, min(w.slice, max(w.memory.most, fewestLate)))
 	next := w.next
 	for ; next < len(w.shares.all) && len(list) < cap(list); next++ {
 		if u := w.shares.all[next]; u.late && !u.lost {

@@ -27,11 +27,14 @@ const slabStates = 256
 
 type slab [slabStates]engine.State
 
-// arenaSlabs is how many slabs are made at a time once there are as many: they lie
-// in large pages, where the system has them. A device's state lies anywhere among
-// those of all others, and looking up where a small page lies costs as much as
-// reading it.
-const arenaSlabs = 32
+// After fewSlabs, arenaSlabs are made at a time: they lie in large pages, where the
+// system has them. A device's state lies anywhere among those of all others, and
+// looking up where a small page lies costs as much as reading it. What of an arena is
+// not used yet takes no memory.
+const (
+	fewSlabs   = 4
+	arenaSlabs = 32
+)
 
 // StateBytes is what the state of a device takes of the budget.
 const StateBytes = int64(unsafe.Sizeof(engine.State{}))
@@ -69,7 +72,7 @@ func (m *memory) add(u *unit) *engine.State {
 
 // grow makes room for more states.
 func (m *memory) grow() {
-	if len(m.slabs) < arenaSlabs {
+	if len(m.slabs) < fewSlabs {
 		m.slabs = append(m.slabs, new(slab))
 		return
 	}

@@ -50,7 +50,8 @@ func (w *recovery) recover(ctx context.Context) error {
 	}
 	w.evaluated = w.durable
 	w.late.n = w.units.Len()
-	if w.late.n > w.cfg.LateDevices {
+	w.late.slice = lateSlice(w.late.n, w.dirty.inputs)
+	if w.cfg.startsLate(w.late.n, w.dirty.inputs) {
 		return nil
 	}
 	return w.late.catchUpAll()

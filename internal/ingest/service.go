@@ -63,8 +63,8 @@ type Config struct {
 	// coldest are read from the disk when they are needed. Default: no bound.
 	StateMemory int64
 	// LateDevices is the size of a fleet beyond which readings are taken after a start
-	// before the states of all devices have been read. Default 20,000; Loading
-	// reports whether it is so.
+	// before the states of all devices have been read; ten logged inputs that no
+	// checkpoint holds count as a device. Default 20,000; Loading reports whether it is so.
 	LateDevices int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
