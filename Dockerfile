@@ -18,7 +18,7 @@ RUN cd web && npm run api && npm run build
 FROM source AS build
 COPY --from=ui /src/internal/webui/dist internal/webui/dist
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /rimewatch ./cmd/rimewatch \
+RUN CGO_ENABLED=0 go build -pgo=cmd/rimewatch/server.pgo -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /rimewatch ./cmd/rimewatch \
  && mkdir /data
 
 FROM scratch

@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 # A program with the race detector otherwise sleeps a second before it ends.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: all build run test vet lint ui ui-test ui-every browser chromium firefox postgres mosquitto screenshots fuzz bench evaluate pictures fleet kill9 faults cluster-faults cluster-patroni release clean
+.PHONY: all build run test vet lint ui ui-test ui-every browser chromium firefox postgres mosquitto screenshots fuzz bench profile evaluate pictures fleet kill9 faults cluster-faults cluster-patroni release clean
 
 all: build
 
@@ -15,8 +15,13 @@ all: build
 NPM  := $(shell command -v npm 2>/dev/null)
 DIST  = internal/webui/dist/index.html
 
+# What is shipped is compiled for a profile of the server under load, for which the compiler takes every package
+# anew: the demo and the browser tests go without.
+PGO = cmd/rimewatch/server.pgo
+run browser screenshots ui-every: PGO = off
+
 build: $(if $(NPM),ui) ## the binary, in bin/
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
+	$(GO) build -pgo=$(PGO) -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
 
 run: build ## the demo: a market with twelve units, five of them in trouble
 	./bin/rimewatch demo
@@ -132,7 +137,16 @@ fuzz: ## every fuzz target for FUZZTIME
 # Such as BENCH='-only growth -devices 1000000 -profile DIR', or -doc docs/performance.md for the table of that page.
 BENCH ?=
 bench: ## the side-by-side benchmark: prints ratios
-	$(GO) run ./bench $(BENCH)
+	$(GO) run -pgo=$(PGO) ./bench $(BENCH)
+
+# It is committed, and names no path of this machine.
+PROFILES = /tmp/rimewatch-profile
+profile: ## make the profile anew that the compiler works by, from the loads of `make bench`: four minutes, before a release
+	rm -rf $(PROFILES) && mkdir $(PROFILES)
+	$(GO) build -trimpath -o $(PROFILES)/bench ./bench
+	$(PROFILES)/bench -only growth -devices 1000,10000,100000 -rounds 1 -steps create,warm,batches,single,recovery -alone -profile $(PROFILES)
+	$(PROFILES)/bench -only batch -profile $(PROFILES)
+	cd $(PROFILES) && $(GO) tool pprof -proto *.pprof > $(CURDIR)/$(PGO)
 
 # DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
 DATA ?=

@@ -101,7 +101,7 @@ func (r *release) build(system, arch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version=v"+r.version, "-o", path, "./cmd/rimewatch")
+	c := exec.Command("go", "build", "-pgo=cmd/rimewatch/server.pgo", "-trimpath", "-ldflags", "-s -w -X main.version=v"+r.version, "-o", path, "./cmd/rimewatch")
 	c.Dir = r.root
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOARM=7")
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
