@@ -17,3 +17,6 @@ func Byte(b []byte, i int) {
 		lines(unsafe.Pointer(&b[:i+1][i]), 1)
 	}
 }
+
+// Text asks for the bytes of a text.
+func Text(s string) { lines(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s))) }

@@ -20,6 +20,8 @@ func TestAnyAddress(t *testing.T) {
 		prefetch.Byte(b, i)
 	}
 	prefetch.Byte(nil, 0)
+	prefetch.Text("")
+	prefetch.Text("some text")
 	for i := range things {
 		for k, v := range things[i].words {
 			if want := map[bool]int{true: i}[k == i]; v != want {

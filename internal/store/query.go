@@ -70,6 +70,8 @@ type Fleet interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	// Identify finds a device by its serial on the hot path, nil = unknown.
 	Identify(workspaceID int64, serial []byte) *Identity
+	// IdentifyAll does so for many serials at once; who has as many places.
+	IdentifyAll(workspaceID int64, serials [][]byte, who []*Identity)
 	// Identity finds one of any workspace by its id; nil = there is none, or it was
 	// deleted.
 	Identity(deviceID int64) *Identity

@@ -30,8 +30,20 @@ type Batch struct {
 	said     map[string]rimewatch.Heartbeat // what items say of their devices, by serial as registered
 	reader   wire.Batch
 
-	lastSerial []byte // neighbours are mostly of one device
-	last       *store.Identity
+	// Of each input, until its device is known; serials and who are those of runs of
+	// inputs with one serial: neighbours are mostly of one device.
+	senders []sender
+	serials [][]byte
+	who     []*store.Identity
+	vitals  []rimewatch.Heartbeat
+}
+
+// sender is what an item says beside its reading.
+type sender struct {
+	raw     []byte // its JSON text
+	run     int32  // its serial is serials[run]
+	vitals  int32  // what it says of its device is vitals[vitals-1], 0 = nothing
+	refused bool   // but its device was heard
 }
 
 // rejection is one item that was not stored.
@@ -75,6 +87,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 	if e := read(body, func(e *rimewatch.Error) { b.item(&bc, e) }); e != nil {
 		return e
 	}
+	b.identify(&bc)
 	if len(b.pending) > 0 {
 		if e := g.registerPending(&bc, b); e != nil {
 			return e
@@ -97,54 +110,96 @@ func (b *Batch) reset() {
 	clear(b.rejected)
 	clear(b.pending)
 	clear(b.held)
+	clear(b.senders)
+	clear(b.serials)
+	clear(b.who)
 	*b = Batch{
 		Out: b.Out[:0], inputs: b.inputs[:0], index: b.index[:0],
 		rejected: b.rejected[:0], pending: b.pending[:0], held: b.held[:0], heldAt: b.heldAt[:0], reader: b.reader,
+		senders: b.senders[:0], serials: b.serials[:0], who: b.who[:0],
 	}
 }
 
 // item takes in what the reader has read.
 func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
+	place := int32(b.reader.N - 1)
 	if e == nil {
-		e = b.add(bc)
+		e = b.add(bc, place)
 	}
+	b.reject(place, e)
+}
+
+// reject notes what is wrong with an item, nil = nothing.
+func (b *Batch) reject(place int32, e *rimewatch.Error) {
 	if e != nil {
-		b.rejected = append(b.rejected, rejection{int32(b.reader.N - 1), e.Code, e.Fields})
+		b.rejected = append(b.rejected, rejection{place, e.Code, e.Fields})
 	}
 }
 
-// add takes the reading that was read into the batch, or says why it cannot be.
-func (b *Batch) add(bc *batchContext) *rimewatch.Error {
-	sent, place := &b.reader.Sent, int32(b.reader.N-1)
+// add takes the reading that was read into the batch, or says why it cannot be. Whose
+// it is identify finds out.
+func (b *Batch) add(bc *batchContext, place int32) *rimewatch.Error {
+	sent := &b.reader.Sent
 	sent.Arrived(bc.now)
 	b.ignore(sent)
-	if e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays); e != nil {
-		who, _ := bc.identify(bc.principal, sent.Serial)
-		bc.heard(who, sent.At, bc.now)
-		return e
+	if n := len(b.serials); n == 0 || !bytes.Equal(sent.Serial, b.serials[n-1]) {
+		b.serials = append(b.serials, sent.Serial)
 	}
-	in := store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0}
-	if !bytes.Equal(sent.Serial, b.lastSerial) {
-		who, outside := bc.identify(bc.principal, sent.Serial)
+	e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays)
+	from := sender{raw: b.reader.Raw, run: int32(len(b.serials) - 1), refused: e != nil}
+	if sent.Vitals() {
+		b.vitals = append(b.vitals, said(&sent.Extras))
+		from.vitals = int32(len(b.vitals))
+	}
+	b.inputs = append(b.inputs, store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0})
+	b.index = append(b.index, place)
+	b.senders = append(b.senders, from)
+	return e
+}
+
+// identify finds the devices of the inputs, and takes out those that have none and
+// those that were refused.
+func (b *Batch) identify(bc *batchContext) {
+	b.who = slices.Grow(b.who[:0], len(b.serials))[:len(b.serials)]
+	bc.Fleet.IdentifyAll(bc.workspaceID, b.serials, b.who)
+	limit := bc.principal.Limit
+	kept, last := 0, int32(-1)
+	for i := range b.inputs {
+		in, from := &b.inputs[i], &b.senders[i]
+		who := b.who[from.run]
+		if limit != nil && who != nil && !limit.Has(who.SiteID) {
+			who = nil
+		}
+		if from.refused {
+			bc.heard(who, in.Reading.At, bc.now)
+			continue
+		}
 		if who == nil {
-			if outside {
-				return errUnknownDevice()
+			if limit != nil {
+				b.reject(b.index[i], errUnknownDevice())
+				continue
 			}
 			var e *rimewatch.Error
-			if who, e = b.stranger(bc, &in, place, b.reader.Raw); who == nil {
-				return e
+			if who, e = b.stranger(bc, i); who == nil {
+				b.reject(b.index[i], e)
+				continue
 			}
+			b.who[from.run] = who
 		}
-		b.lastSerial, b.last = sent.Serial, who
-		bc.heard(who, sent.At, bc.now)
+		if from.run != last {
+			last = from.run
+			bc.heard(who, in.Reading.At, bc.now)
+		}
+		in.DeviceID = who.ID
+		if from.vitals > 0 {
+			b.say(who.Serial, b.vitals[from.vitals-1])
+		}
+		if kept != i {
+			b.inputs[kept], b.index[kept] = *in, b.index[i]
+		}
+		kept++
 	}
-	in.DeviceID = b.last.ID
-	if sent.Vitals() {
-		b.say(b.last.Serial, said(&sent.Extras))
-	}
-	b.inputs = append(b.inputs, in)
-	b.index = append(b.index, place)
-	return nil
+	b.inputs, b.index = b.inputs[:kept], b.index[:kept]
 }
 
 // registerPending creates the devices of unknown serials and takes their

@@ -27,6 +27,7 @@ type Writer interface {
 // Fleet knows the devices.
 type Fleet interface {
 	Identify(workspaceID int64, serial []byte) *store.Identity
+	IdentifyAll(workspaceID int64, serials [][]byte, who []*store.Identity)
 }
 
 // History has the readings that are stored.

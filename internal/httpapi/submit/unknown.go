@@ -70,21 +70,26 @@ func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch
 	return http.StatusAccepted, nil
 }
 
-// stranger decides about an item of a batch whose serial is not registered: it
+// stranger decides about the i-th input of a batch, whose serial is not registered: it
 // returns the device, or nil and the refusal; nil without one means that it has noted
 // what becomes of the reading.
-func (b *Batch) stranger(bc *batchContext, in *store.Input, place int32, raw []byte) (*store.Identity, *rimewatch.Error) {
-	serial := string(b.reader.Sent.Serial)
+func (b *Batch) stranger(bc *batchContext, i int) (*store.Identity, *rimewatch.Error) {
+	from, place := &b.senders[i], b.index[i]
+	serial := string(b.serials[from.run])
 	if bc.settings.OnUnknown == rimewatch.RegisterUnknown {
 		who, bound, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
 		if err == nil && !bound {
-			b.pending = append(b.pending, pendingItem{*in, place, serial, raw, said(&b.reader.Sent.Extras)})
+			item := pendingItem{input: b.inputs[i], index: place, serial: serial, raw: from.raw}
+			if from.vitals > 0 {
+				item.said = b.vitals[from.vitals-1]
+			}
+			b.pending = append(b.pending, item)
 		}
 		return who, asError(err)
 	}
 	who, wait, err := bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
 	if wait {
-		b.wait(bc, place, serial, raw)
+		b.wait(bc, place, serial, from.raw)
 	}
 	return who, asError(err)
 }

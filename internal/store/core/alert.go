@@ -130,7 +130,9 @@ func (s *Core) Alerts(ctx context.Context, workspaceID int64, f store.AlertFilte
 	}
 	known, counted := 0, true // a page by keyset costs what it shows
 	if p.BeforeAt == 0 {
-		known, counted = s.countedTotal(workspaceID, &f)
+		s.mu.RLock()
+		known, counted = countedTotal(s.counts[workspaceID], &f)
+		s.mu.RUnlock()
 	}
 	list, total, err := s.AlertList(ctx, workspaceID, f, p, !counted)
 	if err != nil {
@@ -155,14 +157,11 @@ func (f *fleet) labelled(workspaceID int64, all map[string]string) []int64 {
 	return ids
 }
 
-// countedTotal answers from the counters what they can.
-func (s *Core) countedTotal(workspaceID int64, f *store.AlertFilter) (int, bool) {
+// countedTotal answers from a workspace's counters what they can.
+func countedTotal(c *store.AlertCounts, f *store.AlertFilter) (int, bool) {
 	if f.Type != "" || f.DeviceID != 0 || f.Serial != "" || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	c := s.counts[workspaceID]
 	if c == nil {
 		return 0, true
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/dense"
@@ -21,9 +22,9 @@ type fleet struct {
 
 // roster is one workspace's devices.
 type roster struct {
-	bySerial map[string]*device // by serial key
-	list     []*device          // by id
-	sheets   []*sheet           // likewise
+	bySerial serials
+	list     []*device // by id
+	sheets   []*sheet  // likewise
 }
 
 type device struct {
@@ -110,7 +111,7 @@ func newFleet() fleet {
 func (f *fleet) roster(workspaceID int64) *roster {
 	r := f.workspaces[workspaceID]
 	if r == nil {
-		r = &roster{bySerial: make(map[string]*device)}
+		r = new(roster)
 		f.workspaces[workspaceID] = r
 	}
 	return r
@@ -121,7 +122,11 @@ func (f *fleet) find(workspaceID int64, key string) *device {
 	if r == nil {
 		return nil
 	}
-	return r.bySerial[key]
+	who := r.bySerial.get([]byte(key), maphash.String(serialSeed, key))
+	if who == nil {
+		return nil
+	}
+	return f.byID.Get(who.ID)
 }
 
 // room returns CodeQuotaExceeded when a workspace, which is about to have this many
@@ -145,12 +150,12 @@ func (f *fleet) put(put *rimewatch.Device) {
 		f.byID.Put(put.ID, d)
 		r.put(d)
 	} else {
-		delete(r.bySerial, d.row.Key)
+		r.bySerial.remove(d.row.Key)
 		d.row = rowOf(put)
 	}
 	d.sheet.texts.Store(nil)
 	f.intern(d)
-	r.bySerial[d.row.Key] = d
+	r.bySerial.put(d.row.Identity)
 }
 
 // intern makes devices of a type share its string.
@@ -171,7 +176,9 @@ func (f *fleet) loadDevices(parts [][]*device) {
 		}
 	}
 	for id, n := range sizes {
-		f.workspaces[id] = &roster{bySerial: make(map[string]*device, n), list: make([]*device, 0, n)}
+		r := &roster{list: make([]*device, 0, n)}
+		r.bySerial.reserve(n)
+		f.workspaces[id] = r
 	}
 	for _, part := range parts {
 		for _, d := range part {
@@ -179,7 +186,7 @@ func (f *fleet) loadDevices(parts [][]*device) {
 			f.intern(d)
 			f.byID.Put(d.row.ID, d)
 			r.put(d)
-			r.bySerial[d.row.Key] = d
+			r.bySerial.put(d.row.Identity)
 		}
 	}
 }
@@ -196,7 +203,7 @@ func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
 // id until they are sealed.
 func (f *fleet) remove(d *device) {
 	r := f.roster(d.row.WorkspaceID)
-	delete(r.bySerial, d.row.Key)
+	r.bySerial.remove(d.row.Key)
 	r.drop(d)
 }
 
@@ -250,28 +257,6 @@ func (s *Core) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	}
 	s.fleet.view(d, &v)
 	return v, true
-}
-
-// Identify implements store.Fleet.
-func (s *Core) Identify(workspaceID int64, serial []byte) *store.Identity {
-	var buf [rimewatch.MaxSerialLen]byte
-	if len(serial) > len(buf) {
-		return nil
-	}
-	for i, c := range serial {
-		buf[i] = lowerByte(c)
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	r := s.fleet.workspaces[workspaceID]
-	if r == nil {
-		return nil
-	}
-	d := r.bySerial[string(buf[:len(serial)])]
-	if d == nil {
-		return nil
-	}
-	return d.row.Identity
 }
 
 // Identity implements store.Fleet.

@@ -133,7 +133,9 @@ func (s *Core) Rest(ctx context.Context) error {
 	s.maintMu.Lock()
 	defer s.maintMu.Unlock()
 	for {
-		devices := s.anyUnsealed()
+		s.mu.Lock()
+		devices := s.seal.some()
+		s.mu.Unlock()
 		if len(devices) == 0 {
 			break
 		}
@@ -152,20 +154,4 @@ func (s *Core) Rest(ctx context.Context) error {
 		return err
 	}
 	return s.compact(ctx, ids, math.MaxInt64)
-}
-
-func (s *Core) anyUnsealed() []*device {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []*device
-	s.seal.dropStale()
-	for i := range s.seal.queue {
-		if it := &s.seal.queue[i]; !it.stale() && it.device.head.sealSize == 0 {
-			out = append(out, it.device)
-			if len(out) == sliceDevices {
-				break
-			}
-		}
-	}
-	return out
 }

@@ -212,6 +212,20 @@ func (s *Core) due() []*device {
 	return pick
 }
 
+// some lists a slice of the devices that are not being sealed.
+func (q *sealQueue) some() (out []*device) {
+	q.dropStale()
+	for i := range q.queue {
+		if it := &q.queue[i]; !it.stale() && it.device.head.sealSize == 0 {
+			out = append(out, it.device)
+			if len(out) == sliceDevices {
+				break
+			}
+		}
+	}
+	return out
+}
+
 // dropStale frees the front of the queue.
 func (q *sealQueue) dropStale() {
 	i := 0

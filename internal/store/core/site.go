@@ -20,6 +20,7 @@ func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID
 		for _, d := range r.list {
 			if d.row.SiteID == deleted {
 				d.row.setSite(0)
+				r.bySerial.put(d.row.Identity)
 			}
 		}
 	}
