@@ -10,7 +10,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its device is then judged anew.
-const codecVersion = 10
+const codecVersion = 11
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -73,13 +73,13 @@ func moveStamp(s *unit.Stamp, by rimewatch.Time) {
 
 func (s *State) code(c *unit.Codec) {
 	c.Times(&s.seenAt, &s.aliveUntil, &s.holdUntil)
-	c.Words(&s.active, &s.inhibited, &s.live)
+	c.Words(&s.active, &s.inhibited, &s.spoke, &s.live)
 	c.Stamps(&s.paused, &s.stated)
 	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled)
 	c.Floats(&s.outside)
 	s.pool.code(c)
 	// An active alert always has a track.
-	c.Check(s.active>>numRules == 0 && s.live>>numRules == 0 && s.active&^s.pool.rules == 0 && s.inhibited&^s.active == 0 &&
+	c.Check(s.active>>numRules == 0 && s.live>>numRules == 0 && s.active&^s.pool.rules == 0 && (s.inhibited|s.spoke)&^s.active == 0 && s.inhibited&s.spoke == 0 &&
 		(!s.kept || s.isActive(ruleHigh) && s.stated.Set()))
 }
 

@@ -21,8 +21,9 @@ const departingRules = 1<<ruleDischarge | 1<<ruleSuction | 1<<ruleLowSuction | 1
 func (s *State) Departs() bool { return s.active&departingRules != 0 }
 
 // Inhibit lets a prediction inhibit the warnings about departures of the channels
-// in its evidence, and releases all others. renewed says that another prediction
-// has taken the place of the one before.
+// in its evidence, and releases all others. One that has once gone past its fixed
+// limit speaks for itself to its end: a value that hovers about the limit is no news
+// each time. renewed says that another prediction has taken the place of the one before.
 func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Channels, renewed bool, now rimewatch.Time, out []Transition) []Transition {
 	x := newPass(c, p, u, now, &out)
 	for _, d := range departing {
@@ -30,7 +31,10 @@ func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Chan
 			continue
 		}
 		t := s.pool.track(d.rule)
-		is, was := evidence.Has(d.channel) && t.is(bitSecond) && !t.is(bitCritical), s.inhibited&(1<<d.rule) != 0
+		if !t.is(bitSecond) {
+			s.spoke |= 1 << d.rule
+		}
+		is, was := evidence.Has(d.channel) && s.spoke&(1<<d.rule) == 0 && !t.is(bitCritical), s.inhibited&(1<<d.rule) != 0
 		if is == was && !(is && renewed) {
 			continue
 		}

@@ -60,3 +60,32 @@ func TestInhibit(t *testing.T) {
 		}
 	}
 }
+
+// TestInhibitedOnce: a value that hovers about its fixed limit beside a departure that
+// a prediction tells of releases the alert once, not at each crossing.
+func TestInhibitedOnce(t *testing.T) {
+	const gas = unit.Channels(1 << unit.Discharge)
+	c := configOf("walkin_freezer")
+	c.Rules = AllRules
+	u := newDevice(t, c)
+	u.run(known)
+	var got []string
+	for _, script := range []string{
+		"72h..96h cycle=9/17 d=93", "96h..96h20m on d=112", "96h20m..96h40m on d=93", "96h40m..97h on d=112", "97h..97h20m on d=93",
+	} {
+		u.run(script)
+		if !u.s.Departs() {
+			t.Fatalf("nothing departs after %s: %v", script, summary(u.log))
+		}
+		for _, x := range u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil) {
+			got = append(got, x.Kind.String())
+		}
+	}
+	if diff := cmp.Diff([]string{"inhibited", "released"}, got); diff != "" {
+		t.Error(diff)
+	}
+	u.s.Resolved(rimewatch.HighDischargeTemperature, u.now)
+	if u.s.spoke != 0 {
+		t.Error("what is over still speaks")
+	}
+}

@@ -16,6 +16,7 @@ type State struct {
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
 	active     uint32         // set of rules with an active alert
 	inhibited  uint32         // set of rules whose alert an open prediction inhibits
+	spoke      uint32         // set of departing rules whose alert has been past its fixed limit: it is not inhibited again
 	live       uint32         // set of rules whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
 	stated     unit.Stamp     // when the alert that is kept back is told, whatever happens
@@ -332,6 +333,7 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 func (s *State) end(i rule) {
 	s.active &^= 1 << i
 	s.inhibited &^= 1 << i
+	s.spoke &^= 1 << i
 	if i == ruleHigh {
 		s.kept, s.stated = false, unit.Stamp{}
 	}
