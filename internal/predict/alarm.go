@@ -169,6 +169,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 			step, sudden, most = s.hist.step(c), ramp((f.of[c]-s.hist.back(c, 2))/f.of[c], 0.8, 1), share
 		}
 	}
+	f.of[unit.Duty] = wanted(f.of[unit.Duty], u.Trips(unit.WindowLength))
 	// Colder than the thermostat lets it become.
 	f.of[unit.Zone] = min(f.of[unit.Zone], -u.BelowCutOut())
 	f.of[ftStep], f.of[ftSudden] = step, sudden
@@ -181,6 +182,15 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	}
 	s.events(u, &f)
 	return f
+}
+
+// wanted is by how much longer a unit wants to run than usual, points: where protectors
+// ended so many of the newest runs, that it runs less does not mean that it needs less.
+func wanted(duty float64, trips int) float64 {
+	if trips >= 2 {
+		return max(0, duty)
+	}
+	return duty
 }
 
 // thin returns how a discharge line that warms up, K, and a current that falls, %, go

@@ -224,6 +224,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: ftTrips, warn: 1, crit: 3, weight: .7}, {feature: ftTripAmp, warn: 4, crit: 10, weight: .3, absent: true},
 			{feature: ftTripAmp, warn: 4, crit: 10, weight: -.4}, {feature: ftTripAmp, warn: -8, crit: -15, weight: -.4},
+			{feature: feature(unit.Suction), warn: -1.5, crit: -4, weight: -.5}, {feature: feature(unit.Discharge), warn: 4, crit: 9, weight: -.5}, // a contact that opens changes nothing while it is closed
 		}},
 	fiGasket: {name: "gasket_leak",
 		clues: []clue{

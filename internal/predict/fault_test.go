@@ -31,6 +31,29 @@ func TestValvesAndCharge(t *testing.T) {
 	}
 }
 
+// TestIcedCoilThatTrips: an iced coil whose protectors end its runs stays an iced coil.
+// It runs less, since it is not let; and a contact that opens changes no temperature.
+func TestIcedCoilThatTrips(t *testing.T) {
+	f := findings{of: [numFeatures]float64{
+		feature(unit.Discharge): 69, feature(unit.Suction): -45, feature(unit.Amps): -140, feature(unit.Zone): 30, ftTrips: 4,
+		feature(unit.Duty): wanted(-25, 4),
+	}}
+	f.of[ftThin], f.of[ftIced] = thin(69, 140)
+	if d := diagnose(&f); d.first != fiIcing || d.score < needFit {
+		t.Errorf("%s at %.2f", faults[d.first].name, d.score)
+	}
+	if v := fit(fiContactor, &f); v >= needFit {
+		t.Errorf("contactor at %.2f", v)
+	}
+	chatter := findings{of: [numFeatures]float64{ftTrips: 4}}
+	if d := diagnose(&chatter); d.first != fiContactor {
+		t.Errorf("trips alone: %s", faults[d.first].name)
+	}
+	if v := wanted(-25, 0); v != -25 {
+		t.Errorf("without trips: %v", v)
+	}
+}
+
 // TestWithoutAChannel: what a unit does not measure speaks neither for a fault nor
 // against it, and faults that the rest cannot tell apart are named together.
 func TestWithoutAChannel(t *testing.T) {

@@ -4,8 +4,8 @@ import "testing"
 
 // TestHealthyDirtyUnits plays units that nothing ails, or that have truly iced up, and
 // that predictions were once wrong about: in the cold, where a held head pressure keeps
-// the lines from following the ambient, and where icing took other names and its own
-// again by turns.
+// the lines from following the ambient, and where icing took other names, by turns
+// or for good.
 func TestHealthyDirtyUnits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a year of simulation each")
@@ -16,6 +16,7 @@ func TestHealthyDirtyUnits(t *testing.T) {
 	}{
 		{"a capillary tube in the cold", "vaccine_freezer", 8_000_022},
 		{"icing keeps its name", "fish_cooler", 8_000_020},
+		{"icing keeps its name while protectors end the runs", "vaccine_freezer", 270_896_000_051},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			t.Parallel()
