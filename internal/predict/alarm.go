@@ -209,7 +209,8 @@ func dry(discharge, suction float64) float64 {
 	if discharge <= 0 {
 		return 0
 	}
-	return ramp(discharge, 2.5, 4) * (1 - ramp(suction/discharge, 0.1, 0.22)) * (1 - ramp(suction, 1.2, 2.4))
+	much := max(1, discharge/12) // what leaks much warms the suction line, too
+	return ramp(discharge, 2.5, 4) * (1 - ramp(suction/discharge, 0.1, 0.22)) * (1 - ramp(suction, 1.2*much, 2.4*much))
 }
 
 // events adds what is counted.

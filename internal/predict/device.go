@@ -42,6 +42,9 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if a := &s.alarm; a.active() && a.departs != 0 && a.departs&decisives&^u.Aside() == 0 && !a.byEvent {
 		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // it was a sensor
 	}
+	if a := &s.alarm; a.active() && u.AirOff() && !a.byEvent {
+		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // all that departed was compared with a wrong ambient
+	}
 	if u.Doubtful() || u.Contradicted() {
 		return s.announce(u, o.At, from, out)
 	}

@@ -150,7 +150,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
 			{feature: ftSudden, warn: .5, crit: 1, weight: -.2}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noAmps},
@@ -160,7 +160,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .05, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: feature(unit.Discharge), warn: 9, crit: 13, weight: -.3},
 			{feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 		},
@@ -169,7 +169,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
 			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
-			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
 		ends: []limit{{unit.Discharge, 14}}},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
@@ -275,8 +275,16 @@ func diagnose(f *findings) diagnosis {
 	if f.blind != 0 && d.next >= nearFit {
 		d.second = other // what is not measured may tell the two apart, and nothing tells one of a family from another
 	}
+	if d.first == fiValves && f.of[unit.Vibration] < rattle {
+		// A capillary tube without a receiver that lacks refrigerant heats the gas and leaves
+		// the suction line as it is, as valves do: only that they rattle tells them apart.
+		d.second = fiUndercharge
+	}
 	return d
 }
+
+// rattle is the vibration from which leaking valves are heard, %.
+const rattle = 4
 
 // mainWeight is that of the clues without any of which a fault cannot be seen at all.
 const mainWeight = 0.2

@@ -20,10 +20,13 @@ func TestValvesAndCharge(t *testing.T) {
 		{"valves, early", 5.7, 0.6, -6.4, fiValves},
 		{"valves that leak by half", 16, 0.5, -5, fiValves},
 		{"valves that leak", 36, 1.2, -15, fiValves},
+		{"valves that leak and shorten the runs", 22, 2.0, -15, fiValves},
 	} {
 		f := findings{of: [numFeatures]float64{feature(unit.Discharge): tc.discharge, feature(unit.Suction): tc.suction, feature(unit.Amps): tc.amps, ftDry: dry(tc.discharge, tc.suction)}}
 		if d := diagnose(&f); d.first != tc.want || d.score < needFit {
 			t.Errorf("%s: %s at %.2f, want %s", tc.name, faults[d.first].name, d.score, faults[tc.want].name)
+		} else if tc.want == fiValves && d.second != fiUndercharge {
+			t.Errorf("%s: or %s, want a lack of refrigerant behind a capillary tube", tc.name, faults[d.second].name)
 		}
 	}
 	if v := dry(-5, 0); v != 0 {

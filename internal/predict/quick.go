@@ -152,6 +152,9 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if u.RunStarted() <= q.from && (u.Phase() == unit.Recovering || q.steady < 3) {
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
+	if u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
+		return out // the windows tell whether it is the sensor
+	}
 	f := s.instant(u)
 	d := diagnose(&f)
 	if d.score < needFit || faults[d.first].alert == "" {
@@ -169,14 +172,14 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 }
 
 // melts reports whether a sudden departure may be a defrost that the compressor runs
-// through, as one by hot gas.
+// through, as one by hot gas. It need not show in the zone: one that fails to melt does
+// not.
 func (s *State) melts(u *unit.State, at rimewatch.Time) bool {
 	longest := u.MeltsRunning()
-	_, on := u.Defrost()
-	return longest > 0 && (at-s.quick.from < meltShows || on && at-s.quick.from < longest)
+	return longest > 0 && at-s.quick.from < max(meltShows, longest)
 }
 
-// meltShows is when the zone shows that a defrost goes on.
+// meltShows is how long a defrost lasts at least.
 const meltShows = 20 * rimewatch.Minute
 
 // speedMoved reports whether current and vibration have moved together, as they do

@@ -27,13 +27,19 @@ type doubts struct {
 	airOff  bool  // the ambient sensor is set aside
 
 	probes
+	creeps
 }
 
 const (
 	loneFloors  = 1.3 // of a departure that is told apart from noise
 	loneQuiet   = 0.3 // floors that the others keep within
-	loneWindows = 4
-	loneLarge   = 2.5               // floors from which half as many windows do
+	loneNear    = 0.6 // floors that they keep within nearly
+	stepQuiet   = 0.2 // of a step, that they keep within
+	slipFloors  = 0.8 // of a discharge line that becomes cooler, on an average of a day and a half
+	slipNow     = 0.6 // and in the newest window
+	loneWindows = 5
+	loneSoon    = 3                 // windows of a large one
+	loneLarge   = 2.5               // floors from which it is large
 	wornFloors  = 2.2               // of the discharge line alone: from there what wears would show in others
 	stepShare   = 0.2               // of a departure that had come before its last two windows: more is no step
 	stepGrows   = 1.25              // times what a step was at first: it goes on
@@ -147,6 +153,7 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated bool) 
 		}
 	}
 	s.followLone(modulated)
+	s.followAirError(modulated)
 }
 
 // reviewAir decides whether the air jumped or its sensor: the discharge line would
@@ -166,35 +173,52 @@ func (s *baseline) reviewAir() {
 }
 
 // followLone counts the windows in which one channel departs while all others are
-// as usual: no fault does that, but for wear that begins.
+// as usual: no fault does that, but for wear that begins. A window in which the others
+// are only nearly as usual neither counts nor ends it.
 func (s *baseline) followLone(modulated bool) {
 	b := &s.doubts
-	ch, ok := s.loneChannel()
-	if !ok || modulated {
+	ch, how := s.loneChannel()
+	if how == notLone || modulated {
 		b.lone, b.alone, b.loneAt = 0, 0, 0
 		return
 	}
-	now, before, slow := s.Departure(ch)
-	size, wear := math.Abs(now)/floors[ch], ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] || s.unwitnessed(ch)
-	if b.lone != uint8(ch)+1 {
-		then := (slow - slowRate*(now+(1-slowRate)*before)) / ((1 - slowRate) * (1 - slowRate))
-		if wear && math.Abs(then) > max(stepLeast*floors[ch], stepShare*math.Abs(now)) {
-			b.lone, b.alone, b.loneAt = 0, 0, 0
-			return // it came bit by bit, as wear does
-		}
-		b.lone, b.alone, b.loneAt = uint8(ch)+1, 0, uint8(min(255, math.Ceil(10*size)))
-	}
-	if wear && 10*size > stepGrows*float64(b.loneAt)+1 {
+	now, _, _ := s.Departure(ch)
+	size, wear := math.Abs(now)/floors[ch], s.wears(ch, now)
+	tenths := uint8(min(255, math.Ceil(10*size)))
+	switch begins := b.lone != uint8(ch)+1; {
+	case how == nearlyLone && begins, begins && wear && !s.stepped(ch): // what came bit by bit may be wear
+		b.lone, b.alone, b.loneAt = 0, 0, 0
+		return
+	case how == nearlyLone:
+		return
+	case begins:
+		b.lone, b.alone, b.loneAt = uint8(ch)+1, 0, tenths
+	case b.alone == 1:
+		b.loneAt = max(b.loneAt, tenths) // the first window may not have been whole
+	case wear && 10*size > stepGrows*float64(b.loneAt)+1:
 		b.lone, b.alone, b.loneAt = 0, 0, 0
 		return // it grows
 	}
 	need := uint8(loneWindows)
 	if size >= loneLarge && ch != Amps { // a current has alerts of its own, and other compressors draw more
-		need /= 2
+		need = loneSoon
 	}
 	if b.alone++; b.alone >= need {
 		b.aside, b.lone, b.alone, b.loneAt = b.aside.With(ch), 0, 0, 0
 	}
+}
+
+// wears reports whether a channel that departs alone may be that of a machine that
+// wears, or of a fault whose other channel is not measured.
+func (s *baseline) wears(ch Channel, now float64) bool {
+	return ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] || s.unwitnessed(ch)
+}
+
+// stepped reports whether what a channel departs by came within its newest two windows.
+func (s *baseline) stepped(ch Channel) bool {
+	now, before, slow := s.Departure(ch)
+	then := (slow - slowRate*(now+(1-slowRate)*before)) / ((1 - slowRate) * (1 - slowRate))
+	return math.Abs(then) <= max(stepLeast*floors[ch], stepShare*math.Abs(now))
 }
 
 // unwitnessed reports whether a channel may depart alone in a fault because the one that
@@ -213,32 +237,81 @@ func (s *baseline) unwitnessed(ch Channel) bool {
 }
 
 // Suspect reports whether one channel departs alone at present, one pipe jumped alone
-// within a day, or the ambient stands still, so that it may be the sensor.
-func (b *doubts) Suspect() bool { return b.lone != 0 || b.kept > 0 || b.AirStands() }
+// within a day, all speak of another ambient, or the ambient stands still, so that it
+// may be the sensor.
+func (b *doubts) Suspect() bool {
+	return b.lone != 0 || b.kept > 0 || b.airLike > 0 || b.AirStands()
+}
 
-// loneChannel is the channel that departs alone in both of the newest windows.
-func (s *baseline) loneChannel() (lone Channel, ok bool) {
+// farOff reports whether a channel departs by more than noise in the newest window.
+func (s *baseline) farOff(ch Channel) bool {
+	now, _, _ := s.Departure(ch)
+	return math.Abs(now) >= max(loneFloors*floors[ch], 3.5*s.Scatter(ch))
+}
+
+// slips reports whether the discharge line has become a little cooler for good. As long
+// as it does so alone no fault has done it, however little it is: liquid cools the
+// suction line first. A probe that comes off its pipe does.
+func (s *baseline) slips() bool {
+	now, _, slow := s.Departure(Discharge)
+	return now <= -slipNow*floors[Discharge] && slow <= -max(slipFloors*floors[Discharge], 3*s.Scatter(Discharge))
+}
+
+// lonely is how far a channel that departs does so alone.
+type lonely uint8
+
+const (
+	notLone lonely = iota
+	nearlyLone
+	isLone
+)
+
+// loneChannel is the channel that departs in the newest window, if only one does, and
+// whether all others are as usual.
+func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	if s.Learning() || s.Resettling() {
-		return 0, false
+		return 0, notLone
 	}
-	quiet := 0
+	far, size := 0, 0.0
 	for i := range sensorOf {
 		ch := Channel(i)
-		if !s.Scored(ch) {
+		if s.Scored(ch) && (s.farOff(ch) || ch == Discharge && s.slips()) {
+			now, _, _ := s.Departure(ch)
+			far++
+			lone, size = ch, math.Abs(now)/floors[ch]
+		}
+	}
+	if far != 1 {
+		return 0, notLone
+	}
+	share := loneQuiet
+	if s.doubts.lone == uint8(lone)+1 || s.stepped(lone) {
+		share = max(share, stepQuiet*size) // beside a fault that came at once the others would stand out as much
+	}
+	quiet, near := 0, 0
+	for i := range sensorOf {
+		ch := Channel(i)
+		if ch == lone || !s.Scored(ch) {
 			continue
 		}
 		now, before, _ := s.Departure(ch)
-		far := math.Min(math.Abs(now), math.Abs(before)) >= max(loneFloors*floors[ch], 3.5*s.Scatter(ch)) && now*before > 0
-		switch {
-		case far && ok, !far && max(math.Abs(now), math.Abs(before)) > max(loneQuiet*floors[ch], 2*s.Scatter(ch)):
-			return 0, false
-		case far:
-			lone, ok = ch, true
-		default:
+		switch most := max(math.Abs(now), math.Abs(before)); {
+		case most <= max(share*floors[ch], 2*s.Scatter(ch)):
 			quiet++
+		case most <= max(loneNear*floors[ch], 3*s.Scatter(ch)):
+			near++
+		default:
+			return 0, notLone
 		}
 	}
-	return lone, ok && quiet >= loneOthers
+	switch {
+	case quiet+near < loneOthers:
+		return 0, notLone
+	case near > 0:
+		return lone, nearlyLone
+	default:
+		return lone, isLone
+	}
 }
 
 func (b *doubts) code(c *Codec) {

@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 7
+const stateVersion = 8
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -79,6 +79,7 @@ func (s *State) code(c *Codec) {
 		&s.air.mean, &s.air.spread)
 	c.Bytes(&s.supply.n)
 	s.doubts.code(c)
+	s.doubts.creeps.code(c)
 	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
 	together := s.air.hours == s.humid.hours // as where both come with every reading
 	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &s.doubts.airOff, &together)

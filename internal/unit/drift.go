@@ -1,6 +1,10 @@
 package unit
 
-import "math"
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // window gathers what six hours say beside their hours.
 type window struct {
@@ -72,6 +76,9 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 			s.winEnd = s.hourEnd - s.hourEnd%WindowLength + WindowLength
 		}
 	}
+	if s.hourEnd != 0 && o.At/rimewatch.Day != (s.hourEnd-1)/rimewatch.Day {
+		s.reviewZone()
+	}
 	s.hourEnd = o.At - o.At%hour + hour
 	s.doubts.exam = s.examined()
 }
@@ -88,6 +95,9 @@ func (s *State) learnHour(hold Hold) {
 	s.hour = hourly{top: s.hour.top}
 	if have == 0 {
 		return
+	}
+	if have.Has(Zone) {
+		s.doubts.creeps.followZone(y[Zone])
 	}
 	if s.Ready() {
 		for ch := range NumChannels {

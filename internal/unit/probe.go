@@ -49,6 +49,8 @@ const (
 	tremorTimes  = 4
 	tremorUnit   = 0.05 // K
 	tremorReads  = 12
+	tremorFew    = 4
+	tremorShare  = 0.4 // of an hour's readings
 	tremorTop    = 12
 	tremorFixed  = Fixed(500)     // tremorUnit
 	tremorMost   = Fixed(10_0000) // K that count of a single reading
@@ -95,7 +97,10 @@ func (s *State) followProbes(o *Observation) {
 		p.fahrenheit = !p.fahrenheit
 		s.hour = hourly{top: s.hour.top} // it may hold the first of them
 		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
-	case o.Gap <= jumpGap && !p.fahrenheit && bits.OnesCount8(far) == 1 && far>>rimewatch.AmbientTemp == 0:
+	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
+	case far&(1<<rimewatch.ProductZoneTemp) != 0:
+		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, steady)
+	case bits.OnesCount8(far) == 1:
 		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
 	}
 }
@@ -120,11 +125,12 @@ func inOrdinary(d Fixed) uint8 {
 	return uint8(min(ordinaryTop, (max(d, -d)+ordinaryUnit-1)/ordinaryUnit))
 }
 
-// jumps takes a change of one probe that the others do not share.
+// jumps takes a change of one probe that the others do not share. The pipes say nothing
+// of the zone's: they warm up and cool down with every run.
 func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]Fixed, steady bool) {
 	size := max(d[f], -d[f])
 	for k, other := range d {
-		if k != int(f) && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*max(other, -other) > size {
+		if compared := k == int(rimewatch.AmbientTemp) || steady && f != rimewatch.ProductZoneTemp; k != int(f) && compared && jumpRelation*max(other, -other) > size {
 			return
 		}
 	}
@@ -262,11 +268,17 @@ func (s *State) examined() rimewatch.Field {
 	return rimewatch.Field(h / 2 % rimewatch.Time(rimewatch.AmbientTemp))
 }
 
+// enoughTremor is how many readings of an hour must be there to tell: fewer where few
+// come.
+func (s *State) enoughTremor() uint8 {
+	return uint8(max(tremorFew, min(tremorReads, int(float32(hour)/float32(second)/max(s.gap, 1)*tremorShare))))
+}
+
 // reviewTremor decides at the end of an hour about the probe that was examined.
 func (s *State) reviewTremor() {
 	p, f := &s.doubts.probes, s.examined()
 	bit := uint8(1) << f
-	if p.trembled >= tremorReads {
+	if p.trembled >= s.enoughTremor() {
 		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
 		limit := max(tremorLeast, tremorTimes*usual*tremorUnit)
 		if p.trembling&bit != 0 {

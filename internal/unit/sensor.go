@@ -83,28 +83,41 @@ func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
 }
 
 // meterMute reports whether the meter of the current shows nothing of a compressor
-// that shakes as it does while it runs: its scale was changed, A to kA or mA to A, or
-// its clamp is off. It is right again when it shows a run.
+// that runs, as the device says or as it shakes while it does: its scale was changed,
+// A to kA or mA to A, or its clamp is off. It is right again when it shows a run.
 func (s *State) meterMute(o *Observation) bool {
-	const both = rimewatch.Fields(1<<rimewatch.AmpDraw | 1<<rimewatch.VibrationLevel)
-	w := &s.running
+	w, v := &s.running, &o.Reading.Values
 	usual := s.usual(Amps)
-	if o.Sane&both != both || usual == 0 || w.shakes < 2*w.rests+leastShaking {
+	runs, known := s.runsBeside(o)
+	if usual == 0 || !known || !o.Sane.Has(rimewatch.AmpDraw) {
 		return false
 	}
-	v := &o.Reading.Values
 	if v[rimewatch.AmpDraw] >= muteShare*usual {
 		w.mute = 0
 		return false
 	}
-	switch vib := FixedOf(v[rimewatch.VibrationLevel]); {
-	case vib > (w.shakes+w.rests)/2 && vib < w.shakes+w.shakes/2: // much more would be another scale of its own
+	switch {
+	case runs:
 		w.mute += uint16(min(o.Gap, 5*minute) / second)
 	case w.mute <= muteFor:
 		w.mute = 0
 	}
 	w.mute = min(w.mute, 2*muteFor)
 	return w.mute > muteFor
+}
+
+// runsBeside reports whether the compressor runs by what is not its current; known is
+// false where nothing tells.
+func (s *State) runsBeside(o *Observation) (runs, known bool) {
+	if flag, sent := o.Reading.Flags.Bool(rimewatch.CompressorOn); sent {
+		return flag, true
+	}
+	w := &s.running
+	if !o.Sane.Has(rimewatch.VibrationLevel) || w.shakes < 2*w.rests+leastShaking {
+		return false, false
+	}
+	vib := FixedOf(o.Reading.Values[rimewatch.VibrationLevel])
+	return vib > (w.shakes+w.rests)/2 && vib < w.shakes+w.shakes/2, true // much more would be another scale of its own
 }
 
 // followStuck finds a zone sensor that has frozen at one number. Half an hour

@@ -60,7 +60,7 @@ func runDirty(ctx context.Context, o *Options, stdout io.Writer) error {
 		}
 		w := wildRun{ctx: ctx, o: o, first: set.first(o), out: stdout}
 		fmt.Fprintf(stdout, "#### %s%s (from %d)\n\n", strings.ToUpper(set.label[:1]), set.label[1:], w.first)
-		for _, part := range [...]func() error{w.healthy, w.faults, w.missing, w.sensors} {
+		for _, part := range [...]func() error{w.healthy, w.healthyWithout, w.faults, w.missing, w.sensors} {
 			if err := part(); err != nil {
 				return err
 			}
@@ -283,10 +283,7 @@ func mixed(x uint64) uint64 { return x * 0x9e3779b97f4a7c15 >> 33 }
 // missing plays the slow faults with one channel missing at a time.
 func (w *wildRun) missing() error {
 	fmt.Fprint(w.out, "| slow faults without | "+wildHead)
-	for _, f := range [...]rimewatch.Field{
-		rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp,
-		rimewatch.Voltage, rimewatch.AmpDraw, rimewatch.VibrationLevel,
-	} {
+	for _, f := range withoutFields {
 		var sum wildTally
 		for k := range slowTrials {
 			t, err := w.trial(&wildTrials[k], (w.o.Seeds+2)/3, 20_000+uint64(k)*1000, 1<<f)

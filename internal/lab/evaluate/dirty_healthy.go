@@ -28,7 +28,7 @@ func (w *wildRun) healthy() error {
 	n := int(math.Ceil(w.o.HealthyYears * 365 / healthyDays))
 	results := make([]wildHealthy, n)
 	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
-		results[i], err = watchWild(types[i%len(types)], w.first+uint64(i))
+		results[i], err = watchWild(types[i%len(types)], w.first+uint64(i), 0)
 		return err
 	})
 	if err != nil {
@@ -80,6 +80,54 @@ func (w *wildRun) healthy() error {
 	return nil
 }
 
+// healthyWithout watches healthy units that lack one measurement at a time: a sixth of
+// the device-years each.
+func (w *wildRun) healthyWithout() error {
+	types := wildTypes()
+	n := int(math.Ceil(w.o.HealthyYears / 6 * 365 / healthyDays))
+	fmt.Fprintln(w.out, "| healthy units without | device-years | false predictions | a device-year | 95 % upper bound | of what |")
+	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
+	all, total := 0.0, map[string]int{}
+	row := func(name string, years float64, wrong map[string]int) {
+		n := 0
+		for _, c := range wrong {
+			n += c
+		}
+		bound := distuv.ChiSquared{K: 2 * float64(n+1)}.Quantile(0.95) / 2 / years
+		fmt.Fprintf(w.out, "| %s | %.1f | %d | %.2f | %.2f | %s |\n", name, years, n, float64(n)/years, bound, tallied(wrong))
+	}
+	for k, f := range withoutFields {
+		results := make([]wildHealthy, n)
+		err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
+			seed := w.first + 300_000 + uint64(k)*1000 + uint64(i)
+			results[i], err = watchWild(types[int(mixed(seed)%uint64(len(types)))], seed, 1<<f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		years, wrong := 0.0, map[string]int{}
+		for i := range results {
+			years += results[i].years
+			for name, c := range results[i].wrong {
+				wrong[name] += c
+				total[name] += c
+			}
+		}
+		all += years
+		row(f.String(), years, wrong)
+	}
+	row("**all**", all, total)
+	fmt.Fprintln(w.out)
+	return nil
+}
+
+// withoutFields are the measurements that a unit may lack, in turn.
+var withoutFields = [...]rimewatch.Field{
+	rimewatch.ProductZoneTemp, rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp, rimewatch.AmbientTemp,
+	rimewatch.Voltage, rimewatch.AmpDraw, rimewatch.VibrationLevel,
+}
+
 // tallied lists counts, most first.
 func tallied(m map[string]int) string {
 	if len(m) == 0 {
@@ -127,11 +175,19 @@ func explained(w *simulate.Wild, u *simulate.Unit, at rimewatch.Time) bool {
 	return false
 }
 
+// trulyIced reports whether a prediction of icing is right: nothing ails the unit, but
+// it has iced up.
+func trulyIced(e *event, u *simulate.Unit) bool {
+	return e.typ == rimewatch.EvaporatorIcingSuspected && u.Truth().Frost >= icedUp*u.Params().FrostM
+}
+
 // icedUp is the share of the frost that closes an evaporator from which a unit has
 // truly iced up.
 const icedUp = 0.5
 
-func watchWild(equipment string, seed uint64) (wildHealthy, error) {
+// watchWild watches a unit that nothing ails. Without names measurements that it does
+// not have.
+func watchWild(equipment string, seed uint64, without rimewatch.Fields) (wildHealthy, error) {
 	start := startOf(seed * 5)
 	end := start + healthyDays*rimewatch.Day
 	h := wildHealthy{years: healthyDays / 365.0, wrong: map[string]int{}, types: map[string]int{}}
@@ -139,6 +195,7 @@ func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 	if err != nil {
 		return h, err
 	}
+	wild.Config.Dirt.Missing |= without
 	h.drive = wild.Config.Params.Drive
 	u, err := simulate.New(wild.Config)
 	if err != nil {
@@ -150,7 +207,7 @@ func watchWild(equipment string, seed uint64) (wildHealthy, error) {
 			switch {
 			case e.what != "opened" || ofRecording(e.typ):
 			case e.predicts:
-				if e.typ != rimewatch.EvaporatorIcingSuspected || u.Truth().Frost < icedUp*u.Params().FrostM {
+				if !trulyIced(e, u) {
 					h.wrong[e.fault]++
 				}
 			case explained(&wild, u, e.at):

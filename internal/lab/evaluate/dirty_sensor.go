@@ -85,7 +85,7 @@ func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 			if v.what != "opened" || v.at < e.At {
 				continue
 			}
-			if v.predicts {
+			if v.predicts && !trulyIced(v, u) {
 				res.fault = true
 			}
 			if dataAlert(v.typ) && v.at < e.At+14*rimewatch.Day {

@@ -20,7 +20,7 @@ func TestHealthyDirtyUnits(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			t.Parallel()
-			h, err := watchWild(tc.equipment, tc.seed)
+			h, err := watchWild(tc.equipment, tc.seed, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
