@@ -268,9 +268,12 @@ func (s *State) examined() rimewatch.Field {
 	return rimewatch.Field(h / 2 % rimewatch.Time(rimewatch.AmbientTemp))
 }
 
-// enoughTremor is how many readings of an hour must be there to tell: fewer where few
-// come.
-func (s *State) enoughTremor() uint8 {
+// enoughTremor is how many readings of a probe an hour must hold to tell: fewer where few
+// come, but not of the pipes, which swing with every run.
+func (s *State) enoughTremor(f rimewatch.Field) uint8 {
+	if probePipes.Has(f) {
+		return tremorReads
+	}
 	return uint8(max(tremorFew, min(tremorReads, int(float32(hour)/float32(second)/max(s.gap, 1)*tremorShare))))
 }
 
@@ -278,7 +281,7 @@ func (s *State) enoughTremor() uint8 {
 func (s *State) reviewTremor() {
 	p, f := &s.doubts.probes, s.examined()
 	bit := uint8(1) << f
-	if p.trembled >= s.enoughTremor() {
+	if p.trembled >= s.enoughTremor(f) {
 		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
 		limit := max(tremorLeast, tremorTimes*usual*tremorUnit)
 		if p.trembling&bit != 0 {
