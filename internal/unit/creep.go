@@ -32,6 +32,8 @@ const (
 	airExcess  = 1.6 // and at most
 	airShows   = 0.3 // floors that it would change each channel by
 	airWindows = 4
+	leastShare = 3   // % of a day that a compressor runs that the thermostat switches
+	mostShare  = 90  // and at most
 	dayDuty    = 0.5 // floors by which a unit may run longer and still hold its zone
 )
 
@@ -88,7 +90,9 @@ func (s *State) reviewZone() {
 	d, p := &s.doubts.creeps, &s.doubts.probes
 	d.endDay()
 	by := d.wandered()
-	if by == 0 || p.zoneOff || s.Learning() || s.Resettling() || s.Modulated() || s.Trips(rimewatch.Day) > 0 || s.RunningKnown() && !s.switches() {
+	share, known := s.RunShare(WindowsADay)
+	switches := known && share > leastShare && share < mostShare
+	if by == 0 || p.zoneOff || s.Learning() || s.Resettling() || s.Modulated() || s.Trips(rimewatch.Day) > 0 || s.RunningKnown() && !switches {
 		return
 	}
 	for _, ch := range [...]Channel{Discharge, Suction, Amps, Duty} {
@@ -102,12 +106,6 @@ func (s *State) reviewZone() {
 		}
 	}
 	p.zoneOff, p.zone = true, jump{was: FixedOf(float64(d.newest)*creepUnit - by), by: FixedOf(by), n: zoneReads, stops: zoneStops, field: uint8(rimewatch.ProductZoneTemp)}
-}
-
-// switches reports whether the compressor started and stopped as it usually does lately.
-func (s *State) switches() bool {
-	share, ok := s.RunShare(WindowsADay)
-	return ok && share > 3 && share < 90
 }
 
 // AirExplains reports whether an ambient that is measured wrong may alone explain how far

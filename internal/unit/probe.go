@@ -270,18 +270,18 @@ func (s *State) examined() rimewatch.Field {
 
 // enoughTremor is how many readings of a probe an hour must hold to tell: fewer where few
 // come, but not of the pipes, which swing with every run.
-func (s *State) enoughTremor(f rimewatch.Field) uint8 {
+func enoughTremor(f rimewatch.Field, gap float32) uint8 {
 	if probePipes.Has(f) {
 		return tremorReads
 	}
-	return uint8(max(tremorFew, min(tremorReads, int(float32(hour)/float32(second)/max(s.gap, 1)*tremorShare))))
+	return uint8(max(tremorFew, min(tremorReads, int(float32(hour)/float32(second)/max(gap, 1)*tremorShare))))
 }
 
 // reviewTremor decides at the end of an hour about the probe that was examined.
 func (s *State) reviewTremor() {
 	p, f := &s.doubts.probes, s.examined()
 	bit := uint8(1) << f
-	if p.trembled >= s.enoughTremor(f) {
+	if p.trembled >= enoughTremor(f, s.gap) {
 		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
 		limit := max(tremorLeast, tremorTimes*usual*tremorUnit)
 		if p.trembling&bit != 0 {
