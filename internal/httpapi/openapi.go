@@ -85,8 +85,11 @@ func describe(rt *Route) *huma.Operation {
 	}
 	if !rt.Access.Public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
-		if rt.Access.Role != "" || rt.Access.Own {
+		switch {
+		case rt.Access.Role != "" || rt.Access.Own:
 			op.Security = op.Security[1:]
+		case rt.Access.Scopes&^rimewatch.ScopesFull != 0: // no person has them
+			op.Security = op.Security[:1]
 		}
 	}
 	for _, code := range failures(rt) {

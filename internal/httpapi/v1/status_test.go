@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -33,9 +34,21 @@ func TestStatus(t *testing.T) {
 		{name: "the fleet", req: get("/v1/status", all), status: 200, contains: []string{`"A"`, "NOWHERE", "MINE"}, want: map[string]any{"data.sites.2.name": "", "data.sites.3": nil}},
 		{name: "nothing else", req: get("/v1/devices", all), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
 		{name: "not the readings", req: get("/v1/readings/latest", all), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
+		{name: "no person", req: r.browser(get("/v1/status", "")), status: 403, code: rimewatch.CodeForbidden},
 		{name: "no other token", req: get("/v1/status", r.read), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
 		{name: "revoked", req: r.browser(remove(fmt.Sprintf("/v1/tokens/%d", id), "")), status: 200},
 		{name: "gone", req: get("/v1/status", here), status: 401, code: rimewatch.CodeUnauthenticated},
 		{name: "the other stays", req: get("/v1/status", all), status: 200},
 	})
+	var described struct {
+		Paths map[string]map[string]struct{ Security []map[string]any }
+	}
+	if err := json.Unmarshal([]byte(r.do(get("/openapi.json", "")).body), &described); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/v1/status": "[map[token:[]]]", "/v1/devices": "[map[token:[]] map[session:[]]]", "/v1/members": "[map[session:[]]]"} {
+		if got := fmt.Sprint(described.Paths[path]["get"].Security); got != want {
+			t.Errorf("%s is described with %s, want %s", path, got, want)
+		}
+	}
 }
