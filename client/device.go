@@ -51,6 +51,7 @@ type Device struct {
 	UptimeS            *int64            `json:"uptime_s"`
 	Health             DeviceHealth      `json:"health"`
 	Zone               ZoneState         `json:"zone"`
+	Clock              *ClockState       `json:"clock"` // nil while nothing is known to be wrong with it
 	LatestReading      *StoredReading    `json:"latest_reading"`
 	Calibration        *CalibrationState `json:"calibration"` // nil when no probe was ever calibrated
 	Offsets            []DeviceOffset    `json:"offsets"`     // by From
@@ -65,6 +66,12 @@ type ZoneState struct {
 	AlertAt          rimewatch.Time `json:"alert_at"`            // if it stays out; 0 = none is to come
 	Defrosting       bool           `json:"defrosting"`
 	BackBy           rimewatch.Time `json:"back_by"` // when the defrost is usually over; 0 = not known
+}
+
+// ClockState is what is wrong with a device's clock. Alerts allow for it; readings keep
+// the times that the device sent.
+type ClockState struct {
+	OffsetS float64 `json:"offset_s"` // s that it is ahead, below 0 behind
 }
 
 // MaintenanceState is the maintenance window that a device is in.

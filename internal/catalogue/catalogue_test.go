@@ -1,6 +1,7 @@
 package catalogue_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"go/ast"
@@ -20,7 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/catalogue"
 )
 
-var update = flag.Bool("update", false, "write server.json anew")
+var update = flag.Bool("update", false, "write server.json anew, and sort the languages")
 
 // tables are the packages whose tables of texts are said by their keys.
 var tables = map[string]bool{"phrase": true, "message": true, "report": true}
@@ -234,6 +235,44 @@ func sorted(list []string) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// TestSorted holds every catalogue in the order of its texts, so that what two people
+// add stands in two places. With -update it sorts them.
+func TestSorted(t *testing.T) {
+	names, err := filepath.Glob("??.json")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c struct {
+			Name    string                     `json:"name"`
+			Decimal string                     `json:"decimal"`
+			Capital bool                       `json:"capital,omitempty"`
+			Texts   map[string]json.RawMessage `json:"texts"`
+		}
+		if err := json.Unmarshal(b, &c); err != nil {
+			t.Fatal(name, err)
+		}
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", " ")
+		if err := enc.Encode(c); err != nil {
+			t.Fatal(name, err)
+		}
+		if *update {
+			if err := os.WriteFile(name, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if !bytes.Equal(b, want.Bytes()) {
+			t.Errorf("%s is not sorted: go test ./internal/catalogue -update", name)
+		}
+	}
 }
 
 func TestLanguages(t *testing.T) {

@@ -13,6 +13,9 @@ type behind struct {
 	since rimewatch.Time // arrival of that reading, 0 = none
 }
 
+// Behind is how far the device's clock runs steadily behind, 0 = nothing is known of that.
+func (s *State) Behind() rimewatch.Time { return s.behind.by }
+
 // observe takes a reading of event time at that arrived at now. A lag below
 // offlineAfter is none; one that lasts twice as long, and strays by an eighth of it
 // at most, is believed. A smaller one is believed at once: nothing was measured in

@@ -130,6 +130,12 @@ func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	return z
 }
 
+// DeviceBehind is how far a device's clock runs behind, 0 = nothing is known of that.
+func (s *Service) DeviceBehind(deviceID int64) (by rimewatch.Time) {
+	s.look(deviceID, func(_ *unit, state *engine.State) { by = state.Behind() })
+	return by
+}
+
 func (s *Service) total(workspaceID int64) *totals {
 	t := s.totals[workspaceID]
 	if t == nil {

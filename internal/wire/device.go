@@ -35,6 +35,7 @@ type DeviceDetail struct {
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`
 	Zone               ZoneState               `json:"zone" doc:"What the product zone does while no alert is raised."`
+	Clock              Maybe[ClockState]       `json:"clock" doc:"null while nothing is known to be wrong with the device's clock."`
 	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
 	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
@@ -106,6 +107,27 @@ type DeviceOffset struct {
 	Field string         `json:"field"`
 	From  rimewatch.Time `json:"from" nullable:"false"`
 	Add   float64        `json:"add" doc:"In the unit of the field. Readings in answers have it added already."`
+}
+
+// ClockState is what is wrong with a device's clock.
+type ClockState struct {
+	OffsetS float64 `json:"offset_s" doc:"s that it is ahead, below 0 behind. A clock is behind when readings have come later than offline_after_s, each as late as the one before, for twice that time; it is ahead when the newest reading came a minute or more before its own time. Alerts allow for it. Readings, buckets, excursions, compliance and the temperature log keep the times that the device sent."`
+}
+
+// ahead is how far before its own time a reading comes from a clock that is ahead: a
+// logger that rounds its times is no such thing.
+const ahead = rimewatch.Minute
+
+// NewClock returns what the newest reading and a lag that lasts say of a device's clock.
+func NewClock(newest *rimewatch.Reading, behind rimewatch.Time) Maybe[ClockState] {
+	early := newest.At - newest.ReceivedAt
+	switch {
+	case behind > 0:
+		return Maybe[ClockState]{&ClockState{-float64(behind) / 1000}}
+	case newest.ReceivedAt != 0 && early >= ahead:
+		return Maybe[ClockState]{&ClockState{float64(early) / 1000}}
+	}
+	return Maybe[ClockState]{}
 }
 
 // MaintenanceState is the window that a device is in.

@@ -30,12 +30,14 @@ beforeAll(async () => {
     { serial: 'HOT-1', name: markup, equipment_type: 'walkin_freezer', site_id: site.id },
     { serial: 'RTL-1', name: arabic, equipment_type: 'meat_cooler', site_id: site.id },
     { serial: endless, name: endless, equipment_type: 'no_such_type', labels: { [endless]: markup } },
+    { serial: 'AHEAD-1', name: 'Clock ahead', equipment_type: 'walkin_cooler' },
     { serial: 'NEVER-1', name: 'Never reported', equipment_type: 'walkin_cooler' },
   ];
   for (const d of devices) await api.send('POST', '/v1/devices', { ...d, offline_after_s: 86_400 });
   await api.history('HOT-1', Array.from({ length: 90 }, (_, i) => (i < 10 ? -19 : -12.6)));
   await api.history('RTL-1', Array.from({ length: 90 }, () => 2));
   await api.history(endless, Array.from({ length: 5 }, () => 1.5));
+  await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: 3 });
   await office.send('POST', '/v1/channels', { kind: 'webhook', name: markup, url: 'https://example.com/x', enabled: false });
   await office.send('POST', '/v1/silences', { match: { types: ['high_vibration'] }, ends_at: new Date(Date.now() + 3_600_000).toISOString(), comment: markup });
 });
@@ -49,6 +51,7 @@ const pages: [string, RegExp][] = [
   ['/?q=never', /Never reported/],
   ['/?q=zzz', /^No matching devices$/],
   ['/devices/HOT-1', /Product zone/],
+  ['/devices/AHEAD-1', /Its clock is [34] min .*ahead/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
   ['/?view=table', /Last seen|State/],

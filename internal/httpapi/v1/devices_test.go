@@ -175,6 +175,29 @@ func TestZone(t *testing.T) {
 	})
 }
 
+// TestClockOfADevice: who looks at a device is told that its clock is wrong, and how
+// far; a backlog, and a logger that rounds its times up, are no wrong clocks.
+func TestClockOfADevice(t *testing.T) {
+	r := newRig(t)
+	for _, serial := range []string{"BEHIND", "AHEAD", "ROUNDS", "BACKLOG"} {
+		r.do(post("/v1/devices", r.full, `{"serial":"`+serial+`","equipment_type":"walkin_cooler","offline_after_s":180}`))
+	}
+	for i := range 10 {
+		for serial, off := range map[string]time.Duration{
+			"BEHIND": -2 * time.Hour, "AHEAD": 4 * time.Minute, "ROUNDS": 30 * time.Second, "BACKLOG": time.Duration(i-60) * time.Minute,
+		} {
+			r.do(post("/v1/readings", r.feed, fmt.Sprintf(`{"device_serial":%q,"recorded_at":%q,"product_zone_temp":3}`, serial, r.now().Add(off))))
+		}
+		r.advance(time.Minute)
+	}
+	r.run(t, []scenario{
+		{name: "behind", req: get("/v1/devices/BEHIND", r.read), status: 200, anyEvents: true, want: map[string]any{"data.device.clock.offset_s": -7200}},
+		{name: "ahead", req: get("/v1/devices/AHEAD", r.read), status: 200, want: map[string]any{"data.device.clock.offset_s": 240}},
+		{name: "rounds", req: get("/v1/devices/ROUNDS", r.read), status: 200, want: map[string]any{"data.device.clock": nil}},
+		{name: "a backlog", req: get("/v1/devices/BACKLOG", r.read), status: 200, want: map[string]any{"data.device.clock": nil}},
+	})
+}
+
 func TestDevicePaging(t *testing.T) {
 	r := newRig(t)
 	for i := range 32 {

@@ -40,6 +40,7 @@ func describe(frame *httpapi.API) {
 	httpapi.Nullable[wire.DeviceReading](frame)
 	httpapi.Nullable[wire.CalibrationState](frame)
 	httpapi.Nullable[wire.MaintenanceState](frame)
+	httpapi.Nullable[wire.ClockState](frame)
 	httpapi.Nullable[predict.DefrostCourse](frame)
 	httpapi.Nullable[rimewatch.Prediction](frame)
 	httpapi.Nullable[rimewatch.Feedback](frame)
