@@ -39,7 +39,7 @@ var others = map[string]bool{"fmt": true, "slog": true, "time": true, "log": tru
 // notService are folders whose errors no person sees in the UI.
 var notService = map[string]bool{
 	"bench": true, "client": true, "cmd": true, "e2e": true, "tools": true, "web": true, ".git": true,
-	"internal/lab": true, "internal/store/storetest": true, "internal/cluster": true, "internal/realtime": true,
+	"internal/lab": true, "internal/store/storetest": true,
 }
 
 // argument is which argument of a call people read, in a file of a package.

@@ -2,12 +2,15 @@ package cluster
 
 import (
 	"net/http"
+
+	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
-// Failure returns the answer to a request that failed.
+// Failure returns the answer to a device's reading that failed. Devices are answered in
+// English: programs and logs read it, and so does whoever looks the sentence up.
 func (n *Node) Failure(err error) (status int, header http.Header, body []byte) {
 	w := newRecorded()
-	n.fail(w, err)
+	n.refuse(w, httpapi.AsError(err))
 	return w.status, w.header, w.body
 }
 

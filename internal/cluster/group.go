@@ -165,7 +165,7 @@ func (n *Node) serveGroup(s Service, w http.ResponseWriter, r *http.Request) {
 		parts, at, err = splitParts(body)
 	}
 	if err != nil {
-		n.fail(w, rimewatch.Errorf(rimewatch.CodeValidationFailed, "This is no group of requests."))
+		n.fail(w, r, rimewatch.Errorf(rimewatch.CodeValidationFailed, "This is no group of requests."))
 		return
 	}
 	again := store.ArrivalOf(r.Context()).Again

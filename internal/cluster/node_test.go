@@ -436,6 +436,11 @@ func testNobody(t *testing.T) {
 	if took := time.Since(begun); took < patience || took > patience+lookEvery {
 		t.Errorf("it waited %v", took)
 	}
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/?workspace=2", nil)
+	r.Header.Set("Accept-Language", "es-MX")
+	if x.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "Nadie atiende") {
+		t.Errorf("in Spanish: %d %s", w.Code, w.Body)
+	}
 	b.mu.Lock()
 	b.broken[2] = false
 	b.mu.Unlock()

@@ -85,7 +85,7 @@ func (n *Node) owner(shard int64) (p place) {
 func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	workspace, err := n.cfg.Workspace(r)
 	if err != nil {
-		n.fail(w, err)
+		n.fail(w, r, err)
 		return
 	}
 	n.serve(w, r, n.ShardOf(workspace))
@@ -127,10 +127,10 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			case err == nil:
 				return
 			case undone && b.used && b.broken != nil:
-				n.fail(w, rimewatch.Wrap(rimewatch.CodeInvalidJSON, b.broken, "The body did not arrive completely or in time."))
+				n.fail(w, r, rimewatch.Wrap(rimewatch.CodeInvalidJSON, b.broken, "The body did not arrive completely or in time."))
 				return
 			case undone && b.used:
-				n.fail(w, p.unserved())
+				n.fail(w, r, p.unserved())
 				return
 			case undone, !changes(r.Method):
 			case !b.used && (groupOf(r) != nil || n.cfg.Repeatable(r)):
@@ -145,7 +145,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			if came.Again {
 				n.failUnknown(w, r)
 			} else {
-				n.fail(w, p.unserved())
+				n.fail(w, r, p.unserved())
 			}
 			return
 		}
@@ -172,7 +172,7 @@ func arrived(r *http.Request, came store.Arrival) *http.Request {
 // failUnknown answers a request of which nobody knows whether it was carried out. That
 // is never CodeUnavailable, which means that nothing was stored.
 func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
-	n.fail(w, rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path),
+	n.fail(w, r, rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path),
 		"The node that was asked went away: look whether the request was carried out before you send it again."))
 }
 
@@ -232,9 +232,13 @@ func (w *wait) next(ctx context.Context, changed <-chan struct{}, body int64) bo
 // end lets go of what the request took while it waited.
 func (w *wait) end() { w.n.waiting.Add(-w.size) }
 
-// fail answers with an error.
-func (n *Node) fail(w http.ResponseWriter, err error) {
-	e := httpapi.AsError(err)
+// fail answers a request with an error, in the language of its reader.
+func (n *Node) fail(w http.ResponseWriter, r *http.Request, err error) {
+	n.refuse(w, httpapi.ForReader(httpapi.AsError(err), r))
+}
+
+// refuse answers with an error.
+func (n *Node) refuse(w http.ResponseWriter, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal || e.Code == rimewatch.CodeOutcomeUnknown {
 		n.log.Error("request failed", "error", e)
 	}
@@ -332,7 +336,7 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	s, done := n.Local(shard, r.Method)
 	if err != nil || s == nil {
 		w.Header().Set(headerMoved, "1")
-		n.fail(w, unserved())
+		n.fail(w, r, unserved())
 		return
 	}
 	defer done()

@@ -85,6 +85,12 @@ func InLanguage(e *rimewatch.Error, tag string) *rimewatch.Error {
 	return e.In(catalogue.Of(tag).Say)
 }
 
+// ForReader writes an error for whoever reads the answer to a request of which nothing
+// more is known: a person's own language stands in the store.
+func ForReader(e *rimewatch.Error, r *http.Request) *rimewatch.Error {
+	return InLanguage(e, catalogue.Match(r.Header.Get("Accept-Language")))
+}
+
 // Shown returns what whoever asks may see of err, in the language of Locale.
 func (c *Call) Shown(err error) *rimewatch.Error {
 	return InLanguage(AsError(err), c.Locale().Language)

@@ -183,8 +183,8 @@ type said struct {
 		Device struct{ Serial string }
 	}
 	Error struct {
-		Code   string
-		Fields map[string][]string
+		Code, Message string
+		Fields        map[string][]string
 	}
 }
 

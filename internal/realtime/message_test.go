@@ -78,6 +78,20 @@ func TestMessages(t *testing.T) {
 	})
 }
 
+// TestErrorsInTheListenersLanguage: also what is made of facts.
+func TestErrorsInTheListenersLanguage(t *testing.T) {
+	inBubble(t, func(g *ground) {
+		p := g.joinAs(account.Principal{WorkspaceID: 1, TokenID: 1, Scopes: rimewatch.ScopesRead, Locale: rimewatch.Locale{Language: "es"}})
+		for i := range maxSubscriptions {
+			p.subscribe(fmt.Sprintf(`"id":%d,"channel":"readings"`, i))
+		}
+		got := p.say(`{"op":"subscribe","id":99,"channel":"readings"}`)
+		if want := fmt.Sprintf("como máximo %d", maxSubscriptions); len(got) != 1 || !strings.Contains(got[0].Error.Message, want) {
+			t.Errorf("%+v, want %q in it", got, want)
+		}
+	})
+}
+
 func TestTooMuch(t *testing.T) {
 	inBubble(t, func(g *ground) {
 		p := g.join(1, 1)

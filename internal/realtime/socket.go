@@ -12,6 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/limit"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -409,9 +410,10 @@ const (
 	messagesBurst     = 100
 )
 
-// failure is the message that something a client asked for was not done. id is
-// nil when it is not known.
+// failure is the message that something a client asked for was not done, in the
+// language of whoever listens. id is nil when it is not known.
 func (s *socket) failure(id *int64, e *rimewatch.Error) {
+	e = e.In(phrase.In(s.principal.Locale).Say)
 	b := beginFrame(make([]byte, 0, 192))
 	b = append(b, `{"op":"error","id":`...)
 	b = appendIDOrNull(b, id)

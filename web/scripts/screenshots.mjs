@@ -75,7 +75,7 @@ async function unacknowledged(s) {
 /** relearning is the page of a device whose maintenance has just ended: what it does is learned again. */
 async function relearning(s) {
   const { maintenance_windows: windows } = await s.ask('GET', '/v1/maintenance-windows');
-  for (const w of windows.filter((w) => w.active)) await s.ask('DELETE', `/v1/maintenance-windows/${w.id}`);
+  for (const w of windows.filter((w) => w.active)) await s.ask('POST', `/v1/maintenance-windows/${w.id}/end`);
   return '/devices/WIF-0001';
 }
 
@@ -166,7 +166,7 @@ const chainPages = [
   { name: 'chain-table', path: '/?view=table' },
   { name: 'chain-alerts', path: '/alerts' },
   { name: 'chain-wall', path: '/wall' },
-  { name: 'chain-wall-sites', path: '/wall', act: async (tab) => { for (let i = 0; i < 3; i++) await tab.keyboard.press('ArrowRight'); } },
+  { name: 'chain-wall-sites', path: '/wall', act: (tab) => tab.keyboard.press('ArrowLeft') },
   { name: 'chain-devices', path: '/settings/devices' },
   { name: 'chain-reports', path: '/reports' },
 ];
