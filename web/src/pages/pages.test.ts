@@ -8,7 +8,7 @@ import { figuresOf, joined, near } from './compare/lines';
 import { labelFilter, labelIn, matches, tally } from './overview/filters';
 import { linesOf } from './overview/lines';
 import { ordered, orderOf, turned } from './overview/order';
-import { columnsFor, plan } from './wall/plan';
+import { columnsFor, plan, screenAfter } from './wall/plan';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
 const none = { q: '', site: '', type: '', label: '', state: '' };
@@ -51,6 +51,10 @@ test('the lines of the last day follow the alerts', () => {
 });
 
 describe('the wall', () => {
+  test('goes round either way, and nowhere before there is a screen', () => {
+    expect([screenAfter(2, 1, 3), screenAfter(0, -1, 3), screenAfter(0, -1, 0), screenAfter(5, -1, 3)]).toEqual([0, 2, 0, 1]);
+  });
+
   test('attention first, then the sites, in even parts', () => {
     const units = [...Array.from({ length: 30 }, (_, i) => unit(i, { site: 'Mill', condition: i === 0 ? 'critical' : 'ok' })), unit(99)];
     expect(plan(units, 'Needs attention', 'No site', 'All sites').map((s) => [s.title, s.units.length, s.part, s.parts])).toEqual([

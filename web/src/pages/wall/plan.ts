@@ -63,3 +63,8 @@ export function columnsFor(n: number, width: number, height: number): number {
   }
   return best;
 }
+
+/** screenAfter is the screen that comes by so many after another, of so many; the first one while there is none. */
+export function screenAfter(turn: number, by: number, screens: number): number {
+  return screens ? (((turn + by) % screens) + screens) % screens : 0;
+}
