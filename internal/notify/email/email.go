@@ -198,7 +198,11 @@ func (s *Sender) html(m *message.Message) (string, error) {
 	var b strings.Builder
 	words := phrase.In(m.Data.Locale)
 	colour := "#2f6f4f" // all is well
+	sent := words.Sayf("Sent by Rimewatch for %s. Change who is notified under Settings → Notifications.", m.Data.Workspace.Name)
 	switch {
+	case m.Data.Kind == rimewatch.DeliveryReport:
+		colour = "#1b2733" // whatever it holds
+		sent = words.Sayf("Sent by Rimewatch for %s. Change who receives it under Reports → Sent by mail.", m.Data.Workspace.Name)
 	case m.Data.Urgent:
 		colour = "#b3261e"
 	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest:
@@ -208,7 +212,7 @@ func (s *Sender) html(m *message.Message) (string, error) {
 		*message.Message
 		Colour               template.CSS
 		Language, Open, Sent string
-	}{m, template.CSS(colour), words.Language, words.Say("Open in Rimewatch"), words.Sayf("Sent by Rimewatch for %s. Change who is notified under Settings → Notifications.", m.Data.Workspace.Name)})
+	}{m, template.CSS(colour), words.Language, words.Say("Open in Rimewatch"), sent})
 	return b.String(), err
 }
 
