@@ -2,6 +2,7 @@ package rimewatch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,10 +43,13 @@ func TimeOf(t time.Time) Time {
 }
 
 // ParseTime reads RFC 3339 with any offset and any number of fractional
-// digits, of which three are kept.
+// digits, of which three are kept. A leap second is the second after it.
 func ParseTime(s string) (Time, error) {
 	s = strings.ToUpper(s) // RFC 3339, 5.6: t and z may be lower case
 	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		t, err = parseLeapSecond(s)
+	}
 	if err != nil || !strictRFC3339(s) {
 		return 0, fmt.Errorf("must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z")
 	}
@@ -54,6 +58,21 @@ func ParseTime(s string) (Time, error) {
 		return 0, fmt.Errorf("must be between the years 1970 and 9999")
 	}
 	return ms, nil
+}
+
+// parseLeapSecond reads a time with the second 60, which RFC 3339 (5.7) knows at the
+// end of a month by UTC and nowhere else.
+func parseLeapSecond(s string) (time.Time, error) {
+	const seconds = len("2006-01-02T15:04:")
+	before, ok := "", len(s) > seconds+2 && s[seconds:seconds+2] == "60"
+	if ok {
+		before = s[:seconds] + "59" + s[seconds+2:]
+	}
+	t, err := time.Parse(time.RFC3339Nano, before)
+	if t = t.Add(time.Second).UTC(); err == nil && (t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 || t.Second() != 0) {
+		err = errors.New("no leap second")
+	}
+	return t, err
 }
 
 // strictRFC3339 refuses what time.Parse lets through: an hour of one digit, a

@@ -42,8 +42,8 @@ func (c *backupCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	partial := c.File + ".partial"
-	if err := removeFile(partial); err != nil {
-		return err
+	if err := mayCreate(partial); err != nil {
+		return fmt.Errorf("cannot write %s: %w; name a file in a directory that exists and that you may write to", c.File, err)
 	}
 	defer func() { _ = removeFile(partial) }()
 	st, err := sqlite.Open(ctx, sqlite.Config{Path: c.file(), ControlOnly: true})
@@ -78,13 +78,44 @@ func damageOf(file string, rows []string) error {
 // errDatabaseTools names who copies a database.
 var errDatabaseTools = errors.New("a store in PostgreSQL is backed up and restored with the database's tools: pg_basebackup and archived WAL, or pg_dump")
 
-// mayWrite refuses to replace a file that exists.
+// reason is why something failed, without the call and the path, which the sentence
+// around it names in the operator's words.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// mayCreate makes sure that a file can be made, and leaves none.
+func mayCreate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return reason(err)
+	}
+	return errors.Join(f.Close(), removeFile(path))
+}
+
+// mayRead refuses what is no file.
+func mayRead(path string) error {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w; name the file of a backup", path, reason(err))
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; name the file of a backup in it", path)
+	}
+	return nil
+}
+
+// mayWrite refuses to replace a file that exists, or a directory.
 func mayWrite(path string, force bool) error {
-	switch _, err := os.Stat(path); {
+	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return err
+		return fmt.Errorf("cannot write %s: %w", path, reason(err))
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; name a file in it", path)
 	case !force:
 		return fmt.Errorf("%s already exists; use --force to replace it", path)
 	}
@@ -115,12 +146,15 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if c.Store != "" {
 		return errDatabaseTools
 	}
+	if err := mayRead(c.File); err != nil {
+		return err
+	}
 	if err := errors.Join(c.notItself(c.File), notInUse(c.File)); err != nil {
 		return err
 	}
 	in, err := sqlite.Inspect(ctx, c.File, true)
 	if err != nil {
-		return fmt.Errorf("check %s: %w", c.File, err)
+		return fmt.Errorf("check %s: %w; nothing was restored", c.File, err)
 	}
 	if err := store.CheckVersion(in.SchemaVersion); err != nil && !errors.Is(err, store.ErrOlder) {
 		return fmt.Errorf("check %s: %w", c.File, err)
@@ -129,7 +163,7 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("%w; use --damaged to restore it all the same", err)
 	}
 	if err := os.MkdirAll(c.Data, 0o750); err != nil {
-		return err
+		return fmt.Errorf("cannot make the data directory %s: %w", c.Data, reason(err))
 	}
 	release, err := app.Lock(c.Data)
 	if err != nil {

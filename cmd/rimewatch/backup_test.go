@@ -44,6 +44,35 @@ func TestBackupOfDamage(t *testing.T) {
 	}
 }
 
+// TestPathsThatCannotBeUsed: the complaint is one line that names the path, and says
+// what to name instead.
+func TestPathsThatCannotBeUsed(t *testing.T) {
+	dir := healthy(t)
+	none, file := filepath.Join(t.TempDir(), "none"), filepath.Join(dir, sqlite.FileName)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"backup", "--data", none, "copy.db"}, "there is no store in " + none},
+		{[]string{"backup", "--data", file, "copy.db"}, "there is no store in " + file},
+		{[]string{"backup", "--data", dir, filepath.Join(none, "copy.db")}, "cannot write " + filepath.Join(none, "copy.db") + ": no such file or directory; name a file in a directory that exists"},
+		{[]string{"backup", "--force", "--data", dir, dir}, dir + " is a directory; name a file in it"},
+		{[]string{"restore", "--data", dir, none}, "cannot read " + none + ": no such file or directory; name the file of a backup"},
+		{[]string{"restore", "--data", dir, dir}, dir + " is a directory; name the file of a backup in it"},
+		{[]string{"restore", "--data", dir, "backup_test.go"}, "check backup_test.go: not a Rimewatch store; nothing was restored"},
+		{[]string{"restore", "--data", filepath.Join(file, "d"), file}, "cannot make the data directory " + filepath.Join(file, "d") + ": not a directory"},
+		{[]string{"limits", "get", "--data", none, "--workspace", "X"}, "there is no store in " + none},
+		{[]string{"limits", "get", "--data", dir, "--workspace", "X"}, `there is no workspace "X"; its name is in the web UI under Settings`},
+		{[]string{"token", "create", "--data", dir, "--workspace", "X", "--name", "x"}, `there is no workspace "X"; use --create to create it`},
+		{[]string{"serve", "--data", filepath.Join(t.TempDir(), "d"), "--listen", "127.0.0.1:0", "--policies", none}, "--policies: cannot read " + none + ": name a directory of Markdown files"},
+	} {
+		code, text := command(c.args...)
+		if code != exitFailed || !strings.HasPrefix(text, "rimewatch: "+c.want) || strings.Count(text, "\n") != 1 {
+			t.Errorf("%v: %d %q, want %q", c.args, code, text, c.want)
+		}
+	}
+}
+
 // TestRestoreUntilTheRename: until another store is in its place, one that a crash
 // has left with a log is whole without it.
 func TestRestoreUntilTheRename(t *testing.T) {

@@ -54,7 +54,7 @@ func (t *limitsTarget) work(ctx context.Context, do func(context.Context, *accou
 	}
 	return t.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
 		w := workspaceFlag{t.Workspace}
-		p, err := w.operator(ctx, a, false, now)
+		p, err := w.operator(ctx, a, nil, now)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -31,10 +32,13 @@ func (f *dataFlag) mustExist() error {
 		return nil
 	}
 	_, err := os.Stat(f.file())
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("there is no store in %s", f.Data)
+	case err != nil:
+		return fmt.Errorf("cannot read the store in %s: %w", f.Data, reason(err))
 	}
-	return err
+	return nil
 }
 
 // mustExistUnless is mustExist where the operator has not said that a store may
@@ -76,10 +80,14 @@ type workspaceFlag struct {
 	Workspace string `required:"" placeholder:"NAME" help:"Name of the workspace."`
 }
 
-// operator acts in the workspace.
-func (f *workspaceFlag) operator(ctx context.Context, a *account.Service, create bool, now rimewatch.Time) (account.Principal, error) {
-	w, err := a.FindWorkspace(ctx, f.Workspace, create, now)
-	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+// operator acts in the workspace. create is nil where the command cannot make one.
+func (f *workspaceFlag) operator(ctx context.Context, a *account.Service, create *bool, now rimewatch.Time) (account.Principal, error) {
+	w, err := a.FindWorkspace(ctx, f.Workspace, create != nil && *create, now)
+	switch {
+	case rimewatch.CodeOf(err) != rimewatch.CodeNotFound:
+	case create == nil:
+		return account.Principal{}, fmt.Errorf("there is no workspace %q; its name is in the web UI under Settings", f.Workspace)
+	default:
 		return account.Principal{}, fmt.Errorf("there is no workspace %q; use --create to create it", f.Workspace)
 	}
 	return account.Operator(w.ID), err

@@ -55,7 +55,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
-		p, err := c.operator(ctx, a, c.Create, now)
+		p, err := c.operator(ctx, a, &c.Create, now)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (c *tokenListCmd) Run(ctx context.Context, s streams) error {
 }
 
 func (f *workspaceFlag) tokens(ctx context.Context, a *account.Service, now rimewatch.Time) ([]store.TokenView, error) {
-	p, err := f.operator(ctx, a, false, now)
+	p, err := f.operator(ctx, a, nil, now)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (c *userAddCmd) Run(ctx context.Context, s streams) error {
 		password = rand.Text()
 	}
 	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
-		p, err := c.operator(ctx, a, c.Create, now)
+		p, err := c.operator(ctx, a, &c.Create, now)
 		if err != nil {
 			return err
 		}

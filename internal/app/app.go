@@ -189,6 +189,9 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	var policies fs.FS
 	if a.cfg.Policies != "" {
+		if _, err := os.ReadDir(a.cfg.Policies); err != nil {
+			return nil, fmt.Errorf("--policies: cannot read %s: name a directory of Markdown files, or leave the flag out for the built-in policies (%w)", a.cfg.Policies, err)
+		}
 		policies = os.DirFS(a.cfg.Policies)
 	}
 	ui, err := webui.New()

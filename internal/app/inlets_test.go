@@ -216,17 +216,27 @@ func TestNamelessSenders(t *testing.T) {
 	}
 }
 
-// TestWebhookHead: what only asks for the head of an answer stores nothing.
+// TestWebhookHead: what only asks for the head of an answer stores nothing, and no
+// answer says that it would.
 func TestWebhookHead(t *testing.T) {
 	h := newHouse(t)
 	_, key := h.newSource(`{"name":"in","on_unknown":"register"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, h.URL()+"/in/"+key+"?id=h1&temperature=3", nil)
-	h.must(err)
-	resp, err := http.DefaultClient.Do(req)
-	h.must(err)
-	h.must(resp.Body.Close())
-	if allow := resp.Header.Get("Allow"); resp.StatusCode != http.StatusMethodNotAllowed || allow != "GET, POST, PUT" {
-		t.Errorf("HEAD: %d, Allow %q", resp.StatusCode, allow)
+	for method, want := range map[string]struct {
+		status int
+		allow  string
+	}{
+		http.MethodHead:    {http.StatusMethodNotAllowed, "GET, POST, PUT"},
+		http.MethodDelete:  {http.StatusMethodNotAllowed, "GET, POST, PUT"},
+		http.MethodOptions: {http.StatusOK, "GET, POST, PUT, OPTIONS"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), method, h.URL()+"/in/"+key+"?id=h1&temperature=3", nil)
+		h.must(err)
+		resp, err := http.DefaultClient.Do(req)
+		h.must(err)
+		h.must(resp.Body.Close())
+		if allow := resp.Header.Get("Allow"); resp.StatusCode != want.status || allow != want.allow {
+			t.Errorf("%s: %d, Allow %q", method, resp.StatusCode, allow)
+		}
 	}
 	if n := h.outcome(h.push("GET", "/in/"+key+"?id=h1&temperature=4", "")); n.Accepted != 1 || h.count("h1") != 1 {
 		t.Errorf("%+v, %d readings after a HEAD and a GET", n, h.count("h1"))

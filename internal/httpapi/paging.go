@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -46,6 +48,30 @@ func (in *SerialInput) Known() (string, error) {
 		return "", ErrDeviceNotFound()
 	}
 	return in.Serial, nil
+}
+
+// Device finds the device of a path that reads what is kept of one: SERIAL, or
+// SERIAL~ID for one that was deleted.
+func (in *SerialInput) Device(ctx context.Context, fleet store.Fleet, workspaceID int64) (v rimewatch.DeviceView, err error) {
+	serial, id := rimewatch.CutDeletedSerial(in.Serial)
+	if serial, err = (&SerialInput{Serial: serial}).Known(); err != nil {
+		return v, err
+	}
+	if id == 0 {
+		return fleet.Device(ctx, workspaceID, serial)
+	}
+	if id < 0 {
+		return v, ErrDeviceNotFound()
+	}
+	list, err := fleet.DeletedDevices(ctx, workspaceID, id)
+	if err != nil {
+		return v, err
+	}
+	if len(list) == 0 || rimewatch.SerialKey(list[0].Serial) != rimewatch.SerialKey(serial) {
+		return v, ErrDeviceNotFound()
+	}
+	v.Device = list[0]
+	return v, nil
 }
 
 // AlertIDInput names an alert in a path.

@@ -134,7 +134,7 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 	}
 	probe := &probeWriter{header: make(http.Header)}
 	router.ServeHTTP(probe, r)
-	allow := probe.header.Get("Allow")
+	allow := allowed(a.mux, r, probe.header.Get("Allow"))
 	switch {
 	case probe.status != http.StatusMethodNotAllowed:
 		c.writeFailure(w, errNoSuchPath())
@@ -144,6 +144,17 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		c.writeFailure(w, rimewatch.Errorf(rimewatch.CodeMethodNotAllowed, "This path accepts %s.", allow))
 	}
+}
+
+// allowed is what a path takes, as the router lists it. It takes the HEAD of every GET;
+// one that has a route of its own is refused there.
+func allowed(mux *http.ServeMux, r *http.Request, list string) string {
+	head := *r
+	head.Method = http.MethodHead
+	if _, pattern := mux.Handler(&head); strings.HasPrefix(pattern, http.MethodHead+" ") {
+		return strings.Replace(list, "GET, HEAD", "GET", 1)
+	}
+	return list
 }
 
 // withoutSlash is a request without the slash that ends its path: many clients add

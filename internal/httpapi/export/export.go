@@ -44,7 +44,7 @@ func lists() []list {
 	}
 }
 
-// ofAlert and ofDevice are made for each of them.
+// ofAlert are made for each alert.
 func ofAlert() []list {
 	return []list{
 		{"alert-timelines.json", "/v1/alerts/{id}/timeline", "", nil},
@@ -95,7 +95,7 @@ func (a *routes) routes() []httpapi.Route {
 		Method: http.MethodGet, Path: "/v1/workspace/export", ID: "export-workspace", Tag: "Workspace", Summary: "Export the workspace", Access: httpapi.Person(rimewatch.RoleOwner),
 		Also: []rimewatch.Code{rimewatch.CodeRateLimited}, ZIP: true,
 		Description: "All of it as a ZIP, streamed: every list of the API as JSON, and each device's readings and hourly values as CSV, those of deleted devices (deleted-devices.json) too, as SERIAL~ID.csv. " +
-			"Sources, their bindings and what waits for devices to be accepted are not in it. " +
+			"What waits for devices to be accepted is not in it. " +
 			"Secrets are not in it. One at a time for a workspace.",
 		Bind: httpapi.Raw[httpapi.NoInput, httpapi.Done](a.export),
 	}}
@@ -129,6 +129,9 @@ func (x *exporter) all() error {
 		if err := x.list(l, nil); err != nil {
 			return err
 		}
+	}
+	if err := x.sources(); err != nil {
+		return err
 	}
 	if err := x.alerts(); err != nil {
 		return err
@@ -274,24 +277,42 @@ func (x *exporter) array(w io.Writer, fill func(add func(json.RawMessage) error)
 	return err
 }
 
+// sources writes where readings come from, and who is bound to what.
+func (x *exporter) sources() error {
+	var ids []string
+	if err := x.list(list{"sources.json", "/v1/sources", "sources", nil}, idsInto(&ids)); err != nil {
+		return err
+	}
+	return x.ofEach([]list{{"source-bindings.json", "/v1/sources/{id}/bindings", "", nil}}, "source_id", ids)
+}
+
 // alerts writes the alerts, active and resolved, and what belongs to each.
 func (x *exporter) alerts() error {
 	var ids []string
 	for _, status := range []string{"active", "resolved"} {
 		l := list{"alerts-" + status + ".json", "/v1/alerts", "alerts", url.Values{"status": {status}}}
-		err := x.list(l, func(one json.RawMessage) error {
-			var alert struct {
-				ID json.Number `json:"id"`
-			}
-			err := json.Unmarshal(one, &alert)
-			ids = append(ids, alert.ID.String())
-			return err
-		})
-		if err != nil {
+		if err := x.list(l, idsInto(&ids)); err != nil {
 			return err
 		}
 	}
-	for _, l := range ofAlert() {
+	return x.ofEach(ofAlert(), "alert_id", ids)
+}
+
+// idsInto collects the ids of a list's elements.
+func idsInto(ids *[]string) func(json.RawMessage) error {
+	return func(one json.RawMessage) error {
+		var element struct {
+			ID json.RawMessage `json:"id"`
+		}
+		err := json.Unmarshal(one, &element)
+		*ids = append(*ids, string(element.ID))
+		return err
+	}
+}
+
+// ofEach writes what belongs to each of the things with these ids.
+func (x *exporter) ofEach(lists []list, name string, ids []string) error {
+	for _, l := range lists {
 		w, err := x.create(l.file)
 		if err != nil {
 			return err
@@ -302,7 +323,7 @@ func (x *exporter) alerts() error {
 				if err != nil {
 					return err
 				}
-				if err := add(fmt.Appendf(nil, `{"alert_id":%s,"data":%s}`, id, data)); err != nil {
+				if err := add(fmt.Appendf(nil, `{"%s":%s,"data":%s}`, name, id, data)); err != nil {
 					return err
 				}
 			}
@@ -334,17 +355,18 @@ func (x *exporter) devices() error {
 	if err != nil {
 		return err
 	}
+	deleted, err := x.deleted()
+	if err != nil {
+		return err
+	}
+	serials = append(serials, deleted...)
 	if err := x.ofDevices(serials, "calibrations.json", "/v1/devices/{serial}/calibrations", nil); err != nil {
 		return err
 	}
 	if err := x.ofDevices(serials, "work.json", "/v1/devices/{serial}/corrective-actions", url.Values{"from": {"1970-01-02T00:00:00Z"}}); err != nil {
 		return err
 	}
-	deleted, err := x.deleted()
-	if err != nil {
-		return err
-	}
-	for _, serial := range append(serials, deleted...) {
+	for _, serial := range serials {
 		if err := x.csv("readings/"+serial+".csv", serial, "raw", 0, x.call.Now); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/source"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Config is where and how devices get in beside HTTP.
@@ -32,6 +33,8 @@ type api struct {
 func Routes(sources *source.Service, cfg Config) func(*httpapi.API) []httpapi.Route {
 	return func(frame *httpapi.API) []httpapi.Route {
 		a := &api{frame, cfg, sources}
+		httpapi.Nullable[BrokerJSON](frame)
+		httpapi.Nullable[map[string]any](frame)
 		a.plain()
 		return append(a.sourceRoutes(), a.heldRoutes()...)
 	}
@@ -56,20 +59,20 @@ func (a *api) sourceID(ctx context.Context, in *SourceInput) (int64, error) {
 
 // SourceJSON is a source in answers.
 type SourceJSON struct {
-	ID                   int64          `json:"id"`
-	Kind                 string         `json:"kind" enum:"push,mqtt,api" doc:"push: senders connect to us. mqtt: we connect to a broker. api: readings of unknown devices that came by the API."`
-	Name                 string         `json:"name"`
-	Template             string         `json:"template" doc:"How payloads are read: the name of a built-in template, auto, or own."`
-	TemplateDocument     map[string]any `json:"template_document" doc:"The template, where it is the source's own; otherwise null."`
-	OnUnknown            string         `json:"on_unknown" enum:"hold,register,refuse"`
-	SiteID               *int64         `json:"site_id" doc:"Of devices that the source registers."`
-	DefaultEquipmentType *string        `json:"default_equipment_type"`
-	Enabled              bool           `json:"enabled"`
-	KeyPrefix            *string        `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
-	Broker               *BrokerJSON    `json:"broker" doc:"Of kind mqtt."`
-	Received             ReceivedJSON   `json:"received" doc:"What came since the service started."`
-	CreatedAt            rimewatch.Time `json:"created_at" nullable:"false"`
-	UpdatedAt            rimewatch.Time `json:"updated_at" nullable:"false"`
+	ID                   int64                      `json:"id"`
+	Kind                 string                     `json:"kind" enum:"push,mqtt,api" doc:"push: senders connect to us. mqtt: we connect to a broker. api: readings of unknown devices that came by the API."`
+	Name                 string                     `json:"name"`
+	Template             string                     `json:"template" doc:"How payloads are read: the name of a built-in template, auto, or own."`
+	TemplateDocument     wire.Maybe[map[string]any] `json:"template_document" doc:"The template, where it is the source's own; otherwise null."`
+	OnUnknown            string                     `json:"on_unknown" enum:"hold,register,refuse"`
+	SiteID               *int64                     `json:"site_id" doc:"Of devices that the source registers."`
+	DefaultEquipmentType *string                    `json:"default_equipment_type"`
+	Enabled              bool                       `json:"enabled"`
+	KeyPrefix            *string                    `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
+	Broker               wire.Maybe[BrokerJSON]     `json:"broker" doc:"Of kind mqtt; otherwise null."`
+	Received             ReceivedJSON               `json:"received" doc:"What came since the service started."`
+	CreatedAt            rimewatch.Time             `json:"created_at" nullable:"false"`
+	UpdatedAt            rimewatch.Time             `json:"updated_at" nullable:"false"`
 }
 
 // ReceivedJSON is what came from a source since the service started.
@@ -147,10 +150,11 @@ func (a *api) sourceJSON(s *rimewatch.Source) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
 		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID)), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
-		_ = json.Unmarshal([]byte(s.Document), &j.TemplateDocument) // it was compiled before it was stored
+		j.TemplateDocument.Value = new(map[string]any)
+		_ = json.Unmarshal([]byte(s.Document), j.TemplateDocument.Value) // it was compiled before it was stored
 	}
 	if s.Kind == rimewatch.SourceMQTT {
-		j.Broker = a.brokerJSON(s)
+		j.Broker.Value = a.brokerJSON(s)
 	}
 	return j
 }

@@ -182,12 +182,8 @@ func (a *api) recordCalibration(ctx context.Context, in *CalibrationInput) (Cali
 }
 
 func (a *api) listCalibrations(ctx context.Context, in *httpapi.SerialInput) (CalibrationList, error) {
-	serial, err := in.Known()
-	if err != nil {
-		return CalibrationList{}, err
-	}
 	c := httpapi.CallOf(ctx)
-	v, err := a.Store.Device(ctx, c.Workspace(), serial)
+	v, err := in.Device(ctx, a.Store, c.Workspace())
 	if err != nil {
 		return CalibrationList{}, err
 	}

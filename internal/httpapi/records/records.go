@@ -45,7 +45,7 @@ func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursio
 
 // ExcursionsInput narrows the list of excursions.
 type ExcursionsInput struct {
-	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only of this device. An unknown serial returns an empty list."`
+	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Only of this device, and of deleted ones that had this serial. An unknown serial returns an empty list."`
 	From         string `query:"from" format:"date-time" doc:"Those that lasted after this. Default: 30 days before to."`
 	To           string `query:"to" format:"date-time" doc:"Those that began before this. Default: now."`
 }
@@ -62,22 +62,39 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 		return ExcursionList{}, err
 	}
 	out := ExcursionList{Excursions: []Excursion{}}
-	device := int64(0)
+	devices := []int64{0}
 	if in.DeviceSerial != "" {
-		who := a.Store.Identify(c.Workspace(), []byte(in.DeviceSerial))
-		if who == nil {
-			return out, nil
+		if devices, err = a.lives(ctx, c.Workspace(), in.DeviceSerial); err != nil {
+			return out, err
 		}
-		device = who.ID
 	}
-	list, err := a.Reports.Excursions(ctx, c.Workspace(), device, from, to)
-	if err != nil {
-		return out, err
-	}
-	for i := range list {
-		out.Excursions = append(out.Excursions, a.excursionJSON(&list[i], c.Now))
+	for _, device := range devices {
+		list, err := a.Reports.Excursions(ctx, c.Workspace(), device, from, to)
+		if err != nil {
+			return out, err
+		}
+		for i := range list {
+			out.Excursions = append(out.Excursions, a.excursionJSON(&list[i], c.Now))
+		}
 	}
 	return out, nil
+}
+
+// lives lists the devices that had a serial one after the other, the present one last.
+func (a *api) lives(ctx context.Context, workspaceID int64, serial string) (ids []int64, err error) {
+	deleted, err := a.Store.DeletedDevices(ctx, workspaceID, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range deleted {
+		if rimewatch.SerialKey(deleted[i].Serial) == rimewatch.SerialKey(serial) {
+			ids = append(ids, deleted[i].ID)
+		}
+	}
+	if who := a.Store.Identify(workspaceID, []byte(serial)); who != nil {
+		ids = append(ids, who.ID)
+	}
+	return ids, nil
 }
 
 // spanOf reads a span of time, checked before for its form.
@@ -265,7 +282,7 @@ func (a *api) listWork(ctx context.Context, in *WorkListInput) (CorrectiveAction
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}
-	v, err := a.device(ctx, &in.SerialInput)
+	v, err := in.Device(ctx, a.Store, c.Workspace())
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}

@@ -120,6 +120,7 @@ const (
 	plain                  // the loop
 	odd                    // net/http, which hands the connection back
 	final                  // net/http, which keeps the connection
+	twofold                // nobody: it has a Content-Length and a Transfer-Encoding
 )
 
 // next waits for a request and returns whose it is and its size. A plain one lies
@@ -213,9 +214,9 @@ func (c *conn) look(buf []byte) (what kind, size int) {
 			return plain, size
 		}
 	}
-	length, ok := framed(head)
-	if !ok {
-		return final, 0
+	what, length := framed(head)
+	if what != odd {
+		return what, 0
 	}
 	return odd, end + len(endOfHead) + length
 }

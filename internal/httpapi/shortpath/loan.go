@@ -14,9 +14,10 @@ import (
 type loan struct {
 	net.Conn
 	c     *conn
-	left  int64 // bytes of the request that net/http has not read
-	final bool  // the connection is net/http's for good
-	idle  bool  // the request is answered
+	left  int64  // bytes of the request that net/http has not read
+	final bool   // the connection is net/http's for good
+	idle  bool   // the request is answered
+	bad   []byte // what net/http reads first, and refuses
 
 	mu     sync.Mutex
 	expire chan struct{} // closed while the read deadline lies in the past
@@ -26,8 +27,17 @@ type loan struct {
 }
 
 func newLoan(c *conn, what kind, size int64) *loan {
-	return &loan{Conn: c.raw, c: c, left: size, final: what == final, expire: make(chan struct{})}
+	l := &loan{Conn: c.raw, c: c, left: size, final: what == final || what == twofold, expire: make(chan struct{})}
+	if what == twofold {
+		l.bad = twoLengths
+	}
+	return l
 }
+
+// twoLengths stands for a request with a Content-Length and a Transfer-Encoding,
+// which two servers may end at two places (RFC 9112, 6.1). net/http would take it as
+// chunked; this it refuses with 400, and ends the connection.
+var twoLengths = []byte("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n")
 
 // noteIdle hears from net/http, on the goroutine that reads, that a request is
 // answered.
@@ -46,6 +56,10 @@ func (l *loan) Read(b []byte) (int, error) {
 		if err := l.next(); err != nil {
 			return 0, err
 		}
+	}
+	if n := copy(b, l.bad); n > 0 {
+		l.bad = l.bad[n:]
+		return n, nil
 	}
 	if l.final {
 		return l.drain(b)
@@ -68,14 +82,15 @@ func (l *loan) watch() error {
 	return os.ErrDeadlineExceeded
 }
 
-// next waits for the next request. It returns io.EOF before a plain one.
+// next waits for the next request. It returns io.EOF before one that is for the loop:
+// it may begin a loan of its own.
 func (l *loan) next() error {
 	what, size, err := l.c.next()
 	l.c.deadline = time.Time{} // from now on net/http moves it
 	if err != nil {
 		return err
 	}
-	if what == plain {
+	if what == plain || what == twofold {
 		l.mu.Lock()
 		l.back = true
 		l.mu.Unlock()

@@ -80,37 +80,43 @@ func meaningless(name []byte) bool {
 		is(name, "forwarded") || is(name, "traceparent")
 }
 
-// framed returns the length of the body of a request when its head leaves no
-// doubt about it. It reports false for a chunked body, an upgrade, and whatever
-// is not well formed.
-func framed(head []byte) (length int, ok bool) {
+// framed returns the length of the body of an odd request. One that is chunked, asks
+// for an upgrade or is not well formed is final; one that says in two ways how long
+// it is is twofold.
+func framed(head []byte) (what kind, length int) {
 	line := bytes.IndexByte(head, '\n') + 1
 	if line == 0 || !requestLine(head[:line]) || bytes.HasPrefix(head, []byte("CONNECT ")) {
-		return 0, false
+		return final, 0
 	}
-	sized := false
+	what = odd
+	sized, coded := false, false
 	for lines := head[line:]; len(lines) > 0; {
 		var name, value []byte
+		var ok bool
 		if name, value, lines, ok = headerLine(lines); !ok || !token(name) {
-			return 0, false
+			return final, 0
 		}
 		switch {
 		case is(name, "content-length"):
-			if sized {
-				return 0, false
+			n, isNumber := number(value, 15)
+			if sized || !isNumber {
+				what = final
 			}
-			if length, sized = number(value, 15); !sized {
-				return 0, false
-			}
-		case is(name, "transfer-encoding"), is(name, "upgrade"):
-			return 0, false
+			sized, length = true, n
+		case is(name, "transfer-encoding"):
+			what, coded = final, true
+		case is(name, "upgrade"):
+			what = final
 		case is(name, "connection"):
 			if bytes.Contains(bytes.ToLower(value), []byte("upgrade")) {
-				return 0, false
+				what = final
 			}
 		}
 	}
-	return length, true
+	if sized && coded {
+		return twofold, 0
+	}
+	return what, length
 }
 
 // requestLine reports whether a line, with its end, may be the request line of

@@ -175,12 +175,16 @@ func TestForGood(t *testing.T) {
 		first string
 		want  []string
 	}{
-		"chunked":            {postLine + "Host: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", []string{"201  {}", "201 a {}"}},
-		"a large head":       {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 5000) + "\r\n\r\n", []string{"200  ", "201 a {}"}},
-		"HTTP/1.0":           {"GET / HTTP/1.0\r\nHost: x\r\n\r\n", []string{"200  ", "none"}},
-		"two lengths":        {postLine + "Host: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", []string{"400 400 Bad Request", "none"}},
-		"not HTTP, no end":   {"hello\r\n", []string{"400 400 Bad Request", "none"}},
-		"a name with blanks": {"GET / HTTP/1.1\r\nHost: x\r\nX : 1\r\n\r\n", []string{"400 400 Bad Request: invalid header name", "none"}},
+		"chunked":                {postLine + "Host: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", []string{"201  {}", "201 a {}"}},
+		"a large head":           {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 5000) + "\r\n\r\n", []string{"200  ", "201 a {}"}},
+		"HTTP/1.0":               {"GET / HTTP/1.0\r\nHost: x\r\n\r\n", []string{"200  ", "none"}},
+		"two lengths":            {postLine + "Host: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", []string{"400 400 Bad Request", "none"}},
+		"a length and chunked":   {postLine + "Host: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", []string{"400 400 Bad Request", "none"}},
+		"chunked and a length":   {postLine + "Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n", []string{"400 400 Bad Request", "none"}},
+		"chunked and no length":  {"GET / HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\ncontent-length: x\r\n\r\n0\r\n\r\n", []string{"400 400 Bad Request", "none"}},
+		"both behind an odd one": {"GET / HTTP/1.1\r\nHost: x\r\nX: 1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", []string{"400 400 Bad Request", "none"}},
+		"not HTTP, no end":       {"hello\r\n", []string{"400 400 Bad Request", "none"}},
+		"a name with blanks":     {"GET / HTTP/1.1\r\nHost: x\r\nX : 1\r\n\r\n", []string{"400 400 Bad Request: invalid header name", "none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &echo{}

@@ -53,8 +53,11 @@ func TestExport(t *testing.T) {
 		{name: "one that is too warm", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-5}`), status: 201, anyEvents: true},
 	})
 	r.run(t, []scenario{
+		{name: "a source", req: r.browser(post("/v1/sources", "", `{"name":"gateway"}`)), status: 201, anyEvents: true},
+		{name: "a sender of it", req: post("/v1/sources/1/bind", r.full, `{"bindings":[{"external_id":"probe-7","device_serial":"A"}]}`), status: 200, anyEvents: true},
 		{name: "one to delete", req: post("/v1/devices", r.full, `{"serial":"Del","equipment_type":"other"}`), status: 201, anyEvents: true},
 		{name: "its reading", req: post("/v1/readings", r.feed, `{"device_serial":"Del","product_zone_temp":-17.25,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
+		{name: "work on it", req: post("/v1/devices/Del/corrective-actions", r.full, `{"performed_by":"Ann","action":"cleaned"}`), status: 201, anyEvents: true},
 		{name: "deleted", req: remove("/v1/devices/Del", r.full), status: 200, anyEvents: true},
 		{name: "its second life", req: post("/v1/devices", r.full, `{"serial":"del","equipment_type":"other"}`), status: 201, anyEvents: true},
 		{name: "a reading of that", req: post("/v1/readings", r.feed, `{"device_serial":"del","product_zone_temp":-16.75,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
@@ -77,12 +80,15 @@ func TestExport(t *testing.T) {
 		{name: "one that exists", req: get("/v1/devices/A~1/readings", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
 		{name: "no id", req: get("/v1/devices/Del~x/readings", r.full), status: 404, code: rimewatch.CodeDeviceNotFound},
 		{name: "itself", req: get(history, r.full), status: 200},
+		{name: "its calibrations", req: get("/v1/devices/"+life+"/calibrations", r.full), status: 200},
+		{name: "what was done to it", req: get("/v1/devices/"+life+"/corrective-actions", r.full), status: 200, want: map[string]any{"data.corrective_actions.0.action": "cleaned"}},
+		{name: "of others", req: get("/v1/devices/"+life+"/corrective-actions", r.otherFull), status: 404, code: rimewatch.CodeDeviceNotFound},
 	})
 	for file, want := range map[string]string{
 		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
-		"excursions.json": "[]", "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
-		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"device_serial":"A"`,
+		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
+		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
 		if !strings.Contains(files[file], want) {
@@ -95,8 +101,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 27 {
-		t.Errorf("%d files, want 27", len(files))
+	if len(files) != 29 {
+		t.Errorf("%d files, want 29", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {
@@ -120,7 +126,7 @@ func TestEverythingIsExported(t *testing.T) {
 		"/v1/stream": "a stream", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest",
 		"/v1/readings/latest": "part of readings", "/v1/alerts/counts": "counted", "/v1/metrics": "counted, and part of readings", "/v1/devices/health/summary": "counted", "/v1/devices/{serial}/prediction": "made from the rest", "/v1/predictions/quality": "counted", "/v1/status": "made from the rest",
 		"/v1/equipment-types": "the same for all", "/v1/me": "the person's", "/v1/me/workspaces": "the person's", "/v1/me/sessions": "the person's", "/v1/me/second-factor": "the person's",
-		"/v1/reports/jobs/{id}/file": "made from the rest", "/v1/channels/{id}/deliveries": "in alert-deliveries, but for tests of a channel",
+		"/v1/reports/jobs/{id}/file": "made from the rest", "/v1/source-templates": "the same for all", "/v1/sources/{id}/held": "not data of the workspace before somebody accepts the sender", "/v1/channels/{id}/deliveries": "in alert-deliveries, but for tests of a channel",
 	}
 	for _, rt := range r.api.Routes() {
 		one := strings.HasSuffix(rt.Path, "}") // in its list

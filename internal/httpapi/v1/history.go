@@ -115,7 +115,7 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 		return q, f.Err
 	}
 	var err error
-	if q.device, err = a.historyDevice(c); err != nil {
+	if q.device, err = (&httpapi.SerialInput{Serial: c.R.PathValue("serial")}).Device(c.R.Context(), a.cfg.Fleet, c.Workspace()); err != nil {
 		return q, err
 	}
 	q.settle(c.Now)
@@ -123,30 +123,6 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 		return q, rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
 	}
 	return q, nil
-}
-
-// historyDevice returns the device of the path: SERIAL, or SERIAL~ID for one that was
-// deleted.
-func (a readings) historyDevice(c *httpapi.Call) (v rimewatch.DeviceView, err error) {
-	serial, id := rimewatch.CutDeletedSerial(c.R.PathValue("serial"))
-	if serial, err = (&httpapi.SerialInput{Serial: serial}).Known(); err != nil {
-		return v, err
-	}
-	if id == 0 {
-		return a.cfg.Fleet.Device(c.R.Context(), c.Workspace(), serial)
-	}
-	if id < 0 {
-		return v, httpapi.ErrDeviceNotFound()
-	}
-	list, err := a.cfg.Fleet.DeletedDevices(c.R.Context(), c.Workspace(), id)
-	if err != nil {
-		return v, err
-	}
-	if len(list) == 0 || rimewatch.SerialKey(list[0].Serial) != rimewatch.SerialKey(serial) {
-		return v, httpapi.ErrDeviceNotFound()
-	}
-	v.Device = list[0]
-	return v, nil
 }
 
 // settle fills in the span where it was not named. The end is now, or just

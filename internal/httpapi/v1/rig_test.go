@@ -22,6 +22,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
+	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
 	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
@@ -197,7 +198,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), export.Routes(r.store)); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), inlets.Routes(sources, inlets.Config{}), export.Routes(r.store)); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(r.api); err != nil {
