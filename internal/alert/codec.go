@@ -54,6 +54,9 @@ func (s *State) Move(by rimewatch.Time, arrivals, events bool) {
 	if events {
 		moveStamp(&s.paused, by)
 		moveStamp(&s.stated, by)
+		for _, m := range append(s.warnBefore.stamps(), s.critBefore.stamps()...) {
+			moveStamp(m, by)
+		}
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		if i := lowest(set); i == ruleOffline && arrivals || i != ruleOffline && events {
@@ -75,6 +78,8 @@ func (s *State) code(c *unit.Codec) {
 	c.Times(&s.seenAt, &s.aliveUntil, &s.holdUntil)
 	c.Words(&s.active, &s.inhibited, &s.spoke, &s.live)
 	c.Stamps(&s.paused, &s.stated)
+	c.Stamps(s.warnBefore.stamps()...)
+	c.Stamps(s.critBefore.stamps()...)
 	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled)
 	c.Floats(&s.outside)
 	s.pool.code(c)

@@ -24,7 +24,8 @@
 //   - Beside product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
 //   - A reading not newer than the newest seen is late: it proves the device
-//     alive and does nothing else. A reading from the near future is judged at
+//     alive, and may show that the excursion of the product temperature that lasts
+//     began earlier. It does nothing else. A reading from the near future is judged at
 //     its arrival.
 //   - A backlog moves the clocks in event time. It opens or escalates only by
 //     its last reading and only if that is younger than the offline time; hand

@@ -25,6 +25,8 @@ type State struct {
 	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
 	settled    bool           // that is known
 	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
+	warnBefore before         // before the product temperature passed its limit
+	critBefore before         // likewise its critical one
 	pool       pool
 }
 
@@ -79,11 +81,12 @@ func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time
 // for what still holds at its end. What is due by the wall clock alone is left
 // to Tick.
 func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation, now rimewatch.Time, last bool, out []Transition) []Transition {
-	if o.Late {
-		return out
-	}
 	x := newPass(c, p, u, now, &out)
 	x.o, x.e = o, o.At
+	if o.Late {
+		s.late(&x)
+		return out
+	}
 	x.recent = p.OfflineAfter == 0 || now.Sub(o.Reading.At) < p.OfflineAfter
 	x.mayOpen = last && x.recent
 	if o.Relearnt {

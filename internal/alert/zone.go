@@ -123,8 +123,23 @@ func (s *State) judgeZone(x *pass, v float64) {
 			z, cz = zoneBand, zoneBand
 		}
 		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
+		s.passed(x, i)
 	}
 	s.review(x)
+}
+
+// passed notes which limits of rule i the temperature has passed in this pass.
+func (s *State) passed(x *pass, i rule) {
+	t := s.pool.track(i)
+	if t == nil {
+		return
+	}
+	if t.zone() == zoneBeyond && t.mark.Time() == x.e {
+		s.warnBefore.passed(t.mark, x)
+	}
+	if t.czone() == zoneBeyond && t.cmark.Time() == x.e {
+		s.critBefore.passed(t.cmark, x)
+	}
 }
 
 // within reports whether v is within the limits on one side: a cheap test for the
