@@ -42,7 +42,7 @@ func (r *rig) unzip() map[string]string {
 }
 
 func TestExport(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, withSources)
 	r.run(t, []scenario{
 		{name: "a token", req: get("/v1/workspace/export", r.full), status: 403, code: rimewatch.CodeForbidden},
 		{name: "a device", req: post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"temp_max":-15,"delay_s":0},"confirm_loosening":true}`), status: 201, anyEvents: true},
@@ -116,7 +116,7 @@ func TestExport(t *testing.T) {
 // TestEverythingIsExported: a route that lists what belongs to a workspace is part
 // of the export, or says here why not.
 func TestEverythingIsExported(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, withSources)
 	source, err := os.ReadFile("../export/export.go")
 	if err != nil {
 		t.Fatal(err)

@@ -136,7 +136,11 @@ type whole struct {
 	told     notifications.Config
 	kept     records.Config
 	people   accounts.Service
+	sources  bool // with the routes of sources
 }
+
+// withSources has a rig answer for sources as well, which the export asks for.
+func withSources(w *whole) { w.sources = true }
 
 // replaceable is a service that a test may replace.
 type replaceable struct{ accounts.Service }
@@ -198,7 +202,11 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	r.readings = submit.New(cfg.readings)
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), inlets.Routes(sources, inlets.Config{}), export.Routes(r.store)); err != nil {
+	routesOfSources := func(*httpapi.API) []httpapi.Route { return nil }
+	if cfg.sources {
+		routesOfSources = inlets.Routes(sources, inlets.Config{})
+	}
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), routesOfSources, export.Routes(r.store)); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(r.api); err != nil {
