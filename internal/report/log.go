@@ -40,7 +40,7 @@ type Log struct {
 	days   []dayLog
 	at     rimewatch.Time // of the last reading, 0 = none
 	value  float64
-	gap    health.Gap
+	gaps   gaps
 	until  rimewatch.Time
 	total  dayLog
 	run    run
@@ -48,6 +48,41 @@ type Log struct {
 
 	implausible int64
 	coarse      bool
+}
+
+// gaps are the usual times between readings as a day knows them: of its own readings
+// and of those that warm it up. So a day has the same figures in every log.
+type gaps struct {
+	day       int        // the latest with a reading, -1 = before the first
+	now, next health.Gap // of that day and of the one after it
+}
+
+// learn follows the time from the last reading to the next one, at.
+func (l *Log) learn(at rimewatch.Time) {
+	g := &l.gaps
+	if l.at != 0 && g.day >= 0 && l.at >= l.days[g.day].from-WarmUp {
+		g.now.Learn(at - l.at)
+	}
+	if l.at != 0 && g.day+1 < len(l.days) && l.at >= l.days[g.day+1].from-WarmUp {
+		g.next.Learn(at - l.at)
+	}
+	for g.day+1 < len(l.days) && l.days[g.day+1].from <= at {
+		g.day++
+		g.now, g.next = g.next, 0
+	}
+}
+
+// holds is until when the last reading stands for the time after it in the day with
+// an index, at most.
+func (l *Log) holds(day int) rimewatch.Time {
+	switch g := &l.gaps; day {
+	case g.day:
+		return l.at + g.now.Hold()
+	case g.day + 1:
+		return l.at + g.next.Hold()
+	default:
+		return l.at // more than a day ago
+	}
 }
 
 // run is a time out of limits in the making, of which is not known yet whether a
@@ -79,7 +114,7 @@ type dayLog struct {
 
 // NewLog starts the log of a period, whose future is left out: now bounds it.
 func NewLog(zone *time.Location, from, to, now rimewatch.Time, limits rimewatch.Limits) *Log {
-	l := &Log{limits: limits, until: max(min(to, now), from)}
+	l := &Log{limits: limits, until: max(min(to, now), from), gaps: gaps{day: -1}}
 	for at := from; at < l.until; {
 		next := at.DayTime(1, 0, zone)
 		l.days = append(l.days, dayLog{date: at.Std().In(zone).Format(time.DateOnly), from: at, to: min(next, l.until)})
@@ -107,8 +142,8 @@ func (l *Log) Add(r *rimewatch.Reading) {
 	}
 	if l.at != 0 {
 		l.pass(r.At)
-		l.gap.Learn(r.At - l.at)
 	}
+	l.learn(r.At)
 	l.at, l.value = r.At, v
 	l.follow(r, v)
 	if d := l.day(r.At); d != nil {
@@ -155,18 +190,16 @@ func (d *dayLog) settle(defrost bool) {
 
 // pass lets the last reading hold until to, or as long as it may.
 func (l *Log) pass(to rimewatch.Time) {
-	from, to := max(l.at, l.total.from), min(to, l.at+l.gap.Hold(), l.until)
-	if from >= to {
-		return
-	}
-	l.harm.Add(l.value, float64(to-from))
 	out := l.beyond(l.value)
-	for from < to {
-		d := l.day(from)
-		end := min(to, d.to)
-		d.hold(end-from, l.value, out)
-		l.total.hold(end-from, l.value, out)
-		from = end
+	for i := max(l.gaps.day, 0); i < len(l.days) && i <= l.gaps.day+1; i++ {
+		d := &l.days[i]
+		span := min(to, d.to, l.holds(i)) - max(l.at, d.from)
+		if span <= 0 {
+			continue
+		}
+		l.harm.Add(l.value, float64(span))
+		d.hold(span, l.value, out)
+		l.total.hold(span, l.value, out)
 	}
 }
 
