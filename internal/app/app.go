@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -90,6 +91,7 @@ type App struct {
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
 	failed   chan error
+	listed   atomic.Bool // with its node's metrics
 	stopOnce sync.Once
 	stopErr  error
 }
@@ -303,7 +305,11 @@ func (a *App) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.cfg.part.registry.Register(a.registry)
+	if err := a.cfg.part.registry.Register(a.registry); err != nil {
+		return err
+	}
+	a.listed.Store(true)
+	return nil
 }
 
 // sayCode logs the code that the set-up page asks for, while nobody has set the
@@ -386,9 +392,6 @@ func (a *App) stop() error {
 	}
 	a.cancel()
 	a.workers.Wait()
-	if a.cfg.part != nil {
-		a.cfg.part.registry.Unregister(a.registry)
-	}
 	if a.Store != nil {
 		errs = append(errs, a.Store.Close())
 	}

@@ -67,8 +67,12 @@ const linger = 2 * time.Second
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
 
-// Part ends the sockets.
+// Part ends the sockets, and what metrics tell of the shard: it may be served here anew
+// before everything of this has ended.
 func (a *App) Part() {
+	if a.listed.CompareAndSwap(true, false) {
+		a.cfg.part.registry.Unregister(a.registry)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
 	a.Hub.Stop(ctx)
 	cancel()

@@ -12,12 +12,14 @@ import (
 // nothing: exports take longer than others can wait.
 const readingEnd = time.Second
 
-// drop ends what is served of a shard that is another's. Under mu.
+// drop ends what is served of a shard that is another's. That may take long, where
+// requests are stuck in it: meanwhile the shard may be given to this node again. Under mu.
 func (n *Node) drop(shard int64, own *held, why error) {
 	if own.leaving {
 		return
 	}
 	own.leaving = true
+	delete(n.held, shard)
 	n.Counts.Fenced.Add(1)
 	n.log.Warn("a shard is not this node's any more", "shard", shard, "reason", why)
 	n.work.Go(func() { n.stop(shard, own) })
@@ -45,7 +47,9 @@ func (n *Node) stop(shard int64, own *held) {
 		n.log.Warn("close a shard", "shard", shard, "err", err)
 	}
 	n.mu.Lock()
-	delete(n.held, shard)
+	if n.held[shard] == own {
+		delete(n.held, shard)
+	}
 	n.tell()
 	n.mu.Unlock()
 }

@@ -345,6 +345,8 @@ func testSilence(t *testing.T) {
 	}
 }
 
+// TestFenced: a shard that another node took, and that is this one's again, is served
+// anew, although a request is stuck in what was served of it before.
 func TestFenced(t *testing.T) { synctest.Test(t, testFenced) }
 
 func testFenced(t *testing.T) {
@@ -357,12 +359,23 @@ func testFenced(t *testing.T) {
 			stale = s
 		}
 	})
+	ends := make(chan struct{})
+	stale.(*service).asked = func(store.Arrival) { <-ends }
+	var stuck sync.WaitGroup
+	stuck.Go(func() { x.ask(1, http.MethodPost, "") })
+	synctest.Wait()
+	defer stuck.Wait()
+	defer close(ends)
+	begun := time.Now()
 	b.mu.Lock()
 	b.holdings[1].Stream++ // somebody took it, and is gone again
 	b.holdings[1].Node = "z"
 	b.mu.Unlock()
 	await(t, func() bool { return x.Counts.Fenced.Load() == 1 })
 	settle(t, map[*rig]int{x: 4})
+	if took := time.Since(begun); took > patience/10 {
+		t.Errorf("it is served again after %v", took)
+	}
 	x.Each(func(shard int64, s Service) {
 		if shard == 1 && s == stale {
 			t.Error("a shard that was taken is still served as before")

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	mostLate   = 512    // units that catch up between two groups
+	mostLate   = 256    // units that catch up between two groups
 	fewestLate = 64     // of them, however much they have to catch up with
 	lateInputs = 32_768 // that these have to catch up with, about: some ten milliseconds
 

@@ -29,7 +29,8 @@ type Disk interface {
 	// the call.
 	Checkpoints(ctx context.Context, devices []int64, yield func(*Checkpoint) error) error
 	// CheckpointRange does so for the devices with ids in [from, to), with their states
-	// where these are wanted. Several goroutines may call it at once.
+	// where these are wanted: then those of other shards may be among them. Several
+	// goroutines may call it at once.
 	CheckpointRange(ctx context.Context, from, to int64, states bool, yield func(*Checkpoint) error) error
 
 	// Seal writes new chunks and, for each device, up to which commit its readings

@@ -91,8 +91,11 @@ func (d *disk) take(ctx context.Context, stream int64) error {
 		}
 		defer func() { _ = tx.Rollback(ctx) }()
 		var now int64
-		// The lock waits for what the owner is writing.
-		if err := tx.QueryRow(ctx, "SELECT stream FROM shard WHERE id = $1 FOR UPDATE", d.shard).Scan(&now); err != nil {
+		// The lock waits for what the owner is writing. The first ids come along: a commit of
+		// their own would be two more for which all wait who send to the shard.
+		err = tx.QueryRow(ctx, "SELECT stream, nextval('device_block') * $2, nextval('alert_block') * $3 FROM shard WHERE id = $1 FOR UPDATE",
+			d.shard, int64(deviceBlock), int64(alertBlock)).Scan(&now, &d.first.DeviceID, &d.first.AlertID)
+		if err != nil {
 			return err
 		}
 		if now != stream {
@@ -138,12 +141,9 @@ func divide(ctx context.Context, tx pgx.Tx, shards int64) error {
 
 // lastOfShard is Last where there are several shards.
 func (d *disk) lastOfShard(ctx context.Context) (last core.Last, err error) {
-	last.More = d.moreIDs
-	if last.DeviceID, last.DeviceEnd, err = d.moreIDs(ctx, false); err == nil {
-		last.AlertID, last.AlertEnd, err = d.moreIDs(ctx, true)
-	}
-	if err != nil {
-		return last, err
+	last = core.Last{
+		DeviceID: d.first.DeviceID, DeviceEnd: d.first.DeviceID + deviceBlock,
+		AlertID: d.first.AlertID, AlertEnd: d.first.AlertID + alertBlock, More: d.moreIDs,
 	}
 	err = d.read(ctx, d.reads, func(s *session) error {
 		return s.Query(func(row tables.Row) error { last.Seq = store.Seq(row.ColumnInt64(0)); return nil },

@@ -38,6 +38,7 @@ type disk struct {
 	of     int64         // how many shards the database is divided into
 	shard  int64         // the one that we serve
 	stream int64         // of it, whose owner we are; 0 = nobody's
+	first  core.Last     // where the ids begin that came with a shard among several
 	ids    core.Last     // the greatest that are stored; of the one who appends
 	node   string        // the name that we are heard of by
 	turn   chan struct{} // one change of tables at a time
