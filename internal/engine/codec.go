@@ -6,42 +6,73 @@ import (
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// stateVersion starts every encoded State. A State of another version is
-// refused: its device is then learnt anew.
-const stateVersion = 5
+// stateVersion starts every encoded State, and is that of what surrounds its parts:
+// each of these has a length before it and a version of its own.
+const stateVersion = 6
 
 var errDamaged = errors.New("engine: damaged state")
+
+// ErrAnew means that a part of a State was of another version and is that of a new
+// device, which is learnt anew. The others, and who is online among them, were read.
+var ErrAnew = errors.New("engine: a part of the state is of another version")
 
 // AppendBinary appends the state for a checkpoint.
 func (s *State) AppendBinary(b []byte) []byte {
 	b = append(b, stateVersion)
-	b = s.Presence.AppendBinary(b)
-	b = s.Health.AppendBinary(b)
-	b = s.Unit.AppendBinary(b)
-	b = s.Alert.AppendBinary(b)
-	b = s.Predict.AppendBinary(b)
-	b = s.Verdicts.appendBinary(b)
+	for _, encode := range [...]func([]byte) []byte{
+		s.Presence.AppendBinary, s.Health.AppendBinary, s.Unit.AppendBinary, s.Alert.AppendBinary, s.Predict.AppendBinary, s.Verdicts.appendBinary,
+	} {
+		start := len(b)
+		b = encode(append(b, 0, 0))
+		binary.LittleEndian.PutUint16(b[start:], uint16(len(b)-start-2)) //nolint:gosec // a part takes a few kilobytes at most
+	}
 	for _, t := range [...]rimewatch.Time{s.behind.by, s.behind.lag, s.behind.since, s.Maintained} {
 		b = binary.AppendVarint(b, int64(t))
 	}
 	return b
 }
 
-// UnmarshalBinary reads what AppendBinary wrote.
+// UnmarshalBinary reads what AppendBinary wrote. After ErrAnew s is whole; after
+// another error it may have changed in part.
 func (s *State) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] != stateVersion {
 		return errors.New("engine: unknown version of state")
 	}
 	rest := b[1:]
-	for _, decode := range [...]func([]byte) ([]byte, error){
-		s.Presence.DecodeBinary, s.Health.DecodeBinary, s.Unit.DecodeBinary, s.Alert.DecodeBinary, s.Predict.DecodeBinary, s.Verdicts.decodeBinary,
-	} {
-		var err error
-		if rest, err = decode(rest); err != nil {
-			return fmt.Errorf("engine: %w", err)
+	var anew error
+	part := func(decode func([]byte) ([]byte, error)) error {
+		if len(rest) < 2 || len(rest)-2 < int(binary.LittleEndian.Uint16(rest)) {
+			return errDamaged
 		}
+		end := 2 + int(binary.LittleEndian.Uint16(rest))
+		left, err := decode(rest[2:end])
+		if rest = rest[end:]; err == nil && len(left) > 0 {
+			err = errDamaged
+		}
+		return err
+	}
+	if err := part(s.Presence.DecodeBinary); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	if err := part(s.Health.DecodeBinary); err != nil {
+		s.Health, anew = health.State{}, ErrAnew
+	}
+	learnt := part(s.Unit.DecodeBinary)
+	if err := part(s.Alert.DecodeBinary); err != nil {
+		s.Alert, anew = alert.State{}, ErrAnew
+	}
+	// What is predicted rests on what was learnt.
+	if err := errors.Join(learnt, part(s.Predict.DecodeBinary)); err != nil {
+		s.Unit, s.Predict, anew = unit.State{}, predict.State{}, ErrAnew
+	}
+	if err := part(s.Verdicts.decodeBinary); err != nil {
+		return fmt.Errorf("engine: %w", err)
 	}
 	for _, t := range [...]*rimewatch.Time{&s.behind.by, &s.behind.lag, &s.behind.since, &s.Maintained} {
 		at, n := binary.Varint(rest)
@@ -53,5 +84,5 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if len(rest) != 0 || s.behind.by < 0 {
 		return errDamaged
 	}
-	return nil
+	return anew
 }

@@ -1,6 +1,9 @@
 package engine_test
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +13,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 const t0 rimewatch.Time = 1_790_000_000_000
@@ -95,6 +100,54 @@ func TestDamagedState(t *testing.T) {
 		if err := got.UnmarshalBinary(whole[:n]); err == nil {
 			t.Fatalf("%d of %d bytes were taken for a state", n, len(whole))
 		}
+	}
+}
+
+// TestPartOfAnotherVersion: what one part of a program later or earlier wrote is
+// learnt anew; who is online and what the other parts know stays.
+func TestPartOfAnotherVersion(t *testing.T) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
+	var s engine.State
+	for i := range rimewatch.Time(90) {
+		r := rimewatch.Reading{At: t0 + i*rimewatch.Minute}
+		r.Set(rimewatch.ProductZoneTemp, -5)
+		r.Set(rimewatch.AmpDraw, 8)
+		take(&s, &cfg, &r, r.At)
+	}
+	s.Verdicts[0] = 3
+	whole := s.AppendBinary(nil)
+	at := 1
+	for i, name := range []string{"presence", "health", "unit", "alert", "predict"} {
+		b := bytes.Clone(whole)
+		b[at+2] ^= 0x40 // its version
+		at += 2 + int(binary.LittleEndian.Uint16(b[at:]))
+		var got engine.State
+		err := got.UnmarshalBinary(b)
+		if i == 0 {
+			if err == nil || errors.Is(err, engine.ErrAnew) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, engine.ErrAnew) {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := s
+		switch name {
+		case "health":
+			want.Health = health.State{}
+		case "alert":
+			want.Alert = alert.State{}
+		default:
+			want.Unit, want.Predict = unit.State{}, predict.State{}
+		}
+		if !bytes.Equal(got.AppendBinary(nil), want.AppendBinary(nil)) || !got.Presence.Online || got.Verdicts[0] != 3 {
+			t.Errorf("%s: other parts are lost", name)
+		}
+		// It goes on from there.
+		r := rimewatch.Reading{At: t0 + 2*rimewatch.Hour}
+		r.Set(rimewatch.ProductZoneTemp, -5)
+		take(&got, &cfg, &r, r.At)
 	}
 }
 

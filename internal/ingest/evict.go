@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -138,7 +139,9 @@ func (w *writer) load(list []*unit) error {
 		state := w.memory.add(u)
 		if err := w.readCheckpoint(c.State, &f, state); err != nil {
 			w.unread(u, err)
-			*state = engine.State{}
+			if !errors.Is(err, engine.ErrAnew) {
+				*state = engine.State{}
+			}
 			w.findOrphans(u, state)
 		}
 		return nil
@@ -185,7 +188,7 @@ func (s *Service) look(deviceID int64, f func(u *unit, state *engine.State)) {
 	err := s.store.Checkpoints(context.Background(), []int64{deviceID}, func(c store.Checkpoint) error {
 		return s.readCheckpoint(c.State, &facts{}, &state)
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, engine.ErrAnew) {
 		s.troubled("read the state of a device", err)
 	}
 	s.mu.RLock()

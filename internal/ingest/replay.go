@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -196,7 +197,7 @@ func (s *Service) replay(x *backlog, list []*unit) error {
 
 // readCheckpoints reads the states of units, which have their place in memory. One
 // that cannot be read is derived: what the log still holds builds it again, and
-// the rest is learnt anew. No device may keep the service down.
+// the rest is learnt anew, as are parts of another version. No device may keep the service down.
 func (s *Service) readCheckpoints(list []*unit) error {
 	ids := make([]int64, len(list))
 	for i, u := range list {
@@ -206,9 +207,12 @@ func (s *Service) readCheckpoints(list []*unit) error {
 		u := s.units.Get(c.DeviceID)
 		was, state := u.facts, s.memory.state(u)
 		u.savedSeq = c.Seq
-		if err := s.readCheckpoint(c.State, &u.facts, state); err != nil {
-			u.facts, *state, u.savedSeq = was, engine.State{}, 0
+		err := s.readCheckpoint(c.State, &u.facts, state)
+		if err != nil {
 			s.unread(u, err)
+		}
+		if err != nil && !errors.Is(err, engine.ErrAnew) {
+			u.facts, *state, u.savedSeq = was, engine.State{}, 0
 		}
 		return nil
 	})
