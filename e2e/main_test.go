@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +20,9 @@ func TestMain(m *testing.M) {
 	// A race is a failure even where nobody looks at the exit code. Without the last a program that ends sleeps a second more.
 	if err := os.Setenv("GORACE", "halt_on_error=1 exitcode=66 atexit_sleep_ms=0"); err != nil {
 		panic(err)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as nohup has it, which every program that we start would inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(cleanly{m}, map[string]func(){"api": apiMain})
 }

@@ -188,9 +188,9 @@ func TestTemperatureByDefinition(t *testing.T) {
 			switch rapid.IntRange(0, 11).Draw(t, "what") {
 			case 0:
 				u.observe(rimewatch.Reading{At: u.now})
-			case 1: // a duplicate and a late one, wildly off
+			case 1: // a duplicate and a late one, wildly off, but not to the side whose beginning late readings may tell
 				if n := len(o.times); n > 0 {
-					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, -50))
+					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, map[bool]float64{false: -50, true: 50}[low]))
 				}
 			case 2:
 				u.s.Resolved(typ, u.now)

@@ -60,9 +60,10 @@ const (
 	keptFor      = 4 // windows
 	jumpTimes    = 2
 	steadySince  = 5 * minute
-	jumpRelation = 3 // others change by a third of it at most
-	airStillFor  = 4 // windows
-	airStoodMost = 5 // windows + 1: one that has stood still for longer may do so for ever
+	quickGap     = 2 * minute // no zone changes as far within it as where its probe is moved to
+	jumpRelation = 3          // others change by a third of it at most
+	airStillFor  = 4          // windows
+	airStoodMost = 5          // windows + 1: one that has stood still for longer may do so for ever
 )
 
 // followProbes takes a reading before it becomes the last one.
@@ -98,8 +99,8 @@ func (s *State) followProbes(o *Observation) {
 		s.hour = hourly{top: s.hour.top} // it may hold the first of them
 		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
 	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
-	case far&(1<<rimewatch.ProductZoneTemp) != 0:
-		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, steady)
+	case far&(1<<rimewatch.ProductZoneTemp) != 0 && o.Gap <= quickGap:
+		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, false)
 	case bits.OnesCount8(far) == 1:
 		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
 	}
@@ -126,11 +127,11 @@ func inOrdinary(d Fixed) uint8 {
 }
 
 // jumps takes a change of one probe that the others do not share. The pipes say nothing
-// of the zone's: they warm up and cool down with every run.
+// where it is not steady: they warm up and cool down with every run.
 func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]Fixed, steady bool) {
 	size := max(d[f], -d[f])
 	for k, other := range d {
-		if compared := k == int(rimewatch.AmbientTemp) || steady && f != rimewatch.ProductZoneTemp; k != int(f) && compared && jumpRelation*max(other, -other) > size {
+		if k != int(f) && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*max(other, -other) > size {
 			return
 		}
 	}
