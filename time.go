@@ -32,6 +32,16 @@ const (
 // FutureTolerance is how far a device's clock may be ahead of the service's.
 const FutureTolerance = 5 * Minute
 
+// Settling returns the refusal, for the moment, of a reading that is from the future
+// by the service's time now and not by the machine's clock, which is ahead of it by gap
+// while a step of it is not believed yet; nil for any other.
+func Settling(at, now, gap Time) *Error {
+	if late := at - now - FutureTolerance; late <= 0 || late > gap {
+		return nil
+	}
+	return &Error{Code: CodeUnavailable, Message: "The service's clock is being corrected; retry later.", RetryAfter: time.Minute}
+}
+
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // TimeOf converts a time.Time; the zero time.Time becomes 0.

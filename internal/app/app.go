@@ -201,8 +201,11 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
-	if a.Sources, err = source.New(source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations,
-		Changed: func(int64) { a.MQTT.Brokers.Changed() }}); err != nil {
+	sources := source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations, Changed: func(int64) { a.MQTT.Brokers.Changed() }}
+	if a.clock != nil {
+		sources.Gap = a.clock.Gap
+	}
+	if a.Sources, err = source.New(sources); err != nil {
 		return nil, err
 	}
 	a.setMQTT()

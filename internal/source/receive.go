@@ -145,6 +145,9 @@ type batch struct {
 	told   []saying
 	kept   []*rimewatch.Held // in the order of order; none in a replay
 	oldest rimewatch.Time    // that is stored; 0 = not asked yet
+	// unsettled refuses all of it for the moment: it may be from the time that the
+	// service is about to adopt.
+	unsettled *rimewatch.Error
 	held   map[string]*waiting
 	order  []string
 }
@@ -268,7 +271,10 @@ func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) 
 	}
 	switch {
 	case at == 0:
-	case at > b.now+5*rimewatch.Minute:
+	case at > b.now+rimewatch.FutureTolerance:
+		if gap := b.s.cfg.Gap; gap != nil && b.unsettled == nil {
+			b.unsettled = rimewatch.Settling(at, b.now, gap())
+		}
 		return "is more than 5 minutes in the future", nil
 	case at < b.oldest:
 		return "is before the time for which readings are kept", nil
@@ -300,6 +306,11 @@ func (b *batch) add(who *store.Identity, r *rimewatch.Reading) {
 // store stores the readings of batches in one step, then keeps what has to wait.
 // payload returns what is kept of a sender in batch number i; nil = nothing.
 func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload func(i int, id string) *rimewatch.Held) error {
+	for _, b := range list {
+		if b.unsettled != nil {
+			return b.unsettled
+		}
+	}
 	all := list[0].inputs
 	if len(list) > 1 {
 		all = nil

@@ -35,9 +35,12 @@ type Writer interface {
 
 // Config of a Service. Store, Writer and Now are needed.
 type Config struct {
-	Store   Store
-	Writer  Writer
-	Now     func() rimewatch.Time
+	Store  Store
+	Writer Writer
+	Now    func() rimewatch.Time
+	// Gap is how far the machine's clock is ahead of Now while a step of it is not
+	// believed yet; nil = they agree.
+	Gap     func() rimewatch.Time
 	Log     *slog.Logger
 	Rand    io.Reader            // of keys; nil = crypto/rand
 	Changed func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody

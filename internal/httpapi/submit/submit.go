@@ -203,10 +203,6 @@ func (g *Readings) heard(who *store.Identity, at, now rimewatch.Time) {
 	}
 }
 
-// clockSettles is when to send a reading again that may be from the time that
-// the service is about to adopt.
-const clockSettles = time.Minute
-
 // outsideWindow returns what is wrong with the time of a reading, nil when it may
 // be stored. An absent time is always right. One that only a step of the clock
 // can explain is refused for the moment, not for good.
@@ -215,8 +211,10 @@ func (g *Readings) outsideWindow(at, now rimewatch.Time, rawDays int) *rimewatch
 	case at == 0:
 		return nil
 	case at > now+rimewatch.FutureTolerance:
-		if g.Clock != nil && at <= now+g.Clock.Gap()+rimewatch.FutureTolerance {
-			return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The service's clock is being corrected; retry later.", RetryAfter: clockSettles}
+		if g.Clock != nil {
+			if err := rimewatch.Settling(at, now, g.Clock.Gap()); err != nil {
+				return err
+			}
 		}
 		return rimewatch.Invalid("recorded_at", "must not be more than 5 minutes in the future")
 	case at < now-rimewatch.Time(rawDays)*rimewatch.Day:

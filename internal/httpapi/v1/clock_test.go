@@ -1,8 +1,11 @@
 package v1
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -38,5 +41,38 @@ func TestClockStepping(t *testing.T) {
 	})
 	if a, b := c.heard[1], c.heard[2]; a != rigStart+2*rimewatch.Hour || b != rigStart+rimewatch.Hour {
 		t.Errorf("A said that it is %d, B %d", a, b)
+	}
+}
+
+// TestSourcesWhileTheClockSteps: nor is what a gateway sends from that time refused
+// for good: all of it is sent again.
+func TestSourcesWhileTheClockSteps(t *testing.T) {
+	r := newRig(t, withSources)
+	made := r.do(r.browser(post("/v1/sources", "", `{"name":"Gateway","kind":"push","on_unknown":"register"}`)))
+	var created struct{ Data struct{ Key string } }
+	if err := json.Unmarshal([]byte(made.body), &created); err != nil || created.Data.Key == "" {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	send := func(list ...rimewatch.Time) answer {
+		var lines []string
+		for i, ahead := range list {
+			lines = append(lines, fmt.Sprintf(`{"id":"probe-%d","temperature":4,"timestamp":%q}`, i, (rigStart + ahead).String()))
+		}
+		return r.do(request{method: "POST", path: "/in/" + created.Data.Key, body: "[" + strings.Join(lines, ",") + "]", header: map[string]string{"Content-Type": "application/json"}})
+	}
+	r.gap = rimewatch.Hour
+	if a := send(0, rimewatch.Hour); a.status != 503 || a.header.Get("Retry-After") != "60" {
+		t.Errorf("by the new time: %d %s", a.status, a.body)
+	}
+	if a := r.do(get("/v1/devices/probe-0/readings", r.read)); a.status == 200 && strings.Contains(a.body, "product_zone_temp") {
+		t.Errorf("a part was stored: %s", a.body)
+	}
+	if a := send(0, 2*rimewatch.Hour); a.status != 200 || !strings.Contains(a.body, `"rejected":1`) {
+		t.Errorf("by neither: %d %s", a.status, a.body)
+	}
+	r.gap = 0
+	r.advance(time.Hour)
+	if a := send(0, rimewatch.Hour); a.status != 200 || strings.Contains(a.body, `"rejected":1`) {
+		t.Errorf("once it is believed: %d %s", a.status, a.body)
 	}
 }

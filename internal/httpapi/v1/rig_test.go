@@ -48,7 +48,8 @@ type rig struct {
 	events   *eventRecorder
 	spec     *described
 	log      *syncBuffer
-	clock    atomic.Int64 // ms
+	clock    atomic.Int64   // ms
+	gap      rimewatch.Time // that the machine's clock is ahead, as sources hear it
 
 	peopled
 }
@@ -177,7 +178,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	t.Cleanup(r.ingest.Stop)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
-	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger})
+	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger, Gap: func() rimewatch.Time { return r.gap }})
 	if err != nil {
 		t.Fatal(err)
 	}
