@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -246,7 +247,7 @@ func (p *page) heading(text string, follows float64) {
 // column is one column of a table.
 type column struct {
 	title string
-	w     float64 // mm
+	w     float64 // mm; more where the texts need it and others have it to give
 	align string
 }
 
@@ -257,19 +258,86 @@ type tableRow struct {
 	small string // below the first cell
 }
 
+// measured returns the columns with their titles in the reader's language and the widths
+// that the texts need: titles go over several lines where there is no room for all.
+func (p *page) measured(cols []column, rows []tableRow, size, total float64) []column {
+	cols = slices.Clone(cols)
+	needed, words, whole := make([]float64, len(cols)), make([]float64, len(cols)), 0.0
+	p.pen(size, true, ink) // as wide as it may become
+	for i := range rows {
+		for k, text := range rows[i].cells {
+			needed[k] = max(needed[k], p.GetStringWidth(p.clean(text))+beside)
+		}
+	}
+	copy(words, needed)
+	p.pen(7.5, true, muted)
+	for k := range cols {
+		cols[k].title = p.r.say(cols[k].title)
+		needed[k] = max(needed[k], p.GetStringWidth(p.clean(cols[k].title))+beside)
+		for _, word := range strings.Fields(cols[k].title) {
+			words[k] = max(words[k], p.GetStringWidth(p.clean(word))+beside)
+		}
+		whole += needed[k]
+	}
+	if whole > total {
+		needed = words
+	}
+	apportion(cols, needed, total)
+	return cols
+}
+
+// beside is what a column has beside its text, in mm.
+const beside = 2.0
+
+// apportion gives every column what it needs, at the cost of those that have room, and where
+// that is not enough of the widest, whose text is shortened.
+func apportion(cols []column, needed []float64, total float64) {
+	over, room, widest := -total, 0.0, 0
+	for k := range cols {
+		room += max(cols[k].w-needed[k], 0)
+		over += max(cols[k].w, needed[k])
+		if needed[k] > needed[widest] {
+			widest = k
+		}
+	}
+	part := 0.0 // of the room that is taken
+	if room > 0 {
+		part = min(max(over/room, 0), 1)
+	}
+	for k := range cols {
+		cols[k].w = max(cols[k].w, needed[k]) - part*max(cols[k].w-needed[k], 0)
+	}
+	cols[widest].w -= max(over-room, 0)
+}
+
+// head writes the titles of measured columns from x on, over as many lines as they need,
+// and returns how high it is.
+func (p *page) head(cols []column, x float64) float64 {
+	p.pen(7.5, true, muted)
+	titles, most, start := make([][]string, len(cols)), 0, x
+	for k, c := range cols {
+		titles[k] = p.wrap(c.title, c.w-1)
+		most = max(most, len(titles[k]))
+	}
+	const line = 3.3
+	h := 1.7 + line*float64(most)
+	for k, c := range cols {
+		y := p.y + 0.85 + line*float64(most-len(titles[k]))
+		for _, text := range titles[k] {
+			p.cell(x, y, c.w, line, text, c.align)
+			y += line
+		}
+		x += c.w
+	}
+	p.line(start, p.y+h, x, p.y+h, rule, 0.3)
+	return h
+}
+
 // tableOf writes a table from the left edge, its head again on every page.
 func (p *page) tableOf(cols []column, rows []tableRow, size, height float64) {
-	head := func() {
-		p.pen(7.5, true, muted)
-		x := left
-		for _, c := range cols {
-			p.cell(x, p.y, c.w, 5, p.r.say(c.title), c.align)
-			x += c.w
-		}
-		p.y += 5
-		p.line(left, p.y, right, p.y, rule, 0.3)
-	}
-	p.room(5 + height)
+	cols = p.measured(cols, rows, size, width)
+	head := func() { p.y += p.head(cols, left) }
+	p.room(10 + height)
 	head()
 	for i, row := range rows {
 		h := height

@@ -226,23 +226,26 @@ func (p *page) days(d *Device) {
 	p.heading(p.r.say("Days")+", "+p.r.unit(), 30)
 	const rowHeight, between = 4.7, 6.0
 	half := (width - between) / 2
-	widths := []float64{20, 11, 11, 11, 11, 11, half - 75}
-	heads := []string{"Date", "Min", "Mean", "Max", "Out h", "Defr. h", "Cov. %"}
-	for left := d.Days; len(left) > 0; {
-		rows := int((bottom - p.y - 5) / rowHeight)
-		if rows < 3 {
+	rows := make([]tableRow, len(d.Days))
+	for i := range d.Days {
+		rows[i] = p.r.dayRow(d, &d.Days[i])
+	}
+	cols := p.measured(dayColumns, rows, 8, half)
+	for left := rows; len(left) > 0; {
+		most := int((bottom - p.y - 9) / rowHeight) // below a head of two lines
+		if most < 3 {
 			p.next()
 			continue
 		}
-		rows = min(rows, (len(left)+1)/2)
+		most = min(most, (len(left)+1)/2)
 		y, lowest := p.y, p.y
 		for c := range 2 {
-			n := min(rows, len(left))
+			n := min(most, len(left))
 			if n == 0 {
 				break
 			}
 			p.y = y
-			p.dayColumn(d, left[:n], p.columnX(c, half+between), widths, heads, rowHeight)
+			p.dayTable(cols, left[:n], p.columnX(c, half+between), rowHeight)
 			lowest, left = max(lowest, p.y), left[n:]
 		}
 		p.y = lowest
@@ -255,51 +258,42 @@ func (p *page) days(d *Device) {
 
 func (p *page) columnX(c int, step float64) float64 { return left + float64(c)*step }
 
-func (p *page) dayColumn(d *Device, days []Day, x float64, widths []float64, heads []string, h float64) {
-	write := func(k int, text string) {
+// dayTable writes some of the days from x on.
+func (p *page) dayTable(cols []column, rows []tableRow, x, h float64) {
+	p.y += p.head(cols, x)
+	for i := range rows {
 		at := x
-		for _, w := range widths[:k] {
-			at += w
-		}
-		align := "R"
-		if k == 0 {
-			align = "L"
-		}
-		p.cell(at, p.y, widths[k], h, text, align)
-	}
-	p.pen(7.5, true, muted)
-	for k, t := range heads {
-		write(k, p.r.say(t))
-	}
-	p.y += h
-	end := x
-	for _, w := range widths {
-		end += w
-	}
-	p.line(x, p.y, end, p.y, rule, 0.3)
-	for i := range days {
-		day := &days[i]
-		if i%2 == 1 {
-			p.fill(x, p.y, end-x, h, stripe)
-		}
-		out, defrosts := dash, dash
-		if day.OutOfRangeS != nil {
-			out, defrosts = brief(*day.OutOfRangeS), brief(day.InDefrostsS)
-		}
-		l, excursion := &d.Limits, d.excursionIn(day)
-		cells := []string{p.r.weekday(day.Date), p.r.measured(day.Min), p.r.measured(day.Mean), p.r.measured(day.Max), out, defrosts, p.r.number(day.Coverage, 1)}
-		red := []bool{
-			false, excursion && day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, excursion && day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
-			excursion, false, day.Coverage < poorCoverage,
-		}
-		for k, text := range cells {
+		for k, c := range cols {
 			p.pen(8, false, ink)
-			if red[k] {
+			if rows[i].isRed(k) {
 				p.pen(8, true, alarm)
 			}
-			write(k, text)
+			if i%2 == 1 {
+				p.fill(at, p.y, c.w, h, stripe)
+			}
+			p.cell(at, p.y, c.w, h, rows[i].cells[k], c.align)
+			at += c.w
 		}
 		p.y += h
+	}
+}
+
+var dayColumns = []column{
+	{"Date", 20, "L"}, {"Min", 11, "R"}, {"Mean", 11, "R"}, {"Max", 11, "R"}, {"Out h", 11, "R"}, {"Defr. h", 11, "R"}, {"Cov. %", 11, "R"},
+}
+
+func (r *Report) dayRow(d *Device, day *Day) tableRow {
+	out, defrosts := dash, dash
+	if day.OutOfRangeS != nil {
+		out, defrosts = brief(*day.OutOfRangeS), brief(day.InDefrostsS)
+	}
+	l, excursion := &d.Limits, d.excursionIn(day)
+	return tableRow{
+		cells: []string{r.weekday(day.Date), r.measured(day.Min), r.measured(day.Mean), r.measured(day.Max), out, defrosts, r.number(day.Coverage, 1)},
+		red: []bool{
+			false, excursion && day.Min != nil && l.TempMin != nil && *day.Min < *l.TempMin, false, excursion && day.Max != nil && l.TempMax != nil && *day.Max > *l.TempMax,
+			excursion, false, day.Coverage < poorCoverage,
+		},
 	}
 }
 
@@ -402,8 +396,8 @@ func (p *page) calibrations(d *Device) {
 		}
 		rows = append(rows, tableRow{
 			cells: []string{
-				p.r.day(c.PerformedAt), p.r.Words.Measure(c.Field.String()), p.r.say(methods[c.Method]), number(c.Reference, -1), number(c.AsFound, -1),
-				"± " + number(c.PassLimit, -1), result, number(c.Offset, -1), p.r.day(c.DueAt),
+				p.r.day(c.PerformedAt), p.r.Words.Measure(c.Field.String()), p.r.say(methods[c.Method]), p.r.probed(c.Field, c.Reference), p.r.probed(c.Field, c.AsFound),
+				"± " + p.r.offBy(c.Field, c.PassLimit), result, p.r.offBy(c.Field, c.Offset), p.r.day(c.DueAt),
 			},
 			red:   []bool{false, false, false, false, !c.Passed, false, !c.Passed, false, i == 0 && c.DueAt < p.r.GeneratedAt},
 			small: joined(p.r.sayf("by %s", c.PerformedBy), c.ReferenceID),

@@ -100,8 +100,12 @@ func (r *Report) integrityText() string {
 // factGrid writes names and values in two columns; what is too long for one
 // takes both.
 func (p *page) factGrid(list []fact) {
-	const name, height, half = 24.0, 5.6, width / 2
-	column := 0
+	const height, half = 5.6, width / 2
+	name, column := 24.0, 0
+	p.pen(8.5, false, muted)
+	for _, f := range list {
+		name = min(max(name, p.GetStringWidth(p.clean(f.name))+beside), half/2)
+	}
 	for i, f := range list {
 		p.pen(9, f.red, ink)
 		long := p.GetStringWidth(p.clean(f.text)) > half-name-2

@@ -2,9 +2,12 @@ package report_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -350,5 +353,69 @@ func TestFileName(t *testing.T) {
 	}
 	if got := name(6, strings.Repeat("long ", 100)); len(got) > 100 {
 		t.Error(got)
+	}
+}
+
+// written returns the texts of a PDF's pages, a line each.
+func written(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.PDF(&b); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, part := range strings.Split(b.String(), "stream\n") {
+		z, err := zlib.NewReader(strings.NewReader(part))
+		if err != nil {
+			continue // no stream
+		}
+		page, err := io.ReadAll(z)
+		if err != nil || !bytes.Contains(page, []byte("BT ")) {
+			continue // a font
+		}
+		for _, m := range regexp.MustCompile(`(?s)\(((?:\\.|[^\\)])*)\)\s*Tj`).FindAllSubmatch(page, -1) {
+			raw := regexp.MustCompile(`(?s)\\(.)`).ReplaceAllFunc(m[1], func(e []byte) []byte {
+				if e[1] == 'r' {
+					return []byte("\r")
+				}
+				return e[1:]
+			})
+			for i := 0; i+1 < len(raw); i += 2 { // UTF-16
+				out.WriteRune(rune(raw[i])<<8 | rune(raw[i+1]))
+			}
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+// TestPDFTexts: no label or figure is cut in any language, and what a calibration says is
+// in its reader's unit.
+func TestPDFTexts(t *testing.T) {
+	for _, locale := range []rimewatch.Locale{{}, {Language: "es"}, {Language: "es", Units: "f", Clock: "12h", Dates: "mdy"}} {
+		r := sample()
+		r.Words = phrase.In(locale)
+		r.Devices = r.Devices[:3] // the others have names that no page has room for
+		r.Devices[0].Calibrations = append(r.Devices[0].Calibrations, rimewatch.Calibration{
+			Field: rimewatch.Humidity, Method: "reference_probe", Reference: 75.3, AsFound: 76.5, PassLimit: 2, Passed: true, PerformedAt: r.From, DueAt: r.To,
+		})
+		text := written(t, r)
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "…") {
+				t.Errorf("%+v: cut: %s", locale, line)
+			}
+		}
+		want := []string{"−20.2 °C", "± 1 °C", "−1.3 °C", "75.3 %RH", "± 2 %RH"}
+		switch {
+		case locale.Units == "f":
+			want = []string{"−4.36 °F", "± 1.8 °F", "−2.34 °F", "75.3 %RH"}
+		case locale.Language == "es":
+			want = []string{"−20,2 °C", "± 1 °C", "−1,3 °C", "75,3 %RH"}
+		}
+		for _, s := range want {
+			if !strings.Contains(text, s+"\n") {
+				t.Errorf("%+v: no %q", locale, s)
+			}
+		}
 	}
 }

@@ -53,6 +53,31 @@ func (r *Report) measured(v *float64) string {
 	return r.degrees(*v, 2)
 }
 
+// probed writes what a probe or its reference showed.
+func (r *Report) probed(f rimewatch.Field, v float64) string {
+	if f.IsTemperature() {
+		v = r.Words.Temperature(v)
+	}
+	return r.entered(f, v)
+}
+
+// offBy writes a difference between two of a probe's values.
+func (r *Report) offBy(f rimewatch.Field, v float64) string {
+	if f.IsTemperature() && r.unit() == "°F" {
+		v *= 9.0 / 5
+	}
+	return r.entered(f, v)
+}
+
+// entered writes a value to the decimals that a person gave it, with its unit.
+func (r *Report) entered(f rimewatch.Field, v float64) string {
+	unit := f.Info().Unit
+	if f.IsTemperature() {
+		unit = r.unit()
+	}
+	return r.number(math.Round(v*1000)/1000, -1) + " " + unit
+}
+
 func (r *Report) unit() string { return r.Words.Degree() }
 
 // span writes s as hours and minutes, shorter ones to the second.
