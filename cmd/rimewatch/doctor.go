@@ -22,7 +22,7 @@ import (
 type doctorCmd struct {
 	dataFlag
 	JSON  bool `help:"Print JSON."`
-	Quick bool `help:"Skip the check of every page, which takes long for large files."`
+	Quick bool `help:"Skip the check of every page and row, which takes long for large stores."`
 
 	TLSCert     string   `name:"tls-cert" placeholder:"FILE" help:"Certificate of the server, to see how long it lasts; so are the next four, all as serve takes them."`
 	TLSKey      string   `name:"tls-key" placeholder:"FILE" help:"Its key."`
@@ -179,15 +179,7 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 		return
 	}
 	d.add("schema", fine, "version %d", in.SchemaVersion)
-	if !c.Quick && len(in.Damage)+len(in.Aside) == 0 {
-		d.add("checksums", fine, "every commit, chunk, rollup and checkpoint is what was written")
-	}
-	for _, what := range in.Damage {
-		d.add("checksums", wrong, "%s", what)
-	}
-	for _, what := range in.Aside {
-		d.add("checksums", warning, "set aside: %s", what)
-	}
+	c.examineChecksums(d, in.Damage, in.Aside)
 	if wal := in.Stats.WALBytes; wal > largeWAL {
 		d.add("write-ahead log", warning, "%s: something holds it open, or the disk is too slow", bytesText(wal))
 	} else {
@@ -198,6 +190,18 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
 		in.Stats.StoredReadings, in.Stats.Chunks, in.Stats.LogEntries, in.Stats.FileBytes, in.Stats.WALBytes, in.Stats.LastSealed, in.AliveAt,
+	}
+}
+
+func (c *doctorCmd) examineChecksums(d *diagnosis, damage, aside []string) {
+	if !c.Quick && len(damage)+len(aside) == 0 {
+		d.add("checksums", fine, "every commit, chunk, rollup and checkpoint is what was written")
+	}
+	for _, what := range damage {
+		d.add("checksums", wrong, "%s", what)
+	}
+	for _, what := range aside {
+		d.add("checksums", warning, "set aside: %s", what)
 	}
 }
 
@@ -219,7 +223,7 @@ func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full []s
 // examineDatabase asks a PostgreSQL server what a file would show by itself.
 func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimewatch.Time) {
 	d.Data = ""
-	in, err := postgres.Inspect(ctx, c.Store)
+	in, err := postgres.Inspect(ctx, c.Store, !c.Quick)
 	if err != nil {
 		d.add("database", wrong, "%v", err)
 		return
@@ -243,6 +247,7 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 		return
 	}
 	d.add("store", fine, "%s, schema version %d", bytesText(in.Stats.FileBytes), store.SchemaVersion)
+	c.examineChecksums(d, in.Damage, in.Aside)
 	if len(in.Nodes) > 0 {
 		d.add("server", fine, "%s serves it, or did last", strings.Join(in.Nodes, ", "))
 	} else {

@@ -151,12 +151,12 @@ func TestHardship(t *testing.T) {
 	// A user who may not see standbys does not say that there are none.
 	must(execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")())
 	for user, want := range map[string]string{u: "cannot be seen", database.URL("postgres"): "no synchronous standby is connected"} {
-		in, err := Inspect(t.Context(), user)
+		in, err := Inspect(t.Context(), user, false)
 		for range 100 { // until the setting is there
 			if strings.Contains(fmt.Sprint(in.Warnings), "standby is connected") {
 				break
 			}
-			in, err = Inspect(t.Context(), user)
+			in, err = Inspect(t.Context(), user, false)
 		}
 		if text := strings.Join(in.Warnings, "\n"); err != nil || !strings.Contains(text, want) || strings.Count(text, "standby is connected") != 1 {
 			t.Errorf("%s: %q, %v", user, in.Warnings, err)

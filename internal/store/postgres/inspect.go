@@ -24,24 +24,28 @@ type Inspection struct {
 	Stats    store.Stats
 	Warnings []string // what an operator should mend
 	Problems []string // what keeps a server from serving
+	Damage   []string // rows that are not what was written, where they were checked
+	Aside    []string // damaged rows that were set aside before
 }
 
-// Inspect looks at a database and at how its server keeps what it commits. It
-// changes nothing and works beside a server.
-func Inspect(ctx context.Context, url string) (in Inspection, err error) {
+// Inspect looks at a database and at how its server keeps what it commits and, with
+// check, at every row with a checksum and at the chains of the audit trails for damage.
+// It changes nothing and works beside a server.
+func Inspect(ctx context.Context, url string, check bool) (in Inspection, err error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return in, badURL(err)
 	}
 	prepare(cfg)
 	in.Place = fmt.Sprintf("%s:%d/%s", cfg.Host, cfg.Port, cfg.Database)
+	whole := ctx // to read every row takes as long as it takes
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	c, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return in, explain(err)
 	}
-	defer func() { err = errors.Join(err, c.Close(ctx)) }()
+	defer func() { err = errors.Join(err, c.Close(whole)) }()
 	if err := in.judgeServer(ctx, c); err != nil {
 		return in, explain(err)
 	}
@@ -58,6 +62,9 @@ func Inspect(ctx context.Context, url string) (in Inspection, err error) {
 	if err == nil {
 		err = s.Query(func(row tables.Row) error { in.Nodes = append(in.Nodes, row.ColumnText(0)); return nil },
 			"SELECT DISTINCT node FROM shard WHERE open")
+	}
+	if err == nil && check {
+		err = in.verify(&session{ctx: whole, conn: c})
 	}
 	return in, err
 }

@@ -119,7 +119,7 @@ func TestQuotas(t *testing.T) {
 // told, are lines that say what to mend.
 func TestInspect(t *testing.T) {
 	u := server.Database(t)
-	in, err := Inspect(t.Context(), u)
+	in, err := Inspect(t.Context(), u, true)
 	if err != nil || in.Fresh || in.Store != nil || len(in.Problems) > 0 {
 		t.Fatalf("%+v, %v", in, err)
 	}
@@ -158,7 +158,7 @@ func TestInspect(t *testing.T) {
 			if c.name == "no privileges" {
 				exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 			}
-			in, err := Inspect(t.Context(), c.url)
+			in, err := Inspect(t.Context(), c.url, true)
 			said := fmt.Sprint(err, in.Store, in.Problems, in.Warnings)
 			if !strings.Contains(said, c.inspect) {
 				t.Errorf("doctor says %s, not %q", said, c.inspect)
@@ -172,6 +172,60 @@ func TestInspect(t *testing.T) {
 				t.Errorf("opening says %q, not %q", err, c.open)
 			}
 		})
+	}
+}
+
+// TestInspectRows: every row of whatever table that is not what was written is found,
+// beside a server, where rows are checked.
+func TestInspectRows(t *testing.T) {
+	u := server.Database(t)
+	s := ready(t, openAt(t, Config{URL: u}))
+	x := newShop(t, s)
+	commit := func() {
+		t.Helper()
+		if err := x.commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit()
+	if err := s.Rest(t.Context()); err != nil { // seals it into a chunk
+		t.Fatal(err)
+	}
+	commit()
+	if err := s.SaveCheckpoints(t.Context(), []store.Checkpoint{{DeviceID: x.device, Seq: 1, State: []byte{1}}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	look := func(check bool) Inspection {
+		t.Helper()
+		in, err := Inspect(t.Context(), u, check)
+		if err != nil || in.Store != nil {
+			t.Fatal(in.Store, err)
+		}
+		return in
+	}
+	if in := look(true); len(in.Damage)+len(in.Aside) > 0 {
+		t.Fatalf("%q, %q", in.Damage, in.Aside)
+	}
+	c, err := pgx.Connect(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	for _, part := range []struct{ statement, want string }{
+		{"UPDATE commit_log SET data = set_byte(data, length(data) - 1, get_byte(data, length(data) - 1) # 1)", "commit"},
+		{"UPDATE reading_chunk SET data = set_byte(data, length(data) - 1, get_byte(data, length(data) - 1) # 1)", "chunk"},
+		{"UPDATE checkpoint SET current_temp = current_temp + 1", "checkpoint"},
+	} {
+		tag, err := c.Exec(t.Context(), part.statement)
+		if err != nil || tag.RowsAffected() == 0 {
+			t.Fatalf("%s: %v, %v", part.statement, tag, err)
+		}
+		if all := strings.Join(look(true).Damage, "\n"); !strings.Contains(all, part.want) {
+			t.Errorf("%s: damage %q", part.statement, all)
+		}
+	}
+	if in := look(false); len(in.Damage) > 0 {
+		t.Errorf("not asked for: %q", in.Damage)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestOldPrimary(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "was the primary before a fail-over") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("after a restart the old primary is taken for the primary: %v", err)
 	}
-	in, err := Inspect(t.Context(), both)
+	in, err := Inspect(t.Context(), both, false)
 	if text := strings.Join(in.Problems, "\n"); err != nil || !strings.Contains(text, "take writes") || !strings.Contains(text, first.Address()) {
 		t.Errorf("doctor says %q, %v", text, err)
 	}
