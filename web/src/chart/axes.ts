@@ -11,7 +11,7 @@ export function axesOf(colour: (name: string) => string, zone: string, shown: bo
   return [
     {
       show: shown, size: 26, stroke, font, grid, ticks: { show: false }, space: 64,
-      values: (u, splits, __, ___, incr) => splits.map((s, i) => fitting(u, s, timeLabel(s * 1000, splits[i - 1], incr, zone), font)),
+      values: (u, splits, __, ___, incr) => fitting(u, splits, splits.map((s, i) => timeLabel(s * 1000, splits[i - 1], incr, zone)), font),
     },
     { size: 48, stroke, font, grid, ticks: { show: false }, space: 28, gap: 6, values: (_, splits) => splits.map((v) => number(v, digits(splits))) },
   ];
@@ -24,14 +24,25 @@ function timeLabel(at: number, before: number | undefined, incr: number, zone: s
   return localTime(at, zone).endsWith('T00:00') ? day : `${day} ${clockTime(at, zone)}`;
 }
 
-// A label in the middle of its line; none where the edge of the chart would cut it off.
-function fitting(u: uPlot, at: number, label: string, font: string): string {
+// Labels in the middle of their lines; none where the edge of the chart would cut it off.
+function fitting(u: uPlot, splits: number[], labels: string[], font: string): string[] {
   u.ctx.save();
   u.ctx.font = font;
-  const half = u.ctx.measureText(label).width / 2;
+  const widths = labels.map((l) => u.ctx.measureText(l).width);
   u.ctx.restore();
-  const x = u.bbox.left / devicePixelRatio + u.valToPos(at, 'x');
-  return x - half < 0 || x + half > u.width ? '' : label;
+  return apart(labels, splits.map((s) => u.bbox.left / devicePixelRatio + u.valToPos(s, 'x')), widths, u.width);
+}
+
+/** apart leaves out labels that do not fit between 0 and width, or beside others: the longer ones, which name a day, stay. */
+export function apart(labels: string[], at: number[], widths: number[], width: number): string[] {
+  const gap = 6;
+  const kept: number[] = [];
+  for (const i of [...labels.keys()].sort((a, b) => widths[b]! - widths[a]! || a - b)) {
+    const half = widths[i]! / 2;
+    const inside = at[i]! - half >= 0 && at[i]! + half <= width;
+    if (inside && kept.every((k) => Math.abs(at[i]! - at[k]!) >= half + widths[k]! / 2 + gap)) kept.push(i);
+  }
+  return labels.map((l, i) => (kept.includes(i) ? l : ''));
 }
 
 /** pointing are the hooks of a chart that says where the pointer is, and which span was drawn across it. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { apart } from './axes';
 import { reach, slotted, strip } from './history';
 import { marksOf, placed } from './marks';
 import { bandScale } from './scale';
@@ -115,4 +116,13 @@ test('short rises are counted, with those in defrosts', () => {
   expect(risesOf(series, null, -15, 0)).toEqual([{ from: 3 * 3600, to: 4 * 3600, defrost: true }, { from: 10 * 3600, to: 12 * 3600, defrost: false }]);
   expect(risesOf(series, null, -15, 5 * 3600)).toHaveLength(1);
   expect([risesOf(series, null, -15, -86_400), risesOf({ ...series, step: '1h' }, null, -15, 0)]).toEqual([null, null]);
+});
+
+describe('the labels of the time axis', () => {
+  test('do not run into each other, and days stay', () => {
+    const labels = ['22 nov 6:00 p. m.', '12:00 a. m.', '6:00 a. m.', '12:00 p. m.'];
+    expect(apart(labels, [60, 128, 196, 264], [95, 62, 56, 62], 340)).toEqual(['22 nov 6:00 p. m.', '', '6:00 a. m.', '12:00 p. m.']);
+    expect(apart(labels, [60, 160, 260, 360], [95, 62, 56, 62], 400)).toEqual(labels);
+  });
+  test('are not cut off by an edge', () => expect(apart(['a', 'b', 'c'], [10, 100, 195], [30, 30, 30], 200)).toEqual(['', 'b', '']));
 });
