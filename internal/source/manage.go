@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -211,6 +212,7 @@ func (o *Outcome) plus(x *Outcome) {
 	o.Rejected += x.Rejected
 	o.Ignored += x.Ignored
 	o.Retained += x.Retained
+	o.Unreadable += x.Unreadable
 	for _, p := range x.Problems {
 		o.problem("%s", p)
 	}
@@ -320,8 +322,8 @@ func (s *Service) Bindings(ctx context.Context, workspaceID, id int64) ([]rimewa
 	return s.cfg.Store.Bindings(ctx, workspaceID, id)
 }
 
-// Waiting lists the senders of a source of whom payloads wait, and the oldest
-// payload of each, read with everything that could be bound.
+// Waiting lists the senders of a source of whom payloads wait, and a payload of each,
+// read with everything that could be bound: the oldest with a measurement.
 func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Page) (list []Waiting, total int, err error) {
 	senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, id, p)
 	if err != nil {
@@ -329,21 +331,49 @@ func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Pa
 	}
 	for i := range senders {
 		w := Waiting{HeldSender: senders[i]}
-		held, err := s.cfg.Store.Held(ctx, workspaceID, id, senders[i].ExternalID, 0, 1)
-		if err != nil {
+		if err := s.sample(ctx, workspaceID, &w); err != nil {
 			return nil, 0, err
-		}
-		if len(held) > 0 && held[0].Topic != linesTopic {
-			if w.Result, err = s.Explain(ctx, workspaceID, &held[0]); err != nil {
-				return nil, 0, err
-			}
-		}
-		if len(held) > 0 {
-			w.Body = held[0].Body
 		}
 		list = append(list, w)
 	}
 	return list, total, nil
+}
+
+// sample finds the payload that shows what a sender is: the first of the oldest few in
+// which a measurement is recognised, otherwise the oldest.
+func (s *Service) sample(ctx context.Context, workspaceID int64, w *Waiting) error {
+	const few = 20
+	after := int64(0)
+	for n := range few { // one at a time: a payload may be large, and the first mostly does
+		held, err := s.cfg.Store.Held(ctx, workspaceID, w.SourceID, w.ExternalID, after, 1)
+		if err != nil || len(held) == 0 {
+			return err
+		}
+		after = held[0].ID
+		if held[0].Topic == linesTopic {
+			if n == 0 {
+				w.Body = held[0].Body
+			}
+			return nil
+		}
+		r, err := s.Explain(ctx, workspaceID, &held[0])
+		if err != nil {
+			return err
+		}
+		if n == 0 || measures(r) {
+			w.Body, w.Result = held[0].Body, r
+		}
+		if measures(r) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func measures(r *inlet.Result) bool {
+	return slices.ContainsFunc(r.Items, func(x inlet.Item) bool {
+		return slices.ContainsFunc(x.Readings, func(r inlet.Reading) bool { return !r.Empty() })
+	})
 }
 
 // Waiting is a sender of whom payloads wait.

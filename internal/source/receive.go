@@ -22,6 +22,7 @@ type Outcome struct {
 	Rejected   int      `json:"rejected" doc:"Readings that cannot be stored."`
 	Ignored    int      `json:"ignored" doc:"Parts without a measurement, such as joins."`
 	Retained   int      `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
+	Unreadable int      `json:"unreadable" doc:"How many of those that wait sent no measurement that can be read: they will have to send another one."`
 	Problems   []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
 	// LeftOut is what known senders sent that is no measurement.
 	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, what broken sensors report, another temperature than the one that was read, or a name that came twice."`
@@ -197,6 +198,10 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			continue
 		}
 		if who == nil {
+			if text := unread(r); text != "" {
+				o.Unreadable++
+				reason += ", and " + text
+			}
 			b.hold(id, x.Label, reason)
 			continue
 		}
@@ -225,6 +230,20 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 }
 
 const refused = "refused"
+
+// unread says why a reading without a measurement has none, where something was sent
+// that should have been one.
+func unread(r *inlet.Reading) string {
+	if !r.Empty() {
+		return ""
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.LeftOut() {
+			return f.Name + " " + f.Problem
+		}
+	}
+	return ""
+}
 
 // who finds the device of a reading, or says why there is none.
 func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*store.Identity, string) {

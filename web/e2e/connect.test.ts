@@ -75,12 +75,22 @@ describe('connecting', () => {
       await its.getByLabel('Unit').selectOption(unit);
       await its.getByRole('button', { name: 'Send' }).click();
     };
+    // What is no temperature is not sent; what another program sends in its place is not offered.
+    for (const [text, why] of [['abc', 'Type a number'], ['500', 'between −100 and 200']] as const) {
+      await send(text);
+      await its.getByText(why).waitFor();
+    }
+    await guest.fine('a phone that was told nonsense');
+    await post(link.replace('/send#', '/in/'), JSON.stringify({ id: (await its.locator('code').textContent())!, temperature: 'abc', battery: 100 }));
+    await page.locator('[data-sender]').getByText('temp').first().waitFor();
+    expect(await page.locator('[data-sender]').getByRole('button', { name: /battery/ }).count()).toBe(0);
     await send('38.3', '°F');
     await its.getByText('Accept this phone under Connect a device').waitFor();
     await guest.fine('a phone as a sensor');
     const id = (await its.locator('code').textContent())!;
     const card = page.locator(`[data-sender="${id}"]`);
     await card.getByText('3.5').first().waitFor();
+    expect(await card.getByLabel('Equipment').inputValue()).toBe('walkin_cooler');
     await card.getByLabel('Name').fill('Thermometer');
     await card.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('heading', { name: 'Thermometer' }).waitFor();
@@ -89,7 +99,8 @@ describe('connecting', () => {
     await its.getByText('Stored.').waitFor();
     await expect.poll(async () => (await api.send('GET', `/v1/devices/${id}`)).data.device.current_temp).toBe(-4.5);
     await send('warm');
-    await its.getByText('is "warm", not a number').waitFor();
+    await its.getByText('Type a number').waitFor();
+    expect(await its.getByText('Stored.').count()).toBe(0); // it was the one before
     guest.quiet('a phone');
     await its.close();
     await api.send('DELETE', `/v1/devices/${id}`);

@@ -37,8 +37,8 @@ type HeldSenderJSON struct {
 	FirstAt         rimewatch.Time    `json:"first_at" nullable:"false"`
 	LastAt          rimewatch.Time    `json:"last_at" nullable:"false"`
 	SuggestedSerial string            `json:"suggested_serial"`
-	Sample          string            `json:"sample" doc:"The beginning of the oldest payload."`
-	Preview         *inlet.ResultJSON `json:"preview" doc:"How the oldest payload would be read; null for line protocol."`
+	Sample          string            `json:"sample" doc:"The beginning of the oldest payload in which a measurement is recognised, among the first twenty; otherwise of the oldest."`
+	Preview         *inlet.ResultJSON `json:"preview" doc:"How it would be read; null for line protocol."`
 }
 
 func (a *api) held(ctx context.Context, in *HeldInput) (HeldList, error) {

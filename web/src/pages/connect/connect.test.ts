@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { kinds } from './kinds';
-import { ownId, payload, said } from './send';
+import { mistaken, ownId, payload, said } from './send';
 import { bindingsOf, guess, recognised, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
@@ -37,10 +37,15 @@ describe('a phone', () => {
     expect(ownId({ getItem: () => { throw new Error(); }, setItem: () => {} })).toMatch(/^phone-/);
   });
   test('sends what a person writes', () => expect(JSON.parse(payload('phone-1', ' −18,5 ', '°C', 80))).toEqual({ id: 'phone-1', temperature: '-18.5', unit: '°C', battery: 80 }));
+  test.each(['-18.2', ' −18,5 ', '3,5', '200', '-100', '+4', '.5', '4.'])('takes %s', (text) => expect(mistaken(text, '°C')).toBe(''));
+  test.each(['abc', '1e3', '3,5,1', '', '-', '.', '4 °C', '0x10', 'NaN', 'Infinity'])('does not send %s', (text) => expect(mistaken(text, '°C')).toContain('Type a number'));
+  test.each([['500', '°C'], ['-100.1', '°C'], ['393', '°F'], ['-149', '°F']])('does not send %s %s', (text, unit) => expect(mistaken(text, unit)).toContain('between'));
+  test('sends 390 °F', () => expect(mistaken('390', '°F')).toBe(''));
   test.each([
-    [200, { accepted: 1, duplicates: 0, held: 0, left_out: [] }, 'Stored.'],
-    [200, { accepted: 0, duplicates: 0, held: 1, left_out: [] }, 'Accept this phone'],
-    [200, { accepted: 0, duplicates: 0, held: 0, left_out: [{ reason: 'is "x", not a number' }] }, 'not a number'],
+    [200, { accepted: 1, duplicates: 0, held: 0, unreadable: 0, left_out: [] }, 'Stored.'],
+    [200, { accepted: 0, duplicates: 0, held: 1, unreadable: 0, left_out: [] }, 'Accept this phone'],
+    [200, { accepted: 0, duplicates: 0, held: 1, unreadable: 1, left_out: [] }, 'It was not stored: no temperature'],
+    [200, { accepted: 0, duplicates: 0, held: 0, unreadable: 0, left_out: [{ reason: 'is "x", not a number' }] }, 'not a number'],
     [401, undefined, 'does not work'],
     [429, undefined, '429'],
     [0, undefined, 'cannot be reached'],
@@ -52,6 +57,10 @@ describe('senders', () => {
     const s = sender('a1', -19.4, { 'payload.object.temperature': -19.4, 'payload.object["door count"]': 3 });
     expect(recognised(s)).toBe(-19.4);
     expect(valuesOf(s).map((v) => v.name)).toEqual(['temperature', 'door count']);
+  });
+  test('its battery is no temperature', () => {
+    const s = sender('a1', null, { 'payload.battery': 100, 'payload.Batt': 3, 'payload.bat': 90, 'payload.bath': 4, 'payload.t': 3.5 });
+    expect(valuesOf(s).map((v) => v.name)).toEqual(['bath', 't']);
   });
   test.each([[-19.4, 'walkin_freezer'], [3, 'walkin_cooler'], [22, 'other'], [null, 'other']])('%s °C is probably %s', (t, want) => expect(guess(t)).toBe(want));
   test('a list says which is which', () => {

@@ -29,9 +29,11 @@ export const unknownDevices: { value: Schemas['SourceJSON']['on_unknown']; label
 
 const item = (s: Sender) => s.preview?.items.find((i) => i.external_id === s.external_id) ?? s.preview?.items[0];
 
-/** valuesOf lists the numbers in the sender's payload. */
+/** valuesOf lists the numbers in the sender's payload that may be a temperature: that of its battery is none. */
 export function valuesOf(s: Sender): Value[] {
-  return Object.entries(item(s)?.values ?? {}).map(([from, value]) => ({ from, value, name: nameOf(from) }));
+  return Object.entries(item(s)?.values ?? {})
+    .map(([from, value]) => ({ from, value, name: nameOf(from) }))
+    .filter((v) => !/^bat$|batt/i.test(v.name));
 }
 
 function nameOf(expression: string): string {
