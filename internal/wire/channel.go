@@ -45,13 +45,13 @@ func NewChannel(c *rimewatch.Channel) Channel {
 // NotificationState reports whether anybody in a workspace is notified of alerts.
 type NotificationState struct {
 	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
+	UntriedChannels int     `json:"untried_channels" doc:"Enabled channels to which nothing was sent yet."`
 	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
 }
 
 // NewNotificationState sums up the channels of a workspace.
 func NewNotificationState(list []rimewatch.Channel) NotificationState {
 	var s NotificationState
-	untried := false
 	for i := range list {
 		works, tried := list[i].Working()
 		switch {
@@ -59,12 +59,12 @@ func NewNotificationState(list []rimewatch.Channel) NotificationState {
 		case works:
 			s.WorkingChannels++
 		case !tried:
-			untried = true
+			s.UntriedChannels++
 		}
 	}
 	switch {
 	case s.WorkingChannels > 0:
-	case untried:
+	case s.UntriedChannels > 0:
 		s.Warning = OrNull("No channel has been tried yet: send a test to see whether alerts arrive.")
 	default:
 		s.Warning = OrNull("No channel works: nobody is notified of alerts.")

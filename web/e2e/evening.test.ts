@@ -76,6 +76,14 @@ it('2: a sensor is connected, and its first reading arrives', async () => {
 });
 
 it('3: who is woken is chosen, and tried', async () => {
+  // Until then the pages say that nobody is.
+  await page.goto('/alerts');
+  await page.getByText('Nobody would be notified of an alert').waitFor();
+  await owner.fine('alerts that nobody is told of');
+  await page.goto('/');
+  await page.getByText('Nobody would be notified of an alert').waitFor();
+  await owner.fine('an overview of which nobody is told');
+  expect(await page.getByRole('link', { name: 'Choose how people are notified' }).getAttribute('href')).toBe('/settings/notifications');
   told('Settings → Notifications');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).filter({ visible: true }).click();
   await page.getByRole('link', { name: 'Notifications' }).click();
@@ -89,6 +97,11 @@ it('3: who is woken is chosen, and tried', async () => {
   await dialog().getByRole('button', { name: 'Add', exact: true }).click();
   await dialog().getByRole('button', { name: 'Done' }).click();
   await dialog().waitFor({ state: 'detached' });
+  for (const path of ['/alerts', '/']) {
+    await Promise.all([page.waitForResponse((r) => new URL(r.url()).pathname === '/api/v1/workspace'), page.goto(path)]);
+    await owner.settled();
+    expect(await page.getByTestId('unheard').count()).toBe(0);
+  }
 });
 
 it('4: the phone has it on its home screen, and takes care of the first alert with one thumb', async () => {

@@ -130,7 +130,7 @@ func TestChannels(t *testing.T) {
 	hook := `{"name":"Hook","kind":"webhook","url":"https://hooks.example.com/B00K/secret?key=s3cret","secret":"` + hookSecret + `"}`
 	r.run(t, []scenario{
 		{name: "none", req: mine(get("/v1/channels", "")), status: 200, want: map[string]any{"data.channels": "[]", "data.warning": warnNone}},
-		{name: "the workspace warns", req: mine(get("/v1/workspace", "")), status: 200, want: map[string]any{"data.notifications.working_channels": 0, "data.notifications.warning": warnNone}},
+		{name: "the workspace warns", req: mine(get("/v1/workspace", "")), status: 200, want: map[string]any{"data.notifications.working_channels": 0, "data.notifications.untried_channels": 0, "data.notifications.warning": warnNone}},
 		{name: "never by a token", req: get("/v1/channels", r.full), status: 403, code: rimewatch.CodeForbidden},
 		{name: "not by a technician", req: as(r.technician, get("/v1/channels", "")), status: 403, code: rimewatch.CodeForbidden},
 		{name: "e-mail", req: mine(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)), status: 201,
@@ -173,7 +173,7 @@ func TestChannels(t *testing.T) {
 		{name: "it works", req: mine(get("/v1/channels", "")), status: 200, want: map[string]any{"data.warning": nil, "data.channels.0.working": true}},
 		{name: "the workspace is told", req: as(r.viewer, get("/v1/workspace", "")), status: 200, want: map[string]any{"data.notifications.working_channels": 1, "data.notifications.warning": nil, "data.workspace.name": "Alpha"}},
 		{name: "switched off", req: mine(patch("/v1/channels/1", "", `{"enabled":false}`)), status: 200, want: map[string]any{"data.channel.working": true}},
-		{name: "nobody is told", req: mine(get("/v1/workspace", "")), status: 200, want: map[string]any{"data.notifications.working_channels": 0, "data.notifications.warning": warnUntried}},
+		{name: "nobody is told", req: mine(get("/v1/workspace", "")), status: 200, want: map[string]any{"data.notifications.working_channels": 0, "data.notifications.untried_channels": 2, "data.notifications.warning": warnUntried}},
 		{name: "delete", req: mine(remove("/v1/channels/1", "")), status: 200},
 		{name: "gone", req: mine(get("/v1/channels/1", "")), status: 404, code: rimewatch.CodeNotFound},
 		{name: "the trail", req: mine(get("/v1/audit?action=channel.", "")), status: 200, lacks: []string{"s3cret", "tok-", "whsec_"}, want: map[string]any{"data.entries.0.action": "channel.deleted", "data.entries.0.actor": "Olga <olga@example.com>"}},
