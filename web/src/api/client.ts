@@ -64,8 +64,30 @@ async function send(method: string, path: string, { params, body, signal }: Call
   }
 }
 
+// Their answers put another session in the place of this one: a request that came to the server after that, with the old one, would be
+// refused, and read as its end. So they wait for those under way, and the next ones for them.
+const renewing = new Set(['/v1/me/password', '/v1/me/second-factor/confirm', '/v1/me/second-factor/remove']);
+const patience = 5000; // ms
+const underway = new Set<Promise<unknown>>();
+let renewed: Promise<unknown> = Promise.resolve();
+
+async function inTurn(method: string, path: string, call?: Call): Promise<Answer> {
+  if (renewing.has(path)) {
+    const others = Promise.race([Promise.allSettled(underway), new Promise((done) => setTimeout(done, patience))]);
+    const answer = others.then(() => send(method, path, call));
+    renewed = answer.catch(() => {});
+    return answer;
+  }
+  await renewed;
+  const answer = send(method, path, call);
+  const over = () => underway.delete(answer);
+  underway.add(answer);
+  answer.then(over, over);
+  return answer;
+}
+
 const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
-export const api = Object.fromEntries(methods.map((m) => [m, (path: string, call?: Call) => send(m, path, call)])) as unknown as Pick<Client<paths>, (typeof methods)[number]>;
+export const api = Object.fromEntries(methods.map((m) => [m, (path: string, call?: Call) => inTurn(m, path, call)])) as unknown as Pick<Client<paths>, (typeof methods)[number]>;
 
 // Who is to hear that the session has ended.
 let onSignedOut: () => void = () => {};
