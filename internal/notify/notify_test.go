@@ -50,6 +50,7 @@ func TestADeadAndASlowReceiver(t *testing.T) {
 		r.posts.answer = func(ctx context.Context, channel string, _ int) error {
 			switch channel {
 			case "dead":
+				<-time.After(time.Millisecond) // by then the good one has shown that it works, and is who hears of this one
 				return rimewatch.Errorf(rimewatch.CodeUnavailable, "No.")
 			case "slow":
 				<-ctx.Done()
