@@ -149,8 +149,8 @@ type batch struct {
 	// unsettled refuses all of it for the moment: it may be from the time that the
 	// service is about to adopt.
 	unsettled *rimewatch.Error
-	held   map[string]*waiting
-	order  []string
+	held      map[string]*waiting
+	order     []string
 }
 
 // saying is what a sender says of itself.

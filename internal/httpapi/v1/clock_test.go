@@ -56,7 +56,7 @@ func TestSourcesWhileTheClockSteps(t *testing.T) {
 	send := func(list ...rimewatch.Time) answer {
 		var lines []string
 		for i, ahead := range list {
-			lines = append(lines, fmt.Sprintf(`{"id":"probe-%d","temperature":4,"timestamp":%q}`, i, (rigStart + ahead).String()))
+			lines = append(lines, fmt.Sprintf(`{"id":"probe-%d","temperature":4,"timestamp":%q}`, i, (rigStart+ahead).String()))
 		}
 		return r.do(request{method: "POST", path: "/in/" + created.Data.Key, body: "[" + strings.Join(lines, ",") + "]", header: map[string]string{"Content-Type": "application/json"}})
 	}
