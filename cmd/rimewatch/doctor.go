@@ -294,7 +294,7 @@ func examineDisk(d *diagnosis, dir string) {
 	}
 }
 
-// examineCertificates says which certificates end soon.
+// examineCertificates reports how long the certificates of a server last.
 func (c *doctorCmd) examineCertificates(ctx context.Context, d *diagnosis, now time.Time) {
 	settings := config.Serve{Data: c.Data, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSAuto: c.TLSAuto, ClusterCert: c.ClusterCert, ClusterKey: c.ClusterKey}
 	for one := range app.Certificates(ctx, &settings) {

@@ -199,7 +199,7 @@ func (e *encryption) pairs() (list []*keyPair) {
 // lookEvery is often enough to be read, and seldom enough not to fill the log.
 const lookEvery = 12 * time.Hour
 
-// run says in the log when a certificate ends.
+// run logs when a certificate ends soon, until ctx ends.
 func (e *encryption) run(ctx context.Context) {
 	e.look()
 	for range ticker.Every(ctx.Done(), lookEvery, nil) {

@@ -11,8 +11,8 @@
 //
 // Every route is a row with its method, path, access, body and description. The
 // router, the checks, the OpenAPI document and the tests of authentication are
-// made from it. Handlers take checked input and return data or an error; statusOf
-// is the one place that turns an error's code into a status.
+// made from it. Handlers take checked input and return data or an error; StatusOf
+// turns an error's code into a status; package inlets has another table for senders.
 //
 // # The order of checks
 //

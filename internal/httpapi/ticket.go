@@ -32,7 +32,7 @@ type ticket struct {
 	expires   rimewatch.Time
 }
 
-// put gives out a ticket: CodeRateLimited when too many of the workspace are unused.
+// put makes a ticket and returns it: CodeRateLimited when too many of the workspace are unused.
 func (b *ticketBox) put(p account.Principal, prefix string, now rimewatch.Time) (StreamTicket, error) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails

@@ -195,8 +195,8 @@ func (s *Service) appendCheckpoint(b []byte, f *facts, state *engine.State) []by
 	return packState(b, state)
 }
 
-// readCheckpoint is the inverse of appendCheckpoint. On an error f and state may
-// have changed in part.
+// readCheckpoint is the inverse of appendCheckpoint. After engine.ErrAnew f and
+// state are whole; after another error they may have changed in part.
 func (s *Service) readCheckpoint(b []byte, f *facts, state *engine.State) error {
 	if len(b) == 0 || b[0] != checkpointVersion {
 		return errors.New("unknown version of checkpoint")

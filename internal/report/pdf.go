@@ -289,7 +289,7 @@ func (p *page) measured(cols []column, rows []tableRow, size, total float64) []c
 // beside is what a column has beside its text, in mm.
 const beside = 2.0
 
-// apportion gives every column what it needs, at the cost of those that have room, and where
+// apportion widens every column to what it needs, at the cost of those that have room, and where
 // that is not enough of the widest, whose text is shortened.
 func apportion(cols []column, needed []float64, total float64) {
 	over, room, widest := -total, 0.0, 0

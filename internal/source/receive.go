@@ -231,8 +231,8 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 
 const refused = "refused"
 
-// unread says why a reading without a measurement has none, where something was sent
-// that should have been one.
+// unread returns why a reading without a measurement has none, where something was sent
+// that should have been one; "" otherwise.
 func unread(r *inlet.Reading) string {
 	if !r.Empty() {
 		return ""
@@ -279,7 +279,8 @@ func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*stor
 	return who, ""
 }
 
-// outside says what is wrong with the time of a reading.
+// outside returns what is wrong with the time of a reading, "" when nothing is. One from
+// the time that the service is about to adopt makes the batch unsettled.
 func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) {
 	if b.oldest == 0 {
 		w, err := b.s.workspace(ctx, b.l.source.WorkspaceID)
