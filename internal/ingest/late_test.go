@@ -63,6 +63,9 @@ func TestLateDevices(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				// What is asked of a fleet is answered when all is read, and what was due then has happened.
+				<-r.in.Loaded()
+				synctest.Wait()
 				sum := r.in.Summary(r.ws)
 				out.Online, out.Alarmed = sum.OnlineDevices, sum.ActiveAlerts
 				// The next kill does not come in a moment in which the service looks what is due,
