@@ -44,10 +44,21 @@ func (w *leafWalk) walk(at leaf, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		unit := cmp.Or(unitOf(v), at.unit)
+		name, value := namedValue(v)
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if k != "history" { // readings of their own, with times of their own
-				w.walk(leaf{path: member(at.path, k), key: k, depth: at.depth + 1, unit: unit}, v[k])
+			key := k
+			switch text, _ := v[name].(string); {
+			case k == "history", // readings of their own, with times of their own
+				k == name && quantity(text):
+				continue
+			case k == value && name != "":
+				key = text
+			case at.key != "" && k == value:
+				key = at.key
+			case at.key != "" && strings.Trim(k, "0123456789") == "": // a channel's number
+				key = at.key + k
 			}
+			w.walk(leaf{path: member(at.path, k), key: key, depth: at.depth + 1, unit: unit}, v[k])
 		}
 	case []any:
 		for i, x := range v[:min(len(v), 16)] {
@@ -59,6 +70,37 @@ func (w *leafWalk) walk(at leaf, v any) {
 		at.unit = cmp.Or(unitInName(at.key), at.unit)
 		w.found = append(w.found, at)
 	}
+}
+
+// namedValue returns which members of an object hold a value and the name of what was
+// measured: {"name": "temperature", "value": 3.5} is a temperature. value alone is named
+// by the object that it stands in: {"temperature": {"value": 3.5}}. "" = there is none.
+func namedValue(object map[string]any) (name, value string) {
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		switch squeeze(k) {
+		case "value", "v", "val", "aval", "datavalue":
+			if value != "" {
+				return "", "" // which of them?
+			}
+			value = k
+		case "name", "n", "type", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind":
+			if text, _ := object[k].(string); name == "" && (quantity(text) || plainly(text, measured)) {
+				name = k
+			}
+		}
+	}
+	if value == "" {
+		return "", ""
+	}
+	return name, value
+}
+
+// quantity reports whether a text is the name of something that sensors measure, and
+// nothing else.
+func quantity(text string) bool {
+	name := squeeze(text)
+	_, own := rimewatch.FieldByName(text)
+	return own || wantTemperature.has(name) || wantHumidity.has(name) || wantCO2.has(name)
 }
 
 // member returns the expression of a member: with a dot where its name allows.
@@ -107,7 +149,7 @@ func unitInName(key string) string {
 
 // unitOf returns the unit of temperature that an object names for its members.
 func unitOf(object map[string]any) string {
-	for _, names := range []string{"temperatureunit temperatureunits tempunit tempunits", "unitofmeasurement unit units uom"} {
+	for _, names := range []string{"temperatureunit temperatureunits tempunit tempunits temperaturescale tempscale", "unitofmeasurement unit units uom unitcode u scale"} {
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			text, _ := object[key].(string)
 			if text == "" || !slices.Contains(strings.Fields(names), squeeze(key)) {
@@ -149,9 +191,16 @@ var (
 	wantBattery     = wanted{[]string{"batterypct batterypercent batterypercentage batterylevel batterysoc", "battery batt bat rembattcapacity"}, ""}
 	wantRSSI        = wanted{[]string{"rssi rssidbm loracrssi lorarssi"}, ""}
 	wantFirmware    = wanted{[]string{"firmwareversion firmware fwversion swversion fwver"}, ""}
-	wantID          = wanted{[]string{"deviceserial serial serialnumber", "deveui deviceeui eui deviceid sensorid", "ieeeaddr mac macaddress address", "device sn id sensor", "name devicename"}, ""}
-	wantTime        = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat"}, ""}
+	wantID          = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device sn id sensor", "name devicename"}, ""}
+	wantTime        = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat observedat dateobserved timeofsample"}, ""}
 )
+
+// measured are the stems of what a sensor is there to measure.
+var measured = strings.Fields(wantTemperature.stems + " " + wantHumidity.stems)
+
+// wantSensor are the names of what tells a sensor from all others: those of wantID that
+// cannot as well be a message's.
+var wantSensor = wanted{tiers: wantID.tiers[:3]}
 
 // otherWords mark names of a temperature or a humidity that is not what the
 // sensor is there to measure.
@@ -263,6 +312,14 @@ func near(l *leaf) bool {
 func percent(l *leaf) bool {
 	v, unit, err := number(l.value)
 	return err == nil && v == float64(int(v)) && v >= 0 && v <= 100 && (unit == "" || unit == "%")
+}
+
+// level reports whether a leaf is a share of a battery's charge. A bare "battery" of 5 and
+// less is as likely one of a few levels or its voltage, and 4 % would wake somebody.
+func level(l *leaf) bool {
+	v, unit, _ := number(l.value)
+	bare := l.name == "battery" || l.name == "batt" || l.name == "bat"
+	return percent(l) && (v > 5 || unit != "" || !bare)
 }
 
 func signal(l *leaf) bool {

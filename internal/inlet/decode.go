@@ -252,7 +252,7 @@ func moment(v any) (rimewatch.Time, error) {
 
 // attributes fills in what is known of the device itself.
 func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
-	if l, _ := wantBattery.find(found, percent); l != nil {
+	if l, _ := wantBattery.find(found, level); l != nil {
 		v, _, _ := number(l.value)
 		d.BatteryPct = &v
 	}

@@ -124,7 +124,7 @@ var vendors = []vendor{
 func TestVendors(t *testing.T) {
 	lib := library(t)
 	tried := map[string]bool{}
-	for _, c := range append(slices.Clone(vendors), boards...) {
+	for _, c := range slices.Concat(vendors, boards, shapes) {
 		tried[c.template] = true
 		r := lib.Decode(&c.payload, nil)
 		if r.Template != c.template {

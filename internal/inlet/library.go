@@ -3,6 +3,7 @@ package inlet
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -81,13 +82,19 @@ func (lib *Library) Decode(p *Payload, bound Bound) *Result {
 	return decodeAnything(env, p, bound)
 }
 
-// decodeAnything reads a payload of an unknown sender. A list is many readings.
+// decodeAnything reads a payload of an unknown sender. A list is many readings, and
+// so is one of sensors that name themselves: what stands around it is their gateway's.
 func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
 	r := &Result{Template: Auto}
+	var around Item
 	list, isList := env.scope.Payload.([]any)
 	if !isList {
-		r.Items = []Item{anyItem(env, "payload", env.scope.Payload, p, bound)}
-		return r
+		if list = sensors(env.scope.Payload, 0); list == nil {
+			r.Items = []Item{anyItem(env, "payload", env.scope.Payload, p, around, bound)}
+			return r
+		}
+		outside := slices.DeleteFunc(leaves("payload", env.scope.Payload), func(l leaf) bool { return element(l.path) != "" })
+		around.ID, around.At, around.Problem = whoAndWhen(outside)
 	}
 	if len(list) > maxItems {
 		r.Problem = fmt.Sprintf("more than %d readings in one payload", maxItems)
@@ -95,26 +102,68 @@ func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
 	}
 	for _, v := range list {
 		env.scope.Item = v
-		r.Items = append(r.Items, anyItem(env, "item", v, p, bound))
+		r.Items = append(r.Items, anyItem(env, "item", v, p, around, bound))
 	}
 	return r
 }
 
-// anyItem finds the sender and the time by the names of members. Over MQTT the
-// topic names the sender, and the URL may hold what the body does not.
-func anyItem(env *environment, path string, v any, p *Payload, bound Bound) Item {
+// sensors returns the list in a payload of which every element names the sensor that
+// it is of and holds what it measured; nil = there is none.
+func sensors(v any, depth int) []any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if list := sensors(v[k], depth+1); list != nil {
+				return list
+			}
+		}
+	case []any:
+		every := len(v) > 0
+		for _, x := range v {
+			object, _ := x.(map[string]any)
+			found := leaves("", object)
+			every = every && depth <= 3 &&
+				slices.ContainsFunc(found, func(l leaf) bool { return l.depth == 1 && wantSensor.has(l.name) && l.value != "" }) &&
+				slices.ContainsFunc(found, func(l leaf) bool { return numeric(&l) && plainly(l.key, measured) })
+		}
+		if every {
+			return v
+		}
+	}
+	return nil
+}
+
+// anyItem finds the sender and the time by the names of members, or else in what
+// stands around. Over MQTT the topic names the sender, and the URL may hold what the
+// body does not.
+func anyItem(env *environment, path string, v any, p *Payload, around Item, bound Bound) Item {
 	m := &Mapper{}
 	found := leaves(path, v)
-	if len(found) == 1 && found[0].path == path && p.Topic != "" { // one value, named by its topic
-		found[0].key = p.Topic[strings.LastIndexByte(p.Topic, '/')+1:]
-		found[0].name = squeeze(found[0].key)
+	for i := range found {
+		if l := &found[i]; p.Topic != "" && (l.path == path || l.depth == 1 && l.name == "value") { // named by its topic
+			l.key = p.Topic[strings.LastIndexByte(p.Topic, '/')+1:]
+			l.name = squeeze(l.key)
+		}
 	}
 	if object, ok := v.(map[string]any); ok && len(object) == 0 && len(p.Query) > 0 {
 		found = leaves("query", env.scope.Query)
 	}
-	var problem string
-	var at rimewatch.Time
-	id := ""
+	var x Item
+	x.ID, x.At, x.Problem = whoAndWhen(found)
+	if x.At == 0 && x.Problem == "" {
+		x.At, x.Problem = around.At, around.Problem
+	}
+	switch {
+	case around.ID != "" && x.ID != "" && x.ID != around.ID:
+		x.ID = around.ID + "/" + x.ID
+	case p.Topic != "" && x.ID == "":
+		x.ID = p.Topic
+	}
+	return m.assemble(env, found, x, bound)
+}
+
+// whoAndWhen returns the sender and the time that names of members say.
+func whoAndWhen(found []leaf) (id string, at rimewatch.Time, problem string) {
 	if l, _ := wantID.find(found, near); l != nil {
 		id, _ = l.value.(string)
 		if n, ok := l.value.(float64); ok {
@@ -122,16 +171,13 @@ func anyItem(env *environment, path string, v any, p *Payload, bound Bound) Item
 		}
 		id = behindGateway(found, l, id)
 	}
-	if p.Topic != "" && id == "" {
-		id = p.Topic
-	}
 	if l, _ := wantTime.find(found, near); l != nil {
 		var err error
 		if at, err = moment(l.value); err != nil {
 			problem = "time " + err.Error()
 		}
 	}
-	return m.assemble(env, found, Item{ID: id, At: at, Problem: problem}, bound)
+	return id, at, problem
 }
 
 // behindGateway returns what the sensor is called whose measurement stands in an
@@ -145,7 +191,7 @@ func behindGateway(found []leaf, gateway *leaf, id string) string {
 	sensor := ""
 	for i := range found {
 		in := element(found[i].path)
-		if in == "" || !numeric(&found[i]) || !plainly(found[i].key, strings.Fields(wantTemperature.stems+" "+wantHumidity.stems)) {
+		if in == "" || !numeric(&found[i]) || !plainly(found[i].key, measured) {
 			continue
 		}
 		own := pick(found, func(l *leaf) bool {

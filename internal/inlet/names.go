@@ -12,7 +12,7 @@ import (
 // for what a sensor is there to measure; somebody can still say that it is.
 var beside = strings.Fields(`
 	sensor probe external ext outer ds sht dht bme aht hdc htu ntc rtd pt thermocouple tc input to voltage channel chn ch
-	c f k celsius fahrenheit kelvin deg degc degf degree degrees value val reading measured measurement current actual now
+	c f k celsius fahrenheit kelvin deg degc degf degree degrees value val data reading measured measurement current actual now
 	air ambient room indoor inside inner inlet in soil water surface product food core
 	zone cold cool cooler cooling chill chiller chilled fridge refrigerator refrigerated refrigeration freezer frozen ice walk walkin reach display
 	cabinet case box chamber container tank vat shelf rack store storage warehouse truck kitchen bar shop cellar pantry
