@@ -124,7 +124,6 @@ func (a *App) ServeGroup(requests [][]byte, came []store.Arrival) [][]byte {
 // brings requests to the right one.
 type Node struct {
 	cfg      Config
-	now      func() time.Time
 	database *postgres.Database
 	cluster  *cluster.Node
 	registry *prometheus.Registry
@@ -150,9 +149,10 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, now: cfg.Now, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
-	if n.now == nil {
-		n.now = time.Now
+	n := &Node{cfg: cfg, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
+	now := cfg.Now // of what concerns the process, not what devices send
+	if now == nil {
+		now = time.Now
 	}
 	run, cancel := context.WithCancel(context.Background())
 	n.run, n.cancel = run, cancel
@@ -170,7 +170,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if n.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: n.now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
+	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +183,11 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 		service.Guard(outbound.New(allow))
 	}
 	n.tokens.init(n.database)
-	if n.tls, err = newEncryption(&n.cfg, cfg.Logger, n.now); err != nil {
+	if n.tls, err = newEncryption(&n.cfg, cfg.Logger, now); err != nil {
 		return nil, err
 	}
 	n.cluster = cluster.New(cluster.Config{
-		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: n.now, Log: cfg.Logger,
+		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: cfg.Now, Log: cfg.Logger,
 		Open: n.open, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
 		TLS: n.tls.between(),
 	})
@@ -351,7 +351,7 @@ func (n *Node) ofSession(ctx context.Context, secret string) (int64, error) {
 	if !ok {
 		return 0, nil
 	}
-	s, err := n.database.Session(ctx, hash, rimewatch.TimeOf(n.now()))
+	s, err := n.database.Session(ctx, hash, n.cluster.Now())
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return 0, nil
 	}

@@ -77,7 +77,7 @@ func (n *Node) handler() (http.Handler, error) {
 		return nil, err
 	}
 	own, err := httpapi.New(httpapi.Config{
-		Now: func() rimewatch.Time { return rimewatch.TimeOf(n.now()) }, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
+		Now: n.cluster.Now, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
 		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken,
 		Metrics: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 	})

@@ -59,7 +59,7 @@ type groupPart struct {
 // it asks for. Without a header the answer is that of Service.ServeGroup, otherwise one
 // that says why there is none.
 func (n *Node) Grouped(shard int64, data []byte) (status int, header http.Header, answer []byte) {
-	p := &groupPart{at: n.moment(), begun: time.Now(), data: data, done: make(chan struct{})}
+	p := &groupPart{at: n.Now(), begun: time.Now(), data: data, done: make(chan struct{})}
 	size := int64(len(data) + requestSize/8)
 	defer n.waiting.Add(-size)
 	if n.waiting.Add(size) > mostWaiting {

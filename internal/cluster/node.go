@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
@@ -58,14 +59,14 @@ type Database interface {
 	Leave(ctx context.Context) error
 }
 
-// Config of a Node. Everything but Log, TLS and Dial is needed.
+// Config of a Node. Everything but Stamp, Log, TLS and Dial is needed.
 type Config struct {
 	Database Database
 	URL      string // where other nodes reach this one
 	Secret   string // by which nodes know each other
 	Version  string
 	Now      func() time.Time // of the machine
-	Stamp    func() time.Time // what requests are stamped with
+	Stamp    func() time.Time // what requests are stamped with; nil = the database's time
 	Log      *slog.Logger
 	// Open takes a shard from the owner of a stream and serves it.
 	Open func(ctx context.Context, shard, stream int64) (Service, error)
@@ -110,6 +111,7 @@ type Node struct {
 	lateBeat int           // beats in a row at which the clock was wrong
 
 	heard atomic.Pointer[time.Time] // when the last beat that arrived was sent
+	clock atomic.Pointer[told]      // what the database's clock said
 	kick  chan struct{}
 	ctx   context.Context
 	end   context.CancelFunc
@@ -252,12 +254,45 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 	return nil
 }
 
+// clockSlack is what two clocks that run alike may seem to differ: less is the way of an
+// answer, and following it would have moments go back.
+const clockSlack = 100 * time.Millisecond
+
+// told is what the database's clock said at a moment of this process.
+type told struct{ database, at time.Time }
+
+// byDatabase returns the database's time: what it said, and what has run since by the
+// monotonic clock, which no step of the machine's clock moves.
+func (n *Node) byDatabase() (now time.Time, known bool) {
+	c := n.clock.Load()
+	if c == nil {
+		return time.Time{}, false
+	}
+	return c.database.Add(time.Since(c.at)), true
+}
+
+// Now is the time by which requests are stamped and judged: the database's, so that all
+// nodes have one; the machine's until a beat has arrived.
+func (n *Node) Now() rimewatch.Time {
+	if n.cfg.Stamp != nil {
+		return rimewatch.TimeOf(n.cfg.Stamp())
+	}
+	now, known := n.byDatabase()
+	if !known {
+		now = n.cfg.Now()
+	}
+	return rimewatch.TimeOf(now)
+}
+
 // compareClocks has a node whose clock is wrong give its shards away: the times that
 // it gives to readings, and its deadlines, would be wrong.
 func (n *Node) compareClocks(sent time.Time, v *store.Standing) {
 	half := time.Since(sent) / 2
 	offset := n.cfg.Now().Add(-half).Sub(v.Now.Std())
 	n.Counts.Offset.Store(offset.Milliseconds())
+	if at, known := n.byDatabase(); !known || at.Add(-half).Sub(v.Now.Std()).Abs() > half+clockSlack {
+		n.clock.Store(&told{v.Now.Std(), sent.Add(half)})
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if offset.Abs()-half <= mostOffset {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,16 +173,18 @@ type rig struct {
 	*Node
 	inner *server
 	asked func(store.Arrival)
+	ahead atomic.Int64 // ns that its machine's clock is ahead
 }
 
 // join starts a node.
 func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 	t.Helper()
 	g := &rig{}
+	g.ahead.Store(int64(ahead))
 	g.inner = b.network.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Internal().ServeHTTP(w, r) }))
 	v := viewOf{b, name}
 	g.Node = New(Config{
-		Database: v, URL: g.inner.url, Secret: sharedSecret, Now: func() time.Time { return time.Now().Add(ahead) }, Stamp: time.Now, Drain: patience, Hold: patience, Linger: lookEvery, Dial: b.network.dial,
+		Database: v, URL: g.inner.url, Secret: sharedSecret, Now: func() time.Time { return time.Now().Add(time.Duration(g.ahead.Load())) }, Drain: patience, Hold: patience, Linger: lookEvery, Dial: b.network.dial,
 		Open: func(_ context.Context, shard, stream int64) (Service, error) {
 			if err := v.take(shard, stream); err != nil {
 				return nil, err
@@ -398,6 +401,40 @@ func testWrongClock(t *testing.T) {
 	if offset := y.Counts.Offset.Load(); offset < 59_000 || offset > 61_000 {
 		t.Errorf("the clock is %d ms ahead", offset)
 	}
+}
+
+// TestStampOfAWrongClock: what a node stamps is by the database's clock, whether its own
+// was wrong from the start or has stepped a moment ago.
+func TestStampOfAWrongClock(t *testing.T) { synctest.Test(t, testStampOfAWrongClock) }
+
+func testStampOfAWrongClock(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", time.Hour)
+	settle(t, map[*rig]int{x: 4})
+	var came []store.Arrival
+	x.Each(func(_ int64, s Service) { s.(*service).asked = func(a store.Arrival) { came = append(came, a) } })
+	ask := func(what string) {
+		came = came[:0]
+		if status, _, _ := y.Grouped(0, nil); status != http.StatusOK {
+			t.Fatalf("%s: %d", what, status)
+		}
+		if status, answer := y.ask(1, http.MethodPost, ""); status != http.StatusOK {
+			t.Fatalf("%s: %d %s", what, status, answer)
+		}
+		for _, a := range came {
+			if off := a.At.Sub(b.now()); off.Abs() > clockSlack {
+				t.Errorf("%s: stamped %v off", what, off)
+			}
+		}
+	}
+	ask("wrong from the start")
+	y.ahead.Store(0)
+	ask("set right")
+	time.Sleep(patience)
+	y.ahead.Store(int64(-time.Hour))
+	ask("stepped")
+	time.Sleep(patience)
+	ask("wrong for long")
 }
 
 func TestSecret(t *testing.T) { synctest.Test(t, testSecret) }

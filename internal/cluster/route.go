@@ -118,7 +118,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 		}
 		if p.base != "" && p.stream > before {
 			if came.At == 0 {
-				came.At = n.moment()
+				came.At = n.Now()
 			}
 			b.rewind(r)
 			err := n.forward(&p, w, r, b, shard, came)
@@ -150,15 +150,6 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			return
 		}
 	}
-}
-
-// moment is the time, by the database's clock where this node's is wrong.
-func (n *Node) moment() rimewatch.Time {
-	now := n.cfg.Stamp()
-	if offset := time.Duration(n.Counts.Offset.Load()) * time.Millisecond; offset.Abs() > mostOffset {
-		now = now.Add(-offset)
-	}
-	return rimewatch.TimeOf(now)
 }
 
 // arrived is a request that was to be answered elsewhere before.
