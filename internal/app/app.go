@@ -203,7 +203,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	sources := source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations, Changed: func(int64) { a.MQTT.Brokers.Changed() }}
 	if a.clock != nil {
-		sources.Gap = a.clock.Gap
+		sources.Clock = a.clock
 	}
 	if a.Sources, err = source.New(sources); err != nil {
 		return nil, err

@@ -258,6 +258,7 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
 	o = newOutcome()
 	b := s.batch(l, s.cfg.Now())
+	b.replayed = true
 	take := func(x *inlet.Item) {
 		if l.source.SenderKey(cmp.Or(x.ID, nameless)) != l.source.SenderKey(externalID) && externalID != "" {
 			return

@@ -140,6 +140,8 @@ type batch struct {
 	now rimewatch.Time
 	// retained is true for what a broker had kept, nobody knows for how long.
 	retained bool
+	// replayed is true for what waited: its times say nothing about now.
+	replayed bool
 
 	inputs []store.Input
 	at     map[momentKey]int // input of a device and time
@@ -207,6 +209,9 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		}
 		if x.Device != (inlet.Device{}) {
 			b.told = append(b.told, saying{who.Serial, x.Device})
+		}
+		if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
+			c.Saw(uint64(who.ID), x.At, b.now)
 		}
 		what, err := b.outside(ctx, x.At)
 		if err != nil {
@@ -292,8 +297,8 @@ func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) 
 	switch {
 	case at == 0:
 	case at > b.now+rimewatch.FutureTolerance:
-		if gap := b.s.cfg.Gap; gap != nil && b.unsettled == nil {
-			b.unsettled = rimewatch.Settling(at, b.now, gap())
+		if c := b.s.cfg.Clock; c != nil && b.unsettled == nil {
+			b.unsettled = rimewatch.Settling(at, b.now, c.Gap())
 		}
 		return "is more than 5 minutes in the future", nil
 	case at < b.oldest:

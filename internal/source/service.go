@@ -33,14 +33,21 @@ type Writer interface {
 	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
 }
 
+// Clock knows how far the service's time can be believed.
+type Clock interface {
+	// Saw notes that a device claims to have measured at a moment.
+	Saw(device uint64, claims, now rimewatch.Time)
+	// Gap is how far the machine's clock is ahead of the service's time while a
+	// step of it is not believed yet, 0 = they agree.
+	Gap() rimewatch.Time
+}
+
 // Config of a Service. Store, Writer and Now are needed.
 type Config struct {
-	Store  Store
-	Writer Writer
-	Now    func() rimewatch.Time
-	// Gap is how far the machine's clock is ahead of Now while a step of it is not
-	// believed yet; nil = they agree.
-	Gap     func() rimewatch.Time
+	Store   Store
+	Writer  Writer
+	Now     func() rimewatch.Time
+	Clock   Clock // nil = Now is always believed
 	Log     *slog.Logger
 	Rand    io.Reader            // of keys; nil = crypto/rand
 	Changed func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody

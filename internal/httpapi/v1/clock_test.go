@@ -60,7 +60,7 @@ func TestSourcesWhileTheClockSteps(t *testing.T) {
 		}
 		return r.do(request{method: "POST", path: "/in/" + created.Data.Key, body: "[" + strings.Join(lines, ",") + "]", header: map[string]string{"Content-Type": "application/json"}})
 	}
-	r.gap = rimewatch.Hour
+	r.steps.gap = rimewatch.Hour
 	if a := send(0, rimewatch.Hour); a.status != 503 || a.header.Get("Retry-After") != "60" {
 		t.Errorf("by the new time: %d %s", a.status, a.body)
 	}
@@ -70,9 +70,21 @@ func TestSourcesWhileTheClockSteps(t *testing.T) {
 	if a := send(0, 2*rimewatch.Hour); a.status != 200 || !strings.Contains(a.body, `"rejected":1`) {
 		t.Errorf("by neither: %d %s", a.status, a.body)
 	}
-	r.gap = 0
+	r.steps.gap = 0
 	r.advance(time.Hour)
 	if a := send(0, rimewatch.Hour); a.status != 200 || strings.Contains(a.body, `"rejected":1`) {
 		t.Errorf("once it is believed: %d %s", a.status, a.body)
+	}
+	if a, b := r.steps.heard[1], r.steps.heard[2]; a != rigStart || b != rigStart+rimewatch.Hour {
+		t.Errorf("the first probe said that it is %d, the second %d", a, b)
+	}
+	clear(r.steps.heard)
+	r.run(t, []scenario{
+		{name: "hold", req: r.browser(patch("/v1/workspace", "", `{"on_unknown":"hold"}`)), status: 200, anyEvents: true},
+		{name: "held", req: post("/v1/readings", r.feed, `{"device_serial":"late","product_zone_temp":4,"recorded_at":"`+rigStart.String()+`"}`), status: 202, anyEvents: true},
+		{name: "accepted", req: post("/v1/devices", r.full, `{"serial":"late"}`), status: 201, anyEvents: true},
+	})
+	if len(r.steps.heard) != 0 {
+		t.Errorf("what had waited said what time it is: %v", r.steps.heard)
 	}
 }

@@ -48,8 +48,8 @@ type rig struct {
 	events   *eventRecorder
 	spec     *described
 	log      *syncBuffer
-	clock    atomic.Int64   // ms
-	gap      rimewatch.Time // that the machine's clock is ahead, as sources hear it
+	clock    atomic.Int64 // ms
+	steps    stepping     // of sources
 
 	peopled
 }
@@ -178,7 +178,8 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	t.Cleanup(r.ingest.Stop)
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
-	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger, Gap: func() rimewatch.Time { return r.gap }})
+	r.steps.heard = make(map[uint64]rimewatch.Time)
+	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger, Clock: &r.steps})
 	if err != nil {
 		t.Fatal(err)
 	}
