@@ -22,7 +22,7 @@ type replayCmd struct {
 	Map        map[string]string `mapsep:"," placeholder:"FIELD=COLUMN,…" help:"Which column holds which measurement. Default: by the names of the columns."`
 	TimeColumn string            `placeholder:"COLUMN" help:"Column with the time. Default: the first one that contains times."`
 	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times without one, such as Europe/Berlin."`
-	Unit       string            `default:"C" enum:"C,F" help:"Unit of the temperatures in the file, C or F."`
+	Unit       string            `default:"C" enum:"C,F" help:"Unit of temperatures whose column names none, C or F."`
 	Speed      string            `default:"max" placeholder:"60x" help:"Speed relative to the recording: 1x, 60x, or max."`
 	KeepTimes  bool              `help:"Keep the recorded times. By default they are shifted so that the last one is now."`
 	Type       string            `name:"equipment-type" default:"other" placeholder:"TYPE" help:"Equipment type, if the device is created."`
@@ -30,7 +30,9 @@ type replayCmd struct {
 
 // Help is shown by replay --help.
 func (replayCmd) Help() string {
-	return `Delimiter (comma, semicolon, tab) and form of the times are found out: RFC 3339, 2026-11-20 19:47:12,
+	return `Files of loggers and apps are read as they are: lines before the header, dates and times of day in two columns,
+"Temperature(°F)", decimal commas. When several columns could be the product temperature, say which with --map.
+Delimiter (comma, semicolon, tab) and form of the times are found out: RFC 3339, 2026-11-20 19:47:12,
 20/11/26 19:47, 11/20/2026 7:47, 20.11.2026 19:47, 2026.11.20.19.47.12, seconds or milliseconds since 1970.
 A reading that is already stored is not stored again, so a replay with --keep-times may be repeated.
 

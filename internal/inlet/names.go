@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // beside are the words that may stand in a name beside that of a quantity without
@@ -47,3 +49,40 @@ func plainly(key string, stems []string) bool {
 	}
 	return said
 }
+
+// headingUnit finds the unit in a heading, which loggers write behind the name: with its
+// sign, or in brackets.
+var headingUnit = regexp.MustCompile(`[°º] ?[CFK]\b|℃|℉|%|[(\[] ?(?:[CFK]|deg ?[CF]|[Cc]elsius|[Ff]ahrenheit) ?[)\]]`)
+
+// Heading returns what a column of a logger's file holds, as its heading says: the
+// measurement, when it names one that is the product's or has a field of its own, and the
+// unit of its values as Convert takes it, "" when it says none. A heading that says a unit alone, such as
+// "Channel 1 [°C]", has a unit and no name.
+func Heading(heading string) (f rimewatch.Field, unit string, named bool) {
+	name := heading
+	if at := headingUnit.FindStringIndex(heading); at != nil {
+		unit = strings.Trim(unitKey(heading[at[0]:at[1]]), "()[]")
+		if name = strings.TrimRight(heading[:at[0]], " ([,"); name == "" {
+			name = heading[at[1]:]
+		}
+	} else if unit = strings.ToLower(unitInName(heading)); unit != "" {
+		name = withoutUnit(heading)
+	}
+	name, _, _ = strings.Cut(name, "(")
+	for _, q := range []struct {
+		field rimewatch.Field
+		want  *wanted
+	}{{rimewatch.ProductZoneTemp, &wantTemperature}, {rimewatch.Humidity, &wantHumidity}, {rimewatch.CO2, &wantCO2}} {
+		if own, ok := rimewatch.FieldByName(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")); ok {
+			return own, unit, true
+		}
+		if q.want.has(squeeze(name)) || q.want.stems != "" && plainly(name, strings.Fields(q.want.stems)) {
+			return q.field, unit, true
+		}
+	}
+	return 0, unit, false
+}
+
+// Convert returns a value in the unit of a field, and an error when the unit, as Heading
+// returns it, is not one of that field's. "" is the field's own.
+func Convert(f rimewatch.Field, v float64, unit string) (float64, error) { return convert(f, v, unit) }
