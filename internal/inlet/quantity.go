@@ -19,8 +19,9 @@ type unit struct {
 
 // units are those that senders name, spelt as unitKey leaves them.
 var units = map[string]unit{
-	"c": {"°C", 1, 0}, "cel": {"°C", 1, 0}, "celsius": {"°C", 1, 0}, "celcius": {"°C", 1, 0}, "degc": {"°C", 1, 0}, "degreecelsius": {"°C", 1, 0}, "degreescelsius": {"°C", 1, 0},
-	"f": {"°C", 5.0 / 9, -160.0 / 9}, "fah": {"°C", 5.0 / 9, -160.0 / 9}, "fahrenheit": {"°C", 5.0 / 9, -160.0 / 9}, "degf": {"°C", 5.0 / 9, -160.0 / 9}, "degreesfahrenheit": {"°C", 5.0 / 9, -160.0 / 9},
+	"c": {"°C", 1, 0}, "cel": {"°C", 1, 0}, "celsius": {"°C", 1, 0}, "degc": {"°C", 1, 0}, "degreecelsius": {"°C", 1, 0}, "degreescelsius": {"°C", 1, 0},
+	"celcius": {"°C", 1, 0}, //nolint:misspell // as Helium's decoder spells it
+	"f":       {"°C", 5.0 / 9, -160.0 / 9}, "fah": {"°C", 5.0 / 9, -160.0 / 9}, "fahrenheit": {"°C", 5.0 / 9, -160.0 / 9}, "degf": {"°C", 5.0 / 9, -160.0 / 9}, "degreesfahrenheit": {"°C", 5.0 / 9, -160.0 / 9},
 	"k": {"°C", 1, -273.15}, "kelvin": {"°C", 1, -273.15},
 	"%": {"%RH", 1, 0}, "%rh": {"%RH", 1, 0}, "percent": {"%RH", 1, 0},
 	"v": {"V", 1, 0}, "mv": {"V", 1e-3, 0},

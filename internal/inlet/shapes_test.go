@@ -21,7 +21,7 @@ var shapes = []vendor{
 		[]string{"282C02407B5A at 2026-11-20T19:20:10.000Z product_zone_temp=-18.8 rssi=-77"}},
 	// docs.helium.com: Cayenne LPP as the Console decodes it, spelling included.
 	{"auto", Payload{Body: []byte(`{"dev_eui":"6081F945664E1866","reported_at":1795202410000,"decoded":{"status":"success","payload":[
-		{"channel":0,"name":"temperature","type":103,"unit":"celcius","value":-18.9},{"channel":2,"name":"humidity","type":104,"unit":"percent","value":31}]}}`)},
+		{"channel":0,"name":"temperature","type":103,"unit":"celcius","value":-18.9},{"channel":2,"name":"humidity","type":104,"unit":"percent","value":31}]}}`)}, //nolint:misspell // its spelling
 		[]string{"6081F945664E1866 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.9 humidity=31"}},
 	// The Things Network v2, which gateways of that time still send.
 	{"auto", Payload{Body: []byte(`{"app_id":"cold","dev_id":"freezer-987","hardware_serial":"1234567812345678","payload_fields":{"battery":3.8,"humidity":48.1,"temperature":-19},
