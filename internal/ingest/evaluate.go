@@ -35,9 +35,9 @@ func (w *writer) place(u *unit) *staged {
 }
 
 // evaluate works out what the staged group means, upon all groups before it. It
-// reports whether there is anything to commit. Readers see health and compliance
-// as evaluated, a moment before they are durable; alerts, presence and counts
-// they see when these are.
+// reports whether there is anything to commit. Readers see what follows from a
+// device's state (health, compliance, its zone, predictions) as evaluated, a moment
+// before it is durable; alerts, presence and counts they see when these are.
 func (w *writer) evaluate(g *group) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -142,9 +142,9 @@ type seen struct {
 	deadline rimewatch.Time // by the state, 0 = none
 }
 
-// countChange is what a group changes of a workspace's counts.
+// countChange is what one of a group's units counts for from then on.
 type countChange struct {
-	workspaceID int64
+	unit *unit
 	counts
 }
 
@@ -155,12 +155,9 @@ func (g *group) count(st *staged) {
 	if u.online == st.before.online && !u.added && !st.gone && slices.Equal(u.alerts, st.alerts) {
 		return
 	}
-	c := countChange{workspaceID: u.workspaceID}
-	if !u.added {
-		c.add(st.before.online, u.alerts, -1)
-	}
+	c := countChange{unit: u}
 	if !st.gone {
-		c.add(u.online, st.alerts, 1)
+		c.counts = countsOf(u.online, st.alerts)
 	}
 	g.counts = append(g.counts, c)
 }

@@ -160,7 +160,7 @@ func (w *latecomers) arrive(list []*unit) {
 		u.late, u.share = false, a.share
 		w.deadlines.Set(u, a.due)
 		t := w.total(u.workspaceID)
-		t.add(u.online, u.alerts, 1)
+		t.recount(u, countsOf(u.online, u.alerts))
 		t.fleet.Replace(health.Share{}, a.share)
 		if state := w.memory.state(u); len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
 			w.findOrphans(u, state)

@@ -160,7 +160,7 @@ func (w *recovery) loadAlerts(ctx context.Context) error {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
 	for _, x := range w.sites.byID {
-		w.total(x.workspaceID).addAlerts(x.alerts, 1)
+		w.total(x.workspaceID).add(alertCounts(x.alerts), 1)
 	}
 	return nil
 }

@@ -428,8 +428,8 @@ func (w *writer) committedSites(g *group) {
 	for i := range g.sites {
 		x, alerts := g.sites[i].site, g.sites[i].alerts
 		t := w.total(x.workspaceID)
-		t.addAlerts(x.alerts, -1)
-		t.addAlerts(alerts, 1)
+		t.add(alertCounts(x.alerts), -1)
+		t.add(alertCounts(alerts), 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {
 			x.told = x.alerts[0].TriggeredAt
 		}

@@ -19,35 +19,44 @@ type totals struct {
 
 // counts are of devices and of active alerts.
 type counts struct {
-	devices, online   int
-	warning, critical int
+	devices, online   int32
+	warning, critical int32
 }
 
-// add counts a device with its alerts, or takes it away.
-func (c *counts) add(online bool, alerts []*rimewatch.Alert, sign int) {
-	c.devices += sign
+// countsOf returns what a device with its alerts counts for.
+func countsOf(online bool, alerts []*rimewatch.Alert) counts {
+	c := alertCounts(alerts)
+	c.devices = 1
 	if online {
-		c.online += sign
+		c.online = 1
 	}
-	c.addAlerts(alerts, sign)
+	return c
 }
 
-func (c *counts) addAlerts(alerts []*rimewatch.Alert, sign int) {
+func alertCounts(alerts []*rimewatch.Alert) (c counts) {
 	for _, a := range alerts {
 		if a.Severity == rimewatch.Critical {
-			c.critical += sign
+			c.critical++
 		} else {
-			c.warning += sign
+			c.warning++
 		}
 	}
+	return c
 }
 
-// change adds what a group has changed.
-func (c *counts) change(by counts) {
-	c.devices += by.devices
-	c.online += by.online
-	c.warning += by.warning
-	c.critical += by.critical
+// add counts others, or takes them away.
+func (c *counts) add(o counts, sign int32) {
+	c.devices += sign * o.devices
+	c.online += sign * o.online
+	c.warning += sign * o.warning
+	c.critical += sign * o.critical
+}
+
+// recount has a unit count for something else, which is durable now. Under mu.
+func (t *totals) recount(u *unit, now counts) {
+	t.add(u.counted, -1)
+	t.add(now, 1)
+	u.counted = now
 }
 
 // Summary returns the health of a workspace's fleet now. It is O(1): everything
@@ -70,7 +79,7 @@ func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.Healt
 	var t totals
 	for u := range s.units.All() {
 		if u.workspaceID == workspaceID && sites.Has(u.siteID) && !u.deleted {
-			t.add(u.online, u.alerts, 1)
+			t.add(u.counted, 1)
 			t.fleet.Replace(health.Share{}, u.share)
 		}
 	}
@@ -79,8 +88,8 @@ func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.Healt
 
 func (t *totals) summary(now rimewatch.Time) wire.HealthSummary {
 	return wire.HealthSummary{
-		TotalDevices: t.devices, OnlineDevices: t.online, OfflineDevices: t.devices - t.online,
-		ActiveAlerts: t.warning + t.critical, CriticalAlerts: t.critical, WarningAlerts: t.warning, UnjudgedDevices: t.fleet.Unjudged(),
+		TotalDevices: int(t.devices), OnlineDevices: int(t.online), OfflineDevices: int(t.devices - t.online),
+		ActiveAlerts: int(t.warning + t.critical), CriticalAlerts: int(t.critical), WarningAlerts: int(t.warning), UnjudgedDevices: t.fleet.Unjudged(),
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
 		StrictCompliance: t.fleet.StrictCompliance(),
 		Conditions: wire.Conditions{

@@ -166,6 +166,11 @@ func underWay(t *testing.T, seed uint64) {
 	f.fails = 25
 	images, commits := []string{}, 0
 	f.onCommit = func() {
+		// Nobody is shown a count that is not durable, one device at a time either.
+		of, all := r.in.SummaryOf(r.ws, nil), r.in.Summary(r.ws)
+		if of.OnlineDevices != all.OnlineDevices || of.ActiveAlerts != all.ActiveAlerts {
+			t.Errorf("%d online and %d alerts device by device, %d and %d in all", of.OnlineDevices, of.ActiveAlerts, all.OnlineDevices, all.ActiveAlerts)
+		}
 		if commits++; commits%9 == 0 {
 			images = append(images, r.image())
 		}

@@ -69,7 +69,8 @@ const (
 	eagerInputs = 1000
 )
 
-// write is the writer goroutine: it alone steps and replaces units.
+// write is the writer goroutine: it alone evaluates groups and changes units, with the
+// steppers' help; the committer that it starts makes groups durable.
 func (w *writer) write() {
 	committer := make(chan struct{})
 	w.steppers.start(w.cfg.Steppers)
@@ -312,7 +313,7 @@ func (w *writer) land(g *group) {
 	w.mu.Lock()
 	w.durable = position{g.store.Seq, g.store.Now}
 	for _, c := range g.counts {
-		w.total(c.workspaceID).change(c.counts)
+		w.total(c.unit.workspaceID).recount(c.unit, c.counts)
 	}
 	for i, n := range g.verdicts {
 		w.verdicts[i] += n
