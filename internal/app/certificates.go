@@ -16,7 +16,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
@@ -34,7 +36,7 @@ type keyPair struct {
 	texts  [2][]byte // of the files when they were last read
 	pair   *tls.Certificate
 	err    error // why it is not that of texts
-	warned time.Time
+	warned limit.Gate
 }
 
 // newKeyPair fails where the files cannot be used.
@@ -86,10 +88,7 @@ func (k *keyPair) get() (*tls.Certificate, error) {
 
 // warn does not fill the log, however many connections there are.
 func (k *keyPair) warn(err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := k.now(); now.Sub(k.warned) >= warnEvery {
-		k.warned = now
+	if _, ok := k.warned.Pass(rimewatch.TimeOf(k.now()), warnEvery); ok {
 		k.log.Warn("the files of a certificate cannot be used: the one before stays", "error", err)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/limit"
 )
 
 // encryption is how the connections of a process are encrypted, and the certificates
@@ -93,8 +94,7 @@ type certificates struct {
 	log     *slog.Logger
 	now     func() time.Time
 
-	mu     sync.Mutex
-	warned time.Time
+	warned limit.Gate
 }
 
 // warnEvery keeps strangers from filling the log by asking for a certificate that
@@ -132,10 +132,7 @@ func (c *certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 }
 
 func (c *certificates) warn(domain string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := c.now(); now.Sub(c.warned) >= warnEvery {
-		c.warned = now
+	if _, ok := c.warned.Pass(rimewatch.TimeOf(c.now()), warnEvery); ok {
 		c.log.Warn("get a certificate: the authority must reach this service at port 443 of the domain", "domain", domain, "error", err)
 	}
 }

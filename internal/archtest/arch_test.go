@@ -51,12 +51,12 @@ var may = map[string][]string{
 	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/lab/demo", "internal/lab/evaluate", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/lab/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/lab/plot/gen":      {"internal/alert", "internal/engine", "internal/lab/simulate", "internal/lab/plot"},
 	"internal/store":             nil,
-	"internal/store/core":        {"internal/dense", "internal/prefetch", "internal/store", "internal/store/chunk", "internal/store/tables"},
+	"internal/store/core":        {"internal/dense", "internal/prefetch", "internal/store", "internal/store/chunk", "internal/store/tables", "internal/ticker"},
 	"internal/store/tables":      {"internal/store"},
 	"internal/store/sqlite":      {"internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/storetest":   {"internal/store"},
 	"internal/publish":           {"internal/store"},
-	"internal/ingest":            {"internal/ticker", "internal/clock", "internal/wire", "internal/publish", "internal/store", "internal/store/chunk", "internal/engine", "internal/alert", "internal/deadline", "internal/dense", "internal/prefetch", "internal/health", "internal/presence", "internal/predict"},
+	"internal/ingest":            {"internal/ticker", "internal/clock", "internal/limit", "internal/wire", "internal/publish", "internal/store", "internal/store/chunk", "internal/engine", "internal/alert", "internal/deadline", "internal/dense", "internal/prefetch", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/ticker", "internal/catalogue", "internal/store"},
 	"internal/httpapi":           {"internal/catalogue", "internal/limit", "internal/phrase", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/accounts":  {"internal/httpapi", "internal/wire", "internal/store", "internal/account"},
@@ -90,7 +90,7 @@ var may = map[string][]string{
 	"e2e/faults":                 {},
 
 	"internal/cluster":               {"internal/ticker", "internal/httpapi", "internal/store", "internal/wire"},
-	"internal/store/postgres":        {"internal/ticker", "internal/store", "internal/store/core", "internal/store/tables"},
+	"internal/store/postgres":        {"internal/limit", "internal/ticker", "internal/store", "internal/store/core", "internal/store/tables"},
 	"internal/store/postgres/pgtest": nil,
 	"internal/store/migrate":         {"internal/store", "internal/store/core", "internal/store/tables"},
 

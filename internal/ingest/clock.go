@@ -220,9 +220,6 @@ func (s *clockwork) committed(g *group) {
 		x.told = min(x.told, g.store.Now)
 		s.sites.touch(x.id)
 	}
-	s.trouble.Lock()
-	s.troubledAt = 0
-	s.trouble.Unlock()
 	live := make([]store.LiveWrite, 0, s.units.Len())
 	for u := range s.units.All() {
 		state := s.memory.state(u)

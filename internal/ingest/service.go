@@ -12,6 +12,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/dense"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -129,8 +130,9 @@ type Service struct {
 	waiting atomic.Int64       // inputs in the queue
 	pool    sync.Pool          // of *request
 
-	// mu guards what readers and the checkpointer see of the units. The writer
-	// goroutine alone changes them; it holds mu only to do so.
+	// mu guards what readers and the checkpointer see of the units. The writer goroutine
+	// changes the units, and the committer what follows from a group that is durable;
+	// both hold mu only to do so.
 	mu         sync.RWMutex
 	units      dense.Index[unit]
 	memory     memory
@@ -143,9 +145,7 @@ type Service struct {
 	lagging    atomic.Bool // units may still be judged by older settings
 	refreshing sync.Mutex  // held to read settings and hand them over, so that older ones never come last
 
-	trouble    sync.Mutex
-	troubles   int            // not logged since
-	troubledAt rimewatch.Time // when one was logged
+	trouble limit.Gate // of what is logged
 
 	checkpointing sync.Mutex
 	copies        []copied     // kept for the next checkpoint; under checkpointing
@@ -300,15 +300,9 @@ func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swa
 // troubled logs a failure of the store, at most once a minute: a full disk
 // fails every commit, and the log often lies on the same disk.
 func (s *Service) troubled(what string, err error) {
-	now := s.clock()
-	s.trouble.Lock()
-	defer s.trouble.Unlock()
-	if s.troubledAt != 0 && now-s.troubledAt < rimewatch.Minute {
-		s.troubles++
-		return
+	if more, ok := s.trouble.Pass(s.clock(), time.Minute); ok {
+		s.log.Error(what+" failed", "err", err, "more_since_last", more)
 	}
-	s.log.Error(what+" failed", "err", err, "more_since_last", s.troubles)
-	s.troubledAt, s.troubles = now, 0
 }
 
 // QueueDepth is the number of inputs that wait, for metrics and readiness.

@@ -65,6 +65,27 @@ func (r Rate) Take(b *Bucket, now rimewatch.Time) (left int, wait time.Duration)
 	return int((r.burst*r.every - debt - r.every) / r.every), 0
 }
 
+// Gate lets something happen once in a while, such as a line of the log whose cause
+// recurs. The zero Gate lets the first pass. It is safe for concurrent use.
+type Gate struct {
+	mu   sync.Mutex
+	at   rimewatch.Time // when it last happened; 0 = never
+	held int
+}
+
+// Pass reports whether it may happen again, so long after it last did, and if so how
+// often it was held back since. After the clock was set back it may.
+func (g *Gate) Pass(now rimewatch.Time, every time.Duration) (held int, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at != 0 && now >= g.at && now.Sub(g.at) < every {
+		g.held++
+		return 0, false
+	}
+	held, g.held, g.at = g.held, 0, now
+	return held, true
+}
+
 // Keyed is a bucket for each key. A key whose bucket is full needs no entry, so
 // memory follows the number of keys in use, not the number that exist. It is safe
 // for concurrent use.

@@ -50,3 +50,21 @@ func TestTake(t *testing.T) {
 		}
 	}
 }
+
+func TestGate(t *testing.T) {
+	var g Gate
+	now := rimewatch.Time(1_795_176_000_000)
+	for _, c := range []struct {
+		by   rimewatch.Time
+		ok   bool
+		held int
+	}{
+		{0, true, 0}, {0, false, 0}, {59_999, false, 0}, {1, true, 2}, {60_000, true, 0},
+		{1, false, 0}, {-rimewatch.Hour, true, 1}, {1, false, 0}, // the clock was set back
+	} {
+		now += c.by
+		if held, ok := g.Pass(now, time.Minute); ok != c.ok || held != c.held {
+			t.Errorf("after %d ms: %v, %d held back", c.by, ok, held)
+		}
+	}
+}

@@ -3,9 +3,11 @@ package source
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
+	"github.com/rimewatch/rimewatch/internal/limit"
 )
 
 // LeftOut is a value of a known sender that was not stored as a measurement.
@@ -65,7 +67,7 @@ type tallies struct {
 type tally struct {
 	Received
 
-	loggedAt rimewatch.Time
+	logged limit.Gate
 }
 
 // Received returns what came from a source since the service started.
@@ -89,9 +91,9 @@ func (s *Service) count(src *rimewatch.Source, o *Outcome, err error) {
 	s.tallies.mu.Lock()
 	t := s.tallies.of(src.ID)
 	t.add(o, now)
-	log := len(o.LeftOut) > 0 && now-t.loggedAt >= rimewatch.Minute
-	if log {
-		t.loggedAt = now
+	log := false
+	if len(o.LeftOut) > 0 {
+		_, log = t.logged.Pass(now, time.Minute)
 	}
 	s.tallies.mu.Unlock()
 	if log {

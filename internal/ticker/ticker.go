@@ -1,4 +1,5 @@
-// Package ticker is the one loop of what is done at intervals.
+// Package ticker is the one loop of goroutines that do one thing at intervals. The write
+// path has its own, since its ticks stand between groups.
 package ticker
 
 import (

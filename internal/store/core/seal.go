@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
 // headSize counts what all heads hold together.
@@ -121,21 +122,12 @@ func (s *Core) startSealer() {
 		return
 	}
 	s.workers.Go(func() {
-		tick := time.NewTicker(sealTick)
-		defer tick.Stop()
-		for {
-			select {
-			case <-s.ctx.Done():
-				return
-			case <-tick.C:
-			case <-s.seal.wakeC:
-			}
+		for range ticker.Every(s.ctx.Done(), sealTick, s.seal.wakeC) {
 			if err := s.maintain(s.ctx); err != nil && s.ctx.Err() == nil {
 				s.log.Error("sealing failed, will try again", "err", err)
-				select {
+				select { // not sooner, whoever wakes
 				case <-s.ctx.Done():
-					return
-				case <-tick.C:
+				case <-time.After(sealTick):
 				}
 			}
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
@@ -30,11 +32,11 @@ type primary struct {
 
 	mu      sync.Mutex
 	seen    sighting
-	here    bool                 // seen by this process, not only by one before it
-	blind   bool                 // it was said that the server does not show its timeline
-	refused map[string]time.Time // when that was said, by server
-	moved   func()               // closes connections, which may lead to an older one; nil = there are none to close yet
-	missed  bool                 // moved was to be called
+	here    bool                   // seen by this process, not only by one before it
+	blind   bool                   // it was said that the server does not show its timeline
+	refused map[string]*limit.Gate // of what is logged, by server
+	moved   func()                 // closes connections, which may lead to an older one; nil = there are none to close yet
+	missed  bool                   // moved was to be called
 }
 
 // sighting is what a server says of itself.
@@ -52,7 +54,7 @@ const askSighting = `SELECT (SELECT system_identifier FROM pg_control_system()),
 	ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END`
 
 func newPrimary(file string, log *slog.Logger) *primary {
-	p := &primary{file: file, log: log, refused: make(map[string]time.Time)}
+	p := &primary{file: file, log: log, refused: make(map[string]*limit.Gate)}
 	if file == "" {
 		return p
 	}
@@ -118,8 +120,12 @@ func (p *primary) judge(s sighting) error {
 
 // refuse returns why a server is not used, and logs it once a minute. Under mu.
 func (p *primary) refuse(s sighting, why error) error {
-	if now := time.Now(); now.Sub(p.refused[s.server]) > time.Minute {
-		p.refused[s.server] = now
+	g := p.refused[s.server]
+	if g == nil {
+		g = new(limit.Gate)
+		p.refused[s.server] = g
+	}
+	if _, ok := g.Pass(rimewatch.TimeOf(time.Now()), time.Minute); ok {
 		p.log.Error("a server of the database is not used", "server", s.server, "reason", why)
 	}
 	return why
