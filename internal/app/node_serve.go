@@ -111,7 +111,7 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 	a.Close = s.cluster.Leaving()
 	workspace, err := s.tokens.ofSecret(context.Background(), q.Token)
 	if err == nil {
-		if app, done := s.cluster.Local(s.cluster.ShardOf(workspace), http.MethodPost); app != nil {
+		if app, done, here := s.cluster.Local(s.cluster.ShardOf(workspace), http.MethodPost); here {
 			defer done()
 			app.(*App).readings.ServePost(q, a)
 			return

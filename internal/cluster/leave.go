@@ -54,7 +54,8 @@ func (n *Node) stop(shard int64, own *held) {
 	n.mu.Unlock()
 }
 
-// awaitAll waits for requests, for a while at most.
+// awaitAll waits for requests, for a while at most. Its goroutine stays until the last of
+// them ends, as each does with its connection: nothing is left to do then.
 func awaitAll(running *sync.WaitGroup, most time.Duration) {
 	done := make(chan struct{})
 	go func() {

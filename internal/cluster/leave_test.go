@@ -76,8 +76,8 @@ func testLeaveRunning(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
-	_, reads := x.Local(0, http.MethodGet)
-	_, writes := x.Local(1, http.MethodPost)
+	_, reads, _ := x.Local(0, http.MethodGet)
+	_, writes, _ := x.Local(1, http.MethodPost)
 	y := join(t, b, "y", 0)
 	left := make(chan struct{})
 	go func() {

@@ -342,7 +342,7 @@ func testSilence(t *testing.T) {
 	y.end() // its listener goes on
 	settle(t, map[*rig]int{x: 4})
 	for shard := range int64(testShards) {
-		if s, _ := y.Local(shard, http.MethodGet); s != nil {
+		if _, _, here := y.Local(shard, http.MethodGet); here {
 			t.Errorf("a node that is not heard of serves shard %d", shard)
 		}
 	}

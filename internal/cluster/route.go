@@ -35,24 +35,24 @@ func (n *Node) ShardOf(workspaceID int64) int64 {
 // changes reports whether a request may change something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// Local lends the service of a shard for a request, nil when it is not served here.
-// done is called when it is not used any more.
-func (n *Node) Local(shard int64, method string) (s Service, done func()) {
+// Local lends the service of a shard for a request, if it is served here. done is called
+// when it is not used any more.
+func (n *Node) Local(shard int64, method string) (s Service, done func(), here bool) {
 	if !n.fresh() {
-		return nil, nil
+		return nil, nil, false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	own := n.held[shard]
 	if own == nil || own.leaving {
-		return nil, nil
+		return nil, nil, false
 	}
 	running := &own.reading
 	if changes(method) {
 		running = &own.writing
 	}
 	running.Add(1)
-	return own.service, running.Done
+	return own.service, running.Done, true
 }
 
 // place is where another node serves a shard.
@@ -102,7 +102,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	before := int64(-1) // the stream of whoever may have carried it out
 	for {
 		p := n.owner(shard)
-		if s, done := n.Local(shard, r.Method); s != nil {
+		if s, done, here := n.Local(shard, r.Method); here {
 			b.rewind(r)
 			defer done()
 			n.answer(s, w, arrived(r, came), groupOf(r) != nil)
@@ -324,8 +324,11 @@ func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
 // forwarded answers a request that another node was sent.
 func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	shard, err := strconv.ParseInt(r.Header.Get(headerShard), 10, 64)
-	s, done := n.Local(shard, r.Method)
-	if err != nil || s == nil {
+	if err != nil {
+		shard = -1 // nobody's
+	}
+	s, done, here := n.Local(shard, r.Method)
+	if !here {
 		w.Header().Set(headerMoved, "1")
 		n.fail(w, r, unserved())
 		return

@@ -179,11 +179,15 @@ func (b *Batch) identify(bc *batchContext) {
 				b.reject(b.index[i], errUnknownDevice())
 				continue
 			}
-			var e *rimewatch.Error
-			if who, e = b.stranger(bc, i); who == nil {
-				b.reject(b.index[i], e)
+			found, later, err := b.stranger(bc, i)
+			if later {
 				continue
 			}
+			if err != nil {
+				b.reject(b.index[i], httpapi.AsError(err))
+				continue
+			}
+			who = found
 			b.who[from.run] = who
 		}
 		if from.run != last {

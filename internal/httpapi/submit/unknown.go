@@ -71,9 +71,8 @@ func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch
 }
 
 // stranger decides about the i-th input of a batch, whose serial is not registered: it
-// returns the device, or nil and the refusal; nil without one means that it has noted
-// what becomes of the reading.
-func (b *Batch) stranger(bc *batchContext, i int) (*store.Identity, *rimewatch.Error) {
+// returns the device or the refusal, or has noted what becomes of the reading later.
+func (b *Batch) stranger(bc *batchContext, i int) (who *store.Identity, later bool, err error) {
 	from, place := &b.senders[i], b.index[i]
 	serial := string(b.serials[from.run])
 	if bc.settings.OnUnknown == rimewatch.RegisterUnknown {
@@ -84,27 +83,21 @@ func (b *Batch) stranger(bc *batchContext, i int) (*store.Identity, *rimewatch.E
 				item.said = b.vitals[from.vitals-1]
 			}
 			b.pending = append(b.pending, item)
+			return nil, true, nil
 		}
-		return who, asError(err)
+		return who, false, err
 	}
-	who, wait, err := bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
-	if wait {
+	who, later, err = bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
+	if later {
 		b.wait(bc, place, serial, from.raw)
 	}
-	return who, asError(err)
+	return who, later, err
 }
 
 // wait notes an item that has to wait for its device.
 func (b *Batch) wait(bc *batchContext, place int32, serial string, raw []byte) {
 	b.held = append(b.held, heldReading(serial, bc.now, raw))
 	b.heldAt = append(b.heldAt, place)
-}
-
-func asError(err error) *rimewatch.Error {
-	if err == nil {
-		return nil
-	}
-	return httpapi.AsError(err)
 }
 
 // keep puts what has to wait on stable storage.

@@ -298,11 +298,11 @@ func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
 	if _, found := slices.BinarySearch(c.again, at); found && c.againOf == d {
 		return true, nil
 	}
-	of, err := c.s.sealedAt(d, at)
-	if of != nil {
+	of, found, err := c.s.sealedAt(d, at)
+	if found {
 		c.again, c.againOf = of, d
 	}
-	return of != nil, err
+	return found, err
 }
 
 // publish shows the committed group to readers and ends it.

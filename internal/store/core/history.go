@@ -195,11 +195,11 @@ func (t *chunkTimes) put(sp Span, times []rimewatch.Time) {
 	t.order = append(t.order, sp)
 }
 
-// sealedAt returns the moments of the chunk that holds a reading of that one, nil
-// if none does. Under mu.
-func (s *Core) sealedAt(d *device, at rimewatch.Time) (of []rimewatch.Time, err error) {
+// sealedAt returns the moments of the chunk that holds a reading of that one, if one
+// does. Under mu.
+func (s *Core) sealedAt(d *device, at rimewatch.Time) (of []rimewatch.Time, found bool, err error) {
 	if d.sealedTo != 0 && at > d.sealedTo {
-		return nil, nil
+		return nil, false, nil
 	}
 	err = s.disk.LookUp(func(v Chunks) error {
 		if d.sealedTo == 0 {
@@ -226,12 +226,12 @@ func (s *Core) sealedAt(d *device, at rimewatch.Time) (of []rimewatch.Time, err 
 				}
 				s.chunks.put(sp, times)
 			}
-			if _, found := slices.BinarySearch(times, at); found {
+			if _, found = slices.BinarySearch(times, at); found {
 				of = times
 				return nil
 			}
 		}
 		return nil
 	})
-	return of, err
+	return of, found, err
 }
