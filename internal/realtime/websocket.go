@@ -54,7 +54,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, p account.Principal,
 	}
 	ws.SetReadLimit(maxMessage)
 	c.ws, c.framed = ws, tap.framed
-	go func() {
+	go func() { // Stop waits for it from attach on; what attach refuses has closed within 5 s
 		defer h.leave(&p, addr)
 		var ok bool
 		s, ok = h.attach(c, p)

@@ -54,7 +54,7 @@ func (a *api) bindFile(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, out)
+	return c.Data(http.StatusOK, out)
 }
 
 // listColumns are what a list may hold; the first is needed.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -64,7 +63,7 @@ func (a *api) webhook(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, o)
+	return c.Data(http.StatusOK, o)
 }
 
 // notHead refuses HEAD, which the router would take for the GET that stores a
@@ -109,20 +108,6 @@ func queryOf(raw string) (map[string]string, *rimewatch.Error) {
 func isForm(h http.Header, body []byte) bool {
 	body = bytes.TrimSpace(body)
 	return strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded") && len(body) > 0 && body[0] != '{' && body[0] != '['
-}
-
-func writeData(c *httpapi.Call, status int, data any) error {
-	b, err := json.Marshal(struct {
-		Success bool `json:"success"`
-		Data    any  `json:"data"`
-	}{true, data})
-	if err != nil {
-		return err
-	}
-	c.Header("Content-Type", httpapi.TypeJSON)
-	c.W.WriteHeader(status)
-	_, _ = c.W.Write(append(b, '\n'))
-	return nil
 }
 
 // influx takes line protocol. It is answered as InfluxDB answers: 204, or an
@@ -195,7 +180,7 @@ func influxError(c *httpapi.Call, err error) error {
 	if e.Code == rimewatch.CodeInternal {
 		return err
 	}
-	code := map[rimewatch.Code]string{
+	code := map[rimewatch.Code]string{ // InfluxDB's words; the status is ours
 		rimewatch.CodeUnauthenticated: "unauthorized", rimewatch.CodeForbidden: "forbidden", rimewatch.CodePayloadTooLarge: "request too large",
 		rimewatch.CodeUnavailable: "unavailable", rimewatch.CodeRateLimited: "too many requests", rimewatch.CodeHeldFull: "too many requests",
 	}[e.Code]
@@ -206,9 +191,6 @@ func influxError(c *httpapi.Call, err error) error {
 	for field, problems := range e.Fields {
 		message += " " + field + ": " + strings.Join(problems, "; ")
 	}
-	if e.RetryAfter > 0 {
-		c.Header("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds()+1)))
-	}
 	status := httpapi.StatusOf[e.Code]
 	if code == "invalid" {
 		status = http.StatusBadRequest // 422 is not among those that clients know
@@ -217,7 +199,7 @@ func influxError(c *httpapi.Call, err error) error {
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Type", httpapi.TypeJSON)
+	httpapi.FailureHeaders(c.W.Header(), e)
 	c.W.WriteHeader(status)
 	_, _ = c.W.Write(append(b, '\n'))
 	return nil
