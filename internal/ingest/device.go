@@ -62,19 +62,18 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 	if op.who != "" {
 		w.group.auditDevice(op, now)
 	}
-	events := &w.group.events
-	kind := publish.DeviceUpdated
+	event := publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
 	u := w.units.Get(d.ID)
 	switch {
 	case op.Create != nil:
-		kind = publish.DeviceCreated
+		event.Kind = publish.DeviceCreated
 		u = w.added(d)
 	case u == nil:
 		u = w.added(d) // created in this very group
 	}
 	st := w.stage(u)
 	if op.Delete {
-		kind = publish.DeviceDeleted
+		event.Kind, event.Device = publish.DeviceDeleted, d
 		if over, lasted := st.state.Health.Finish(now); lasted {
 			w.group.excursion(st, &over)
 		}
@@ -83,7 +82,10 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.supersede(st, 0, now)
 		}
 	} else {
-		if st.siteID != d.SiteID {
+		if left := st.siteID; left != d.SiteID {
+			if op.Create == nil {
+				event.Left = &left
+			}
 			st.siteID = d.SiteID
 			w.releasePredictions(st, now)
 			w.inhibitOffline(st, nil, now)
@@ -93,11 +95,7 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
 		w.transitions(st, out, now)
 	}
-	event := publish.Device{Kind: kind, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
-	if op.Delete {
-		event.Device = d
-	}
-	events.Devices = append(events.Devices, event)
+	w.group.events.Devices = append(w.group.events.Devices, event)
 }
 
 // added makes the unit of a device that the group creates, or finds it.

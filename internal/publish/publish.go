@@ -32,6 +32,9 @@ type Device struct {
 	// Device is what a deleted device was; nil for the other events, whose
 	// device can be looked up. It is never changed afterwards.
 	Device *rimewatch.Device
+	// Left is the site that a device has moved away from, 0 = none of them;
+	// nil where it stays.
+	Left *int64
 }
 
 // Alert is news of an alert. The alert is never changed afterwards.

@@ -176,21 +176,29 @@ func (h *Hub) deviceEvent(e *publish.Device) {
 	if r == nil {
 		return
 	}
-	v := rimewatch.DeviceView{Live: rimewatch.Live{Presence: rimewatch.Presence{Status: rimewatch.Offline}}}
-	if e.Device != nil {
-		v.Device = *e.Device
-	} else {
-		var ok bool
-		if v, ok = h.cfg.Store.DeviceByID(e.DeviceID); !ok {
-			return // its end is among the events to come
+	gone := rimewatch.Live{Presence: rimewatch.Presence{Status: rimewatch.Offline}}
+	emit := func(kind publish.Kind, v *rimewatch.DeviceView, movedTo *int64) {
+		body, err := wire.AppendJSON([]byte(`{"device":`), wire.NewDeviceItem(v, h.cfg.Now()))
+		if err != nil {
+			h.log.Error("encode an event", "device", e.DeviceID, "err", err)
+			return
 		}
+		r.emit(event{at: e.At, channel: devices, device: store.IdentityOf(&v.Device), movedTo: movedTo}, string(kind), append(body, '}'), nil)
 	}
-	body, err := wire.AppendJSON([]byte(`{"device":`), wire.NewDeviceItem(&v, h.cfg.Now()))
-	if err != nil {
-		h.log.Error("encode an event", "device", e.DeviceID, "err", err)
+	if e.Device != nil {
+		emit(e.Kind, &rimewatch.DeviceView{Device: *e.Device, Live: gone}, nil)
 		return
 	}
-	r.emit(event{at: e.At, channel: devices, device: store.IdentityOf(&v.Device)}, string(e.Kind), append(body, '}'), nil)
+	v, ok := h.cfg.Store.DeviceByID(e.DeviceID)
+	if !ok {
+		return // its end is among the events to come
+	}
+	if e.Left != nil { // who may not see where it is now is told that it is gone, and not where to
+		was := rimewatch.DeviceView{Device: v.Device, Live: gone}
+		was.SiteID, was.Site = *e.Left, nil
+		emit(publish.DeviceDeleted, &was, &v.SiteID)
+	}
+	emit(e.Kind, &v, nil)
 }
 
 func (h *Hub) alertEvent(e *alertEvent) {

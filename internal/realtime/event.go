@@ -53,6 +53,7 @@ type event struct {
 	at       rimewatch.Time
 	channel  channel
 	device   *store.Identity // nil where none is concerned
+	movedTo  *int64          // the site to which it has moved: news for those alone who may not see it there
 	severity rimewatch.Severity
 	kind     rimewatch.AlertType
 	frame    []byte // in English where it has sentences

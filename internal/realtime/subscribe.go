@@ -64,7 +64,7 @@ func (sub *subscription) matches(d *store.Identity) bool {
 
 // matchesEvent reports whether the subscription is for an event of its channel.
 func (sub *subscription) matchesEvent(e *event) bool {
-	if e.device != nil && !sub.matches(e.device) {
+	if e.device != nil && !sub.matches(e.device) || e.movedTo != nil && sub.within.Has(*e.movedTo) {
 		return false
 	}
 	return (sub.severity == "" || sub.severity == e.severity) && (sub.kind == "" || sub.kind == e.kind)

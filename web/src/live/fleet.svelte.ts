@@ -405,6 +405,7 @@ class Fleet implements Listener {
       case 'device.deleted':
         if (data.device && this.byID.delete(data.device.id)) {
           this.total = this.byID.size;
+          this.alertsChanged++; // those of a device that moved out of sight are no more to be seen
           this.reorder();
         }
         break;
