@@ -3,7 +3,6 @@ package rimewatch
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -48,36 +47,6 @@ type Error struct {
 	Err        error               // the cause, never shown to callers
 
 	made map[string]Sentence // what Message and the texts of Fields were made of, where they hold more than fixed words
-}
-
-// Sentence is an English text for people together with what it was made of, so
-// that it can be written in another language when somebody reads it. Among its
-// arguments, sentences and errors are written in that language, too.
-type Sentence struct {
-	format string
-	args   []any
-}
-
-// Sentencef makes a Sentence of a format, which is its key in the catalogues.
-func Sentencef(format string, args ...any) Sentence { return Sentence{format, args} }
-
-// String returns the English text.
-func (s Sentence) String() string { return fmt.Sprintf(s.format, s.args...) }
-
-// In returns the text in the language in which say returns an English text.
-func (s Sentence) In(say func(english string) string) string {
-	args := make([]any, len(s.args))
-	for i, a := range s.args {
-		switch a := a.(type) {
-		case Sentence:
-			args[i] = a.In(say)
-		case error:
-			args[i] = say(a.Error())
-		default:
-			args[i] = a
-		}
-	}
-	return fmt.Sprintf(say(s.format), args...)
 }
 
 // Error joins code, message and cause for the log.
@@ -171,6 +140,9 @@ func (e *Error) sentence(text string) Sentence {
 	}
 	return Sentence{format: strings.ReplaceAll(text, "%", "%%")}
 }
+
+// Sentence returns what the message of e was made of.
+func (e *Error) Sentence() Sentence { return e.sentence(e.Message) }
 
 // In returns e for whoever reads the language in which say returns an English
 // text. The code, the names of the fields and the cause are the same.

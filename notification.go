@@ -63,8 +63,8 @@ func (h *ChannelHealth) Working() (works, tried bool) {
 type ChannelHealth struct {
 	LastSuccessAt Time
 	LastFailureAt Time
-	LastError     string
-	Failures      int // attempts in a row that failed
+	LastError     string // as Sentence.Stored returns it
+	Failures      int    // attempts in a row that failed
 }
 
 // Matchers narrow what a route or a silence is about. Empty lists match all; a
@@ -186,6 +186,6 @@ type Delivery struct {
 	NextAttemptAt Time
 	CreatedAt     Time
 	SentAt        Time
-	LastError     string
+	LastError     string // as Sentence.Stored returns it
 	Body          []byte // what is told, as JSON
 }

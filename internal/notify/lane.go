@@ -370,10 +370,10 @@ func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bu
 	it.Body, it.file = nil, nil // a second attempt reads or makes them anew
 	it.Attempts++
 	if err == nil {
-		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, clip(remark)
+		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, kept(rimewatch.SentenceOf(remark))
 		return
 	}
-	it.LastError = clip(said(err))
+	it.LastError = kept(said(err))
 	final := rimewatch.CodeOf(err) != rimewatch.CodeUnavailable
 	if final && bundled {
 		it.alone, it.NextAttemptAt, it.early = true, now, now
@@ -435,11 +435,22 @@ func (l *lane) overBefore(ctx context.Context, it *item) {
 }
 
 // said is what people may see of an error.
-func said(err error) string {
+func said(err error) rimewatch.Sentence {
 	if e := errorOf(err); e != nil && e.Message != "" {
-		return e.Message
+		return e.Sentence()
 	}
-	return "The message could not be delivered."
+	return rimewatch.Sentencef("The message could not be delivered.")
+}
+
+// kept is a sentence as it can be stored. What is too long, or has a receiver's control
+// characters in it, stays in English.
+func kept(s rimewatch.Sentence) string {
+	text := s.String()
+	stored, line := s.Stored(), clip(text)
+	if line != text || len(stored) > rimewatch.MaxDeliveryErrorLen {
+		return line
+	}
+	return stored
 }
 
 // clip makes a receiver's words a line that can be stored.

@@ -27,7 +27,7 @@ type Store interface {
 
 // Sender hands a message to a receiver once. key is the delivery's and the same
 // for every attempt. The remark says what did not work although the message was
-// taken, "" = nothing. An error with CodeUnavailable may pass (after RetryAfter,
+// taken, as Sentence.Stored returns it, "" = nothing. An error with CodeUnavailable may pass (after RetryAfter,
 // if that is set); any other is final. Its message is shown to people. Check
 // reports, without connecting to anybody, whether a channel can be used:
 // CodeValidationFailed. Bundles reports whether several alerts may go to the

@@ -161,7 +161,7 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 		return nil, err
 	}
 	words := s.context(&w, other.Locale, key, rimewatch.ZoneOf(w.TimeZone), now)
-	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: l.outage.health.LastError}
+	o := &message.Outage{Channel: c.Name, Since: l.outage.since, Error: rimewatch.SentenceOf(l.outage.health.LastError)}
 	o.Waiting, o.More = l.lines(words)
 	body, err := text(words, o).Encode()
 	return &rimewatch.Delivery{

@@ -73,7 +73,7 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 
 // Try sends a test message by a channel that is not stored, and stores nothing.
 // The error is that of the attempt; the remark is what did not work although the
-// message was taken.
+// message was taken, as Sentence.Stored returns it.
 func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string, err error) {
 	key := "try/" + rand.Text()
 	m, err := s.testMessage(ctx, c, key, s.now())
@@ -84,9 +84,9 @@ func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string,
 	defer cancel()
 	remark, err = s.call(ctx, c, key, m)
 	if err != nil {
-		return "", rimewatch.Wrap(rimewatch.CodeConflict, err, "%s", clip(said(err)))
+		return "", rimewatch.Wrap(rimewatch.CodeConflict, err, "%s", rimewatch.SentenceOf(kept(said(err))))
 	}
-	return clip(remark), nil
+	return kept(rimewatch.SentenceOf(remark)), nil
 }
 
 // testMessage returns the message that says that a channel works.

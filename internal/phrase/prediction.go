@@ -107,13 +107,18 @@ func (w Words) WouldChange(p *rimewatch.Prediction) string {
 }
 
 // WouldChangeVerdict says what would change what the predictor says of a unit:
-// state is learning, watching or alarmed, p the open prediction.
-func (w Words) WouldChangeVerdict(state string, p *rimewatch.Prediction) string {
+// state is learning, watching or alarmed, p the open prediction; judged reports
+// whether its temperature has limits.
+func (w Words) WouldChangeVerdict(state string, p *rimewatch.Prediction, judged bool) string {
 	switch {
 	case p != nil:
 		return w.WouldChange(p)
+	case state == "learning" && !judged:
+		return w.Say("More running time. Until the unit is known, only trips and failed starts are checked.")
 	case state == "learning":
 		return w.Say("More running time. Until the unit is known, only trips, failed starts and its limits are checked.")
+	case state == "not_judged" && !judged:
+		return w.Say("Not judged: the compressor varies its speed or load, which is not understood yet. Its sensors are checked as ever.")
 	case state == "not_judged":
 		return w.Say("Not judged: the compressor varies its speed or load, which is not understood yet. Its limits and sensors are checked as ever.")
 	default:

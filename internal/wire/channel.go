@@ -25,12 +25,12 @@ type Channel struct {
 }
 
 // NewChannel returns a channel as it is shown: without what is a credential.
-func NewChannel(c *rimewatch.Channel) Channel {
+func NewChannel(c *rimewatch.Channel, say func(english string) string) Channel {
 	l := c.Full()
 	out := Channel{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, To: c.To, URL: OrNull(c.MaskedURL()), FallbackID: OrNull(c.FallbackID),
 		Language: c.Language, Units: l.Units, Clock: l.Clock, Dates: l.Dates,
-		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: OrNull(c.LastError), Failures: c.Failures,
+		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: OrNull(rimewatch.SentenceOf(c.LastError).In(say)), Failures: c.Failures,
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 	}
 	if c.To == nil {

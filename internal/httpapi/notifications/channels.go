@@ -92,10 +92,10 @@ func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList
 		return ChannelList{}, err
 	}
 	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: wire.NewNotificationState(list).Warning, Unavailable: []UnavailableKind{}}
-	for i := range list {
-		out.Channels[i] = wire.NewChannel(&list[i])
-	}
 	words := httpapi.CallOf(ctx).Words()
+	for i := range list {
+		out.Channels[i] = wire.NewChannel(&list[i], words.Say)
+	}
 	for _, k := range []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelWebhook, rimewatch.ChannelService, rimewatch.ChannelCall} {
 		if why := a.Notifier.Missing(k); why != "" {
 			out.Unavailable = append(out.Unavailable, UnavailableKind{k, words.Say(why)})
@@ -116,11 +116,12 @@ type NewChannel struct {
 }
 
 func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
-	ch, err := a.Store.Channel(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	c := httpapi.CallOf(ctx)
+	ch, err := a.Store.Channel(ctx, c.Workspace(), in.Number())
 	if err != nil {
 		return ChannelData{}, err
 	}
-	return ChannelData{wire.NewChannel(&ch)}, nil
+	return ChannelData{wire.NewChannel(&ch, c.Words().Say)}, nil
 }
 
 // ChannelFields are what people set on a channel. Absent fields stay as they
@@ -192,7 +193,7 @@ func (a *api) createChannel(ctx context.Context, in *ChannelCreateInput) (NewCha
 	}
 	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
-	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
+	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
 }
 
 // ChannelUpdate is the body that changes a channel. Its kind is for ever.
@@ -222,7 +223,7 @@ func (a *api) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewCha
 		return NewChannel{}, err
 	}
 	a.Notifier.Changed(c.Workspace())
-	return NewChannel{wire.NewChannel(&ch), wire.OrNull(secret)}, nil
+	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
 }
 
 func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
@@ -301,7 +302,7 @@ func (a *api) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return ChannelTried{Error: wire.OrNull(c.Shown(err).Message)}, nil
 	}
-	return ChannelTried{Sent: err == nil, Error: wire.OrNull(remark)}, err
+	return ChannelTried{Sent: err == nil, Error: wire.OrNull(rimewatch.SentenceOf(remark).In(c.Words().Say))}, err
 }
 
 // maySend counts what people have sent by hand.

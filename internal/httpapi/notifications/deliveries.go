@@ -40,11 +40,11 @@ type DeliveryRoute struct {
 	Name string `json:"name"`
 }
 
-func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames) Delivery {
+func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames, say func(english string) string) Delivery {
 	ch := names.Channels[d.ChannelID]
 	out := Delivery{
 		ID: d.ID, Key: d.Key, AlertID: wire.OrNull(d.AlertID), Kind: d.Kind, Level: d.Level, Status: d.Status, Attempts: d.Attempts,
-		Channel: DeliveryChannel{d.ChannelID, ch.Name, ch.Kind}, CreatedAt: d.CreatedAt, SentAt: d.SentAt, LastError: wire.OrNull(d.LastError),
+		Channel: DeliveryChannel{d.ChannelID, ch.Name, ch.Kind}, CreatedAt: d.CreatedAt, SentAt: d.SentAt, LastError: wire.OrNull(rimewatch.SentenceOf(d.LastError).In(say)),
 	}
 	if d.RouteID != 0 {
 		out.Route.Value = &DeliveryRoute{d.RouteID, names.Routes[d.RouteID]}
@@ -63,8 +63,7 @@ func (a *api) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]
 	words := httpapi.CallOf(ctx).Words()
 	out := make([]Delivery, len(list))
 	for i := range list {
-		list[i].LastError = words.Say(list[i].LastError)
-		out[i] = deliveryJSON(&list[i], &names)
+		out[i] = deliveryJSON(&list[i], &names, words.Say)
 	}
 	return out, nil
 }

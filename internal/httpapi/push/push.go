@@ -88,9 +88,9 @@ type PushDevice struct {
 	Since    rimewatch.Time `json:"created_at" nullable:"false"`
 }
 
-func deviceOf(c *rimewatch.Channel) PushDevice {
+func deviceOf(c *rimewatch.Channel, say func(english string) string) PushDevice {
 	sum := sha256.Sum256([]byte(c.URL))
-	return PushDevice{c.ID, c.Name, hex.EncodeToString(sum[:]), c.Enabled, wire.OrNull(c.LastError), c.CreatedAt}
+	return PushDevice{c.ID, c.Name, hex.EncodeToString(sum[:]), c.Enabled, wire.OrNull(rimewatch.SentenceOf(c.LastError).In(say)), c.CreatedAt}
 }
 
 // PushState is what a page needs to know.
@@ -122,7 +122,7 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (PushState, error) {
 	_, list, _, err := a.devices(ctx)
 	s := PushState{Key: a.PublicKey, Devices: []PushDevice{}}
 	for i := range list {
-		s.Devices = append(s.Devices, deviceOf(&list[i]))
+		s.Devices = append(s.Devices, deviceOf(&list[i], httpapi.CallOf(ctx).Words().Say))
 	}
 	return s, err
 }
@@ -194,7 +194,7 @@ func (a *api) add(ctx context.Context, in *SubscriptionInput) (PushDeviceData, e
 		return PushDeviceData{}, err
 	}
 	a.Notifier.Changed(c.Workspace())
-	return PushDeviceData{deviceOf(&ch)}, nil
+	return PushDeviceData{deviceOf(&ch, c.Words().Say)}, nil
 }
 
 // sameName bounds the devices of a person with one name.

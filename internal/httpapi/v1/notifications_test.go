@@ -370,13 +370,16 @@ func TestDeliveries(t *testing.T) {
 	must(storetest.Commit(ctx, r.store, &store.Group{Now: r.now()}, &store.Effects{Alerts: []*rimewatch.Alert{a}}))
 	path := fmt.Sprintf("/v1/alerts/%d/deliveries", a.ID)
 	must(r.store.PutDeliveries(ctx, []*rimewatch.Delivery{
-		{WorkspaceID: r.workspace.ID, Key: "k1", AlertID: a.ID, ChannelID: 1, RouteID: 1, Kind: rimewatch.DeliveryOpened, Status: rimewatch.DeliveryPending, NextAttemptAt: r.now() + 5, CreatedAt: r.now(), Attempts: 2, LastError: "refused"},
+		{WorkspaceID: r.workspace.ID, Key: "k1", AlertID: a.ID, ChannelID: 1, RouteID: 1, Kind: rimewatch.DeliveryOpened, Status: rimewatch.DeliveryPending, NextAttemptAt: r.now() + 5, CreatedAt: r.now(), Attempts: 2,
+			LastError: rimewatch.Sentencef("The receiver cannot be reached: %s.", rimewatch.Sentencef("it refuses connections")).Stored()},
 		{WorkspaceID: r.workspace.ID, Key: "k2", AlertID: a.ID, ChannelID: 1, Level: 1, Kind: rimewatch.DeliveryRepeat, Status: rimewatch.DeliverySent, SentAt: r.now(), CreatedAt: r.now(), NextAttemptAt: r.now()},
 	}, 0))
 	r.run(t, []scenario{
 		{name: "of an alert", req: get(path, r.read), status: 200, want: map[string]any{
 			"data.deliveries.0.key": "k1", "data.deliveries.0.route.name": "Night", "data.deliveries.0.channel.name": "Kitchen", "data.deliveries.0.channel.kind": "email", "data.deliveries.0.next_attempt_at": r.now() + 5,
-			"data.deliveries.0.last_error": "refused", "data.deliveries.0.attempts": 2, "data.deliveries.1.route": nil, "data.deliveries.1.next_attempt_at": nil, "data.deliveries.1.sent_at": r.now(), "data.deliveries.2": nil}},
+			"data.deliveries.0.last_error": "The receiver cannot be reached: it refuses connections.", "data.deliveries.0.attempts": 2, "data.deliveries.1.route": nil, "data.deliveries.1.next_attempt_at": nil, "data.deliveries.1.sent_at": r.now(), "data.deliveries.2": nil}},
+		{name: "in Spanish", req: r.browser(get(path, "")).with("Accept-Language", "es"), status: 200, want: map[string]any{
+			"data.deliveries.0.last_error": "El destinatario no está accesible: rechaza las conexiones."}},
 		{name: "a viewer sees it", req: as(r.viewer, get(path, "")), status: 200},
 		{name: "an ingest token does not", req: get(path, r.feed), status: 403, code: rimewatch.CodeForbidden},
 		{name: "others do not", req: get(path, r.otherFull), status: 404, code: rimewatch.CodeAlertNotFound},

@@ -55,7 +55,7 @@ func (a devices) devicePrediction(ctx context.Context, in *httpapi.SerialInput) 
 		words = words.On(v.Site.TimeZone)
 	}
 	out.Prediction.Value = words.Prediction(report.Prediction)
-	out.WouldChange = words.WouldChangeVerdict(report.State, report.Prediction)
+	out.WouldChange = words.WouldChangeVerdict(report.State, report.Prediction, v.Judged(httpapi.CallOf(ctx).Now))
 	return PredictionData{out}, nil
 }
 

@@ -141,25 +141,27 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 		return "", failure(err)
 	}
 	defer func() { _ = client.Close() }()
-	var refused []string
+	var refused []any // sentences
 	var worst *rimewatch.Error
 	for i, one := range mails {
 		if err := client.Send(one); err != nil {
 			e := failure(err)
-			refused = append(refused, c.To[i]+": "+e.Message)
+			refused = append(refused, rimewatch.Sentencef("%s: %s", c.To[i], e.Sentence()))
 			if worst == nil || e.Code == rimewatch.CodeUnavailable {
 				worst = e
 			}
 		}
 	}
+	each := strings.TrimSpace(strings.Repeat("%s ", len(refused)))
 	switch {
 	case worst == nil:
 		return "", nil
 	case worst.Code != rimewatch.CodeUnavailable && len(refused) < len(mails):
-		return strings.Join(refused, " "), nil
+		return rimewatch.Sentencef(each, refused...).Stored(), nil
 	default:
-		worst.Message = strings.Join(refused, " ")
-		return "", worst
+		all := rimewatch.Wrap(worst.Code, worst.Err, each, refused...)
+		all.RetryAfter = worst.RetryAfter
+		return "", all
 	}
 }
 

@@ -287,6 +287,7 @@ func TestRefusals(t *testing.T) {
 			if rimewatch.CodeOf(err) != c.code {
 				t.Errorf("%v", err)
 			}
+			remark = rimewatch.SentenceOf(remark).String()
 			var e *rimewatch.Error
 			if errors.As(err, &e) {
 				remark = e.Message

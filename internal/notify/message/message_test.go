@@ -126,7 +126,7 @@ func TestOthers(t *testing.T) {
 	ended := view(func(v *rimewatch.AlertView) {
 		v.ID, v.Status, v.ResolvedAt = 13, rimewatch.AlertResolved, at+rimewatch.Hour
 	})
-	outage := &message.Outage{Channel: "Slack", Since: at, Error: "The receiver answered 503.", Waiting: []message.Line{{ID: 12, Text: "[critical] x"}}, More: 3}
+	outage := &message.Outage{Channel: "Slack", Since: at, Error: rimewatch.Sentencef("The receiver answered 503."), Waiting: []message.Line{{ID: 12, Text: "[critical] x"}}, More: 3}
 	for _, x := range []struct {
 		m    *message.Message
 		want string

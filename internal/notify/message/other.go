@@ -80,7 +80,7 @@ func (c *Context) Test(channel string) *Message {
 type Outage struct {
 	Channel string
 	Since   rimewatch.Time
-	Error   string
+	Error   rimewatch.Sentence
 	Waiting []Line // what could not be sent there
 	More    int    // how much else
 }
@@ -99,7 +99,7 @@ func (c *Context) Failing(o *Outage) *Message {
 	d.Subject = "[" + w.Say("trouble") + "] " + w.Sayf("The channel “%s” is failing", o.Channel)
 	d.Text = w.Sayf("Rimewatch cannot deliver messages through “%s”, so this one comes through another channel. Alerts may be waiting there unseen.", o.Channel)
 	d.fact(w.Say("Since"), w.Moment(o.Since))
-	d.fact(w.Say("Error"), o.Error)
+	d.fact(w.Say("Error"), o.Error.In(w.Say))
 	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	d.Alerts = o.Waiting
 	if o.More > 0 {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -41,7 +42,7 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
 	case errors.As(err, &op):
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", op.Err)
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", reason(op.Err))
 	case errors.Is(err, errTooLong):
 		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's response is too long.")
 	default:
@@ -72,17 +73,35 @@ const plainAnswer = "server gave HTTP response to HTTPS client"
 
 var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
 
+// reason says why there is no connection.
+func reason(err error) any {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return rimewatch.Sentencef("it refuses connections")
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return rimewatch.Sentencef("there is no way to its network")
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return rimewatch.Sentencef("it closed the connection")
+	default:
+		return err
+	}
+}
+
 // ofStatus distinguishes passing failures (CodeUnavailable) from refusals
 // (CodeConflict: most 4xx and redirects, which may also come from a proxy during a
 // deployment) and from a receiver that is gone for good (CodeNotFound: 410).
 func ofStatus(e *StatusError) *rimewatch.Error {
-	text := e.Error()
-	text = "T" + text[1:] + "."
+	text := rimewatch.Sentencef("The receiver answered %d.", e.Status)
+	if name := http.StatusText(e.Status); name != "" {
+		text = rimewatch.Sentencef("The receiver answered %d %s.", e.Status, name)
+	}
 	switch {
 	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:
 		return rimewatch.Errorf(rimewatch.CodeConflict, "%s Redirects are not followed.", text)
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooEarly, e.Status == http.StatusTooManyRequests, e.Status >= http.StatusInternalServerError:
-		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: text, RetryAfter: e.RetryAfter}
+		passing := rimewatch.Errorf(rimewatch.CodeUnavailable, "%s", text)
+		passing.RetryAfter = e.RetryAfter
+		return passing
 	case e.Status == http.StatusGone:
 		return rimewatch.Errorf(rimewatch.CodeNotFound, "%s", text)
 	default:
