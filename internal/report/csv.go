@@ -22,7 +22,7 @@ var columns = [...]string{
 }
 
 // CSV writes the report as a table: one header line, then a row for the report,
-// each device, day, excursion, corrective action and calibration. Text that a
+// each device, day, excursion, corrective action, maintenance window and calibration. Text that a
 // spreadsheet would take for a formula is led by an apostrophe.
 func (r *Report) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
@@ -156,6 +156,14 @@ func (t *table) device(r *Report, d *Device) {
 	}
 	for i := range d.Actions {
 		t.action(d, &d.Actions[i])
+	}
+	for i := range d.Maintenance {
+		w := &d.Maintenance[i]
+		t.row("maintenance", d)
+		t.set("from", w.StartsAt.String())
+		t.set("to", w.EndsAt.String())
+		t.text("performed_by", w.CreatedBy)
+		t.text("note", w.Reason)
 	}
 	for i := range d.Calibrations {
 		t.calibration(d, &d.Calibrations[i])

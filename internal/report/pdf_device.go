@@ -336,10 +336,32 @@ func (p *page) excursions(d *Device) {
 		p.heading(p.r.say("Other corrective actions"), 8)
 		for i := range d.Actions {
 			p.pen(8.5, false, ink)
-			p.paragraph(left, width, 4.3, p.r.sayf("Alert %d. %s", d.Actions[i].AlertID, p.r.action(&d.Actions[i])))
+			text := p.r.action(&d.Actions[i])
+			if id := d.Actions[i].AlertID; id != 0 {
+				text = p.r.sayf("Alert %d. %s", id, text)
+			}
+			p.paragraph(left, width, 4.3, text)
 			p.y++
 		}
 	}
+	p.maintenance(d)
+}
+
+// maintenance lists the windows in which nobody was notified and compliance was
+// not counted: why time out of range may have no excursion.
+func (p *page) maintenance(d *Device) {
+	if len(d.Maintenance) == 0 {
+		return
+	}
+	p.heading(p.r.say("Maintenance windows"), 8)
+	for i := range d.Maintenance {
+		w := &d.Maintenance[i]
+		p.pen(8.5, false, ink)
+		p.paragraph(left, width, 4.3, p.r.moment(w.StartsAt)+" "+p.r.sayf("to %s", p.r.moment(w.EndsAt))+" · "+joined(w.Reason, w.CreatedBy))
+		p.y++
+	}
+	p.pen(8, false, muted)
+	p.paragraph(left, width, 4.2, p.r.say("Time in a maintenance window is measured and stands above; it makes no excursions and does not count towards compliance."))
 }
 
 func (p *page) excursion(e *Excursion) {

@@ -56,7 +56,8 @@ type Device struct {
 	Days         []Day
 	Excursions   []Excursion // by From; those that last have no To
 	Actions      []rimewatch.CorrectiveAction
-	Calibrations []rimewatch.Calibration // newest first
+	Maintenance  []rimewatch.MaintenanceWindow // that reach into the period, by their beginning
+	Calibrations []rimewatch.Calibration       // newest first
 }
 
 // Excursion is one with what people did about it.

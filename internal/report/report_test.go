@@ -256,7 +256,7 @@ func TestCSV(t *testing.T) {
 			}
 		}
 	}
-	if d := cmp.Diff(map[string]int{"report": 1, "device": 6, "day": 5*31 + 0, "excursion": 2, "corrective_action": 2, "calibration": 3}, count); d != "" {
+	if d := cmp.Diff(map[string]int{"report": 1, "device": 6, "day": 5*31 + 0, "excursion": 2, "corrective_action": 3, "maintenance": 1, "calibration": 3}, count); d != "" {
 		t.Error(d)
 	}
 	column := func(name string) int { return slices.Index(head, name) }
@@ -404,6 +404,9 @@ func TestPDFTexts(t *testing.T) {
 			if strings.Contains(line, "…") {
 				t.Errorf("%+v: cut: %s", locale, line)
 			}
+		}
+		if !strings.Contains(text, "Condenser cleaned") || strings.Contains(text, "lert 0.") {
+			t.Errorf("%+v: maintenance is missing, or work has the number of no alert", locale)
 		}
 		want := []string{"−20.2 °C", "± 1 °C", "−1.3 °C", "75.3 %RH", "± 2 %RH"}
 		switch {

@@ -58,10 +58,12 @@ func sample() *report.Report {
 	actions := []rimewatch.CorrectiveAction{
 		{ID: 1, AlertID: 31, PerformedAt: e.From + 40*rimewatch.Minute, PerformedBy: "Ana Silva", VerifiedBy: "Bo Lind", Cause: "Door propped open during delivery", Action: "Moved 12 kg of ice cream to F-2; closed the door",
 			PreventiveAction: "New door closer ordered", Disposition: rimewatch.DispositionDiscard, Product: "Lot 7, 3 kg prawns", RepairReference: "WO-1193", RecordedBy: "Ana"},
+		{ID: 3, PerformedAt: e.From + 60*rimewatch.Hour, PerformedBy: "Bo Lind", Action: "Cleaned the condenser", Disposition: rimewatch.DispositionNone},
 		{ID: 2, AlertID: 40, PerformedAt: e.From + 50*rimewatch.Hour, PerformedBy: "Bo Lind", Cause: "Router lost power", Action: "Plugged it in", Disposition: rimewatch.DispositionNone},
 	}
 	freezer.Attach([]rimewatch.Excursion{e, {From: to - 90*rimewatch.Minute, Limit: -15, Peak: -12.1, DegreeMinutes: 80, Cause: rimewatch.CauseUnknown}},
 		[]rimewatch.AlertView{{Alert: rimewatch.Alert{ID: 31, Type: rimewatch.HighTemperature, ConditionStartedAt: e.From, ResolvedAt: e.To}}}, actions)
+	freezer.Maintenance = []rimewatch.MaintenanceWindow{{ID: 1, StartsAt: from + 15*rimewatch.Day, EndsAt: from + 15*rimewatch.Day + 2*rimewatch.Hour, Reason: "Condenser cleaned", CreatedBy: "Olga <olga@example.com>"}}
 	freezer.CalibrationDue = []rimewatch.CalibrationDue{{At: now - 3*rimewatch.Day}}
 	freezer.Calibrations = []rimewatch.Calibration{
 		{ID: 2, Method: "ice_point", Reference: 0, AsFound: 1.3, Offset: -1.3, PassLimit: 1, PerformedAt: from - 368*rimewatch.Day, PerformedBy: "Ana Silva", DueAt: now - 3*rimewatch.Day},

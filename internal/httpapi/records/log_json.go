@@ -66,6 +66,7 @@ type ReportedDevice struct {
 	Days              []ReportedDay                     `json:"days"`
 	Excursions        []ReportedExcursion               `json:"excursions"`
 	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
+	Maintenance       []ReportedMaintenance             `json:"maintenance" doc:"Maintenance windows of the device that reach into the period. Time in them counts in the figures above; it makes no excursions and does not count towards compliance."`
 	Calibration       wire.Maybe[wire.CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Calibrations      []Calibration                     `json:"calibrations" doc:"Performed before the end of the period, newest first."`
 }
@@ -80,6 +81,14 @@ type ReportedDay struct {
 	InDefrostsS int64    `json:"in_defrosts_s" doc:"s of out_of_range_s in defrosts."`
 	Coverage    float64  `json:"coverage" doc:"0–100"`
 	Readings    int64    `json:"readings"`
+}
+
+// ReportedMaintenance is a maintenance window.
+type ReportedMaintenance struct {
+	StartsAt  rimewatch.Time `json:"starts_at" nullable:"false"`
+	EndsAt    rimewatch.Time `json:"ends_at" nullable:"false"`
+	Reason    string         `json:"reason"`
+	CreatedBy string         `json:"created_by"`
 }
 
 // ReportedExcursion is an excursion with what people did about it.
@@ -115,7 +124,7 @@ func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InDefrostsS: t.InDefrostsS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
 		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
 		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
-		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Calibrations: make([]Calibration, len(d.Calibrations)),
+		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Maintenance: make([]ReportedMaintenance, len(d.Maintenance)), Calibrations: make([]Calibration, len(d.Calibrations)),
 	}
 	if d.Equipment.Category == rimewatch.CategoryMedical {
 		out.MeanKinetic = t.Kinetic
@@ -131,6 +140,10 @@ func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 		out.Excursions[i] = ReportedExcursion{
 			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
 		}
+	}
+	for i := range d.Maintenance {
+		w := &d.Maintenance[i]
+		out.Maintenance[i] = ReportedMaintenance{w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy}
 	}
 	for i := range d.Calibrations {
 		out.Calibrations[i] = calibrationJSON(&d.Calibrations[i])

@@ -48,6 +48,19 @@ func TestTemperatureLog(t *testing.T) {
 	alert, _ := list.get("data.alerts.0.id").(float64)
 	r.do(post(fmt.Sprintf("/v1/alerts/%v/corrective-action", alert), r.full, `{"performed_by":"Ana","cause":"Door","action":"@Moved it","disposition":"hold"}`))
 	r.do(post("/v1/devices/F/calibrations", r.full, `{"method":"ice_point","reference":0,"as_found":0.2,"performed_by":"Ana","performed_at":"2027-03-28T00:00:00Z"}`))
+	// One window of the site lies in the period, one was over before it, one was called off, one is of another device.
+	noon := rimewatch.TimeOf(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC))
+	for _, w := range []rimewatch.MaintenanceWindow{
+		{SiteIDs: []int64{1}, StartsAt: noon, EndsAt: noon + rimewatch.Hour, Reason: "Condenser cleaned", CreatedBy: "Ana"},
+		{StartsAt: noon - 3*rimewatch.Day, EndsAt: noon - 2*rimewatch.Day, Reason: "Before"},
+		{StartsAt: noon + rimewatch.Hour, EndsAt: noon + rimewatch.Hour, Reason: "Called off"},
+		{DeviceIDs: []int64{2}, StartsAt: noon, EndsAt: noon + rimewatch.Hour, Reason: "Of another"},
+	} {
+		w.WorkspaceID, w.CreatedAt = r.workspace.ID, noon
+		if err := r.store.CreateMaintenance(t.Context(), &w); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.events.take(t, 0)
 	days := reportPath + "?site_id=1&from=2027-03-27&to=2027-03-30"
 	first := "data.report.devices.0."
@@ -60,6 +73,7 @@ func TestTemperatureLog(t *testing.T) {
 				first + "serial": "F", first + "limits.temp_max": -15, first + "interval_s": 300, first + "min": -20, first + "max": -10, first + "out_of_range_s": 3600, first + "mean_kinetic": nil,
 				first + "days.0.date": "2027-03-27", first + "days.1.readings": 276, first + "days.1.out_of_range_s": 3600, first + "days.1.max": -10, first + "days.2.date": "2027-03-29", first + "days.2.readings": 288, first + "days.3": nil,
 				first + "excursions.0.from": "2027-03-28T05:00:00.000Z", first + "excursions.0.duration_s": 3600, first + "excursions.0.alert_id": alert, first + "excursions.0.corrective_actions.0.disposition": "hold", first + "excursions.1": nil,
+				first + "maintenance.0.reason": "Condenser cleaned", first + "maintenance.0.starts_at": noon, first + "maintenance.0.created_by": "Ana", first + "maintenance.1": nil,
 				first + "corrective_actions.0": nil, first + "calibrations.0.passed": true, first + "calibration.overdue": false,
 			},
 		},
@@ -84,7 +98,7 @@ func TestTemperatureLog(t *testing.T) {
 		{name: "PDF by format", req: get(days+"&format=pdf", r.read), status: 200, contains: []string{"%PDF-1.", "%%EOF"}},
 	})
 	rows, err := csv.NewReader(strings.NewReader(r.do(get(days+"&format=csv", r.read)).body)).ReadAll()
-	if err != nil || len(rows) != 1+1+1+3+1+1+1 {
+	if err != nil || len(rows) != 1+1+1+3+1+1+1+1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }

@@ -4,6 +4,7 @@ package gather
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"slices"
@@ -23,6 +24,7 @@ type Store interface {
 	store.Audit
 	store.Fleet
 	store.History
+	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 }
@@ -113,6 +115,14 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 	if err := g.integrity(ctx, q); err != nil {
 		return err
 	}
+	windows, err := g.store.MaintenanceWindows(ctx, q.Workspace, r.From)
+	if err != nil {
+		return err
+	}
+	// One that was called off before it began never was.
+	until := min(r.To, r.GeneratedAt)
+	windows = slices.DeleteFunc(windows, func(w rimewatch.MaintenanceWindow) bool { return w.StartsAt >= min(w.EndsAt, until) })
+	slices.SortStableFunc(windows, func(a, b rimewatch.MaintenanceWindow) int { return cmp.Compare(a.StartsAt, b.StartsAt) })
 	r.Devices = make([]report.Device, len(q.Devices))
 	for i := range q.Devices {
 		if q.Progress != nil {
@@ -120,6 +130,11 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 		}
 		if err := g.device(ctx, q, &q.Devices[i], &r.Devices[i]); err != nil {
 			return err
+		}
+		for k := range windows {
+			if windows[k].Covers(q.Devices[i].SiteID, q.Devices[i].ID) {
+				r.Devices[i].Maintenance = append(r.Devices[i].Maintenance, windows[k])
+			}
 		}
 	}
 	return nil
