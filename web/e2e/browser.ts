@@ -50,7 +50,7 @@ export class Visitor {
 
   /** arrive opens a browser of its own. Service workers are kept out of it, which load the whole UI beforehand, unless the test is about them. */
   static async arrive(browser: Browser, server: { url: string }, viewport = desktop, more: BrowserContextOptions = {}): Promise<Visitor> {
-    const context = await browser.newContext({ viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'], serviceWorkers: 'block', ...more });
+    const context = await browser.newContext({ locale: 'en-GB', viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'], serviceWorkers: 'block', ...more });
     context.setDefaultTimeout(patience);
     return new Visitor(await context.newPage(), context, server.url);
   }
