@@ -39,9 +39,8 @@ func (c *cluster) replace(round int) time.Duration {
 	c.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'rimewatch%'")
 	time.Sleep(time.Second) //nolint:forbidigo // everybody has connections again
 	took = max(took, c.reowned(round))
-	port := old.Port()
 	old.Stop()
-	next, err := c.database.Standby(port, c.settings...)
+	next, err := c.database.Standby(old.Address(), c.settings...)
 	if err != nil {
 		c.t.Fatal(err)
 	}

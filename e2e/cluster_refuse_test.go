@@ -55,7 +55,7 @@ func (c *cluster) refuse() {
 		{name: "a primary that was demoted", want: "read-only", store: strings.Replace(url, "postgres@", "reader@", 1), args: node},
 		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&applikation_name=x", args: node},
 		{name: "another kind of server", want: "unknown target_session_attrs", store: hiddenPassword(url) + "&target_session_attrs=read-wrte", args: node},
-		{name: "a port with a typo", want: "--store", store: strings.Replace(hiddenPassword(url), "127.0.0.1:", "127.0.0.1:x", 1), args: node},
+		{name: "a port with a typo", want: "--store", store: strings.Replace(hiddenPassword(url), c.database.Address(), "127.0.0.1:x5432", 1), args: node},
 		{name: "another scheme", want: "--store", store: "mysql://127.0.0.1/x", args: node},
 		{name: "nobody listens", want: "connect", store: "postgres://postgres@127.0.0.1:1/postgres", args: node},
 		{name: "tables of somebody else", want: "of its own", store: c.database.URL("other"), args: node, before: "-- other: CREATE TABLE somebody (x int)"},

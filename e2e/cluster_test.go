@@ -91,7 +91,7 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 	c := &cluster{t: t, bin: bin, database: database, role: "service", settings: settings, shape: as}
 	t.Cleanup(func() { c.database.Stop() })
 	if as == replicated {
-		if c.standby, err = database.Standby(0, settings...); err != nil {
+		if c.standby, err = database.Standby("", settings...); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.standby.Stop() })

@@ -301,11 +301,10 @@ func TestPeopleAreApart(t *testing.T) {
 	})
 }
 
-// TestLimits reads the page about limits, with the clock standing still.
+// TestLimits reads the page about limits.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := start(t, limited)
-	s.still.Store(true)
 	n := s.tenant(t, "Alpha")
 	n.device(t, `{"serial":"D-1"}`)
 	n.device(t, `{"serial":"D-2"}`)

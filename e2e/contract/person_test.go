@@ -69,7 +69,7 @@ func TestOneAccount(t *testing.T) {
 	t.Parallel()
 	dir, letters := t.TempDir(), make(mailbox, 4)
 	mails := letters.option(t)
-	s := start(t, inside(dir), mails, stopped(time.Now()))
+	s := start(t, inside(dir), mails)
 	n := s.tenant(t, "Alpha")
 	n.signIn(t, "olga@example.com", rimewatch.RoleOwner)
 	ada := n.signIn(t, "ada@example.com", rimewatch.RoleOwner)
@@ -93,7 +93,7 @@ func TestOneAccount(t *testing.T) {
 	if err := s.halt(); err != nil {
 		t.Fatal(err)
 	}
-	s = start(t, inside(dir), mails, stopped(s.now().Add(time.Minute)))
+	s = start(t, inside(dir), mails, beginning(s.now().Add(time.Minute)))
 	signIn := func(password, code string) request {
 		return request{method: "POST", path: "/v1/auth/sign-in", body: fmt.Sprintf(`{"email":"ada@example.com","password":%q,"code":%q}`, password, code)}
 	}

@@ -402,7 +402,7 @@ func TestOnUnknown(t *testing.T) {
 	n := s.tenant(t, "Alpha")
 	owner := n.signIn(t, "olga@example.com", rimewatch.RoleOwner)
 	on := request{method: "PATCH", path: "/v1/workspace", cookie: owner, body: `{"auto_register":true}`}
-	earlier := rimewatch.TimeOf(time.Now().Add(-time.Hour)).String()
+	earlier := s.ago(time.Hour)
 	s.recite(t, []row{
 		{says: "default off", req: request{path: "/v1/workspace", cookie: owner}, status: 200, want: map[string]any{"data.workspace.on_unknown": "hold", "data.workspace.auto_register": false, "data.workspace.name": "Alpha"}},
 		{says: "hold: 202, held", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":7,"recorded_at":"` + earlier + `"}`}, status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "NEW-1"}}},

@@ -70,13 +70,12 @@ func TestRestart(t *testing.T) {
 		}
 		return all
 	}
-	moment := s.stop() // what is so many seconds old is as old afterwards
 	before := shot(n)
 	s.client.CloseIdleConnections()
 	if err := s.halt(); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, inside(dir), stopped(moment))
+	again := start(t, inside(dir), beginning(s.now())) // what is so many seconds old is as old afterwards
 	m := &tenant{service: again, id: n.id, full: n.full, feed: n.feed, read: n.read}
 	for p, text := range shot(m) {
 		if text != before[p] {

@@ -84,8 +84,9 @@ func chooseStore(t *testing.T, cfg *app.Config) {
 	cfg.Store = known.(string)
 }
 
-// service is the application with a clock that tests move, and a record of what
-// it published.
+// service is the application with a clock that stands still until a test moves it, so
+// that nothing falls silent or ends because the machine is busy, and a record of what it
+// published.
 type service struct {
 	app    *app.App
 	halt   func() error // stops it
@@ -93,7 +94,6 @@ type service struct {
 	base   string       // http://host:port/api
 	begun  time.Time
 	ahead  atomic.Int64
-	still  atomic.Bool // the clock moves only by advance
 	client *http.Client
 	events *recorder
 }
@@ -110,13 +110,12 @@ func inside(dir string) option { return func(_ *service, c *app.Config) { c.Data
 // later sets its clock ahead.
 func later(d time.Duration) option { return func(s *service, _ *app.Config) { s.advance(d) } }
 
-// stopped is the option of a clock that stands still until it is moved.
-func stopped(at time.Time) option {
-	return func(s *service, _ *app.Config) {
-		s.begun = at
-		s.still.Store(true)
-	}
-}
+// noon is when a service begins: far from the ends of days, weeks and months, at which
+// nothing is tested by chance.
+var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+
+// beginning sets its clock.
+func beginning(at time.Time) option { return func(s *service, _ *app.Config) { s.begun = at } }
 
 // patience is how long anything may take that is not about time: the race
 // detector is slow and the machine may be busy. What does not happen at all
@@ -127,7 +126,7 @@ const patience = 3 * time.Minute
 // test sets them.
 func start(t *testing.T, options ...option) *service {
 	t.Helper()
-	s := &service{begun: time.Now(), events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience}}
+	s := &service{begun: noon, events: newRecorder(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience}}
 	cfg := app.Config{
 		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour, DrainPeriod: 5 * time.Second},
 		Now:   s.now, Publisher: s.events, Version: "contract",
@@ -162,12 +161,11 @@ func start(t *testing.T, options ...option) *service {
 func (s *service) startNodes(t *testing.T, cfg app.Config) {
 	t.Helper()
 	node := func() *app.Node {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := pgtest.FreeAddress()
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.ClusterListen, cfg.ClusterURL, cfg.ClusterSecret, cfg.ClusterShards = l.Addr().String(), "http://"+l.Addr().String(), "a secret of the tests", 1
-		_ = l.Close()
+		cfg.ClusterListen, cfg.ClusterURL, cfg.ClusterSecret, cfg.ClusterShards = address, "http://"+address, "a secret of the tests", 1
 		n, err := app.NewNode(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -195,21 +193,7 @@ func (s *service) startNodes(t *testing.T, cfg app.Config) {
 	}
 }
 
-func (s *service) now() time.Time {
-	if s.still.Load() {
-		return s.begun.Add(time.Duration(s.ahead.Load()))
-	}
-	return time.Now().Add(time.Duration(s.ahead.Load()))
-}
-
-// stop lets the clock stand still from now on and returns what it says.
-func (s *service) stop() time.Time {
-	at := s.now()
-	s.ahead.Store(int64(at.Sub(s.begun)))
-	s.still.Store(true)
-	return at
-}
-
+func (s *service) now() time.Time             { return s.begun.Add(time.Duration(s.ahead.Load())) }
 func (s *service) moment() rimewatch.Time     { return rimewatch.TimeOf(s.now()) }
 func (s *service) advance(d time.Duration)    { s.ahead.Add(int64(d)) }
 func (s *service) ago(d time.Duration) string { return s.moment().Add(-d).String() }

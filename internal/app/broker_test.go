@@ -27,15 +27,9 @@ type broker struct {
 // newBroker runs a Mosquitto with further lines in its configuration.
 func newBroker(t *testing.T, config ...string) *broker {
 	t.Helper()
-	b := &broker{t: t, dir: t.TempDir()}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.addr = l.Addr().String()
-	_ = l.Close()
-	_, port, _ := net.SplitHostPort(b.addr)
-	lines := append([]string{"listener " + port + " 127.0.0.1", "allow_anonymous true", "user root", "max_queued_messages 0", "persistence false"}, config...)
+	b := &broker{t: t, dir: t.TempDir(), addr: freeAddress(t)}
+	host, port, _ := net.SplitHostPort(b.addr)
+	lines := append([]string{"listener " + port + " " + host, "allow_anonymous true", "user root", "max_queued_messages 0", "persistence false"}, config...)
 	if err := os.WriteFile(filepath.Join(b.dir, "mosquitto.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +65,8 @@ func (b *broker) stop() {
 // publish sends lines as messages of a topic, as one connection.
 func (b *broker) publish(topic string, lines []string, more ...string) {
 	b.t.Helper()
-	_, port, _ := net.SplitHostPort(b.addr)
-	args := append([]string{"-h", "127.0.0.1", "-p", port, "-t", topic, "-q", "1", "-l"}, more...)
+	host, port, _ := net.SplitHostPort(b.addr)
+	args := append([]string{"-h", host, "-p", port, "-t", topic, "-q", "1", "-l"}, more...)
 	c := exec.Command(command(b.t, "mosquitto_pub", "mosquitto-clients"), args...)
 	c.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	if out, err := c.CombinedOutput(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,15 +15,20 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 )
 
-// startNode starts a node on a database, which says what it has to say.
-func startNode(t *testing.T, store string, shards int64, options ...func(*app.Config)) (*app.Node, *syncBuffer) {
+// freeAddress is an address for a server that has to be known by it before it runs.
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := pgtest.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	peer := l.Addr().String()
-	_ = l.Close()
+	return address
+}
+
+// startNode starts a node on a database, which says what it has to say.
+func startNode(t *testing.T, store string, shards int64, options ...func(*app.Config)) (*app.Node, *syncBuffer) {
+	t.Helper()
+	peer := freeAddress(t)
 	said := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(said, nil)).With("peer", peer)
 	cfg := app.Config{

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,12 +70,16 @@ func (s *signer) write(t *testing.T, name string, cert *x509.Certificate, parent
 
 func (s *signer) file(name, kind string) string { return filepath.Join(s.dir, name+"."+kind) }
 
-// node makes a certificate for loopback.
-func (s *signer) node(t *testing.T, name string) {
+// node makes a certificate for an address.
+func (s *signer) node(t *testing.T, name, address string) {
 	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.write(t, name, &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.ParseIP(u.Hostname())}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, s.cert)
 }
 
@@ -89,8 +94,8 @@ func TestNodesSpeakTLS(t *testing.T) {
 	t.Cleanup(database.Stop)
 	authority := newSigner(t)
 	speaking := func(name string) func(*app.Config) {
-		authority.node(t, name)
 		return func(c *app.Config) {
+			authority.node(t, name, c.ClusterURL)
 			c.ClusterURL = strings.Replace(c.ClusterURL, "http:", "https:", 1)
 			c.ClusterCert, c.ClusterKey, c.ClusterCA = authority.file(name, "cert"), authority.file(name, "key"), authority.file("ca", "cert")
 		}
@@ -109,7 +114,7 @@ func TestNodesSpeakTLS(t *testing.T) {
 	}
 	await(t, "the second node forwarded nothing", func() bool { return figure(t, second, "rimewatch_cluster_forwarded_total") == "1" }) // it counts when the answer is out
 	stranger := newSigner(t)
-	stranger.node(t, "stranger")
+	stranger.node(t, "stranger", inner)
 	roots := x509.NewCertPool()
 	text, err := os.ReadFile(authority.file("ca", "cert"))
 	if err != nil || !roots.AppendCertsFromPEM(text) {

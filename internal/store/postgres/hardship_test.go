@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -57,11 +58,21 @@ func (x *shop) commit() error {
 // history is how many readings can be read.
 func (x *shop) history() (n int) {
 	x.Helper()
-	err := x.s.Readings(x.Context(), store.HistoryQuery{DeviceID: x.device, To: rimewatch.MaxTime, Limit: 100}, func(*rimewatch.Reading) error { n++; return nil })
+	err := x.s.Readings(x.Context(), store.HistoryQuery{DeviceID: x.device, To: rimewatch.MaxTime, Limit: 1 << 20}, func(*rimewatch.Reading) error { n++; return nil })
 	if err != nil {
 		x.Fatal(err)
 	}
 	return n
+}
+
+// until waits until something is so: how soon, depends on how busy the machine is.
+func until(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
 }
 
 // TestHardship: while the database takes no writes, each is refused with a code
@@ -92,6 +103,7 @@ func TestHardship(t *testing.T) {
 	var log bytes.Buffer
 	x := newShop(t, ready(t, openAt(t, Config{URL: u, Logger: slog.New(slog.NewTextHandler(&log, nil)), quiet: true})))
 	must(x.commit())
+	sites := 0 // that were acknowledged
 	for _, c := range []struct {
 		name       string
 		begin, end func() error
@@ -107,18 +119,21 @@ func TestHardship(t *testing.T) {
 		{"read-only", execute("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"), execute("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()"), "read-only"},
 	} {
 		must(c.begin())
-		for range 100 { // settings reach a connection between two statements
-			if err := x.commit(); err != nil {
-				break
-			}
-		}
-		before := x.n
-		for what, write := range map[string]func() error{
+		writes := map[string]func() error{
 			"a reading": x.commit,
 			"a site": func() error {
-				return x.s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: c.name, TimeZone: "UTC"})
+				err := x.s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: c.name, TimeZone: "UTC"})
+				if err == nil {
+					sites++
+				}
+				return err
 			},
-		} {
+		}
+		// Settings reach a connection between two statements, some time after they were made.
+		until(t, func() bool { return writes["a reading"]() != nil })
+		until(t, func() bool { return writes["a site"]() != nil })
+		before := x.n
+		for what, write := range writes {
 			err := write()
 			if rimewatch.CodeOf(err) != rimewatch.CodeUnavailable || !strings.Contains(fmt.Sprint(err), c.cause) {
 				t.Errorf("%s: %s: %v", c.name, what, err)
@@ -128,19 +143,13 @@ func TestHardship(t *testing.T) {
 			t.Errorf("%s: %d readings, want %d", c.name, got, before)
 		}
 		must(c.end())
-		for range 100 {
-			if err = x.commit(); err == nil {
-				break
-			}
-		}
-		must(err)
+		until(t, func() bool { return x.commit() == nil })
 		if got := x.history(); got != before+1 {
 			t.Errorf("after %s: %d readings, want %d", c.name, got, before+1)
 		}
 	}
-	sites, err := x.s.Sites(t.Context(), x.workspace)
-	if err != nil || len(sites) != 0 {
-		t.Errorf("sites %v, %v", sites, err)
+	if list, err := x.s.Sites(t.Context(), x.workspace); err != nil || len(list) != sites {
+		t.Errorf("sites %v, %d were acknowledged, %v", list, sites, err)
 	}
 	must(x.s.Close())
 	x.s = ready(t, openAt(t, Config{URL: u}))
@@ -151,13 +160,11 @@ func TestHardship(t *testing.T) {
 	// A user who may not see standbys does not say that there are none.
 	must(execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")())
 	for user, want := range map[string]string{u: "cannot be seen", database.URL("postgres"): "no synchronous standby is connected"} {
-		in, err := Inspect(t.Context(), user, false)
-		for range 100 { // until the setting is there
-			if strings.Contains(fmt.Sprint(in.Warnings), "standby is connected") {
-				break
-			}
+		var in Inspection
+		until(t, func() bool { // the setting is there
 			in, err = Inspect(t.Context(), user, false)
-		}
+			return strings.Contains(fmt.Sprint(in.Warnings), "standby is connected")
+		})
 		if text := strings.Join(in.Warnings, "\n"); err != nil || !strings.Contains(text, want) || strings.Count(text, "standby is connected") != 1 {
 			t.Errorf("%s: %q, %v", user, in.Warnings, err)
 		}
@@ -173,7 +180,7 @@ func TestDemoted(t *testing.T) {
 	}
 	t.Cleanup(database.Stop)
 	waits := make(chan struct{})
-	x := newShop(t, ready(t, openAt(t, Config{URL: database.URL("postgres"), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true})))
+	x := newShop(t, ready(t, openAt(t, Config{URL: database.URL("postgres"), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true, patience: 3 * time.Minute})))
 	if err := x.commit(); err != nil {
 		t.Fatal(err)
 	}

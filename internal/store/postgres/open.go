@@ -168,7 +168,7 @@ func (d *disk) tryClaim(ctx context.Context, name string) (owner string, beat in
 		switch {
 		case err != nil && !errors.Is(err, pgx.ErrNoRows):
 			return err
-		case err == nil && !d.cfg.takeOver && age < store.GoneAfter.Milliseconds():
+		case err == nil && !d.cfg.takeOver && age < d.cfg.gone.Milliseconds():
 			return nil
 		}
 		owner, d.stream = "", stream+1

@@ -43,6 +43,7 @@ type Config struct {
 	takeOver bool          // from a server that is still there. For tests.
 	writers  int           // connections that write; default writers
 	patience time.Duration // with an answer of the database; default 15 s
+	gone     time.Duration // how long a server is silent that has lost its store; default store.GoneAfter
 }
 
 func (c *Config) defaults() {
@@ -57,6 +58,9 @@ func (c *Config) defaults() {
 	}
 	if c.patience == 0 {
 		c.patience = 15 * time.Second
+	}
+	if c.gone == 0 {
+		c.gone = store.GoneAfter
 	}
 }
 

@@ -233,7 +233,8 @@ func TestInspectRows(t *testing.T) {
 func TestSecondServer(t *testing.T) {
 	u := server.Database(t)
 	first := ready(t, openAt(t, Config{URL: u}))
-	if s, err := Open(t.Context(), Config{URL: u}); err == nil || !strings.Contains(err.Error(), "another server uses the database") {
+	patient := Config{URL: u, gone: time.Hour} // on a busy machine nothing is heard for seconds
+	if s, err := Open(t.Context(), patient); err == nil || !strings.Contains(err.Error(), "another server uses the database") {
 		if s != nil {
 			_ = s.Close()
 		}
@@ -255,9 +256,5 @@ func TestSecondServer(t *testing.T) {
 	if err := taker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
-	openAt(t, Config{URL: u})
-	if took := time.Since(begun); took > store.GoneAfter {
-		t.Errorf("a store that was closed in order is waited for %v", took)
-	}
+	openAt(t, patient) // nobody waits for a store that was closed in order
 }

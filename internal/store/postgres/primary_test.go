@@ -20,7 +20,7 @@ func TestOldPrimary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(first.Stop)
-	second, err := first.Standby(0, "fsync=off")
+	second, err := first.Standby("", "fsync=off")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,13 +32,7 @@ func TestOldPrimary(t *testing.T) {
 	x := newShop(t, ready(t, openAt(t, Config{URL: both, Primary: file, Logger: slog.New(slog.NewTextHandler(&log, nil)), quiet: true})))
 	commit := func() {
 		t.Helper()
-		var err error
-		for range 100 { // until a connection that broke is noticed
-			if err = x.commit(); err == nil {
-				return
-			}
-		}
-		t.Fatal(err)
+		until(t, func() bool { return x.commit() == nil }) // a connection that broke is noticed
 	}
 	commit()
 	first.Kill()

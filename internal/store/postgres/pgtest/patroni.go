@@ -122,14 +122,16 @@ func (p *Patroni) configure(name string) (s *Server, err error) {
 	if err := s.demote(); err != nil {
 		return nil, err
 	}
-	if s.port, err = freePort(); err != nil {
+	port, err := freePort()
+	if err != nil {
 		return nil, err
 	}
 	rest, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf(patroniConfig, name, rest, p.address, s.port, s.data(), s.bin)
+	s.address = fmt.Sprint("127.0.0.1:", port)
+	text := fmt.Sprintf(patroniConfig, name, rest, p.address, port, s.data(), s.bin)
 	return s, os.WriteFile(filepath.Join(s.dir, "patroni.yml"), []byte(text), 0o644) //nolint:gosec // PostgreSQL's user reads it
 }
 

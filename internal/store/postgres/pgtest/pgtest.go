@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,14 +24,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// patience is how long anything may take: the machine may be busy.
+const patience = 3 * time.Minute
+
 // Server is a running PostgreSQL.
 type Server struct {
-	dir  string
-	bin  string
-	port int
-	cmd  *exec.Cmd
-	exit chan struct{} // closed when it has ended
-	as   *syscall.Credential
+	dir     string
+	bin     string
+	address string // where it listens; "" = chosen when it is started
+	cmd     *exec.Cmd
+	exit    chan struct{} // closed when it has ended
+	as      *syscall.Credential
 }
 
 // Shared is the server of a test process.
@@ -122,17 +127,18 @@ func Start(settings ...string) (_ *Server, err error) {
 	return s, nil
 }
 
-// Standby makes a standby of the server, which commits wait for, and starts it at a
-// port, or with 0 at any.
-func (s *Server) Standby(port int, settings ...string) (_ *Server, err error) {
-	b := &Server{bin: s.bin, port: port}
+// Standby makes a standby of the server, which commits wait for, and starts it at an
+// address, or with "" at any.
+func (s *Server) Standby(address string, settings ...string) (_ *Server, err error) {
+	b := &Server{bin: s.bin, address: address}
 	if b.dir, err = os.MkdirTemp("", "rimewatch-pg-"); err != nil {
 		return nil, err
 	}
 	const name = "standby"
+	host, port := s.listens()
 	if err = b.demote(); err == nil {
 		err = b.run("pg_basebackup", "-D", b.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync",
-			"-d", fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", s.port, name))
+			"-d", fmt.Sprintf("host=%s port=%s user=postgres application_name=%s", host, port, name))
 	}
 	if err == nil {
 		err = b.launch(settings)
@@ -194,32 +200,49 @@ func (s *Server) run(name string, args ...string) error {
 	return nil
 }
 
-// launch starts the server and waits until it answers. A port that somebody else
+// launch starts the server and waits until it answers. An address that somebody else
 // takes in between is tried again.
 func (s *Server) launch(settings []string) (err error) {
 	for range 5 {
-		if s.port == 0 {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			s.port = l.Addr().(*net.TCPAddr).Port
-			if err := l.Close(); err != nil {
+		if s.address == "" {
+			if s.address, err = FreeAddress(); err != nil {
 				return err
 			}
 		}
 		if err = s.start(settings); err == nil {
 			return nil
 		}
-		s.port = 0
+		s.address = ""
 	}
 	return err
+}
+
+// FreeAddress is an address of this machine that nobody listens on, for a server that
+// has to be known by it before it runs, and is started there again. On Linux the host is
+// one of 127.0.0.0/8 that nobody else uses: a port of 127.0.0.1 may be taken by any
+// connection that goes out meanwhile.
+func FreeAddress() (string, error) {
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// listens is where the server listens, in its parts.
+func (s *Server) listens() (host, port string) {
+	host, port, _ = net.SplitHostPort(s.address)
+	return host, port
 }
 
 // Restart starts a server that was killed, on the same port. What is left of the
 // one before may take a moment to end.
 func (s *Server) Restart(settings ...string) (err error) {
-	for range 20 {
+	for range 600 { // a minute
 		if err = s.start(settings); err == nil || !strings.Contains(err.Error(), "pre-existing shared memory") {
 			return err
 		}
@@ -232,8 +255,9 @@ func (s *Server) Restart(settings ...string) (err error) {
 }
 
 func (s *Server) start(settings []string) error {
+	host, port := s.listens()
 	args := []string{
-		"-D", s.data(), "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-D", s.data(), "-p", port, "-c", "listen_addresses=" + host, "-c", "unix_socket_directories=",
 		"-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "autovacuum_naptime=10s",
 	}
 	for _, setting := range settings {
@@ -251,7 +275,7 @@ func (s *Server) start(settings []string) error {
 	exit := make(chan struct{})
 	s.exit = exit
 	go func() { _ = s.cmd.Wait(); close(exit) }()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if err = s.Exec("postgres", "SELECT 1"); err == nil {
 			return nil
 		}
@@ -266,19 +290,16 @@ func (s *Server) start(settings []string) error {
 }
 
 // Address is where the server listens.
-func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
-
-// Port is where the server listens on loopback.
-func (s *Server) Port() int { return s.port }
+func (s *Server) Address() string { return s.address }
 
 // URL is the connection string of a database.
 func (s *Server) URL(database string) string {
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
+	return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", s.address, database)
 }
 
 // Exec runs statements in a database.
 func (s *Server) Exec(database, statements string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := pgx.Connect(ctx, s.URL(database))
 	if err != nil {
