@@ -213,9 +213,12 @@ func everything(serial string, at rimewatch.Time) client.Reading {
 	}}
 }
 
+// steady are fields of a device that is not found silent while the tests take their time.
+func steady() client.DeviceFields { return client.DeviceFields{OfflineAfterS: client.Value(86_400)} }
+
 func testReadings(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	must[client.Device](t)(c.CreateDevice(ctx, "R-1", client.DeviceFields{}))
+	must[client.Device](t)(c.CreateDevice(ctx, "R-1", steady()))
 	r := everything("R-1", rimewatch.TimeOf(time.Now())-rimewatch.Minute)
 	stored, duplicate, err := c.PostReading(ctx, r)
 	if err != nil || duplicate {
@@ -270,7 +273,7 @@ func testReadings(t *testing.T, c *client.Client) {
 
 func testBatches(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	must[client.Device](t)(c.CreateDevice(ctx, "B-1", client.DeviceFields{}))
+	must[client.Device](t)(c.CreateDevice(ctx, "B-1", steady()))
 	now := rimewatch.TimeOf(time.Now())
 	batch := make([]client.Reading, 500)
 	for i := range batch {
@@ -293,7 +296,7 @@ func testBatches(t *testing.T, c *client.Client) {
 
 func testHistory(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	must[client.Device](t)(c.CreateDevice(ctx, "H-1", client.DeviceFields{}))
+	must[client.Device](t)(c.CreateDevice(ctx, "H-1", steady()))
 	const n = 12_000 // more than a page
 	start := rimewatch.TimeOf(time.Now()).Add(-time.Hour) / 1000 * 1000
 	batch := make([]client.Reading, n)
@@ -355,7 +358,7 @@ func testAlerts(t *testing.T, c *client.Client) {
 	since := rimewatch.TimeOf(time.Now())
 	for _, serial := range []string{"A-1", "A-2"} {
 		must[client.Device](t)(c.CreateDevice(ctx, serial, client.DeviceFields{
-			EquipmentType: client.Value("walkin_cooler"), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(5.0), DelayS: client.Value(0)},
+			EquipmentType: client.Value("walkin_cooler"), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(5.0), DelayS: client.Value(0)}, OfflineAfterS: client.Value(86_400),
 		}))
 		if _, _, err := c.PostReading(ctx, client.Reading{DeviceSerial: serial, Measurements: client.Measurements{ProductZoneTemp: client.Value(6.0)}}); err != nil {
 			t.Fatal(err)
@@ -421,7 +424,7 @@ func testAlerts(t *testing.T, c *client.Client) {
 
 func testMaintenance(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	must[client.Device](t)(c.CreateDevice(ctx, "M-1", client.DeviceFields{}))
+	must[client.Device](t)(c.CreateDevice(ctx, "M-1", steady()))
 	end := rimewatch.TimeOf(time.Now().Add(time.Hour))
 	w := must[client.MaintenanceWindow](t)(c.MaintenanceWindows().Create(ctx, client.MaintenanceFields{DeviceSerials: []string{"m-1"}, EndsAt: end, Reason: "new gaskets"}))
 	if !w.Active || w.EndsAt != end || w.Reason != "new gaskets" || w.CreatedBy == "" || !slices.Equal(w.DeviceSerials, []string{"M-1"}) {

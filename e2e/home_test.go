@@ -57,7 +57,7 @@ func TestHomeAssistantDiscovery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.Device(t.Context(), "webhook-7")
+	d, err := c.UpdateDevice(t.Context(), "webhook-7", steady())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestHomeAssistantDiscovery(t *testing.T) {
 	retained(t, h.broker, check(-17.25, "offline"))
 	gone := "homeassistant/device/" + node + "/424242/config"
 	host, port, _ := net.SplitHostPort(h.broker)
-	if out, err := exec.CommandContext(t.Context(), "mosquitto_pub", "-h", host, "-p", port, "-r", "-t", gone, "-m", `{"device":{}}`).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mosquitto_pub", "-h", host, "-p", port, "-q", "1", "-r", "-t", gone, "-m", `{"device":{}}`).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p = h.start(t)

@@ -327,7 +327,7 @@ func (h *inletsHouse) publisher(i int, kind, addr string) *gauge {
 	g := &gauge{serial: fmt.Sprintf("%s-%d", kind, i), sent: make(map[rimewatch.Time]*gauged)}
 	var c net.Conn
 	var r *bufio.Reader
-	g.send = func(_ context.Context, at rimewatch.Time, temp float64) (err error) {
+	publish := func(at rimewatch.Time, temp float64) (err error) {
 		if c == nil {
 			if c, r, err = h.connect(addr, g.serial); err != nil {
 				return err
@@ -346,6 +346,14 @@ func (h *inletsHouse) publisher(i int, kind, addr string) *gauge {
 			return fmt.Errorf("PUBACK %x: %w", answer, err)
 		}
 		return nil
+	}
+	g.send = func(_ context.Context, at rimewatch.Time, temp float64) error {
+		open := c != nil
+		err := publish(at, temp)
+		if err != nil && open { // to a server that was killed since, as it turns out
+			err = publish(at, temp)
+		}
+		return err
 	}
 	return g
 }

@@ -155,7 +155,8 @@ func (k *killer) burst(t *testing.T, round int) (told []string) {
 		serial := fmt.Sprintf("R%d-%d", round, i)
 		serials = append(serials, serial)
 		if _, err := c.CreateDevice(t.Context(), serial, client.DeviceFields{
-			Limits: &rimewatch.LimitOverrides{TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0)},
+			OfflineAfterS: client.Value(86_400), // of its silence nobody is to be told
+			Limits:        &rimewatch.LimitOverrides{TempMin: client.Value(0.0), TempMax: client.Value(5.0), DelayS: client.Value(0)},
 		}); err != nil {
 			t.Fatal(err)
 		}

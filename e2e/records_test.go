@@ -16,7 +16,7 @@ func testRecords(t *testing.T, c *client.Client) {
 	ctx := t.Context()
 	zero := 0
 	must[client.Device](t)(c.CreateDevice(ctx, "REC", client.DeviceFields{
-		EquipmentType: client.Value("walkin_freezer"), Limits: &rimewatch.LimitOverrides{DelayS: &zero, CriticalDelayS: &zero, ClearS: &zero},
+		EquipmentType: client.Value("walkin_freezer"), Limits: &rimewatch.LimitOverrides{DelayS: &zero, CriticalDelayS: &zero, ClearS: &zero}, OfflineAfterS: client.Value(86_400),
 	}))
 	now := rimewatch.TimeOf(time.Now())
 	send := func(at rimewatch.Time, temp float64) {

@@ -40,7 +40,7 @@ func testPublic(t *testing.T, c *client.Client) {
 // testStream listens to every channel of the real server while a device reports
 // for the first time.
 func testStream(t *testing.T, c *client.Client) {
-	must[client.Device](t)(c.CreateDevice(t.Context(), "Live", client.DeviceFields{}))
+	must[client.Device](t)(c.CreateDevice(t.Context(), "Live", steady()))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	subscribed := 0
