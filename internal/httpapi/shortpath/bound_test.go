@@ -21,7 +21,7 @@ func TestBound(t *testing.T) {
 	}
 	const most = 20
 	l := Bound(raw, most).(*bounded)
-	served := make(chan struct{})
+	served, accepted := make(chan struct{}), make(chan struct{})
 	go func() { // an echo of lines
 		defer close(served)
 		for {
@@ -29,6 +29,7 @@ func TestBound(t *testing.T) {
 			if err != nil {
 				return
 			}
+			accepted <- struct{}{}
 			go func() {
 				defer c.Close()
 				_, _ = io.Copy(c, c)
@@ -41,6 +42,7 @@ func TestBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
+		<-accepted // or two would come at once for the listener, and who is busy would have had no time to show it
 		return c
 	}
 	echo := func(c net.Conn) error {
