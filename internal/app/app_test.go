@@ -208,6 +208,7 @@ func TestStopDrains(t *testing.T) {
 		wg    sync.WaitGroup
 		mu    sync.Mutex
 		acked int
+		many  = make(chan struct{}) // closed when the service is busy with them
 	)
 	for w := range 8 {
 		wg.Go(func() {
@@ -231,20 +232,15 @@ func TestStopDrains(t *testing.T) {
 				_ = resp.Body.Close()
 				if resp.StatusCode == http.StatusCreated {
 					mu.Lock()
-					acked++
+					if acked++; acked == 300 {
+						close(many)
+					}
 					mu.Unlock()
 				}
 			}
 		})
 	}
-	for {
-		mu.Lock()
-		n := acked
-		mu.Unlock()
-		if n > 300 {
-			break
-		}
-	}
+	<-many
 	if err := a.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,8 @@ func (h *house) newToken(workspaceID int64, s rimewatch.Scopes) (plain string, i
 }
 
 func (h *house) create(workspaceID int64, serial, kind string) error {
-	_, err := h.Ingest.CreateDevice(h.t.Context(), &rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: "Unit " + serial, EquipmentType: kind})
+	// On a busy machine a test may take longer than a device may be silent.
+	_, err := h.Ingest.CreateDevice(h.t.Context(), &rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: "Unit " + serial, EquipmentType: kind, OfflineAfterS: 86_400})
 	return err
 }
 

@@ -22,7 +22,7 @@ func TestNodeServesBeforeAllIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Stop)
-	hold := func(c *app.Config) { c.ClusterHold = 20 * time.Second }
+	hold := func(c *app.Config) { c.ClusterHold = patience }
 	first, _ := startNode(t, database.URL("postgres"), 1, hold)
 	await(t, "the first node does not serve the shard", func() bool { return first.Part(0) != nil })
 	part := first.Part(0)

@@ -101,7 +101,7 @@ func (h *house) incident(serial string) int64 {
 	limit, at := -15.0, rimewatch.TimeOf(time.Now())
 	delay := 0
 	d, err := h.Ingest.CreateDevice(h.t.Context(), &rimewatch.Device{
-		WorkspaceID: h.workspace(), Serial: serial, Name: serial, EquipmentType: "walkin_freezer",
+		WorkspaceID: h.workspace(), Serial: serial, Name: serial, EquipmentType: "walkin_freezer", OfflineAfterS: 86_400,
 		Limits: &rimewatch.LimitOverrides{TempMax: &limit, DelayS: &delay, CriticalMax: client.Value(20.0)},
 	})
 	h.must(err)
