@@ -201,7 +201,7 @@ func TestSlowReadersOfReports(t *testing.T) {
 		readers.Go(func() { r.api.ServeHTTP(s, q) })
 		select {
 		case <-s.writes:
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Error("a report waits for those that are being sent")
 		}
 	}
@@ -223,7 +223,7 @@ func TestReportsOfOthers(t *testing.T) {
 	for range 5 {
 		askers.Go(func() { r.do(get(reportPath, r.read)) })
 	}
-	late := time.After(time.Minute)
+	late := time.After(patience)
 	for range 5 {
 		select {
 		case <-asked: // the next step is to wait for a place
@@ -243,7 +243,7 @@ func TestReportsOfOthers(t *testing.T) {
 		if who != r.other.ID {
 			t.Errorf("workspace %d makes two at once", who)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Error("the other workspace gets no place")
 	}
 	close(free)

@@ -46,7 +46,7 @@ func serveShort(t *testing.T, r *rig, wrap func(net.Listener) net.Listener) stri
 	if wrap != nil {
 		l = wrap(l)
 	}
-	s := shortServer(r, 5*time.Second)
+	s := shortServer(r, time.Minute)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {

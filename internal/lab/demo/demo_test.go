@@ -276,7 +276,7 @@ func TestTold(t *testing.T) {
 					delete(want, name)
 				}
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			t.Fatalf("nobody was told of %v", want)
 		}
 	}
