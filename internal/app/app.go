@@ -39,6 +39,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/source"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/webui"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -201,7 +202,8 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
-	sources := source.Config{Store: a.Store, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations, Changed: func(int64) { a.MQTT.Brokers.Changed() }}
+	settings := &store.SettingsCache{Load: a.Store.Workspace}
+	sources := source.Config{Store: a.Store, Settings: settings, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations, Changed: func(int64) { a.MQTT.Brokers.Changed() }}
 	if a.clock != nil {
 		sources.Clock = a.clock
 	}
@@ -235,7 +237,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
-		Auth: a.Accounts, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}

@@ -36,6 +36,8 @@ type Authenticator interface {
 // good zero value.
 type Config struct {
 	Auth Authenticator
+	// Settings of workspaces, which others may ask, too; nil = a cache of its own.
+	Settings *store.SettingsCache
 	// Identify returns the device that a serial names in a workspace, nil when
 	// there is none.
 	Identify func(workspaceID int64, serial []byte) *store.Identity
@@ -81,7 +83,7 @@ type API struct {
 	checker    checker
 	ids        *idSource
 	meter      *meter
-	Settings   SettingsCache // of workspaces
+	Settings   *store.SettingsCache // of workspaces
 	spec       func() document
 	streamSpec func() document // AsyncAPI
 
@@ -150,8 +152,10 @@ func New(cfg Config, parts ...Part) (*API, error) {
 			a.sealed = u.Host
 		}
 	}
-	a.Settings.load = func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
-		return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})
+	if a.Settings = cfg.Settings; a.Settings == nil {
+		a.Settings = &store.SettingsCache{Load: func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error) {
+			return cfg.Auth.Workspace(ctx, account.Principal{WorkspaceID: workspaceID})
+		}}
 	}
 	var routes []Route
 	for _, part := range parts {

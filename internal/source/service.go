@@ -44,13 +44,15 @@ type Clock interface {
 
 // Config of a Service. Store, Writer and Now are needed.
 type Config struct {
-	Store   Store
-	Writer  Writer
-	Now     func() rimewatch.Time
-	Clock   Clock // nil = Now is always believed
-	Log     *slog.Logger
-	Rand    io.Reader            // of keys; nil = crypto/rand
-	Changed func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody
+	Store  Store
+	Writer Writer
+	Now    func() rimewatch.Time
+	Clock  Clock // nil = Now is always believed
+	// Settings of workspaces, which others may ask, too; nil = a cache of its own.
+	Settings *store.SettingsCache
+	Log      *slog.Logger
+	Rand     io.Reader            // of keys; nil = crypto/rand
+	Changed  func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody
 	// Registrations bounds how many devices senders may create, by workspace; nil =
 	// a bound of its own.
 	Registrations *limit.Keyed
@@ -65,8 +67,7 @@ type Service struct {
 	mu     sync.Mutex
 	byKey  map[[32]byte]*Live
 	byID   map[int64]*Live
-	ofAPI  map[int64]*Live // by workspace
-	spaces map[int64]*space
+	ofAPI  map[int64]*Live            // by workspace
 	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
 	// registering is held while the device of a sender is made, by the sender's id.
@@ -92,7 +93,10 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Registrations == nil {
 		cfg.Registrations = limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	}
-	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), spaces: make(map[int64]*space), heldAt: make(map[heldKey]rimewatch.Time), seed: maphash.MakeSeed()}
+	if cfg.Settings == nil {
+		cfg.Settings = &store.SettingsCache{Load: cfg.Store.Workspace}
+	}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), heldAt: make(map[heldKey]rimewatch.Time), seed: maphash.MakeSeed()}
 	s.holding.store = cfg.Store
 	return s, nil
 }
@@ -129,6 +133,10 @@ const nameless = "device"
 // here count at once; those of another process after this time.
 const freshFor = rimewatch.Second
 
+// fresh reports whether the source was read a moment ago, and not before the clock was
+// set back.
+func (l *Live) fresh(now rimewatch.Time) bool { return l.loadedAt <= now && now-l.loadedAt < freshFor }
+
 // maxLive bounds the sources that are remembered.
 const maxLive = 10_000
 
@@ -142,7 +150,7 @@ func (s *Service) ByKey(ctx context.Context, key string) (*Live, error) {
 	s.mu.Lock()
 	l := s.byKey[hash]
 	s.mu.Unlock()
-	if l == nil || s.cfg.Now()-l.loadedAt >= freshFor {
+	if l == nil || !l.fresh(s.cfg.Now()) {
 		src, err := s.cfg.Store.SourceByKey(ctx, hash)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			s.forget(l)
@@ -180,7 +188,7 @@ func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
 	s.mu.Lock()
 	known := s.byID[l.source.ID]
 	s.mu.Unlock()
-	if known == nil || s.cfg.Now()-known.loadedAt >= freshFor {
+	if known == nil || !known.fresh(s.cfg.Now()) {
 		var err error
 		if known, err = s.ByID(ctx, l.source.WorkspaceID, l.source.ID); err != nil {
 			return nil, err
@@ -196,7 +204,7 @@ func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
 func (s *Service) OfAPI(ctx context.Context, workspaceID int64) (*Live, error) {
 	s.mu.Lock()
 	l := s.ofAPI[workspaceID]
-	fresh := l != nil && s.byID[l.source.ID] == l && s.cfg.Now()-l.loadedAt < freshFor
+	fresh := l != nil && s.byID[l.source.ID] == l && l.fresh(s.cfg.Now())
 	s.mu.Unlock()
 	if fresh {
 		return l, nil
@@ -329,34 +337,9 @@ func (s *Service) newKey(src *rimewatch.Source) string {
 	return key
 }
 
-// space is what is known of a workspace.
-type space struct {
-	settings rimewatch.Workspace
-	readAt   rimewatch.Time
-}
-
 // workspace returns the settings of a workspace, which may be a second old.
 func (s *Service) workspace(ctx context.Context, id int64) (rimewatch.Workspace, error) {
-	now := s.cfg.Now()
-	s.mu.Lock()
-	sp := s.spaces[id]
-	if sp != nil && now-sp.readAt < freshFor {
-		defer s.mu.Unlock()
-		return sp.settings, nil
-	}
-	s.mu.Unlock()
-	w, err := s.cfg.Store.Workspace(ctx, id)
-	if err != nil {
-		return w, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if sp = s.spaces[id]; sp == nil {
-		sp = new(space)
-		s.spaces[id] = sp
-	}
-	sp.settings, sp.readAt = w, now
-	return w, nil
+	return s.cfg.Settings.Get(ctx, id, s.cfg.Now())
 }
 
 // ID returns the source's.

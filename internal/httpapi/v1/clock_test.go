@@ -88,3 +88,37 @@ func TestSourcesWhileTheClockSteps(t *testing.T) {
 		t.Errorf("what had waited said what time it is: %v", r.steps.heard)
 	}
 }
+
+// TestSourceAfterTheClockWasSetBack: what another process has changed counts within a
+// second by whichever clock.
+func TestSourceAfterTheClockWasSetBack(t *testing.T) {
+	r := newRig(t, withSources)
+	made := r.do(r.browser(post("/v1/sources", "", `{"name":"Gateway","kind":"push","on_unknown":"register"}`)))
+	var created struct {
+		Data struct {
+			Key    string
+			Source struct{ ID int64 }
+		}
+	}
+	if err := json.Unmarshal([]byte(made.body), &created); err != nil || created.Data.Source.ID == 0 {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	send := func() int {
+		return r.do(request{method: "POST", path: "/in/" + created.Data.Key, body: `{"id":"probe","temperature":4}`, header: map[string]string{"Content-Type": "application/json"}}).status
+	}
+	if got := send(); got != 200 {
+		t.Fatal(got)
+	}
+	r.advance(-time.Hour)
+	_, err := r.store.UpdateSource(t.Context(), r.workspace.ID, created.Data.Source.ID, func(s *rimewatch.Source) error {
+		s.Enabled = false
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.advance(2 * time.Second)
+	if got := send(); got != 401 {
+		t.Errorf("a source that is disabled answers %d", got)
+	}
+}

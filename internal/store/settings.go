@@ -1,4 +1,4 @@
-package httpapi
+package store
 
 import (
 	"context"
@@ -13,7 +13,7 @@ const settingsFor = 900 * rimewatch.Millisecond
 
 // SettingsCache remembers the settings of workspaces for the hot path.
 type SettingsCache struct {
-	load func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error)
+	Load func(ctx context.Context, workspaceID int64) (rimewatch.Workspace, error)
 	mu   sync.RWMutex
 	byID map[int64]cachedSettings
 }
@@ -34,7 +34,7 @@ func (c *SettingsCache) Get(ctx context.Context, workspaceID int64, now rimewatc
 	if age := now - e.at; ok && age >= 0 && age < settingsFor {
 		return e.workspace, nil
 	}
-	w, err := c.load(ctx, workspaceID)
+	w, err := c.Load(ctx, workspaceID)
 	if err != nil {
 		return w, err
 	}
