@@ -62,6 +62,14 @@ func NameFrom(s string) string {
 	return strings.TrimSpace(string(name[:min(len(name), MaxNameLen)]))
 }
 
+// Shorten cuts a text that is longer than so many bytes, and ends it with an ellipsis.
+func Shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(most, 0)], "") + "…"
+}
+
 func checkName(s string) *Error {
 	if strings.TrimSpace(s) == "" {
 		return Invalid("name", "must not be empty")

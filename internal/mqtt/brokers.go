@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -225,9 +224,7 @@ func (k *link) connected(problem string) {
 // leftOut notes a message of a topic that was too large to be read.
 func (k *link) leftOut(topic string) {
 	const shown = 100
-	if len(topic) > shown {
-		topic = strings.ToValidUTF8(topic[:shown], "") + "…"
-	}
+	topic = rimewatch.Shorten(topic, shown)
 	k.b.cfg.Sources.TooLarge()
 	k.mu.Lock()
 	defer k.mu.Unlock()

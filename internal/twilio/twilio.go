@@ -81,7 +81,7 @@ func SMS(ctx context.Context, u *url.URL, text, link string) (*http.Request, err
 	if link != "" {
 		link = "\n" + link
 	}
-	form := url.Values{"To": {number(q.Get("to"))}, "Body": {gsm(Shorten(text, maxSMS-len(link)) + link)}}
+	form := url.Values{"To": {number(q.Get("to"))}, "Body": {gsm(rimewatch.Shorten(text, maxSMS-len(link)) + link)}}
 	if from := q.Get("from"); serviceSID.MatchString(from) {
 		form.Set("MessagingServiceSid", from)
 	} else {
@@ -155,14 +155,6 @@ func post(ctx context.Context, u *url.URL, resource string, form url.Values) (*h
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(u.User.Username(), token)
 	return r, nil
-}
-
-// Shorten cuts s to about limit bytes.
-func Shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max(limit, 0)], "") + "…"
 }
 
 // Says is what Twilio says of a request that it has refused, "" = nothing: it names the

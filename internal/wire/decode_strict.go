@@ -123,11 +123,7 @@ func (f *FieldErrors) NotLater(path string, at, now rimewatch.Time) {
 // Shown returns a key of the client's in a form that may go back to it.
 func Shown(name []byte) string {
 	const most = 64
-	s := strings.ToValidUTF8(string(name), "")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return rimewatch.Shorten(strings.ToValidUTF8(string(name), ""), most)
 }
 
 // strictValue stores one value and says what is wrong with it.

@@ -142,12 +142,7 @@ func payload(m *message.Message, role rimewatch.Role) Payload {
 	for _, l := range d.Alerts[:min(len(d.Alerts), 4)] {
 		p.Body += "\n" + l.Text
 	}
-	if len(p.Body) > maxBody {
-		p.Body = strings.ToValidUTF8(p.Body[:maxBody], "") + "…"
-	}
-	if len(p.Title) > maxBody {
-		p.Title = strings.ToValidUTF8(p.Title[:maxBody], "") + "…"
-	}
+	p.Body, p.Title = rimewatch.Shorten(p.Body, maxBody), rimewatch.Shorten(p.Title, maxBody)
 	var alert struct{ ID int64 }
 	switch {
 	case json.Unmarshal(d.Alert, &alert) == nil && alert.ID != 0:

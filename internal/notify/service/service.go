@@ -195,7 +195,7 @@ func (s *Sender) send(watch *watched, rawURL string, m *message.Message) (err er
 	if _, titled := params.Title(); !titled {
 		text = m.Data.Subject + "\n" + text
 	}
-	err = service.Send(clip(text), &params)
+	err = service.Send(rimewatch.Shorten(text, maxText), &params)
 	if u, bad := url.Parse(rawURL); err == nil && bad == nil && u.Scheme == "telegram" {
 		err = watch.telegramFailed(u)
 	}
@@ -229,16 +229,6 @@ func paramsOf(id string, m *message.Message) types.Params {
 
 // maxText is what the shortest-spoken service takes, in bytes.
 const maxText = 1900
-
-func clip(s string) string { return shorten(s, maxText) }
-
-// shorten cuts s to about limit bytes.
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max(limit, 0)], "") + "…"
-}
 
 // Some services keep only the words of the errors they wrap.
 var (

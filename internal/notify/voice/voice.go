@@ -133,5 +133,5 @@ func aloud(d *message.Data) string {
 	for _, l := range d.Alerts[:min(len(d.Alerts), maxLines)] {
 		said = append(said, l.Text)
 	}
-	return twilio.Shorten(strings.Join(said, ". "), maxSaid) + "."
+	return rimewatch.Shorten(strings.Join(said, ". "), maxSaid) + "."
 }
