@@ -14,7 +14,8 @@
 // # Sending
 //
 // Every channel has a lane of its own with a bounded number of messages under way:
-// a slow or dead receiver delays nobody else. What fails is tried again for a day,
+// a slow or dead receiver delays nobody else. It holds so many deliveries and leaves the
+// rest in the store until they are due before those that it holds. What fails is tried again for a day,
 // after 5 s at first and an hour at last, unless the receiver has said that it will
 // never take it. While a channel fails, one message at a time tries whether it
 // works again; then everything that waits is sent at once. When a channel keeps

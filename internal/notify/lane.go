@@ -47,7 +47,8 @@ type item struct {
 	file  *message.File  // what goes with it, once it is made
 }
 
-// lane sends to one channel. Its goroutine lives while something waits.
+// lane sends to one channel. Its goroutine lives while something waits. It holds a
+// bounded number of deliveries; beyond that they wait in the store (see backlog).
 type lane struct {
 	s                      *Service
 	channelID, workspaceID int64
@@ -55,11 +56,12 @@ type lane struct {
 
 	mu       sync.Mutex
 	waiting  deadline.Queue[*item]
-	items    map[int64]*item // waiting and under way, by id
+	items    map[int64]*item // waiting and under way, by id; those in the backlog are not
 	underWay int
 	running  bool
 	probed   rimewatch.Time // when a failing channel was last tried
 	single   bool           // the channel takes one alert in a message, as far as is known
+	backlog  backlog
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
 	outage outage     // guarded by report; health also by mu
@@ -79,10 +81,10 @@ func (s *Service) laneOf(workspaceID, channelID int64) *lane {
 
 // hand puts stored deliveries into their lanes, those of a channel at once.
 func (s *Service) hand(list ...*rimewatch.Delivery) {
-	lanes := make(map[*lane][]*item)
+	lanes, now := make(map[*lane][]*item), s.now()
 	for _, d := range list {
 		l := s.laneOf(d.WorkspaceID, d.ChannelID)
-		lanes[l] = append(lanes[l], &item{Delivery: d, since: d.CreatedAt})
+		lanes[l] = append(lanes[l], newItem(d, now))
 	}
 	for l, items := range lanes {
 		l.push(items...)
@@ -98,6 +100,7 @@ func (l *lane) push(list ...*item) {
 			l.wait(it)
 		}
 	}
+	l.bound()
 	l.signal()
 }
 
@@ -108,14 +111,15 @@ func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 func (l *lane) setBack(by, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.probed = 0
+	l.probed, l.backlog.due = 0, 0
 	for _, it := range l.items {
 		if it.Due() != 0 { // else it is under way
 			it.since += by
-			l.waiting.Set(it, min(it.Due(), now))
+			it.NextAttemptAt, it.early = min(it.NextAttemptAt, now), min(it.early, now)
+			l.wait(it)
 		}
 	}
-	if len(l.items) > 0 {
+	if len(l.items)+l.backlog.n > 0 {
 		l.signal()
 	}
 }
@@ -142,12 +146,15 @@ func (l *lane) signal() {
 func (l *lane) state() (pending int, oldest rimewatch.Time, failing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.backlog.n > 0 {
+		oldest = l.backlog.oldest
+	}
 	for _, it := range l.items {
 		if oldest == 0 || it.CreatedAt < oldest {
 			oldest = it.CreatedAt
 		}
 	}
-	return len(l.items), oldest, l.outage.health.Failures > 0
+	return len(l.items) + l.backlog.n, oldest, l.outage.health.Failures > 0
 }
 
 // run sends what is due until nothing waits.
@@ -155,16 +162,12 @@ func (l *lane) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		list, wait, more := l.next()
+		work, wait, more := l.next()
 		if !more {
 			return
 		}
-		if list != nil {
-			if list[0].unmade() {
-				l.s.workers.Go(func() { l.prepare(list[0]) })
-			} else {
-				l.s.workers.Go(func() { l.send(list) })
-			}
+		if work != nil {
+			l.s.workers.Go(work)
 			continue
 		}
 		timer.Reset(wait)
@@ -180,20 +183,23 @@ func (l *lane) run() {
 	}
 }
 
-// next takes what may be sent now in one message, or says how long to wait; more
-// is false when nothing is left and the lane's goroutine ends.
-func (l *lane) next() (list []*item, wait time.Duration, more bool) {
+// next returns what is to be done now, which may be to send what may go in one message,
+// or says how long to wait; more is false when nothing is left and the lane's goroutine
+// ends.
+func (l *lane) next() (work func(), wait time.Duration, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.s.ctx.Err() != nil || len(l.items) == 0 {
+	if l.s.ctx.Err() != nil || len(l.items)+l.backlog.n == 0 {
 		l.running = false
 		return nil, 0, false
 	}
-	at := l.waiting.Next()
-	if at == 0 {
-		return nil, time.Hour, true
+	at, now := l.waiting.Next(), l.s.now()
+	if l.asks(at, now) {
+		return l.refill, 0, true
 	}
-	now := l.s.now()
+	if at == 0 {
+		return nil, max(min(l.backlog.after.Sub(now), time.Hour), time.Second), true
+	}
 	room := l.s.cfg.PerChannel
 	if n := l.outage.health.Failures; n >= probeAfter {
 		room = 1
@@ -207,11 +213,12 @@ func (l *lane) next() (list []*item, wait time.Duration, more bool) {
 	}
 	first, _ := l.waiting.Pop(now)
 	if first.unmade() {
-		return []*item{first}, 0, true
+		return func() { l.prepare(first) }, 0, true
 	}
 	l.underWay++
 	l.probed = now
-	return l.gather(first, now), 0, true
+	list := l.gather(first, now)
+	return func() { l.send(list) }, 0, true
 }
 
 // send makes one attempt of waiting deliveries.
@@ -224,7 +231,7 @@ func (l *lane) send(list []*item) {
 		if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
 			l.wait(it)
 		} else {
-			delete(l.items, it.ID)
+			l.forget(it.ID)
 		}
 		if it.AlertID != 0 && (it.again || (it.Attempts > 1 && it.Status == rimewatch.DeliverySent)) {
 			l.s.again(it.WorkspaceID, it.AlertID)
@@ -410,7 +417,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
 	l.mu.Unlock()
 	l.overBefore(ctx, it)
 	l.mu.Lock()
-	delete(l.items, d.ID)
+	l.forget(d.ID)
 	l.signal()
 	l.mu.Unlock()
 }
@@ -424,6 +431,12 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 		s.log.Error("delivery", "key", d.Key, "err", err)
 	case stored.Status == rimewatch.DeliveryPending:
 		l.overBefore(ctx, &item{Delivery: &stored})
+		l.mu.Lock()
+		if it := l.items[d.ID]; it != nil && it.Due() != 0 { // it has come from the store meanwhile
+			l.waiting.Remove(it)
+		}
+		l.forget(d.ID)
+		l.mu.Unlock()
 	default:
 		s.again(d.WorkspaceID, d.AlertID)
 	}
@@ -464,6 +477,5 @@ func clip(s string) string {
 	if len(s) <= rimewatch.MaxDeliveryErrorLen {
 		return s
 	}
-	const more = "…"
-	return strings.ToValidUTF8(s[:rimewatch.MaxDeliveryErrorLen-len(more)], "") + more
+	return rimewatch.Shorten(s, rimewatch.MaxDeliveryErrorLen-len("…"))
 }

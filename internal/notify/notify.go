@@ -48,6 +48,9 @@ type Config struct {
 	Logger    *slog.Logger
 	// PerChannel bounds the messages under way to one channel. Default 4.
 	PerChannel int
+	// PerLane bounds what is held in memory for one channel; what waits beyond that
+	// waits in the store. Default 1000.
+	PerLane int
 }
 
 // Service plans and sends. Start it before use, stop it after the last use.
@@ -68,6 +71,8 @@ type Service struct {
 	figures Figures
 	stopped bool
 
+	handing sync.RWMutex // held to read between storing deliveries and handing them over, and by who reads the store for a lane
+
 	turned  atomic.Int64 // when the planner last went round
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -84,6 +89,9 @@ func New(cfg Config) *Service {
 	}
 	if cfg.PerChannel == 0 {
 		cfg.PerChannel = 4
+	}
+	if cfg.PerLane == 0 {
+		cfg.PerLane = 1000
 	}
 	s := &Service{
 		cfg: cfg, store: cfg.Store, log: cfg.Logger,

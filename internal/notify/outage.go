@@ -85,6 +85,9 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 	if ok && before.Failures > 0 {
 		l.flush(now)
 	}
+	if !ok && l.backlog.eager {
+		l.backlog.eager, l.backlog.due = false, 0
+	}
 	l.mu.Unlock()
 	if !ok && before.Failures == 0 {
 		o.since = now
@@ -113,6 +116,7 @@ func (l *lane) flush(now rimewatch.Time) {
 			l.wait(it)
 		}
 	}
+	l.backlog.eager = l.backlog.n > 0
 }
 
 // other chooses the channel that is told of a failing one: the one that people
@@ -174,6 +178,7 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 // of those who hear of it.
 func (l *lane) lines(words *message.Context) (lines []message.Line, more int) {
 	l.mu.Lock()
+	more = l.backlog.n
 	alerts := make(map[int64]bool)
 	for _, it := range l.items {
 		if it.AlertID != 0 && it.Kind != rimewatch.DeliveryRecovery {
@@ -202,6 +207,8 @@ func (s *Service) put(d *rimewatch.Delivery, err error) error {
 		return err
 	}
 	ctx := context.WithoutCancel(s.ctx)
+	s.handing.RLock()
+	defer s.handing.RUnlock()
 	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return err
 	}

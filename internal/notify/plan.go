@@ -103,26 +103,30 @@ func (s *Service) restore(ctx context.Context) (err error) {
 	if p.mark, err = s.store.PlannedThrough(ctx); err != nil {
 		return err
 	}
-	pending, err := s.store.AllPendingDeliveries(ctx, 1<<30)
-	if err != nil {
-		return err
-	}
-	var waiting []*rimewatch.Delivery
-	for i := range pending {
-		d := &pending[i]
+	var tests []*rimewatch.Delivery
+	s.handing.RLock()
+	err = s.store.AllPendingDeliveries(ctx, func(d *rimewatch.Delivery) error {
 		if d.Kind == rimewatch.DeliveryTest { // whoever asked has gone
 			d.Status = rimewatch.DeliveryDropped
-			if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, nil); err != nil {
-				return err
-			}
-			continue
+			tests = append(tests, d)
+			return nil
 		}
-		waiting = append(waiting, d)
 		if d.AlertID != 0 {
 			p.setLook(d.WorkspaceID, d.AlertID, s.started) // it may have ended in between
 		}
+		d.Body = nil // it is read when it is sent
+		s.hand(d)
+		return nil
+	})
+	s.handing.RUnlock()
+	if err != nil {
+		return err
 	}
-	s.hand(waiting...)
+	for _, d := range tests {
+		if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, nil); err != nil {
+			return err
+		}
+	}
 	return s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		p.setActive(a)
 		p.setLook(a.WorkspaceID, a.ID, s.started)
@@ -416,12 +420,9 @@ func (b *batch) store(through int64) error {
 		if n == len(list) {
 			mark = through
 		}
-		if n > 0 || mark != 0 {
-			if err := b.put(list[:n], mark); err != nil {
-				return err
-			}
+		if err := b.putAndHand(list[:n], mark); err != nil {
+			return err
 		}
-		s.hand(pendingOf(list[:n])...)
 		if list = list[n:]; len(list) == 0 {
 			break
 		}

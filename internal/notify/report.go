@@ -139,7 +139,7 @@ func (l *lane) prepare(it *item) {
 	if it.Status == rimewatch.DeliveryPending && s.ctx.Err() == nil {
 		l.wait(it)
 	} else {
-		delete(l.items, it.ID)
+		l.forget(it.ID)
 	}
 	l.signal()
 }

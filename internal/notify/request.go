@@ -107,9 +107,12 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 		return d, err
 	}
 	now := s.now()
+	s.handing.RLock()
+	defer s.handing.RUnlock()
 	switch d.Status {
 	case rimewatch.DeliveryPending:
-		s.laneOf(workspaceID, d.ChannelID).retryNow(d.ID, now)
+		waits := d
+		s.laneOf(workspaceID, d.ChannelID).retryNow(&waits, now)
 		return d, nil
 	case rimewatch.DeliverySent:
 		first, _, _ := strings.Cut(d.Key, "/again/")
@@ -133,12 +136,19 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 }
 
 // retryNow makes a waiting delivery's next attempt now.
-func (l *lane) retryNow(id int64, now rimewatch.Time) {
+func (l *lane) retryNow(d *rimewatch.Delivery, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if it := l.items[id]; it != nil && it.Due() != 0 {
-		it.NextAttemptAt = now
-		l.wait(it)
-		l.signal()
+	it := l.items[d.ID]
+	switch {
+	case it == nil && l.backlog.n > 0:
+		it = newItem(d, now)
+		l.items[d.ID] = it
+		l.backlog.n--
+	case it == nil, it.Due() == 0:
+		return
 	}
+	it.NextAttemptAt = now
+	l.wait(it)
+	l.signal()
 }

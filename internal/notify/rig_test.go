@@ -32,6 +32,7 @@ type rig struct {
 	began     time.Time
 	note      string // of the alerts that follow
 	reporter  notify.Reporter
+	perLane   int           // deliveries that a lane holds, 0 = as many as the service's
 	back      time.Duration // how far the service's clock was set back
 }
 
@@ -130,7 +131,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Report: r.reporter, Now: func() time.Time { return time.Now().Add(-r.back) },
+		Store: s, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

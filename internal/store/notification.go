@@ -67,6 +67,8 @@ type Notifications interface {
 	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	// AlertDeliveries returns all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	// PendingDeliveries returns what is to be sent to a channel, by NextAttemptAt.
+	PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
 	// gives those with a smaller id.
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p Page) (list []rimewatch.Delivery, total int, err error)

@@ -229,8 +229,8 @@ type Everywhere interface {
 	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
 	// AllReportSchedules lists those that are enabled.
 	AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error)
-	// AllPendingDeliveries returns what is to be sent, by NextAttemptAt.
-	AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error)
+	// AllPendingDeliveries yields what is to be sent, by NextAttemptAt.
+	AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error
 }
 
 // DamagedChunk is a stretch of a device's readings that cannot be read.

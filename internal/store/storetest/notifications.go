@@ -129,10 +129,8 @@ func (f *fixture) deliveries() {
 		through, err := f.s.PlannedThrough(f.ctx)
 		f.must(err)
 		f.equal(where+": planned", through, int64(12))
-		list, err := f.s.AllPendingDeliveries(f.ctx, 2)
-		f.must(err)
-		f.equal(where+": pending", list, []rimewatch.Delivery{*y, *z})
-		list, err = f.s.AlertDeliveries(f.ctx, f.workspace, 7)
+		f.equal(where+": pending", allPending(f), []rimewatch.Delivery{*y, *z, *x})
+		list, err := f.s.AlertDeliveries(f.ctx, f.workspace, 7)
 		f.must(err)
 		f.equal(where+": of an alert", list, []rimewatch.Delivery{*x, *y})
 		list, err = f.s.AlertDeliveries(f.ctx, other, 7)
@@ -143,6 +141,24 @@ func (f *fixture) deliveries() {
 	f.deliveryPages(c, x, y, z)
 }
 
+// allPending returns what is to be sent, in its order.
+func allPending(f *fixture) (list []rimewatch.Delivery) {
+	f.Helper()
+	f.must(f.s.AllPendingDeliveries(f.ctx, func(d *rimewatch.Delivery) error {
+		list = append(list, *d)
+		return nil
+	}))
+	return list
+}
+
+// pending returns what is to be sent to a channel first.
+func pending(f *fixture, c rimewatch.Channel, limit int) []rimewatch.Delivery {
+	f.Helper()
+	list, err := f.s.PendingDeliveries(f.ctx, c.WorkspaceID, c.ID, limit)
+	f.must(err)
+	return list
+}
+
 // attempts records what became of deliveries.
 func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	f.Helper()
@@ -151,9 +167,7 @@ func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	z.Attempts, z.NextAttemptAt, z.LastError = 1, t0+60, "refused"
 	health := rimewatch.ChannelHealth{LastFailureAt: t0 + 5, LastError: "refused", Failures: 1}
 	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{z}, &health))
-	list, err := f.s.AllPendingDeliveries(f.ctx, 5)
-	f.must(err)
-	f.equal("pending", list, []rimewatch.Delivery{*x, *z})
+	f.equal("pending", allPending(f), []rimewatch.Delivery{*x, *z})
 	c, err := f.s.Channel(f.ctx, z.WorkspaceID, z.ChannelID)
 	f.must(err)
 	f.equal("health", c.ChannelHealth, health)
@@ -200,7 +214,10 @@ func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery
 		f.equal(q.name, list, q.want)
 		f.equal(q.name+": total", total, q.total)
 	}
+	f.equal("pending of a channel", pending(f, c, 3), []rimewatch.Delivery{*x, mine[4], mine[3]})
+	f.equal("pending of a channel elsewhere", len(pending(f, rimewatch.Channel{ID: c.ID, WorkspaceID: z.WorkspaceID}, 3)), 0)
 	f.must(f.s.DeleteChannel(f.ctx, f.workspace, c.ID))
+	f.equal("pending of a channel that is gone", len(pending(f, c, 3)), 0)
 	list, _, err := f.s.Deliveries(f.ctx, f.workspace, c.ID, store.Page{Limit: 10})
 	f.must(err)
 	for _, d := range list {
@@ -212,9 +229,7 @@ func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery
 	f.equal("status of a late one", late.Status, rimewatch.DeliveryDropped)
 	f.equal("status of a retry", retry.Status, rimewatch.DeliveryDropped)
 	f.everywhere(func(where string) {
-		pending, err := f.s.AllPendingDeliveries(f.ctx, 9)
-		f.must(err)
-		f.equal(where+": pending", pending, []rimewatch.Delivery{*z})
+		f.equal(where+": pending", allPending(f), []rimewatch.Delivery{*z})
 		names, err := f.s.DeliveryNames(f.ctx, f.workspace)
 		f.must(err)
 		f.equal(where+": names", names.Channels, map[int64]store.ChannelName{

@@ -122,8 +122,20 @@ func (t Outbox) deliveries(ctx context.Context, where string, args ...any) (list
 }
 
 // AllPendingDeliveries implements store.Everywhere.
-func (t Outbox) AllPendingDeliveries(ctx context.Context, limit int) ([]rimewatch.Delivery, error) {
-	return t.deliveries(ctx, "status = 'pending'"+t.and("workspace_id")+" ORDER BY next_attempt_at, id LIMIT ?", limit)
+func (t Outbox) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error {
+	return t.readLong(ctx, func(conn Conn) error {
+		return conn.Query(func(row Row) error {
+			d := scanDelivery(row)
+			return yield(&d)
+		}, "SELECT "+deliveryColumns+" FROM delivery WHERE status = 'pending'"+t.and("workspace_id")+" ORDER BY next_attempt_at, id")
+	})
+}
+
+// PendingDeliveries implements store.Notifications. The plus signs keep engines from
+// reading and sorting all that a channel was ever sent: few wait but for a channel that
+// asks.
+func (t Outbox) PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error) {
+	return t.deliveries(ctx, "status = 'pending' AND +workspace_id = ? AND +channel_id = ? ORDER BY next_attempt_at, id LIMIT ?", workspaceID, channelID, limit)
 }
 
 // AlertDeliveries implements store.Notifications.
