@@ -1,6 +1,7 @@
 // Package config holds every setting of the service in one struct, filled from
-// flags and from the environment by the command line. No other package reads
-// the environment.
+// flags and from the environment by the command line. No package of the
+// service reads its settings elsewhere; libraries read what is theirs (the proxy variables,
+// those of PostgreSQL).
 package config
 
 import (

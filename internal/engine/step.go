@@ -31,8 +31,9 @@ type Input struct {
 }
 
 // Step lets an input happen to the device at now and appends what it does to
-// the device's alerts. It is the only way in which a State changes, live and in
-// a replay alike: equal inputs in equal order give equal states. down lists the
+// the device's alerts. Beside it a State changes by SetBack alone, and when a
+// device is deleted its excursion ends. Live and in a replay alike, equal inputs in equal
+// order give equal states. down lists the
 // service's downtimes that are known at now, oldest first. over is the excursion
 // that a reading ended; its End is 0 when none did.
 func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {

@@ -1,6 +1,7 @@
 // Package export gives out all of a workspace as one ZIP: what the API answers to
 // its owner, list by list, and every reading. It asks the API's own routes, so that
-// nothing is described twice and nothing secret can be in it.
+// nothing is described twice and nothing secret can be in it; of the store it asks for
+// the devices that were deleted alone, which the API does not list.
 package export
 
 import (
