@@ -19,6 +19,9 @@ type backlog struct {
 	ended   map[int64]bool // what has ended while it is asked: the answer may have it
 }
 
+// left counts one less. It takes an answer of the store to say that none waits.
+func (b *backlog) left() { b.n = max(b.n-1, min(b.n, 1)) }
+
 // newItem makes an item of a delivery. One that was made before the clock was set back
 // does not wait for a moment that has moved away.
 func newItem(d *rimewatch.Delivery, now rimewatch.Time) *item {
@@ -107,7 +110,8 @@ func (l *lane) refill() {
 			b.due = d.NextAttemptAt
 			break
 		}
-		b.due, b.n = d.NextAttemptAt, max(b.n-1, 1)
+		b.left()
+		b.due = d.NextAttemptAt
 		d.Body = nil // it is read when it is sent
 		it := newItem(d, now)
 		if b.eager {

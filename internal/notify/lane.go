@@ -432,7 +432,9 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 	case stored.Status == rimewatch.DeliveryPending:
 		l.overBefore(ctx, &item{Delivery: &stored})
 		l.mu.Lock()
-		if it := l.items[d.ID]; it != nil && it.Due() != 0 { // it has come from the store meanwhile
+		if it := l.items[d.ID]; it == nil {
+			l.backlog.left()
+		} else if it.Due() != 0 { // it has come from the store meanwhile
 			l.waiting.Remove(it)
 		}
 		l.forget(d.ID)

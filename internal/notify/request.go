@@ -144,7 +144,7 @@ func (l *lane) retryNow(d *rimewatch.Delivery, now rimewatch.Time) {
 	case it == nil && l.backlog.n > 0:
 		it = newItem(d, now)
 		l.items[d.ID] = it
-		l.backlog.n--
+		l.backlog.left()
 	case it == nil, it.Due() == 0:
 		return
 	}
