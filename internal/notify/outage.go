@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
+	"github.com/rimewatch/rimewatch/internal/notify/plan"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -119,31 +120,13 @@ func (l *lane) flush(now rimewatch.Time) {
 	l.backlog.eager = l.backlog.n > 0
 }
 
-// other chooses the channel that is told of a failing one: the one that people
-// named if it is switched on, or of those that work the one that did so last, or
-// else one that may work again; 0 = there is none.
+// other returns the channel that is told of a failing one, 0 = there is none.
 func (l *lane) other(c *rimewatch.Channel) int64 {
 	list, err := l.s.store.Channels(l.s.ctx, l.workspaceID)
 	if err != nil {
 		return 0
 	}
-	var best *rimewatch.Channel
-	for i := range list {
-		o := &list[i]
-		if o.ID == c.ID || !o.Enabled {
-			continue
-		}
-		if o.ID == c.FallbackID {
-			return o.ID
-		}
-		if best == nil || (o.Failures == 0 && best.Failures > 0) || ((o.Failures == 0) == (best.Failures == 0) && o.LastSuccessAt > best.LastSuccessAt) {
-			best = o
-		}
-	}
-	if best == nil {
-		return 0
-	}
-	return best.ID
+	return plan.Fallback(c, list)
 }
 
 // tell notifies another channel. The key sees to it that it is done once.
