@@ -182,7 +182,7 @@ type Held struct {
 	Topic      string
 	Query      string // of the URL, as it came
 	Body       []byte
-	Reason     string
+	Reason     string // why it waits, as Sentence.Stored returns it
 	Label      string // what the sender calls itself for people
 }
 

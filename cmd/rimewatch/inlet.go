@@ -38,7 +38,7 @@ func (c *inletTestCmd) Run(s streams) error {
 	if r.Problem != "" {
 		return errors.New(r.Problem)
 	}
-	return printJSON(s.out, r.JSON())
+	return printJSON(s.out, r.JSON(func(english string) string { return english }))
 }
 
 func (c *inletTestCmd) decode(body []byte) (*inlet.Result, error) {

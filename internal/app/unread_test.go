@@ -47,6 +47,14 @@ func TestNothingToRead(t *testing.T) {
 			t.Errorf("after %s it is shown with %v, want %v", c.temperature, got, c.shown)
 		}
 	}
+	// What was kept in facts is read in Spanish, and so is the answer.
+	const spanish = `ningún equipo está asignado a este emisor, y product_zone_temp es \"abc\", no un número`
+	if _, text := h.push("POST", "/in/"+key, `{"id":"phone","temperature":"abc"}`, "Accept-Language", "es"); !strings.Contains(text, spanish) {
+		t.Error(text)
+	}
+	if _, text := h.push("GET", fmt.Sprintf("/api/v1/sources/%d/held", id), "", "Accept-Language", "es", "Authorization", "Bearer "+h.token); !strings.Contains(text, spanish) {
+		t.Error(text)
+	}
 	if sample := shown()["sample"].(string); !strings.Contains(sample, "3.5") {
 		t.Errorf("sample %s", sample)
 	}

@@ -29,7 +29,7 @@ var tables = map[string]bool{"phrase": true, "message": true, "report": true}
 // said are the functions that take what people read, and which argument it is.
 var said = map[string]int{
 	"Say": 0, "Sayf": 0, "say": 0, "sayf": 0, "Count": 2,
-	"Errorf": 1, "Wrap": 2, "Invalid": 1, "With": 1, "Add": 1, "complain": 2, "InvalidJSON": 0, "Sentencef": 0, "fail": 0, // what an error says
+	"Errorf": 1, "Wrap": 2, "Invalid": 1, "With": 1, "Add": 1, "complain": 2, "InvalidJSON": 0, "Sentencef": 0, "why": 0, "problem": 0, "within": 0, "fail": 0, // what an error says
 	"end": 2, // what a delivery that was not sent says
 }
 

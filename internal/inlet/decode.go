@@ -14,7 +14,7 @@ type Result struct {
 	Template  string // the name of the one that was used
 	Ignored   bool   // the payload is of a kind that holds no reading
 	Malformed bool   // the body is no JSON document that can be read
-	Problem   string // why nothing could be read
+	Problem   string // why nothing could be read, as Sentence.Stored returns it
 	Items     []Item
 }
 
@@ -23,7 +23,7 @@ type Item struct {
 	ID       string // what the sender calls itself; "" when it does not say
 	Label    string // its name for people
 	At       rimewatch.Time
-	Problem  string // why it cannot be stored
+	Problem  string // why it cannot be stored, as Sentence.Stored returns it
 	Readings []Reading
 	Device   Device
 	Values   []Value // everything that could be bound
@@ -108,7 +108,7 @@ func (m *Mapper) matches(env *environment) bool { return m.match == nil || m.mat
 func (m *Mapper) Decode(p *Payload, bound Bound) *Result {
 	body, err := parseJSON(p.Body)
 	if err != nil {
-		return &Result{Template: m.Template.Name, Malformed: true, Problem: "The payload " + err.Error() + "."}
+		return &Result{Template: m.Template.Name, Malformed: true, Problem: within("The payload %s.", err)}
 	}
 	return m.decode(newEnvironment(p, body), bound)
 }
@@ -127,11 +127,11 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	list, ok := elements(each)
 	switch {
 	case err != nil:
-		r.Problem = "each " + err.Error()
+		r.Problem = within("each %s", err)
 	case !ok:
-		r.Problem = "each did not return a list"
+		r.Problem = rimewatch.Sentencef("each did not return a list").Stored()
 	case len(list) > maxItems:
-		r.Problem = fmt.Sprintf("more than %d readings in one payload", maxItems)
+		r.Problem = rimewatch.Sentencef("more than %d readings in one payload", maxItems).Stored()
 	}
 	if r.Problem != "" {
 		return r
@@ -171,15 +171,15 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 	}
 	var err error
 	if x.ID, err = m.id.text(env); err != nil {
-		x.Problem = "id " + err.Error()
+		x.Problem = within("id %s", err)
 	}
 	x.Label, _ = m.label.text(env)
 	x.Label = rimewatch.NameFrom(x.Label)
 	if v, err := m.time.run(env); err != nil {
-		x.Problem = "time " + err.Error()
+		x.Problem = within("time %s", err)
 	} else if v != nil && v != "" {
 		if x.At, err = moment(v); err != nil {
-			x.Problem = "time " + err.Error()
+			x.Problem = within("time %s", err)
 		}
 	}
 	return m.assemble(env, found, x, bound)
@@ -189,7 +189,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) Item {
 	x.ID = plainID(x.ID)
 	if len(x.ID) > maxID {
-		x.Problem = fmt.Sprintf("id is longer than %d bytes", maxID)
+		x.Problem = rimewatch.Sentencef("id is longer than %d bytes", maxID).Stored()
 		x.ID = clip(x.ID, 40)
 	}
 	m.attributes(env, found, &x.Device)
@@ -246,7 +246,7 @@ func moment(v any) (rimewatch.Time, error) {
 	case string:
 		return rimewatch.ParseMoment(strings.TrimSpace(v))
 	default:
-		return 0, fmt.Errorf("is neither a text nor a number")
+		return 0, fail("is neither a text nor a number")
 	}
 }
 
@@ -314,14 +314,14 @@ func (m *Mapper) reading(env *environment, found []leaf, b *Binding, at rimewatc
 // value runs a rule's expression.
 func (r *rule) value(env *environment) (v any, problem string) {
 	if r.onlyIf != nil && !r.onlyIf.holds(env) {
-		return nil, "is left out: only_if is not true"
+		return nil, said(fail("is left out: only_if is not true"))
 	}
 	v, err := r.from.run(env)
 	if err != nil {
-		return nil, err.Error()
+		return nil, said(err)
 	}
 	if v == nil {
-		return nil, "is not in the payload"
+		return nil, said(fail("is not in the payload"))
 	}
 	return v, ""
 }
@@ -331,14 +331,14 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	if r.isFlag {
 		yes, ok := truth(v)
 		if !ok {
-			return neither
+			return neither()
 		}
 		into.Flags = into.Flags.WithBool(r.flag, yes)
 		return ""
 	}
 	n, unit, err := number(v)
 	if err != nil {
-		return err.Error()
+		return said(err)
 	}
 	if r.Scale != 0 {
 		n *= r.Scale
@@ -353,35 +353,30 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	return store(r.field, n, unit, into)
 }
 
-// What is said of values that are stored as the fault of a sensor.
-const (
-	broken  = "is what a broken or disconnected sensor reports"
-	powerOn = "is what a DS18B20 reports after its power came back, before it measures"
-)
-
 // store takes a measurement into the reading, or says why it cannot be. What broken
 // sensors report instead of a measurement is stored as a fault and said.
 func store(f rimewatch.Field, n float64, unit string, into *rimewatch.Reading) string {
 	n, err := convert(f, n, unit)
 	switch {
 	case err != nil:
-		return err.Error()
+		return said(err)
 	case rimewatch.PowerOn(f, n):
 		into.Faults = into.Faults.With(f)
-		return powerOn
+		return said(fail("is what a DS18B20 reports after its power came back, before it measures"))
 	case f.Accepts(n):
 		into.Set(f, n+0) // −0 becomes 0
 	case rimewatch.Sentinel(f, n):
 		into.Faults = into.Faults.With(f)
-		return broken
+		return said(fail("is what a broken or disconnected sensor reports"))
 	default:
 		info := f.Info()
-		return fmt.Sprintf("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit)
+		return said(fail("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit))
 	}
 	return ""
 }
 
-const neither = "is neither true nor false"
+// neither is said of a flag.
+func neither() string { return said(fail("is neither true nor false")) }
 
 func truth(v any) (yes, ok bool) {
 	switch v := v.(type) {
@@ -414,7 +409,7 @@ func recognise(found []leaf, done map[string]bool, r *Reading) {
 			if yes, ok := truth(l.value); ok {
 				r.Reading.Flags = r.Reading.Flags.WithBool(x, yes)
 			} else {
-				field.Problem = neither
+				field.Problem = neither()
 			}
 			done[l.key] = true
 			r.Fields = append(r.Fields, field)
@@ -462,7 +457,7 @@ func (r *Reading) take(f rimewatch.Field, l *leaf) {
 	field := Field{Name: f.String(), Expression: l.path, Found: l.value, Sent: true}
 	n, unit, err := number(l.value)
 	if err != nil {
-		field.Problem = err.Error()
+		field.Problem = said(err)
 	} else {
 		if unit == "" && f.IsTemperature() {
 			unit = l.unit

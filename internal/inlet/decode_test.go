@@ -14,7 +14,7 @@ import (
 // short writes what was decoded of a payload, for tables.
 func short(r *Result) []string {
 	if r.Problem != "" {
-		return []string{"problem: " + r.Problem}
+		return []string{"problem: " + rimewatch.SentenceOf(r.Problem).String()}
 	}
 	if r.Ignored {
 		return []string{"ignored"}
@@ -28,7 +28,7 @@ func short(r *Result) []string {
 
 func shortItem(x *Item) (lines []string) {
 	if x.Problem != "" {
-		return []string{x.ID + " problem: " + x.Problem}
+		return []string{x.ID + " problem: " + rimewatch.SentenceOf(x.Problem).String()}
 	}
 	for i := range x.Readings {
 		r := &x.Readings[i]
@@ -221,7 +221,7 @@ func TestFieldsSayWhy(t *testing.T) {
 	r := lib.Decode(&Payload{Explain: true, Body: []byte(`{"id":"x","probe":{"temp_1":4,"temp_2":5},"humidity":"n/a","co2":1e9}`)}, nil)
 	got := map[string]string{}
 	for _, f := range r.Items[0].Readings[0].Fields {
-		got[f.Name] = f.Expression + ": " + f.Problem
+		got[f.Name] = f.Expression + ": " + rimewatch.SentenceOf(f.Problem).String()
 	}
 	want := map[string]string{
 		"product_zone_temp": ": is ambiguous: payload.probe.temp_1 and payload.probe.temp_2; say which by a binding",

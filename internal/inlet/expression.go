@@ -109,7 +109,7 @@ func (x *expression) run(env *environment) (v any, err error) {
 	v, err = env.vm.Run(x.program, &env.scope)
 	if err != nil {
 		reason, _, _ := strings.Cut(err.Error(), " (")
-		return nil, fmt.Errorf("could not be calculated: %s", clip(reason, 120))
+		return nil, fail("could not be calculated: %s", clip(reason, 120))
 	}
 	return v, nil
 }
@@ -131,7 +131,7 @@ func (x *expression) text(env *environment) (string, error) {
 	case int:
 		return strconv.Itoa(v), nil
 	default:
-		return "", fmt.Errorf("is not a text")
+		return "", fail("is not a text")
 	}
 }
 

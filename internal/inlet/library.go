@@ -71,7 +71,7 @@ func (lib *Library) Find(name string) (*Mapper, bool) {
 func (lib *Library) Decode(p *Payload, bound Bound) *Result {
 	body, err := parseJSON(p.Body)
 	if err != nil {
-		return &Result{Template: Auto, Malformed: true, Problem: "The payload " + err.Error() + "."}
+		return &Result{Template: Auto, Malformed: true, Problem: within("The payload %s.", err)}
 	}
 	env := newEnvironment(p, body)
 	for _, m := range lib.mappers {
@@ -97,7 +97,7 @@ func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
 		around.ID, around.At, around.Problem = whoAndWhen(outside)
 	}
 	if len(list) > maxItems {
-		r.Problem = fmt.Sprintf("more than %d readings in one payload", maxItems)
+		r.Problem = rimewatch.Sentencef("more than %d readings in one payload", maxItems).Stored()
 		return r
 	}
 	for _, v := range list {
@@ -174,7 +174,7 @@ func whoAndWhen(found []leaf) (id string, at rimewatch.Time, problem string) {
 	if l, _ := wantTime.find(found, near); l != nil {
 		var err error
 		if at, err = moment(l.value); err != nil {
-			problem = "time " + err.Error()
+			problem = within("time %s", err)
 		}
 	}
 	return id, at, problem

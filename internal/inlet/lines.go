@@ -2,7 +2,6 @@ package inlet
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,7 +81,7 @@ func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line
 		case !some: // empty, or a comment
 		case err != nil:
 			if n.Bad++; n.Problem == "" {
-				n.Problem = fmt.Sprintf("line %d: %v", number, clip(err.Error(), 160))
+				n.Problem = rimewatch.Sentencef("line %d: %s", number, shortened(err)).Stored()
 			}
 		case s == nil:
 			n.Ignored++
@@ -192,7 +191,7 @@ func (r *LineReader) fill(s *series, at rimewatch.Time) {
 				r.item.Device.BatteryPct = &n
 			}
 		case x.isFlag:
-			r.leftOut(x, x.flag.String(), neither)
+			r.leftOut(x, x.flag.String(), neither())
 		case !v.isNumber:
 			r.leftOut(x, x.field.String(), "is not a number")
 		default:
@@ -246,7 +245,7 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 			break
 		}
 		if len(r.fields) == maxLineFields {
-			return nil, fmt.Errorf("more than %d fields", maxLineFields)
+			return nil, fail("more than %d fields", maxLineFields)
 		}
 		r.fields, r.values = append(r.fields, lineField{k, v}), append(r.values, valueOf(v))
 		r.key = append(append(r.key, k...), 1)
@@ -408,11 +407,11 @@ func epoch(b []byte, unit string) (rimewatch.Time, error) {
 	}
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("the time is not an integer")
+		return 0, fail("the time is not an integer")
 	}
 	at, err := rimewatch.ParseEpochTime(float64(n), unit)
 	if err != nil {
-		return 0, fmt.Errorf("the time %w", err)
+		return 0, fail("the time %s", rimewatch.SentenceOf(said(err)))
 	}
 	return at, nil
 }

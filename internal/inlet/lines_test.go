@@ -58,7 +58,7 @@ func TestBadLines(t *testing.T) {
 	if diff := cmp.Diff([]string{"a at 2026-11-20T19:20:10.000Z product_zone_temp=1"}, got[:1]); diff != "" {
 		t.Error(diff)
 	}
-	if n.Bad < 2 || n.Problem != "line 2: the time is not a time in nanoseconds from 2015 to 2106; it looks like seconds" {
+	if n.Bad < 2 || rimewatch.SentenceOf(n.Problem).String() != "line 2: the time is not a time in nanoseconds from 2015 to 2106; it looks like seconds" {
 		t.Errorf("%+v", n)
 	}
 	if _, err := new(LineReader).Read([]byte(body), "h", func(*Item, []byte) {}); !hasField(err, "precision") {

@@ -2,7 +2,6 @@ package inlet
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (r *Reading) nameOthers(found []leaf) {
 			continue
 		}
 		r.Fields = append(r.Fields, Field{Name: name, Expression: l.path, Found: l.value, Sent: true,
-			Problem: fmt.Sprintf("comes as %s, and nothing says what that measures; say so by a binding", clip(l.key, 60))})
+			Problem: said(fail("comes as %s, and nothing says what that measures; say so by a binding", clip(l.key, 60)))})
 	}
 }
 
@@ -45,7 +44,7 @@ func (r *Reading) nameRepeated(keys map[string]bool) {
 	for _, f := range slices.Clone(r.Fields) {
 		for key := range keys {
 			if f.Sent && strings.HasSuffix(f.Expression, member("", key)) {
-				f.Problem = "comes more than once in the payload, and only the last was read"
+				f.Problem = said(fail("comes more than once in the payload, and only the last was read"))
 				r.Fields = append(r.Fields, f)
 				break
 			}

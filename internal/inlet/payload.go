@@ -3,7 +3,6 @@ package inlet
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -36,13 +35,13 @@ type Payload struct {
 func parseJSON(body []byte) (any, error) {
 	switch {
 	case len(body) > MaxPayload:
-		return nil, fmt.Errorf("is larger than 1 MiB")
+		return nil, fail("is larger than 1 MiB")
 	case !utf8.Valid(body):
-		return nil, fmt.Errorf("is not UTF-8")
+		return nil, fail("is not UTF-8")
 	case len(bytes.TrimSpace(body)) == 0:
 		return map[string]any{}, nil
 	case depth(body) > maxDepth:
-		return nil, fmt.Errorf("is nested deeper than %d levels", maxDepth)
+		return nil, fail("is nested deeper than %d levels", maxDepth)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -51,10 +50,10 @@ func parseJSON(body []byte) (any, error) {
 		if len(body) <= maxPlain && !bytes.ContainsAny(body, "{}[]\"") {
 			return string(bytes.TrimSpace(body)), nil // one value, as some send over MQTT
 		}
-		return nil, fmt.Errorf("is not JSON")
+		return nil, fail("is not JSON")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("is more than one JSON document")
+		return nil, fail("is more than one JSON document")
 	}
 	return plainNumbers(v), nil
 }

@@ -1,7 +1,6 @@
 package inlet
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -60,16 +59,16 @@ func convert(f rimewatch.Field, v float64, name string) (float64, error) {
 	u, ok := units[unitKey(name)]
 	if to := f.Info().Unit; !ok || u.to != to {
 		if !ok {
-			return 0, fmt.Errorf("has the unit %q, which is not known", clip(name, 20))
+			return 0, fail("has the unit %q, which is not known", clip(name, 20))
 		}
-		return 0, fmt.Errorf("is in %s, but %s is in %s", clip(name, 20), f, unitOrNone(to))
+		return 0, fail("is in %s, but %s is in %s", clip(name, 20), f, unitOrNone(to))
 	}
 	return math.Round((v*u.factor+u.offset)*1e9) / 1e9, nil
 }
 
-func unitOrNone(unit string) string {
+func unitOrNone(unit string) any {
 	if unit == "" {
-		return "no unit"
+		return rimewatch.Sentencef("no unit")
 	}
 	return unit
 }
@@ -80,7 +79,7 @@ func unitOrNone(unit string) string {
 func number(v any) (n float64, unit string, err error) {
 	switch v := v.(type) {
 	case nil:
-		return 0, "", fmt.Errorf("is not in the payload")
+		return 0, "", fail("is not in the payload")
 	case float64:
 		return finite(v)
 	case int:
@@ -90,13 +89,13 @@ func number(v any) (n float64, unit string, err error) {
 	case string:
 		return textNumber(v)
 	default:
-		return 0, "", fmt.Errorf("is not a number")
+		return 0, "", fail("is not a number")
 	}
 }
 
 func finite(v float64) (float64, string, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, "", fmt.Errorf("is not a number")
+		return 0, "", fail("is not a number")
 	}
 	return v, "", nil
 }
@@ -119,7 +118,7 @@ func textNumber(text string) (n float64, unit string, err error) {
 		}
 		end--
 	}
-	return 0, "", fmt.Errorf("is %q, not a number", clip(text, 40))
+	return 0, "", fail("is %q, not a number", clip(text, 40))
 }
 
 // clip bounds a sender's text for messages.

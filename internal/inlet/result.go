@@ -46,25 +46,27 @@ func orNull(s string) *string {
 	return &s
 }
 
-// JSON returns the result in the form that the API and the command line show.
-func (r *Result) JSON() ResultJSON {
-	out := ResultJSON{Template: r.Template, Ignored: r.Ignored, Problem: orNull(r.Problem), Items: []ItemJSON{}}
+// JSON returns the result in the form that the API and the command line show, in the
+// language in which say returns an English text.
+func (r *Result) JSON(say func(english string) string) ResultJSON {
+	problem := func(stored string) *string { return orNull(rimewatch.SentenceOf(stored).In(say)) }
+	out := ResultJSON{Template: r.Template, Ignored: r.Ignored, Problem: problem(r.Problem), Items: []ItemJSON{}}
 	for i := range r.Items {
 		x := &r.Items[i]
-		item := ItemJSON{ExternalID: x.ID, Label: x.Label, RecordedAt: x.At, Problem: orNull(x.Problem), BatteryPct: x.Device.BatteryPct, RSSI: x.Device.RSSI,
+		item := ItemJSON{ExternalID: x.ID, Label: x.Label, RecordedAt: x.At, Problem: problem(x.Problem), BatteryPct: x.Device.BatteryPct, RSSI: x.Device.RSSI,
 			Readings: []ItemReading{}, Values: map[string]float64{}}
 		for _, v := range x.Values {
 			item.Values[v.Expression] = v.Value
 		}
 		for j := range x.Readings {
-			item.Readings = append(item.Readings, x.Readings[j].json())
+			item.Readings = append(item.Readings, x.Readings[j].json(problem))
 		}
 		out.Items = append(out.Items, item)
 	}
 	return out
 }
 
-func (r *Reading) json() ItemReading {
+func (r *Reading) json(problem func(string) *string) ItemReading {
 	out := ItemReading{DeviceSerial: orNull(r.Serial), Measurements: map[string]float64{}, Observations: map[string]bool{}, SensorFaults: r.Reading.Faults.Names(), Fields: []FieldJSON{}}
 	for f, v := range r.Reading.All() {
 		out.Measurements[f.String()] = v
@@ -81,7 +83,7 @@ func (r *Reading) json() ItemReading {
 		default:
 			found = f.FoundText()
 		}
-		out.Fields = append(out.Fields, FieldJSON{f.Name, f.Expression, found, orNull(f.Problem)})
+		out.Fields = append(out.Fields, FieldJSON{f.Name, f.Expression, found, problem(f.Problem)})
 	}
 	return out
 }

@@ -204,12 +204,13 @@ func (k *link) current() source.BrokerState {
 }
 
 func (k *link) failed(err error) {
-	text := explain(err)
+	why := explain(err)
+	text := why.Stored()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.state.Connected || k.state.Problem != text {
 		k.state.Since = k.b.cfg.Now()
-		k.b.cfg.Log.Warn("MQTT broker", "source", k.source.ID, "name", k.source.Name, "problem", text)
+		k.b.cfg.Log.Warn("MQTT broker", "source", k.source.ID, "name", k.source.Name, "problem", why.String())
 	}
 	k.state.Connected, k.state.Problem = false, text
 }
@@ -230,7 +231,7 @@ func (k *link) leftOut(topic string) {
 	defer k.mu.Unlock()
 	k.state.Messages++
 	k.state.LastAt = k.b.cfg.Now()
-	k.state.Problem = fmt.Sprintf("A message of %s was larger than %d MiB and was left out.", topic, inlet.MaxPayload>>20)
+	k.state.Problem = rimewatch.Sentencef("A message of %s was larger than %d MiB and was left out.", topic, inlet.MaxPayload>>20).Stored()
 }
 
 func (k *link) received(n int) {

@@ -284,7 +284,7 @@ func (w *uplink) refusedTopics(codes []byte) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	return "The broker does not allow to subscribe to " + strings.Join(refused, ", ") + "."
+	return rimewatch.Sentencef("The broker does not allow to subscribe to %s.", strings.Join(refused, ", ")).Stored()
 }
 
 // errNotStored ends a connection whose messages could not be stored: the broker
@@ -319,7 +319,7 @@ func (w *uplink) store(ctx context.Context) (err error) {
 var errHandshake = errors.New("TLS handshake")
 
 // explain returns in words why a broker is not connected.
-func explain(err error) string {
+func explain(err error) rimewatch.Sentence {
 	var refused *Refused
 	var not notBroker
 	var address *outbound.Refused
@@ -329,27 +329,27 @@ func explain(err error) string {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &refused), errors.As(err, &not):
-		return sentence(err.Error())
+		return rimewatch.SentenceOf(sentence(err.Error()))
 	case errors.Is(err, errNotStored):
-		return "What came cannot be stored at the moment; the broker keeps it."
+		return rimewatch.Sentencef("What came cannot be stored at the moment; the broker keeps it.")
 	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
-		return sentence("the broker sent what cannot be read: " + err.Error())
+		return rimewatch.Sentencef("The broker sent what cannot be read: %s.", err)
 	case errors.As(err, &address):
-		return fmt.Sprintf("The broker's address %s is not public. The operator can allow it with --outbound-allow.", address.Address)
+		return rimewatch.Sentencef("The broker's address %s is not public. The operator can allow it with --outbound-allow.", address.Address)
 	case errors.As(err, &cert):
-		return sentence("the broker's certificate is not valid: " + cert.Err.Error())
+		return rimewatch.Sentencef("The broker's certificate is not valid: %s.", cert.Err)
 	case errors.As(err, &record), errors.Is(err, errHandshake) && closedByOther(err):
-		return "What answers there does not speak TLS: use mqtt:// or another port."
+		return rimewatch.Sentencef("What answers there does not speak TLS: use mqtt:// or another port.")
 	case errors.As(err, &dns):
-		return fmt.Sprintf("The broker's name %s does not resolve.", dns.Name)
+		return rimewatch.Sentencef("The broker's name %s does not resolve.", dns.Name)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return "The broker did not answer in time."
+		return rimewatch.Sentencef("The broker did not answer in time.")
 	case closedByOther(err):
-		return "The broker closed the connection."
+		return rimewatch.Sentencef("The broker closed the connection.")
 	case errors.As(err, &op):
-		return sentence("the broker cannot be reached: " + op.Err.Error())
+		return rimewatch.Sentencef("The broker cannot be reached: %s.", outbound.Reason(op.Err))
 	default:
-		return sentence("the broker is not connected: " + err.Error())
+		return rimewatch.Sentencef("The broker is not connected: %s.", err)
 	}
 }
 

@@ -15,7 +15,27 @@ type LeftOut struct {
 	ExternalID string `json:"external_id" doc:"What the sender calls itself."`
 	Field      string `json:"field" doc:"The measurement or observation that it would have been; recorded_at for a time, which concerns the whole reading."`
 	Value      string `json:"value" doc:"As it was sent, shortened; empty when several could have been meant."`
-	Reason     string `json:"reason"`
+	Reason     string `json:"reason"` // as Sentence.Stored returns it; In writes it
+}
+
+// In returns x in the language in which say returns an English text.
+func (x LeftOut) In(say func(english string) string) LeftOut {
+	x.Reason = rimewatch.SentenceOf(x.Reason).In(say)
+	return x
+}
+
+// In returns o in the language in which say returns an English text.
+func (o Outcome) In(say func(english string) string) Outcome {
+	problems := make([]string, len(o.Problems))
+	for i, p := range o.Problems {
+		problems[i] = rimewatch.SentenceOf(p).In(say)
+	}
+	leftOut := make([]LeftOut, len(o.LeftOut))
+	for i, x := range o.LeftOut {
+		leftOut[i] = x.In(say)
+	}
+	o.Problems, o.LeftOut = problems, leftOut
+	return o
 }
 
 // maxLeftOut bounds the values that an answer names, and those that are remembered
@@ -98,7 +118,7 @@ func (s *Service) count(src *rimewatch.Source, o *Outcome, err error) {
 	s.tallies.mu.Unlock()
 	if log {
 		x := &o.LeftOut[0]
-		s.cfg.Log.Info("a value was left out", "workspace", src.WorkspaceID, "source", src.Name, "sender", x.ExternalID, "field", x.Field, "value", x.Value, "reason", x.Reason)
+		s.cfg.Log.Info("a value was left out", "workspace", src.WorkspaceID, "source", src.Name, "sender", x.ExternalID, "field", x.Field, "value", x.Value, "reason", rimewatch.SentenceOf(x.Reason).String())
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Service) eachLine(ctx context.Context, l *Live, body []byte, precision 
 	o.Ignored += n.Ignored
 	o.Rejected += n.Bad
 	if n.Problem != "" {
-		o.problem("%s", n.Problem)
+		o.problem("%s", rimewatch.SentenceOf(n.Problem))
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (o *Outcome) plus(x *Outcome) {
 	o.Retained += x.Retained
 	o.Unreadable += x.Unreadable
 	for _, p := range x.Problems {
-		o.problem("%s", p)
+		o.problem("%s", rimewatch.SentenceOf(p))
 	}
 	for _, left := range x.LeftOut {
 		o.leaveOut(left)

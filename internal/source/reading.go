@@ -104,7 +104,7 @@ func (s *Service) Registered(ctx context.Context, workspaceID int64, serial stri
 func (l *Live) readHeld(h *rimewatch.Held) (x inlet.Item, problem string) {
 	var sent wire.SentReading
 	if e := wire.DecodeReading(h.Body, &sent); e != nil {
-		return x, e.Message
+		return x, e.Sentence().Stored()
 	}
 	sent.Arrived(h.ReceivedAt)
 	x = inlet.Item{ID: string(sent.Serial), At: sent.At, Device: inlet.Device{BatteryPct: sent.BatteryPct, RSSI: sent.RSSI, Firmware: sent.Firmware}}

@@ -3,7 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"hash/maphash"
 	"net/url"
 	"strings"
@@ -16,14 +16,15 @@ import (
 
 // Outcome is what became of a payload.
 type Outcome struct {
-	Accepted   int      `json:"accepted" doc:"Readings that were stored."`
-	Duplicates int      `json:"duplicates" doc:"Readings that had been stored before."`
-	Held       int      `json:"held" doc:"Senders whose readings wait for somebody to accept the device."`
-	Rejected   int      `json:"rejected" doc:"Readings that cannot be stored."`
-	Ignored    int      `json:"ignored" doc:"Parts without a measurement, such as joins."`
-	Retained   int      `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
-	Unreadable int      `json:"unreadable" doc:"How many of those that wait sent no measurement that can be read: they will have to send another one."`
-	Problems   []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
+	Accepted   int `json:"accepted" doc:"Readings that were stored."`
+	Duplicates int `json:"duplicates" doc:"Readings that had been stored before."`
+	Held       int `json:"held" doc:"Senders whose readings wait for somebody to accept the device."`
+	Rejected   int `json:"rejected" doc:"Readings that cannot be stored."`
+	Ignored    int `json:"ignored" doc:"Parts without a measurement, such as joins."`
+	Retained   int `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
+	Unreadable int `json:"unreadable" doc:"How many of those that wait sent no measurement that can be read: they will have to send another one."`
+	// Problems are as Sentence.Stored returns them; In writes them.
+	Problems []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
 	// LeftOut is what known senders sent that is no measurement.
 	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, what broken sensors report, another temperature than the one that was read, or a name that came twice."`
 
@@ -36,7 +37,7 @@ func newOutcome() Outcome { return Outcome{Problems: []string{}, LeftOut: []Left
 func (o *Outcome) problem(format string, args ...any) {
 	const most = 10
 	if len(o.Problems) < most {
-		o.Problems = append(o.Problems, fmt.Sprintf(format, args...))
+		o.Problems = append(o.Problems, rimewatch.Sentencef(format, args...).Stored())
 	}
 }
 
@@ -50,7 +51,7 @@ func (o *Outcome) err() error {
 	}
 	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "Nothing of this could be stored.")
 	for _, p := range o.Problems {
-		e = e.With("payload", "%s", p)
+		e = e.With("payload", "%s", rimewatch.SentenceOf(p))
 	}
 	return e
 }
@@ -102,7 +103,7 @@ func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 	r := b.s.decode(b.l, p)
 	switch {
 	case r.Malformed:
-		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", r.Problem)
+		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", rimewatch.SentenceOf(r.Problem))
 	case r.Ignored:
 		o.Ignored++
 		return nil
@@ -166,7 +167,7 @@ type momentKey struct {
 	at     rimewatch.Time
 }
 
-// waiting is why something of a sender has to wait.
+// waiting is why something of a sender has to wait: reason is as Sentence.Stored returns it.
 type waiting struct{ label, reason string }
 
 func (s *Service) batch(l *Live, now rimewatch.Time) *batch {
@@ -202,7 +203,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		if who == nil {
 			if text := unread(r); text != "" {
 				o.Unreadable++
-				reason += ", and " + text
+				reason = rimewatch.Sentencef("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text)).Stored()
 			}
 			b.hold(id, x.Label, reason)
 			continue
@@ -215,18 +216,18 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		}
 		what, err := b.outside(ctx, x.At)
 		if err != nil {
-			b.hold(id, x.Label, "the workspace could not be read")
+			b.hold(id, x.Label, why("the workspace could not be read"))
 			continue
 		}
 		leftOut := o.leaveOutOf(id, r)
 		switch {
 		case r.Empty() && r.Serial == "" && x.Device == (inlet.Device{}) && !leftOut:
-			b.hold(id, x.Label, "no measurement was recognised")
+			b.hold(id, x.Label, why("no measurement was recognised"))
 		case r.Empty():
 			o.Ignored++
 		case what != "":
 			o.Rejected++
-			o.problem("%s: the time %s", id, what)
+			o.problem("%s: the time %s", id, rimewatch.SentenceOf(what))
 			o.leaveOut(LeftOut{id, "recorded_at", x.At.String(), what})
 		default:
 			b.add(who, &r.Reading)
@@ -244,7 +245,7 @@ func unread(r *inlet.Reading) string {
 	}
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.LeftOut() {
-			return f.Name + " " + f.Problem
+			return rimewatch.Sentencef("%s %s", f.Name, rimewatch.SentenceOf(f.Problem)).Stored()
 		}
 	}
 	return ""
@@ -257,7 +258,7 @@ func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*stor
 		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(r.Serial)); who != nil {
 			return who, ""
 		}
-		return nil, fmt.Sprintf("the device %s, to which the sender is bound, does not exist", r.Serial)
+		return nil, why("the device %s, to which the sender is bound, does not exist", r.Serial)
 	}
 	if rimewatch.ValidSerial(id) {
 		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(id)); who != nil {
@@ -266,20 +267,20 @@ func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*stor
 	}
 	switch on, err := onUnknown(ctx, src, b.s.workspace); {
 	case err != nil:
-		return nil, "the workspace could not be read"
+		return nil, why("the workspace could not be read")
 	case on == rimewatch.RefuseUnknown:
 		return nil, refused
 	case id == "":
-		return nil, "the payload does not say which sensor it is from: nothing near its top names one, or several things do; only a source with one sensor may be bound as a whole"
+		return nil, why("the payload does not say which sensor it is from: nothing near its top names one, or several things do; only a source with one sensor may be bound as a whole")
 	case on == rimewatch.HoldUnknown || r.Empty():
-		return nil, "no device is bound to this sender"
+		return nil, why("no device is bound to this sender")
 	}
 	if rimewatch.NameFrom(id) == "" {
-		return nil, "what the sender calls itself has no character that can be shown"
+		return nil, why("what the sender calls itself has no character that can be shown")
 	}
 	who, err := b.s.register(ctx, src, id, x.Label)
 	if err != nil {
-		return nil, "the device could not be registered: " + clipped(err)
+		return nil, why("the device could not be registered: %s", clipped(err))
 	}
 	return who, ""
 }
@@ -300,9 +301,9 @@ func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) 
 		if c := b.s.cfg.Clock; c != nil && b.unsettled == nil {
 			b.unsettled = rimewatch.Settling(at, b.now, c.Gap())
 		}
-		return "is more than 5 minutes in the future", nil
+		return why("is more than 5 minutes in the future"), nil
 	case at < b.oldest:
-		return "is before the time for which readings are kept", nil
+		return why("is before the time for which readings are kept"), nil
 	}
 	return "", nil
 }
@@ -387,7 +388,7 @@ func (b *batch) finish(ctx context.Context, o *Outcome) {
 	for i, id := range b.order {
 		if len(b.kept) == 0 || b.kept[i].ID != 0 {
 			o.Held++
-			o.problem("%s: %s", id, b.held[id].reason)
+			o.problem("%s: %s", id, rimewatch.SentenceOf(b.held[id].reason))
 		}
 	}
 	for i := range b.told {
@@ -426,7 +427,7 @@ func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label s
 	}
 	binding := rimewatch.Binding{ExternalID: id, Serial: SerialOf(id), CreatedAt: s.cfg.Now()}
 	if binding.Check() != nil { // before there is a device that nothing could be stored of
-		return nil, fmt.Errorf("what the sender calls itself is longer than %d bytes", rimewatch.MaxExternalID)
+		return nil, rimewatch.Errorf(rimewatch.CodeValidationFailed, "what the sender calls itself is longer than %d bytes", rimewatch.MaxExternalID)
 	}
 	if _, wait := s.cfg.Registrations.Take(src.WorkspaceID, s.cfg.Now()); wait > 0 {
 		return nil, rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", limit.RegistrationsPerHour)
@@ -461,7 +462,17 @@ func SerialOf(id string) string {
 	return serial
 }
 
-func clipped(err error) string {
+// why is a reason as it is kept.
+func why(format string, args ...any) string { return rimewatch.Sentencef(format, args...).Stored() }
+
+// clipped returns what people may read of an error.
+func clipped(err error) any {
+	var e *rimewatch.Error
+	if errors.As(err, &e) && len(e.Message) <= mostSaid {
+		return e.Sentence()
+	}
 	text := err.Error()
-	return strings.ToValidUTF8(text[:min(len(text), 200)], "")
+	return strings.ToValidUTF8(text[:min(len(text), mostSaid)], "")
 }
+
+const mostSaid = 200 // bytes of an error

@@ -104,7 +104,7 @@ func New(cfg Config) (*Service, error) {
 // BrokerState is the state of the connection to a source's broker.
 type BrokerState struct {
 	Connected bool
-	Problem   string // why it is not, or what the broker refuses; "" while it is tried for the first time
+	Problem   string // as Sentence.Stored returns it: why it is not, or what the broker refuses; "" while it is tried for the first time
 	Since     rimewatch.Time
 	LastAt    rimewatch.Time // of the newest message; 0 = none yet
 	Messages  int64

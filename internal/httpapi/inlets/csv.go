@@ -54,6 +54,7 @@ func (a *api) bindFile(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	out.Outcome = out.In(c.Words().Say)
 	return c.Data(http.StatusOK, out)
 }
 

@@ -52,14 +52,15 @@ func (a *api) held(ctx context.Context, in *HeldInput) (HeldList, error) {
 	if err != nil {
 		return HeldList{}, err
 	}
+	say := c.Words().Say
 	out := HeldList{Senders: make([]HeldSenderJSON, len(list))}
 	for i := range list {
 		w := &list[i]
 		const shown = 2000
-		j := HeldSenderJSON{ExternalID: w.ExternalID, Label: w.Label, Reason: w.Reason, Payloads: w.Count, Bytes: w.Bytes, FirstAt: w.FirstAt, LastAt: w.LastAt,
+		j := HeldSenderJSON{ExternalID: w.ExternalID, Label: w.Label, Reason: rimewatch.SentenceOf(w.Reason).In(say), Payloads: w.Count, Bytes: w.Bytes, FirstAt: w.FirstAt, LastAt: w.LastAt,
 			SuggestedSerial: source.SerialOf(w.ExternalID), Sample: strings.ToValidUTF8(string(w.Body[:min(len(w.Body), shown)]), "")}
 		if w.Result != nil {
-			preview := w.Result.JSON()
+			preview := w.Result.JSON(say)
 			j.Preview = &preview
 		}
 		out.Senders[i] = j
@@ -122,7 +123,7 @@ func (a *api) bind(ctx context.Context, in *BindInput) (OutcomeData, error) {
 		}
 	}
 	o, err := a.sources.Bind(ctx, httpapi.CallOf(ctx).Workspace(), id, list)
-	return OutcomeData{o}, err
+	return OutcomeData{o.In(httpapi.CallOf(ctx).Words().Say)}, err
 }
 
 // BindingList are the bindings of a source.
@@ -187,7 +188,7 @@ func (a *api) replay(ctx context.Context, in *SenderInput) (OutcomeData, error) 
 		return OutcomeData{}, err
 	}
 	o, err := a.sources.Replay(ctx, httpapi.CallOf(ctx).Workspace(), id, in.ExternalID)
-	return OutcomeData{o}, err
+	return OutcomeData{o.In(httpapi.CallOf(ctx).Words().Say)}, err
 }
 
 // Dropped is how many payloads were deleted.

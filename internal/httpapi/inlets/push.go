@@ -63,7 +63,7 @@ func (a *api) webhook(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Data(http.StatusOK, o)
+	return c.Data(http.StatusOK, o.In(c.Words().Say))
 }
 
 // notHead refuses HEAD, which the router would take for the GET that stores a
@@ -126,7 +126,7 @@ func (a *api) influx(c *httpapi.Call) error {
 	}
 	o, err := a.sources.ReceiveLines(c.R.Context(), src, body, c.R.URL.Query().Get("precision"))
 	if err == nil && o.Rejected > 0 {
-		err = rimewatch.Errorf(rimewatch.CodeInvalidJSON, "partial write: %s dropped=%d", strings.Join(o.Problems, "; "), o.Rejected)
+		err = rimewatch.Errorf(rimewatch.CodeInvalidJSON, "partial write: %s dropped=%d", strings.Join(o.In(c.Words().Say).Problems, "; "), o.Rejected)
 	}
 	if err != nil {
 		return influxError(c, err)

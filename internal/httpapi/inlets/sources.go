@@ -94,10 +94,10 @@ type LeftOutJSON struct {
 	At    rimewatch.Time `json:"at" nullable:"false" doc:"When the newest came."`
 }
 
-func receivedJSON(r source.Received) ReceivedJSON {
+func receivedJSON(r source.Received, say func(english string) string) ReceivedJSON {
 	j := ReceivedJSON{r.Payloads, r.Accepted, r.Duplicates, r.Held, r.Rejected, r.Ignored, r.LeftOut, make([]LeftOutJSON, len(r.Newest))}
 	for i, x := range r.Newest {
-		j.LeftOut[i] = LeftOutJSON{x.LeftOut, x.Count, x.At}
+		j.LeftOut[i] = LeftOutJSON{x.In(say), x.Count, x.At}
 	}
 	return j
 }
@@ -118,7 +118,7 @@ type BrokerJSON struct {
 	Messages      int64          `json:"messages" doc:"Received since the service started."`
 }
 
-func (a *api) brokerJSON(s *rimewatch.Source) *BrokerJSON {
+func (a *api) brokerJSON(s *rimewatch.Source, say func(english string) string) *BrokerJSON {
 	j := &BrokerJSON{URL: s.Broker.URL, Username: s.Broker.Username, HasPassword: s.Broker.Password != "", ClientID: s.Broker.ClientID, Topics: s.Broker.Topics, Discovery: s.Broker.Discovery, Status: "off"}
 	state, ok := a.Brokers(s.ID)
 	if !s.Enabled {
@@ -128,7 +128,7 @@ func (a *api) brokerJSON(s *rimewatch.Source) *BrokerJSON {
 	if !ok {
 		return j
 	}
-	j.Problem, j.StatusSince, j.LastMessageAt, j.Messages = orNull(state.Problem), state.Since, state.LastAt, state.Messages
+	j.Problem, j.StatusSince, j.LastMessageAt, j.Messages = orNull(rimewatch.SentenceOf(state.Problem).In(say)), state.Since, state.LastAt, state.Messages
 	switch {
 	case state.Connected:
 		j.Status = "connected"
@@ -146,15 +146,15 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-func (a *api) sourceJSON(s *rimewatch.Source) SourceJSON {
+func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
-		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID)), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID), say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		j.TemplateDocument.Value = new(map[string]any)
 		_ = json.Unmarshal([]byte(s.Document), j.TemplateDocument.Value) // it was compiled before it was stored
 	}
 	if s.Kind == rimewatch.SourceMQTT {
-		j.Broker.Value = a.brokerJSON(s)
+		j.Broker.Value = a.brokerJSON(s, say)
 	}
 	return j
 }
@@ -171,7 +171,7 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	}
 	out := SourceList{make([]SourceJSON, len(list))}
 	for i := range list {
-		out.Sources[i] = a.sourceJSON(&list[i])
+		out.Sources[i] = a.sourceJSON(&list[i], httpapi.CallOf(ctx).Words().Say)
 	}
 	return out, nil
 }
@@ -228,7 +228,7 @@ func (a *api) mqttURL(ctx context.Context) *string {
 }
 
 func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) SourceWithKey {
-	out := SourceWithKey{Source: a.sourceJSON(s), Key: orNull(key)}
+	out := SourceWithKey{Source: a.sourceJSON(s, httpapi.CallOf(ctx).Words().Say), Key: orNull(key)}
 	if key != "" {
 		out.URL = orNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key)
 		out.MQTT = a.mqttURL(ctx)
@@ -376,7 +376,7 @@ func (a *api) get(ctx context.Context, in *SourceInput) (SourceData, error) {
 		return SourceData{}, err
 	}
 	s, err := a.sources.Source(ctx, httpapi.CallOf(ctx).Workspace(), id)
-	return SourceData{a.sourceJSON(&s)}, err
+	return SourceData{a.sourceJSON(&s, httpapi.CallOf(ctx).Words().Say)}, err
 }
 
 func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
@@ -389,7 +389,7 @@ func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
 	if err == nil {
 		err = a.sources.Delete(ctx, workspaceID, id)
 	}
-	return SourceData{a.sourceJSON(&s)}, err
+	return SourceData{a.sourceJSON(&s, httpapi.CallOf(ctx).Words().Say)}, err
 }
 
 // PreviewBody is a payload to be tried.
@@ -427,7 +427,7 @@ func (a *api) preview(ctx context.Context, in *PreviewInput) (inlet.ResultJSON, 
 	if err != nil {
 		return inlet.ResultJSON{}, err
 	}
-	return r.JSON(), nil
+	return r.JSON(httpapi.CallOf(ctx).Words().Say), nil
 }
 
 func (a *api) sourceRoutes() []httpapi.Route {

@@ -42,7 +42,7 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
 	case errors.As(err, &op):
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", reason(op.Err))
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", Reason(op.Err))
 	case errors.Is(err, errTooLong):
 		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's response is too long.")
 	default:
@@ -73,8 +73,8 @@ const plainAnswer = "server gave HTTP response to HTTPS client"
 
 var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
 
-// reason says why there is no connection.
-func reason(err error) any {
+// Reason says why there is no connection: a sentence, or an error that has none.
+func Reason(err error) any {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return rimewatch.Sentencef("it refuses connections")
