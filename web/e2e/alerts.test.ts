@@ -51,6 +51,7 @@ describe('one alert', () => {
   it('has its chart', async () => {
     await page.locator('[data-alert]').filter({ hasText: 'Hot freezer' }).click();
     await page.getByRole('region', { name: 'Chart of the hours around it' }).locator('canvas').waitFor();
+    await page.getByTestId('unheard').waitFor(); // there is no channel
     await visitor.fine('an alert with its chart');
   });
 

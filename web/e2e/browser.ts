@@ -92,11 +92,12 @@ export class Visitor {
     none(this.trouble.splice(0), `${what}: errors`);
   }
 
-  async signIn(email: string, password: string) {
+  /** signIn presses what said makes of the English texts, in a browser of another language. */
+  async signIn(email: string, password: string, said = (english: string) => english) {
     await this.page.goto('/sign-in');
-    await this.page.getByLabel('E-mail').fill(email);
-    await this.page.getByLabel('Password').fill(password);
-    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByLabel(said('E-mail')).fill(email);
+    await this.page.getByLabel(said('Password')).fill(password);
+    await this.page.getByRole('button', { name: said('Sign in') }).click();
     await this.page.waitForURL(this.url + '/');
   }
 
