@@ -31,9 +31,8 @@ const clockFile = "RIMEWATCH_TEST_CLOCK"
 // adjustable has a node take its time from clockFile, and look every moment for
 // workspaces that are to be erased. It is no bug.
 var adjustable = []edit{
-	{"internal/app/node.go", "\tn := &Node{cfg: cfg, now: cfg.Now,", "\tif cfg.Now == nil {\n\t\tcfg.Now = shifted\n\t}\n\tn := &Node{cfg: cfg, now: cfg.Now,"},
-	{"internal/app/node.go", "Now: time.Now, Stamp: n.now,", "Now: shifted, Stamp: n.now,"},
-	{"internal/app/node.go", "cfg := n.cfg // without Now, each has a keeper of its own\n", "cfg := n.cfg\n\tcfg.Now = nil\n"},
+	{"internal/app/node.go", "\t\tnow = time.Now\n", "\t\tnow = shifted\n"},
+	{"internal/app/node.go", "Now: time.Now, Stamp: cfg.Now,", "Now: shifted, Stamp: cfg.Now,"},
 	{"internal/app/node.go", "// NewNode connects", `func shifted() time.Time {
 	text, _ := os.ReadFile(os.Getenv("` + clockFile + `"))
 	ahead, _ := time.ParseDuration(string(text))
@@ -56,6 +55,7 @@ var clusterFaults = []struct {
 }{
 	{"kill", (*cluster).kill, 0, direct, nil},
 	{"pause", (*cluster).pause, 0, direct, nil},
+	{"stopped in order", (*cluster).stop, fewer, direct, nil},
 	{"cut", (*cluster).cut, fewer, direct, nil},
 	{"nodes cut off from each other", (*cluster).isolate, fewer, proxied, nil},
 	{"a node cut off from the database", (*cluster).strand, fewer, proxied, nil},
@@ -135,6 +135,13 @@ func (c *cluster) endure(n int, more func(round int) bool, fault func(round int)
 func (c *cluster) kill(round int) time.Duration {
 	c.nodes[round%clusterNodes].p.kill()
 	return c.reowned(round + 1)
+}
+
+// stop stops a node in order, and starts it again.
+func (c *cluster) stop(round int) time.Duration {
+	c.t.Helper()
+	c.handOver(round % clusterNodes)
+	return c.reowned(round)
 }
 
 // pause freezes a node until others serve its shards.

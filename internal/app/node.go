@@ -99,6 +99,9 @@ func (a *App) loading(ctx context.Context) bool {
 	}
 }
 
+// Moved implements cluster.Service.
+func (a *App) Moved() int64 { return a.Store.Moved() }
+
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
 
@@ -188,7 +191,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	}
 	n.cluster = cluster.New(cluster.Config{
 		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: cfg.Now, Log: cfg.Logger,
-		Open: n.open, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
+		Open: n.open, Follow: n.follow, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
 		TLS: n.tls.between(),
 	})
 	n.registerMetrics()
@@ -258,22 +261,43 @@ func (h ofShard) WithGroup(name string) slog.Handler {
 }
 
 // open takes a shard and serves it.
-func (n *Node) open(ctx context.Context, shard, stream int64) (_ cluster.Service, err error) {
+func (n *Node) open(ctx context.Context, shard, stream int64) (cluster.Service, error) {
+	defer n.reading()()
+	a, cfg, err := n.appFor(ctx, shard)
+	if err != nil {
+		return nil, err
+	}
+	s, err := n.database.Open(ctx, shard, stream, cfg)
+	if err != nil {
+		return nil, errors.Join(err, a.Stop())
+	}
+	a.cfg.part.store.Store = s
+	if err := a.begin(ctx); err != nil {
+		return nil, errors.Join(err, a.Stop())
+	}
+	return a, nil
+}
+
+// reading notes that a shard is being read, until done is called.
+func (n *Node) reading() (done func()) {
 	n.opening.Add(1)
-	defer func() {
+	return func() {
 		if n.opening.Add(-1) == 0 {
 			select {
 			case n.opened <- struct{}{}:
 			default:
 			}
 		}
-	}()
-	var a *App
+	}
+}
+
+// appFor takes an App for a shard, and says how its store is to be opened.
+func (n *Node) appFor(ctx context.Context, shard int64) (a *App, cfg postgres.Config, err error) {
 	select {
 	case a = <-n.ready:
 	default:
 		if a, err = n.spare(ctx); err != nil {
-			return nil, err
+			return nil, cfg, err
 		}
 	}
 	p := a.cfg.part
@@ -283,18 +307,10 @@ func (n *Node) open(ctx context.Context, shard, stream int64) (_ cluster.Service
 	if a.clock != nil {
 		sure = a.clock.Sure
 	}
-	s, err := n.database.Open(ctx, shard, stream, postgres.Config{
+	return a, postgres.Config{
 		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter,
 		Quotas: a.cfg.quotas(),
-	})
-	if err != nil {
-		return nil, errors.Join(err, a.Stop())
-	}
-	p.store.Store = s
-	if err := a.begin(ctx); err != nil {
-		return nil, errors.Join(err, a.Stop())
-	}
-	return a, nil
+	}, nil
 }
 
 // leastHead is the least memory for unsealed readings of a shard, in MiB.

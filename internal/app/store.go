@@ -18,6 +18,8 @@ type Store interface {
 	HeadBytes() int64
 	// Damage lists the chunks that cannot be read, as far as that is known.
 	Damage() []store.DamagedChunk
+	// Moved counts what a process has to read anew that follows this one.
+	Moved() int64
 	// Rest seals, trims and merges everything that can be.
 	Rest(ctx context.Context) error
 }

@@ -8,6 +8,10 @@
 // after store.GoneAfter. Who takes what follows from the list of members alone
 // (plan), so that nobody has to be asked.
 //
+// A shard that is given away in order is first read by its heir, while it is still
+// served: when its owner lets go, only what came meanwhile is left to be read. What
+// else changed meanwhile (Service.Moved) has the heir open it like any other.
+//
 // A plain POST of a reading for a shard of another node goes there together with those
 // that come meanwhile (Node.Grouped), everything else by itself (Node.ServeHTTP).
 //

@@ -25,11 +25,22 @@ func (n *Node) drop(shard int64, own *held, why error) {
 	n.work.Go(func() { n.stop(shard, own) })
 }
 
-// give hands a shard over to another node. Under mu.
+// give hands a shard over to another node, which reads it before this one lets go of it.
+// Under mu.
 func (n *Node) give(shard int64, own *held, to string) {
-	own.leaving = true
+	own.giving = true
 	url := n.urlOf(to)
 	n.work.Go(func() {
+		if url != "" {
+			n.announce(shard, own, url)
+		}
+		n.mu.Lock()
+		dropped := own.leaving
+		own.leaving = true
+		n.mu.Unlock()
+		if dropped {
+			return
+		}
 		begun := time.Now()
 		n.stop(shard, own)
 		n.Counts.Given.Add(1)
@@ -83,17 +94,17 @@ func (n *Node) Leave() { n.left.Do(n.leave) }
 
 func (n *Node) leave() {
 	n.mu.Lock()
-	n.leaving = true
+	n.leaving, n.leaveBy = true, time.Now().Add(n.cfg.Drain/2)
 	n.mu.Unlock()
 	if n.heard.Load() == nil || n.ctx.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.Drain+store.GoneAfter)
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.Drain+n.cfg.Drain/2+store.GoneAfter)
 	defer cancel()
 	_ = n.round(ctx, true)
 	n.mu.Lock()
 	for shard, own := range n.held { // where nobody else is there to take them
-		if !own.leaving {
+		if !own.giving && !own.leaving {
 			n.give(shard, own, "")
 		}
 	}

@@ -37,6 +37,8 @@ type Service interface {
 	// ServeGroup answers requests that came to another node, each by itself; what
 	// they and their answers look like, that node knows. It panics for none of them.
 	ServeGroup(requests [][]byte, came []store.Arrival) (answers [][]byte)
+	// Moved counts what an Heir of the shard would have to read anew.
+	Moved() int64
 	// Part ends the requests that last for as long as their clients want.
 	Part()
 	// Stop ends everything that runs for the shard, and lets go of it.
@@ -70,6 +72,9 @@ type Config struct {
 	Log      *slog.Logger
 	// Open takes a shard from the owner of a stream and serves it.
 	Open func(ctx context.Context, shard, stream int64) (Service, error)
+	// Follow reads a shard while the owner of a stream still serves it, who has Moved so
+	// much before.
+	Follow func(ctx context.Context, shard, stream, moved int64) (Heir, error)
 	// Workspace finds out whose a request is: 0 when nobody's.
 	Workspace func(r *http.Request) (int64, error)
 	// Repeatable reports whether what a request writes is written once, although it
@@ -100,9 +105,11 @@ type Node struct {
 	view     store.Standing
 	held     map[int64]*held
 	busy     map[int64]bool   // shards that are being opened
+	heirs    map[int64]*heir  // what was read of shards that others still serve
 	unclosed map[int64]int64  // streams, by shard, that are open in this node's name although it does not serve them
 	members  map[string]*peer // the others, by name
 	leaving  bool
+	leaveBy  time.Time // until when heirs are waited for, while leaving
 	left     sync.Once
 	groups   groups
 	copying  buffers
@@ -110,12 +117,13 @@ type Node struct {
 	changed  chan struct{} // closed when who serves what has changed
 	lateBeat int           // beats in a row at which the clock was wrong
 
-	heard atomic.Pointer[time.Time] // when the last beat that arrived was sent
-	clock atomic.Pointer[told]      // what the database's clock said
-	kick  chan struct{}
-	ctx   context.Context
-	end   context.CancelFunc
-	work  sync.WaitGroup
+	heard      atomic.Pointer[time.Time] // when the last beat that arrived was sent
+	clock      atomic.Pointer[told]      // what the database's clock said
+	kick       chan struct{}
+	announcing chan struct{} // so many heirs are waited for at a time
+	ctx        context.Context
+	end        context.CancelFunc
+	work       sync.WaitGroup
 }
 
 // Counts are what happened since the start.
@@ -146,7 +154,8 @@ type held struct {
 	since   time.Time
 	reading sync.WaitGroup // running requests that change nothing
 	writing sync.WaitGroup // the others
-	leaving bool           // no more of them
+	giving  bool           // to another node, which may still be reading it
+	leaving bool           // no more requests
 }
 
 // New makes a node; Start brings it to life.
@@ -159,7 +168,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), unclosed: make(map[int64]int64), members: make(map[string]*peer),
+		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), members: make(map[string]*peer),
 		groups: groups{of: make(map[int64]*gathering)},
 	}
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
@@ -324,7 +333,7 @@ func (n *Node) follow(v *store.Standing) {
 		switch {
 		case own != nil && h.Stream > own.stream:
 			n.drop(h.Shard, own, errors.New("another node has taken it"))
-		case own != nil && h.Stream == own.stream && want[i] != n.name && want[i] != "" && !own.leaving:
+		case own != nil && h.Stream == own.stream && want[i] != n.name && want[i] != "" && !own.giving && !own.leaving:
 			n.give(h.Shard, own, want[i])
 		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name), n.forgotten(h):
 			n.take(h, h.Open && h.Node != n.name)
@@ -355,10 +364,11 @@ func (n *Node) take(h *store.Holding, over bool) {
 		return
 	}
 	n.busy[h.Shard] = true
-	shard, stream, from := h.Shard, h.Stream, h.Node
+	shard, stream, from, known := h.Shard, h.Stream, h.Node, n.heirs[h.Shard]
+	delete(n.heirs, shard)
 	n.work.Go(func() {
 		begun := time.Now()
-		s, err := n.cfg.Open(n.ctx, shard, stream)
+		s, ahead, err := n.open(shard, stream, known)
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		delete(n.busy, shard)
@@ -374,7 +384,7 @@ func (n *Node) take(h *store.Holding, over bool) {
 		if over {
 			n.Counts.TakenOver.Add(1)
 		}
-		n.log.Info("serves a shard", "shard", shard, "from", from, "ms", time.Since(begun).Milliseconds())
+		n.log.Info("serves a shard", "shard", shard, "from", from, "ms", time.Since(begun).Milliseconds(), "read_ahead", ahead)
 		n.work.Go(func() { n.watch(shard, own) })
 		n.Wake()
 		n.tell()

@@ -31,13 +31,14 @@ type book struct {
 	mu       sync.Mutex
 	members  map[string]store.Member
 	holdings []store.Holding
-	broken   map[int64]bool // shards that cannot be opened
-	readOnly bool           // no stream is opened or closed
+	broken   map[int64]bool  // shards that cannot be opened
+	readOnly bool            // no stream is opened or closed
+	closed   map[int64]int64 // how much had Moved in shards that were closed in order
 	network  network
 }
 
 func newBook() *book {
-	b := &book{members: make(map[string]store.Member), broken: make(map[int64]bool), network: network{listeners: make(map[string]*listener), cuts: make(map[string]chan struct{})}}
+	b := &book{members: make(map[string]store.Member), broken: make(map[int64]bool), closed: make(map[int64]int64), network: network{listeners: make(map[string]*listener), cuts: make(map[string]chan struct{})}}
 	for i := range testShards {
 		b.holdings = append(b.holdings, store.Holding{Shard: int64(i)})
 	}
@@ -118,6 +119,7 @@ type service struct {
 	shard, stream int64
 	failed        chan error
 	asked         func(store.Arrival)
+	moved         atomic.Int64
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -154,6 +156,8 @@ func (s *service) ServeGroup(requests [][]byte, came []store.Arrival) (answers [
 
 func (s *service) Part() {}
 
+func (s *service) Moved() int64 { return s.moved.Load() }
+
 func (s *service) Failed() <-chan error { return s.failed }
 
 func (s *service) Stop() error {
@@ -164,6 +168,7 @@ func (s *service) Stop() error {
 	}
 	if h := &s.v.holdings[s.shard]; h.Stream == s.stream {
 		h.Open = false
+		s.v.closed[s.shard] = s.Moved()
 	}
 	return nil
 }
@@ -174,6 +179,9 @@ type rig struct {
 	inner *server
 	asked func(store.Arrival)
 	ahead atomic.Int64 // ns that its machine's clock is ahead
+
+	heirs     chan *testHeir // that were announced, where somebody wants to know
+	mayFollow chan struct{}  // something when one of them has read all; nil = at once
 }
 
 // join starts a node.
@@ -189,8 +197,9 @@ func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 			if err := v.take(shard, stream); err != nil {
 				return nil, err
 			}
-			return &service{v, shard, stream + 1, make(chan error, 1), g.asked}, nil
+			return &service{v: v, shard: shard, stream: stream + 1, failed: make(chan error, 1), asked: g.asked}, nil
 		},
+		Follow:     g.follow,
 		Repeatable: func(r *http.Request) bool { return r.URL.Query().Has("repeatable") },
 		Workspace: func(r *http.Request) (id int64, err error) {
 			_, err = fmt.Sscan(r.URL.Query().Get("workspace"), &id)
@@ -384,57 +393,6 @@ func testFenced(t *testing.T) {
 			t.Error("a shard that was taken is still served as before")
 		}
 	})
-}
-
-// TestWrongClock has a node whose clock is wrong give its shards away.
-func TestWrongClock(t *testing.T) { synctest.Test(t, testWrongClock) }
-
-func testWrongClock(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", time.Minute)
-	for deadline := time.Now().Add(patience); y.Ready() == nil || !strings.Contains(y.Ready().Error(), "clock"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it is ready: %v", y.Ready())
-		}
-	}
-	settle(t, map[*rig]int{x: 4})
-	if offset := y.Counts.Offset.Load(); offset < 59_000 || offset > 61_000 {
-		t.Errorf("the clock is %d ms ahead", offset)
-	}
-}
-
-// TestStampOfAWrongClock: what a node stamps is by the database's clock, whether its own
-// was wrong from the start or has stepped a moment ago.
-func TestStampOfAWrongClock(t *testing.T) { synctest.Test(t, testStampOfAWrongClock) }
-
-func testStampOfAWrongClock(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", time.Hour)
-	settle(t, map[*rig]int{x: 4})
-	var came []store.Arrival
-	x.Each(func(_ int64, s Service) { s.(*service).asked = func(a store.Arrival) { came = append(came, a) } })
-	ask := func(what string) {
-		came = came[:0]
-		if status, _, _ := y.Grouped(0, nil); status != http.StatusOK {
-			t.Fatalf("%s: %d", what, status)
-		}
-		if status, answer := y.ask(1, http.MethodPost, ""); status != http.StatusOK {
-			t.Fatalf("%s: %d %s", what, status, answer)
-		}
-		for _, a := range came {
-			if off := a.At.Sub(b.now()); off.Abs() > clockSlack {
-				t.Errorf("%s: stamped %v off", what, off)
-			}
-		}
-	}
-	ask("wrong from the start")
-	y.ahead.Store(0)
-	ask("set right")
-	time.Sleep(patience)
-	y.ahead.Store(int64(-time.Hour))
-	ask("stepped")
-	time.Sleep(patience)
-	ask("wrong for long")
 }
 
 func TestSecret(t *testing.T) { synctest.Test(t, testSecret) }

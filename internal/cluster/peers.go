@@ -32,6 +32,8 @@ const (
 	pathHold = "/cluster/hold"
 	pathPoke = "/cluster/poke"
 	pathPing = "/cluster/ping"
+	// pathFollow announces a shard that is to be given away.
+	pathFollow = "/cluster/follow"
 )
 
 const (
@@ -209,6 +211,8 @@ func (n *Node) Internal() http.Handler {
 		case pathPoke:
 			n.Wake()
 		case pathPing:
+		case pathFollow:
+			n.inherit(w, r)
 		default:
 			n.forwarded(w, r)
 		}

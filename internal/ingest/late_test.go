@@ -15,7 +15,8 @@ import (
 
 // TestLateDevices: a large fleet is served before all states are read, and comes to
 // the same states, alerts and counts as if they had been read at the start. It is
-// killed again and again, also while it reads them.
+// killed again and again, also while it reads them. So it does where it is read while
+// somebody else still serves it.
 func TestLateDevices(t *testing.T) {
 	type result struct {
 		States  map[int64]string
@@ -23,7 +24,7 @@ func TestLateDevices(t *testing.T) {
 		Online  int
 		Alarmed int
 	}
-	run := func(t *testing.T, memory int64, late int) (out result, early int) {
+	run := func(t *testing.T, memory int64, late int, follows bool) (out result, early int) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			defer func() { r.close() }()
@@ -32,7 +33,7 @@ func TestLateDevices(t *testing.T) {
 			for i := range 150 {
 				ids = append(ids, r.device(fmt.Sprintf("D%d", i), "walkin_freezer"))
 			}
-			r.memory, r.late = memory, late
+			r.memory, r.late, r.follows = memory, late, follows
 			for round := range shorter(16, 5) {
 				if round%3 == 0 {
 					r.in.CheckpointAll()
@@ -79,9 +80,11 @@ func TestLateDevices(t *testing.T) {
 		return out, early
 	}
 	for _, memory := range []int64{0, 100 * ingest.StateBytes} {
-		want, _ := run(t, memory, 0)
-		got, early := run(t, memory, 1)
+		want, _ := run(t, memory, 0, false)
+		got, early := run(t, memory, 1, false)
 		same(t, fmt.Sprintf("memory %d", memory), got, want)
+		heir, _ := run(t, memory, 1, true)
+		same(t, fmt.Sprintf("followed, memory %d", memory), heir, want)
 		if early == 0 || len(want.Alerts) < 10 || want.Online == 0 {
 			t.Errorf("%d groups came before all was read, %d alerts, %d online: this proves nothing", early, len(want.Alerts), want.Online)
 		}

@@ -39,11 +39,11 @@ func (w *recovery) recover(ctx context.Context) error {
 	if err := w.loadDowntimes(ctx); err != nil {
 		return err
 	}
-	if err := w.loadAlerts(ctx); err != nil {
-		return err
-	}
 	if err := w.replay(ctx); err != nil {
 		return fmt.Errorf("recover units: %w", err)
+	}
+	if err := w.loadAlerts(ctx); err != nil {
+		return err
 	}
 	if err := w.noteDowntime(ctx); err != nil {
 		return err
@@ -85,12 +85,7 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 func (w *recovery) replay(ctx context.Context) error {
 	x := newBacklog()
 	w.late.backlog = x
-	err := w.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
-		if u := w.units.Get(c.DeviceID); u != nil {
-			u.savedSeq = c.Seq
-		}
-		return nil
-	}, func(worker int, e *store.Entry) error {
+	entry := func(worker int, e *store.Entry) error {
 		if e.Input.Kind == store.InputClock {
 			return w.replayClock(e)
 		}
@@ -101,9 +96,41 @@ func (w *recovery) replay(ctx context.Context) error {
 			x.add(worker, u, e)
 		}
 		return nil
-	})
+	}
+	err := w.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
+		if u := w.units.Get(c.DeviceID); u != nil {
+			u.savedSeq = c.Seq
+		}
+		return nil
+	}, entry)
 	w.join()
 	x.down = slices.Clone(w.downtimes) // one is added when it is known how long nobody watched
+	if err == nil {
+		err = w.store.Join(ctx, len(x.workers), w.readAhead, entry)
+	}
+	w.join()
+	return err
+}
+
+// readAhead reads the states while somebody else still serves the store, and has them
+// catch up with what is logged so far: afterwards they are as good as here. Settings
+// that change meanwhile are applied once the store is ours, as after any start.
+func (w *recovery) readAhead() error {
+	if w.late.backlog.read || w.units.Len() > w.memory.most {
+		return nil
+	}
+	return w.replayAll()
+}
+
+// replayAll has all states catch up.
+func (w *recovery) replayAll() error {
+	for u := range w.units.All() {
+		if u.slot == 0 {
+			w.memory.add(u)
+		}
+	}
+	err := w.Service.replay(w.late.backlog, w.shares.all)
+	w.late.backlog.read = err == nil
 	return err
 }
 
@@ -125,15 +152,9 @@ func (w *recovery) replayClock(e *store.Entry) error {
 	}
 	w.join()
 	w.late.backlog.down = slices.Clone(w.downtimes)
-	for u := range w.units.All() {
-		if u.slot == 0 {
-			w.memory.add(u)
-		}
-	}
-	if err := w.Service.replay(w.late.backlog, w.shares.all); err != nil {
+	if err := w.replayAll(); err != nil {
 		return err
 	}
-	w.late.backlog.read = true
 	w.durable = position{e.Seq, e.Now}
 	w.steps.setBack(by, e.Now, e.Seq)
 	return nil

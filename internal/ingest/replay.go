@@ -96,7 +96,8 @@ func (x *backlog) record(at place) []byte {
 	return x.workers[at>>56].blocks[at>>32&(1<<24-1)][uint32(at)-1:]
 }
 
-// step steps a unit through its chain, which is empty then. Transitions are
+// step steps a unit through its chain, which is empty then: through what its checkpoint
+// does not know of, which may be newer than the chain's beginning. Transitions are
 // dropped: the rows of alerts were committed with the inputs. As in the commit
 // itself, a unit's last reading is told apart from those before it.
 func (x *backlog) step(s *Service, u *unit, state *engine.State, out []alert.Transition) []alert.Transition {
@@ -104,6 +105,10 @@ func (x *backlog) step(s *Service, u *unit, state *engine.State, out []alert.Tra
 	for at := u.behind.first; at != 0; {
 		b := x.record(at)
 		next := place(binary.LittleEndian.Uint64(b))
+		if binary.LittleEndian.Uint64(b[8:]) <= uint64(u.savedSeq) {
+			at = next
+			continue
+		}
 		now := rimewatch.Time(binary.LittleEndian.Uint64(b[16:]))
 		data := b[recordHeader : recordHeader+binary.LittleEndian.Uint32(b[24:])]
 		in.Kind, in.Payload, in.Last = store.InputKind(b[28]), data, false

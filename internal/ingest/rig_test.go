@@ -1,10 +1,14 @@
 package ingest_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +33,7 @@ type rig struct {
 
 	memory  int64            // bytes for states, 0 = no bound
 	late    int              // see ingest.Config.LateDevices
+	follows bool             // the store is read while somebody else still adds to it
 	alone   bool             // the writer evaluates all by itself
 	heard   ingest.Publisher // of every commit, beside the rig
 	machine *machine         // whose clock may step; nil = the time is right
@@ -80,11 +85,59 @@ func (r *rig) open() {
 		r.t.Fatal(err)
 	}
 	cfg.Store = s
+	if r.follows {
+		cfg.Store = &followed{Store: s}
+	}
 	in := ingest.New(cfg)
 	if err := in.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	r.s, r.in = s, in
+}
+
+// followed is a store whose log has grown by half when it is joined, and whose
+// checkpoints have been written since Recover said how old they are.
+type followed struct {
+	*sqlite.Store
+	rest []logged
+}
+
+type logged struct {
+	worker int
+	entry  store.Entry
+}
+
+// Recover implements store.Log.
+func (f *followed) Recover(ctx context.Context, workers int, checkpoint func(int, store.Checkpoint) error, entry func(int, *store.Entry) error) error {
+	var mu sync.Mutex
+	err := f.Store.Recover(ctx, workers, func(worker int, c store.Checkpoint) error {
+		c.Seq = 0
+		return checkpoint(worker, c)
+	}, func(worker int, e *store.Entry) error {
+		mu.Lock()
+		defer mu.Unlock()
+		kept := logged{worker, *e}
+		kept.entry.Input.Payload = bytes.Clone(e.Input.Payload)
+		f.rest = append(f.rest, kept)
+		return nil
+	})
+	slices.SortStableFunc(f.rest, func(a, b logged) int { return int(a.entry.Seq - b.entry.Seq) })
+	if len(f.rest) == 0 {
+		return err
+	}
+	for half := f.rest[len(f.rest)/2].entry.Seq; f.rest[0].entry.Seq < half; f.rest = f.rest[1:] { // whole commits
+		err = errors.Join(err, entry(f.rest[0].worker, &f.rest[0].entry))
+	}
+	return err
+}
+
+// Join implements store.Log.
+func (f *followed) Join(_ context.Context, _ int, ahead func() error, entry func(int, *store.Entry) error) error {
+	err := ahead()
+	for i := range f.rest {
+		err = errors.Join(err, entry(f.rest[i].worker, &f.rest[i].entry))
+	}
+	return err
 }
 
 func (r *rig) close() {

@@ -164,6 +164,11 @@ type Log interface {
 	// inputs of one device come from one worker, in order; an InputClock comes while
 	// no other worker calls. It is called once, before the first Commit.
 	Recover(ctx context.Context, workers int, checkpoint func(worker int, c Checkpoint) error, entry func(worker int, e *Entry) error) error
+	// Join has the store become this process's own, where Recover only followed what
+	// another process writes: it calls ahead, waits until that one has let go, and hands
+	// out what was logged since, as Recover does. For any other store it does nothing. It
+	// is called once, after Recover. What was read of tables before may be old by then.
+	Join(ctx context.Context, workers int, ahead func() error, entry func(worker int, e *Entry) error) error
 	// Checkpoints hands out the newest checkpoints of some devices. A device
 	// without one is left out; the State of one that is damaged is empty.
 	Checkpoints(ctx context.Context, devices []int64, yield func(Checkpoint) error) error

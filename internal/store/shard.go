@@ -29,6 +29,10 @@ const GoneAfter = 3 * time.Second
 // ErrTaken means that another node was quicker to take a shard.
 var ErrTaken = errors.New("another node has taken the shard")
 
+// ErrMoved means that what was read of a shard while another node served it holds no
+// more: it has to be opened as if nothing had been read.
+var ErrMoved = errors.New("the shard has changed since it was read")
+
 // Member is a server that is heard of.
 type Member struct {
 	Name, URL string // URL is where other nodes reach it; "" = it is no node

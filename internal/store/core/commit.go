@@ -107,6 +107,9 @@ func (c *commit) Commit(ctx context.Context, e *store.Effects) error {
 	if c.alone {
 		defer s.exclusive.Unlock()
 	}
+	if c.alone || e.Back != 0 {
+		defer s.moved.Add(1)
+	}
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	s.mu.RLock()

@@ -55,6 +55,9 @@ type Config struct {
 	Now          func() time.Time // for the age of unsealed readings and retention
 	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
 	Quiet        bool             // the background work is left to Rest
+	// Join waits until the process that writes to the disk lets go of it, and makes the
+	// disk this one's: what Recover reads may be behind until then. Nil = it is ours.
+	Join func(ctx context.Context) error
 	// LogAside sets damaged rows of the log aside instead of refusing to start.
 	LogAside   bool
 	MaxDevices int // of a workspace, 0 = no limit
@@ -75,6 +78,7 @@ func (c *Config) defaults() {
 // Core is a store upon a Disk and Tables.
 type Core struct {
 	eraser
+	follower
 	*tables.Tables
 	*damage
 	onDisk
@@ -106,6 +110,7 @@ type Core struct {
 	chunks    chunkTimes // timestamps of chunks
 
 	ckptFloor atomic.Int64 // no input before it is needed for streaming state
+	followed  store.Seq    // where the log ended that Recover has read
 
 	ctx       context.Context // of the background work, ends with Close
 	cancel    context.CancelFunc
@@ -123,7 +128,7 @@ func New(cfg Config, disk Disk, t *tables.Tables) *Core {
 	cfg.defaults()
 	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.eraser = eraser{s}
+	s.eraser, s.follower = eraser{s}, follower{s, new(atomic.Int64)}
 	s.head.budget.Store(cfg.HeadBytes)
 	s.seal.init()
 	s.damage = &damage{aid: disk, log: cfg.Logger, wake: s.seal.wake}

@@ -17,9 +17,9 @@ type Disk interface {
 	// Append adds a row to the log, unless row is empty, and writes the devices
 	// and effects of a group (tables.Tables.Commit).
 	Append(ctx context.Context, seq store.Seq, row []byte, ops []*store.DeviceOp, e *store.Effects) error
-	// Log calls yield for each row of the log, in order. The bytes are only valid
-	// in the call.
-	Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error
+	// Log calls yield for each row of the log after a position, in order. The bytes are
+	// only valid in the call.
+	Log(ctx context.Context, after store.Seq, yield func(seq store.Seq, row []byte) error) error
 	// TrimLog deletes rows before floor, a slice at a time, and notes that the log
 	// was at last. It returns false when nothing was left to delete.
 	TrimLog(ctx context.Context, floor store.Seq, last store.Seq, at rimewatch.Time) (bool, error)

@@ -28,6 +28,7 @@ func (e eraser) EraseWorkspace(ctx context.Context, id int64) error {
 	if w.DeleteAt == 0 || rimewatch.TimeOf(s.cfg.Now()) < w.DeleteAt {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace is not to be erased now.")
 	}
+	defer s.moved.Add(1)
 	if err := s.Rest(ctx); err != nil {
 		return err
 	}

@@ -110,6 +110,7 @@ type logReader struct {
 	spare   chan *logRow // those that no worker has to read any more
 	running sync.WaitGroup
 	failed  atomic.Bool
+	last    store.Seq // of the rows that the disk had
 	mu      sync.Mutex
 	err     error // the first of a worker
 }
@@ -120,14 +121,14 @@ type logRow struct {
 	left atomic.Int32 // workers that have to read it
 }
 
-// eachLogged calls take for every logged input, from as many goroutines, each with
-// its number: what is of one device comes from one of them, in order. A row that
-// begins with a step of the clock is taken while the others wait. damaged hears of
-// rows whose checksum is wrong.
-func eachLogged(ctx context.Context, disk Disk, workers int, damaged func(seq store.Seq, data []byte, err error) error,
+// eachLogged calls take for every logged input after a position, from as many
+// goroutines, each with its number: what is of one device comes from one of them, in
+// order. A row that begins with a step of the clock is taken while the others wait.
+// damaged hears of rows whose checksum is wrong. It returns where the log ends.
+func eachLogged(ctx context.Context, disk Disk, after store.Seq, workers int, damaged func(seq store.Seq, data []byte, err error) error,
 	take func(worker int, e *store.Entry, row []byte) error,
-) error {
-	r := &logReader{take: take, spare: make(chan *logRow, rowsAhead)}
+) (store.Seq, error) {
+	r := &logReader{take: take, last: after, spare: make(chan *logRow, rowsAhead)}
 	for range rowsAhead {
 		r.spare <- new(logRow)
 	}
@@ -136,10 +137,11 @@ func eachLogged(ctx context.Context, disk Disk, workers int, damaged func(seq st
 		r.workers = append(r.workers, rows)
 		r.running.Go(func() { r.work(i, workers, rows) })
 	}
-	err := disk.Log(ctx, func(at store.Seq, data []byte) error {
+	err := disk.Log(ctx, after, func(at store.Seq, data []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		r.last = at
 		if err := checkLog(int64(at), data); err != nil {
 			return damaged(at, data, err)
 		}
@@ -150,9 +152,9 @@ func eachLogged(ctx context.Context, disk Disk, workers int, damaged func(seq st
 	}
 	r.running.Wait()
 	if r.err != nil {
-		return r.err
+		err = r.err
 	}
-	return err
+	return r.last, err
 }
 
 // hand passes a row to all workers.

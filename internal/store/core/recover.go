@@ -34,22 +34,32 @@ func (s *Core) load(ctx context.Context) error {
 	}
 	s.fleet.loadDevices(parts)
 	s.head.fit(s.cfg.HeadBytes, s.fleet.byID.Len()) // what was written within it before a kill must not hold up the first who writes now
+	if s.cfg.Join != nil {                          // all of that may change before the disk is ours
+		return nil
+	}
+	return s.loadRest(ctx, last)
+}
+
+// loadRest reads what may have changed since a process began to follow another.
+func (s *Core) loadRest(ctx context.Context, last Last) error {
 	if err := s.refreshSites(ctx); err != nil {
 		return fmt.Errorf("sites: %w", err)
 	}
 	if err := s.loadAlerts(ctx); err != nil {
 		return fmt.Errorf("alerts: %w", err)
 	}
-	if s.aside, err = s.disk.Aside(ctx); err != nil {
+	aside, err := s.disk.Aside(ctx)
+	if err != nil {
 		return fmt.Errorf("damaged chunks: %w", err)
 	}
+	s.aside = aside
 	s.moreIDs = last.More
 	s.deviceID.set(last.DeviceID, last.DeviceEnd)
 	s.alertID.set(last.AlertID, last.AlertEnd)
 	s.lastAlert = last.AlertID
 	// The log is emptied as it is sealed; Lived remembers how far it got.
 	alive, seq, err := s.Lived(ctx)
-	s.lastNow, s.seq = alive, int64(max(last.Seq, seq))
+	s.lastNow, s.seq = max(s.lastNow, alive), int64(max(last.Seq, seq))
 	return err
 }
 
@@ -78,8 +88,15 @@ func (s *Core) Recover(ctx context.Context, workers int, checkpoint func(int, st
 	if err != nil {
 		return err
 	}
-	if err := s.replayLog(ctx, workers, entry); err != nil {
+	sealed, err := s.disk.SealMarks(ctx)
+	if err != nil {
 		return err
+	}
+	if err := s.replayLog(ctx, sealed, workers, entry); err != nil {
+		return err
+	}
+	if s.cfg.Join != nil && len(lost) > 0 { // what they had last may be changing
+		return store.ErrMoved
 	}
 	for _, d := range lost {
 		err := s.Readings(ctx, store.HistoryQuery{DeviceID: d.row.ID, To: rimewatch.MaxTime + 1, Descending: true, Limit: 1}, func(r *rimewatch.Reading) error {
@@ -90,7 +107,9 @@ func (s *Core) Recover(ctx context.Context, workers int, checkpoint func(int, st
 			return err
 		}
 	}
-	s.startSealer()
+	if s.cfg.Join == nil {
+		s.startSealer()
+	}
 	return nil
 }
 
@@ -169,21 +188,17 @@ type logShare struct {
 	gone map[int64]*device
 }
 
-// replayLog fills the heads. Readings that a seal has already moved into a
-// chunk while their commit's other devices were still waiting are told apart by
-// the device's seal mark.
-func (s *Core) replayLog(ctx context.Context, workers int, entry func(int, *store.Entry) error) error {
-	sealed, err := s.disk.SealMarks(ctx)
-	if err != nil {
-		return err
-	}
+// replayLog fills the heads with what was logged since it was called last. Readings
+// that a seal has already moved into a chunk while their commit's other devices were
+// still waiting are told apart by the device's seal mark.
+func (s *Core) replayLog(ctx context.Context, sealed map[int64]store.Seq, workers int, entry func(int, *store.Entry) error) (err error) {
 	alive := s.lastNow // as recorded since the clock was last set back
 	shares := make([]logShare, workers)
 	for i := range shares {
 		shares[i].gone = make(map[int64]*device)
 	}
 	damaged := func(at store.Seq, data []byte, err error) error { return s.row(ctx, s.cfg.LogAside, at, data, err) }
-	err = eachLogged(ctx, s.disk, workers, damaged, func(worker int, e *store.Entry, encoded []byte) error {
+	s.followed, err = eachLogged(ctx, s.disk, s.followed, workers, damaged, func(worker int, e *store.Entry, encoded []byte) error {
 		if e.Input.Kind == store.InputClock {
 			s.lastNow = max(alive, e.Now)
 			for i := range shares {
@@ -271,7 +286,8 @@ func (s onDisk) Checkpoints(ctx context.Context, devices []int64, yield func(sto
 // Logged implements store.Log.
 func (s onDisk) Logged(ctx context.Context, workers int, entry func(int, *store.Entry) error) error {
 	damaged := func(_ store.Seq, _ []byte, err error) error { return err }
-	return eachLogged(ctx, s.disk, workers, damaged, func(worker int, e *store.Entry, _ []byte) error { return entry(worker, e) })
+	_, err := eachLogged(ctx, s.disk, 0, workers, damaged, func(worker int, e *store.Entry, _ []byte) error { return entry(worker, e) })
+	return err
 }
 
 // SaveCheckpoints implements store.Log.

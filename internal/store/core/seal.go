@@ -252,6 +252,7 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 		list[i].Chunks = encodeChunks(list[i].DeviceID, s.seal.rows, false)
 	}
 	err := s.disk.Seal(ctx, list)
+	s.moved.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -305,6 +306,9 @@ func (s *Core) trim(ctx context.Context) error {
 	floor, last, now := s.floor()
 	for floor > s.trimmed {
 		more, err := s.disk.TrimLog(ctx, floor, last, now)
+		if more || err != nil {
+			s.moved.Add(1)
+		}
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID, deleted int64) error {
 	s.exclusive.Lock()
 	defer s.exclusive.Unlock()
+	defer s.moved.Add(1)
 	if err := change(); err != nil || !s.loaded {
 		return err
 	}

@@ -59,6 +59,15 @@ func (db *Database) Close() error {
 // Open takes a shard over from the owner of a stream, who writes nothing from then
 // on, and loads it. ErrTaken when somebody else has done so.
 func (db *Database) Open(ctx context.Context, shard, stream int64, cfg Config) (*Store, error) {
+	d := db.shard(shard, cfg)
+	if err := d.take(ctx, stream); err != nil {
+		return nil, err
+	}
+	return load(ctx, d)
+}
+
+// shard is the disk of a shard, with the connections of the node.
+func (db *Database) shard(shard int64, cfg Config) *disk {
 	cfg.URL = db.disk.cfg.URL
 	cfg.defaults()
 	d := newDisk(cfg)
@@ -70,14 +79,15 @@ func (db *Database) Open(ctx context.Context, shard, stream int64, cfg Config) (
 		part = store.Shard{Number: shard, Of: d.of}
 	}
 	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, part, cfg.Quotas)
-	err := d.take(ctx, stream)
-	if err != nil {
-		return nil, err
-	}
+	return d
+}
+
+// load makes the store of a shard.
+func load(ctx context.Context, d *disk) (*Store, error) {
 	s := newStore(d)
 	if err := s.Load(ctx); err != nil {
 		_ = s.Close()
-		return nil, fmt.Errorf("open shard %d: %w", shard, err)
+		return nil, fmt.Errorf("open shard %d: %w", d.shard, err)
 	}
 	return s, nil
 }
@@ -100,6 +110,11 @@ func (d *disk) take(ctx context.Context, stream int64) error {
 		}
 		if now != stream {
 			return store.ErrTaken
+		}
+		if d.follows != nil {
+			if err := d.follows.unmoved(ctx, tx, d.shard); err != nil {
+				return err
+			}
 		}
 		b := &pgx.Batch{}
 		b.Queue("UPDATE shard SET node = $2, stream = $3, open = TRUE, since = "+moment+" WHERE id = $1", d.shard, d.node, stream+1)

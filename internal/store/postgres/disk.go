@@ -41,6 +41,7 @@ type disk struct {
 	first  core.Last     // where the ids begin that came with a shard among several
 	ids    core.Last     // the greatest that are stored; of the one who appends
 	node   string        // the name that we are heard of by
+	moved  int64         // see core.Core.Moved; set before close
 	turn   chan struct{} // one change of tables at a time
 	change int64         // number of the last change of tables; under turn
 
@@ -50,6 +51,7 @@ type disk struct {
 	closed   atomic.Bool
 	insisted atomic.Bool // that synchronous_commit is not off was said
 
+	follows  *following // nil = the shard is ours from the beginning
 	lostOnce sync.Once
 	lostC    chan struct{}
 	why      error // set before lostC is closed
@@ -178,6 +180,9 @@ func (d *disk) lostErr() error {
 	case <-d.lostC:
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, d.why, "The store is served by another server.")
 	default:
+		if d.follows != nil && d.stream == 0 {
+			return rimewatch.Wrap(rimewatch.CodeUnavailable, errFollows, "The store is served by another server.")
+		}
 		return nil
 	}
 }

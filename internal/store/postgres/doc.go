@@ -17,6 +17,14 @@
 // on the old owner writes nothing, whatever it believes. Beats only keep a second
 // server from taking over by mistake.
 //
+// # Whoever is to follow reads before
+//
+// Follow reads a shard that another node serves, and Take makes it this one's. A log
+// that has grown is easily read to its new end. For everything else the owner counts
+// what a follower would have to read anew (core.Core.Moved): he names the number before
+// the follower begins, and writes it down with the end of his stream. Where the two
+// differ, or where he ended in another way, nothing is taken, and Open reads all.
+//
 // # One batch, one round trip
 //
 // Statements whose answers nobody waits for are queued and sent with the next one

@@ -281,7 +281,7 @@ func TestUndecided(t *testing.T) {
 	taker := openAt(t, Config{URL: x.s.disk.cfg.URL, takeOver: true})
 	var seq store.Seq
 	var row []byte
-	if err := taker.disk.Log(t.Context(), func(s store.Seq, r []byte) error { seq, row = s, bytes.Clone(r); return nil }); err != nil || len(row) == 0 {
+	if err := taker.disk.Log(t.Context(), 0, func(s store.Seq, r []byte) error { seq, row = s, bytes.Clone(r); return nil }); err != nil || len(row) == 0 {
 		t.Fatal(err)
 	}
 	fenced, broken := &pgconn.PgError{Code: fencedState}, unknownError{io.ErrUnexpectedEOF}

@@ -210,13 +210,13 @@ func (d *disk) usedUp(ops []*store.DeviceOp, e *store.Effects) core.Last {
 }
 
 // Log implements core.Disk.
-func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error {
+func (d *disk) Log(ctx context.Context, after store.Seq, yield func(seq store.Seq, row []byte) error) error {
 	var buf []byte
 	return d.read(ctx, d.reads, func(s *session) error {
 		return s.Query(func(row tables.Row) error {
 			buf = column(row, 1, buf)
 			return yield(store.Seq(row.ColumnInt64(0)), buf)
-		}, "SELECT seq, data FROM commit_log WHERE shard = ? ORDER BY seq", d.shard)
+		}, "SELECT seq, data FROM commit_log WHERE shard = ? AND seq > ? ORDER BY seq", d.shard, int64(after))
 	})
 }
 

@@ -219,7 +219,8 @@ func (d *disk) release() error {
 		return err
 	}
 	defer c.Release()
-	_, err = c.Exec(ctx, "UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2", d.shard, d.stream)
+	_, err = c.Exec(ctx, `WITH closed AS (UPDATE shard SET open = FALSE WHERE id = $1 AND stream = $2 RETURNING id)
+		UPDATE stream SET change = $3 WHERE shard = (SELECT id FROM closed) AND id = $2`, d.shard, d.stream, closedAfter(d.moved))
 	if err == nil && !d.borrowed {
 		_, err = c.Exec(ctx, "DELETE FROM node WHERE name = $1", d.node)
 	}

@@ -92,9 +92,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 func newStore(d *disk) *Store {
 	cfg := &d.cfg
-	return &Store{disk: d, Core: core.New(core.Config{
+	readings := core.Config{
 		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside, MaxDevices: cfg.Quotas.Devices,
-	}, d, d.tables)}
+	}
+	if d.follows != nil {
+		readings.Join = d.join
+	}
+	return &Store{disk: d, Core: core.New(readings, d, d.tables)}
 }
 
 // Close stops the background work and gives the stream back, so that another
@@ -102,6 +106,7 @@ func newStore(d *disk) *Store {
 func (s *Store) Close() error {
 	s.disk.giveUp()
 	s.Stop()
+	s.disk.moved = s.Moved()
 	return s.disk.close()
 }
 

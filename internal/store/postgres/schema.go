@@ -60,7 +60,8 @@ CREATE TABLE node (
 	leaving BOOLEAN NOT NULL DEFAULT FALSE -- it gives its shards away
 );
 
--- The streams that were opened, with the number of their last change of tables.
+-- The streams that were opened, with the number of their last change of tables,
+-- and negative once they were closed in order: see closedAfter.
 CREATE TABLE stream (
 	shard BIGINT NOT NULL,
 	id BIGINT NOT NULL,

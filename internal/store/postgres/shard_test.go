@@ -294,3 +294,21 @@ func TestShardsFarApart(t *testing.T) {
 		t.Errorf("%d of two devices are there again", found)
 	}
 }
+
+// TestInspectShards: commits are counted in each shard, so damage names it.
+func TestInspectShards(t *testing.T) {
+	db, _ := divided(t)
+	x := served(t, db)
+	c, err := pgx.Connect(t.Context(), db.disk.cfg.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(t.Context()) }()
+	if _, err := c.Exec(t.Context(), "UPDATE commit_log SET data = set_byte(data, length(data) - 1, 255 - get_byte(data, length(data) - 1)) WHERE shard = $1", x.s.disk.shard); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Inspect(t.Context(), db.disk.cfg.URL, true)
+	if err != nil || len(in.Damage) < 3 || !strings.HasPrefix(in.Damage[0], "shard 1: commit ") {
+		t.Errorf("damage is told of as %q, %v", in.Damage, err)
+	}
+}

@@ -31,8 +31,14 @@ func (in *Inspection) verify(s *session) (err error) {
 			err = errors.Join(err, failed)
 		}
 	}
-	each("SELECT seq, data FROM commit_log", func(row tables.Row) {
-		if err := core.VerifyLog(store.Seq(row.ColumnInt64(0)), column(row, 1, nil)); err != nil {
+	of := int64(0) // each shard counts its commits from 1
+	each("SELECT count(*) FROM shard", func(row tables.Row) { of = row.ColumnInt64(0) })
+	each("SELECT seq, data, shard FROM commit_log", func(row tables.Row) {
+		err := core.VerifyLog(store.Seq(row.ColumnInt64(0)), column(row, 1, nil))
+		switch {
+		case err != nil && of > 1:
+			note(&in.Damage, "shard %d: %v", row.ColumnInt64(2), err)
+		case err != nil:
 			note(&in.Damage, "%v", err)
 		}
 	})

@@ -63,10 +63,11 @@ func (d *disk) appendLog(conn *sqlite.Conn, seq int64, row []byte) error {
 }
 
 // Log implements core.Disk.
-func (d *disk) Log(ctx context.Context, yield func(seq store.Seq, row []byte) error) error {
+func (d *disk) Log(ctx context.Context, after store.Seq, yield func(seq store.Seq, row []byte) error) error {
 	var buf []byte
 	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT seq, data FROM commit_log ORDER BY seq", &sqlitex.ExecOptions{
+		return sqlitex.Execute(conn, "SELECT seq, data FROM commit_log WHERE seq > ? ORDER BY seq", &sqlitex.ExecOptions{
+			Args: []any{int64(after)},
 			ResultFunc: func(stmt *sqlite.Stmt) error {
 				buf = column(stmt, 1, buf)
 				return yield(store.Seq(stmt.ColumnInt64(0)), buf)

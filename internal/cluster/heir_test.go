@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// testHeir is of a shard that another node serves.
+type testHeir struct {
+	v                    viewOf
+	g                    *rig
+	shard, stream, moved int64
+	served, dropped      atomic.Bool
+}
+
+func (g *rig) follow(ctx context.Context, shard, stream, moved int64) (Heir, error) {
+	h := &testHeir{v: g.cfg.Database.(viewOf), g: g, shard: shard, stream: stream, moved: moved}
+	if g.mayFollow != nil {
+		select {
+		case <-g.mayFollow:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if g.heirs != nil {
+		g.heirs <- h
+	}
+	return h, nil
+}
+
+func (h *testHeir) Serve(context.Context) (Service, error) {
+	h.v.mu.Lock()
+	moved, closed := h.v.closed[h.shard]
+	open := h.v.holdings[h.shard].Open
+	h.v.mu.Unlock()
+	if open || !closed || moved != h.moved {
+		h.dropped.Store(true)
+		return nil, store.ErrMoved
+	}
+	if err := h.v.take(h.shard, h.stream); err != nil {
+		return nil, err
+	}
+	h.served.Store(true)
+	return &service{v: h.v, shard: h.shard, stream: h.stream + 1, failed: make(chan error, 1), asked: h.g.asked}, nil
+}
+
+func (h *testHeir) Drop() { h.dropped.Store(true) }
+
+// TestHeir: a node that leaves goes on serving its shards until whoever is to have them
+// has read them.
+func TestHeir(t *testing.T) { synctest.Test(t, testHeirReads) }
+
+func testHeirReads(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
+	go y.Leave()
+	time.Sleep(followFor / 2)
+	for shard := range testShards {
+		if status, answer := x.ask(shard, http.MethodPost, "body"); status != http.StatusOK {
+			t.Errorf("shard %d: %d %q", shard, status, answer)
+		}
+	}
+	if shards, _ := y.Held(); shards != 2 {
+		t.Errorf("%d shards are left before they are read", shards)
+	}
+	close(x.mayFollow)
+	settle(t, map[*rig]int{x: 4})
+	for range 2 {
+		if h := <-x.heirs; !h.served.Load() {
+			t.Errorf("shard %d was read for nothing", h.shard)
+		}
+	}
+}
+
+// TestHeirMoved: what an heir has read holds no more.
+func TestHeirMoved(t *testing.T) { synctest.Test(t, testHeirMoved) }
+
+func testHeirMoved(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
+	go y.Leave()
+	time.Sleep(followFor / 2)
+	y.Each(func(_ int64, s Service) { s.(*service).moved.Add(1) })
+	close(x.mayFollow)
+	settle(t, map[*rig]int{x: 4})
+	for range 2 {
+		if h := <-x.heirs; h.served.Load() || !h.dropped.Load() {
+			t.Errorf("shard %d is served by what was read before it changed", h.shard)
+		}
+	}
+}
+
+// TestHeirSlow: nobody is waited for for ever.
+func TestHeirSlow(t *testing.T) { synctest.Test(t, testHeirSlow) }
+
+func testHeirSlow(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	x.mayFollow = make(chan struct{}) // never
+	begun := time.Now()
+	go y.Leave()
+	settle(t, map[*rig]int{x: 4})
+	if took := time.Since(begun); took > patience+followFor {
+		t.Errorf("it takes %v", took)
+	}
+}
+
+// TestHeirKept: what was read of a shard that never comes is dropped.
+func TestHeirKept(t *testing.T) { synctest.Test(t, testHeirKept) }
+
+func testHeirKept(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	x.heirs = make(chan *testHeir, testShards)
+	for shard, own := range y.held {
+		y.announce(shard, own, x.inner.url)
+		break
+	}
+	h := <-x.heirs
+	time.Sleep(heirKeeps - time.Second)
+	if h.dropped.Load() {
+		t.Error("it is dropped at once")
+	}
+	time.Sleep(2 * time.Second)
+	if !h.dropped.Load() || h.served.Load() {
+		t.Error("it is kept for ever")
+	}
+}

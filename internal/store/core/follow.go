@@ -1,0 +1,52 @@
+package core
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// follower is the part of a Core by which one process follows another on the same
+// disk, until it takes its place.
+type follower struct {
+	core  *Core
+	moved *atomic.Int64
+}
+
+// Moved counts what a process has to read anew that follows this one: all changes of
+// devices, and whatever takes rows out of the log. New rows of the log, alerts, sites
+// and what people set it looks for by itself when it joins.
+func (f follower) Moved() int64 { return f.moved.Load() }
+
+// AddDowntime implements store.Log.
+func (f follower) AddDowntime(ctx context.Context, d store.Downtime) error {
+	defer f.moved.Add(1)
+	return f.core.Tables.AddDowntime(ctx, d)
+}
+
+// Join implements store.Log. Nothing was sealed since Recover: then the disk would
+// not have been joined.
+func (f follower) Join(ctx context.Context, workers int, ahead func() error, entry func(int, *store.Entry) error) error {
+	s := f.core
+	if s.cfg.Join == nil {
+		return nil
+	}
+	if err := ahead(); err != nil {
+		return err
+	}
+	if err := s.cfg.Join(ctx); err != nil {
+		return err
+	}
+	last, err := s.disk.Last(ctx)
+	if err == nil {
+		err = s.loadRest(ctx, last)
+	}
+	if err == nil {
+		err = s.replayLog(ctx, nil, workers, entry)
+	}
+	if err == nil {
+		s.startSealer()
+	}
+	return err
+}
