@@ -83,6 +83,7 @@ func (n *Node) inherit(w http.ResponseWriter, r *http.Request) {
 	delete(n.busy, shard)
 	if err != nil {
 		n.log.Warn("a shard that is to be taken cannot be read ahead", "shard", shard, "err", err)
+		n.Wake() // its owner may be gone
 		http.Error(w, "the shard cannot be read now", http.StatusServiceUnavailable)
 		return
 	}

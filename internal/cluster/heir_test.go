@@ -138,3 +138,22 @@ func testHeirKept(t *testing.T) {
 		t.Error("it is kept for ever")
 	}
 }
+
+// TestHeirOfTheDead: the owner dies while it is waited for what it gives away, and its
+// shards are served like those of any node that dies.
+func TestHeirOfTheDead(t *testing.T) { synctest.Test(t, testHeirOfTheDead) }
+
+func testHeirOfTheDead(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	x.mayFollow = make(chan struct{}) // never
+	go y.Leave()
+	time.Sleep(followFor / 2)
+	begun := time.Now()
+	y.die()
+	settle(t, map[*rig]int{x: 4})
+	if took := time.Since(begun); took >= time.Second {
+		t.Errorf("it takes %v", took)
+	}
+}
