@@ -12,11 +12,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// dataSync is a file system of the engine that is the usual one but for the sync of
-// write-ahead logs, which is fdatasync, as where SQLite is compiled by its own
-// configuration: fsync also waits for the file's times, which on ext4 and XFS means
-// a commit of the journal. The engine in Go was translated for systems
-// without fdatasync. It lives in the engine's memory.
+// dataSync is a file system of the engine that is the usual one but for write-ahead
+// logs, of which a sync must not wait for a commit of the file system's journal, on ext4
+// and XFS at least. Their sync is fdatasync, as where SQLite is compiled by its own
+// configuration (fsync also waits for the file's times; the engine in Go was translated
+// for systems without fdatasync), and they grow by logStep, ahead of what is written
+// (fdatasync waits for the file's size when it has changed). It lives in the engine's memory.
 type dataSync struct {
 	vfs     sqlite3.Tsqlite3_vfs
 	under   uintptr                     // the usual one
@@ -65,6 +66,7 @@ func syncData() error {
 type (
 	vfsOpen = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	ioSync  = func(tls *libc.TLS, file uintptr, flags int32) int32
+	ioWrite = func(tls *libc.TLS, file, from uintptr, n int32, at int64) int32
 )
 
 // pointed returns what an address of the engine's points to.
@@ -93,11 +95,46 @@ func (x *dataSync) take(f *sqlite3.Tsqlite3_file) {
 	usual := f.FpMethods
 	if atomic.CompareAndSwapUintptr(&x.usual, 0, 1) {
 		x.methods = *pointed[sqlite3.Tsqlite3_io_methods](usual)
-		x.methods.FxSync = pointerTo(syncLog)
+		writeUsual.Store(x.methods.FxWrite)
+		x.methods.FxSync, x.methods.FxWrite = pointerTo(syncLog), pointerTo(writeLog)
 		atomic.StoreUintptr(&x.usual, usual)
 	}
 	if atomic.LoadUintptr(&x.usual) == usual {
 		f.FpMethods = uintptr(unsafe.Pointer(&x.methods))
+	}
+}
+
+// writeUsual is xWrite of the usual file system, for logs that are ours.
+var writeUsual atomic.Uintptr
+
+// writeLog is xWrite of a write-ahead log.
+func writeLog(tls *libc.TLS, file, from uintptr, n int32, at int64) int32 {
+	growLog(int(pointed[sqlite3.TunixFile](file).Fh), at+int64(n))
+	return function[ioWrite](writeUsual.Load())(tls, file, from, n, at)
+}
+
+// logStep is by how much a log grows. Before it has as much in it, it grows as it is
+// written: a small store shall stay small.
+const logStep = 1 << 20
+
+var zeros [64 << 10]byte
+
+// growLog fills a log with zeros up to the next multiple of logStep behind end, unless
+// it is as long. The engine ends a log at the first frame that is not of its
+// generation, so zeros behind the last are no different from what was left there by
+// an earlier one. What fails here, a write that needs the room will be told.
+func growLog(fd int, end int64) {
+	var info syscall.Stat_t
+	if end < logStep || syscall.Fstat(fd, &info) != nil || end <= info.Size {
+		return
+	}
+	to := (end + logStep - 1) / logStep * logStep
+	for at := info.Size; at < to; {
+		n, err := syscall.Pwrite(fd, zeros[:min(int64(len(zeros)), to-at)], at)
+		if err != nil {
+			return
+		}
+		at += int64(n)
 	}
 }
 

@@ -1,12 +1,16 @@
 package sqlite
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // TestSyncData: the write-ahead log of a file that the engine opens is synced by us,
@@ -69,5 +73,82 @@ func TestSyncData(t *testing.T) {
 		if err := syscall.Close(p); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLogGrowsAhead: a write-ahead log that is no longer small grows by whole steps,
+// what a crash leaves of it is read to its last commit, and one that begins anew keeps
+// its size.
+func TestLogGrowsAhead(t *testing.T) {
+	if err := syncData(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := prepareWriter(conn); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(c *sqlite.Conn, query string, args ...any) {
+		t.Helper()
+		if err := sqlitex.Execute(c, query, &sqlitex.ExecOptions{Args: args}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(conn, "CREATE TABLE t (a)")
+	if size := fileSize(path + "-wal"); size >= logStep/2 {
+		t.Errorf("a log with one table in it has %d bytes", size)
+	}
+	row := make([]byte, 50_000)
+	commit := func(n int) {
+		t.Helper()
+		for range n {
+			exec(conn, "INSERT INTO t VALUES (?)", row)
+		}
+	}
+	const rows = 50
+	grown, last := 0, int64(0)
+	for range rows {
+		commit(1)
+		if size := fileSize(path + "-wal"); size > logStep && size != last {
+			if size%logStep != 0 {
+				t.Errorf("the log has %d bytes", size)
+			}
+			grown, last = grown+1, size
+		}
+	}
+	if want := int(last/logStep) - 1; grown != want || want < 2 {
+		t.Errorf("a log of %d bytes has grown %d times beyond its first step, want %d", last, grown, want)
+	}
+	for _, suffix := range []string{"", "-wal"} { // what a crash leaves
+		b, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "crashed"+suffix), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crashed, err := sqlite.OpenConn(filepath.Join(dir, "crashed"), sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := queryInt(crashed, "SELECT count(*) FROM t"); err != nil || n != rows {
+		t.Errorf("%d rows after a crash (%v), want %d", n, err, rows)
+	}
+	if err := errors.Join(quickCheck(crashed), crashed.Close()); err != nil {
+		t.Error(err)
+	}
+	exec(conn, "PRAGMA wal_checkpoint(PASSIVE)")
+	commit(3)
+	if size := fileSize(path + "-wal"); size != last {
+		t.Errorf("a log that began anew has %d bytes, want %d as before", size, last)
+	}
+	if n, err := queryInt(conn, "SELECT count(*) FROM t"); err != nil || n != rows+3 {
+		t.Errorf("%d rows (%v)", n, err)
 	}
 }

@@ -121,7 +121,7 @@ func prepareWriter(conn *sqlite.Conn) error {
 		"PRAGMA synchronous = FULL",
 		"PRAGMA foreign_keys = ON",
 		"PRAGMA wal_autocheckpoint = 0",
-		"PRAGMA journal_size_limit = 8388608",
+		fmt.Sprintf("PRAGMA journal_size_limit = %d", walKept),
 		"PRAGMA cache_size = -8192",
 		"PRAGMA temp_store = MEMORY",
 	} {

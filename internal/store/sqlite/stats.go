@@ -48,6 +48,7 @@ func (d *disk) Sizes(ctx context.Context) (store.Stats, error) {
 
 const (
 	walLimit    = 32 << 20
+	walKept     = walLimit * 3 / 4 // of a log that begins anew: what is there need not grow again
 	vacuumPages = 256
 )
 
