@@ -167,12 +167,21 @@ func (x *pass) recoveryBounds() bounds {
 	return bounds{warn: max(usual*recoveryTimes, given), hasWarn: true, delta: given / 2, clear: 8 * hour}
 }
 
+// around is how warm it is around the condenser by what is measured, or what stands in
+// for it, °C.
+func around(u *unit.State) float64 {
+	if u.AirMeasured() {
+		return u.Last(rimewatch.AmbientTemp)
+	}
+	return u.RestAir()
+}
+
 // suctionBounds widen the limit for a unit whose suction line is always warm,
 // as that of small cabinets is, up to what is critical for all. Until the unit
 // is known, only that counts.
 func (x *pass) suctionBounds() bounds {
 	b := ruleSpecs[ruleSuction].limit.bounds(1, false)
-	usual, known := x.u.UsualSuction(x.u.Last(rimewatch.AmbientTemp))
+	usual, known := x.u.UsualSuction(around(x.u))
 	if !known {
 		b.warn = b.crit
 		return b // without deviations either
@@ -189,7 +198,7 @@ func (x *pass) dischargeBounds() bounds {
 	spec := &ruleSpecs[ruleDischarge]
 	b := spec.limit.bounds(1, false)
 	b.clearSecond = deviationClear
-	if usual, known := x.u.UsualDischarge(x.u.Last(rimewatch.AmbientTemp)); known {
+	if usual, known := x.u.UsualDischarge(around(x.u)); known {
 		b.warn = max(b.warn, min(usual+spec.beyond.Warn, b.crit))
 	}
 	return b

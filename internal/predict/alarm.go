@@ -154,7 +154,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	step, sudden, most := 0.0, 0.0, 0.0
 	for c := range unit.NumChannels {
 		if !u.Scored(c) {
-			f.blind |= decisives & (1 << c)
+			f.blind |= (decisives | noZone) & (1 << c)
 			continue
 		}
 		now, before, slow := u.Departure(c)
@@ -256,6 +256,9 @@ func (s *State) take(u *unit.State, d *diagnosis, f *findings, at rimewatch.Time
 	spec := &faults[a.fault]
 	ends := s.endsOf(u, spec)
 	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since)/unit.WindowLength))
+	if spec.family == familyFrost {
+		a.lead.h, a.lead.lo = a.lead.h/iceSpeedsUp, a.lead.lo/iceSpeedsUp
+	}
 	progress := 0.3
 	for _, e := range ends {
 		progress = max(progress, f.of[e.channel]/e.at)
@@ -330,12 +333,20 @@ func (s *State) keepName(u *unit.State, d *diagnosis, f *findings) {
 	}
 	slow := s.lasting(u)
 	own := fit(a.fault, &slow)
-	a.other = count(a.other, fit(d.first, &slow)-own >= needMargin && own < needFit)
+	a.other = count(a.other, fit(d.first, &slow)-own >= needMargin && own < needFit && !alike(a.fault, d.first, &slow))
 	if a.other >= needPending {
 		a.other = 0
 		return
 	}
 	*d = diagnosis{first: a.fault, second: d.first, score: max(own, fit(a.fault, f)), next: d.score}
+}
+
+// alike reports whether nothing that is measured tells two faults apart that are not of
+// one family: valves that leak without a rattle, and a lack of refrigerant that has gone
+// so far that the suction line is no warmer any more.
+func alike(a, b uint8, f *findings) bool {
+	charge := func(i uint8) bool { return faults[i].family == familyCharge }
+	return f.of[unit.Vibration] < rattle && (charge(a) && b == fiValves || a == fiValves && charge(b))
 }
 
 func changed(a, b, by float64) bool { return math.Abs(a-b) >= by }

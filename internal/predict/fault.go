@@ -41,7 +41,7 @@ func (f feature) needs() unit.Channels {
 // findings are the features of one moment, 0 where nothing is known.
 type findings struct {
 	of    [numFeatures]float64
-	blind unit.Channels // the decisive ones that are not measured, or whose sensors are set aside
+	blind unit.Channels // the decisive ones and the zone that are not measured, or whose sensors are set aside
 }
 
 // clue is one row of a fault's signature: full weight at crit, none at warn, in
@@ -92,6 +92,7 @@ const (
 	noSuction   = unit.Channels(1 << unit.Suction)
 	noAmps      = unit.Channels(1 << unit.Amps)
 	noVibration = unit.Channels(1 << unit.Vibration)
+	noZone      = unit.Channels(1 << unit.Zone)
 )
 
 const (
@@ -135,6 +136,7 @@ var faults = [numFaults]fault{
 			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
 			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
+			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone}, // what cools less has to run longer
 		},
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
@@ -144,6 +146,7 @@ var faults = [numFaults]fault{
 			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
 			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
+			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone}, // what cools less has to run longer
 		},
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
@@ -179,6 +182,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2},
 			{feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noVibration},
 			{feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps}, {feature: feature(unit.Vibration), warn: 2, crit: 5, weight: .3, without: noSuction},
+			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone},
 		},
 		ends: []limit{{unit.Discharge, 28}, {unit.Amps, -12}}},
 	fiBearing: {name: "bearing_wear", alert: rimewatch.CompressorFailurePredicted, within: 240,
@@ -187,6 +191,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 3, weight: .1, absent: true}, {feature: feature(unit.Discharge), warn: 2.5, crit: 6, weight: -.4},
 			{feature: feature(unit.Discharge), warn: -3, crit: -8, weight: -.5}, {feature: feature(unit.Amps), warn: -1, crit: -3, weight: -.2},
 			{feature: feature(unit.Amps), warn: 2, crit: 6, weight: .5, without: noVibration}, // friction takes power and warms nothing
+			{feature: ftStep, warn: .75, crit: .95, weight: -.4},                              // what wears does not come within a day; a mount and a meter do
 		}},
 	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{

@@ -94,3 +94,23 @@ func TestWithoutAChannel(t *testing.T) {
 		}
 	}
 }
+
+// TestNameOfALeakKeeps: a lack of refrigerant that has gone so far that the suction line
+// is no warmer looks like valves that leak quietly. It keeps its name, unless they rattle.
+func TestNameOfALeakKeeps(t *testing.T) {
+	for _, tc := range []struct {
+		vibration float64
+		open, by  uint8
+		want      bool
+	}{
+		{0, fiUndercharge, fiValves, true},
+		{0, fiValves, fiRestriction, true},
+		{20, fiUndercharge, fiValves, false},
+		{0, fiFouling, fiValves, false},
+	} {
+		f := findings{of: [numFeatures]float64{feature(unit.Discharge): 8, feature(unit.Amps): -15, feature(unit.Vibration): tc.vibration}}
+		if got := alike(tc.open, tc.by, &f); got != tc.want {
+			t.Errorf("%s by %s at %v %%: alike %v", faults[tc.open].name, faults[tc.by].name, tc.vibration, got)
+		}
+	}
+}

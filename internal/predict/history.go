@@ -110,6 +110,10 @@ const openEnd = 10
 // what size a unit fails differs from unit to unit by as much, and wear speeds up.
 const leadDoubt = 2
 
+// iceSpeedsUp is how much sooner ice ends a unit's work than a straight line through what
+// it has done says: it closes the way of the air with more than its square.
+const iceSpeedsUp = 2
+
 // leadTime follows the trend of the fault's channels to where it ends. ok is
 // false when no channel has a trend: less than three days, less than half of the
 // variance, or not towards the limit.

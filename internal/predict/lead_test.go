@@ -23,3 +23,19 @@ func TestLeadIsNeverSure(t *testing.T) {
 		t.Errorf("between %.1f and %.1f h, want from half of %.1f to twice as much, and an end", l.lo, l.hi, l.h)
 	}
 }
+
+// TestIceSpeedsUp: of two faults with the same trend and end the one that ices up ends
+// sooner than a straight line says.
+func TestIceSpeedsUp(t *testing.T) {
+	var u unit.State
+	s := State{alarm: alarm{since: testStart}}
+	for i := range historyLen {
+		s.hist.values[unit.Amps][i] = int16(-historyUnit * i / unit.WindowsADay / 8) // an eighth of its floor a day
+	}
+	s.hist.n = historyLen
+	straight, ok := s.hist.leadTime(faults[fiIcing].ends, historyLen)
+	s.take(&u, &diagnosis{first: fiIcing, score: 1}, &findings{}, testStart+historyLen*unit.WindowLength)
+	if !ok || !s.alarm.hasLead || s.alarm.lead.h != straight.h/2 || s.alarm.lead.lo > straight.h/4 || s.alarm.lead.hi < straight.hi {
+		t.Errorf("%v, want half of %v and as far above", s.alarm.lead, straight)
+	}
+}

@@ -152,12 +152,15 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if u.RunStarted() <= q.from && (u.Phase() == unit.Recovering || q.steady < 3) {
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
+	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from || o.At-q.from < unseenFor) {
+		return out // defrosts, deliveries and power cuts are known by the zone alone
+	}
 	if u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
 		return out // the windows tell whether it is the sensor
 	}
 	f := s.instant(u)
 	d := diagnose(&f)
-	if d.score < needFit || faults[d.first].alert == "" {
+	if d.score < needFit || faults[d.first].alert == "" || d.first == fiBearing { // what wears does not come within minutes
 		return out
 	}
 	if faults[d.first].family == familyHead && o.At-q.from < headFor && q.n < headReadings && math.Abs(fit(fiCondenserFan, &f)-fit(fiOvercharge, &f)) < needMargin {
@@ -178,6 +181,10 @@ func (s *State) melts(u *unit.State, at rimewatch.Time) bool {
 	longest := u.MeltsRunning()
 	return longest > 0 && at-s.quick.from < max(meltShows, longest)
 }
+
+// unseenFor is how long a sudden departure must last where no zone shows what the unit
+// recovers from: longer than a defrost and the way back from it.
+const unseenFor = 2 * rimewatch.Hour
 
 // meltShows is how long a defrost lasts at least.
 const meltShows = 20 * rimewatch.Minute
@@ -225,7 +232,7 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 	// A meter that counts more than the compressor says little of its current.
 	doubt := float32(3 * u.Scatter(unit.Amps))
 	need, trips := 3, u.Trips(tripSpan)
-	if q.tripAmp > 4 && doubt < 3 {
+	if q.tripAmp > 4 && doubt < 3 && u.AirMeasured() { // how much is usual follows the air
 		need = 2
 	}
 	if trips < need || u.Sags(o) { // a low supply explains it, and has its own alert

@@ -28,6 +28,7 @@ type doubts struct {
 
 	probes
 	creeps
+	stands
 }
 
 const (
@@ -129,8 +130,8 @@ func (b *doubts) noteStep(step Fixed) {
 }
 
 // reviewSensors decides at the end of a window with so many starts, in which channels
-// were shown in steady running, which sensors are set aside.
-func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated bool) {
+// were shown in steady running, which sensors are set aside; air: the ambient is measured.
+func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air bool) {
 	b := &s.doubts
 	b.sick -= min(b.sick, 1)
 	for _, ch := range [...]Channel{Discharge, Suction} {
@@ -153,7 +154,7 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated bool) 
 		}
 	}
 	s.followLone(modulated)
-	s.followAirError(modulated)
+	s.followAirError(modulated, air)
 }
 
 // reviewAir decides whether the air jumped or its sensor: the discharge line would
@@ -178,12 +179,12 @@ func (s *baseline) reviewAir() {
 func (s *baseline) followLone(modulated bool) {
 	b := &s.doubts
 	ch, how := s.loneChannel()
-	if how == notLone || modulated {
+	now, _, _ := s.Departure(ch)
+	size, wear := math.Abs(now)/floors[ch], s.wears(ch, now) || modulated
+	if how == notLone || modulated && (ch > Suction || size < loneLarge) { // a load that varies moves the lines a little
 		b.lone, b.alone, b.loneAt = 0, 0, 0
 		return
 	}
-	now, _, _ := s.Departure(ch)
-	size, wear := math.Abs(now)/floors[ch], s.wears(ch, now)
 	tenths := uint8(min(255, math.Ceil(10*size)))
 	switch begins := b.lone != uint8(ch)+1; {
 	case how == nearlyLone && begins, begins && wear && !s.stepped(ch): // what came bit by bit may be wear
@@ -281,8 +282,8 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 			lone, size = ch, math.Abs(now)/floors[ch]
 		}
 	}
-	if far != 1 {
-		return 0, notLone
+	if zone, _, slow := s.Departure(Zone); far != 1 || lone == Suction && math.Abs(slow) >= floors[Zone] && zone*slow > 0 && s.lineAgainst(slow) {
+		return 0, notLone // a zone that is shown wrong lets the suction line look so
 	}
 	share := loneQuiet
 	if s.doubts.lone == uint8(lone)+1 || s.stepped(lone) {
@@ -312,6 +313,12 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	default:
 		return lone, isLone
 	}
+}
+
+// lineAgainst reports whether the suction line departs the other way than the zone does.
+func (s *baseline) lineAgainst(zone float64) bool {
+	now, _, _ := s.Departure(Suction)
+	return now*zone < 0
 }
 
 func (b *doubts) code(c *Codec) {

@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 8
+const stateVersion = 10
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -80,6 +80,7 @@ func (s *State) code(c *Codec) {
 	c.Bytes(&s.supply.n)
 	s.doubts.code(c)
 	s.doubts.creeps.code(c)
+	s.doubts.stands.code(c)
 	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
 	together := s.air.hours == s.humid.hours // as where both come with every reading
 	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &s.doubts.airOff, &together)
@@ -246,6 +247,6 @@ func (m *model) code(c *Codec) {
 			c.Floats(&m.xy[ch][i], &m.coef[ch][i])
 		}
 	}
-	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.volts, &m.ambient)
+	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.volts, &m.ambient, &m.rest)
 	c.Shorts(&m.hours)
 }

@@ -101,11 +101,20 @@ func (s *State) reviewZone() {
 		if ch == Duty {
 			far = slow / dayDuty * creepQuiet
 		}
+		if ch == Suction && slow*by < 0 {
+			far -= math.Abs(by) * s.zoneSlope(ch) // a zone that is shown colder lets it look warmer
+		}
 		if s.Scored(ch) && far > creepQuiet*floors[ch] {
 			return
 		}
 	}
+	p.kept = keptFor // what was compared by it may have wandered with it
 	p.zoneOff, p.zone = true, jump{was: FixedOf(float64(d.newest)*creepUnit - by), by: FixedOf(by), n: zoneReads, stops: zoneStops, field: uint8(rimewatch.ProductZoneTemp)}
+}
+
+// zoneSlope is by how much a channel usually follows the zone, a kelvin, or may.
+func (s *baseline) zoneSlope(ch Channel) float64 {
+	return max(math.Abs(float64(s.model.coef[ch][1+covZone])), zoneDoubt[ch])
 }
 
 // AirExplains reports whether an ambient that is measured wrong may alone explain how far
@@ -141,8 +150,9 @@ func (b *baseline) airError(y [Amps + 1]float64) float64 {
 // unit does.
 func (b *doubts) AirOff() bool { return b.airOff }
 
-// followAirError sees that the ambient is measured wrong although it never jumped.
-func (s *baseline) followAirError(modulated bool) {
+// followAirError sees that the ambient is measured wrong although it never jumped. Where
+// it is not measured the air itself may explain as much.
+func (s *baseline) followAirError(modulated, measured bool) {
 	b := &s.doubts
 	vib, _, _ := s.Departure(Vibration)
 	if s.Learning() || s.Resettling() || modulated || math.Abs(vib) > floors[Vibration] {
@@ -154,12 +164,15 @@ func (s *baseline) followAirError(modulated bool) {
 		now[ch], _, slow[ch] = s.Departure(ch)
 	}
 	switch {
-	case math.Abs(s.airError(slow)) >= airLeast && now[Discharge]*slow[Discharge] > 0:
+	case math.Abs(s.airError(slow)) >= airLeast && now[Discharge]*slow[Discharge] > 0, s.restError(slow) != 0:
 		b.airLike++
 	case s.AirExplains(now) || s.AirExplains(slow):
 		b.airLike = max(b.airLike, 1)
 	default:
 		b.airLike = 0
+	}
+	if !measured {
+		b.airLike = min(b.airLike, 1) // it may be the air itself
 	}
 	if b.airLike > airWindows {
 		b.airOff, b.airLike = true, 0

@@ -85,7 +85,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 
 func (s *State) learnHour(hold Hold) {
 	m := &s.model
-	x, y, have := s.hour.sample(&m.zoneRef)
+	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef)
 	if s.hour.volts.n > 0 {
 		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
 	}
@@ -115,6 +115,9 @@ func (s *State) learnHour(hold Hold) {
 	}
 	if have.Has(Discharge) || have.Has(Amps) {
 		m.hours = min(m.hours+1, 60000)
+	}
+	if s.stands.now != [2]float32{} {
+		s.stands.learn()
 	}
 }
 
@@ -152,12 +155,24 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 	if a, v := &w.residuals[Amps], &w.residuals[Vibration]; s.Known() && a.n >= least && v.n >= least {
 		s.running.followSpeed(a.mean(), v.mean())
 	}
+	var y [NumChannels]float64
+	var have Channels
 	for ch := range NumChannels {
-		t, d := &w.residuals[ch], &s.drifts[ch]
-		if t.n < least || s.airDoubted() {
+		if t := &w.residuals[ch]; t.n >= least && !s.airDoubted() {
+			y[ch], have = t.mean(), have.With(ch)
+		}
+	}
+	unseen := 0.0
+	if s.zoneAt == 0 {
+		unseen = s.model.unseen(&y, have)
+	}
+	for ch := range NumChannels {
+		d := &s.drifts[ch]
+		if !have.Has(ch) {
 			continue // there is nothing to compare with
 		}
-		d.last[1], d.last[0] = d.last[0], float32(shrink(t.mean(), s.model.doubt(ch, zone, float64(s.model.ambient))))
+		departs := s.model.withoutZone(ch, y[ch], unseen)
+		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, s.model.doubt(ch, zone, float64(s.model.ambient))))
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}
@@ -168,7 +183,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	*w = window{}
-	s.reviewSensors(starts, shown, s.Modulated())
+	s.reviewSensors(starts, shown, s.Modulated(), s.AirMeasured())
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
 		if s.Known() && !s.Resettling() {

@@ -141,9 +141,10 @@ func (b *baseline) Longest() float64 {
 // least is how many samples a channel of an hour rests on at least.
 const least = 2
 
-// sample makes the hour's covariates and channels. zoneRef is the zone of the
+// sample makes the hour's covariates and channels. x is what stands in for covariates that
+// it lacks, zoneRef is the zone of the
 // first hours, to be set by the first hour that has one.
-func (h *hourly) sample(zoneRef *float32) (x Conditions, y [NumChannels]float64, have Channels) {
+func (h *hourly) sample(x Conditions, zoneRef *float32) (_ Conditions, y [NumChannels]float64, have Channels) {
 	if h.ambient.n > 0 {
 		x[covAmbient] = h.ambient.mean()
 	}

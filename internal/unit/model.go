@@ -49,6 +49,7 @@ type model struct {
 	zoneRef float32 // °C of zone in the first hours
 	volts   float32 // %, supply in running against the usual, mean of about a day
 	ambient float32 // K above RefAmbient, likewise
+	rest    float32 // K above RefAmbient, of the pipes at the end of the newest stops, where no ambient is measured
 	hours   uint16  // of learning with steady running, saturating
 }
 
@@ -263,6 +264,7 @@ func (c *Config) prior() *slopes {
 
 // Conditions are the covariates of a single reading.
 func (s *State) Conditions(o *Observation) (x Conditions) {
+	x = s.model.standIn(s.AirMeasured())
 	if v, ok := o.Value(rimewatch.AmbientTemp); ok {
 		x[covAmbient] = v - RefAmbient
 	}

@@ -106,6 +106,9 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	if p.phase == Defrosting && haveZone && s.FailedStarts(2) == 0 && s.Trips(2*hour) == 0 {
 		p.noteRise(max(p.warmest, zone)-p.stoodAt, s.Learning())
 	}
+	if p.phase == Off && !warm {
+		noteRest(s, o)
+	}
 	if p.phase == Off && !warm && haveZone {
 		learn := p.rate()
 		p.cutIn += learn * (zone - p.cutIn)

@@ -155,7 +155,8 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	case hasAmps:
 		src, v = fromAmps, amps
 	case o.Valid.Has(rimewatch.VibrationLevel):
-		src, v = fromVibration, float32(r.Values[rimewatch.VibrationLevel])
+		// Single readings that stray are too high, so two in a row must show a run.
+		src, v = fromVibration, float32(min(o.fixed[rimewatch.VibrationLevel], max(s.last[rimewatch.VibrationLevel], 1)).Float())
 	case o.Valid.Has(rimewatch.CompressorDischargeTemp) && o.Valid.Has(rimewatch.AmbientTemp):
 		src, v = fromHeat, float32(max(0.01, r.Values[rimewatch.CompressorDischargeTemp]-r.Values[rimewatch.AmbientTemp]))
 	}
