@@ -136,7 +136,7 @@ func TestBroker(t *testing.T) {
 	})
 	h.status(path, "connected", "zigbee2mqtt/huge was larger")
 	b.stop()
-	h.status(path, "failing", "refused")
+	h.status(path, "failing", "refuses connections")
 	b.start()
 	h.status(path, "connected", "")
 
