@@ -63,7 +63,7 @@ export class Visitor {
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
     if (status === 401 && this.endsElsewhere) return;
     if (status === 500 && this.failing) return;
-    if (this.failing && m.text().includes('WebSocket is closed before the connection is established')) return; // the page was left before
+    if (m.text().includes('WebSocket is closed before the connection is established')) return; // the page was left, or had another language, before a busy server had answered
     if (status === 404 && URL.canParse(url) && this.nothingAt.test(new URL(url).pathname)) return;
     if (this.cutOff && /net::ERR_|WebSocket connection/.test(m.text())) return;
     if (i >= 0) this.declared.splice(i, 1);
@@ -75,8 +75,15 @@ export class Visitor {
    * the page shows it: that one line is expected, whenever it comes. */
   async refused(method: string, path: string, status: number, act: () => Promise<unknown>) {
     this.declared.push({ path, status });
+    await this.answered(method, path, act, (code) => code === status);
+  }
+
+  /** answered runs act and waits until the server has answered the request that it
+   * sends: what shows at once may not have come there yet, and leaving the page would
+   * take it back. */
+  async answered(method: string, path: string, act: () => Promise<unknown>, so = (status: number) => status < 300) {
     await Promise.all([
-      this.page.waitForResponse((r) => r.request().method() === method && new URL(r.url()).pathname === path && r.status() === status),
+      this.page.waitForResponse((r) => r.request().method() === method && new URL(r.url()).pathname === path && so(r.status())),
       act(),
     ]);
   }

@@ -10,9 +10,9 @@ async function fill({ api, office }: Shop) {
   const rows: string[] = [];
   for (let i = 1; i <= 40; i++) {
     await office.send('POST', '/v1/sites', { name: `Shop ${i}`, timezone: 'Europe/Berlin' });
-    for (let k = 1; k <= 2; k++) rows.push(`S${i}-${k},Cooler ${k},walkin_cooler,Shop ${i}`);
+    for (let k = 1; k <= 2; k++) rows.push(`S${i}-${k},Cooler ${k},walkin_cooler,Shop ${i},86400`);
   }
-  await api.import('serial,name,equipment_type,site\n' + rows.join('\n'));
+  await api.import('serial,name,equipment_type,site,offline_after_s\n' + rows.join('\n'));
   const readings = rows.map((r) => ({ device_serial: r.split(',')[0], product_zone_temp: 3 }));
   await api.send('POST', '/v1/readings/batch', { readings });
   await api.send('PATCH', '/v1/devices/S17-2/heartbeat', { status: 'offline' });
@@ -23,8 +23,8 @@ describe('a chain', () => {
     await page.goto('/');
     const sites = page.getByRole('region', { name: /^Sites/ });
     await sites.getByRole('link').first().waitFor();
-    expect(await sites.getByRole('link').first().textContent()).toMatch(/Shop 17.*1 of 2 needs attention/);
-    expect(await sites.getByRole('link').nth(2).textContent()).toMatch(/^Shop 2\b/); // 1, 2, … 10
+    await expect.poll(() => sites.getByRole('link').first().textContent()).toMatch(/Shop 17.*1 of 2 needs attention/);
+    await expect.poll(() => sites.getByRole('link').nth(2).textContent()).toMatch(/^Shop 2\b/); // 1, 2, … 10
     await visitor.fine('the sites of a chain');
     await sites.getByRole('button', { name: 'Show all 40' }).click();
     await expect.poll(() => sites.getByRole('link').count()).toBe(40);
@@ -33,7 +33,7 @@ describe('a chain', () => {
     await page.getByRole('heading', { name: '1 of 2 needs attention.' }).waitFor();
     const { sites: list } = (await api.send('GET', '/v1/sites')).data;
     const found = list.find((s: { name: string }) => s.name === 'Shop 17');
-    expect(new URL(page.url()).searchParams.get('site')).toBe(String(found.id));
+    await expect.poll(() => new URL(page.url()).searchParams.get('site')).toBe(String(found.id));
     expect((await api.send('GET', `/v1/devices?site_id=${found.id}`)).data.pagination.total).toBe(2);
   });
 

@@ -36,12 +36,12 @@ describe('a fleet', () => {
     const rows = page.getByRole('table', { name: 'Devices' }).getByRole('row');
     await page.getByRole('button', { name: 'Device', exact: true }).click();
     await expect.poll(() => rows.nth(1).getByRole('rowheader').textContent()).toMatch(/^Walk-in 1\b/);
-    expect(await rows.nth(2).getByRole('rowheader').textContent()).toMatch(/^Walk-in 2\b/); // not 10
+    await expect.poll(() => rows.nth(2).getByRole('rowheader').textContent()).toMatch(/^Walk-in 2\b/); // not 10
     await page.getByRole('button', { name: 'Temperature' }).click();
     await page.getByRole('button', { name: 'Temperature' }).click();
     await expect.poll(() => rows.nth(1).getByRole('rowheader').textContent()).toMatch(/^Walk-in 3\b/);
-    expect(await page.getByRole('columnheader', { name: 'Temperature' }).getAttribute('aria-sort')).toBe('descending');
-    expect(new URL(page.url()).searchParams.get('sort')).toBe('-temp');
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Temperature' }).getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => new URL(page.url()).searchParams.get('sort')).toBe('-temp');
     await visitor.fine('the table');
   });
 });
@@ -54,7 +54,7 @@ describe('units', () => {
     await page.getByText('2 devices chosen').waitFor();
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByRole('heading', { name: 'Compare' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('devices')).toBe('WIC-3,WIC-1');
+    await expect.poll(() => new URL(page.url()).searchParams.get('devices')).toBe('WIC-3,WIC-1');
     const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}\\b`) });
     await row('Walk-in 3').waitFor();
     // What the page says is what the API says.
@@ -63,7 +63,7 @@ describe('units', () => {
     const { data } = await api.send('GET', `/v1/devices/WIC-3/readings?${day}&step=raw`);
     const temps = data.readings.map((r: { product_zone_temp: number }) => r.product_zone_temp);
     await expect.poll(() => row('Walk-in 3').textContent()).toContain(Math.max(...temps).toFixed(1));
-    expect(await row('Walk-in 1').textContent()).toContain('3.2'); // its highest
+    await expect.poll(() => row('Walk-in 1').textContent()).toContain('3.2'); // its highest
     await visitor.fine('two units on one chart');
   });
 
@@ -71,17 +71,17 @@ describe('units', () => {
     await page.getByLabel('Add a device to compare').fill('walk-in 2');
     await page.getByRole('list', { name: 'Matching devices' }).getByRole('button').first().click();
     await page.getByRole('row', { name: /^Walk-in 2\b/ }).waitFor();
-    expect(new URL(page.url()).searchParams.get('devices')).toBe('WIC-3,WIC-1,WIC-2');
+    await expect.poll(() => new URL(page.url()).searchParams.get('devices')).toBe('WIC-3,WIC-1,WIC-2');
     await page.getByRole('button', { name: 'Remove Walk-in 3' }).click();
     await page.getByRole('row', { name: /^Walk-in 3\b/ }).waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('devices')).toBe('WIC-1,WIC-2');
+    await expect.poll(() => new URL(page.url()).searchParams.get('devices')).toBe('WIC-1,WIC-2');
   });
 
   it('are reached from the page of one', async () => {
     await page.goto('/devices/WIC-2');
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Add another device to compare.').waitFor();
-    expect(new URL(page.url()).searchParams.get('devices')).toBe('WIC-2');
+    await expect.poll(() => new URL(page.url()).searchParams.get('devices')).toBe('WIC-2');
   });
 });
 
@@ -107,6 +107,6 @@ describe('what was done', () => {
     await api.send('POST', '/v1/maintenance-windows', { device_serials: ['WIC-1'], ends_at: new Date(Date.now() + 3_600_000).toISOString(), reason: 'New door seal' });
     await page.reload();
     await page.getByRole('region', { name: 'What was done in this period' }).getByText('New door seal').waitFor();
-    expect(await page.getByRole('button', { name: /Condenser cleaned/ }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('button', { name: /Condenser cleaned/ }).count()).toBe(1);
   });
 });

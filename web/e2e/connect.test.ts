@@ -90,7 +90,7 @@ describe('connecting', () => {
     const id = (await its.locator('code').textContent())!;
     const card = page.locator(`[data-sender="${id}"]`);
     await card.getByText('3.5').first().waitFor();
-    expect(await card.getByLabel('Equipment').inputValue()).toBe('walkin_cooler');
+    await expect.poll(() => card.getByLabel('Equipment').inputValue()).toBe('walkin_cooler');
     await card.getByLabel('Name').fill('Thermometer');
     await card.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('heading', { name: 'Thermometer' }).waitFor();
@@ -101,8 +101,7 @@ describe('connecting', () => {
     await send('warm');
     await its.getByText('Type a number').waitFor();
     expect(await its.getByText('Stored.').count()).toBe(0); // it was the one before
-    guest.quiet('a phone');
-    await its.close();
+    await guest.leave();
     await api.send('DELETE', `/v1/devices/${id}`);
   });
 

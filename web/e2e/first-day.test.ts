@@ -56,7 +56,7 @@ describe('the first day', () => {
     expect((await api.send('POST', '/v1/readings', { device_serial: 'WIF-0001', product_zone_temp: -19.4 })).status).toBe(201);
     await expect.poll(() => waiting.textContent()).toContain('reported');
     await page.getByRole('button', { name: 'Done' }).click();
-    expect(await page.content()).not.toContain(plain);
+    await expect.poll(() => page.content()).not.toContain(plain);
   });
 
   it('shows a reading, an alert and its end as they happen', async () => {
@@ -74,7 +74,7 @@ describe('the first day', () => {
     await page.getByRole('link', { name: /Alerts/ }).first().click();
     const row = page.locator('[data-alert]').first();
     await row.waitFor();
-    expect(await row.textContent()).toContain('Back walk-in');
+    await expect.poll(() => row.textContent()).toContain('Back walk-in');
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await page.getByText('is dealing with this').waitFor();
     // Shown before the server has answered.

@@ -27,11 +27,10 @@ afterAll(async () => {
 afterEach(({ task }) => visitor.quiet(task.name));
 
 it('is chosen in the account, and shows at once', async () => {
-  await api.send('POST', '/v1/devices', { serial: 'COLD-1', name: 'Cámara 1', equipment_type: 'walkin_freezer', limits: { temp_max: -15, delay_s: 0 } });
+  await api.send('POST', '/v1/devices', { serial: 'COLD-1', name: 'Cámara 1', equipment_type: 'walkin_freezer', offline_after_s: 86_400, limits: { temp_max: -15, delay_s: 0 } });
   await api.send('POST', '/v1/readings', { device_serial: 'COLD-1', product_zone_temp: -20 });
   await page.goto('/account');
-  await page.getByRole('radio', { name: '°F' }).check();
-  await page.getByRole('radio', { name: '7:47 PM' }).check();
+  for (const name of ['°F', '7:47 PM']) await visitor.answered('PATCH', '/api/v1/me', () => page.getByRole('radio', { name }).check());
   await page.getByLabel('Language').selectOption('es');
   await page.getByRole('heading', { name: 'Ajustes de la cuenta' }).waitFor();
   expect(await page.locator('html').getAttribute('lang')).toBe('es');

@@ -288,7 +288,7 @@ describe('the keyboard', () => {
     await v.page.getByRole('dialog').waitFor();
     await v.page.keyboard.press('Escape');
     await v.page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await v.page.evaluate(() => document.activeElement?.textContent)).toContain('Add device');
+    await expect.poll(() => v.page.evaluate(() => document.activeElement?.textContent)).toContain('Add device');
     await v.leave();
   });
 });

@@ -111,7 +111,7 @@ describe('the report', () => {
     await part.locator('dt', { hasText: 'in defrosts' }).waitFor();
     const { report } = (await api.send('GET', '/v1/reports/temperature-log?device_serial=LOG-1')).data;
     expect(report.devices[0]).toMatchObject({ in_defrosts_s: 1200, out_of_range_s: 1200, excursions: [] });
-    expect(await part.getByText('20 min').count()).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => part.getByText('20 min').count()).toBeGreaterThanOrEqual(2);
     expect(await part.locator('.text-critical').count()).toBe(0);
     await v.fine('a report with defrosts');
     await v.leave();
