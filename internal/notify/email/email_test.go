@@ -105,7 +105,7 @@ func serve(t *testing.T, s *server, withTLS, implicit bool) email.Config {
 	}
 	srv := smtp.NewServer(s)
 	srv.Domain, srv.AllowInsecureAuth = "mail.test", true
-	srv.ReadTimeout, srv.WriteTimeout = 10*time.Second, 10*time.Second
+	srv.ReadTimeout, srv.WriteTimeout = time.Minute, time.Minute
 	cfg := email.Config{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Security: email.None, From: "Rimewatch <alerts@example.org>"}
 	if withTLS {
 		web := httptest.NewUnstartedServer(nil)
