@@ -104,7 +104,7 @@ func TestRunningState(t *testing.T) {
 			right := 0
 			for range 170 {
 				u.run(scriptMinute(u))
-				k := int(u.minute-1) % 17
+				k := (u.minute - 1) % 17
 				if s := &u.s.unit; s.RunningKnown() && s.Running() == (k >= tc.later && k < 9) {
 					right++
 				}

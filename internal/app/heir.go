@@ -58,7 +58,7 @@ func (h *heir) Serve(context.Context) (cluster.Service, error) {
 // Drop implements cluster.Heir.
 func (h *heir) Drop() {
 	h.cancel()
-	_ = <-h.begun // that it was broken off
+	<-h.begun //nolint:errcheck // it was broken off
 	if err := h.app.Stop(); err != nil {
 		h.app.log.Warn("drop a shard that was read ahead", "err", err)
 	}
