@@ -20,6 +20,7 @@ import (
 type recording struct {
 	rows       []row // by time; at least one
 	format     string
+	read       []string // which column was taken for what
 	skipped    int      // rows without a time or a measurement
 	complaints []string // about the first of those
 }
@@ -41,6 +42,7 @@ type recordingOptions struct {
 type column struct {
 	index int
 	name  string
+	said  string // what it was taken for
 	set   func(m *client.Measurements, text string) error
 }
 
@@ -65,6 +67,9 @@ func readRecording(in io.Reader, o recordingOptions) (*recording, error) {
 		return nil, fmt.Errorf("column %q contains no times in a known format; the first value is %q", name, firstText(texts))
 	}
 	rec := &recording{format: format}
+	for _, c := range columns {
+		rec.read = append(rec.read, c.said)
+	}
 	for i, r := range t.records {
 		x, err := readRow(r, texts[i], parse, columns)
 		if err != nil {

@@ -240,7 +240,7 @@ func (r *replay) report(w io.Writer) error {
 	if r.shift != 0 {
 		fmt.Fprintf(w, ", moved to %s to %s", first+r.shift, last+r.shift)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nread %s\n", strings.Join(rec.read, ", "))
 	if rec.skipped > 0 {
 		fmt.Fprintf(w, "%s left out: %s\n", plural(rec.skipped, "row"), strings.Join(rec.complaints, "; "))
 	}

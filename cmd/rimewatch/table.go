@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -199,7 +200,11 @@ func (o *recordingOptions) columns(t *table) ([]column, error) {
 		if unit == "" && o.Fahrenheit {
 			unit = "f"
 		}
-		columns = append(columns, column{i, t.header[i], setterOf(name, unit, t.comma != ',')})
+		said := fmt.Sprintf("%q as %s", t.header[i], name)
+		if f, ok := rimewatch.FieldByName(name); ok && f.IsTemperature() {
+			said += " in °" + strings.ToUpper(cmp.Or(unit, "c"))
+		}
+		columns = append(columns, column{i, t.header[i], said, setterOf(name, unit, t.comma != ',')})
 	}
 	return columns, nil
 }
