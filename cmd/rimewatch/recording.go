@@ -54,24 +54,16 @@ func readRecording(in io.Reader, o recordingOptions) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, name, err := o.times(t)
-	if err != nil {
-		return nil, err
-	}
-	columns, err := o.columns(t)
-	if err != nil {
-		return nil, err
-	}
-	format, parse := sniffTime(texts, zoneIn(name, o.Zone))
+	format, parse := sniffTime(t.times, zoneIn(t.timeName, o.Zone))
 	if parse == nil {
-		return nil, fmt.Errorf("column %q contains no times in a known format; the first value is %q", name, firstText(texts))
+		return nil, fmt.Errorf("column %q contains no times in a known format; the first value is %q", t.timeName, firstText(t.times))
 	}
 	rec := &recording{format: format}
-	for _, c := range columns {
+	for _, c := range t.columns {
 		rec.read = append(rec.read, c.said)
 	}
 	for i, r := range t.records {
-		x, err := readRow(r, texts[i], parse, columns)
+		x, err := readRow(r, t.times[i], parse, t.columns)
 		if err != nil {
 			rec.complain(t.line+i+1, err)
 			continue

@@ -25,6 +25,10 @@ type table struct {
 	line    int // of the header, the first is 1
 	records [][]string
 	comma   rune
+
+	times    []string // the text of each row's time
+	timeName string   // the heading of the times
+	columns  []column
 }
 
 // readTable reads a delimited file. Loggers write some lines of their own before the
@@ -51,18 +55,26 @@ func readTable(in io.Reader, o *recordingOptions) (*table, error) {
 	if len(all) < 2 {
 		return nil, errors.New("there is no row after the header")
 	}
+	var first error // what is wrong with the first line
 	for i := range all[:min(len(all)-1, mostPreamble)] {
 		t.head(all, i)
-		_, _, err := o.times(t)
-		if err == nil {
-			_, err = o.columns(t)
-		}
+		err := o.lookUp(t)
 		if err == nil || errors.Is(err, errSeveral) {
-			return t, nil
+			return t, err
+		}
+		if i == 0 {
+			first = err
 		}
 	}
-	t.head(all, 0)
-	return t, nil
+	return nil, first
+}
+
+// lookUp finds the columns that are wanted under a header.
+func (o *recordingOptions) lookUp(t *table) (err error) {
+	if t.times, t.timeName, err = o.timesOf(t); err == nil {
+		t.columns, err = o.columnsOf(t)
+	}
+	return err
 }
 
 // mostPreamble is how many lines may stand before the header.
@@ -102,8 +114,8 @@ var (
 	timeOfDay  = regexp.MustCompile(`^\d{1,2}:\d\d`)
 )
 
-// times returns the text of each row's time and the heading that it has.
-func (o *recordingOptions) times(t *table) (texts []string, name string, err error) {
+// timesOf returns the text of each row's time and the heading that it has.
+func (o *recordingOptions) timesOf(t *table) (texts []string, name string, err error) {
 	i, err := o.timeColumn(t)
 	if err != nil {
 		return nil, "", err
@@ -177,9 +189,9 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// columns finds the columns that are mapped, or else those whose headings say what they
+// columnsOf finds the columns that are mapped, or else those whose headings say what they
 // hold.
-func (o *recordingOptions) columns(t *table) ([]column, error) {
+func (o *recordingOptions) columnsOf(t *table) ([]column, error) {
 	mapped := o.Map
 	if len(mapped) == 0 {
 		var err error

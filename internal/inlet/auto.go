@@ -100,7 +100,7 @@ func namedValue(object map[string]any) (name, value string) {
 func quantity(text string) bool {
 	name := squeeze(text)
 	_, own := rimewatch.FieldByName(text)
-	return own || wantTemperature.has(name) || wantHumidity.has(name) || wantCO2.has(name)
+	return own || slices.ContainsFunc(quantities, func(q wantedField) bool { return q.want.has(name) })
 }
 
 // member returns the expression of a member: with a dot where its name allows.
@@ -194,6 +194,14 @@ var (
 	wantID          = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device sn id sensor", "name devicename"}, ""}
 	wantTime        = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat observedat dateobserved timeofsample"}, ""}
 )
+
+// wantedField is a measurement that others' names are recognised of.
+type wantedField struct {
+	field rimewatch.Field
+	want  *wanted
+}
+
+var quantities = []wantedField{{rimewatch.ProductZoneTemp, &wantTemperature}, {rimewatch.Humidity, &wantHumidity}, {rimewatch.CO2, &wantCO2}}
 
 // measured are the stems of what a sensor is there to measure.
 var measured = strings.Fields(wantTemperature.stems + " " + wantHumidity.stems)

@@ -415,10 +415,7 @@ func recognise(found []leaf, done map[string]bool, r *Reading) {
 			r.Fields = append(r.Fields, field)
 		}
 	}
-	for _, w := range []struct {
-		field rimewatch.Field
-		want  *wanted
-	}{{rimewatch.ProductZoneTemp, &wantTemperature}, {rimewatch.Humidity, &wantHumidity}, {rimewatch.CO2, &wantCO2}} {
+	for _, w := range quantities {
 		name := w.field.String()
 		if done[name] {
 			continue

@@ -69,13 +69,10 @@ func Heading(heading string) (f rimewatch.Field, unit string, named bool) {
 		name = withoutUnit(heading)
 	}
 	name, _, _ = strings.Cut(name, "(")
-	for _, q := range []struct {
-		field rimewatch.Field
-		want  *wanted
-	}{{rimewatch.ProductZoneTemp, &wantTemperature}, {rimewatch.Humidity, &wantHumidity}, {rimewatch.CO2, &wantCO2}} {
-		if own, ok := rimewatch.FieldByName(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")); ok {
-			return own, unit, true
-		}
+	if own, ok := rimewatch.FieldByName(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")); ok {
+		return own, unit, true
+	}
+	for _, q := range quantities {
 		if q.want.has(squeeze(name)) || q.want.stems != "" && plainly(name, strings.Fields(q.want.stems)) {
 			return q.field, unit, true
 		}

@@ -361,10 +361,11 @@ func (s *Service) sample(ctx context.Context, workspaceID int64, w *Waiting) err
 		if err != nil {
 			return err
 		}
-		if n == 0 || measures(r) {
+		measured := measures(r)
+		if n == 0 || measured {
 			w.Body, w.Result = held[0].Body, r
 		}
-		if measures(r) {
+		if measured {
 			return nil
 		}
 	}

@@ -37,7 +37,7 @@ func newOutcome() Outcome { return Outcome{Problems: []string{}, LeftOut: []Left
 func (o *Outcome) problem(format string, args ...any) {
 	const most = 10
 	if len(o.Problems) < most {
-		o.Problems = append(o.Problems, rimewatch.Sentencef(format, args...).Stored())
+		o.Problems = append(o.Problems, why(format, args...))
 	}
 }
 
@@ -203,7 +203,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		if who == nil {
 			if text := unread(r); text != "" {
 				o.Unreadable++
-				reason = rimewatch.Sentencef("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text)).Stored()
+				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text))
 			}
 			b.hold(id, x.Label, reason)
 			continue
@@ -245,7 +245,7 @@ func unread(r *inlet.Reading) string {
 	}
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.LeftOut() {
-			return rimewatch.Sentencef("%s %s", f.Name, rimewatch.SentenceOf(f.Problem)).Stored()
+			return why("%s %s", f.Name, rimewatch.SentenceOf(f.Problem))
 		}
 	}
 	return ""
