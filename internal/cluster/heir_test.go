@@ -52,14 +52,21 @@ func (h *testHeir) Serve(context.Context) (Service, error) {
 
 func (h *testHeir) Drop() { h.dropped.Store(true) }
 
+// twoNodes are nodes that serve two shards each.
+func twoNodes(t *testing.T) (x, y *rig) {
+	t.Helper()
+	b := newBook()
+	x, y = join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	return x, y
+}
+
 // TestHeir: a node that leaves goes on serving its shards until whoever is to have them
 // has read them.
 func TestHeir(t *testing.T) { synctest.Test(t, testHeirReads) }
 
 func testHeirReads(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
+	x, y := twoNodes(t)
 	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
 	go y.Leave()
 	time.Sleep(followFor / 2)
@@ -84,9 +91,7 @@ func testHeirReads(t *testing.T) {
 func TestHeirMoved(t *testing.T) { synctest.Test(t, testHeirMoved) }
 
 func testHeirMoved(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
+	x, y := twoNodes(t)
 	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
 	go y.Leave()
 	time.Sleep(followFor / 2)
@@ -104,9 +109,7 @@ func testHeirMoved(t *testing.T) {
 func TestHeirSlow(t *testing.T) { synctest.Test(t, testHeirSlow) }
 
 func testHeirSlow(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
+	x, y := twoNodes(t)
 	x.mayFollow = make(chan struct{}) // never
 	begun := time.Now()
 	go y.Leave()
@@ -120,9 +123,7 @@ func testHeirSlow(t *testing.T) {
 func TestHeirKept(t *testing.T) { synctest.Test(t, testHeirKept) }
 
 func testHeirKept(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
+	x, y := twoNodes(t)
 	x.heirs = make(chan *testHeir, testShards)
 	for shard, own := range y.held {
 		y.announce(shard, own, x.inner.url)
@@ -144,9 +145,7 @@ func testHeirKept(t *testing.T) {
 func TestHeirOfTheDead(t *testing.T) { synctest.Test(t, testHeirOfTheDead) }
 
 func testHeirOfTheDead(t *testing.T) {
-	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
+	x, y := twoNodes(t)
 	x.mayFollow = make(chan struct{}) // never
 	go y.Leave()
 	time.Sleep(followFor / 2)

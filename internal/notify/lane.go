@@ -184,7 +184,7 @@ func (l *lane) run() {
 }
 
 // next returns what is to be done now, which may be to send what may go in one message,
-// or says how long to wait; more is false when nothing is left and the lane's goroutine
+// or else nil and how long to wait; more is false when nothing is left and the lane's goroutine
 // ends.
 func (l *lane) next() (work func(), wait time.Duration, more bool) {
 	l.mu.Lock()

@@ -73,7 +73,7 @@ const plainAnswer = "server gave HTTP response to HTTPS client"
 
 var links = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(//|\\u002[fF])\S+`)
 
-// Reason says why there is no connection: a sentence, or an error that has none.
+// Reason returns why there is no connection: a sentence, or an error that has none.
 func Reason(err error) any {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):

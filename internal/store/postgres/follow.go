@@ -42,7 +42,7 @@ func (db *Database) Follow(ctx context.Context, shard, stream, moved int64, cfg 
 // Followed is closed when all that there is has been read of a shard that Follow reads.
 func (s *Store) Followed() <-chan struct{} { return s.disk.follows.there }
 
-// Take says that the node has let go of the shard that Follow reads.
+// Take lets the shard that Follow reads be taken: its owner has let go of it.
 func (s *Store) Take() { close(s.disk.follows.taken) }
 
 // join waits until the shard can be taken, and takes it.
