@@ -21,7 +21,7 @@ func (s *State) Behind() rimewatch.Time { return s.behind.by }
 // at most, is believed. A smaller one is believed at once: nothing was measured in
 // the future.
 func (b *behind) observe(at, now, offlineAfter rimewatch.Time) {
-	lag, stray := now-at, offlineAfter/8
+	lag, stray := now-at, stray(offlineAfter)
 	switch {
 	case b.by != 0 && lag < b.by-stray:
 		*b = behind{lag: lag, since: now}
@@ -34,6 +34,9 @@ func (b *behind) observe(at, now, offlineAfter rimewatch.Time) {
 		b.by = b.lag
 	}
 }
+
+// stray is how much a lag may differ from the one before and be the same.
+func stray(offlineAfter rimewatch.Time) rimewatch.Time { return offlineAfter / 8 }
 
 // setBack moves what is remembered when the service's clock is set back by so many
 // milliseconds (by < 0). The lag of a device with a clock of its own has become

@@ -82,7 +82,9 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 func (s *State) placed(r *rimewatch.Reading, now, offlineAfter rimewatch.Time) *rimewatch.Reading {
 	was := s.behind.by
 	s.behind.observe(r.At, now, offlineAfter)
-	if more := s.behind.by - was; more > 0 && r.At+was >= s.Unit.At() { // what is remembered was behind, too
+	// What is remembered was behind, too, unless it is of a time that a clock so far behind has not reached yet. The newest of
+	// what strays may have been a little faster than this one.
+	if more := s.behind.by - was; more > 0 && r.At+was >= s.Unit.At()-stray(offlineAfter) {
 		s.moveEvents(more)
 	}
 	if s.behind.by == 0 {
