@@ -28,7 +28,8 @@ type Config struct {
 	Seed    uint64        // of the devices' fates
 	Version string
 	Logger  *slog.Logger
-	News    func(News) // hears of messages to people and of what they do, from several goroutines; nil = nobody
+	News    func(News)       // hears of messages to people and of what they do, from several goroutines; nil = nobody
+	Now     func() time.Time // of the service, and when the past ends; nil = the machine's
 	// GuardServices is that of app.Config.
 	GuardServices bool
 }
@@ -89,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 		return nil, err
 	}
 	d.cfg.OutboundAllow = append(d.cfg.OutboundAllow, "127.0.0.0/8")
-	if d.app, err = app.New(ctx, app.Config{Serve: d.cfg.Serve, Version: cfg.Version, Logger: cfg.Logger, GuardServices: cfg.GuardServices}); err != nil {
+	if d.app, err = app.New(ctx, app.Config{Serve: d.cfg.Serve, Version: cfg.Version, Logger: cfg.Logger, Now: cfg.Now, GuardServices: cfg.GuardServices}); err != nil {
 		return nil, err
 	}
 	sites, err := d.people(ctx)
@@ -106,7 +107,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.moveIn(ctx, sites); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
-	if err := d.waiting(ctx, rimewatch.TimeOf(time.Now())); err != nil {
+	if err := d.waiting(ctx, d.now()); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
 	own := rimewatch.Source{WorkspaceID: d.workspaceID, Kind: rimewatch.SourcePush, Name: "Shell and phone", Enabled: true}
@@ -114,6 +115,13 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
 	return d, nil
+}
+
+func (d *Demo) now() rimewatch.Time {
+	if d.cfg.Now != nil {
+		return rimewatch.TimeOf(d.cfg.Now())
+	}
+	return rimewatch.TimeOf(time.Now())
 }
 
 // prepareData finds or makes an empty directory.
@@ -136,7 +144,7 @@ func (d *Demo) prepareData() (err error) {
 // people makes workspace, owner, token and sites; it returns the sites' ids.
 func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 	accounts := d.app.Accounts
-	now := rimewatch.TimeOf(time.Now())
+	now := d.now()
 	w, err := accounts.FindWorkspace(ctx, workspaceName, true, now)
 	if err != nil {
 		return nil, err

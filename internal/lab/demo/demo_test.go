@@ -20,6 +20,12 @@ import (
 
 const now = rimewatch.Time(1795200000000)
 
+// from is a clock that runs on from a moment.
+func from(at rimewatch.Time) func() time.Time {
+	began := time.Now()
+	return func() time.Time { return at.Std().Add(time.Since(began)) }
+}
+
 // The market is what it says: twelve devices of different types, each of which
 // can be simulated and has a serial of its own.
 func TestFixtures(t *testing.T) {
@@ -199,7 +205,7 @@ func TestPredictionAtStart(t *testing.T) {
 		seeds = 1
 	}
 	for seed := range seeds {
-		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed})
+		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed, Now: from(now)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,6 +261,7 @@ func TestTold(t *testing.T) {
 	d, err := Start(t.Context(), Config{
 		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour},
 		News:  func(n News) { news <- n },
+		Now:   from(now),
 	})
 	if err != nil {
 		t.Fatal(err)

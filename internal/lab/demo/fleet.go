@@ -29,12 +29,11 @@ func (d *Demo) moveIn(ctx context.Context, sites []int64) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	now := rimewatch.TimeOf(start)
-	_, offset := start.In(zone).Zone()
+	now := d.now()
+	_, offset := now.Std().In(zone).Zone()
 	for i := range fixtures {
 		f := &fixtures[i]
-		r := &resident{fixture: f, serial: f.serial(), since: start}
+		r := &resident{fixture: f, serial: f.serial(), since: time.Now()}
 		d.residents = append(d.residents, r)
 		if f.trouble != healthy {
 			d.Troubles = append(d.Troubles, Trouble{r.serial, f.name, places[f.place].name, f.trouble.story()})
