@@ -96,26 +96,41 @@ func (q *Queue[T]) Remove(item T) {
 // Next returns the earliest deadline, 0 when there is none.
 func (q *Queue[T]) Next() rimewatch.Time {
 	for len(q.heap) > 0 {
-		n := &q.heap[0]
-		e := n.item.entry()
-		if n.turn == e.turn {
-			return n.at
+		if q.mended() {
+			return q.heap[0].at
 		}
-		n.at, n.turn = e.at, e.turn // it was put off
-		q.down(0)
 	}
 	return 0
 }
 
 // Pop takes the earliest deadline away and returns its item, if it is not after
 // now.
+//
+// Those whose place says that they are not due yet stay as they are, however far they
+// were put off: of a fleet that reports all the time, that is all of them.
 func (q *Queue[T]) Pop(now rimewatch.Time) (item T, ok bool) {
-	if at := q.Next(); at == 0 || at > now {
-		return item, false
+	for len(q.heap) > 0 && q.heap[0].at <= now {
+		if !q.mended() {
+			continue
+		}
+		item = q.heap[0].item
+		q.Remove(item)
+		return item, true
 	}
-	item = q.heap[0].item
-	q.Remove(item)
-	return item, true
+	return item, false
+}
+
+// mended moves the item at the front to where its deadline is now, and reports whether
+// it was there already.
+func (q *Queue[T]) mended() bool {
+	n := &q.heap[0]
+	e := n.item.entry()
+	if n.turn == e.turn {
+		return true
+	}
+	n.at, n.turn = e.at, e.turn // it was put off
+	q.down(0)
+	return false
 }
 
 // All yields every item, in no particular order. The queue must not change
