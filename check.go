@@ -3,6 +3,7 @@ package rimewatch
 import (
 	"net/mail"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -131,6 +132,22 @@ func checkTimeZone(e *Error, s string) *Error {
 		return complain(e, "timezone", "must not be empty")
 	}
 	return CheckText(e, "timezone", s, MaxTimeZoneLen)
+}
+
+// CheckZone checks an IANA name: CodeValidationFailed on timezone. "Local" is
+// the machine's zone and means nothing to anyone else.
+func CheckZone(name string) error { return result(checkZone(name)) }
+
+func checkZone(name string) *Error {
+	// Beside places the data have zones that count leap seconds, or mean none.
+	switch kind, _, _ := strings.Cut(name, "/"); kind {
+	case "", "Local", "Factory", "posixrules", "posix", "right":
+		return Invalid("timezone", "must be an IANA time zone such as Europe/Berlin")
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return Invalid("timezone", "%q is not an IANA time zone such as Europe/Berlin", name)
+	}
+	return nil
 }
 
 // Check reports why s cannot be stored: CodeValidationFailed with the fields

@@ -42,6 +42,7 @@ type Source struct {
 	OnUnknown     OnUnknown
 	SiteID        int64  // of devices that the source registers
 	EquipmentType string // likewise
+	TimeZone      string // IANA name, of times that come without a zone; "" = they are refused
 	Enabled       bool
 	KeyHash       [32]byte // SHA-256 of the key; all zero: it has none
 	KeyPrefix     string   // to recognise the key by
@@ -89,7 +90,7 @@ func (s *Source) SenderKey(id string) string {
 }
 
 // Check reports why s cannot be stored: CodeValidationFailed with the fields name,
-// kind, template, on_unknown, equipment_type, broker.….
+// kind, template, on_unknown, equipment_type, timezone, broker.….
 func (s *Source) Check() error {
 	e := checkName(s.Name)
 	if s.Kind != SourcePush && s.Kind != SourceMQTT && s.Kind != SourceAPI {
@@ -104,6 +105,13 @@ func (s *Source) Check() error {
 		e = complain(e, "on_unknown", "must be hold, register or refuse")
 	}
 	e = checkLine(e, "equipment_type", s.EquipmentType)
+	switch {
+	case s.TimeZone == "":
+	case s.Kind == SourceAPI:
+		e = complain(e, "timezone", "is for other sources: times that come by the API have their zone")
+	default:
+		e = Merge(e, checkZone(s.TimeZone))
+	}
 	if s.Kind == SourceMQTT {
 		e = s.Broker.check(e)
 	}

@@ -1,9 +1,12 @@
 package rimewatch
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // The moments that a bare number may be: from 2015, when the first of the
@@ -42,6 +45,41 @@ func ParseMoment(s string) (Time, error) {
 	}
 	return ParseTime(s)
 }
+
+// localLayouts are the forms of times without a zone whose parts cannot be mistaken
+// for one another. Fractions of a second may follow.
+var localLayouts = [...]string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"}
+
+// ErrNoZone means that a time says neither its zone nor its distance from UTC.
+var ErrNoZone = errors.New("has no time zone")
+
+// ParseMomentIn reads what ParseMoment reads, and times without a zone as those of
+// zone. Where the clock was put back and an hour comes twice, it takes the time that
+// is nearer to near. With zone nil, a time without one is ErrNoZone.
+func ParseMomentIn(s string, zone *time.Location, near Time) (Time, error) {
+	at, err := ParseMoment(s)
+	if err == nil {
+		return at, nil
+	}
+	for _, layout := range localLayouts {
+		t, wrong := time.ParseInLocation(layout, s, cmp.Or(zone, time.UTC))
+		if wrong != nil {
+			continue
+		}
+		if at = TimeOf(t); zone == nil || at < MinTime || at > MaxTime {
+			return 0, ErrNoZone
+		}
+		for _, other := range [...]Time{at - Hour, at + Hour} {
+			if other.Std().In(zone).Format(layout) == t.Format(layout) && abs(other-near) < abs(at-near) {
+				at = other
+			}
+		}
+		return at, nil
+	}
+	return 0, err
+}
+
+func abs(t Time) Time { return max(t, -t) }
 
 // ParseEpochTime reads a time as ParseMoment does that was meant to be in one
 // unit, and says of one that is not which unit it looks like.

@@ -26,6 +26,7 @@ type Source struct {
 	OnUnknown            string          `json:"on_unknown"` // hold, register, refuse
 	SiteID               *int64          `json:"site_id"`
 	DefaultEquipmentType *string         `json:"default_equipment_type"`
+	TimeZone             *string         `json:"timezone"` // of times that come without one
 	Enabled              bool            `json:"enabled"`
 	KeyPrefix            *string         `json:"key_prefix"`
 	Broker               *Broker         `json:"broker"` // of kind mqtt

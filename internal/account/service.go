@@ -180,17 +180,3 @@ func normalText(s string) string { return strings.TrimSpace(s) }
 
 // normalEmail is the form of an e-mail address that is stored and looked up.
 func normalEmail(s string) string { return rimewatch.TextKey(strings.TrimSpace(s)) }
-
-// timeZone checks an IANA name: CodeValidationFailed on timezone. "Local" is
-// the machine's zone and means nothing to anyone else.
-func timeZone(name string) error {
-	// Beside places the data have zones that count leap seconds, or mean none.
-	switch kind, _, _ := strings.Cut(name, "/"); kind {
-	case "", "Local", "Factory", "posixrules", "posix", "right":
-		return rimewatch.Invalid("timezone", "must be an IANA time zone such as Europe/Berlin")
-	}
-	if _, err := time.LoadLocation(name); err != nil {
-		return rimewatch.Invalid("timezone", "%q is not an IANA time zone such as Europe/Berlin", name)
-	}
-	return nil
-}

@@ -107,7 +107,7 @@ func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch
 	if r.TimeZone != "" {
 		w.TimeZone = r.TimeZone
 	}
-	if err := gather(workspaceField(w.Check()), timeZone(w.TimeZone), u.Check(), checkPassword(r.Password, u.Email, u.Name, w.Name)); err != nil {
+	if err := gather(workspaceField(w.Check()), rimewatch.CheckZone(w.TimeZone), u.Check(), checkPassword(r.Password, u.Email, u.Name, w.Name)); err != nil {
 		return u, w, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)

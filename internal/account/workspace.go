@@ -47,7 +47,7 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 		return rimewatch.Workspace{}, err
 	}
 	if patch.TimeZone != nil {
-		if err := timeZone(*patch.TimeZone); err != nil {
+		if err := rimewatch.CheckZone(*patch.TimeZone); err != nil {
 			return rimewatch.Workspace{}, err
 		}
 	}
@@ -175,7 +175,7 @@ func (s *settings) CreateSite(ctx context.Context, p Principal, r SiteRequest, n
 		}
 		r.TimeZone = w.TimeZone
 	}
-	if err := timeZone(r.TimeZone); err != nil {
+	if err := rimewatch.CheckZone(r.TimeZone); err != nil {
 		return rimewatch.Site{}, err
 	}
 	site := rimewatch.Site{
@@ -195,7 +195,7 @@ func (s *settings) UpdateSite(ctx context.Context, p Principal, id int64, patch 
 		return rimewatch.Site{}, err
 	}
 	if patch.TimeZone != nil {
-		if err := timeZone(*patch.TimeZone); err != nil {
+		if err := rimewatch.CheckZone(*patch.TimeZone); err != nil {
 			return rimewatch.Site{}, err
 		}
 	}

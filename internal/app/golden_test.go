@@ -378,8 +378,8 @@ func makeGolden(t *testing.T) {
 	if !ok {
 		t.Fatal("the store keeps everything")
 	}
-	for day := range 40 { // a pass reckons from a day after the one before at most
-		h.must(retaining.Retain(t.Context(), rimewatch.TimeOf(goldenNow).Add(time.Duration(day-40)*24*time.Hour)))
+	for at := long; at.Before(goldenNow); at = at.Add(24 * time.Hour) { // a pass reckons from a day after the one before at most
+		h.must(retaining.Retain(t.Context(), rimewatch.TimeOf(at)))
 	}
 	h.events()
 	stop()
@@ -448,7 +448,7 @@ func (h *house) furnish(hook string) {
 	post("/routes", `{"name":"All","steps":[{"after_s":0,"channel_ids":[1]}]}`)
 	post("/channels", `{"name":"Mail","kind":"email","to":["a@example.com"]}`)
 	post("/report-schedules", `{"period":"weekly","site_id":1,"channel_ids":[3]}`)
-	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold"}`)
+	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)
 	h.asOwner("PATCH", "/workspace", `{"raw_days":366,"timezone":"Europe/Berlin","limits":{"walkin_cooler":{"temp_max":5}}}`, http.StatusOK)
 	h.asOwner("POST", "/devices/V-1/calibrations", `{"method":"reference_probe","reference":5,"as_found":5.4,"offset":-0.4,"performed_by":"Ana"}`, http.StatusCreated)
 	key := source["key"].(string)

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -231,5 +232,53 @@ func TestBindByList(t *testing.T) {
 	}
 	if o, err := api.Sources().Bind(ctx, client.SourceOfAPI, []client.SenderBinding{{ExternalID: "Lost"}}); o.Accepted != 0 || err != nil {
 		t.Errorf("%+v %v", o, err)
+	}
+}
+
+// TestTimesWithoutZone: what a sender says in the time of its wall clock waits until
+// somebody says which zone that is, and is stored then with its own time.
+func TestTimesWithoutZone(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"rtl_433","on_unknown":"register"}`)
+	zone := rimewatch.ZoneOf("America/St_Johns")
+	at := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
+	send := func(back time.Duration) (accepted, held int) {
+		n := h.outcome(h.push("POST", "/in/"+key, fmt.Sprintf(`{"time":%q,"model":"LaCrosse-TX","id":12,"temperature_C":3.5}`, at.Add(-back).In(zone).Format(time.DateTime))))
+		return n.Accepted, n.Held
+	}
+	if accepted, held := send(0); accepted != 0 || held != 1 {
+		t.Fatalf("without a zone: %d accepted, %d held", accepted, held)
+	}
+	senders := h.call("GET", fmt.Sprintf("/sources/%d/held", id), "")["senders"].([]any)
+	if !strings.Contains(fmt.Sprint(senders), "has no time zone: set") {
+		t.Errorf("nobody is told why it waits: %s", senders)
+	}
+	sender, path := senders[0].(map[string]any), fmt.Sprintf("/sources/%d", id)
+	for _, wrong := range []string{"Mars/Olympus", "Local", "posix/Europe/Berlin"} {
+		h.asOwner("PATCH", path, fmt.Sprintf(`{"timezone":%q}`, wrong), http.StatusUnprocessableEntity)
+	}
+	h.asOwner("PATCH", "/sources/api", `{"timezone":"America/St_Johns"}`, http.StatusUnprocessableEntity)
+	source := h.asOwner("PATCH", path, `{"timezone":"America/St_Johns"}`, http.StatusOK)["source"].(map[string]any)
+	if source["timezone"] != zone.String() {
+		t.Errorf("the zone that was set: %v", source["timezone"])
+	}
+	if done := h.call("POST", path+"/replay?external_id="+url.QueryEscape(sender["external_id"].(string)), ""); done["accepted"] != 1.0 {
+		t.Errorf("what waited: %v", done)
+	}
+	if accepted, _ := send(time.Minute); accepted != 1 {
+		t.Errorf("what comes: %d accepted", accepted)
+	}
+	list := h.history(sender["suggested_serial"].(string))
+	if len(list) != 2 {
+		t.Fatalf("history: %v", list)
+	}
+	for i, back := range []time.Duration{time.Minute, 0} {
+		if got, want := list[i].(map[string]any)["recorded_at"], rimewatch.TimeOf(at.Add(-back)).String(); got != want {
+			t.Errorf("reading %d is of %v, want %s", i, got, want)
+		}
+	}
+	h.asOwner("PATCH", path, `{"timezone":""}`, http.StatusOK)
+	if accepted, held := send(2 * time.Minute); accepted != 0 || held != 1 {
+		t.Errorf("the zone is taken back: %d accepted, %d held", accepted, held)
 	}
 }

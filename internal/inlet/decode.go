@@ -1,6 +1,7 @@
 package inlet
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -178,7 +179,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 	if v, err := m.time.run(env); err != nil {
 		x.Problem = within("time %s", err)
 	} else if v != nil && v != "" {
-		if x.At, err = moment(v); err != nil {
+		if x.At, err = env.moment(v); err != nil {
 			x.Problem = within("time %s", err)
 		}
 	}
@@ -237,14 +238,18 @@ const (
 	maxValues = 100
 )
 
-func moment(v any) (rimewatch.Time, error) {
+func (e *environment) moment(v any) (rimewatch.Time, error) {
 	switch v := v.(type) {
 	case float64:
 		return rimewatch.EpochTime(v)
 	case int:
 		return rimewatch.EpochTime(float64(v))
 	case string:
-		return rimewatch.ParseMoment(strings.TrimSpace(v))
+		at, err := rimewatch.ParseMomentIn(strings.TrimSpace(v), e.payload.Zone, e.payload.Received)
+		if errors.Is(err, rimewatch.ErrNoZone) {
+			err = fail("has no time zone: set the one that is meant in the source's settings")
+		}
+		return at, err
 	default:
 		return 0, fail("is neither a text nor a number")
 	}

@@ -196,7 +196,7 @@ func TestOdd(t *testing.T) {
 		{`{"id":"x","temperature":4,"ts":1795202410000000000}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":"1795202410"}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":99999999999999999999}`, "x problem: time is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
-		{`{"id":"x","temperature":4,"time":"2026-11-20T19:20:10"}`, "x problem: time must be an RFC 3339 time such as 2026-11-20T19:47:12.000Z"},
+		{`{"id":"x","temperature":4,"time":"2026-11-20T19:20:10"}`, "x problem: time has no time zone: set the one that is meant in the source's settings"},
 		{`{"id":9007199254740993,"temperature":4}`, "9007199254740993 product_zone_temp=4"},
 		{`{"id":123456789,"temperature":4}`, "123456789 product_zone_temp=4"},
 		{`{"temperature":4`, "problem: The payload is not JSON."},

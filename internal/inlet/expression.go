@@ -34,6 +34,7 @@ type expression struct {
 // environment runs expressions on one payload.
 type environment struct {
 	scope    scope
+	payload  *Payload
 	explain  bool
 	repeated map[string]bool // names that an object of the payload has more than once
 	vm       vm.VM
@@ -57,7 +58,7 @@ func newEnvironment(p *Payload, body any) *environment {
 	for k, v := range p.Query {
 		query[k] = v
 	}
-	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query}, explain: p.Explain, repeated: repeatedKeys(p.Body)}
+	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query}, payload: p, explain: p.Explain, repeated: repeatedKeys(p.Body)}
 }
 
 // compile checks and compiles an expression; an empty one is nil.

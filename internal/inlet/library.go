@@ -94,7 +94,7 @@ func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
 			return r
 		}
 		outside := slices.DeleteFunc(leaves("payload", env.scope.Payload), func(l leaf) bool { return element(l.path) != "" })
-		around.ID, around.At, around.Problem = whoAndWhen(outside)
+		around.ID, around.At, around.Problem = whoAndWhen(env, outside)
 	}
 	if len(list) > maxItems {
 		r.Problem = rimewatch.Sentencef("more than %d readings in one payload", maxItems).Stored()
@@ -149,7 +149,7 @@ func anyItem(env *environment, path string, v any, p *Payload, around Item, boun
 		found = leaves("query", env.scope.Query)
 	}
 	var x Item
-	x.ID, x.At, x.Problem = whoAndWhen(found)
+	x.ID, x.At, x.Problem = whoAndWhen(env, found)
 	if x.At == 0 && x.Problem == "" {
 		x.At, x.Problem = around.At, around.Problem
 	}
@@ -163,7 +163,7 @@ func anyItem(env *environment, path string, v any, p *Payload, around Item, boun
 }
 
 // whoAndWhen returns the sender and the time that names of members say.
-func whoAndWhen(found []leaf) (id string, at rimewatch.Time, problem string) {
+func whoAndWhen(env *environment, found []leaf) (id string, at rimewatch.Time, problem string) {
 	if l, _ := wantID.find(found, near); l != nil {
 		id, _ = l.value.(string)
 		if n, ok := l.value.(float64); ok {
@@ -173,7 +173,7 @@ func whoAndWhen(found []leaf) (id string, at rimewatch.Time, problem string) {
 	}
 	if l, _ := wantTime.find(found, near); l != nil {
 		var err error
-		if at, err = moment(l.value); err != nil {
+		if at, err = env.moment(l.value); err != nil {
 			problem = within("time %s", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
@@ -24,8 +25,9 @@ type Payload struct {
 	Topic    string            // over MQTT
 	Query    map[string]string // of the URL, over HTTP
 	Received rimewatch.Time
-	Retained bool // a broker had kept it, nobody knows for how long
-	Explain  bool // list everything that could be bound
+	Zone     *time.Location // of times without one; nil = they are refused
+	Retained bool           // a broker had kept it, nobody knows for how long
+	Explain  bool           // list everything that could be bound
 }
 
 // parseJSON returns the value of a JSON document, with numbers as float64.

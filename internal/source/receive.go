@@ -120,6 +120,7 @@ func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 
 // decode maps a payload by the source's template.
 func (s *Service) decode(l *Live, p *inlet.Payload) *inlet.Result {
+	p.Zone = l.zone
 	if l.mapper == nil {
 		return s.Library.Decode(p, l.bound)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
@@ -116,7 +117,8 @@ type Live struct {
 	mapper   *inlet.Mapper               // nil = found out for each payload
 	bindings map[string][]*inlet.Binding // by the sender's key
 	loadedAt rimewatch.Time
-	lines    *sync.Pool // of *inlet.LineReader
+	zone     *time.Location // of times without one; nil = they are refused
+	lines    *sync.Pool     // of *inlet.LineReader
 	told     *told
 }
 
@@ -236,7 +238,7 @@ func (s *Service) load(ctx context.Context, src *rimewatch.Source) (*Live, error
 		l.told = old.told
 	}
 	if old != nil && old.source.UpdatedAt == src.UpdatedAt && old.source.Document == src.Document && old.source.Template == src.Template {
-		l.mapper, l.bindings, l.lines = old.mapper, old.bindings, old.lines
+		l.mapper, l.bindings, l.lines, l.zone = old.mapper, old.bindings, old.lines, old.zone
 	} else if err := s.prepare(ctx, l); err != nil {
 		return nil, err
 	}
@@ -261,6 +263,9 @@ func (s *Service) prepare(ctx context.Context, l *Live) error {
 	var err error
 	if l.mapper, err = s.mapper(l.source.Template, l.source.Document); err != nil {
 		return err
+	}
+	if l.source.TimeZone != "" {
+		l.zone = rimewatch.ZoneOf(l.source.TimeZone)
 	}
 	list, err := s.cfg.Store.Bindings(ctx, l.source.WorkspaceID, l.source.ID)
 	if err != nil {

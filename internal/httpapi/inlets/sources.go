@@ -67,6 +67,7 @@ type SourceJSON struct {
 	OnUnknown            string                     `json:"on_unknown" enum:"hold,register,refuse"`
 	SiteID               *int64                     `json:"site_id" doc:"Of devices that the source registers."`
 	DefaultEquipmentType *string                    `json:"default_equipment_type"`
+	TimeZone             *string                    `json:"timezone" doc:"Of times that come without a zone; null: they are refused."`
 	Enabled              bool                       `json:"enabled"`
 	KeyPrefix            *string                    `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
 	Broker               wire.Maybe[BrokerJSON]     `json:"broker" doc:"Of kind mqtt; otherwise null."`
@@ -148,7 +149,7 @@ func orNull[T comparable](v T) *T {
 
 func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
-		DefaultEquipmentType: orNull(s.EquipmentType), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID), say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+		DefaultEquipmentType: orNull(s.EquipmentType), TimeZone: orNull(s.TimeZone), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID), say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		j.TemplateDocument.Value = new(map[string]any)
 		_ = json.Unmarshal([]byte(s.Document), j.TemplateDocument.Value) // it was compiled before it was stored
@@ -245,6 +246,7 @@ type SourceCreate struct {
 	OnUnknown            string          `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of readings of senders that are not bound to a device. Default: hold."`
 	SiteID               *int64          `json:"site_id,omitempty" nullable:"true"`
 	DefaultEquipmentType *string         `json:"default_equipment_type,omitempty" nullable:"true" maxLength:"200"`
+	TimeZone             *string         `json:"timezone,omitempty" nullable:"true" maxLength:"64" doc:"IANA time zone of times that come without one. Default: they are refused."`
 	Enabled              *bool           `json:"enabled,omitempty"`
 	Broker               *BrokerSettings `json:"broker,omitempty" doc:"Of kind mqtt."`
 }
@@ -290,7 +292,7 @@ func value[T any](p *T) (v T) {
 func (a *api) create(ctx context.Context, in *SourceCreateInput) (SourceWithKey, error) {
 	b := &in.Body
 	s := rimewatch.Source{WorkspaceID: httpapi.CallOf(ctx).Workspace(), Kind: rimewatch.SourceKind(b.Kind), Name: strings.TrimSpace(b.Name), OnUnknown: rimewatch.OnUnknown(b.OnUnknown),
-		SiteID: value(b.SiteID), EquipmentType: value(b.DefaultEquipmentType), Enabled: b.Enabled == nil || *b.Enabled}
+		SiteID: value(b.SiteID), EquipmentType: value(b.DefaultEquipmentType), TimeZone: value(b.TimeZone), Enabled: b.Enabled == nil || *b.Enabled}
 	if s.Kind == "" {
 		s.Kind = rimewatch.SourcePush
 	}
@@ -316,6 +318,7 @@ type SourceUpdate struct {
 	OnUnknown            *string         `json:"on_unknown,omitempty" enum:"hold,register,refuse"`
 	SiteID               *int64          `json:"site_id,omitempty" nullable:"true" doc:"0 = none."`
 	DefaultEquipmentType *string         `json:"default_equipment_type,omitempty" nullable:"true" maxLength:"200"`
+	TimeZone             *string         `json:"timezone,omitempty" nullable:"true" maxLength:"64" doc:"Empty = none."`
 	Enabled              *bool           `json:"enabled,omitempty"`
 	Broker               *BrokerSettings `json:"broker,omitempty"`
 	RotateKey            bool            `json:"rotate_key,omitempty" doc:"Make a new key. The old one is refused at once."`
@@ -350,6 +353,9 @@ func (a *api) update(ctx context.Context, in *SourceUpdateInput) (SourceWithKey,
 		}
 		if b.DefaultEquipmentType != nil {
 			s.EquipmentType = *b.DefaultEquipmentType
+		}
+		if b.TimeZone != nil {
+			s.TimeZone = *b.TimeZone
 		}
 		if b.Enabled != nil {
 			s.Enabled = *b.Enabled

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 // openAt opens a store and closes it with the test.
 func openAt(t *testing.T, cfg Config) *Store {
 	t.Helper()
+	if cfg.Now == nil { // a day after what the tests store, so that no pass of retention expires it while they run
+		cfg.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000).Add(24 * time.Hour) }
+	}
 	s, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 		name, change, want string
 	}{
 		{"newer", fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion+1), "newer version of Rimewatch"},
-		{"older", fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion-1), "older version of Rimewatch"},
+		{"older", fmt.Sprintf("PRAGMA user_version = %d", store.OldestSchema-1), "older version of Rimewatch"},
 		{"another program's", "PRAGMA application_id = 1", ErrNotAStore.Error()},
 		{"a database of nobody", "PRAGMA application_id = 0", ErrNotAStore.Error()},
 	} {

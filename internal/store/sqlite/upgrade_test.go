@@ -169,7 +169,7 @@ func TestUpgradeBreaksOff(t *testing.T) {
 				}
 				return nil
 			}
-			if _, err := Open(t.Context(), Config{Path: path, history: later(c.rewrite), fault: fault}); err == nil || !strings.Contains(err.Error(), "schema 8 to 10") {
+			if _, err := Open(t.Context(), Config{Path: path, history: later(c.rewrite), fault: fault}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("schema %d to %d", store.SchemaVersion, store.SchemaVersion+2)) {
 				t.Fatalf("opened: %v", err)
 			}
 			if list := asides(t, path); len(list) != c.copies {

@@ -13,14 +13,14 @@ func errSourceTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This name is already in use.").With("name", "is taken")
 }
 
-const sourceColumns = "id, workspace_id, kind, name, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at"
+const sourceColumns = "id, workspace_id, kind, name, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at, time_zone"
 
 func scanSource(row Row, s *rimewatch.Source) error {
 	*s = rimewatch.Source{
 		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Kind: rimewatch.SourceKind(row.ColumnText(2)), Name: row.ColumnText(3),
 		Template: row.ColumnText(4), Document: row.ColumnText(5), OnUnknown: rimewatch.OnUnknown(row.ColumnText(6)), SiteID: row.ColumnInt64(7),
 		EquipmentType: row.ColumnText(8), Enabled: row.ColumnBool(9), KeyPrefix: row.ColumnText(11),
-		CreatedAt: columnTime(row, 13), UpdatedAt: columnTime(row, 14),
+		CreatedAt: columnTime(row, 13), UpdatedAt: columnTime(row, 14), TimeZone: row.ColumnText(15),
 	}
 	row.ColumnBytes(10, s.KeyHash[:])
 	return fromJSON(row, 12, &s.Broker)
@@ -40,7 +40,7 @@ func findSource(conn Conn, where string, args ...any) (s rimewatch.Source, err e
 // sourceFields are a source's for the audit trail: no key and no password.
 func sourceFields(s *rimewatch.Source) store.Fields {
 	f := store.Fields{"name": s.Name, "kind": string(s.Kind), "template": s.Template, "on_unknown": string(s.OnUnknown), "site_id": s.SiteID,
-		"equipment_type": s.EquipmentType, "enabled": s.Enabled, "key": s.KeyPrefix}
+		"equipment_type": s.EquipmentType, "enabled": s.Enabled, "key": s.KeyPrefix, "timezone": s.TimeZone}
 	if s.Kind == rimewatch.SourceMQTT {
 		f["broker"], f["topics"], f["username"] = s.Broker.URL, s.Broker.Topics, s.Broker.Username
 	}
@@ -73,10 +73,10 @@ func (t Inlets) insertSource(ctx context.Context, conn Conn, s *rimewatch.Source
 		return err
 	}
 	s.ID, err = insert(conn, errSourceTaken(),
-		`INSERT INTO source (workspace_id, kind, name, name_key, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		`INSERT INTO source (workspace_id, kind, name, name_key, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at, time_zone)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.WorkspaceID, string(s.Kind), s.Name, rimewatch.TextKey(s.Name), s.Template, s.Document, string(s.OnUnknown), s.SiteID, s.EquipmentType,
-		s.Enabled, keyColumn(s), s.KeyPrefix, asJSON(s.Broker), int64(s.CreatedAt), int64(s.UpdatedAt))
+		s.Enabled, keyColumn(s), s.KeyPrefix, asJSON(s.Broker), int64(s.CreatedAt), int64(s.UpdatedAt), s.TimeZone)
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func (t Inlets) UpdateSource(ctx context.Context, workspaceID, id int64, change 
 		}
 		_, err = exec(conn,
 			`UPDATE source SET name = ?, name_key = ?, template = ?, document = ?, on_unknown = ?, site_id = ?, equipment_type = ?, enabled = ?,
-				key_hash = ?, key_prefix = ?, broker = ?, updated_at = ? WHERE id = ?`,
+				key_hash = ?, key_prefix = ?, broker = ?, updated_at = ?, time_zone = ? WHERE id = ?`,
 			s.Name, rimewatch.TextKey(s.Name), s.Template, s.Document, string(s.OnUnknown), s.SiteID, s.EquipmentType, s.Enabled,
-			keyColumn(&s), s.KeyPrefix, asJSON(s.Broker), int64(s.UpdatedAt), id)
+			keyColumn(&s), s.KeyPrefix, asJSON(s.Broker), int64(s.UpdatedAt), s.TimeZone, id)
 		if err != nil {
 			return unique(err, errSourceTaken())
 		}

@@ -405,6 +405,7 @@ CREATE TABLE source (
 	broker TEXT NOT NULL, -- JSON
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
+	time_zone TEXT NOT NULL DEFAULT '', -- of times without one
 	UNIQUE (workspace_id, name_key)
 ) STRICT;
 CREATE UNIQUE INDEX source_by_key ON source(key_hash) WHERE key_prefix <> '';

@@ -23,7 +23,9 @@ type History struct {
 }
 
 // Current is the history of Schema. CONTRIBUTING.md has what belongs to a step.
-var Current = History{Version: store.SchemaVersion}
+var Current = History{Version: store.SchemaVersion, Upgrades: []Upgrade{
+	{From: 8, SQL: "ALTER TABLE source ADD COLUMN time_zone TEXT NOT NULL DEFAULT ''"},
+}}
 
 // Steps returns what brings a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {
