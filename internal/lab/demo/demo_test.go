@@ -275,8 +275,11 @@ func TestTold(t *testing.T) {
 	for len(want) > 0 {
 		select {
 		case n := <-news:
-			if !n.Told || n.Who != nightShift {
+			if !n.Told {
 				t.Errorf("%+v", n)
+			}
+			if n.Who != nightShift { // on a slow machine some go on to the manager meanwhile
+				continue
 			}
 			for name := range want {
 				if strings.Contains(n.Text, name) {
