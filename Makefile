@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 # A program with the race detector otherwise sleeps a second before it ends.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: all build run test vet lint ui ui-test ui-every browser chromium firefox postgres mosquitto screenshots fuzz bench profile evaluate pictures fleet kill9 faults cluster-faults cluster-patroni release clean
+.PHONY: all build run test vet lint ui ui-test ui-every browser chromium firefox postgres mosquitto screenshots fuzz explore bench profile evaluate pictures fleet kill9 faults cluster-faults cluster-patroni release clean
 
 all: build
 
@@ -125,6 +125,17 @@ vet:
 lint: ## every linter of .golangci.yml, and functions that nothing calls
 	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run --allow-parallel-runners ./...
 	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
+
+# CHECKS of each property in each of ROUNDS; SEED=n for one round as it was.
+CHECKS ?= 1000
+DRAWS   = $(shell grep -lE 'rapid\.Check|draw\.Seed' $(wildcard $(TESTED:=/*_test.go)))
+DRAWN   = $(shell grep -ohE '^func Test\w+' $(DRAWS) | cut -c6- | sort -u | paste -sd '|')
+explore: ## draw anew what tests draw at random, which is otherwise always the same
+	@for i in $$(seq $(if $(SEED),1,$(or $(ROUNDS),10))); do \
+		export RAPID_SEED=$(or $(SEED),$$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')) RAPID_CHECKS=$(CHECKS); echo "make explore SEED=$$RAPID_SEED CHECKS=$(CHECKS)"; \
+		$(GOTEST) -count=1 -run '^($(DRAWN))$$' $(sort $(dir $(DRAWS))) || { \
+			echo "draw it again: make explore SEED=$$RAPID_SEED; keep it: call the property with what was drawn, as TestClockBehind does in internal/engine"; exit 1; }; \
+	done
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 )
 
 // TestReadingHolds sets measurements in any order, of copies too, and compares

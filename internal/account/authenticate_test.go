@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -21,7 +22,8 @@ func TestAuthenticate(t *testing.T) {
 	if plain[len(plain)-1] == 'A' {
 		last = 'B'
 	}
-	unknown := rimewatch.NewToken(func() byte { return byte(rand.Uint32()) })
+	rnd := rand.New(rand.NewPCG(draw.Seed(t), 1))
+	unknown := rimewatch.NewToken(func() byte { return byte(rnd.Uint32()) })
 	for _, c := range []struct {
 		name    string
 		plain   string

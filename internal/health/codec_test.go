@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 	"pgregory.net/rapid"
 )
 

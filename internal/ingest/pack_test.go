@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 	"pgregory.net/rapid"
 )
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
@@ -53,8 +54,7 @@ func TestSlowSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { r.close() }()
-		seed := rand.Uint64()
-		t.Logf("seed %d", seed)
+		seed := draw.Seed(t)
 		var ids []int64
 		for _, serial := range []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L"} {
 			ids = append(ids, r.device(serial, "walkin_freezer"))

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/rimewatch/rimewatch"
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"pgregory.net/rapid"
 )

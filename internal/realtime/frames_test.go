@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 )
 
 // clientFrame is a masked text frame of n bytes, of which sent are there.

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 )
 
 const (

@@ -7,14 +7,14 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/rimewatch/rimewatch/internal/lab/draw"
 )
 
 // TestBound: silent connections give way to new ones, busy ones do not, and all
 // places are free again in the end.
 func TestBound(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := rand.New(rand.NewPCG(draw.Seed(t), 1))
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 )
 
 // machine yields rows of a healthy machine: two channels of noise, one that

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 	"pgregory.net/rapid"
 )
 

@@ -16,6 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -265,20 +266,19 @@ func (r *crashRun) moment(changes int, name string) moment {
 	return m
 }
 
-// powerCuts is how often the test cuts the power: RIMEWATCH_POWER_CUTS, at moments
-// that are other ones each time, or 40 times at the same.
-func powerCuts() (n int, seed uint64) {
+// powerCuts is how often the test cuts the power.
+func powerCuts() int {
 	if n, err := strconv.Atoi(os.Getenv("RIMEWATCH_POWER_CUTS")); err == nil {
-		return n, rand.Uint64()
+		return n
 	}
-	return 40, 1
+	return 40
 }
 
 // TestPowerCuts cuts the power before syncs, some of which fail, and between writes:
 // of what was not synced by then any sectors are lost. Everything acknowledged is
 // there; of the group that was being committed all or nothing.
 func TestPowerCuts(t *testing.T) {
-	cuts, seed := powerCuts()
+	cuts, seed := powerCuts(), draw.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	path := filepath.Join(t.TempDir(), FileName)
 	files := record(t, filepath.Dir(path))
