@@ -247,6 +247,9 @@ func (m *model) code(c *Codec) {
 			c.Floats(&m.xy[ch][i], &m.coef[ch][i])
 		}
 	}
+	if m.all.n > 0 { // a sample was taken
+		m.keepOwn()
+	}
 	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.volts, &m.ambient, &m.rest)
 	c.Shorts(&m.hours)
 }

@@ -327,11 +327,12 @@ func (s *State) UsualAmps() float64 {
 // known.
 func (b *baseline) UsualVibration() float64 { return b.usual(Vibration) }
 
+// usual is of Amps or Vibration.
 func (b *baseline) usual(ch Channel) float64 {
 	if !b.Known() || b.model.coef[ch] == [numCoef]float32{} {
 		return 0
 	}
-	return math.Exp(float64(b.model.xy[ch][0]) / 100)
+	return b.model.own[ch-Amps]
 }
 
 // UsualSuction is what the suction line usually shows at an ambient temperature,

@@ -13,3 +13,30 @@ func TestNormalScore(t *testing.T) {
 		}
 	}
 }
+
+// TestUsualIsOfWhatWasLearnt: what a unit usually draws and how it shakes follow each
+// sample, and are the same after a checkpoint.
+func TestUsualIsOfWhatWasLearnt(t *testing.T) {
+	var s, fresh, again State
+	for _, amps := range []float64{7, 9} {
+		y := [NumChannels]float64{Amps: 100 * math.Log(amps), Vibration: 100 * math.Log(amps/10)}
+		for range gateHours {
+			s.model.add(Conditions{}, y, whileRunning, gateHours)
+		}
+		s.model.hours = gateHours
+		s.model.solve(&chilledPrior)
+		if left, err := again.DecodeBinary(s.AppendBinary(nil)); err != nil || len(left) > 0 {
+			t.Fatal(err, left)
+		}
+		if again.model != s.model {
+			t.Errorf("%v A: the model is another one after a checkpoint", amps)
+		}
+		a, v := again.UsualAmps(), again.UsualVibration()
+		if a < amps-1.3 || a > amps+1e-5 || math.Abs(v-a/10) > 1e-5 {
+			t.Errorf("%v A is learnt as %v, %v mm/s", amps, a, v)
+		}
+	}
+	if _, err := again.DecodeBinary(fresh.AppendBinary(nil)); err != nil || again.model != fresh.model {
+		t.Error("a fresh model is another one after a checkpoint", err)
+	}
+}

@@ -44,13 +44,14 @@ type model struct {
 	all     moments                       // of all hours
 	xy      [NumChannels][numCoef]float32 // means of products of (1, covariates) with the channels
 	coef    [NumChannels][numCoef]float32
-	bursts  float32 // hours behind Burst
-	gate    float32 // min after a start at which running is steady
-	zoneRef float32 // °C of zone in the first hours
-	volts   float32 // %, supply in running against the usual, mean of about a day
-	ambient float32 // K above RefAmbient, likewise
-	rest    float32 // K above RefAmbient, of the pipes at the end of the newest stops, where no ambient is measured
-	hours   uint16  // of learning with steady running, saturating
+	own     [2]float64 // what amps and vibration usually are, of xy: every reading asks, xy changes once an hour
+	bursts  float32    // hours behind Burst
+	gate    float32    // min after a start at which running is steady
+	zoneRef float32    // °C of zone in the first hours
+	volts   float32    // %, supply in running against the usual, mean of about a day
+	ambient float32    // K above RefAmbient, likewise
+	rest    float32    // K above RefAmbient, of the pipes at the end of the newest stops, where no ambient is measured
+	hours   uint16     // of learning with steady running, saturating
 }
 
 // whileRunning are the channels that exist in hours with steady running only.
@@ -103,6 +104,14 @@ func (m *model) add(x Conditions, y [NumChannels]float64, have Channels, memory 
 		for i := range numCoef {
 			m.xy[c][i] += float32(w * (row[i]*y[c] - float64(m.xy[c][i])))
 		}
+	}
+	m.keepOwn()
+}
+
+// keepOwn follows xy, which holds logarithms.
+func (m *model) keepOwn() {
+	for i := range m.own {
+		m.own[i] = math.Exp(float64(m.xy[Amps+Channel(i)][0]) / 100)
 	}
 }
 
