@@ -6,6 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -221,7 +222,10 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 	for stale := x.stale; len(stale) > 0; {
 		n := min(len(stale), refreshSlice)
 		x.mu.Lock()
-		for _, u := range stale[:n] {
+		for i, u := range stale[:n] {
+			if i+unitsAhead < len(stale) {
+				prefetch.Of(stale[i+unitsAhead])
+			}
 			state := x.memory.state(u)
 			switch {
 			case u.deleted || state == nil:
