@@ -263,18 +263,30 @@ func (c *nodes) rates() error {
 	}
 	var count [2]int64
 	var took [2]time.Duration
+	var used [2][3]time.Duration // by the owner, the node after it and the generator
 	for turn := range 6 {
 		step := turn % 2
-		s := c.at((owner[0]+step)%clusterNodes, 0)
+		s, first, next := c.at((owner[0]+step)%clusterNodes, 0), c.at(owner[0], 0), c.at((owner[0]+1)%clusterNodes, 0)
+		spent := func() [3]time.Duration {
+			return [3]time.Duration{first.cpu(), next.cpu(), ownCPU()}
+		}
+		before := spent()
 		r, err := drive(s.addr, conns, c.o.load/4, 201, single(s.token))
 		if err != nil {
 			return err
 		}
 		count[step] += r.count
 		took[step] += r.elapsed
+		for i, now := range spent() {
+			used[step][i] += now - before[i]
+		}
 	}
 	own, other := float64(count[0])/took[0].Seconds(), float64(count[1])/took[1].Seconds()
 	row(fmt.Sprintf("%d connections, single POSTs: to the owner, through another node", conns), fmt.Sprintf("%.0f, %.0f/s", own, other), "", true)
+	for step, name := range []string{"to the owner", "through another node"} {
+		each := func(i int) float64 { return float64(used[step][i].Microseconds()) / float64(max(count[step], 1)) }
+		row("  processor time of one "+name+": owner, other node, generator", fmt.Sprintf("%.1f, %.1f, %.1f µs", each(0), each(1), each(2)), "", true)
+	}
 	row("  of the owner's own rate", fmt.Sprintf("%.2f ×", other/own), "≥ 0.7 ×", other >= .7*own)
 	return nil
 }

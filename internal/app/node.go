@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,7 +21,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
-	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
@@ -106,22 +106,28 @@ func (a *App) Moved() int64 { return a.Store.Moved() }
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
 
 // ServeGroup implements cluster.Service, for requests as single.ServePost sends them.
-func (a *App) ServeGroup(requests [][]byte, came []store.Arrival) [][]byte {
-	answers := make([][]byte, len(requests))
-	var posts sync.WaitGroup
-	for i := range requests {
-		posts.Go(func() {
-			var q shortpath.Request
-			var answer shortpath.Answer
-			if q.Decode(requests[i]) == nil { // otherwise it stays empty: that is no answer
-				a.readings.Post(store.WithArrival(context.Background(), came[i]), &q, &answer)
-			}
-			answers[i] = answer.Append(nil)
-		})
+func (a *App) ServeGroup(requests []cluster.Part, again bool, answered func(answer []byte)) {
+	g := groupPool.Get().(*postGroup)
+	g.posts = slices.Grow(g.posts[:0], len(requests))[:len(requests)]
+	for i, part := range requests {
+		p := &g.posts[i]
+		p.At, p.Bad = part.At, p.Request.Decode(part.Data) != nil
 	}
-	posts.Wait()
-	return answers
+	a.readings.PostAll(g.posts, again)
+	for i := range g.posts {
+		g.answer = g.posts[i].Answer.Append(g.answer[:0])
+		answered(g.answer)
+	}
+	groupPool.Put(g)
 }
+
+// postGroup is memory for a group of requests.
+type postGroup struct {
+	posts  []submit.Posted
+	answer []byte
+}
+
+var groupPool = sync.Pool{New: func() any { return new(postGroup) }}
 
 // Node is one server of a cluster: an App for each shard that it owns, and what
 // brings requests to the right one.

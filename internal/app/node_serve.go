@@ -121,14 +121,11 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 	var header http.Header
 	var body []byte
 	if err == nil {
-		status, header, body = s.cluster.Grouped(s.cluster.ShardOf(workspace), q.Append(nil))
-		if header == nil {
-			if err = a.Decode(body); err == nil {
-				return
-			}
+		a.Body = q.Append(a.Body[:0]) // its memory is free until there is an answer
+		if status, header, body = s.cluster.Grouped(s.cluster.ShardOf(workspace), a.Body, a); status == 0 {
+			return
 		}
-	}
-	if err != nil {
+	} else {
 		status, header, body = s.cluster.Failure(err)
 	}
 	for name, values := range header {

@@ -46,7 +46,7 @@ func testCut(t *testing.T) {
 	ask(http.MethodPost, "&repeatable", http.StatusGatewayTimeout, "outcome_unknown")
 	ask(http.MethodGet, "", http.StatusServiceUnavailable, "cannot be reached")
 	answers.Go(func() {
-		if status, _, body := x.Grouped(shard, []byte("under way")); status != http.StatusGatewayTimeout {
+		if status, _, body := x.Grouped(shard, []byte("under way"), new(text)); status != http.StatusGatewayTimeout {
 			t.Errorf("a group that was under way: %d %s", status, body)
 		}
 	})
@@ -63,7 +63,7 @@ func testCut(t *testing.T) {
 	}
 	ask(http.MethodPost, "", http.StatusServiceUnavailable, "cannot be reached")
 	answers.Go(func() {
-		if status, header, body := x.Grouped(shard, []byte("afterwards")); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		if status, header, body := x.Grouped(shard, []byte("afterwards"), new(text)); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 			t.Errorf("a group that came afterwards: %d %v %s", status, header, body)
 		}
 	})
@@ -73,6 +73,9 @@ func testCut(t *testing.T) {
 	owner.asked = nil
 	if status, answer := x.ask(int(shard), http.MethodPost, "body"); status != http.StatusOK || !strings.HasPrefix(answer, "y ") {
 		t.Errorf("once the network is whole again: %d %s", status, answer)
+	}
+	if status, _, _ := x.Grouped(shard, nil, new(text)); status != 0 {
+		t.Errorf("a group once the network is whole again: %d", status)
 	}
 	if status, answer := y.ask(int(shard), http.MethodPost, "body"); status != http.StatusOK || b.owner(int(shard)) != "y" {
 		t.Errorf("the node that could not be reached has lost its shard: %d %s", status, answer)

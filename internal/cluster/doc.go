@@ -13,7 +13,8 @@
 // else changed meanwhile (Service.Moved) has the heir open it like any other.
 //
 // A plain POST of a reading for a shard of another node goes there together with those
-// that come meanwhile (Node.Grouped), everything else by itself (Node.ServeHTTP).
+// that come meanwhile (Node.Grouped), over a connection that is kept for that (lane),
+// everything else by itself (Node.ServeHTTP).
 //
 // A node that could not say for freshFor that it is there serves nothing, although
 // it may still own its shards: what others have stored since, it does not know.

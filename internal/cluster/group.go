@@ -1,19 +1,14 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 const (
@@ -27,51 +22,78 @@ const (
 	// A group is no larger.
 	groupParts = 256
 	groupBytes = 256 << 10
-	pathGroup  = "/cluster/group"
 )
+
+// Part is one of the requests of a group, or the answer to one.
+type Part struct {
+	At   rimewatch.Time // of a request: when it was taken in
+	Data []byte         // of the group's memory
+}
+
+// Answer is where the answer to a request of a group is put.
+type Answer interface {
+	// Decode takes an answer as Service.ServeGroup made it. It keeps nothing of b.
+	Decode(b []byte) error
+}
 
 // groups are the small requests for the shards of other nodes, by shard.
 type groups struct {
 	mu sync.Mutex
 	of map[int64]*gathering
+
+	free   sync.Pool // *group, to be used again
+	nobody sync.Pool // *asking
+}
+
+func (g *groups) init() {
+	g.of = make(map[int64]*gathering)
+	g.free.New = func() any { return &group{ended: make(chan error, 1)} }
+	g.nobody.New = func() any { return &asking{done: make(chan struct{}, 1)} }
 }
 
 // gathering are requests that go to the owner of a shard together.
 type gathering struct {
-	waiting []*groupPart
-	running int // groups under way
+	waiting []*group // only the last has room
+	running int      // groups under way
 }
 
-// groupPart is one of them.
-type groupPart struct {
-	at    rimewatch.Time // when it was taken in
-	begun time.Time
-	data  []byte
-	done  chan struct{}
+// group are requests that go together.
+type group struct {
+	frame  []byte // as it is sent
+	begun  time.Time
+	asking []*asking // in the order of the requests
+	ended  chan error
+}
 
-	status int // of the answer; everything from here on is set when done is closed
+// asking is whoever waits for an answer.
+type asking struct {
+	into   Answer
+	done   chan struct{}
+	status int // of a refusal, 0 = into has the answer
 	header http.Header
-	answer []byte
+	body   []byte
 }
 
 // Grouped has whoever serves a shard answer a request with a reading, together with
 // those that come while others are under way: by itself each would cost more than what
-// it asks for. Without a header the answer is that of Service.ServeGroup, otherwise one
-// that says why there is none.
-func (n *Node) Grouped(shard int64, data []byte) (status int, header http.Header, answer []byte) {
-	p := &groupPart{at: n.Now(), begun: time.Now(), data: data, done: make(chan struct{})}
-	size := int64(len(data) + requestSize/8)
+// it asks for. The answer is put into into; where there is none, status is not 0 and
+// says why.
+func (n *Node) Grouped(shard int64, request []byte, into Answer) (status int, header http.Header, body []byte) {
+	size := int64(len(request) + requestSize/8)
 	defer n.waiting.Add(-size)
 	if n.waiting.Add(size) > mostWaiting {
 		return n.Failure(unserved())
 	}
+	a := n.groups.nobody.Get().(*asking)
+	*a = asking{into: into, done: a.done}
+	at := n.Now()
 	n.groups.mu.Lock()
 	g := n.groups.of[shard]
 	if g == nil {
 		g = &gathering{}
 		n.groups.of[shard] = g
 	}
-	g.waiting = append(g.waiting, p)
+	g.add(&n.groups.free, at, request, a)
 	lead := g.running < groupsAtOnce
 	others := g.running > 0
 	if lead {
@@ -86,138 +108,144 @@ func (n *Node) Grouped(shard int64, data []byte) (status int, header http.Header
 			n.sendGroups(shard, g)
 		}()
 	}
-	<-p.done
-	return p.status, p.header, p.answer
+	<-a.done
+	status, header, body = a.status, a.header, a.body
+	*a = asking{done: a.done}
+	n.groups.nobody.Put(a)
+	return status, header, body
+}
+
+// add puts a request into the group that has room.
+func (g *gathering) add(free *sync.Pool, at rimewatch.Time, request []byte, a *asking) {
+	var last *group
+	if n := len(g.waiting); n > 0 {
+		last = g.waiting[n-1]
+	}
+	if last == nil || len(last.asking) == groupParts || len(last.frame) > groupBytes {
+		last = free.Get().(*group)
+		last.frame, last.asking, last.begun = append(last.frame[:0], make([]byte, questionHead)...), last.asking[:0], time.Now()
+		g.waiting = append(g.waiting, last)
+	}
+	last.frame = appendPart(last.frame, Part{at, request})
+	last.asking = append(last.asking, a)
 }
 
 // sendGroups sends what waits until nothing does.
 func (n *Node) sendGroups(shard int64, g *gathering) {
 	for {
 		n.groups.mu.Lock()
-		parts := g.next()
-		if len(parts) == 0 {
+		if len(g.waiting) == 0 {
 			if g.running--; g.running == 0 {
 				delete(n.groups.of, shard)
 			}
 			n.groups.mu.Unlock()
 			return
 		}
+		next := g.waiting[0]
+		g.waiting = g.waiting[1:]
 		n.groups.mu.Unlock()
-		n.sendGroup(shard, parts)
+		if err := n.sendGroup(shard, next); err != nil {
+			next.refuse(n.Failure(err))
+		}
+		clear(next.asking)
+		n.groups.free.Put(next)
 	}
 }
 
-// next takes the requests of the next group off those that wait.
-func (g *gathering) next() []*groupPart {
-	size, count := 0, 0
-	for count < min(len(g.waiting), groupParts) && size < groupBytes {
-		size += len(g.waiting[count].data)
-		count++
-	}
-	parts := g.waiting[:count:count]
-	g.waiting = g.waiting[count:]
-	return parts
-}
-
-type groupKey struct{}
-
-// groupOf returns the requests that a request consists of, nil for an ordinary one.
-func groupOf(r *http.Request) []*groupPart {
-	parts, _ := r.Context().Value(groupKey{}).([]*groupPart)
-	return parts
-}
-
-// sendGroup has a group answered.
-func (n *Node) sendGroup(shard int64, parts []*groupPart) {
-	var b []byte
-	for _, p := range parts {
-		b = appendPart(b, int64(p.at), p.data)
-	}
-	r := &http.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: pathGroup}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
-		Host: "localhost", ContentLength: int64(len(b)), Body: io.NopCloser(bytes.NewReader(b)),
-	}
-	w := newRecorded()
-	n.serve(w, r.WithContext(context.WithValue(context.Background(), groupKey{}, parts)), shard)
-	var answers [][]byte
-	if w.status == http.StatusOK {
-		var err error
-		if answers, _, err = splitParts(w.body); err != nil || len(answers) != len(parts) {
-			w = newRecorded()
-			n.failUnknown(w, r)
+// sendGroup has a group answered, here or elsewhere, as serve does with a request. An
+// error means that nobody was answered.
+func (n *Node) sendGroup(shard int64, g *group) error {
+	waiting := wait{n: n, over: g.begun.Add(n.cfg.Hold)}
+	defer waiting.end()
+	before := int64(-1) // the stream of whoever may have carried it out
+	for {
+		p := n.owner(shard)
+		if s, done, here := n.Local(shard, http.MethodPost); here {
+			err := n.groupHere(s, g, before >= 0)
+			done()
+			return err
+		}
+		if p.base != "" && p.stream > before {
+			switch err := n.askGroup(&p, shard, g, before >= 0); {
+			case err == nil:
+				n.Counts.Forwarded.Add(int64(len(g.asking)))
+				return nil
+			case !errors.Is(err, errUndone):
+				before = p.stream // sent again when somebody else has the shard
+			}
+		}
+		if !waiting.next(context.Background(), p.changed, int64(len(g.frame))) {
+			n.Counts.NotServed.Add(1)
+			if before >= 0 {
+				return unknownOutcome("a group of readings")
+			}
+			return p.unserved()
 		}
 	}
-	for i, p := range parts {
-		p.status, p.header, p.answer = w.status, w.header, w.body
-		if w.status == http.StatusOK {
-			p.header, p.answer = nil, answers[i]
-		}
-		close(p.done)
-	}
 }
 
-// serveGroup answers a group of a shard that is served here.
-func (n *Node) serveGroup(s Service, w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, keptBody))
-	var parts [][]byte
-	var at []int64
-	if err == nil {
-		parts, at, err = splitParts(body)
-	}
-	if err != nil {
-		n.fail(w, r, rimewatch.Errorf(rimewatch.CodeValidationFailed, "This is no group of requests."))
-		return
-	}
-	again := store.ArrivalOf(r.Context()).Again
-	came := make([]store.Arrival, len(parts))
-	for i := range came {
-		came[i] = store.Arrival{At: rimewatch.Time(at[i]), Again: again}
-	}
-	var b []byte
-	for _, answer := range s.ServeGroup(parts, came) {
-		b = appendPart(b, 0, answer)
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(b)
-}
-
-// wholeGroup reads the answer to a group to its end: if that does not come, nobody
-// knows what became of any of them.
-func wholeGroup(resp *http.Response) error {
-	b, err := io.ReadAll(resp.Body)
+// groupHere has a group answered that has come to this node's clients.
+func (n *Node) groupHere(s Service, g *group, again bool) error {
+	parts, err := splitParts(nil, g.frame[questionHead:])
 	if err != nil {
 		return err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(b))
+	var b []byte
+	s.ServeGroup(parts, again, func(answer []byte) { b = appendPart(b, Part{Data: answer}) })
+	if !g.answer(n, b) {
+		return unknownOutcome("a group of readings")
+	}
 	return nil
 }
 
-// appendPart appends a part of a group: a number, a length, and so many bytes.
-func appendPart(b []byte, number int64, data []byte) []byte {
-	b = binary.AppendVarint(b, number)
-	b = binary.AppendUvarint(b, uint64(len(data)))
-	return append(b, data...)
+// answer hands out the answers to a group. It reports false, and has done nothing, where
+// there is not one for each.
+func (g *group) answer(n *Node, b []byte) bool {
+	parts, err := splitParts(nil, b)
+	if err != nil || len(parts) != len(g.asking) {
+		return false
+	}
+	for i, a := range g.asking {
+		if a.into.Decode(parts[i].Data) != nil {
+			a.status, a.header, a.body = n.Failure(unknownOutcome("a reading"))
+		}
+		a.done <- struct{}{}
+	}
+	return true
 }
 
-// splitParts is the opposite of appendPart, for all parts of a group.
-func splitParts(b []byte) (parts [][]byte, numbers []int64, err error) {
+// refuse answers all of a group in one way.
+func (g *group) refuse(status int, header http.Header, body []byte) {
+	for _, a := range g.asking {
+		a.status, a.header, a.body = status, header, body
+		a.done <- struct{}{}
+	}
+}
+
+// appendPart appends a part of a group: a moment, a length, and so many bytes.
+func appendPart(b []byte, p Part) []byte {
+	b = binary.AppendVarint(b, int64(p.At))
+	b = binary.AppendUvarint(b, uint64(len(p.Data)))
+	return append(b, p.Data...)
+}
+
+// splitParts is the opposite of appendPart, for all parts of a group: it appends them.
+func splitParts(parts []Part, b []byte) ([]Part, error) {
 	for len(b) > 0 {
-		number, n := binary.Varint(b)
+		at, n := binary.Varint(b)
 		if n <= 0 {
-			return nil, nil, errBrokenGroup
+			return nil, errBrokenGroup
 		}
 		b = b[n:]
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n) {
-			return nil, nil, errBrokenGroup
+			return nil, errBrokenGroup
 		}
 		b = b[n:]
-		parts, numbers = append(parts, b[:size:size]), append(numbers, number)
+		parts = append(parts, Part{rimewatch.Time(at), b[:size:size]})
 		b = b[size:]
 	}
-	return parts, numbers, nil
+	return parts, nil
 }
 
 var errBrokenGroup = errors.New("a group of requests breaks off")

@@ -1,7 +1,10 @@
 package cluster
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -40,10 +43,11 @@ func testGrouped(t *testing.T) {
 		for i := range requests {
 			answers.Go(func() {
 				want := fmt.Sprintf("%s %d %d ", owner, i, b.now())
-				status, _, answer := x.Grouped(shard, fmt.Append(nil, i))
+				var answer text
+				status, _, refusal := x.Grouped(shard, fmt.Append(nil, i), &answer)
 				sent, ok := strings.CutPrefix(string(answer), want)
-				if status != http.StatusOK || !ok {
-					t.Errorf("%d %q, not %q", status, answer, want)
+				if status != 0 || !ok {
+					t.Errorf("%d %s %q, not %q", status, refusal, answer, want)
 				}
 				if sent == "true" {
 					mu.Lock()
@@ -99,7 +103,7 @@ func testGroupedGathers(t *testing.T) {
 	var answers sync.WaitGroup
 	for i := range 10 {
 		answers.Go(func() {
-			if status, _, _ := x.Grouped(shard, fmt.Append(nil, i)); status != http.StatusOK {
+			if status, _, _ := x.Grouped(shard, fmt.Append(nil, i), new(text)); status != 0 {
 				t.Errorf("%d", status)
 			}
 		})
@@ -123,7 +127,7 @@ func testGroupedNobody(t *testing.T) {
 	for range 10 {
 		answers.Go(func() {
 			begun := time.Now()
-			status, header, body := x.Grouped(1, []byte("request"))
+			status, header, body := x.Grouped(1, []byte("request"), new(text))
 			if status != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(string(body), "unavailable") {
 				t.Errorf("%d %v %s", status, header, body)
 			}
@@ -138,32 +142,58 @@ func testGroupedNobody(t *testing.T) {
 	}
 }
 
-// TestGroupMark: that a request is a group, only nodes may say; what is none is refused.
-func TestGroupMark(t *testing.T) { synctest.Test(t, testGroupMark) }
+// TestLaneRefuses: only nodes open lanes; and one on which something comes that is no
+// group breaks, without an answer.
+func TestLaneRefuses(t *testing.T) { synctest.Test(t, testLaneRefuses) }
 
-func testGroupMark(t *testing.T) {
+func testLaneRefuses(t *testing.T) {
 	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
-	settle(t, map[*rig]int{x: 2, y: 2})
-	const broken = "\x02\x09no" // of nine bytes
-	request := func(shard int) *http.Request {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("/?workspace=%d", shard), strings.NewReader(broken))
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	open := func(secret, upgrade string) net.Conn {
+		conn, err := b.network.dial(t.Context(), "", strings.TrimPrefix(x.inner.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set(headerGroup, "1")
-		return r
-	}
-	for shard := range testShards {
-		w := newRecorded()
-		x.ServeHTTP(w, request(shard))
-		if w.status != http.StatusOK || !strings.Contains(string(w.body), broken) {
-			t.Errorf("a client that says that it is a group: %d %s", w.status, w.body)
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\nContent-Length: 0\r\n\r\n", pathLane, headerSecret, secret, upgrade)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return conn
 	}
-	w := newRecorded()
-	x.serveGroup(nil, w, request(0))
-	if w.status != http.StatusUnprocessableEntity {
-		t.Errorf("a group that breaks off: %d", w.status)
+	status := func(conn net.Conn) int {
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	for _, tt := range []struct {
+		secret, upgrade string
+		want            int
+	}{{"another", laneProtocol, http.StatusForbidden}, {sharedSecret, "websocket", http.StatusUpgradeRequired}} {
+		conn := open(tt.secret, tt.upgrade)
+		if got := status(conn); got != tt.want {
+			t.Errorf("%q %q: %d, not %d", tt.secret, tt.upgrade, got, tt.want)
+		}
+		_ = conn.Close()
+	}
+	head := string(make([]byte, questionHead-4))
+	for name, bad := range map[string]string{
+		"too short":               "\x00\x00\x00\x01x",
+		"too long":                "\xff\xff\xff\xff",
+		"a part that breaks off":  "\x00\x00\x00\x15" + head + "\x02\x09no",
+		"a part without a length": "\x00\x00\x00\x12" + head + "\x80",
+	} {
+		conn := open(sharedSecret, laneProtocol)
+		if got := status(conn); got != http.StatusSwitchingProtocols {
+			t.Fatal(got)
+		}
+		go func() { _, _ = io.WriteString(conn, bad) }() // it is closed before all is read
+		if text, err := io.ReadAll(conn); err != nil || len(text) > 0 {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+		_ = conn.Close()
 	}
 }

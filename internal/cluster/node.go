@@ -34,9 +34,10 @@ const (
 // Service serves one shard.
 type Service interface {
 	http.Handler
-	// ServeGroup answers requests that came to another node, each by itself; what
-	// they and their answers look like, that node knows. It panics for none of them.
-	ServeGroup(requests [][]byte, came []store.Arrival) (answers [][]byte)
+	// ServeGroup answers requests that came to another node, in their order; what they
+	// and their answers look like, that node knows. again says that they were sent
+	// before. It panics for none of them.
+	ServeGroup(requests []Part, again bool, answered func(answer []byte))
 	// Moved counts what an Heir of the shard would have to read anew.
 	Moved() int64
 	// Part ends the requests that last for as long as their clients want.
@@ -145,6 +146,9 @@ type peer struct {
 	link    context.Context
 	cut     context.CancelFunc
 	leaving bool // in order
+
+	dialing sync.Mutex
+	lane    *laneThere // under dialing
 }
 
 // held is a shard that this node serves.
@@ -169,8 +173,8 @@ func New(cfg Config) *Node {
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
 		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), members: make(map[string]*peer),
-		groups: groups{of: make(map[int64]*gathering)},
 	}
+	n.groups.init()
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n

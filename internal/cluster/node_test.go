@@ -144,14 +144,22 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ServeGroup answers each with what it was, when it came and whether it did before.
-func (s *service) ServeGroup(requests [][]byte, came []store.Arrival) (answers [][]byte) {
+func (s *service) ServeGroup(requests []Part, again bool, answered func(answer []byte)) {
 	if s.asked != nil {
-		s.asked(came[0])
+		s.asked(store.Arrival{At: requests[0].At, Again: again})
 	}
-	for i, q := range requests {
-		answers = append(answers, fmt.Appendf(nil, "%s %s %d %v", s.v.name, q, came[i].At, came[i].Again))
+	for _, q := range requests {
+		answered(fmt.Appendf(nil, "%s %s %d %v", s.v.name, q.Data, q.At, again))
 	}
-	return answers
+}
+
+// text is an Answer.
+type text string
+
+// Decode implements Answer.
+func (t *text) Decode(b []byte) error {
+	*t = text(b)
+	return nil
 }
 
 func (s *service) Part() {}

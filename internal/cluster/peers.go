@@ -23,7 +23,6 @@ const (
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
 	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
-	headerGroup  = "X-Rimewatch-Cluster-Group"  // it consists of several
 	headerBroken = "X-Rimewatch-Cluster-Broken" // its body breaks off, and was to be so long
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
@@ -213,6 +212,8 @@ func (n *Node) Internal() http.Handler {
 		case pathPing:
 		case pathFollow:
 			n.inherit(w, r)
+		case pathLane:
+			n.serveLane(w, r)
 		default:
 			n.forwarded(w, r)
 		}

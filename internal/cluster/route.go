@@ -57,6 +57,7 @@ func (n *Node) Local(shard int64, method string) (s Service, done func(), here b
 
 // place is where another node serves a shard.
 type place struct {
+	peer    *peer
 	base    string          // "": no other node does, or it cannot be reached
 	cut     bool            // it cannot be reached
 	stream  int64           // of that node
@@ -71,7 +72,7 @@ func (n *Node) owner(shard int64) (p place) {
 	if int(shard) < len(n.view.Holdings) {
 		if h := &n.view.Holdings[shard]; h.Open && h.Node != n.name {
 			if m := n.members[h.Node]; m != nil {
-				p.stream, p.there, p.cut = h.Stream, m.link, m.link.Err() != nil && m.ctx.Err() == nil
+				p.peer, p.stream, p.there, p.cut = m, h.Stream, m.link, m.link.Err() != nil && m.ctx.Err() == nil
 				if m.link.Err() == nil {
 					p.base = n.urlOf(h.Node)
 				}
@@ -96,8 +97,8 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // that is safe, when somebody else has the shard: what it wrote can be read by then.
 func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 	b := bodyOf(r)
-	wait := n.newWait(r)
-	defer wait.end()
+	waiting := wait{n: n, over: time.Now().Add(n.cfg.Hold)}
+	defer waiting.end()
 	var came store.Arrival
 	before := int64(-1) // the stream of whoever may have carried it out
 	for {
@@ -105,12 +106,12 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 		if s, done, here := n.Local(shard, r.Method); here {
 			b.rewind(r)
 			defer done()
-			n.answer(s, w, arrived(r, came), groupOf(r) != nil)
+			s.ServeHTTP(w, arrived(r, came))
 			return
 		}
 		begun := time.Now()
 		if b.keep(r) { // for as long as the sender took, for which he does not wait
-			wait.over = wait.over.Add(time.Since(begun))
+			waiting.over = waiting.over.Add(time.Since(begun))
 			if b.broken != nil { // net/http takes the client for gone; he waits for an answer
 				r = r.WithContext(context.WithoutCancel(r.Context()))
 			}
@@ -133,14 +134,14 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				n.fail(w, r, p.unserved())
 				return
 			case undone, !changes(r.Method):
-			case !b.used && (groupOf(r) != nil || n.cfg.Repeatable(r)):
+			case !b.used && n.cfg.Repeatable(r):
 				came.Again, before = true, p.stream
 			default:
 				n.failUnknown(w, r)
 				return
 			}
 		}
-		if !wait.next(r.Context(), p.changed, int64(len(b.whole))) {
+		if !waiting.next(r.Context(), p.changed, int64(len(b.whole))) {
 			n.Counts.NotServed.Add(1)
 			if came.Again {
 				n.failUnknown(w, r)
@@ -163,8 +164,12 @@ func arrived(r *http.Request, came store.Arrival) *http.Request {
 // failUnknown answers a request of which nobody knows whether it was carried out. That
 // is never CodeUnavailable, which means that nothing was stored.
 func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
-	n.fail(w, r, rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path),
-		"The node that was asked went away: look whether the request was carried out before you send it again."))
+	n.fail(w, r, unknownOutcome(r.Method+" "+r.URL.Path))
+}
+
+func unknownOutcome(of string) error {
+	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(of),
+		"The node that was asked went away: look whether the request was carried out before you send it again.")
 }
 
 func unserved() error { return (&place{}).unserved() }
@@ -184,14 +189,6 @@ type wait struct {
 	n    *Node
 	over time.Time
 	size int64 // what it takes of mostWaiting
-}
-
-func (n *Node) newWait(r *http.Request) wait {
-	begun := time.Now()
-	if parts := groupOf(r); parts != nil {
-		begun = parts[0].begun
-	}
-	return wait{n: n, over: begun.Add(n.cfg.Hold)}
 }
 
 // next waits for a change of who serves what, for a moment at most: false when it is
@@ -258,7 +255,6 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body
 		WroteRequest: func(info httptrace.WroteRequestInfo) { written.Store(info.Err == nil) },
 	}))
 	var failed error
-	group := groupOf(r)
 	proxy := httputil.ReverseProxy{
 		Transport: n.client.Transport, FlushInterval: -1, BufferPool: &n.copying,
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -280,16 +276,12 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body
 			}
 			mark(headerAgain, came.Again)
 			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
-			mark(headerGroup, group != nil)
 			pr.Out.Header.Del("Expect") // the sender is told to go on here
 			b.send(pr.Out)
 		},
 		ModifyResponse: func(resp *http.Response) error {
-			switch {
-			case resp.Header.Get(headerMoved) != "":
+			if resp.Header.Get(headerMoved) != "" {
 				return errUndone
-			case group != nil:
-				return wholeGroup(resp)
 			}
 			return nil
 		},
@@ -298,7 +290,7 @@ func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body
 	proxy.ServeHTTP(w, r)
 	switch {
 	case failed == nil:
-		n.Counts.Forwarded.Add(int64(max(1, len(group))))
+		n.Counts.Forwarded.Add(1)
 	case !written.Load():
 		return errors.Join(errUndone, failed)
 	}
@@ -340,19 +332,9 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	}
 	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
 	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
-	group := r.Header.Get(headerGroup) != ""
 	receive(r)
-	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerGroup, headerBroken} {
+	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerBroken} {
 		r.Header.Del(name)
 	}
-	n.answer(s, w, arrived(r, came), group)
-}
-
-// answer has a request answered by a shard that is served here.
-func (n *Node) answer(s Service, w http.ResponseWriter, r *http.Request, group bool) {
-	if group {
-		n.serveGroup(s, w, r)
-		return
-	}
-	s.ServeHTTP(w, r)
+	s.ServeHTTP(w, arrived(r, came))
 }

@@ -12,19 +12,25 @@ import (
 // so that it may send them again. Those of a request that was sent before are looked
 // for: what the request stored, it stored as a whole, in its order, each reading in
 // the first free millisecond from that time on. Nobody who took them then can be
-// storing them still.
+// storing them still. Inputs that were taken in one by one have their own time in
+// Reading.ReceivedAt.
 func (s *Service) arrive(ctx context.Context, a store.Arrival, inputs []store.Input) error {
-	next := make(map[int64]rimewatch.Time) // by device: where its next reading is
+	var next map[int64]rimewatch.Time // by device: where its next reading is
+	if a.Again {
+		next = make(map[int64]rimewatch.Time)
+	}
 	for i := range inputs {
 		in := &inputs[i]
 		if !in.AtArrival {
 			continue
 		}
-		in.Reading.ReceivedAt = a.At
+		if in.Reading.ReceivedAt == 0 {
+			in.Reading.ReceivedAt = a.At
+		}
 		if !a.Again {
 			continue
 		}
-		at, there, err := s.find(ctx, in, max(next[in.DeviceID], a.At))
+		at, there, err := s.find(ctx, in, max(next[in.DeviceID], in.Reading.ReceivedAt))
 		if err != nil {
 			return err
 		}

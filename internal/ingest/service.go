@@ -276,9 +276,8 @@ func unavailable(message string) error {
 	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}
 }
 
-// Submit commits readings of one workspace's devices and sets their outcomes.
-// Every input must be an InputReading whose DeviceID the caller has resolved
-// within its workspace.
+// Submit commits readings and sets their outcomes. Every input must be an InputReading
+// whose DeviceID the caller has resolved within its workspace.
 func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) error {
 	if a := store.ArrivalOf(ctx); a.At != 0 {
 		if err := s.arrive(ctx, a, inputs); err != nil {

@@ -35,10 +35,25 @@ type conn struct {
 	fresh    bool      // no request has come yet
 	deadline time.Time // of raw, zero = not known
 	req      Request
+	remote   remote
 	answer   Answer
 	out      []byte
 	date     []byte // the header's value at dateAt
 	dateAt   int64  // s
+}
+
+// remote is a client's address, written out when it is first asked for.
+type remote struct {
+	net.Addr
+	text string
+}
+
+// String implements net.Addr.
+func (r *remote) String() string {
+	if r.text == "" {
+		r.text = r.Addr.String()
+	}
+	return r.text
 }
 
 func (c *conn) serve() {
@@ -64,7 +79,7 @@ func (c *conn) serve() {
 			lent = c.lend(what, int64(size))
 			return
 		}
-		c.answer.reset()
+		c.answer.Reset()
 		c.s.handler.ServePost(&c.req, &c.answer)
 		if _, err := c.in.Discard(size); err != nil {
 			return
@@ -210,7 +225,7 @@ func (c *conn) look(buf []byte) (what kind, size int) {
 				return incomplete, size
 			}
 			c.req.Body = buf[size-c.req.length : size]
-			c.req.Remote = c.raw.RemoteAddr()
+			c.req.Remote = &c.remote
 			return plain, size
 		}
 	}
@@ -288,5 +303,5 @@ func (a *Answer) Header(name, value string) {
 	a.head = append(a.head, "\r\n"...)
 }
 
-// reset forgets an answer but not its memory.
-func (a *Answer) reset() { *a = Answer{Body: a.Body[:0], head: a.head[:0]} }
+// Reset forgets an answer but not its memory.
+func (a *Answer) Reset() { *a = Answer{Body: a.Body[:0], head: a.head[:0]} }

@@ -20,6 +20,7 @@ type Request struct {
 	Remote       net.Addr
 
 	length int // of Body
+	sent   address
 }
 
 // parse reads the header lines of a plain POST. It reports false for one that has

@@ -103,7 +103,7 @@ func (s *Server) accept(l net.Listener) error {
 			return err
 		}
 		wait = 5 * time.Millisecond
-		if !s.enter(&conn{s: s, raw: c, in: bufio.NewReaderSize(c, bufferSize), fresh: true}) {
+		if !s.enter(&conn{s: s, raw: c, in: bufio.NewReaderSize(c, bufferSize), remote: remote{Addr: c.RemoteAddr()}, fresh: true}) {
 			_ = c.Close()
 		}
 	}

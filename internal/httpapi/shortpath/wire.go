@@ -10,10 +10,11 @@ var errBroken = errors.New("a request or an answer breaks off")
 
 // Append appends a request as another server takes it in.
 func (q *Request) Append(b []byte) []byte {
-	for _, field := range [][]byte{[]byte(q.Token), q.ID, q.ForwardedFor, []byte(q.Remote.String()), q.Body} {
-		b = appendField(b, field)
-	}
-	return b
+	b = appendField(b, q.Token)
+	b = appendField(b, q.ID)
+	b = appendField(b, q.ForwardedFor)
+	b = appendField(b, q.Remote.String())
+	return appendField(b, q.Body)
 }
 
 // Decode is the opposite of Append. What is in bytes points into b.
@@ -22,7 +23,11 @@ func (q *Request) Decode(b []byte) error {
 	if err := splitFields(b, fields[:]); err != nil {
 		return err
 	}
-	*q = Request{Token: string(fields[0]), Remote: address(fields[3]), Body: fields[4]}
+	*q = Request{Token: q.Token, Body: fields[4], sent: fields[3]}
+	q.Remote = &q.sent
+	if string(fields[0]) != q.Token { // devices send the same one each time
+		q.Token = string(fields[0])
+	}
 	if len(fields[1]) > 0 {
 		q.ID = fields[1]
 	}
@@ -52,7 +57,7 @@ func (a *Answer) Decode(b []byte) error {
 	return nil
 }
 
-func appendField(b, field []byte) []byte {
+func appendField[T string | []byte](b []byte, field T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(field))), field...)
 }
 
@@ -71,10 +76,10 @@ func splitFields(b []byte, fields [][]byte) error {
 }
 
 // address is a client's, as another server has seen it.
-type address string
+type address []byte
 
 // Network implements net.Addr.
-func (address) Network() string { return "tcp" }
+func (*address) Network() string { return "tcp" }
 
 // String implements net.Addr.
-func (a address) String() string { return string(a) }
+func (a *address) String() string { return string(*a) }

@@ -16,10 +16,10 @@ import (
 
 // Writer stores readings and creates devices.
 type Writer interface {
-	// Submit stores readings. It sets each input's Outcome, the time of readings
-	// without one, and the time of receipt. It keeps no reference to inputs after
-	// it has returned nil. CodeUnavailable means that nothing was stored and a
-	// retry is safe.
+	// Submit stores readings, of a workspace or (0) of several. It sets each input's
+	// Outcome, the time of readings without one, and the time of receipt. It keeps no
+	// reference to inputs after it has returned nil. CodeUnavailable means that nothing
+	// was stored and a retry is safe.
 	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
 }
@@ -87,25 +87,13 @@ type Scratch struct {
 // somebody accepts its device. After an error s must not be
 // used again: the write path may still hold it.
 func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
-	s.Left = -1
-	if e := wire.DecodeReading(body, &s.sent); e != nil {
-		return 0, e
-	}
-	s.sent.Arrived(now)
-	settings, failed := g.api.Settings.Get(ctx, p.WorkspaceID, now)
-	if failed != nil {
-		return 0, httpapi.AsError(failed)
-	}
-	who, outside := g.identify(p, s.sent.Serial)
-	g.heard(who, s.sent.At, now)
-	if e := g.outsideWindow(s.sent.At, now, settings.RawDays); e != nil {
-		return 0, e
+	settings, who, err := g.read(ctx, p, now, body, s)
+	if err != nil {
+		return 0, err
 	}
 	if who == nil {
-		if outside {
-			return 0, errUnknownDevice()
-		}
 		var wait bool
+		var failed error
 		who, wait, failed = g.unknown(ctx, p, now, &settings, string(s.sent.Serial))
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
@@ -114,16 +102,49 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 			return g.hold(ctx, p, now, body, s)
 		}
 	}
+	in := &s.one[0]
+	if err := g.admit(who, now, s, in); err != nil {
+		return 0, err
+	}
+	if failed := g.Writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
+		return 0, httpapi.AsError(failed)
+	}
+	return g.stored(ctx, p, who, in, s)
+}
+
+// read reads the reading in body and finds its device, nil where nobody has registered
+// it.
+func (g *Readings) read(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (settings rimewatch.Workspace, who *store.Identity, err *rimewatch.Error) {
+	s.Left = -1
+	if err = wire.DecodeReading(body, &s.sent); err != nil {
+		return settings, nil, err
+	}
+	s.sent.Arrived(now)
+	settings, failed := g.api.Settings.Get(ctx, p.WorkspaceID, now)
+	if failed != nil {
+		return settings, nil, httpapi.AsError(failed)
+	}
+	who, outside := g.identify(p, s.sent.Serial)
+	g.heard(who, s.sent.At, now)
+	if err = g.outsideWindow(s.sent.At, now, settings.RawDays); err == nil && who == nil && outside {
+		err = errUnknownDevice()
+	}
+	return settings, who, err
+}
+
+// admit makes what was read an input, unless its device sends too many.
+func (g *Readings) admit(who *store.Identity, now rimewatch.Time, s *Scratch, in *store.Input) *rimewatch.Error {
 	left, wait := g.api.DeviceLimit.Take(who.ID, now)
 	s.Left = left
 	if wait > 0 {
-		return 0, httpapi.ErrRateLimited(wait)
+		return httpapi.ErrRateLimited(wait)
 	}
-	in := &s.one[0]
 	*in = store.Input{DeviceID: who.ID, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
-	if failed = g.Writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
-		return 0, httpapi.AsError(failed)
-	}
+	return nil
+}
+
+// stored answers what has become of an input.
+func (g *Readings) stored(ctx context.Context, p *account.Principal, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	status, err = g.answer(ctx, who, in, s)
 	if err == nil && s.sent.Vitals() {
 		g.Waiting.Tell(store.WithAnswer(ctx, nil), p.WorkspaceID, who.Serial, said(&s.sent.Extras))
