@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,4 +189,37 @@ func TestSummaryAfterRestart(t *testing.T) {
 		after.ComputedAt = before.ComputedAt
 		same(t, "after a checkpoint and a crash", after, before)
 	})
+}
+
+// TestSummaryAfterImport: the health of the fleet follows a past that comes at once,
+// whether the states still lie in memory or have made room for others.
+func TestSummaryAfterImport(t *testing.T) {
+	after := func(memory int64) (sum wire.HealthSummary) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			defer r.close()
+			ids := make([]int64, 60)
+			for i := range ids {
+				ids[i] = r.device(fmt.Sprint("C", i), "walkin_cooler")
+			}
+			r.close()
+			r.memory = memory
+			r.open()
+			time.Sleep(time.Minute)
+			for _, id := range ids {
+				for ago := 60; ago >= 0; ago -= 10 {
+					r.send(id, r.now()-rimewatch.Time(ago)*rimewatch.Minute, 3+float64(id%5*(60-int64(ago))/20))
+				}
+			}
+			time.Sleep(2 * time.Second)
+			sum = r.in.Summary(r.ws)
+		})
+		sum.ComputedAt = 0
+		return sum
+	}
+	near := after(0)
+	if near.StrictCompliance >= 100 || near.DataCoverage == 0 {
+		t.Fatalf("the fleet proves nothing: %+v", near)
+	}
+	same(t, "with room for one state", after(1), near)
 }

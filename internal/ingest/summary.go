@@ -219,6 +219,7 @@ const (
 // few minutes.
 func (x *shares) refreshAll(now rimewatch.Time) {
 	kept := x.stale[:0]
+	var away []int64
 	for stale := x.stale; len(stale) > 0; {
 		n := min(len(stale), refreshSlice)
 		x.mu.Lock()
@@ -228,10 +229,13 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 			}
 			state := x.memory.state(u)
 			switch {
-			case u.deleted || state == nil:
+			case u.deleted:
 				u.stale = false
-			case now-u.sharedAt < shareAfter:
+			case now-u.sharedAt < shareAfter || state == nil && len(away) == refreshSlice:
 				kept = append(kept, u)
+			case state == nil:
+				u.stale = false
+				away = append(away, u.id)
 			default:
 				u.stale = false
 				x.refresh(u, state, u.cfg, now)
@@ -242,12 +246,12 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 	}
 	clear(x.stale[len(kept):])
 	x.stale = kept
-	x.refreshAgeing(now)
+	x.refreshAgeing(away, now)
 }
 
-// refreshAgeing takes the next slice of all units in turn.
-func (x *shares) refreshAgeing(now rimewatch.Time) {
-	var away []int64
+// refreshAgeing takes the next slice of all units in turn, and those that have changed
+// and whose states have left memory since.
+func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) {
 	x.mu.Lock()
 	for range min(refreshSlice, len(x.all), len(x.all)/turnTicks+1) {
 		if x.next >= len(x.all) {
