@@ -106,11 +106,11 @@ var asked = []string{
 	"/audit?limit=200",
 }
 
-// derived are the members that are judged anew at every start, or are about the
-// moment.
+// derived are the members that are judged anew at every start, are about the
+// moment, or are sentences that are made when they are read.
 var derived = map[string]bool{
 	"health": true, "prediction": true, "status": true, "status_changed_at": true, "judged": true, "not_judged": true, "server_time": true, "next_cursor": true,
-	"age_s": true, "learning": true, "last_used_at": true, "expires_at": true, "usage": true,
+	"age_s": true, "learning": true, "last_used_at": true, "expires_at": true, "usage": true, "text": true,
 }
 
 // answersOf asks everything.

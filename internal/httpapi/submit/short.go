@@ -3,9 +3,11 @@ package submit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -107,8 +109,8 @@ func (g *Readings) sender(ctx context.Context, q *shortpath.Request, now rimewat
 func (g *Readings) refuse(a *shortpath.Answer, id string, e *rimewatch.Error) {
 	h := make(http.Header)
 	httpapi.FailureHeaders(h, e)
-	for name, values := range h {
-		a.Header(name, values[0])
+	for _, name := range slices.Sorted(maps.Keys(h)) { // the same answer each time
+		a.Header(name, h[name][0])
 	}
 	a.Header("X-Content-Type-Options", "nosniff")
 	a.Header(httpapi.RequestIDHeader, id)
