@@ -9,18 +9,14 @@ import (
 
 func errSession() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such session.") }
 
-const sessionColumns = "id, hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong, ends_at"
-
-func scanSession(row Row) store.Session {
-	x := store.Session{
-		ID: row.ColumnInt64(0), UserID: row.ColumnInt64(2), WorkspaceID: row.ColumnInt64(3),
-		UserAgent: row.ColumnText(4), Address: row.ColumnText(5),
-		CreatedAt: columnTime(row, 6), LastUsedAt: columnTime(row, 7), ExpiresAt: columnTime(row, 8),
-		Strong: row.ColumnBool(9), EndsAt: columnTime(row, 10),
-	}
-	row.ColumnBytes(1, x.Hash[:])
-	return x
-}
+var sessionTable = shapeOf("session", errSession, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This session exists already.") },
+	func(x *store.Session) []column {
+		return []column{
+			given("id", number(&x.ID)), col("hash", hash(&x.Hash)), col("user_id", number(&x.UserID)), col("workspace_id", number(&x.WorkspaceID)),
+			col("user_agent", text(&x.UserAgent)), col("address", text(&x.Address)), col("created_at", number(&x.CreatedAt)),
+			col("last_used_at", number(&x.LastUsedAt)), col("expires_at", number(&x.ExpiresAt)), col("strong", flag(&x.Strong)), col("ends_at", number(&x.EndsAt)),
+		}
+	})
 
 // CreateSession implements store.Control.
 func (a Access) CreateSession(ctx context.Context, x *store.Session) error {
@@ -28,20 +24,14 @@ func (a Access) CreateSession(ctx context.Context, x *store.Session) error {
 		return err
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
-		x.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This session exists already."),
-			"INSERT INTO session (hash, user_id, workspace_id, user_agent, address, created_at, last_used_at, expires_at, strong, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			x.Hash[:], x.UserID, x.WorkspaceID, x.UserAgent, x.Address, int64(x.CreatedAt), int64(x.LastUsedAt), int64(x.ExpiresAt), x.Strong, int64(x.EndsAt))
+		x.ID, err = sessionTable.insert(conn, x)
 		return err
 	})
 }
 
 // Session implements store.Control.
-func (a Access) Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (x store.Session, err error) {
-	err = a.read(ctx, func(conn Conn) error {
-		return one(conn, errSession(), "SELECT "+sessionColumns+" FROM session WHERE hash = ? AND expires_at > ?",
-			func(row Row) { x = scanSession(row) }, hash[:], int64(now))
-	})
-	return x, err
+func (a Access) Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.Session, error) {
+	return sessionTable.first(ctx, a.base, "hash = ? AND expires_at > ?", hash[:], int64(now))
 }
 
 // TouchSession implements store.Control.
@@ -58,12 +48,8 @@ func (a Access) TouchSession(ctx context.Context, id int64, lastUsed, expires ri
 }
 
 // Sessions implements store.Control.
-func (a Access) Sessions(ctx context.Context, userID int64, now rimewatch.Time) (list []store.Session, err error) {
-	err = a.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+sessionColumns+" FROM session WHERE user_id = ? AND expires_at > ? ORDER BY id",
-			func(row Row) { list = append(list, scanSession(row)) }, userID, int64(now))
-	})
-	return list, err
+func (a Access) Sessions(ctx context.Context, userID int64, now rimewatch.Time) ([]store.Session, error) {
+	return sessionTable.all(ctx, a.base, "user_id = ? AND expires_at > ? ORDER BY id", userID, int64(now))
 }
 
 // DeleteSession implements store.Control.
@@ -118,17 +104,14 @@ func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 
 func errToken() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.") }
 
-const tokenColumns = "t.id, t.workspace_id, t.name, t.prefix, t.hash, t.scopes, t.created_by, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.sites"
-
-func scanToken(row Row) rimewatch.Token {
-	t := rimewatch.Token{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), Prefix: row.ColumnText(3),
-		Scopes: rimewatch.Scopes(row.ColumnInt64(5)), CreatedBy: row.ColumnInt64(6), CreatedAt: columnTime(row, 7),
-		ExpiresAt: columnTime(row, 8), RevokedAt: columnTime(row, 9), LastUsedAt: columnTime(row, 10), Sites: rimewatch.ParseSites(row.ColumnText(11)),
-	}
-	row.ColumnBytes(4, t.Hash[:])
-	return t
-}
+var tokenTable = shapeOf("token", errToken, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already.") },
+	func(t *rimewatch.Token) []column {
+		return []column{
+			given("id", number(&t.ID)), col("workspace_id", number(&t.WorkspaceID)), col("name", text(&t.Name)), col("prefix", text(&t.Prefix)), col("hash", hash(&t.Hash)),
+			col("scopes", number(&t.Scopes)), col("created_by", number(&t.CreatedBy)), col("created_at", number(&t.CreatedAt)), col("expires_at", number(&t.ExpiresAt)),
+			col("revoked_at", number(&t.RevokedAt)), col("last_used_at", number(&t.LastUsedAt)), col("sites", sites(&t.Sites)),
+		}
+	})
 
 // CreateToken implements store.Control.
 func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
@@ -139,10 +122,7 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 		if err := room(conn, rimewatch.Sentencef("tokens"), a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0", t.WorkspaceID); err != nil {
 			return err
 		}
-		t.ID, err = insert(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already."),
-			`INSERT INTO token (workspace_id, name, prefix, hash, scopes, sites, created_by, created_at, expires_at, revoked_at, last_used_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			t.WorkspaceID, t.Name, t.Prefix, t.Hash[:], int64(t.Scopes), t.Sites.Text(), t.CreatedBy, int64(t.CreatedAt), int64(t.ExpiresAt), int64(t.RevokedAt), int64(t.LastUsedAt))
+		t.ID, err = tokenTable.insert(conn, t)
 		if err != nil {
 			return err
 		}
@@ -155,21 +135,24 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 }
 
 // TokenByHash implements store.Control.
-func (a Access) TokenByHash(ctx context.Context, hash [32]byte) (t rimewatch.Token, err error) {
-	err = a.read(ctx, func(conn Conn) error {
-		return one(conn, errToken(), "SELECT "+tokenColumns+" FROM token t WHERE t.hash = ?",
-			func(row Row) { t = scanToken(row) }, hash[:])
-	})
-	return t, err
+func (a Access) TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error) {
+	return tokenTable.first(ctx, a.base, "hash = ?", hash[:])
 }
 
 // Tokens implements store.Control.
 func (a Access) Tokens(ctx context.Context, workspaceID int64) (list []store.TokenView, err error) {
 	err = a.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+tokenColumns+`, coalesce(nullif(u.name, ''), u.email, '')
-			FROM token t LEFT JOIN person u ON u.id = t.created_by WHERE t.workspace_id = ? ORDER BY t.id`, func(row Row) {
-			list = append(list, store.TokenView{Token: scanToken(row), CreatedByName: row.ColumnText(12)})
-		}, workspaceID)
+		tokens, err := tokenTable.list(conn, "workspace_id = ? ORDER BY id", workspaceID)
+		if err != nil {
+			return err
+		}
+		names := make(map[int64]string)
+		err = each(conn, "SELECT id, coalesce(nullif(name, ''), email) FROM person WHERE id IN (SELECT created_by FROM token WHERE workspace_id = ?)",
+			func(row Row) { names[row.ColumnInt64(0)] = row.ColumnText(1) }, workspaceID)
+		for _, t := range tokens {
+			list = append(list, store.TokenView{Token: t, CreatedByName: names[t.CreatedBy]})
+		}
+		return err
 	})
 	return list, err
 }
@@ -177,9 +160,7 @@ func (a Access) Tokens(ctx context.Context, workspaceID int64) (list []store.Tok
 // RevokeToken implements store.Control.
 func (a Access) RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error {
 	return a.write(ctx, func(conn Conn) error {
-		var t rimewatch.Token
-		err := one(conn, errToken(), "SELECT "+tokenColumns+" FROM token t WHERE t.id = ? AND t.workspace_id = ?",
-			func(row Row) { t = scanToken(row) }, id, workspaceID)
+		t, err := tokenTable.find(conn, "id = ? AND workspace_id = ?", id, workspaceID)
 		if err != nil || t.RevokedAt != 0 {
 			return err
 		}
@@ -196,9 +177,7 @@ func (b *base) revokeToken(ctx context.Context, conn Conn, t *rimewatch.Token, n
 
 // revokeTokensBy ends the tokens that a member made and returns their ids.
 func (b *base) revokeTokensBy(ctx context.Context, conn Conn, workspaceID, userID int64, now rimewatch.Time) (ids []int64, err error) {
-	var made []rimewatch.Token
-	err = each(conn, "SELECT "+tokenColumns+" FROM token t WHERE t.workspace_id = ? AND t.created_by = ? AND t.revoked_at = 0 ORDER BY t.id",
-		func(row Row) { made = append(made, scanToken(row)) }, workspaceID, userID)
+	made, err := tokenTable.list(conn, "workspace_id = ? AND created_by = ? AND revoked_at = 0 ORDER BY id", workspaceID, userID)
 	for i := range made {
 		if err == nil {
 			ids = append(ids, made[i].ID)

@@ -19,14 +19,6 @@ func (t *base) audit(ctx context.Context, conn Conn, workspaceID int64, action, 
 	return appendAudit(conn, make(map[int64][32]byte), e)
 }
 
-// auditChange is audit of an update. One that changed nothing leaves no entry.
-func (t *base) auditChange(ctx context.Context, conn Conn, workspaceID int64, action, subject string, before, after store.Fields) error {
-	if diff := store.Difference(before, after); len(diff) > 0 {
-		return t.audit(ctx, conn, workspaceID, action, subject, diff)
-	}
-	return nil
-}
-
 // auditUser is audit of what concerns a person, in all of their workspaces.
 func (t *base) auditUser(ctx context.Context, conn Conn, userID int64, action string, detail store.Fields) error {
 	var workspaces []int64
@@ -64,38 +56,33 @@ func appendAudit(conn Conn, trails map[int64][32]byte, e *rimewatch.AuditEntry) 
 	}
 	e.Hash = store.AuditHash(prev, e)
 	trails[e.WorkspaceID] = e.Hash
-	return insertLater(conn, &e.ID, "INSERT INTO audit (workspace_id, at, actor, action, subject, detail, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		e.WorkspaceID, int64(e.At), e.Actor, e.Action, e.Subject, e.Detail, e.Hash[:])
+	return auditTable.insertLater(conn, &e.ID, e)
 }
 
-const auditColumns = "id, workspace_id, at, actor, action, subject, detail, hash"
-
-func scanAudit(row Row) rimewatch.AuditEntry {
-	e := rimewatch.AuditEntry{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), At: columnTime(row, 2),
-		Actor: row.ColumnText(3), Action: row.ColumnText(4), Subject: row.ColumnText(5), Detail: row.ColumnText(6),
+var auditTable = shapeOf("audit", nil, nil, func(e *rimewatch.AuditEntry) []column {
+	return []column{
+		given("id", number(&e.ID)), col("workspace_id", number(&e.WorkspaceID)), col("at", number(&e.At)), col("actor", text(&e.Actor)),
+		col("action", text(&e.Action)), col("subject", text(&e.Subject)), col("detail", text(&e.Detail)), col("hash", hash(&e.Hash)),
 	}
-	row.ColumnBytes(7, e.Hash[:])
-	return e
-}
+})
 
 // AuditEntries implements store.Audit.
 func (t Records) AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) (list []rimewatch.AuditEntry, total int, err error) {
-	const where = " FROM audit WHERE workspace_id = ? AND substr(action, 1, length(?)) = ? AND substr(subject, 1, length(?)) = ?"
+	const where = "workspace_id = ? AND substr(action, 1, length(?)) = ? AND substr(subject, 1, length(?)) = ?"
 	err = t.read(ctx, func(conn Conn) error {
-		n, err := queryInt(conn, "SELECT count(*)"+where, workspaceID, action, action, subject, subject)
+		n, err := queryInt(conn, "SELECT count(*) FROM audit WHERE "+where, workspaceID, action, action, subject, subject)
 		if err != nil {
 			return err
 		}
 		total = int(n)
-		query, args := "SELECT "+auditColumns+where, []any{workspaceID, action, action, subject, subject}
+		query, args := where, []any{workspaceID, action, action, subject, subject}
 		if p.After != 0 {
 			query += " AND id < ?"
 			args = append(args, p.After)
 			p.Offset = 0
 		}
-		return each(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?",
-			func(row Row) { list = append(list, scanAudit(row)) }, append(args, p.Limit, p.Offset)...)
+		list, err = auditTable.list(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
+		return err
 	})
 	return list, total, err
 }
@@ -113,7 +100,7 @@ func (t Records) AuditWorkspace(ctx context.Context, workspaceID int64, action, 
 // VerifyAudit implements store.Audit.
 func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		_, list, err := verifyTrails(conn, " WHERE workspace_id = ?", workspaceID)
+		_, list, err := verifyTrails(conn, "workspace_id = ?", workspaceID)
 		if len(list) > 0 {
 			broken = list[0]
 		}
@@ -125,18 +112,20 @@ func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int
 // VerifyTrails checks the chain of every workspace's audit trail. It returns how
 // many entries there are, and those that do not follow from the one before.
 func VerifyTrails(conn Conn) (entries int64, broken []int64, err error) {
-	return verifyTrails(conn, "")
+	return verifyTrails(conn, "TRUE")
 }
 
 func verifyTrails(conn Conn, where string, args ...any) (entries int64, broken []int64, err error) {
 	last := make(map[int64][32]byte)
-	err = each(conn, "SELECT "+auditColumns+" FROM audit"+where+" ORDER BY id", func(row Row) {
-		e := scanAudit(row)
+	read := auditTable.reader()
+	err = conn.Query(func(row Row) error {
+		e, err := read(row)
 		if store.AuditHash(last[e.WorkspaceID], &e) != e.Hash {
 			broken = append(broken, e.ID)
 		}
 		last[e.WorkspaceID] = e.Hash
 		entries++
-	}, args...)
+		return err
+	}, auditTable.selects+where+" ORDER BY id", args...)
 	return entries, broken, err
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -16,33 +15,35 @@ func errChannelTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This channel name is already in use.").With("name", "is taken")
 }
 
-const channelColumns = "id, workspace_id, name, kind, enabled, addresses, url, secret, fallback_id, created_at, updated_at, last_success_at, last_failure_at, last_error, failures, locale"
-
-func scanChannel(row Row, c *rimewatch.Channel) error {
-	*c = rimewatch.Channel{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), Kind: rimewatch.ChannelKind(row.ColumnText(3)),
-		Enabled: row.ColumnBool(4), URL: row.ColumnText(6), Secret: row.ColumnText(7), FallbackID: row.ColumnInt64(8),
-		CreatedAt: columnTime(row, 9), UpdatedAt: columnTime(row, 10),
-		ChannelHealth: rimewatch.ChannelHealth{
-			LastSuccessAt: columnTime(row, 11), LastFailureAt: columnTime(row, 12), LastError: row.ColumnText(13), Failures: row.ColumnInt(14),
-		},
-	}
-	return errors.Join(fromJSON(row, 5, &c.To), fromJSON(row, 15, &c.Locale))
-}
-
-func findChannel(conn Conn, workspaceID, id int64) (c rimewatch.Channel, err error) {
-	list, err := channels(conn, "id = ? AND workspace_id = ? AND deleted = 0", id, workspaceID)
-	if err == nil && len(list) == 0 {
-		err = errChannel()
-	}
-	if err != nil {
-		return c, err
-	}
-	return list[0], nil
-}
-
-func channels(conn Conn, where string, args ...any) ([]rimewatch.Channel, error) {
-	return scanAll(conn, scanChannel, "SELECT "+channelColumns+" FROM channel WHERE "+where, args...)
+var channelTable = resource[rimewatch.Channel]{
+	shape: shapeOf("channel", errChannel, errChannelTaken, func(c *rimewatch.Channel) []column {
+		return []column{
+			given("id", number(&c.ID)), fixed("workspace_id", number(&c.WorkspaceID)), col("name", text(&c.Name)), nameKey(c.Name), col("kind", text(&c.Kind)),
+			col("enabled", flag(&c.Enabled)), col("addresses", document(&c.To)), col("url", text(&c.URL)), col("secret", text(&c.Secret)),
+			col("fallback_id", number(&c.FallbackID)), col("locale", document(&c.Locale)),
+			fixed("created_at", number(&c.CreatedAt)), col("updated_at", number(&c.UpdatedAt)),
+			given("last_success_at", number(&c.LastSuccessAt)), given("last_failure_at", number(&c.LastFailureAt)),
+			given("last_error", text(&c.LastError)), given("failures", number(&c.Failures)),
+		}
+	}),
+	created: "channel.created", updated: "channel.updated", deleted: "channel.deleted",
+	where: "id = ? AND workspace_id = ? AND deleted = 0",
+	ids:   func(c *rimewatch.Channel) (id, workspaceID *int64) { return &c.ID, &c.WorkspaceID },
+	check: (*rimewatch.Channel).Check,
+	room: func(_ *base, conn Conn, c *rimewatch.Channel) error {
+		return roomFor(conn, "channel", rimewatch.Sentencef("channels"), c.WorkspaceID, rimewatch.MaxChannels)
+	},
+	refers: checkFallback,
+	fields: channelFields,
+	changed: func(old, c *rimewatch.Channel, diff store.Fields) bool {
+		if old.URL != c.URL {
+			diff["url"] = store.Change{From: old.MaskedURL(), To: c.MaskedURL()}
+		}
+		if old.Secret != c.Secret {
+			diff["secret"] = "changed"
+		}
+		return false
+	},
 }
 
 // roomFor refuses one more row of a table, in which things of a kind are, than a
@@ -67,7 +68,7 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 		"language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
 	}
 	if c.Kind == rimewatch.ChannelEmail || c.Kind == rimewatch.ChannelPush {
-		f["to"] = c.To
+		f["to"] = written(c.To)
 	}
 	if c.Kind != rimewatch.ChannelEmail {
 		f["url"] = c.MaskedURL()
@@ -75,117 +76,52 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 	return f
 }
 
-func (t Routing) auditChannel(ctx context.Context, conn Conn, before, after *rimewatch.Channel) error {
-	diff := store.Difference(channelFields(before), channelFields(after))
-	if before.URL != after.URL {
-		diff["url"] = store.Change{From: before.MaskedURL(), To: after.MaskedURL()}
-	}
-	if before.Secret != after.Secret {
-		diff["secret"] = "changed"
-	}
-	if len(diff) == 0 {
-		return nil
-	}
-	return t.audit(ctx, conn, after.WorkspaceID, "channel.updated", subject("channel", after.ID), diff)
-}
-
 func checkFallback(conn Conn, c *rimewatch.Channel) error {
 	if c.FallbackID == 0 {
 		return nil
 	}
-	_, err := findChannel(conn, c.WorkspaceID, c.FallbackID)
-	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		return rimewatch.Invalid("fallback_channel_id", "must be another channel")
+	there, err := reachable(conn, c.WorkspaceID, c.FallbackID)
+	if err == nil && !there {
+		err = rimewatch.Invalid("fallback_channel_id", "must be another channel")
 	}
 	return err
 }
 
+// reachable reports whether there is such a channel.
+func reachable(conn Conn, workspaceID, id int64) (bool, error) {
+	n, err := queryInt(conn, "SELECT EXISTS (SELECT 1 FROM channel WHERE id = ? AND workspace_id = ? AND deleted = 0)", id, workspaceID)
+	return n != 0, err
+}
+
 // CreateChannel implements store.Notifications.
 func (t Routing) CreateChannel(ctx context.Context, c *rimewatch.Channel) error {
-	if err := c.Check(); err != nil {
-		return err
-	}
-	return t.write(ctx, func(conn Conn) error {
-		if err := roomFor(conn, "channel", rimewatch.Sentencef("channels"), c.WorkspaceID, rimewatch.MaxChannels); err != nil {
-			return err
-		}
-		if err := checkFallback(conn, c); err != nil {
-			return err
-		}
-		id, err := insert(conn, errChannelTaken(),
-			`INSERT INTO channel (workspace_id, name, name_key, kind, enabled, addresses, url, secret, fallback_id, locale, created_at, updated_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.WorkspaceID, c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, asJSON(c.Locale),
-			int64(c.CreatedAt), int64(c.UpdatedAt))
-		if err != nil {
-			return err
-		}
-		c.ID, c.ChannelHealth = id, rimewatch.ChannelHealth{}
-		return t.audit(ctx, conn, c.WorkspaceID, "channel.created", subject("channel", id), channelFields(c))
-	})
+	return channelTable.create(ctx, t.base, c)
 }
 
 // UpdateChannel implements store.Notifications.
-func (t Routing) UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (c rimewatch.Channel, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		old, err := findChannel(conn, workspaceID, id)
-		if err != nil {
-			return err
-		}
-		c = old
-		c.To = slices.Clone(old.To)
-		if err := change(&c); err != nil {
-			return err
-		}
-		c.ID, c.WorkspaceID, c.CreatedAt, c.ChannelHealth = old.ID, old.WorkspaceID, old.CreatedAt, old.ChannelHealth
-		if err := c.Check(); err != nil {
-			return err
-		}
-		if err := checkFallback(conn, &c); err != nil {
-			return err
-		}
-		_, err = exec(conn, "UPDATE channel SET name = ?, name_key = ?, kind = ?, enabled = ?, addresses = ?, url = ?, secret = ?, fallback_id = ?, locale = ?, updated_at = ? WHERE id = ?",
-			c.Name, rimewatch.TextKey(c.Name), string(c.Kind), c.Enabled, asJSON(c.To), c.URL, c.Secret, c.FallbackID, asJSON(c.Locale), int64(c.UpdatedAt), id)
-		if err != nil {
-			return unique(err, errChannelTaken())
-		}
-		return t.auditChannel(ctx, conn, &old, &c)
-	})
-	if err != nil {
-		return rimewatch.Channel{}, err
-	}
-	return c, nil
+func (t Routing) UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error) {
+	return channelTable.change(ctx, t.base, workspaceID, id, change)
 }
 
 // DeleteChannel implements store.Notifications.
 func (t Routing) DeleteChannel(ctx context.Context, workspaceID, id int64) error {
-	return t.write(ctx, func(conn Conn) error {
-		c, err := findChannel(conn, workspaceID, id)
-		if err != nil {
-			return err
-		}
+	return channelTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, _ *rimewatch.Channel) error {
 		if err := notRouted(conn, workspaceID, id); err != nil {
 			return err
 		}
 		if err := notScheduled(conn, workspaceID, id); err != nil {
 			return err
 		}
-		for _, q := range []string{
+		return execAll(conn, []any{id},
 			"UPDATE channel SET deleted = 1, enabled = 0, addresses = '[]', url = '', secret = '', fallback_id = 0, last_error = '' WHERE id = ?",
 			"UPDATE channel SET fallback_id = 0 WHERE fallback_id = ?",
-			"UPDATE delivery SET status = 'dropped' WHERE channel_id = ? AND status = 'pending'",
-		} {
-			if _, err := exec(conn, q, id); err != nil {
-				return err
-			}
-		}
-		return t.audit(ctx, conn, workspaceID, "channel.deleted", subject("channel", id), channelFields(&c))
+			"UPDATE delivery SET status = 'dropped' WHERE channel_id = ? AND status = 'pending'")
 	})
 }
 
 // notRouted is CodeConflict when a route uses the channel.
 func notRouted(conn Conn, workspaceID, id int64) error {
-	list, err := routes(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
+	list, err := routeTable.list(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 	if err != nil {
 		return err
 	}
@@ -202,19 +138,11 @@ func notRouted(conn Conn, workspaceID, id int64) error {
 }
 
 // Channel implements store.Notifications.
-func (t Routing) Channel(ctx context.Context, workspaceID, id int64) (c rimewatch.Channel, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		c, err = findChannel(conn, workspaceID, id)
-		return err
-	})
-	return c, err
+func (t Routing) Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error) {
+	return channelTable.get(ctx, t.base, workspaceID, id)
 }
 
 // Channels implements store.Notifications.
-func (t Routing) Channels(ctx context.Context, workspaceID int64) (list []rimewatch.Channel, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		list, err = channels(conn, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
-		return err
-	})
-	return list, err
+func (t Routing) Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error) {
+	return channelTable.all(ctx, t.base, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
 }

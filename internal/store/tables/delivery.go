@@ -11,18 +11,14 @@ func errDelivery() error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such delivery.")
 }
 
-const deliveryColumns = "id, workspace_id, key, alert_id, channel_id, route_id, level, kind, status, attempts, next_attempt_at, created_at, sent_at, last_error, body"
-
-func scanDelivery(row Row) rimewatch.Delivery {
-	d := rimewatch.Delivery{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Key: row.ColumnText(2), AlertID: row.ColumnInt64(3),
-		ChannelID: row.ColumnInt64(4), RouteID: row.ColumnInt64(5), Level: row.ColumnInt(6),
-		Kind: rimewatch.DeliveryKind(row.ColumnText(7)), Status: rimewatch.DeliveryStatus(row.ColumnText(8)), Attempts: row.ColumnInt(9),
-		NextAttemptAt: columnTime(row, 10), CreatedAt: columnTime(row, 11), SentAt: columnTime(row, 12), LastError: row.ColumnText(13),
+var deliveryTable = shapeOf("delivery", errDelivery, nil, func(d *rimewatch.Delivery) []column {
+	return []column{
+		given("id", number(&d.ID)), col("workspace_id", number(&d.WorkspaceID)), col("key", text(&d.Key)), col("alert_id", number(&d.AlertID)),
+		col("channel_id", number(&d.ChannelID)), col("route_id", number(&d.RouteID)), col("level", number(&d.Level)), col("kind", text(&d.Kind)),
+		col("status", text(&d.Status)), col("attempts", number(&d.Attempts)), col("next_attempt_at", number(&d.NextAttemptAt)), col("created_at", number(&d.CreatedAt)),
+		col("sent_at", number(&d.SentAt)), col("last_error", text(&d.LastError)), col("body", bytes(&d.Body)),
 	}
-	d.Body = columnBlob(row, 14)
-	return d
-}
+})
 
 // PutDeliveries implements store.Notifications.
 func (t Outbox) PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error {
@@ -55,9 +51,7 @@ func putDelivery(conn Conn, d *rimewatch.Delivery) error {
 	if err := dropUnreachable(conn, d); err != nil {
 		return err
 	}
-	d.ID, err = insert(conn, errDelivery(), "INSERT INTO delivery (workspace_id, key, alert_id, channel_id, route_id, level, kind, status, attempts, next_attempt_at, created_at, sent_at, last_error, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		d.WorkspaceID, d.Key, d.AlertID, d.ChannelID, d.RouteID, d.Level, string(d.Kind), string(d.Status), d.Attempts,
-		int64(d.NextAttemptAt), int64(d.CreatedAt), int64(d.SentAt), d.LastError, blob(d.Body))
+	d.ID, err = deliveryTable.insert(conn, d)
 	return err
 }
 
@@ -66,8 +60,8 @@ func dropUnreachable(conn Conn, d *rimewatch.Delivery) error {
 	if d.Status != rimewatch.DeliveryPending {
 		return nil
 	}
-	n, err := queryInt(conn, "SELECT EXISTS (SELECT 1 FROM channel WHERE id = ? AND workspace_id = ? AND deleted = 0)", d.ChannelID, d.WorkspaceID)
-	if err == nil && n == 0 {
+	there, err := reachable(conn, d.WorkspaceID, d.ChannelID)
+	if err == nil && !there {
 		d.Status = rimewatch.DeliveryDropped
 	}
 	return err
@@ -112,22 +106,17 @@ func updateDelivery(conn Conn, d *rimewatch.Delivery) error {
 	return err
 }
 
-// deliveries runs a query for deliveries.
-func (t Outbox) deliveries(ctx context.Context, where string, args ...any) (list []rimewatch.Delivery, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+deliveryColumns+" FROM delivery WHERE "+where,
-			func(row Row) { list = append(list, scanDelivery(row)) }, args...)
-	})
-	return list, err
-}
-
 // AllPendingDeliveries implements store.Everywhere.
 func (t Outbox) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error {
 	return t.readLong(ctx, func(conn Conn) error {
+		read := deliveryTable.reader()
 		return conn.Query(func(row Row) error {
-			d := scanDelivery(row)
+			d, err := read(row)
+			if err != nil {
+				return err
+			}
 			return yield(&d)
-		}, "SELECT "+deliveryColumns+" FROM delivery WHERE status = 'pending'"+t.and("workspace_id")+" ORDER BY next_attempt_at, id")
+		}, deliveryTable.selects+"status = 'pending'"+t.and("workspace_id")+" ORDER BY next_attempt_at, id")
 	})
 }
 
@@ -135,21 +124,17 @@ func (t Outbox) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.
 // reading and sorting all that a channel was ever sent: few wait but for a channel that
 // asks.
 func (t Outbox) PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error) {
-	return t.deliveries(ctx, "status = 'pending' AND +workspace_id = ? AND +channel_id = ? ORDER BY next_attempt_at, id LIMIT ?", workspaceID, channelID, limit)
+	return deliveryTable.all(ctx, t.base, "status = 'pending' AND +workspace_id = ? AND +channel_id = ? ORDER BY next_attempt_at, id LIMIT ?", workspaceID, channelID, limit)
 }
 
 // AlertDeliveries implements store.Notifications.
 func (t Outbox) AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error) {
-	return t.deliveries(ctx, "alert_id > 0 AND alert_id = ? AND workspace_id = ? ORDER BY id", alertID, workspaceID)
+	return deliveryTable.all(ctx, t.base, "alert_id > 0 AND alert_id = ? AND workspace_id = ? ORDER BY id", alertID, workspaceID)
 }
 
 // Delivery implements store.Notifications.
-func (t Outbox) Delivery(ctx context.Context, workspaceID, id int64) (d rimewatch.Delivery, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return one(conn, errDelivery(), "SELECT "+deliveryColumns+" FROM delivery WHERE id = ? AND workspace_id = ?",
-			func(row Row) { d = scanDelivery(row) }, id, workspaceID)
-	})
-	return d, err
+func (t Outbox) Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
+	return deliveryTable.first(ctx, t.base, "id = ? AND workspace_id = ?", id, workspaceID)
 }
 
 // Deliveries implements store.Notifications.
@@ -165,14 +150,14 @@ func (t Outbox) Deliveries(ctx context.Context, workspaceID, channelID int64, p 
 		}
 		total = int(n)
 		// What is skipped is skipped in the index alone.
-		query := "SELECT " + deliveryColumns + " FROM delivery WHERE id IN (SELECT id FROM delivery WHERE " + where
+		query := "id IN (SELECT id FROM delivery WHERE " + where
 		if p.After != 0 {
 			query += " AND id < ?"
 			args = append(args, p.After)
 			p.Offset = 0
 		}
-		return each(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC",
-			func(row Row) { list = append(list, scanDelivery(row)) }, append(args, p.Limit, p.Offset)...)
+		list, err = deliveryTable.list(conn, query+" ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC", append(args, p.Limit, p.Offset)...)
+		return err
 	})
 	return list, total, err
 }

@@ -31,7 +31,7 @@ func (t Places) CloseWorkspace(ctx context.Context, id int64) (tokens []int64, e
 
 // mustBeDue finds out whether a workspace is to be erased.
 func (t Places) mustBeDue(conn Conn, id int64) error {
-	w, err := findWorkspace(conn, "id = ?", id)
+	w, err := workspaceTable.of(conn, id, id)
 	if err == nil && (w.DeleteAt == 0 || t.now() < w.DeleteAt) {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "This workspace is not to be erased now.")
 	}

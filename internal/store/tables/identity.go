@@ -48,10 +48,10 @@ func findIdentified(conn Conn, id store.Identification, u rimewatch.User) (_ rim
 		return u, false, err
 	}
 	if known != 0 {
-		u, err = findUser(conn, "id = ?", known)
+		u, err = userTable.find(conn, "id = ?", known)
 		return u, false, err
 	}
-	found, err := findUser(conn, "email = ?", rimewatch.TextKey(u.Email))
+	found, err := userTable.find(conn, "email = ?", rimewatch.TextKey(u.Email))
 	switch rimewatch.CodeOf(err) {
 	case "":
 		u = found

@@ -13,28 +13,46 @@ func errSourceTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This name is already in use.").With("name", "is taken")
 }
 
-const sourceColumns = "id, workspace_id, kind, name, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at, time_zone"
-
-func scanSource(row Row, s *rimewatch.Source) error {
-	*s = rimewatch.Source{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Kind: rimewatch.SourceKind(row.ColumnText(2)), Name: row.ColumnText(3),
-		Template: row.ColumnText(4), Document: row.ColumnText(5), OnUnknown: rimewatch.OnUnknown(row.ColumnText(6)), SiteID: row.ColumnInt64(7),
-		EquipmentType: row.ColumnText(8), Enabled: row.ColumnBool(9), KeyPrefix: row.ColumnText(11),
-		CreatedAt: columnTime(row, 13), UpdatedAt: columnTime(row, 14), TimeZone: row.ColumnText(15),
-	}
-	row.ColumnBytes(10, s.KeyHash[:])
-	return fromJSON(row, 12, &s.Broker)
+var sourceTable = resource[rimewatch.Source]{
+	shape: shapeOf("source", errSource, errSourceTaken, func(s *rimewatch.Source) []column {
+		return []column{
+			given("id", number(&s.ID)), fixed("workspace_id", number(&s.WorkspaceID)), fixed("kind", text(&s.Kind)), col("name", text(&s.Name)), nameKey(s.Name),
+			col("template", text(&s.Template)), col("document", text(&s.Document)), col("on_unknown", text(&s.OnUnknown)), col("site_id", number(&s.SiteID)),
+			col("equipment_type", text(&s.EquipmentType)), col("enabled", flag(&s.Enabled)), col("key_hash", keyCell{s}), col("key_prefix", text(&s.KeyPrefix)),
+			col("broker", document(&s.Broker)), fixed("created_at", number(&s.CreatedAt)), col("updated_at", number(&s.UpdatedAt)), col("time_zone", text(&s.TimeZone)),
+		}
+	}),
+	created: "source.created", updated: "source.updated", deleted: "source.deleted",
+	ids:   func(s *rimewatch.Source) (id, workspaceID *int64) { return &s.ID, &s.WorkspaceID },
+	check: (*rimewatch.Source).Check,
+	room: func(_ *base, conn Conn, s *rimewatch.Source) error {
+		return room(conn, rimewatch.Sentencef("sources"), rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID)
+	},
+	refers: func(conn Conn, s *rimewatch.Source) error {
+		return checkSite(conn, s.WorkspaceID, s.SiteID)
+	},
+	fields: sourceFields,
+	changed: func(old, s *rimewatch.Source, diff store.Fields) bool {
+		if old.Document != s.Document {
+			diff["document"] = store.Change{From: "", To: "changed"}
+		}
+		if old.Broker.Password != s.Broker.Password {
+			diff["password"] = store.Change{From: "", To: "changed"}
+		}
+		return false
+	},
 }
 
-func findSource(conn Conn, where string, args ...any) (s rimewatch.Source, err error) {
-	list, err := scanAll(conn, scanSource, "SELECT "+sourceColumns+" FROM source WHERE "+where, args...)
-	if err != nil {
-		return s, err
+// keyCell is the hash of a source's key, empty where it has none.
+type keyCell struct{ s *rimewatch.Source }
+
+func (c keyCell) scan(row Row, i int) error { row.ColumnBytes(i, c.s.KeyHash[:]); return nil }
+func (c keyCell) keep(old cell)             { c.s.KeyHash = old.(keyCell).s.KeyHash }
+func (c keyCell) arg() any {
+	if c.s.KeyPrefix == "" {
+		return []byte{}
 	}
-	if len(list) == 0 {
-		return s, errSource()
-	}
-	return list[0], nil
+	return c.s.KeyHash[:]
 }
 
 // sourceFields are a source's for the audit trail: no key and no password.
@@ -42,107 +60,41 @@ func sourceFields(s *rimewatch.Source) store.Fields {
 	f := store.Fields{"name": s.Name, "kind": string(s.Kind), "template": s.Template, "on_unknown": string(s.OnUnknown), "site_id": s.SiteID,
 		"equipment_type": s.EquipmentType, "enabled": s.Enabled, "key": s.KeyPrefix, "timezone": s.TimeZone}
 	if s.Kind == rimewatch.SourceMQTT {
-		f["broker"], f["topics"], f["username"] = s.Broker.URL, s.Broker.Topics, s.Broker.Username
+		f["broker"], f["topics"], f["username"] = s.Broker.URL, written(s.Broker.Topics), s.Broker.Username
 	}
 	return f
 }
 
-func (t Inlets) check(conn Conn, s *rimewatch.Source) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	if s.SiteID == 0 {
+// checkSite wants what names a site to name one of its workspace.
+func checkSite(conn Conn, workspaceID, siteID int64) error {
+	if siteID == 0 {
 		return nil
 	}
-	_, err := findSite(conn, s.WorkspaceID, s.SiteID)
+	_, err := siteTable.of(conn, workspaceID, siteID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return rimewatch.Invalid("site_id", "must be a site")
 	}
 	return err
 }
 
-func keyColumn(s *rimewatch.Source) []byte {
-	if s.KeyPrefix == "" {
-		return []byte{}
-	}
-	return s.KeyHash[:]
-}
-
-func (t Inlets) insertSource(ctx context.Context, conn Conn, s *rimewatch.Source) (err error) {
-	if err := t.check(conn, s); err != nil {
-		return err
-	}
-	s.ID, err = insert(conn, errSourceTaken(),
-		`INSERT INTO source (workspace_id, kind, name, name_key, template, document, on_unknown, site_id, equipment_type, enabled, key_hash, key_prefix, broker, created_at, updated_at, time_zone)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.WorkspaceID, string(s.Kind), s.Name, rimewatch.TextKey(s.Name), s.Template, s.Document, string(s.OnUnknown), s.SiteID, s.EquipmentType,
-		s.Enabled, keyColumn(s), s.KeyPrefix, asJSON(s.Broker), int64(s.CreatedAt), int64(s.UpdatedAt), s.TimeZone)
-	if err != nil {
-		return err
-	}
-	return t.audit(ctx, conn, s.WorkspaceID, "source.created", subject("source", s.ID), sourceFields(s))
-}
-
 // CreateSource implements store.Inlets.
 func (t Inlets) CreateSource(ctx context.Context, s *rimewatch.Source) error {
-	return t.write(ctx, func(conn Conn) error {
-		if err := room(conn, rimewatch.Sentencef("sources"), rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID); err != nil {
-			return err
-		}
-		return t.insertSource(ctx, conn, s)
-	})
+	return sourceTable.create(ctx, t.base, s)
 }
 
 // UpdateSource implements store.Inlets.
-func (t Inlets) UpdateSource(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Source) error) (s rimewatch.Source, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		old, err := findSource(conn, "id = ? AND workspace_id = ?", id, workspaceID)
-		if err != nil {
-			return err
-		}
-		s = old
-		if err := change(&s); err != nil {
-			return err
-		}
-		s.ID, s.WorkspaceID, s.Kind, s.CreatedAt = old.ID, old.WorkspaceID, old.Kind, old.CreatedAt
-		if err := t.check(conn, &s); err != nil {
-			return err
-		}
-		_, err = exec(conn,
-			`UPDATE source SET name = ?, name_key = ?, template = ?, document = ?, on_unknown = ?, site_id = ?, equipment_type = ?, enabled = ?,
-				key_hash = ?, key_prefix = ?, broker = ?, updated_at = ?, time_zone = ? WHERE id = ?`,
-			s.Name, rimewatch.TextKey(s.Name), s.Template, s.Document, string(s.OnUnknown), s.SiteID, s.EquipmentType, s.Enabled,
-			keyColumn(&s), s.KeyPrefix, asJSON(s.Broker), int64(s.UpdatedAt), s.TimeZone, id)
-		if err != nil {
-			return unique(err, errSourceTaken())
-		}
-		before, after := sourceFields(&old), sourceFields(&s)
-		if old.Document != s.Document {
-			before["document"], after["document"] = "", "changed"
-		}
-		if old.Broker.Password != s.Broker.Password {
-			before["password"], after["password"] = "", "changed"
-		}
-		return t.auditChange(ctx, conn, workspaceID, "source.updated", subject("source", id), before, after)
-	})
-	if err != nil {
-		return rimewatch.Source{}, err
-	}
-	return s, nil
+func (t Inlets) UpdateSource(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Source) error) (rimewatch.Source, error) {
+	return sourceTable.change(ctx, t.base, workspaceID, id, change)
 }
 
 // DeleteSource implements store.Inlets.
 func (t Inlets) DeleteSource(ctx context.Context, workspaceID, id int64) error {
-	return t.write(ctx, func(conn Conn) error {
-		s, err := findSource(conn, "id = ? AND workspace_id = ?", id, workspaceID)
-		if err != nil {
-			return err
-		}
+	return sourceTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, s *rimewatch.Source) error {
 		if s.Kind == rimewatch.SourceAPI {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "The source of the API cannot be deleted.")
 		}
 		var senders, bytes int64
-		err = each(conn, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM held_sender WHERE source_id = ?",
+		err := each(conn, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM held_sender WHERE source_id = ?",
 			func(row Row) { senders, bytes = row.ColumnInt64(0), row.ColumnInt64(1) }, id)
 		if err != nil {
 			return err
@@ -150,74 +102,53 @@ func (t Inlets) DeleteSource(ctx context.Context, workspaceID, id int64) error {
 		if err := addHeld(conn, workspaceID, -senders, -bytes); err != nil {
 			return err
 		}
-		for _, statement := range []string{"DELETE FROM held WHERE source_id = ?", "DELETE FROM held_sender WHERE source_id = ?",
-			"DELETE FROM binding WHERE source_id = ?", "DELETE FROM source WHERE id = ?"} {
-			if _, err := exec(conn, statement, id); err != nil {
-				return err
-			}
-		}
-		return t.audit(ctx, conn, workspaceID, "source.deleted", subject("source", id), sourceFields(&s))
+		return execAll(conn, []any{id}, "DELETE FROM held WHERE source_id = ?", "DELETE FROM held_sender WHERE source_id = ?",
+			"DELETE FROM binding WHERE source_id = ?", "DELETE FROM source WHERE id = ?")
 	})
-}
-
-func (t Inlets) oneSource(ctx context.Context, where string, args ...any) (s rimewatch.Source, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		s, err = findSource(conn, where, args...)
-		return err
-	})
-	return s, err
 }
 
 // Source implements store.Inlets.
 func (t Inlets) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
-	return t.oneSource(ctx, "id = ? AND workspace_id = ?", id, workspaceID)
+	return sourceTable.get(ctx, t.base, workspaceID, id)
 }
 
 // SourceByKey implements store.Inlets.
 func (t Inlets) SourceByKey(ctx context.Context, hash [32]byte) (rimewatch.Source, error) {
-	return t.oneSource(ctx, "key_hash = ? AND key_prefix <> ''", hash[:])
+	return sourceTable.first(ctx, t.base, "key_hash = ? AND key_prefix <> ''", hash[:])
 }
 
 // APISource implements store.Inlets.
 func (t Inlets) APISource(ctx context.Context, workspaceID int64, now rimewatch.Time) (s rimewatch.Source, err error) {
 	const ofAPI = "workspace_id = ? AND kind = 'api'"
-	if s, err = t.oneSource(ctx, ofAPI, workspaceID); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+	if s, err = sourceTable.first(ctx, t.base, ofAPI, workspaceID); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return s, err
 	}
 	err = t.write(ctx, func(conn Conn) error {
-		s, err = findSource(conn, ofAPI, workspaceID)
+		s, err = sourceTable.find(conn, ofAPI, workspaceID)
 		if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 			return err
 		}
 		s = rimewatch.Source{WorkspaceID: workspaceID, Kind: rimewatch.SourceAPI, Name: "api", Template: rimewatch.TemplateAuto,
 			OnUnknown: rimewatch.HoldUnknown, Enabled: true, CreatedAt: now, UpdatedAt: now}
-		return t.insertSource(ctx, conn, &s)
+		return sourceTable.createIn(ctx, t.base, conn, &s)
 	})
 	return s, err
 }
 
-func (t Inlets) sources(ctx context.Context, where string, arg any) (list []rimewatch.Source, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		list, err = scanAll(conn, scanSource, "SELECT "+sourceColumns+" FROM source WHERE "+where+" ORDER BY id", arg)
-		return err
-	})
-	return list, err
-}
-
 // Sources implements store.Inlets.
 func (t Inlets) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error) {
-	return t.sources(ctx, "workspace_id = ?", workspaceID)
+	return sourceTable.all(ctx, t.base, "workspace_id = ? ORDER BY id", workspaceID)
 }
 
 // AllSources implements store.Everywhere.
 func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error) {
-	return t.sources(ctx, "kind = ?"+t.and("workspace_id"), string(kind))
+	return sourceTable.all(ctx, t.base, "kind = ?"+t.and("workspace_id")+" ORDER BY id", string(kind))
 }
 
 // PutBindings implements store.Inlets.
 func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, list []rimewatch.Binding) error {
 	return t.write(ctx, func(conn Conn) error {
-		src, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID)
+		src, err := sourceTable.of(conn, workspaceID, sourceID)
 		if err != nil {
 			return err
 		}
@@ -251,7 +182,7 @@ func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, li
 // DeleteBinding implements store.Inlets.
 func (t Inlets) DeleteBinding(ctx context.Context, workspaceID, sourceID int64, externalID, serial string) error {
 	return t.write(ctx, func(conn Conn) error {
-		src, err := findSource(conn, "id = ? AND workspace_id = ?", sourceID, workspaceID)
+		src, err := sourceTable.of(conn, workspaceID, sourceID)
 		if err != nil {
 			return err
 		}

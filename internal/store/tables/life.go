@@ -80,11 +80,8 @@ func (t Places) Downtimes(ctx context.Context) (all []store.Downtime, err error)
 }
 
 // AllSites lists the sites of all workspaces of the shard.
-func (t Places) AllSites(ctx context.Context) (list []rimewatch.Site, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+siteColumns+" FROM site WHERE TRUE"+t.and("workspace_id"), func(row Row) { list = append(list, scanSite(row)) })
-	})
-	return list, err
+func (t Places) AllSites(ctx context.Context) ([]rimewatch.Site, error) {
+	return siteTable.all(ctx, t.base, "TRUE"+t.and("workspace_id"))
 }
 
 // Expire deletes what a workspace keeps no longer than its rollups: excursions,

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -14,19 +13,12 @@ func errEmailTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This e-mail address is already in use.").With("email", "is taken")
 }
 
-const userColumns = "id, email, name, password_hash, locale, theme, created_at, updated_at"
-
-func findUser(conn Conn, where string, arg any) (u rimewatch.User, err error) {
-	var locale error
-	err = one(conn, errUser(), "SELECT "+userColumns+" FROM person WHERE "+where, func(row Row) {
-		u = rimewatch.User{
-			ID: row.ColumnInt64(0), Email: row.ColumnText(1), Name: row.ColumnText(2), PasswordHash: row.ColumnText(3),
-			Theme: row.ColumnText(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
-		}
-		locale = fromJSON(row, 4, &u.Locale)
-	}, arg)
-	return u, errors.Join(err, locale)
-}
+var userTable = shapeOf("person", errUser, errEmailTaken, func(u *rimewatch.User) []column {
+	return []column{
+		given("id", number(&u.ID)), col("email", text(&u.Email)), col("name", text(&u.Name)), col("password_hash", text(&u.PasswordHash)),
+		col("locale", document(&u.Locale)), col("theme", text(&u.Theme)), fixed("created_at", number(&u.CreatedAt)), col("updated_at", number(&u.UpdatedAt)),
+	}
+})
 
 func userFields(u *rimewatch.User) store.Fields {
 	return store.Fields{"email": u.Email, "name": u.Name, "language": u.Language, "units": u.Units, "clock": u.Clock, "dates": u.Dates, "theme": u.Theme}
@@ -34,9 +26,7 @@ func userFields(u *rimewatch.User) store.Fields {
 
 func insertUser(conn Conn, u *rimewatch.User) (err error) {
 	u.Email = rimewatch.TextKey(u.Email)
-	u.ID, err = insert(conn, errEmailTaken(),
-		"INSERT INTO person (email, name, password_hash, locale, theme, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		u.Email, u.Name, u.PasswordHash, asJSON(u.Locale), u.Theme, int64(u.CreatedAt), int64(u.UpdatedAt))
+	u.ID, err = userTable.insert(conn, u)
 	return err
 }
 
@@ -51,7 +41,7 @@ func (t People) CreateUser(ctx context.Context, u *rimewatch.User) error {
 // UpdateUser implements store.Control.
 func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (u rimewatch.User, err error) {
 	err = t.write(ctx, func(conn Conn) error {
-		old, err := findUser(conn, "id = ?", id)
+		old, err := userTable.find(conn, "id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -59,14 +49,13 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 		if err := change(&u); err != nil {
 			return err
 		}
-		u.ID, u.CreatedAt, u.Email = old.ID, old.CreatedAt, rimewatch.TextKey(u.Email)
+		userTable.keep(&u, &old, func(c column) bool { return c.given || c.fixed })
+		u.Email = rimewatch.TextKey(u.Email)
 		if err := u.Check(); err != nil {
 			return err
 		}
-		_, err = exec(conn, "UPDATE person SET email = ?, name = ?, password_hash = ?, locale = ?, theme = ?, updated_at = ? WHERE id = ?",
-			u.Email, u.Name, u.PasswordHash, asJSON(u.Locale), u.Theme, int64(u.UpdatedAt), id)
-		if err != nil {
-			return unique(err, errEmailTaken())
+		if err := userTable.update(conn, &u, id); err != nil {
+			return err
 		}
 		if diff := store.Difference(userFields(&old), userFields(&u)); len(diff) > 0 {
 			return t.auditUser(ctx, conn, id, "user.updated", diff)
@@ -80,12 +69,8 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 }
 
 // User implements store.Control.
-func (t People) User(ctx context.Context, id int64) (u rimewatch.User, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		u, err = findUser(conn, "id = ?", id)
-		return err
-	})
-	return u, err
+func (t People) User(ctx context.Context, id int64) (rimewatch.User, error) {
+	return userTable.first(ctx, t.base, "id = ?", id)
 }
 
 // UserByEmail implements store.Control.
@@ -93,11 +78,7 @@ func (t People) UserByEmail(ctx context.Context, email string) (u rimewatch.User
 	if rimewatch.CheckText(nil, "email", email, rimewatch.MaxEmailLen) != nil {
 		return u, errUser()
 	}
-	err = t.read(ctx, func(conn Conn) (err error) {
-		u, err = findUser(conn, "email = ?", rimewatch.TextKey(email))
-		return err
-	})
-	return u, err
+	return userTable.first(ctx, t.base, "email = ?", rimewatch.TextKey(email))
 }
 
 func countUsers(conn Conn) (n int, err error) {
@@ -131,7 +112,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 		if n > 0 {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "There is already a user.")
 		}
-		old, err := findWorkspace(conn, "name_key = ?", rimewatch.TextKey(w.Name))
+		old, err := workspaceTable.find(conn, "name_key = ?", rimewatch.TextKey(w.Name))
 		switch rimewatch.CodeOf(err) {
 		case "":
 			*w = old
@@ -221,7 +202,7 @@ func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 		if err != nil {
 			return err
 		}
-		u, err := findUser(conn, "id = ?", l.UserID)
+		u, err := userTable.find(conn, "id = ?", l.UserID)
 		if err != nil {
 			return err
 		}
@@ -268,7 +249,7 @@ func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) e
 			return err
 		}
 	}
-	u, err := findUser(conn, "id = ?", m.UserID)
+	u, err := userTable.find(conn, "id = ?", m.UserID)
 	if err != nil {
 		return err
 	}
@@ -312,7 +293,7 @@ func (t People) deleteMember(ctx context.Context, conn Conn, workspaceID, userID
 	if m.Role == rimewatch.RoleOwner && owners == 1 {
 		return nil, errLastOwner()
 	}
-	u, err := findUser(conn, "id = ?", userID)
+	u, err := userTable.find(conn, "id = ?", userID)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +312,7 @@ func (t People) deleteMember(ctx context.Context, conn Conn, workspaceID, userID
 // EraseUser implements store.Control.
 func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error) {
 	err = t.write(ctx, func(conn Conn) error {
-		if _, err := findUser(conn, "id = ?", userID); err != nil {
+		if _, err := userTable.find(conn, "id = ?", userID); err != nil {
 			return err
 		}
 		var workspaces []int64

@@ -17,25 +17,39 @@ func errNameTaken() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "This workspace name is already in use.").With("name", "is taken")
 }
 
-const workspaceColumns = "id, name, on_unknown, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor, delete_at"
-
-func scanWorkspace(row Row) rimewatch.Workspace {
-	var limits map[string]rimewatch.LimitOverrides
-	if text := row.ColumnText(8); text != "{}" {
-		_ = json.Unmarshal([]byte(text), &limits) // what limitsText wrote
-	}
-	return rimewatch.Workspace{
-		Limits: limits,
-		ID:     row.ColumnInt64(0), Name: row.ColumnText(1), OnUnknown: rimewatch.OnUnknown(row.ColumnText(2)), TimeZone: row.ColumnText(3),
-		RawDays: row.ColumnInt(4), RollupDays: row.ColumnInt(5), CreatedAt: columnTime(row, 6), UpdatedAt: columnTime(row, 7),
-		RequireSecondFactor: row.ColumnBool(9), DeleteAt: columnTime(row, 10),
-	}
+var workspaceTable = resource[rimewatch.Workspace]{
+	shape: shapeOf("workspace", errWorkspace, errNameTaken, func(w *rimewatch.Workspace) []column {
+		return []column{
+			given("id", number(&w.ID)), col("name", text(&w.Name)), nameKey(w.Name), col("on_unknown", text(&w.OnUnknown)),
+			col("time_zone", text(&w.TimeZone)), col("raw_days", number(&w.RawDays)), col("rollup_days", number(&w.RollupDays)),
+			fixed("created_at", number(&w.CreatedAt)), col("updated_at", number(&w.UpdatedAt)), col("limits", limitsCell{w}),
+			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
+		}
+	}),
+	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",
+	where:  "id = ? AND id = ?", // it is its own
+	ids:    func(w *rimewatch.Workspace) (id, workspaceID *int64) { return &w.ID, &w.ID },
+	check:  (*rimewatch.Workspace).Check,
+	fields: workspaceFields,
+	changed: func(old, w *rimewatch.Workspace, diff store.Fields) bool {
+		if old.DeleteAt == w.DeleteAt {
+			return false
+		}
+		diff["delete_at"] = store.Change{From: old.DeleteAt, To: w.DeleteAt}
+		return true
+	},
 }
 
-func findWorkspace(conn Conn, where string, arg any) (w rimewatch.Workspace, err error) {
-	err = one(conn, errWorkspace(), "SELECT "+workspaceColumns+" FROM workspace WHERE "+where,
-		func(row Row) { w = scanWorkspace(row) }, arg)
-	return w, err
+// limitsCell is a workspace's limits.
+type limitsCell struct{ w *rimewatch.Workspace }
+
+func (c limitsCell) arg() any      { return limitsText(c.w) }
+func (c limitsCell) keep(old cell) { c.w.Limits = old.(limitsCell).w.Limits }
+func (c limitsCell) scan(row Row, i int) error {
+	if text := row.ColumnText(i); text != "{}" {
+		_ = json.Unmarshal([]byte(text), &c.w.Limits) // what limitsText wrote
+	}
+	return nil
 }
 
 // limitsText is how a workspace's limits are stored: types in order, no empty
@@ -65,64 +79,24 @@ func workspaceFields(w *rimewatch.Workspace) store.Fields {
 		"require_second_factor": w.RequireSecondFactor}
 }
 
-func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) (err error) {
+func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) error {
 	w.OnUnknown = cmp.Or(w.OnUnknown, rimewatch.HoldUnknown)
-	w.ID, err = insert(conn, errNameTaken(),
-		"INSERT INTO workspace (name, name_key, on_unknown, time_zone, raw_days, rollup_days, created_at, updated_at, limits, require_second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		w.Name, rimewatch.TextKey(w.Name), string(w.OnUnknown), w.TimeZone, w.RawDays, w.RollupDays, int64(w.CreatedAt), int64(w.UpdatedAt), limitsText(w), w.RequireSecondFactor)
-	if err != nil {
-		return err
-	}
-	return t.audit(ctx, conn, w.ID, "workspace.created", subject("workspace", w.ID), workspaceFields(w))
+	return workspaceTable.createIn(ctx, t, conn, w)
 }
 
 // CreateWorkspace implements store.Control.
 func (t Places) CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) error {
-	if err := w.Check(); err != nil {
-		return err
-	}
 	return t.write(ctx, func(conn Conn) error { return t.insertWorkspace(ctx, conn, w) })
 }
 
 // UpdateWorkspace implements store.Control.
-func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (w rimewatch.Workspace, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		old, err := findWorkspace(conn, "id = ?", id)
-		if err != nil {
-			return err
-		}
-		w = old
-		if err := change(&w); err != nil {
-			return err
-		}
-		w.ID, w.CreatedAt = old.ID, old.CreatedAt
-		if err := w.Check(); err != nil {
-			return err
-		}
-		_, err = exec(conn,
-			"UPDATE workspace SET name = ?, name_key = ?, on_unknown = ?, time_zone = ?, raw_days = ?, rollup_days = ?, updated_at = ?, limits = ?, require_second_factor = ?, delete_at = ? WHERE id = ?",
-			w.Name, rimewatch.TextKey(w.Name), string(w.OnUnknown), w.TimeZone, w.RawDays, w.RollupDays, int64(w.UpdatedAt), limitsText(&w), w.RequireSecondFactor, int64(w.DeleteAt), id)
-		if err != nil {
-			return unique(err, errNameTaken())
-		}
-		if old.DeleteAt != w.DeleteAt {
-			return t.audit(ctx, conn, id, "workspace.deletion_changed", subject("workspace", id), store.Fields{"delete_at": store.Change{From: old.DeleteAt, To: w.DeleteAt}})
-		}
-		return t.auditChange(ctx, conn, id, "workspace.updated", subject("workspace", id), workspaceFields(&old), workspaceFields(&w))
-	})
-	if err != nil {
-		return rimewatch.Workspace{}, err
-	}
-	return w, nil
+func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error) {
+	return workspaceTable.change(ctx, t.base, id, id, change)
 }
 
 // Workspace implements store.Control.
-func (t Places) Workspace(ctx context.Context, id int64) (w rimewatch.Workspace, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		w, err = findWorkspace(conn, "id = ?", id)
-		return err
-	})
-	return w, err
+func (t Places) Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error) {
+	return workspaceTable.get(ctx, t.base, id, id)
 }
 
 // WorkspaceByName implements store.Control.
@@ -130,127 +104,61 @@ func (t Places) WorkspaceByName(ctx context.Context, name string) (w rimewatch.W
 	if rimewatch.CheckText(nil, "name", name, rimewatch.MaxNameLen) != nil {
 		return w, errWorkspace()
 	}
-	err = t.read(ctx, func(conn Conn) (err error) {
-		w, err = findWorkspace(conn, "name_key = ?", rimewatch.TextKey(name))
-		return err
-	})
-	return w, err
+	return workspaceTable.first(ctx, t.base, "name_key = ?", rimewatch.TextKey(name))
 }
 
 // Workspaces implements store.Control.
-func (t Places) Workspaces(ctx context.Context) (list []rimewatch.Workspace, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+workspaceColumns+" FROM workspace WHERE TRUE"+t.and("id")+" ORDER BY id",
-			func(row Row) { list = append(list, scanWorkspace(row)) })
-	})
-	return list, err
+func (t Places) Workspaces(ctx context.Context) ([]rimewatch.Workspace, error) {
+	return workspaceTable.all(ctx, t.base, "TRUE"+t.and("id")+" ORDER BY id")
 }
 
 func errSite() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.") }
 
-const siteColumns = "id, workspace_id, name, time_zone, address, created_at, updated_at"
-
-func scanSite(row Row) rimewatch.Site {
-	return rimewatch.Site{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Name: row.ColumnText(2), TimeZone: row.ColumnText(3),
-		Address: row.ColumnText(4), CreatedAt: columnTime(row, 5), UpdatedAt: columnTime(row, 6),
-	}
-}
-
-func siteFields(x *rimewatch.Site) store.Fields {
-	return store.Fields{"name": x.Name, "timezone": x.TimeZone, "address": x.Address}
-}
-
-func findSite(conn Conn, workspaceID, id int64) (x rimewatch.Site, err error) {
-	err = one(conn, errSite(), "SELECT "+siteColumns+" FROM site WHERE id = ? AND workspace_id = ?",
-		func(row Row) { x = scanSite(row) }, id, workspaceID)
-	return x, err
+var siteTable = resource[rimewatch.Site]{
+	shape: shapeOf("site", errSite, errSite, func(x *rimewatch.Site) []column {
+		return []column{
+			given("id", number(&x.ID)), fixed("workspace_id", number(&x.WorkspaceID)), col("name", text(&x.Name)), col("time_zone", text(&x.TimeZone)),
+			col("address", text(&x.Address)), fixed("created_at", number(&x.CreatedAt)), col("updated_at", number(&x.UpdatedAt)),
+		}
+	}),
+	created: "site.created", updated: "site.updated", deleted: "site.deleted",
+	ids:   func(x *rimewatch.Site) (id, workspaceID *int64) { return &x.ID, &x.WorkspaceID },
+	check: (*rimewatch.Site).Check,
+	room: func(t *base, conn Conn, x *rimewatch.Site) error {
+		return room(conn, rimewatch.Sentencef("sites"), t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID)
+	},
+	fields: func(x *rimewatch.Site) store.Fields {
+		return store.Fields{"name": x.Name, "timezone": x.TimeZone, "address": x.Address}
+	},
 }
 
 // CreateSite implements store.Control.
 func (t Places) CreateSite(ctx context.Context, x *rimewatch.Site) error {
-	if err := x.Check(); err != nil {
-		return err
-	}
-	return t.write(ctx, func(conn Conn) (err error) {
-		if err := room(conn, rimewatch.Sentencef("sites"), t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID); err != nil {
-			return err
-		}
-		x.ID, err = insert(conn, errSite(),
-			"INSERT INTO site (workspace_id, name, time_zone, address, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-			x.WorkspaceID, x.Name, x.TimeZone, x.Address, int64(x.CreatedAt), int64(x.UpdatedAt))
-		if err != nil {
-			return err
-		}
-		return t.audit(ctx, conn, x.WorkspaceID, "site.created", subject("site", x.ID), siteFields(x))
-	})
+	return siteTable.create(ctx, t.base, x)
 }
 
 // UpdateSite implements store.Control.
-func (t Places) UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (x rimewatch.Site, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		old, err := findSite(conn, workspaceID, id)
-		if err != nil {
-			return err
-		}
-		x = old
-		if err := change(&x); err != nil {
-			return err
-		}
-		x.ID, x.WorkspaceID, x.CreatedAt = old.ID, old.WorkspaceID, old.CreatedAt
-		if err := x.Check(); err != nil {
-			return err
-		}
-		_, err = exec(conn, "UPDATE site SET name = ?, time_zone = ?, address = ?, updated_at = ? WHERE id = ?",
-			x.Name, x.TimeZone, x.Address, int64(x.UpdatedAt), id)
-		if err != nil {
-			return err
-		}
-		return t.auditChange(ctx, conn, workspaceID, "site.updated", subject("site", id), siteFields(&old), siteFields(&x))
-	})
-	if err != nil {
-		return rimewatch.Site{}, err
-	}
-	return x, nil
+func (t Places) UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error) {
+	return siteTable.change(ctx, t.base, workspaceID, id, change)
 }
 
 // DeleteSite implements store.Control.
 func (t Places) DeleteSite(ctx context.Context, workspaceID, id int64) error {
-	return t.write(ctx, func(conn Conn) error {
-		x, err := findSite(conn, workspaceID, id)
-		if err != nil {
-			return err
-		}
-		if _, err := exec(conn, "DELETE FROM site WHERE id = ?", id); err != nil {
-			return err
-		}
-		if _, err := exec(conn, "UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
-			return err
-		}
-		if _, err := exec(conn, "UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
-			return err
-		}
-		if _, err := exec(conn, "DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?", workspaceID, id); err != nil {
-			return err
-		}
-		return t.audit(ctx, conn, workspaceID, "site.deleted", subject("site", id), siteFields(&x))
+	return siteTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, _ *rimewatch.Site) error {
+		return execAll(conn, []any{workspaceID, id},
+			"DELETE FROM site WHERE workspace_id = ? AND id = ?",
+			"UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
+			"UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
+			"DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?")
 	})
 }
 
 // Site implements store.Control.
-func (t Places) Site(ctx context.Context, workspaceID, id int64) (x rimewatch.Site, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		x, err = findSite(conn, workspaceID, id)
-		return err
-	})
-	return x, err
+func (t Places) Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error) {
+	return siteTable.get(ctx, t.base, workspaceID, id)
 }
 
 // Sites implements store.Control.
-func (t Places) Sites(ctx context.Context, workspaceID int64) (list []rimewatch.Site, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, "SELECT "+siteColumns+" FROM site WHERE workspace_id = ? ORDER BY id",
-			func(row Row) { list = append(list, scanSite(row)) }, workspaceID)
-	})
-	return list, err
+func (t Places) Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error) {
+	return siteTable.all(ctx, t.base, "workspace_id = ? ORDER BY id", workspaceID)
 }

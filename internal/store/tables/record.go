@@ -9,30 +9,23 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-const excursionColumns = "id, workspace_id, device_id, from_at, to_at, low, limit_temp, peak, degree_minutes, cause"
-
-func saveExcursion(conn Conn, e *rimewatch.Excursion) error {
-	return insertLater(conn, &e.ID,
-		"INSERT INTO excursion (workspace_id, device_id, from_at, to_at, low, limit_temp, peak, degree_minutes, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		e.WorkspaceID, e.DeviceID, int64(e.From), int64(e.To), e.Low, e.Limit, e.Peak, e.DegreeMinutes, string(e.Cause))
-}
-
-func scanExcursion(row Row) rimewatch.Excursion {
-	return rimewatch.Excursion{
-		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), DeviceID: row.ColumnInt64(2),
-		From: columnTime(row, 3), To: columnTime(row, 4), Low: row.ColumnBool(5), Limit: row.ColumnFloat(6),
-		Peak: row.ColumnFloat(7), DegreeMinutes: row.ColumnFloat(8), Cause: rimewatch.ExcursionCause(row.ColumnText(9)),
+var excursionTable = shapeOf("excursion", nil, nil, func(e *rimewatch.Excursion) []column {
+	return []column{
+		given("id", number(&e.ID)), col("workspace_id", number(&e.WorkspaceID)), col("device_id", number(&e.DeviceID)), col("from_at", number(&e.From)),
+		col("to_at", number(&e.To)), col("low", flag(&e.Low)), col("limit_temp", float(&e.Limit)), col("peak", float(&e.Peak)),
+		col("degree_minutes", float(&e.DegreeMinutes)), col("cause", text(&e.Cause)),
 	}
-}
+})
 
 // Excursions implements store.Records.
 func (t Records) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) (list []rimewatch.Excursion, err error) {
-	query, args := "SELECT "+excursionColumns+" FROM excursion WHERE workspace_id = ? AND to_at > ? AND from_at < ?", []any{workspaceID, int64(from), int64(to)}
+	query, args := "workspace_id = ? AND to_at > ? AND from_at < ?", []any{workspaceID, int64(from), int64(to)}
 	if deviceID != 0 {
 		query, args = query+" AND device_id = ?", append(args, deviceID)
 	}
-	err = t.readLong(ctx, func(conn Conn) error {
-		return each(conn, query+" ORDER BY from_at, id LIMIT ?", func(row Row) { list = append(list, scanExcursion(row)) }, append(args, limit)...)
+	err = t.readLong(ctx, func(conn Conn) (err error) {
+		list, err = excursionTable.list(conn, query+" ORDER BY from_at, id LIMIT ?", append(args, limit)...)
+		return err
 	})
 	return list, err
 }

@@ -199,7 +199,7 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 		}
 	}
 	for _, x := range e.Excursions {
-		if err := saveExcursion(conn, x); err != nil {
+		if err := excursionTable.insertLater(conn, &x.ID, x); err != nil {
 			return wrap(err, "excursion of device", x.DeviceID)
 		}
 	}
