@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,9 +136,15 @@ func failures(rt *Route) []rimewatch.Code {
 	return append(codes, rt.Also...)
 }
 
-var notLetter = regexp.MustCompile(`[^A-Za-z]`)
-
-func responseName(status int) string { return notLetter.ReplaceAllString(http.StatusText(status), "") }
+// responseName is a status in letters.
+func responseName(status int) string {
+	return strings.Map(func(r rune) rune {
+		if r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, http.StatusText(status))
+}
 
 // finishDocument adds the shared error answers, settles what huma derives
 // differently, and encodes the document.
