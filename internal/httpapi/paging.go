@@ -82,6 +82,29 @@ type AlertIDInput struct {
 // Number returns the path's id, 0 where it cannot be one: no alert has that.
 func (in *AlertIDInput) Number() int64 { return pathID(in.ID) }
 
+// BodyInput carries a body alone.
+type BodyInput[B any] struct {
+	Body B
+}
+
+// IDBody names something in the path and carries a body.
+type IDBody[B any] struct {
+	IDInput
+	Body B
+}
+
+// SerialBody names a device and carries a body.
+type SerialBody[B any] struct {
+	SerialInput
+	Body B
+}
+
+// AlertBody names an alert and carries a body.
+type AlertBody[B any] struct {
+	AlertIDInput
+	Body B
+}
+
 // pathID reads an id from a path, in its one form.
 func pathID(s string) int64 {
 	id, err := strconv.ParseInt(s, 10, 64)

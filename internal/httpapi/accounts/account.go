@@ -89,12 +89,7 @@ type SetupBody struct {
 	Password  string `json:"password" minLength:"10" maxLength:"256"`
 }
 
-// SetupInput carries a set-up.
-type SetupInput struct {
-	Body SetupBody
-}
-
-func (a people) setUp(ctx context.Context, in *SetupInput) (UserData, error) {
+func (a people) setUp(ctx context.Context, in *httpapi.BodyInput[SetupBody]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	b := &in.Body
 	return a.enter(c, func() (account.SignedIn, error) {
@@ -111,15 +106,10 @@ type SignInBody struct {
 	Code     string `json:"code,omitempty" maxLength:"32" doc:"Of the authenticator app, or a recovery code. Needed when the account has a second factor: without it the answer is 401 with fields.code."`
 }
 
-// SignInInput carries credentials.
-type SignInInput struct {
-	Body SignInBody
-}
-
 // signIn checks credentials. Failures count per address, and an address that
 // has used them up is refused before the password is looked at: otherwise it
 // could go on guessing and be told of the one that fits.
-func (a people) signIn(ctx context.Context, in *SignInInput) (UserData, error) {
+func (a people) signIn(ctx context.Context, in *httpapi.BodyInput[SignInBody]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	return a.enter(c, func() (account.SignedIn, error) {
 		return a.service.SignIn(ctx, account.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Client: a.client(c)}, c.Now)
@@ -264,12 +254,7 @@ type MeBody struct {
 	Theme    *string `json:"theme,omitempty" enum:"system,light,dark"`
 }
 
-// MeInput carries a change of a person's settings.
-type MeInput struct {
-	Body MeBody
-}
-
-func (a people) updateMe(ctx context.Context, in *MeInput) (UserData, error) {
+func (a people) updateMe(ctx context.Context, in *httpapi.BodyInput[MeBody]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	u, err := a.service.UpdateMe(ctx, c.Principal, account.ProfilePatch(in.Body), c.Now)
 	if err != nil {
@@ -284,12 +269,7 @@ type PasswordBody struct {
 	Password        string `json:"password" minLength:"10" maxLength:"256"`
 }
 
-// PasswordInput carries a change of password.
-type PasswordInput struct {
-	Body PasswordBody
-}
-
-func (a people) changePassword(ctx context.Context, in *PasswordInput) (UserData, error) {
+func (a people) changePassword(ctx context.Context, in *httpapi.BodyInput[PasswordBody]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	return a.enter(c, func() (account.SignedIn, error) {
 		return a.service.ChangePassword(ctx, c.Principal, in.Body.CurrentPassword, in.Body.Password, a.client(c), c.Now)
@@ -338,12 +318,7 @@ type SwitchBody struct {
 	WorkspaceID int64 `json:"workspace_id" minimum:"1"`
 }
 
-// SwitchInput carries a switch of workspace.
-type SwitchInput struct {
-	Body SwitchBody
-}
-
-func (a people) switchWorkspace(ctx context.Context, in *SwitchInput) (httpapi.Done, error) {
+func (a people) switchWorkspace(ctx context.Context, in *httpapi.BodyInput[SwitchBody]) (httpapi.Done, error) {
 	err := a.service.SwitchWorkspace(ctx, httpapi.CallOf(ctx).Principal, in.Body.WorkspaceID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return httpapi.Done{}, rimewatch.Invalid("workspace_id", "is not one of your workspaces")

@@ -43,11 +43,6 @@ type CurrentPassword struct {
 	CurrentPassword string `json:"current_password" maxLength:"256" doc:"Empty for those who sign in by a provider and have none: they signed in within the last 10 minutes."`
 }
 
-// CurrentPasswordInput carries the current password.
-type CurrentPasswordInput struct {
-	Body CurrentPassword
-}
-
 // SecondFactorKey is what an authenticator app needs to know.
 type SecondFactorKey struct {
 	Secret string `json:"secret" doc:"To be typed into the app, base32."`
@@ -55,7 +50,7 @@ type SecondFactorKey struct {
 	QR     string `json:"qr" doc:"The URL as a QR code: a data URL of a PNG."`
 }
 
-func (a factors) begin(ctx context.Context, in *CurrentPasswordInput) (SecondFactorKey, error) {
+func (a factors) begin(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (SecondFactorKey, error) {
 	c := httpapi.CallOf(ctx)
 	var key account.FactorKey
 	err := a.guess(c, func() (err error) {
@@ -73,17 +68,12 @@ type CodeBody struct {
 	Code string `json:"code" minLength:"6" maxLength:"32"`
 }
 
-// CodeInput carries a code.
-type CodeInput struct {
-	Body CodeBody
-}
-
 // RecoveryCodes are codes that replace the app once each.
 type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recovery_codes" doc:"Shown here and never again."`
 }
 
-func (a factors) confirm(ctx context.Context, in *CodeInput) (RecoveryCodes, error) {
+func (a factors) confirm(ctx context.Context, in *httpapi.BodyInput[CodeBody]) (RecoveryCodes, error) {
 	c := httpapi.CallOf(ctx)
 	var codes []string
 	_, err := a.enter(c, func() (s account.SignedIn, err error) {
@@ -96,7 +86,7 @@ func (a factors) confirm(ctx context.Context, in *CodeInput) (RecoveryCodes, err
 	return RecoveryCodes{codes}, nil
 }
 
-func (a factors) renewCodes(ctx context.Context, in *CurrentPasswordInput) (RecoveryCodes, error) {
+func (a factors) renewCodes(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (RecoveryCodes, error) {
 	c := httpapi.CallOf(ctx)
 	var codes []string
 	err := a.guess(c, func() (err error) {
@@ -106,7 +96,7 @@ func (a factors) renewCodes(ctx context.Context, in *CurrentPasswordInput) (Reco
 	return RecoveryCodes{codes}, err
 }
 
-func (a factors) remove(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {
+func (a factors) remove(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	_, err := a.enter(c, func() (account.SignedIn, error) {
 		return a.service.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
@@ -114,7 +104,7 @@ func (a factors) remove(ctx context.Context, in *CurrentPasswordInput) (httpapi.
 	return httpapi.Done{}, err
 }
 
-func (a factors) erase(ctx context.Context, in *CurrentPasswordInput) (httpapi.Done, error) {
+func (a factors) erase(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	err := a.guess(c, func() error { return a.service.Erase(ctx, c.Principal, in.Body.CurrentPassword, c.Now) })
 	if err != nil {
@@ -129,13 +119,8 @@ type ForgotBody struct {
 	Email string `json:"email" minLength:"3" maxLength:"254"`
 }
 
-// ForgotInput carries a request for a link.
-type ForgotInput struct {
-	Body ForgotBody
-}
-
 // forgot counts against the address like a failure: nobody needs many.
-func (a factors) forgot(ctx context.Context, in *ForgotInput) (httpapi.Done, error) {
+func (a factors) forgot(ctx context.Context, in *httpapi.BodyInput[ForgotBody]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	if wait := a.SignInFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
 		return httpapi.Done{}, httpapi.ErrTooManyFailures(wait)
@@ -149,12 +134,7 @@ type ResetBody struct {
 	Password string `json:"password" minLength:"10" maxLength:"256"`
 }
 
-// ResetInput carries a new password.
-type ResetInput struct {
-	Body ResetBody
-}
-
-func (a factors) reset(ctx context.Context, in *ResetInput) (httpapi.Done, error) {
+func (a factors) reset(ctx context.Context, in *httpapi.BodyInput[ResetBody]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	return httpapi.Done{}, a.guess(c, func() error {
 		return a.service.ResetByLink(ctx, in.Body.Secret, in.Body.Password, c.Now)

@@ -53,12 +53,7 @@ type InviteBody struct {
 	Sites rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the membership of a viewer or technician to these sites. Default: all."`
 }
 
-// InviteInput carries the body that invites somebody.
-type InviteInput struct {
-	Body InviteBody
-}
-
-func (a people) invite(ctx context.Context, in *InviteInput) (InvitationData, error) {
+func (a people) invite(ctx context.Context, in *httpapi.BodyInput[InviteBody]) (InvitationData, error) {
 	c := httpapi.CallOf(ctx)
 	v, secret, err := a.service.Invite(ctx, c.Principal, account.InviteRequest(in.Body), c.Now)
 	if err != nil {
@@ -86,11 +81,6 @@ type InvitationSecret struct {
 	Secret string `json:"secret" minLength:"1" maxLength:"64"`
 }
 
-// InvitationSecretInput carries the secret of an invitation.
-type InvitationSecretInput struct {
-	Body InvitationSecret
-}
-
 // Invited is what an invitation is for.
 type Invited struct {
 	Email         string         `json:"email"`
@@ -100,7 +90,7 @@ type Invited struct {
 	ExpiresAt     rimewatch.Time `json:"expires_at" nullable:"false"`
 }
 
-func (a people) lookUpInvitation(ctx context.Context, in *InvitationSecretInput) (Invited, error) {
+func (a people) lookUpInvitation(ctx context.Context, in *httpapi.BodyInput[InvitationSecret]) (Invited, error) {
 	c := httpapi.CallOf(ctx)
 	var out Invited
 	err := a.guess(c, func() error {
@@ -119,12 +109,7 @@ type InvitationAccept struct {
 	Password string `json:"password" minLength:"10" maxLength:"256"`
 }
 
-// InvitationAcceptInput carries the acceptance of an invitation.
-type InvitationAcceptInput struct {
-	Body InvitationAccept
-}
-
-func (a people) acceptInvitation(ctx context.Context, in *InvitationAcceptInput) (UserData, error) {
+func (a people) acceptInvitation(ctx context.Context, in *httpapi.BodyInput[InvitationAccept]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	b := &in.Body
 	return a.enter(c, func() (account.SignedIn, error) {
@@ -132,7 +117,7 @@ func (a people) acceptInvitation(ctx context.Context, in *InvitationAcceptInput)
 	})
 }
 
-func (a people) joinWorkspace(ctx context.Context, in *InvitationSecretInput) (httpapi.Done, error) {
+func (a people) joinWorkspace(ctx context.Context, in *httpapi.BodyInput[InvitationSecret]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	return httpapi.Done{}, a.guess(c, func() error {
 		_, err := a.service.Accept(ctx, c.Principal, in.Body.Secret, c.Now)

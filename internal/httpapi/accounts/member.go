@@ -68,13 +68,7 @@ type MemberUpdate struct {
 	AllSites bool            `json:"all_sites,omitempty" doc:"Ends the limit."`
 }
 
-// MemberUpdateInput carries the body that changes a member.
-type MemberUpdateInput struct {
-	httpapi.IDInput
-	Body MemberUpdate
-}
-
-func (a people) changeMember(ctx context.Context, in *MemberUpdateInput) (MemberData, error) {
+func (a people) changeMember(ctx context.Context, in *httpapi.IDBody[MemberUpdate]) (MemberData, error) {
 	if in.Body.SiteIDs != nil && in.Body.AllSites {
 		return MemberData{}, rimewatch.Invalid("all_sites", "must not be sent with site_ids")
 	}

@@ -59,18 +59,13 @@ type TokenCreate struct {
 	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the token to these sites. Default: all."`
 }
 
-// TokenCreateInput carries the body that makes a token.
-type TokenCreateInput struct {
-	Body TokenCreate
-}
-
 // NewToken is the answer with a new token.
 type NewToken struct {
 	Token      Token  `json:"token"`
 	PlainToken string `json:"plain_token" doc:"The token itself. It is shown here and never again."`
 }
 
-func (a people) createToken(ctx context.Context, in *TokenCreateInput) (NewToken, error) {
+func (a people) createToken(ctx context.Context, in *httpapi.BodyInput[TokenCreate]) (NewToken, error) {
 	c := httpapi.CallOf(ctx)
 	r := account.TokenRequest{Name: in.Body.Name, Sites: in.Body.SiteIDs}
 	if in.Body.Scopes != nil {

@@ -95,18 +95,12 @@ type Rule struct {
 	OnlyIf   string  `json:"only_if,omitempty" maxLength:"500" doc:"A condition."`
 }
 
-// BindInput carries bindings.
-type BindInput struct {
-	SourceInput
-	Body BindBody
-}
-
 // OutcomeData is what became of payloads.
 type OutcomeData struct {
 	source.Outcome
 }
 
-func (a *api) bind(ctx context.Context, in *BindInput) (OutcomeData, error) {
+func (a *api) bind(ctx context.Context, in *sourceBody[BindBody]) (OutcomeData, error) {
 	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return OutcomeData{}, err

@@ -45,6 +45,12 @@ type SourceInput struct {
 	ID string `path:"id" doc:"Integer id, or api for the source that stands for the API itself."`
 }
 
+// sourceBody names a source and carries a body.
+type sourceBody[B any] struct {
+	SourceInput
+	Body B
+}
+
 // sourceID returns the number of the source that a path names.
 func (a *api) sourceID(ctx context.Context, in *SourceInput) (int64, error) {
 	if in.ID != "api" {
@@ -269,11 +275,6 @@ func (b *BrokerSettings) apply(to *rimewatch.Broker) {
 	*to = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics, Discovery: b.Discovery}
 }
 
-// SourceCreateInput carries it.
-type SourceCreateInput struct {
-	Body SourceCreate
-}
-
 func document(d map[string]any, template string) (string, string, error) {
 	if d == nil {
 		return template, "", nil
@@ -289,7 +290,7 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-func (a *api) create(ctx context.Context, in *SourceCreateInput) (SourceWithKey, error) {
+func (a *api) create(ctx context.Context, in *httpapi.BodyInput[SourceCreate]) (SourceWithKey, error) {
 	b := &in.Body
 	s := rimewatch.Source{WorkspaceID: httpapi.CallOf(ctx).Workspace(), Kind: rimewatch.SourceKind(b.Kind), Name: strings.TrimSpace(b.Name), OnUnknown: rimewatch.OnUnknown(b.OnUnknown),
 		SiteID: value(b.SiteID), EquipmentType: value(b.DefaultEquipmentType), TimeZone: value(b.TimeZone), Enabled: b.Enabled == nil || *b.Enabled}
@@ -324,13 +325,7 @@ type SourceUpdate struct {
 	RotateKey            bool            `json:"rotate_key,omitempty" doc:"Make a new key. The old one is refused at once."`
 }
 
-// SourceUpdateInput carries it.
-type SourceUpdateInput struct {
-	SourceInput
-	Body SourceUpdate
-}
-
-func (a *api) update(ctx context.Context, in *SourceUpdateInput) (SourceWithKey, error) {
+func (a *api) update(ctx context.Context, in *sourceBody[SourceUpdate]) (SourceWithKey, error) {
 	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return SourceWithKey{}, err
@@ -407,13 +402,7 @@ type PreviewBody struct {
 	TemplateDocument map[string]any    `json:"template_document,omitempty"`
 }
 
-// PreviewInput carries it.
-type PreviewInput struct {
-	SourceInput
-	Body PreviewBody
-}
-
-func (a *api) preview(ctx context.Context, in *PreviewInput) (inlet.ResultJSON, error) {
+func (a *api) preview(ctx context.Context, in *sourceBody[PreviewBody]) (inlet.ResultJSON, error) {
 	id, err := a.sourceID(ctx, &in.SourceInput)
 	if err != nil {
 		return inlet.ResultJSON{}, err

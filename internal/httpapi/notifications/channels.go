@@ -173,12 +173,7 @@ type ChannelCreate struct {
 	ChannelFields
 }
 
-// ChannelCreateInput carries the body that makes a channel.
-type ChannelCreateInput struct {
-	Body ChannelCreate
-}
-
-func (a *api) createChannel(ctx context.Context, in *ChannelCreateInput) (NewChannel, error) {
+func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCreate]) (NewChannel, error) {
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Name: in.Body.Name, Kind: in.Body.Kind, Enabled: true, CreatedAt: c.Now, UpdatedAt: c.Now}
 	if ch.Kind == rimewatch.ChannelWebhook {
@@ -202,13 +197,7 @@ type ChannelUpdate struct {
 	ChannelFields
 }
 
-// ChannelUpdateInput carries the body that changes a channel.
-type ChannelUpdateInput struct {
-	httpapi.IDInput
-	Body ChannelUpdate
-}
-
-func (a *api) updateChannel(ctx context.Context, in *ChannelUpdateInput) (NewChannel, error) {
+func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdate]) (NewChannel, error) {
 	c := httpapi.CallOf(ctx)
 	var secret string
 	ch, err := a.Store.UpdateChannel(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
@@ -255,18 +244,13 @@ type ChannelTry struct {
 	ChannelFields
 }
 
-// ChannelTryInput carries the body that tries settings.
-type ChannelTryInput struct {
-	Body ChannelTry
-}
-
 // ChannelTried is what came of it.
 type ChannelTried struct {
 	Sent  bool    `json:"sent" doc:"The receiver took the message."`
 	Error *string `json:"error" doc:"Why not; or what did not work although it was taken."`
 }
 
-func (a *api) tryChannel(ctx context.Context, in *ChannelTryInput) (ChannelTried, error) {
+func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry]) (ChannelTried, error) {
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Kind: in.Body.Kind}
 	if in.Body.ID != 0 {

@@ -98,12 +98,7 @@ type MaintenanceCreate struct {
 	Reason        string          `json:"reason" minLength:"1" maxLength:"500"`
 }
 
-// MaintenanceCreateInput carries the body that plans work.
-type MaintenanceCreateInput struct {
-	Body MaintenanceCreate
-}
-
-func (a *api) createMaintenance(ctx context.Context, in *MaintenanceCreateInput) (MaintenanceData, error) {
+func (a *api) createMaintenance(ctx context.Context, in *httpapi.BodyInput[MaintenanceCreate]) (MaintenanceData, error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {

@@ -252,12 +252,7 @@ type RouteCreate struct {
 	RouteFields
 }
 
-// RouteCreateInput carries the body that makes a route.
-type RouteCreateInput struct {
-	Body RouteCreate
-}
-
-func (a *api) createRoute(ctx context.Context, in *RouteCreateInput) (RouteData, error) {
+func (a *api) createRoute(ctx context.Context, in *httpapi.BodyInput[RouteCreate]) (RouteData, error) {
 	c := httpapi.CallOf(ctx)
 	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
 	if err != nil {
@@ -280,13 +275,7 @@ type RouteUpdate struct {
 	RouteFields
 }
 
-// RouteUpdateInput carries the body that changes a route.
-type RouteUpdateInput struct {
-	httpapi.IDInput
-	Body RouteUpdate
-}
-
-func (a *api) updateRoute(ctx context.Context, in *RouteUpdateInput) (RouteData, error) {
+func (a *api) updateRoute(ctx context.Context, in *httpapi.IDBody[RouteUpdate]) (RouteData, error) {
 	c := httpapi.CallOf(ctx)
 	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
 	if err != nil {

@@ -111,12 +111,7 @@ type ReportScheduleCreate struct {
 	Enabled    *bool                  `json:"enabled,omitempty" doc:"Default: true."`
 }
 
-// ReportScheduleCreateInput carries the body that makes a scheduled report.
-type ReportScheduleCreateInput struct {
-	Body ReportScheduleCreate
-}
-
-func (a *api) createSchedule(ctx context.Context, in *ReportScheduleCreateInput) (ReportScheduleData, error) {
+func (a *api) createSchedule(ctx context.Context, in *httpapi.BodyInput[ReportScheduleCreate]) (ReportScheduleData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	zone, err := a.calendars(ctx)
 	if err != nil {
@@ -143,13 +138,7 @@ type ReportScheduleUpdate struct {
 	Enabled    *bool                   `json:"enabled,omitempty"`
 }
 
-// ReportScheduleUpdateInput carries the body that changes a scheduled report.
-type ReportScheduleUpdateInput struct {
-	httpapi.IDInput
-	Body ReportScheduleUpdate
-}
-
-func (a *api) updateSchedule(ctx context.Context, in *ReportScheduleUpdateInput) (ReportScheduleData, error) {
+func (a *api) updateSchedule(ctx context.Context, in *httpapi.IDBody[ReportScheduleUpdate]) (ReportScheduleData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	zone, err := a.calendars(ctx)
 	if err != nil {

@@ -89,12 +89,7 @@ type SilenceCreate struct {
 	Comment  *string         `json:"comment,omitempty" nullable:"true" maxLength:"500"`
 }
 
-// SilenceCreateInput carries the body that makes a silence.
-type SilenceCreateInput struct {
-	Body SilenceCreate
-}
-
-func (a *api) createSilence(ctx context.Context, in *SilenceCreateInput) (SilenceData, error) {
+func (a *api) createSilence(ctx context.Context, in *httpapi.BodyInput[SilenceCreate]) (SilenceData, error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {

@@ -142,17 +142,12 @@ type PushSubscriptionKeys struct {
 	Auth   string `json:"auth" minLength:"1" maxLength:"100" doc:"16 bytes in base64url."`
 }
 
-// SubscriptionInput carries a subscription.
-type SubscriptionInput struct {
-	Body PushSubscription
-}
-
 // PushDeviceData is the data of the answer about a device.
 type PushDeviceData struct {
 	PushDevice PushDevice `json:"device"`
 }
 
-func (a *api) add(ctx context.Context, in *SubscriptionInput) (PushDeviceData, error) {
+func (a *api) add(ctx context.Context, in *httpapi.BodyInput[PushSubscription]) (PushDeviceData, error) {
 	c := httpapi.CallOf(ctx)
 	me, list, others, err := a.devices(ctx)
 	if err != nil {

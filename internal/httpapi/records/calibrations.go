@@ -59,12 +59,6 @@ type CalibrationBody struct {
 	Note           string          `json:"note,omitempty" maxLength:"2000"`
 }
 
-// CalibrationInput carries a calibration.
-type CalibrationInput struct {
-	httpapi.SerialInput
-	Body CalibrationBody
-}
-
 // CalibrationData is the data of the answer with one.
 type CalibrationData struct {
 	Calibration Calibration `json:"calibration"`
@@ -155,7 +149,7 @@ func (b *CalibrationBody) judge(c *rimewatch.Calibration, d *rimewatch.Device) {
 	c.Passed = math.Abs(c.AsFound-c.Reference) <= c.PassLimit+rounding
 }
 
-func (a *api) recordCalibration(ctx context.Context, in *CalibrationInput) (CalibrationData, error) {
+func (a *api) recordCalibration(ctx context.Context, in *httpapi.SerialBody[CalibrationBody]) (CalibrationData, error) {
 	c := httpapi.CallOf(ctx)
 	record, e := in.Body.calibration(c.Now)
 	if e != nil {

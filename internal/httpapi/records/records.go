@@ -155,12 +155,6 @@ type CorrectiveActionBody struct {
 	RepairReference  string                `json:"repair_reference,omitempty" maxLength:"200"`
 }
 
-// CorrectiveActionInput carries a corrective action.
-type CorrectiveActionInput struct {
-	httpapi.AlertIDInput
-	Body CorrectiveActionBody
-}
-
 // CorrectiveActionData is the data of the answer with one.
 type CorrectiveActionData struct {
 	CorrectiveAction CorrectiveAction `json:"corrective_action"`
@@ -171,7 +165,7 @@ type CorrectiveActionList struct {
 	CorrectiveActions []CorrectiveAction `json:"corrective_actions"`
 }
 
-func (a *api) recordCorrectiveAction(ctx context.Context, in *CorrectiveActionInput) (CorrectiveActionData, error) {
+func (a *api) recordCorrectiveAction(ctx context.Context, in *httpapi.AlertBody[CorrectiveActionBody]) (CorrectiveActionData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	var f wire.FieldErrors
 	f.NotBlank("performed_by", b.PerformedBy)
@@ -233,13 +227,7 @@ type WorkBody struct {
 	RepairReference string          `json:"repair_reference,omitempty" maxLength:"200"`
 }
 
-// WorkInput carries what was done to a device.
-type WorkInput struct {
-	httpapi.SerialInput
-	Body WorkBody
-}
-
-func (a *api) recordWork(ctx context.Context, in *WorkInput) (CorrectiveActionData, error) {
+func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) (CorrectiveActionData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	var f wire.FieldErrors
 	f.NotBlank("performed_by", b.PerformedBy)

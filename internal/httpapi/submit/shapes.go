@@ -19,11 +19,6 @@ type ReadingBody struct {
 	RecordedAt   *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
 }
 
-// ReadingInput carries one reading.
-type ReadingInput struct {
-	Body ReadingBody
-}
-
 // StoredReading is the data of the answer to one reading.
 type StoredReading struct {
 	Reading   wire.DeviceReading `json:"reading"`
@@ -41,11 +36,6 @@ type HeldReading struct {
 // ReadingBatch is the body of a batch.
 type ReadingBatch struct {
 	Readings []ReadingBody `json:"readings" minItems:"1" maxItems:"10000"`
-}
-
-// ReadingBatchInput carries a batch.
-type ReadingBatchInput struct {
-	Body ReadingBatch
 }
 
 // BatchResult is the outcome of a batch.
@@ -100,14 +90,14 @@ func (g *Readings) routes() []httpapi.Route {
 			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
 				"What becomes of a reading whose serial is not known is a setting of the workspace, `on_unknown`. By default it waits, and 202 is the answer: it is kept for up to seven days under the source `api` and stored with its own time when somebody accepts the device.\n\n" +
 				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
-			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[ReadingInput, StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),
+			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[httpapi.BodyInput[ReadingBody], StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),
 		},
 		{
 			Method: http.MethodPost, Path: batchPath, Sited: true, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,
 			Body: httpapi.BodyRule{Types: []string{httpapi.TypeJSON, httpapi.TypeNDJSON}, Stream: true},
 			Description: "Up to 10,000 readings as `{\"readings\":[…]}` or as NDJSON, one a line; gzip and zstd are understood. Good items are stored even when others are bad. " +
 				"A bad NDJSON line rejects that item, a malformed JSON document is refused whole.",
-			Bind: httpapi.Raw[ReadingBatchInput, BatchResult](describedOnly), Direct: g.served(&g.batchMeter, g.serveBatch),
+			Bind: httpapi.Raw[httpapi.BodyInput[ReadingBatch], BatchResult](describedOnly), Direct: g.served(&g.batchMeter, g.serveBatch),
 		},
 	}
 }

@@ -102,13 +102,7 @@ type AcknowledgeBody struct {
 	ExpiresInS *int64  `json:"expires_in_s,omitempty" nullable:"true" minimum:"60" maximum:"2592000" doc:"s until the acknowledgement expires. Default: 4 h, 1 h for a critical alert."`
 }
 
-// AcknowledgeInput carries an acknowledgement.
-type AcknowledgeInput struct {
-	httpapi.AlertIDInput
-	Body *AcknowledgeBody
-}
-
-func (a alerts) acknowledgeAlert(ctx context.Context, in *AcknowledgeInput) (AlertData, error) {
+func (a alerts) acknowledgeAlert(ctx context.Context, in *httpapi.AlertBody[*AcknowledgeBody]) (AlertData, error) {
 	c := httpapi.CallOf(ctx)
 	var note string
 	var expires time.Duration
@@ -132,13 +126,7 @@ type ResolveBody struct {
 	Note *string `json:"note,omitempty" nullable:"true" maxLength:"2000"`
 }
 
-// ResolveInput carries a resolution.
-type ResolveInput struct {
-	httpapi.AlertIDInput
-	Body *ResolveBody
-}
-
-func (a alerts) resolveAlert(ctx context.Context, in *ResolveInput) (AlertData, error) {
+func (a alerts) resolveAlert(ctx context.Context, in *httpapi.AlertBody[*ResolveBody]) (AlertData, error) {
 	c := httpapi.CallOf(ctx)
 	var note string
 	if in.Body != nil && in.Body.Note != nil {

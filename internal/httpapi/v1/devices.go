@@ -275,12 +275,7 @@ func (a devices) checkSite(ctx context.Context, id *int64) error {
 	return err
 }
 
-// DeviceCreateInput carries the body that creates a device.
-type DeviceCreateInput struct {
-	Body DeviceCreate
-}
-
-func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (DeviceData, error) {
+func (a devices) createDevice(ctx context.Context, in *httpapi.BodyInput[DeviceCreate]) (DeviceData, error) {
 	c := httpapi.CallOf(ctx)
 	body := &in.Body
 	if !rimewatch.ValidSerial(body.Serial) {
@@ -305,13 +300,7 @@ func (a devices) createDevice(ctx context.Context, in *DeviceCreateInput) (Devic
 	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
-// DeviceUpdateInput carries the body that changes a device.
-type DeviceUpdateInput struct {
-	httpapi.SerialInput
-	Body DeviceFields
-}
-
-func (a devices) updateDevice(ctx context.Context, in *DeviceUpdateInput) (DeviceData, error) {
+func (a devices) updateDevice(ctx context.Context, in *httpapi.SerialBody[DeviceFields]) (DeviceData, error) {
 	serial, err := in.Known()
 	if err != nil {
 		return DeviceData{}, err

@@ -29,19 +29,13 @@ func (HeartbeatBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sche
 	return s
 }
 
-// HeartbeatInput carries a heartbeat.
-type HeartbeatInput struct {
-	httpapi.SerialInput
-	Body *HeartbeatBody
-}
-
 // HeartbeatData is the answer to a heartbeat.
 type HeartbeatData struct {
 	Device     wire.DeviceDetail `json:"device"`
 	ServerTime rimewatch.Time    `json:"server_time" nullable:"false" doc:"For devices that set their clock by it."`
 }
 
-func (a devices) heartbeat(ctx context.Context, in *HeartbeatInput) (HeartbeatData, error) {
+func (a devices) heartbeat(ctx context.Context, in *httpapi.SerialBody[*HeartbeatBody]) (HeartbeatData, error) {
 	serial, err := in.Known()
 	if err != nil {
 		return HeartbeatData{}, err

@@ -65,13 +65,7 @@ type FeedbackBody struct {
 	Note    *string           `json:"note,omitempty" nullable:"true" maxLength:"2000"`
 }
 
-// FeedbackInput carries feedback.
-type FeedbackInput struct {
-	httpapi.AlertIDInput
-	Body FeedbackBody
-}
-
-func (a devices) giveFeedback(ctx context.Context, in *FeedbackInput) (AlertData, error) {
+func (a devices) giveFeedback(ctx context.Context, in *httpapi.AlertBody[FeedbackBody]) (AlertData, error) {
 	c := httpapi.CallOf(ctx)
 	var note string
 	if in.Body.Note != nil {

@@ -53,13 +53,7 @@ type NoteBody struct {
 	Note string `json:"note" minLength:"1" maxLength:"2000"`
 }
 
-// NoteInput carries a note.
-type NoteInput struct {
-	httpapi.AlertIDInput
-	Body NoteBody
-}
-
-func (a alerts) noteAlert(ctx context.Context, in *NoteInput) (AlertData, error) {
+func (a alerts) noteAlert(ctx context.Context, in *httpapi.AlertBody[NoteBody]) (AlertData, error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.Actor(ctx, c.Principal)
 	if err != nil {

@@ -98,12 +98,7 @@ func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	return p
 }
 
-// WorkspaceInput carries a change of settings.
-type WorkspaceInput struct {
-	Body WorkspaceBody
-}
-
-func (a workspaces) updateWorkspace(ctx context.Context, in *WorkspaceInput) (WorkspaceData, error) {
+func (a workspaces) updateWorkspace(ctx context.Context, in *httpapi.BodyInput[WorkspaceBody]) (WorkspaceData, error) {
 	c := httpapi.CallOf(ctx)
 	w, err := a.cfg.Accounts.UpdateWorkspace(ctx, c.Principal, in.Body.patch(), c.Now)
 	if err != nil {
@@ -123,12 +118,7 @@ type WorkspaceDelete struct {
 	Name string `json:"name" minLength:"1" maxLength:"200" doc:"The name of the workspace, typed again."`
 }
 
-// WorkspaceDeleteInput carries the name.
-type WorkspaceDeleteInput struct {
-	Body WorkspaceDelete
-}
-
-func (a workspaces) deleteWorkspace(ctx context.Context, in *WorkspaceDeleteInput) (WorkspaceData, error) {
+func (a workspaces) deleteWorkspace(ctx context.Context, in *httpapi.BodyInput[WorkspaceDelete]) (WorkspaceData, error) {
 	c := httpapi.CallOf(ctx)
 	w, err := a.cfg.Accounts.DeleteWorkspace(ctx, c.Principal, in.Body.Name, c.Now)
 	return WorkspaceData{wire.NewWorkspace(&w)}, err
@@ -194,12 +184,7 @@ type SiteCreate struct {
 	Address  string `json:"address,omitempty" maxLength:"500"`
 }
 
-// SiteCreateInput carries the body that makes a site.
-type SiteCreateInput struct {
-	Body SiteCreate
-}
-
-func (a workspaces) createSite(ctx context.Context, in *SiteCreateInput) (SiteData, error) {
+func (a workspaces) createSite(ctx context.Context, in *httpapi.BodyInput[SiteCreate]) (SiteData, error) {
 	c := httpapi.CallOf(ctx)
 	return siteData(a.cfg.Accounts.CreateSite(ctx, c.Principal, account.SiteRequest(in.Body), c.Now))
 }
@@ -211,13 +196,7 @@ type SiteUpdate struct {
 	Address  *string `json:"address,omitempty" maxLength:"500"`
 }
 
-// SiteUpdateInput carries the body that changes a site.
-type SiteUpdateInput struct {
-	httpapi.IDInput
-	Body SiteUpdate
-}
-
-func (a workspaces) updateSite(ctx context.Context, in *SiteUpdateInput) (SiteData, error) {
+func (a workspaces) updateSite(ctx context.Context, in *httpapi.IDBody[SiteUpdate]) (SiteData, error) {
 	c := httpapi.CallOf(ctx)
 	return siteData(a.cfg.Accounts.UpdateSite(ctx, c.Principal, in.Number(), account.SitePatch(in.Body), c.Now))
 }
