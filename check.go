@@ -112,7 +112,7 @@ func (w *Workspace) Check() error {
 	}
 	for slug := range w.Limits {
 		if _, known := EquipmentBySlug(slug); !known {
-			e = complain(e, "limits."+slug, "is no known equipment type")
+			e = complain(e, "limits."+slug, "is not a known equipment type")
 			continue
 		}
 		d := Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}

@@ -206,7 +206,7 @@ const HeldReadingTopic = "$reading"
 
 // ErrHeldFull refuses what would have to wait and has no room.
 func ErrHeldFull() *Error {
-	e := Errorf(CodeHeldFull, "Too much waits for devices to be accepted: accept or delete some of it.")
+	e := Errorf(CodeHeldFull, "Too much is waiting for devices to be accepted: accept or delete some of it.")
 	e.RetryAfter = 10 * time.Minute
 	return e
 }

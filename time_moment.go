@@ -34,7 +34,7 @@ func EpochTime(v float64) (Time, error) {
 			return Time(math.Round(v * (1e3 / u.perSecond))), nil
 		}
 	}
-	return 0, fmt.Errorf("is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970")
+	return 0, fmt.Errorf("is not a time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970")
 }
 
 // ParseMoment reads a time as senders write it: RFC 3339 with a zone, or digits

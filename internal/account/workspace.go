@@ -106,7 +106,7 @@ func (patch *WorkspacePatch) applyLimits(w *rimewatch.Workspace) error {
 	for slug, change := range patch.Limits {
 		e, known := rimewatch.EquipmentBySlug(slug)
 		if !known {
-			return rimewatch.Invalid("limits."+slug, "is no known equipment type")
+			return rimewatch.Invalid("limits."+slug, "is not a known equipment type")
 		}
 		d := rimewatch.Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
 		before := d.LimitsInForce()

@@ -47,7 +47,7 @@ func TestBadInput(t *testing.T) {
 		{"a short name", with(`"tem":6,"hum":55`), one, stored, 6, ""},
 		{"a second probe", with(`"temperature":6,"externalTemperature":-21.5,"temp_setpoint":4`), one, stored, 6,
 			`product_zone_temp "-21.5" comes as externalTemperature, and nothing says what that measures; say so by a binding`},
-		{"a name twice", with(`"temperature":1,"temperature" : 6,"x":"temperature"`), one, stored, 6, `product_zone_temp "6" comes more than once in the payload, and only the last was read`},
+		{"a name twice", with(`"temperature":1,"temperature" : 6,"x":"temperature"`), one, stored, 6, `product_zone_temp "6" is in the payload more than once, and only the last was read`},
 		{"unavailable", with(`"temperature":"unavailable"`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "unavailable" is "unavailable", not a number`},
 		{"NaN", with(`"temperature":NaN`), 400, outcomes{}, 6, ""},
 		{"NaN as a text", with(`"temperature":"NaN"`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "NaN" is "NaN", not a number`},

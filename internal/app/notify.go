@@ -105,7 +105,7 @@ func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (ri
 		switch m := &list[i]; {
 		case m.WorkspaceID != workspaceID:
 		case m.Sites != nil:
-			return "", rimewatch.Errorf(rimewatch.CodeForbidden, "The person is limited to sites, and routes tell of all sites.")
+			return "", rimewatch.Errorf(rimewatch.CodeForbidden, "This person is limited to certain sites, and routes notify about all sites.")
 		default:
 			return m.Role, nil
 		}

@@ -34,6 +34,7 @@ var awkward = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bways? in which people\b|\bsays? when it is over\b`),
 	regexp.MustCompile(`(?i)\bstays with the standard\b`),
 	regexp.MustCompile(`(?i)\blearnt anew\b|\bbegun anew\b|\bi mean it\b`),
+	regexp.MustCompile(`(?i)\blook whether\b|\bnothing else than\b|\b(is|are) no known\b|\ballow to [a-z]+ to\b|\bwhat answers there\b`),
 	regexp.MustCompile(`(?i)\bgiven up\b|\bof which nobody is alerted\b`),
 	regexp.MustCompile(`(?i)\bservices are named by a url\b|\bno longer explained\b|\bexplained by another\b`),
 	regexp.MustCompile(`(?i)\bwhoever runs it sets --|\btold as a\b|\btold with (their|its) name\b|\b(alerts|failures|defrosts) told\b`),

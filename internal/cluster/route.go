@@ -169,7 +169,7 @@ func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
 
 func unknownOutcome(of string) error {
 	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(of),
-		"The node that was asked went away: look whether the request was carried out before you send it again.")
+		"The node that was asked went away: check whether the request was carried out before you send it again.")
 }
 
 func unserved() error { return (&place{}).unserved() }
@@ -177,7 +177,7 @@ func unserved() error { return (&place{}).unserved() }
 // unserved is the error of a request that nobody has answered, and of which nothing was
 // stored.
 func (p *place) unserved() error {
-	e := &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Nobody serves the workspace at the moment.", RetryAfter: time.Second}
+	e := &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "No node serves the workspace at the moment.", RetryAfter: time.Second}
 	if p.cut {
 		e.Message = "The node that serves the workspace cannot be reached from this one at the moment."
 	}

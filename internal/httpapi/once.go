@@ -157,7 +157,7 @@ func (w *Work) replay(ctx context.Context, old, x *store.Answer) (status int, bo
 	case old.DeviceID != 0 && w.Again != nil:
 		return w.Again(ctx, old.DeviceID, old.ReadingAt)
 	}
-	return 0, nil, rimewatch.Errorf(rimewatch.CodeConflict, "The request with this %s was carried out, but its answer is lost: look before you send it under another key.", keyHeader)
+	return 0, nil, rimewatch.Errorf(rimewatch.CodeConflict, "The request with this %s was carried out, but its answer is lost: check before you send it under another key.", keyHeader)
 }
 
 // once takes a request with an Idempotency-Key to its route.

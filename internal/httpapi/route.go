@@ -233,7 +233,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 
 func errLoading() *rimewatch.Error {
 	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, RetryAfter: 2 * time.Second,
-		Message: "The service has just started and is still reading what it knows of the devices; retry in a moment. Readings are taken meanwhile."}
+		Message: "The service has just started and is still loading its devices; retry in a moment. Readings are accepted meanwhile."}
 }
 
 // rawHandler turns a handler that returns an error into one that answers it.

@@ -44,7 +44,7 @@ func (r *Reading) nameRepeated(keys map[string]bool) {
 	for _, f := range slices.Clone(r.Fields) {
 		for key := range keys {
 			if f.Sent && strings.HasSuffix(f.Expression, member("", key)) {
-				f.Problem = said(fail("comes more than once in the payload, and only the last was read"))
+				f.Problem = said(fail("is in the payload more than once, and only the last was read"))
 				r.Fields = append(r.Fields, f)
 				break
 			}

@@ -83,7 +83,7 @@ func (e *Refused) Error() string {
 type notBroker struct{ err error }
 
 func (e notBroker) Error() string {
-	return "what answers there is not an MQTT broker: " + e.err.Error()
+	return "the server there is not an MQTT broker: " + e.err.Error()
 }
 
 // connection is one connection from dialling to its end. It reports whether it
@@ -284,7 +284,7 @@ func (w *uplink) refusedTopics(codes []byte) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	return rimewatch.Sentencef("The broker does not allow to subscribe to %s.", strings.Join(refused, ", ")).Stored()
+	return rimewatch.Sentencef("The broker does not allow subscribing to %s.", strings.Join(refused, ", ")).Stored()
 }
 
 // errNotStored ends a connection whose messages could not be stored: the broker
@@ -331,15 +331,15 @@ func explain(err error) rimewatch.Sentence {
 	case errors.As(err, &refused), errors.As(err, &not):
 		return rimewatch.SentenceOf(sentence(err.Error()))
 	case errors.Is(err, errNotStored):
-		return rimewatch.Sentencef("What came cannot be stored at the moment; the broker keeps it.")
+		return rimewatch.Sentencef("Messages cannot be stored at the moment; the broker keeps them.")
 	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
-		return rimewatch.Sentencef("The broker sent what cannot be read: %s.", err)
+		return rimewatch.Sentencef("The broker sent something that cannot be read: %s.", err)
 	case errors.As(err, &address):
 		return rimewatch.Sentencef("The broker's address %s is not public. The operator can allow it with --outbound-allow.", address.Address)
 	case errors.As(err, &cert):
 		return rimewatch.Sentencef("The broker's certificate is not valid: %s.", cert.Err)
 	case errors.As(err, &record), errors.Is(err, errHandshake) && closedByOther(err):
-		return rimewatch.Sentencef("What answers there does not speak TLS: use mqtt:// or another port.")
+		return rimewatch.Sentencef("The server there does not speak TLS: use mqtt:// or another port.")
 	case errors.As(err, &dns):
 		return rimewatch.Sentencef("The broker's name %s does not resolve.", dns.Name)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):

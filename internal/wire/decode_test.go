@@ -184,7 +184,7 @@ func TestAllBadFieldsAreNamed(t *testing.T) {
 		"voltag":        {"is not a known field, did you mean voltage?"},
 		"amp_draw":      {"must be a number"},
 		"door_open":     {"must be true or false"},
-		"recorded_at":   {"is no time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
+		"recorded_at":   {"is not a time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
 	}
 	if diff := cmp.Diff(want, e.Fields); diff != "" {
 		t.Error(diff)

@@ -107,7 +107,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await dialog().getByLabel(said('Name')).fill('My phone');
     await dialog().getByLabel(said('URL')).fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
     await dialog().getByRole('button', { name: told('Send a test') }).click();
-    await dialog().getByText(said('It works: the test was accepted. Look whether it has arrived.')).waitFor();
+    await dialog().getByText(said('It works: the test was accepted. Check whether it has arrived.')).waitFor();
     expect(heard.length).toBe(1);
     await dialog().getByRole('button', { name: said('Add'), exact: true }).click();
     await dialog().getByRole('button', { name: said('Done') }).click();

@@ -82,7 +82,7 @@ describe('reports by mail', () => {
 
   it('is sent by hand', async () => {
     await section().getByRole('button', { name: 'Send now' }).click();
-    await page.getByText('The report on last month is being made and sent.').waitFor();
+    await page.getByText('The report for last month is being made and sent.').waitFor();
     await expect.poll(() => mails.length).toBe(1);
     expect(mails[0]).toContain('To: <cocina@example.com>');
     expect(mails[0]).toMatch(/filename="?temperature-log-site-\d+-calle-mayor-\d{4}-\d\d-01-to-/);

@@ -105,7 +105,7 @@ func (a *routes) routes() []httpapi.Route {
 func (a *routes) export(c *httpapi.Call) error {
 	if _, already := a.running.LoadOrStore(c.Workspace(), true); already {
 		e := httpapi.ErrRateLimited(time.Minute)
-		e.Message = "This workspace is being exported already."
+		e.Message = "This workspace is already being exported."
 		return e
 	}
 	defer a.running.Delete(c.Workspace())

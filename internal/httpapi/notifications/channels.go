@@ -259,7 +259,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 		case err != nil:
 			return ChannelTried{}, err
 		case ch.Kind != "" && ch.Kind != stored.Kind:
-			return ChannelTried{}, rimewatch.Invalid("kind", "is that of the channel and cannot change")
+			return ChannelTried{}, rimewatch.Invalid("kind", "is set by the channel and cannot be changed")
 		}
 		ch = stored
 	} else if ch.Kind == rimewatch.ChannelWebhook && in.Body.Secret.Value == nil {

@@ -110,7 +110,7 @@ func (a *api) startReport(c *httpapi.Call) error {
 		ID: rand.Text(), State: "running", Format: q.format, DevicesTotal: len(q.devices), ExpiresAt: c.Now + reportJobLife,
 	}}
 	if !a.reportJobs.add(q.workspace, job, c.Now) {
-		return rimewatch.Errorf(rimewatch.CodeRateLimited, "%d reports are being made already.", reportJobsKept)
+		return rimewatch.Errorf(rimewatch.CodeRateLimited, "%d reports are already being made.", reportJobsKept)
 	}
 	q.progress = func(done int) { a.reportJobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
 	a.Background(func(ctx context.Context) { a.runReport(ctx, q, job) })

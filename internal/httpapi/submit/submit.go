@@ -176,7 +176,7 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true, s.sent.Ignored)
 		return http.StatusOK, nil
 	case store.Failed:
-		return 0, rimewatch.Errorf(rimewatch.CodeInternal, "What is stored of this device cannot be read.")
+		return 0, rimewatch.Errorf(rimewatch.CodeInternal, "What is stored about this device cannot be read.")
 	default:
 		return 0, errJustDeleted()
 	}

@@ -303,7 +303,7 @@ func (im *importer) check(p *importPlan, body []byte, fail func(format string, a
 		return
 	}
 	if first, ok := im.seen[rimewatch.SerialKey(serial)]; ok {
-		fail("%s: %s", "serial", rimewatch.Sentencef("stands in row %d already", first))
+		fail("%s: %s", "serial", rimewatch.Sentencef("is already in row %d", first))
 		return
 	}
 	im.seen[rimewatch.SerialKey(serial)] = p.row.Row

@@ -48,7 +48,7 @@ func TestImport(t *testing.T) {
 			want: map[string]any{
 				"data.created": 1, "data.errors": 5, "data.rows.0.action": "create", "data.rows.1.errors.0": "serial: must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -",
 				"data.rows.2.errors.0": "site: is not known", "data.rows.3.errors": "[heartbeat_interval_s: must be an integer limits.temp_min: must be a number]",
-				"data.rows.4.errors.0": "serial: stands in row 2 already", "data.rows.5.errors.0": "has more cells than the header",
+				"data.rows.4.errors.0": "serial: is already in row 2", "data.rows.5.errors.0": "has more cells than the header",
 			},
 			events: []string{"device.created"},
 		},

@@ -133,7 +133,7 @@ func (a *api) refused(c *httpapi.Call) error {
 	if wait := a.AuthFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
 		return httpapi.ErrTooManyFailures(wait)
 	}
-	return rimewatch.Errorf(rimewatch.CodeForbidden, "This is not a request of Twilio about a call of this service.")
+	return rimewatch.Errorf(rimewatch.CodeForbidden, "This is not a request from Twilio about a call made by this service.")
 }
 
 // acknowledge acknowledges the alerts of a ticket, each of them once: a ticket that

@@ -79,7 +79,7 @@ func Reason(err error) any {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return rimewatch.Sentencef("it refuses connections")
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return rimewatch.Sentencef("there is no way to its network")
+		return rimewatch.Sentencef("there is no route to its network")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return rimewatch.Sentencef("it closed the connection")
 	default:

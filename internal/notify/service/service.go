@@ -98,7 +98,7 @@ func Check(rawURL string) error {
 		return rimewatch.Invalid("url", "is not a URL")
 	}
 	if slices.Contains(refused, name) || !slices.Contains(r.ListServices(), name) {
-		return rimewatch.Invalid("url", "names no service that is known; use one of %s", strings.Join(Names(), ", "))
+		return rimewatch.Invalid("url", "is not a known service; use one of %s", strings.Join(Names(), ", "))
 	}
 	if slices.Contains(connecting, name) {
 		if u.Hostname() == "" {

@@ -108,7 +108,7 @@ func (d *disk) undecided(why error, seq store.Seq, row []byte) error {
 
 // errOutcome is never CodeUnavailable, which means that nothing was stored.
 func errOutcome(why error) error {
-	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, why, "The database broke the connection: look whether the change was stored before you send it again.")
+	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, why, "The database broke the connection: check whether the change was stored before you send it again.")
 }
 
 // errDiverged is the end of a server whose memory does not fit the log: a commit

@@ -143,7 +143,7 @@ void loop() {
             { text: tr('Enter this as the broker.'), copy: [{ label: tr('Address'), text: mqtt }, { label: tr('User name'), text: 'rimewatch' }, { label: tr('Password'), text: key }] },
             { text: tr('Publish to a topic of its own for every device, at QoS 1.'), copy: [{ label: tr('Topic'), text: 'cold/back-freezer' }, { label: tr('Message'), text: '{"temperature":-19.4}' }] },
           ]
-        : [{ text: tr('This server does not take in MQTT yet. Its operator turns it on with --mqtt-listen or --mqtts-listen.') }],
+        : [{ text: tr('This server does not accept MQTT yet. Its operator turns it on with --mqtt-listen or --mqtts-listen.') }],
   },
   {
     slug: 'telegraf',
@@ -203,7 +203,7 @@ urllib.request.urlopen("${inbox(server, key)}", json.dumps(reading).encode(), ti
   {
     slug: 'other',
     label: tr('Something else'),
-    hint: tr('Whatever can send JSON to a URL'),
+    hint: tr('Anything that can send JSON to a URL'),
     template: 'auto',
     steps: (server, key) => [
       { text: tr('Let it send JSON by POST, or values as parameters of a GET, to this URL. A name ending in “temperature” and an id of the device are enough.'), copy: [{ label: 'URL', text: inbox(server, key) }] },
