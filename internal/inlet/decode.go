@@ -130,9 +130,9 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	case err != nil:
 		r.Problem = within("each %s", err)
 	case !ok:
-		r.Problem = rimewatch.Sentencef("each did not return a list").Stored()
+		r.Problem = said(fail("each did not return a list"))
 	case len(list) > maxItems:
-		r.Problem = rimewatch.Sentencef("more than %d readings in one payload", maxItems).Stored()
+		r.Problem = said(errTooMany())
 	}
 	if r.Problem != "" {
 		return r
@@ -190,7 +190,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) Item {
 	x.ID = plainID(x.ID)
 	if len(x.ID) > maxID {
-		x.Problem = rimewatch.Sentencef("id is longer than %d bytes", maxID).Stored()
+		x.Problem = said(fail("id is longer than %d bytes", maxID))
 		x.ID = clip(x.ID, 40)
 	}
 	m.attributes(env, found, &x.Device)

@@ -15,6 +15,8 @@ func (p problem) Error() string { return p.String() }
 // fail makes a problem.
 func fail(format string, args ...any) error { return problem{rimewatch.Sentencef(format, args...)} }
 
+func errTooMany() error { return fail("more than %d readings in one payload", maxItems) }
+
 // said returns what an error says as a Problem holds it: as Sentence.Stored
 // returns it.
 func said(err error) string {

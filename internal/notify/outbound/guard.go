@@ -104,6 +104,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, &StatusError{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now()), Body: string(text)}
 }
 
+// Drain ends an exchange whose answer means nothing beyond its status. It is read, so that
+// the connection can be used again.
+func Drain(resp *http.Response) error {
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.Body.Close()
+}
+
 // StatusError is an answer that is not 2xx.
 type StatusError struct {
 	Status     int

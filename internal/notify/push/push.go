@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -118,9 +117,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	if err != nil {
 		return "", outbound.Failure(err)
 	}
-	// The answer's text means nothing; reading it lets the connection be used again.
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return "", resp.Body.Close()
+	return "", outbound.Drain(resp)
 }
 
 // payload is a message for a lock screen: what is wrong, then what to do.

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -58,9 +57,7 @@ func (o own) send(ctx context.Context, through http.RoundTripper, u *url.URL, m 
 		}
 		return err
 	}
-	// The answer's text means nothing; reading it lets the connection be used again.
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.Body.Close()
+	return outbound.Drain(resp)
 }
 
 // names adds those of our own to the services that shoutrrr knows, by name.

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,9 +60,7 @@ func (s *Caller) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	if err != nil {
 		return "", outbound.Failure(outbound.Explain(err, twilio.Says))
 	}
-	// The answer's text means nothing; reading it lets the connection be used again.
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return "", resp.Body.Close()
+	return "", outbound.Drain(resp)
 }
 
 // script is what Twilio does in the call.

@@ -5,7 +5,6 @@ package watchdog
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -70,6 +69,5 @@ func (d *Dog) call(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.Body.Close()
+	return outbound.Drain(resp)
 }

@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -59,9 +58,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	if err != nil {
 		return "", outbound.Failure(err)
 	}
-	// The answer's text means nothing; reading it lets the connection be used again.
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return "", resp.Body.Close()
+	return "", outbound.Drain(resp)
 }
 
 // secretKey returns the bytes that sign.
