@@ -104,14 +104,19 @@ func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 
 func errToken() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.") }
 
-var tokenTable = shapeOf("token", errToken, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already.") },
-	func(t *rimewatch.Token) []column {
-		return []column{
-			given("id", number(&t.ID)), col("workspace_id", number(&t.WorkspaceID)), col("name", text(&t.Name)), col("prefix", text(&t.Prefix)), col("hash", hash(&t.Hash)),
-			col("scopes", number(&t.Scopes)), col("created_by", number(&t.CreatedBy)), col("created_at", number(&t.CreatedAt)), col("expires_at", number(&t.ExpiresAt)),
-			col("revoked_at", number(&t.RevokedAt)), col("last_used_at", number(&t.LastUsedAt)), col("sites", sites(&t.Sites)),
-		}
-	})
+func tokenColumns(t *rimewatch.Token) []column {
+	return []column{
+		given("id", number(&t.ID)), col("workspace_id", number(&t.WorkspaceID)), col("name", text(&t.Name)), col("prefix", text(&t.Prefix)), col("hash", hash(&t.Hash)),
+		col("scopes", number(&t.Scopes)), col("created_by", number(&t.CreatedBy)), col("created_at", number(&t.CreatedAt)), col("expires_at", number(&t.ExpiresAt)),
+		col("revoked_at", number(&t.RevokedAt)), col("last_used_at", number(&t.LastUsedAt)), col("sites", sites(&t.Sites)),
+	}
+}
+
+var tokenTable = shapeOf("token", errToken, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already.") }, tokenColumns)
+
+var tokenViews = shapeOf("token t LEFT JOIN person u ON u.id = t.created_by", errToken, nil, func(v *store.TokenView) []column {
+	return append(as("t", tokenColumns(&v.Token)), given("coalesce(nullif(u.name, ''), u.email, '')", text(&v.CreatedByName)))
+})
 
 // CreateToken implements store.Control.
 func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
@@ -140,21 +145,8 @@ func (a Access) TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token
 }
 
 // Tokens implements store.Control.
-func (a Access) Tokens(ctx context.Context, workspaceID int64) (list []store.TokenView, err error) {
-	err = a.read(ctx, func(conn Conn) error {
-		tokens, err := tokenTable.list(conn, "workspace_id = ? ORDER BY id", workspaceID)
-		if err != nil {
-			return err
-		}
-		names := make(map[int64]string)
-		err = each(conn, "SELECT id, coalesce(nullif(name, ''), email) FROM person WHERE id IN (SELECT created_by FROM token WHERE workspace_id = ?)",
-			func(row Row) { names[row.ColumnInt64(0)] = row.ColumnText(1) }, workspaceID)
-		for _, t := range tokens {
-			list = append(list, store.TokenView{Token: t, CreatedByName: names[t.CreatedBy]})
-		}
-		return err
-	})
-	return list, err
+func (a Access) Tokens(ctx context.Context, workspaceID int64) ([]store.TokenView, error) {
+	return tokenViews.all(ctx, a.base, "t.workspace_id = ? ORDER BY t.id", workspaceID)
 }
 
 // RevokeToken implements store.Control.

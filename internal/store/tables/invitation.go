@@ -11,27 +11,22 @@ func errInvitation() error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
 }
 
-// invitationQuery selects invitations with the names that they are shown with.
-const invitationQuery = `SELECT v.id, v.workspace_id, v.email, v.role, v.hash, v.invited_by, v.created_at, v.expires_at, v.sites,
-	w.name, coalesce(nullif(u.name, ''), u.email, '')
-	FROM invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN person u ON u.id = v.invited_by WHERE `
-
-func scanInvitation(row Row) store.InvitationView {
-	v := store.InvitationView{
-		Invitation: store.Invitation{
-			ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), Email: row.ColumnText(2), Role: rimewatch.Role(row.ColumnText(3)),
-			InvitedBy: row.ColumnInt64(5), CreatedAt: columnTime(row, 6), ExpiresAt: columnTime(row, 7), Sites: rimewatch.ParseSites(row.ColumnText(8)),
-		},
-		WorkspaceName: row.ColumnText(9), InvitedByName: row.ColumnText(10),
+func invitationColumns(v *store.Invitation) []column {
+	return []column{
+		given("id", number(&v.ID)), col("workspace_id", number(&v.WorkspaceID)), col("email", text(&v.Email)), col("role", text(&v.Role)), col("sites", sites(&v.Sites)),
+		col("hash", hash(&v.Hash)), col("invited_by", number(&v.InvitedBy)), col("created_at", number(&v.CreatedAt)), col("expires_at", number(&v.ExpiresAt)),
 	}
-	row.ColumnBytes(4, v.Hash[:])
-	return v
 }
 
-func findInvitation(conn Conn, where string, args ...any) (v store.InvitationView, err error) {
-	err = one(conn, errInvitation(), invitationQuery+where, func(row Row) { v = scanInvitation(row) }, args...)
-	return v, err
-}
+var invitationTable = shapeOf("invitation", errInvitation, func() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "This address has already been invited.").With("email", "is invited already")
+}, invitationColumns)
+
+// invitationViews are invitations with the names that they are shown with.
+var invitationViews = shapeOf("invitation v JOIN workspace w ON w.id = v.workspace_id LEFT JOIN person u ON u.id = v.invited_by", errInvitation, nil,
+	func(v *store.InvitationView) []column {
+		return append(as("v", invitationColumns(&v.Invitation)), given("w.name", text(&v.WorkspaceName)), given("coalesce(nullif(u.name, ''), u.email, '')", text(&v.InvitedByName)))
+	})
 
 // CreateInvitation implements store.Control.
 func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error {
@@ -50,9 +45,7 @@ func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error
 		if members > 0 {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This user is already a member.").With("email", "is a member already")
 		}
-		invited := rimewatch.Errorf(rimewatch.CodeConflict, "This address has already been invited.").With("email", "is invited already")
-		v.ID, err = insert(conn, invited, "INSERT INTO invitation (workspace_id, email, role, sites, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			v.WorkspaceID, v.Email, string(v.Role), v.Sites.Text(), v.Hash[:], v.InvitedBy, int64(v.CreatedAt), int64(v.ExpiresAt))
+		v.ID, err = invitationTable.insert(conn, v)
 		if err != nil {
 			return err
 		}
@@ -68,7 +61,7 @@ func (t *base) auditInvitation(ctx context.Context, conn Conn, v *store.Invitati
 func (t People) RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error) {
 	var v store.InvitationView
 	err := t.write(ctx, func(conn Conn) (err error) {
-		if v, err = findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID); err != nil {
+		if v, err = invitationViews.find(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID); err != nil {
 			return err
 		}
 		v.Hash, v.ExpiresAt = hash, expires
@@ -93,7 +86,7 @@ func (t *base) deleteInvitation(ctx context.Context, conn Conn, v *store.Invitat
 // DeleteInvitation implements store.Control.
 func (t People) DeleteInvitation(ctx context.Context, workspaceID, id int64) error {
 	return t.write(ctx, func(conn Conn) error {
-		v, err := findInvitation(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID)
+		v, err := invitationViews.find(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID)
 		if err != nil {
 			return err
 		}
@@ -103,9 +96,7 @@ func (t People) DeleteInvitation(ctx context.Context, workspaceID, id int64) err
 
 // endInvitationsBy withdraws what a member offered, whose link he may hold.
 func (t People) endInvitationsBy(ctx context.Context, conn Conn, workspaceID, userID int64) error {
-	var made []store.InvitationView
-	err := each(conn, invitationQuery+"v.workspace_id = ? AND v.invited_by = ? ORDER BY v.id",
-		func(row Row) { made = append(made, scanInvitation(row)) }, workspaceID, userID)
+	made, err := invitationViews.list(conn, "v.workspace_id = ? AND v.invited_by = ? ORDER BY v.id", workspaceID, userID)
 	for i := range made {
 		if err == nil {
 			err = t.deleteInvitation(ctx, conn, &made[i].Invitation, "invitation.withdrawn")
@@ -115,21 +106,13 @@ func (t People) endInvitationsBy(ctx context.Context, conn Conn, workspaceID, us
 }
 
 // Invitations implements store.Control.
-func (t People) Invitations(ctx context.Context, workspaceID int64) (list []store.InvitationView, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, invitationQuery+"v.workspace_id = ? ORDER BY v.id",
-			func(row Row) { list = append(list, scanInvitation(row)) }, workspaceID)
-	})
-	return list, err
+func (t People) Invitations(ctx context.Context, workspaceID int64) ([]store.InvitationView, error) {
+	return invitationViews.all(ctx, t.base, "v.workspace_id = ? ORDER BY v.id", workspaceID)
 }
 
 // Invitation implements store.Control.
-func (t People) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (v store.InvitationView, err error) {
-	err = t.read(ctx, func(conn Conn) (err error) {
-		v, err = findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
-		return err
-	})
-	return v, err
+func (t People) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.InvitationView, error) {
+	return invitationViews.first(ctx, t.base, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
 }
 
 // AcceptInvitation implements store.Control.
@@ -140,7 +123,7 @@ func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 	ctx = store.WithActorElse(ctx, u.Label())
 	known := u.ID
 	err = t.write(ctx, func(conn Conn) error {
-		v, err := findInvitation(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
+		v, err := invitationViews.find(conn, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
 		if err != nil {
 			return err
 		}

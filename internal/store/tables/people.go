@@ -212,14 +212,35 @@ func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash
 
 func errMember() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.") }
 
+func memberColumns(m *rimewatch.Member) []column {
+	return as("m", []column{
+		col("workspace_id", number(&m.WorkspaceID)), col("user_id", number(&m.UserID)), col("role", text(&m.Role)), col("sites", sites(&m.Sites)),
+		col("provided", flag(&m.Provided)), col("created_at", number(&m.CreatedAt)),
+	})
+}
+
+// membership is a member with the number of the workspace's owners.
+type membership struct {
+	rimewatch.Member
+	owners int
+}
+
+var (
+	membershipTable = shapeOf("member m", errMember, nil, func(m *membership) []column {
+		return append(memberColumns(&m.Member), given("(SELECT count(*) FROM member o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner')", number(&m.owners)))
+	})
+	memberViews = shapeOf("member m JOIN person u ON u.id = m.user_id", errMember, nil, func(m *store.MemberView) []column {
+		return append(memberColumns(&m.Member), given("u.email", text(&m.Email)), given("u.name", text(&m.Name)))
+	})
+	workspacesOf = shapeOf("member m JOIN workspace w ON w.id = m.workspace_id", errMember, nil, func(m *store.MembershipView) []column {
+		return append(memberColumns(&m.Member), given("w.name", text(&m.WorkspaceName)), given("w.require_second_factor", flag(&m.RequireSecondFactor)))
+	})
+)
+
 // findMember returns a membership and the number of the workspace's owners.
-func findMember(conn Conn, workspaceID, userID int64) (m rimewatch.Member, owners int, err error) {
-	err = one(conn, errMember(), `SELECT role, created_at, provided, sites, (SELECT count(*) FROM member WHERE workspace_id = ? AND role = 'owner')
-		FROM member WHERE workspace_id = ? AND user_id = ?`, func(row Row) {
-		m = rimewatch.Member{WorkspaceID: workspaceID, UserID: userID, Role: rimewatch.Role(row.ColumnText(0)), CreatedAt: columnTime(row, 1), Provided: row.ColumnBool(2), Sites: rimewatch.ParseSites(row.ColumnText(3))}
-		owners = row.ColumnInt(4)
-	}, workspaceID, workspaceID, userID)
-	return m, owners, err
+func findMember(conn Conn, workspaceID, userID int64) (rimewatch.Member, int, error) {
+	m, err := membershipTable.find(conn, "m.workspace_id = ? AND m.user_id = ?", workspaceID, userID)
+	return m.Member, m.owners, err
 }
 
 func errLastOwner() error {
@@ -342,29 +363,11 @@ func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time)
 }
 
 // Members implements store.Control.
-func (t People) Members(ctx context.Context, workspaceID int64) (list []store.MemberView, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, `SELECT m.user_id, m.role, m.created_at, u.email, u.name, m.provided, m.sites
-			FROM member m JOIN person u ON u.id = m.user_id WHERE m.workspace_id = ? ORDER BY m.user_id`, func(row Row) {
-			list = append(list, store.MemberView{
-				Member: rimewatch.Member{WorkspaceID: workspaceID, UserID: row.ColumnInt64(0), Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5), Sites: rimewatch.ParseSites(row.ColumnText(6))},
-				Email:  row.ColumnText(3), Name: row.ColumnText(4),
-			})
-		}, workspaceID)
-	})
-	return list, err
+func (t People) Members(ctx context.Context, workspaceID int64) ([]store.MemberView, error) {
+	return memberViews.all(ctx, t.base, "m.workspace_id = ? ORDER BY m.user_id", workspaceID)
 }
 
 // Memberships implements store.Control.
-func (t People) Memberships(ctx context.Context, userID int64) (list []store.MembershipView, err error) {
-	err = t.read(ctx, func(conn Conn) error {
-		return each(conn, `SELECT m.workspace_id, m.role, m.created_at, w.name, w.require_second_factor, m.provided, m.sites
-			FROM member m JOIN workspace w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY m.workspace_id`, func(row Row) {
-			list = append(list, store.MembershipView{
-				Member:        rimewatch.Member{WorkspaceID: row.ColumnInt64(0), UserID: userID, Role: rimewatch.Role(row.ColumnText(1)), CreatedAt: columnTime(row, 2), Provided: row.ColumnBool(5), Sites: rimewatch.ParseSites(row.ColumnText(6))},
-				WorkspaceName: row.ColumnText(3), RequireSecondFactor: row.ColumnBool(4),
-			})
-		}, userID)
-	})
-	return list, err
+func (t People) Memberships(ctx context.Context, userID int64) ([]store.MembershipView, error) {
+	return workspacesOf.all(ctx, t.base, "m.user_id = ? ORDER BY m.workspace_id", userID)
 }

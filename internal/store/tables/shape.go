@@ -167,6 +167,14 @@ func given(name string, c cell) column      { return column{name: name, cell: c,
 func fixed(name string, c cell) column      { return column{name: name, cell: c, fixed: true} }
 func derived(name string, value any) column { return column{name: name, value: value} }
 
+// as is columns of a table that a query joins with others, by its name there.
+func as(name string, list []column) []column {
+	for i := range list {
+		list[i].name, list[i].given = name+"."+list[i].name, true
+	}
+	return list
+}
+
 // cell is where the value of a column stands in a thing.
 type cell interface {
 	arg() any // as a statement takes it
