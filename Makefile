@@ -88,7 +88,12 @@ RACED  = $(filter-out ./e2e ./internal/archtest,$(shell grep -lE '^\s*go [a-z]|\
 FULL   = $(filter-out $(RACED),$(TESTED))
 AGAIN  = $(shell grep -lE 'testing\.Short|rapid\.Check|^\s+long.t.$$|\bshorter.[0-9l]|\bplay.t,' $(filter-out %bench_test.go,$(wildcard $(RACED:=/*_test.go))))
 ASKING = $(shell grep -ohE '^func Test\w+' $(AGAIN) | cut -c6- | sort -u | paste -sd '|')
-GOTEST = $(GO) test -vet=off -ldflags='-s -w' -timeout 30m
+GOTEST = $(GO) test $(PLAIN)
+PLAIN  = -vet=off -ldflags='-s -w' -timeout=30m
+
+# What fails is run once more, alone: at once, or where `make test` has its strands leave it, after all of them.
+FLAKY = $(CURDIR)/bin/flaky
+TWICE = $(GO) run ./internal/lab/again $(if $(FLAKY_DIR),-later $(FLAKY_DIR)) $(PLAIN)
 
 # The tests make and remove files by the ten thousand, and a disk's file system is slow to use again what was just removed: where
 # memory has room for their files (and programs may run from it), they take half as long. Benchmarks and rounds of kill stay on disk.
@@ -100,15 +105,17 @@ endif
 
 # Tests wait as much as they compute, so that three strands of them keep two processors busy.
 test: postgres mosquitto $(if $(NPM),ui chromium firefox) ## everything that must pass, with the race detector
-	$(MAKE) -j3 test-raced test-full test-rest
+	@rm -rf $(FLAKY) && mkdir -p $(FLAKY)
+	$(MAKE) -j3 FLAKY_DIR=$(FLAKY) test-raced test-full test-rest
+	@$(GO) run ./internal/lab/again -now $(FLAKY)
 
 .PHONY: test-raced test-full test-rest
 test-raced:
-	CGO_ENABLED=1 $(GOTEST) -race -short $(UNCHECKED) $(RACED)
-	$(GOTEST) -run '^($(ASKING))$$' $(sort $(dir $(AGAIN)))
+	$(TWICE) -race -short $(UNCHECKED) $(RACED)
+	$(TWICE) -run='^($(ASKING))$$' $(sort $(dir $(AGAIN)))
 
 test-full:
-	$(GOTEST) $(FULL)
+	$(TWICE) $(FULL)
 
 test-rest:
 	$(MAKE) vet lint $(if $(NPM),ui-test browser)

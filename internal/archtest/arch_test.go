@@ -78,6 +78,7 @@ var may = map[string][]string{
 	"internal/realtime":          {"internal/ticker", "internal/limit", "internal/phrase", "internal/wire", "internal/publish", "internal/store", "internal/account"},
 	"internal/provider":          {"internal/account", "internal/store"},
 	"internal/config":            nil,
+	"internal/lab/again":         nil,
 	"internal/lab/draw":          nil,
 	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/lab/detector", "internal/lab/simulate"},
 	"internal/lab/demo":          {"internal/ticker", "client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate"},
