@@ -204,8 +204,10 @@ func TestPredictionAtStart(t *testing.T) {
 	if testing.Short() {
 		seeds = 1
 	}
+	// With weather, and with a unit as the seed has it, the third was taken for another fault at this moment.
+	const at rimewatch.Time = 1795428000000
 	for seed := range seeds {
-		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed, Now: from(now)})
+		d, err := Start(t.Context(), Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 16, SealAfter: time.Hour}, Seed: seed, Now: from(at)})
 		if err != nil {
 			t.Fatal(err)
 		}
