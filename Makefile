@@ -135,7 +135,7 @@ lint: ## every linter of .golangci.yml, and functions that nothing calls
 
 # CHECKS of each property in each of ROUNDS; SEED=n for one round as it was.
 CHECKS ?= 1000
-DRAWS   = $(shell grep -lE 'rapid\.Check|draw\.Seed' $(wildcard $(TESTED:=/*_test.go)))
+DRAWS   = $(shell grep -lE 'rapid.Check|draw.Seed' $(wildcard $(addsuffix /*_test.go,$(filter-out ./e2e ./internal/archtest,$(TESTED)))))
 DRAWN   = $(shell grep -ohE '^func Test\w+' $(DRAWS) | cut -c6- | sort -u | paste -sd '|')
 explore: ## draw anew what tests draw at random, which is otherwise always the same
 	@for i in $$(seq $(if $(SEED),1,$(or $(ROUNDS),10))); do \
