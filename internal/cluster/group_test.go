@@ -1,10 +1,7 @@
 package cluster
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -139,61 +136,5 @@ func testGroupedNobody(t *testing.T) {
 	answers.Wait()
 	if n := x.waiting.Load(); n != 0 {
 		t.Errorf("%d bytes seem to wait", n)
-	}
-}
-
-// TestLaneRefuses: only nodes open lanes; and one on which something comes that is no
-// group breaks, without an answer.
-func TestLaneRefuses(t *testing.T) { synctest.Test(t, testLaneRefuses) }
-
-func testLaneRefuses(t *testing.T) {
-	b := newBook()
-	x := join(t, b, "x", 0)
-	settle(t, map[*rig]int{x: 4})
-	open := func(secret, upgrade string) net.Conn {
-		conn, err := b.network.dial(t.Context(), "", strings.TrimPrefix(x.inner.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\nContent-Length: 0\r\n\r\n", pathLane, headerSecret, secret, upgrade)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return conn
-	}
-	status := func(conn net.Conn) int {
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode
-	}
-	for _, tt := range []struct {
-		secret, upgrade string
-		want            int
-	}{{"another", laneProtocol, http.StatusForbidden}, {sharedSecret, "websocket", http.StatusUpgradeRequired}} {
-		conn := open(tt.secret, tt.upgrade)
-		if got := status(conn); got != tt.want {
-			t.Errorf("%q %q: %d, not %d", tt.secret, tt.upgrade, got, tt.want)
-		}
-		_ = conn.Close()
-	}
-	head := string(make([]byte, questionHead-4))
-	for name, bad := range map[string]string{
-		"too short":               "\x00\x00\x00\x01x",
-		"too long":                "\xff\xff\xff\xff",
-		"a part that breaks off":  "\x00\x00\x00\x15" + head + "\x02\x09no",
-		"a part without a length": "\x00\x00\x00\x12" + head + "\x80",
-	} {
-		conn := open(sharedSecret, laneProtocol)
-		if got := status(conn); got != http.StatusSwitchingProtocols {
-			t.Fatal(got)
-		}
-		go func() { _, _ = io.WriteString(conn, bad) }() // it is closed before all is read
-		if text, err := io.ReadAll(conn); err != nil || len(text) > 0 {
-			t.Errorf("%s: %q, %v", name, text, err)
-		}
-		_ = conn.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -235,7 +236,7 @@ func (n *Node) serveLane(w http.ResponseWriter, r *http.Request) {
 // laneServer is the side of a lane that answers.
 type laneServer struct {
 	n       *Node
-	conn    io.WriteCloser
+	conn    net.Conn
 	writing sync.Mutex
 }
 
@@ -271,6 +272,7 @@ func (s *laneServer) answer(q *question) {
 	q.answer = b
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	_ = s.conn.SetWriteDeadline(time.Now().Add(lostAfter)) // whoever is frozen holds no shard up
 	if _, err := s.conn.Write(b); err != nil {
 		_ = s.conn.Close()
 	}
