@@ -77,9 +77,29 @@ func aWhile() string { return fmt.Sprintf("SELECT pg_sleep(%.1f)", 0.5+4*rand.Fl
 // fill has the database refuse what it has no room for.
 func (c *cluster) fill(round int) time.Duration {
 	c.t.Helper()
-	c.execute("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$",
-		"CREATE TRIGGER full_disk BEFORE INSERT ON commit_log EXECUTE FUNCTION full_disk()", aWhile(), "DROP FUNCTION full_disk CASCADE")
+	c.noRoom("commit_log")
+	c.execute(aWhile(), "DROP FUNCTION full_disk CASCADE")
 	return c.reowned(round)
+}
+
+// fillDuringTakeOver kills a node while the database has room for nothing: its shards
+// cannot be taken over, and now and then nobody can say that he is there, until there is.
+func (c *cluster) fillDuringTakeOver(round int) time.Duration {
+	c.t.Helper()
+	tables := []string{"commit_log", "checkpoint", "reading_chunk", "shard", "node"}
+	c.noRoom(tables[:len(tables)-round%2]...)
+	c.nodes[round%clusterNodes].p.kill()
+	c.execute(aWhile(), "DROP FUNCTION full_disk CASCADE")
+	return c.reowned(round + 1)
+}
+
+// noRoom has the database write nothing to tables, until full_disk is dropped.
+func (c *cluster) noRoom(tables ...string) {
+	c.t.Helper()
+	c.execute("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$")
+	for _, table := range tables {
+		c.execute("CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION full_disk()")
+	}
 }
 
 // disown takes privileges away from the nodes: to write readings, or to read and write

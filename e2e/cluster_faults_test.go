@@ -66,6 +66,7 @@ var clusterFaults = []struct {
 	{"database read-only", (*cluster).demote, fewer, direct, nil},
 	{"database slow", (*cluster).slow, fewer, direct, nil},
 	{"database full", (*cluster).fill, fewer, direct, nil},
+	{"database full during a take-over", (*cluster).fillDuringTakeOver, fewer, direct, nil},
 	{"privileges taken away", (*cluster).disown, fewer, direct, nil},
 	{"a workspace deleted during its take-over", (*cluster).eraseDuringTakeOver, fewer, direct, nil},
 }
