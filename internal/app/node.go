@@ -102,6 +102,9 @@ func (a *App) loading(ctx context.Context) bool {
 // Moved implements cluster.Service.
 func (a *App) Moved() int64 { return a.Store.Moved() }
 
+// Still implements cluster.Service.
+func (a *App) Still(d time.Duration) { a.Store.Still(d) }
+
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
 

@@ -20,6 +20,8 @@ type Store interface {
 	Damage() []store.DamagedChunk
 	// Moved counts what a process has to read anew that follows this one.
 	Moved() int64
+	// Still has less of it happen for a while.
+	Still(d time.Duration)
 	// Rest seals, trims and merges everything that can be.
 	Rest(ctx context.Context) error
 }

@@ -51,6 +51,7 @@ func (n *Node) announce(shard int64, own *held, base string) {
 	case <-ctx.Done():
 		return
 	}
+	own.service.Still(time.Until(until) + readingEnd)
 	q := url.Values{
 		"shard": {strconv.FormatInt(shard, 10)}, "stream": {strconv.FormatInt(own.stream, 10)}, "moved": {strconv.FormatInt(own.service.Moved(), 10)},
 	}

@@ -75,6 +75,11 @@ func testHeirReads(t *testing.T) {
 			t.Errorf("shard %d: %d %q", shard, status, answer)
 		}
 	}
+	y.Each(func(shard int64, s Service) {
+		if s.(*service).still.Load() <= int64(followFor) {
+			t.Errorf("shard %d may move while it is read", shard)
+		}
+	})
 	if shards, _ := y.Held(); shards != 2 {
 		t.Errorf("%d shards are left before they are read", shards)
 	}

@@ -40,6 +40,9 @@ type Service interface {
 	ServeGroup(requests []Part, again bool, answered func(answer []byte))
 	// Moved counts what an Heir of the shard would have to read anew.
 	Moved() int64
+	// Still has what Moved counts, and can wait, wait for a while: it returns when none
+	// of that is under way.
+	Still(d time.Duration)
 	// Part ends the requests that last for as long as their clients want.
 	Part()
 	// Stop ends everything that runs for the shard, and lets go of it.

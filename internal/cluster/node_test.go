@@ -119,7 +119,7 @@ type service struct {
 	shard, stream int64
 	failed        chan error
 	asked         func(store.Arrival)
-	moved         atomic.Int64
+	moved, still  atomic.Int64
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -165,6 +165,8 @@ func (t *text) Decode(b []byte) error {
 func (s *service) Part() {}
 
 func (s *service) Moved() int64 { return s.moved.Load() }
+
+func (s *service) Still(d time.Duration) { s.still.Store(int64(d)) }
 
 func (s *service) Failed() <-chan error { return s.failed }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -18,6 +19,19 @@ type follower struct {
 // devices, and whatever takes rows out of the log. New rows of the log, alerts, sites
 // and what people set it looks for by itself when it joins.
 func (f follower) Moved() int64 { return f.moved.Load() }
+
+// Still has what need not be done now (sealing, trimming the log) wait for a while, so
+// that less Moved: it returns when nothing of that is under way.
+func (f follower) Still(d time.Duration) {
+	q := &f.core.seal
+	q.still.Add(1)
+	time.AfterFunc(d, func() {
+		q.still.Add(-1)
+		q.wake()
+	})
+	q.slice.Lock() // what has begun is to end
+	defer q.slice.Unlock()
+}
 
 // AddDowntime implements store.Log.
 func (f follower) AddDowntime(ctx context.Context, d store.Downtime) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,8 @@ type sealer struct {
 	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
 	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
 	rows   []rimewatch.Reading           // of one device, kept for the next; under maintMu
+	still  atomic.Int32                  // how many want nothing to move
+	slice  sync.Mutex                    // held while something is moved
 }
 
 // sealQueue is what waits to be sealed.
@@ -140,11 +143,8 @@ func (s *Core) maintain(ctx context.Context) error {
 	s.maintMu.Lock()
 	defer s.maintMu.Unlock()
 	for ctx.Err() == nil {
-		n, err := s.sealSlice(ctx, s.due())
+		n, err := s.moveSlice(ctx)
 		if err != nil {
-			return err
-		}
-		if err := s.tidyLog(ctx); err != nil {
 			return err
 		}
 		if n == 0 {
@@ -153,6 +153,21 @@ func (s *Core) maintain(ctx context.Context) error {
 	}
 	// What fails for one of them is no reason to leave the others undone.
 	return errors.Join(s.setAside(ctx), s.compactDue(ctx), s.retainDue(ctx), s.setAside(ctx), s.disk.Tidy(ctx))
+}
+
+// moveSlice seals what is due, a slice of it, and trims the log; not while somebody wants
+// nothing to move, unless memory is short.
+func (s *Core) moveSlice(ctx context.Context) (int, error) {
+	s.seal.slice.Lock()
+	defer s.seal.slice.Unlock()
+	if s.seal.still.Load() > 0 && s.head.bytes.Load() <= s.head.budget.Load() {
+		return 0, nil
+	}
+	n, err := s.sealSlice(ctx, s.due())
+	if err == nil {
+		err = s.tidyLog(ctx)
+	}
+	return n, err
 }
 
 // tidyLog trims the log and keeps the write-ahead log short.
