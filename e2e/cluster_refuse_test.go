@@ -46,6 +46,7 @@ func (c *cluster) refuse() {
 		{name: "MQTT", want: "--mqtt-listen", args: append([]string{"--mqtt-listen", "127.0.0.1:0"}, node...)},
 		{name: "a long hold", want: "--cluster-hold", args: append([]string{"--cluster-hold", "1h"}, node...)},
 		{name: "too many shards", want: "--cluster-shards", args: append([]string{"--cluster-shards", "257"}, node...)},
+		{name: "another number of shards", want: "cluster divide --shards 9", args: append([]string{"--cluster-shards", "9"}, node...)},
 		{
 			name: "another version", want: "version", args: node,
 			before: "UPDATE rimewatch SET version = version + 1", after: "UPDATE rimewatch SET version = version - 1",

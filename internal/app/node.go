@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,10 @@ func (s *lateStore) Close() error {
 	}
 	return s.Store.Close()
 }
+
+// freshShards is how many shards a fresh database is divided into, unless an operator
+// decides otherwise.
+const freshShards = 16
 
 // innerEnd is how long answers to other nodes may take when the node ends.
 const innerEnd = 2 * time.Second
@@ -182,9 +187,12 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if n.release, err = lock(cfg.Data); err != nil {
 		return nil, err
 	}
-	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: now, Shards: cfg.ClusterShards, Quotas: cfg.quotas()})
+	n.database, err = postgres.Connect(ctx, postgres.Config{URL: cfg.Store, Primary: cfg.primaryFile(), Logger: cfg.Logger, Now: now, Shards: cmp.Or(cfg.ClusterShards, freshShards), Quotas: cfg.quotas()})
 	if err != nil {
 		return nil, err
+	}
+	if of := n.database.Shards(); cfg.ClusterShards != 0 && cfg.ClusterShards != of {
+		return nil, fmt.Errorf("--cluster-shards %d, but the database is divided into %d: leave it out, or stop all nodes and divide the database (rimewatch cluster divide --shards %d)", cfg.ClusterShards, of, cfg.ClusterShards)
 	}
 	n.ready, n.opened = make(chan *App, min(spares, n.database.Shards())), make(chan struct{}, 1)
 	if cfg.GuardServices {

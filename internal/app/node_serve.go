@@ -62,9 +62,6 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.workers.Go(func() { n.tls.run(n.run) })
 	n.workers.Go(func() { n.public.serve(n.failed) })
 	n.workers.Go(func() { tuneMemory(n.run) })
-	if of := n.database.Shards(); of != n.cfg.ClusterShards {
-		n.cfg.Logger.Info("the database is divided already: --cluster-shards is for a fresh one", "shards", of, "asked", n.cfg.ClusterShards)
-	}
 	n.cfg.Logger.Info("serving", "url", n.public.url(), "data", n.cfg.Data, "node", n.database.Name())
 	return nil
 }

@@ -40,7 +40,7 @@ func (c *Serve) validateCluster() error {
 		return errors.New("--cluster-listen needs --store: nodes share a database")
 	case len(c.ClusterSecret) < leastSecret:
 		return fmt.Errorf("--cluster-secret has %d characters or more", leastSecret)
-	case c.ClusterShards < 1 || c.ClusterShards > 256:
+	case c.ClusterShards < 0 || c.ClusterShards > 256:
 		return errors.New("--cluster-shards is 1 to 256")
 	case c.ClusterHold < 0 || c.ClusterHold > mostHold:
 		return fmt.Errorf("--cluster-hold is 0 to %v", mostHold)

@@ -32,7 +32,7 @@ type Serve struct {
 	ClusterCert   string        `group:"network" env:"RIMEWATCH_CLUSTER_CERT" placeholder:"FILE" help:"Certificate of this node, PEM: nodes speak TLS to each other, and each shows its own. Its name is the host of --cluster-url."`
 	ClusterKey    string        `group:"network" env:"RIMEWATCH_CLUSTER_KEY" placeholder:"FILE" help:"Key of the certificate, PEM."`
 	ClusterCA     string        `group:"network" env:"RIMEWATCH_CLUSTER_CA" name:"cluster-ca" placeholder:"FILE" help:"Certificates, PEM, of the authority that has signed those of all nodes, and of nobody else."`
-	ClusterShards int64         `group:"network" default:"16" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a fresh database is divided into, 1 to 256: at most so many nodes share the work. See rimewatch cluster divide."`
+	ClusterShards int64         `group:"network" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a fresh database is divided into, 1 to 256, and 16 where this is not said: at most so many nodes share the work. One that is divided otherwise is refused. See rimewatch cluster divide."`
 	ClusterHold   time.Duration `group:"network" default:"5s" env:"RIMEWATCH_CLUSTER_HOLD" placeholder:"D" help:"How long a request waits when no node serves its workspace, before it is answered 503. Less than a balancer waits for an answer."`
 
 	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
