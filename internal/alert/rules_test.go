@@ -169,14 +169,14 @@ var ruleCases = []struct{ name, script, want string }{
 		72h40m..72h41m i=70
 		72h41m..72h50m on`, ``},
 	{"running far more than usual", known + `
-		72h..108h on`, `
+		72h..96h on`, `
 		82h opened excessive_run_time warning since 82h value 31.5929 peak 31.5929 limit 20`},
 	{"running all day, and always so", `
 		0m..10m off
 		10m..96h cycle=24/25`, `
 		16h opened excessive_run_time warning since 16h value 95.6667 peak 95.6667 limit 85`},
 	{"running all the time and not cold enough", known + `
-		72h..108h on z=-17`, `
+		72h..96h on z=-17`, `
 		72h56m opened door_open_suspected warning since 72h56m value 30 peak 30 limit 15
 		78h30m resolved door_open_suspected warning since 72h56m value 0 peak 333 limit 15
 		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},

@@ -31,12 +31,10 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.Relearnt {
 		out = s.forget(u, o.At, out)
 	}
-	if u.Modulated() {
-		// What is usual of a fixed speed says nothing of it: nothing is told, and
-		// what was is over.
-		if s.alarm.active() {
-			out = s.forget(u, o.At, out)
-		}
+	if a := &s.alarm; u.Modulated() && a.active() && (unjudged(u) || a.byEvent) {
+		out = s.forget(u, o.At, out) // what is usual of a fixed speed says nothing of it
+	}
+	if unjudged(u) {
 		return s.announce(u, o.At, from, out)
 	}
 	if a := &s.alarm; a.active() && a.departs != 0 && a.departs&decisives&^u.Aside() == 0 && !a.byEvent {
@@ -51,11 +49,19 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.WindowEnded && !u.Learning() && !u.Resettling() {
 		out = s.judge(u, o, out)
 	}
-	out = s.quickLook(u, o, out)
+	if !u.Modulated() { // another load looks like a sudden fault
+		out = s.quickLook(u, o, out)
+	}
 	if now-o.At > staleAfter {
 		return out[:from]
 	}
 	return s.announce(u, o.At, from, out)
+}
+
+// unjudged reports whether nothing is concluded of a compressor whose load varies: its
+// current and its vibration follow the load, and neither pipe is known well enough.
+func unjudged(u *unit.State) bool {
+	return u.Modulated() && !u.Scored(unit.Discharge) && !u.Scored(unit.Suction)
 }
 
 // staleAfter is the age at which a reading says nothing about now.

@@ -167,6 +167,58 @@ func TestHealthyUnitsAreSilent(t *testing.T) {
 	}
 }
 
+// TestVaryingSpeed: a compressor whose speed varies is judged by its windows where its pipes
+// are measured; by its current alone nothing is concluded, and the report says so.
+func TestVaryingSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("days of simulation, by one goroutine")
+	}
+	watch := func(fault bool, keep rimewatch.Fields) (opened []string, state string) {
+		p, err := simulate.RandomParams("walkin_cooler", 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Build.Drive = simulate.VariableSpeed
+		cfg := simulate.Config{Equipment: "walkin_cooler", Seed: 5, Start: testStart, Step: 10 * time.Second, Params: &p}
+		if fault {
+			f, err := simulate.ParseFault("leak:0.95:21d")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Onset = testStart + 2*testOnset
+			cfg.Faults = []simulate.Fault{f}
+		}
+		u, err := simulate.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s device
+		c := testConfig("walkin_cooler")
+		for u.NextAt() < testStart+40*rimewatch.Day {
+			r := u.Next()
+			r.Present &= keep
+			for _, tr := range s.Observe(c, &r, r.At, nil) {
+				if tr.Kind == Opened {
+					opened = append(opened, string(tr.Type))
+				}
+			}
+		}
+		if !s.unit.Modulated() {
+			t.Fatal("a speed that varies is not recognised")
+		}
+		return opened, s.Report().State
+	}
+	if opened, _ := watch(true, rimewatch.CoreFields); len(opened) != 1 || opened[0] != string(rimewatch.RefrigerantLeakSuspected) {
+		t.Errorf("a leak: %v", opened)
+	}
+	if opened, state := watch(false, rimewatch.CoreFields); len(opened) != 0 || state != "watching" {
+		t.Errorf("nothing ails it: %s, %v", state, opened)
+	}
+	if opened, state := watch(true, 1<<rimewatch.ProductZoneTemp|1<<rimewatch.AmpDraw); len(opened) != 0 || state != "not_judged" {
+		t.Errorf("current alone: %s, %v", state, opened)
+	}
+}
+
 // A sensor that drifts is no failing machine.
 func TestSensorDriftIsNoPrediction(t *testing.T) {
 	for _, field := range []string{"compressor_discharge_temp", "product_zone_temp", "ambient_temp"} {

@@ -9,7 +9,7 @@ import (
 
 // Report is what the predictor knows of a device, for people.
 type Report struct {
-	State         string                `json:"state" enum:"learning,watching,alarmed,not_judged" doc:"not_judged: the compressor's load varies by itself (an inverter, a digital scroll), which is not understood yet."`
+	State         string                `json:"state" enum:"learning,watching,alarmed,not_judged" doc:"not_judged: the compressor's load varies by itself (an inverter, a digital scroll), and neither of its pipes is measured, or known well enough yet."`
 	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
 	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
 	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were restarted: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
@@ -83,7 +83,7 @@ func (s *State) Report(u *unit.State) Report {
 			h := round(float64(s.alarm.lead.h), 1)
 			r.LeadTimeH = &h
 		}
-	case u.Modulated():
+	case unjudged(u):
 		r.State = "not_judged"
 	case u.Learning():
 		r.State = "learning"

@@ -50,6 +50,7 @@ var sensorCases = []sensorCase{
 	{"vibration times 1.6", rimewatch.VibrationLevel, altered(rimewatch.VibrationLevel, func(v float64) float64 { return 1.6 * v }), true, soon},
 	{"ambient 6 K lower", rimewatch.AmbientTemp, altered(rimewatch.AmbientTemp, func(v float64) float64 { return v - 6 }), false, soon},
 	{"zone 6 K lower", rimewatch.ProductZoneTemp, altered(rimewatch.ProductZoneTemp, func(v float64) float64 { return v - 6 }), true, soon},
+	{"zone 2.7 K higher", rimewatch.ProductZoneTemp, altered(rimewatch.ProductZoneTemp, func(v float64) float64 { return v + 2.7 }), true, soon},
 	{"zone trembles", rimewatch.ProductZoneTemp, trembles(rimewatch.ProductZoneTemp, 5), true, soon},
 	{"suction trembles", rimewatch.CompressorSuctionTemp, trembles(rimewatch.CompressorSuctionTemp, 5), true, soon},
 	{"ambient trembles", rimewatch.AmbientTemp, trembles(rimewatch.AmbientTemp, 5), true, soon},

@@ -39,7 +39,8 @@ const (
 	slipFloors  = 0.8 // of a discharge line that becomes cooler, on an average of a day and a half
 	slipNow     = 0.6 // and in the newest window
 	loneWindows = 5
-	loneSoon    = 3                 // windows of a large one
+	loneSoon    = 3 // windows of a large one
+	loneJumped  = 2
 	loneLarge   = 2.5               // floors from which it is large
 	wornFloors  = 2.2               // of the discharge line alone: from there what wears would show in others
 	stepShare   = 0.2               // of a departure that had come before its last two windows: more is no step
@@ -47,9 +48,11 @@ const (
 	loneOthers  = 2                 // channels that must be known to be quiet
 	backFloors  = 0.5               // of a channel that has come back
 	vibJump     = 92.0              // %, as a logarithm: a vibration two and a half times as high at once is no wear
+	vibUnits    = 250.0             // %, as a logarithm: twelve times as much, which no speed and no bearing does within a day
 	stepLeast   = 0.35              // floors that a step starts from
 	sickFor     = uint8(2 * 24 / 6) // windows
-	jumpLeast   = Fixed(3_0000)     // K of ambient between two readings
+	jumpLeast   = Fixed(3_0000)     // K between two readings
+	airLeap     = Fixed(2_2000)     // likewise of the ambient, which says less than what the unit does then
 	leapLeast   = Fixed(2_0000)     // K of ambient between two readings that single readings are not compared by
 	jumpGap     = 10 * minute
 	airUnit     = Fixed(1000)
@@ -117,7 +120,7 @@ func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
 			b.airN, b.airJump, b.airWas = 0, 0, 0
 		}
 	case was == 0 || gap == 0 || gap > jumpGap:
-	case max(step, -step) > max(jumpLeast, 3*Fixed(b.airStep)*airUnit):
+	case max(step, -step) > max(airLeap, 3*Fixed(b.airStep)*airUnit):
 		b.airWas, b.airJump, b.airN = was, step, 1
 	default:
 		b.noteStep(step)
@@ -153,8 +156,11 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air b
 			b.aside &^= 1 << ch
 		}
 	}
+	if vib, before, _ := s.Departure(Vibration); min(math.Abs(vib), math.Abs(before)) >= vibUnits && s.stepped(Vibration) {
+		b.aside = b.aside.With(Vibration) // inches, or another scale
+	}
 	s.followLone(modulated)
-	s.followAirError(modulated, air)
+	s.followAirError(air)
 }
 
 // reviewAir decides whether the air jumped or its sensor: the discharge line would
@@ -181,7 +187,7 @@ func (s *baseline) followLone(modulated bool) {
 	ch, how := s.loneChannel()
 	now, _, _ := s.Departure(ch)
 	size, wear := math.Abs(now)/floors[ch], s.wears(ch, now) || modulated
-	if how == notLone || modulated && (ch > Suction || size < loneLarge) { // a load that varies moves the lines a little
+	if how == notLone {
 		b.lone, b.alone, b.loneAt = 0, 0, 0
 		return
 	}
@@ -203,6 +209,9 @@ func (s *baseline) followLone(modulated bool) {
 	need := uint8(loneWindows)
 	if size >= loneLarge && ch != Amps { // a current has alerts of its own, and other compressors draw more
 		need = loneSoon
+	}
+	if ch <= Suction && b.kept > 0 && s.stepped(ch) { // it jumped alone from one reading to the next
+		need = loneJumped
 	}
 	if b.alone++; b.alone >= need {
 		b.aside, b.lone, b.alone, b.loneAt = b.aside.With(ch), 0, 0, 0

@@ -86,7 +86,7 @@ func TestThermostatSetAnew(t *testing.T) {
 				zone = 2 + 2*float64(phase-20)/30
 			}
 			if k >= 10*24*60 {
-				zone += shift
+				zone += shift * min(1, float64(k-10*24*60)/60)
 			}
 			r.Set(rimewatch.ProductZoneTemp, math.Round(10*zone)/10)
 			r.Set(rimewatch.AmpDraw, cycling(k))

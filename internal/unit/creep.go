@@ -152,10 +152,10 @@ func (b *doubts) AirOff() bool { return b.airOff }
 
 // followAirError sees that the ambient is measured wrong although it never jumped. Where
 // it is not measured the air itself may explain as much.
-func (s *baseline) followAirError(modulated, measured bool) {
+func (s *baseline) followAirError(measured bool) {
 	b := &s.doubts
 	vib, _, _ := s.Departure(Vibration)
-	if s.Learning() || s.Resettling() || modulated || math.Abs(vib) > floors[Vibration] {
+	if s.Learning() || s.Resettling() || math.Abs(vib) > floors[Vibration] {
 		b.airLike = 0
 		return
 	}

@@ -85,7 +85,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 
 func (s *State) learnHour(hold Hold) {
 	m := &s.model
-	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef)
+	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef, s.leastReadings())
 	if s.hour.volts.n > 0 {
 		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
 	}
@@ -163,7 +163,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	unseen := 0.0
-	if s.zoneAt == 0 {
+	if s.zoneAt == 0 || s.doubts.zoneOff {
 		unseen = s.model.unseen(&y, have)
 	}
 	for ch := range NumChannels {
@@ -262,7 +262,13 @@ func (b *baseline) Agreed(ch Channel) float64 {
 }
 
 // Scored reports whether a channel's departures can be weighed.
-func (b *baseline) Scored(ch Channel) bool { return b.drifts[ch].n >= 4 && !b.Aside().Has(ch) }
+func (b *baseline) Scored(ch Channel) bool {
+	off := b.Aside()
+	if off.Has(Vibration) {
+		off = off.With(Burst) // the same sensor
+	}
+	return b.drifts[ch].n >= 4 && !off.Has(ch)
+}
 
 // Scatter is the standard deviation of a channel's departures in six healthy
 // hours.

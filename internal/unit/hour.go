@@ -138,13 +138,25 @@ func (b *baseline) Longest() float64 {
 	return 1.3 * float64(b.model.gate) / steadyShare
 }
 
-// least is how many samples a channel of an hour rests on at least.
-const least = 2
+// least is how many samples a channel of an hour rests on at least, and how many hours one
+// of a window does. An hour of a device that measures so seldom that few readings of it
+// are of steady running rests on one: the scatter that is learnt of it is larger.
+const (
+	least     = 2
+	seldomGap = 200 // s between readings
+)
+
+func (t *timing) leastReadings() uint16 {
+	if t.gap > seldomGap {
+		return 1
+	}
+	return least
+}
 
 // sample makes the hour's covariates and channels. x is what stands in for covariates that
-// it lacks, zoneRef is the zone of the
-// first hours, to be set by the first hour that has one.
-func (h *hourly) sample(x Conditions, zoneRef *float32) (_ Conditions, y [NumChannels]float64, have Channels) {
+// it lacks, zoneRef is the zone of the first hours, to be set by the first hour that has
+// one; fewest is how many readings a channel rests on at least.
+func (h *hourly) sample(x Conditions, zoneRef *float32, fewest uint16) (_ Conditions, y [NumChannels]float64, have Channels) {
 	if h.ambient.n > 0 {
 		x[covAmbient] = h.ambient.mean()
 	}
@@ -152,7 +164,7 @@ func (h *hourly) sample(x Conditions, zoneRef *float32) (_ Conditions, y [NumCha
 		x[covVolts] = h.volts.mean()
 	}
 	set := func(c Channel, t *tally) {
-		if t.n >= least || c == Burst && t.n > 0 {
+		if t.n >= fewest || c == Burst && t.n > 0 {
 			y[c] = t.mean()
 			have = have.With(c)
 		}

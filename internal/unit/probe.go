@@ -54,6 +54,7 @@ const (
 	tremorTop    = 12
 	tremorFixed  = Fixed(500)     // tremorUnit
 	tremorMost   = Fixed(10_0000) // K that count of a single reading
+	meltJump     = Fixed(4_0000)  // K within quickGap, which no heater does
 	pipeReads    = 5              // in the same run or stop
 	zoneReads    = 10
 	zoneStops    = 2 // by the thermostat, far from where it ever does
@@ -80,8 +81,12 @@ func (s *State) followProbes(o *Observation) {
 		if count&(1<<f) == 0 || s.last[f] == 0 {
 			continue
 		}
+		least := jumpLeast
+		if rimewatch.Field(f) == rimewatch.ProductZoneTemp && o.Gap <= quickGap {
+			least = leapLeast
+		}
 		d[f] = o.fixed[f] - s.last[f]
-		if d[f] > jumpLeast || d[f] < -jumpLeast {
+		if d[f] > least || d[f] < -least {
 			far |= 1 << f
 		}
 	}
@@ -131,7 +136,9 @@ func inOrdinary(d Fixed) uint8 {
 func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]Fixed, steady bool) {
 	size := max(d[f], -d[f])
 	for k, other := range d {
-		if k != int(f) && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*max(other, -other) > size {
+		other = max(other, -other)
+		usual := k < len(p.ordinary) && f == rimewatch.ProductZoneTemp && other <= Fixed(p.ordinary[k])*ordinaryUnit // pipes cool down while it stands
+		if k != int(f) && !usual && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*other > size {
 			return
 		}
 	}
@@ -145,8 +152,10 @@ func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbe
 		case p.zoneOff && d[f] > 0 != (slot.by > 0) && 2*size > max(slot.by, -slot.by):
 			p.zoneOff, p.zone = false, jump{} // put back
 			return
-		case p.again&(1<<f) != 0 || !s.running.known || s.phases.phase == Defrosting || s.phases.phase == NoPower:
+		case p.again&(1<<f) != 0 || !s.running.known || s.phases.phase == NoPower:
 			return
+		case s.phases.phase == Defrosting && (size < meltJump || o.Gap > quickGap):
+			return // a jump by more may be all that there is of the defrost
 		}
 	} else if !steady || s.Learning() || s.Modulated() || loadMoved(s, o) {
 		return // where it would have to come back to is not known

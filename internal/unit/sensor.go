@@ -10,6 +10,8 @@ const (
 	stuckFor  = hour // a zone sensor that shows one number this long …
 	stuckRuns = 2    // … while the compressor started this often is stuck,
 	stuckMore = 3    // unless it has stood still a third as long before: coarse and buffered probes do
+	idleFor   = 24 * hour
+	idleMore  = 10
 	// gasMargin is how much hotter the gas is behind a running compressor than
 	// before it, at least.
 	gasMargin    = 15.0
@@ -137,7 +139,11 @@ func (s *State) followStuck(o *Observation) {
 		w.same, w.runs, w.stuck = StampOf(o.At), 0, false
 		return
 	}
-	if w.runs >= stuckRuns && o.At-w.same.Time() >= max(stuckFor, stuckMore*minutes(int(w.still))) {
+	stood := o.At - w.same.Time()
+	switch {
+	case w.runs >= stuckRuns && stood >= max(stuckFor, stuckMore*minutes(int(w.still))):
+		w.stuck = true
+	case w.step > 0 && s.Running() && w.runs == 0 && stood >= max(idleFor, idleMore*minutes(int(w.still))): // a compressor that never stops
 		w.stuck = true
 	}
 }
