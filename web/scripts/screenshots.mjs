@@ -2,8 +2,9 @@
 // and from a server that goes through the states of a young workspace (nobody,
 // nothing, one device, names that nobody expects, everything offline).
 // PAGES=overview,device SIZES=390 THEMES=dark LANGUAGES=es narrow it down; FLEET=2000 adds a chain of so many devices.
+// At the end several pages are put on one sheet each, so that all of them can be looked at: screenshots/sheets/.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -294,6 +295,9 @@ async function settled(tab) {
   await tab.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
 }
 
+/** taken are the pictures of each size, theme and language, in the order they were made. */
+const taken = new Map();
+
 async function shoot(s, pages) {
   pages = pages.filter((p) => list('PAGES', [p.name]).includes(p.name));
   for (const theme of pages.length ? themes : []) {
@@ -328,10 +332,28 @@ async function shoot(s, pages) {
           await tab.setViewportSize({ width: size, height: Math.min(height, 3000) });
           await settled(tab);
         }
-        await tab.screenshot({ path: `${out}${page.name}-${size}-${theme}${language === 'en' ? '' : '-' + language}.png` });
+        const variant = `${size}-${theme}${language === 'en' ? '' : '-' + language}`;
+        await tab.screenshot({ path: `${out}${page.name}-${variant}.png` });
+        taken.set(variant, [...(taken.get(variant) ?? []), page.name]);
         await tab.close();
       }
       await context.close();
+    }
+  }
+}
+
+/** sheets puts what was taken on sheets that one look takes in: two desktops or four phones beside each other. */
+async function sheets() {
+  mkdirSync(out + 'sheets', { recursive: true });
+  const tab = await browser.newPage();
+  for (const [variant, pages] of taken) {
+    const across = parseInt(variant) < 500 ? 5 : 2;
+    for (let i = 0, n = 1; i < pages.length; i += 2 * across, n++) {
+      const part = pages.slice(i, i + 2 * across);
+      await tab.setViewportSize({ width: across === 2 ? 1560 : 1600, height: across === 2 ? 1060 : 1560 });
+      const cells = part.map((name) => `<figure><figcaption>${name}</figcaption><img src="data:image/png;base64,${readFileSync(`${out}${name}-${variant}.png`).toString('base64')}"></figure>`).join('');
+      await tab.setContent(`<style>body{margin:0;display:grid;grid-template:repeat(2,minmax(0,1fr))/repeat(${across},minmax(0,1fr));gap:4px;height:100vh;background:#888;font:11px sans-serif}figure{margin:0;overflow:hidden}img{width:100%}</style>${cells}`);
+      await tab.screenshot({ path: `${out}sheets/${variant}-${String(n).padStart(2, '0')}.png` });
     }
   }
 }
@@ -367,6 +389,7 @@ try {
       await shoot(s, state.pages);
     }
   }
+  await sheets();
 } finally {
   await browser.close();
   for (const stop of stops.reverse()) stop();

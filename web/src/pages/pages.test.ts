@@ -57,8 +57,8 @@ describe('the wall', () => {
 
   test('attention first, then the sites, in even parts', () => {
     const units = [...Array.from({ length: 30 }, (_, i) => unit(i, { site: 'Mill', condition: i === 0 ? 'critical' : 'ok' })), unit(99)];
-    expect(plan(units, 'Needs attention', 'No site', 'All sites').map((s) => [s.title, s.units.length, s.part, s.parts])).toEqual([
-      ['Needs attention', 1, 1, 1], ['Mill', 15, 1, 2], ['Mill', 15, 2, 2], ['No site', 1, 1, 1],
+    expect(plan(units, 'Needs attention', 'No site', 'All sites').map((s) => [s.title, s.units.length, s.before, s.total])).toEqual([
+      ['Needs attention', 1, 0, 1], ['Mill', 15, 0, 30], ['Mill', 15, 15, 30], ['No site', 1, 0, 1],
     ]);
     expect(plan([], 'a', 'b', 'c')).toEqual([]);
   });

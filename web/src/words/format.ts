@@ -158,8 +158,16 @@ export function localTime(at: number, zone: string): string {
 
 /** moment is when the clocks of a zone show a local time, ms. */
 export function moment(local: string, zone: string): number {
-  const guess = Date.parse(local + 'Z');
-  return guess - (Date.parse(localTime(guess, zone) + 'Z') - guess);
+  const wanted = Date.parse(local + 'Z');
+  // The offset is looked up twice: the first guess may lie across a change of clocks.
+  let at = wanted;
+  for (let i = 0; i < 2; i++) at += wanted - Date.parse(localTime(at, zone) + 'Z');
+  return at;
+}
+
+/** localDay is the day of a moment in a zone, as programs write it: "2026-11-20". */
+export function localDay(at: number, zone: string): string {
+  return localTime(at, zone).slice(0, 10);
 }
 
 export { grouped } from './tr';

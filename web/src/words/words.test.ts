@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, date, duration, exact, grouped, limit, number, person, temperature } from './format';
+import { ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
@@ -63,6 +63,12 @@ describe('times', () => {
     expect(date(Date.parse('2025-11-20T23:05:00Z'), 'UTC', now)).toBe('20 Nov 2025');
     expect(exact(now, 'Asia/Tokyo')).toBe('Sat, 21 Nov 2026, 05:00:00 (Asia/Tokyo)');
   });
+  test.each([
+    ['2026-03-08T04:00', 'America/New_York', '2026-03-08T08:00:00.000Z'], // two hours after the clocks went forward
+    ['2026-03-30T00:00', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
+    ['2026-03-29T00:00', 'Europe/Berlin', '2026-03-28T23:00:00.000Z'],
+    ['2026-11-20T19:47', 'Asia/Kathmandu', '2026-11-20T14:02:00.000Z'],
+  ])('%s in %s', (local, zone, want) => expect(new Date(moment(local, zone)).toISOString()).toBe(want));
   test('an unknown zone is UTC', () => expect(clockTime(now, 'Mars/Base')).toBe('20:00'));
 });
 

@@ -54,9 +54,9 @@ describe('a phone', () => {
 
 describe('senders', () => {
   test('what they measure', () => {
-    const s = sender('a1', -19.4, { 'payload.object.temperature': -19.4, 'payload.object["door count"]': 3 });
+    const s = sender('a1', -19.4, { 'payload.object.temperature': -19.4, 'payload.object["door count"]': 3, 'payload.product_zone_temp': -19 });
     expect(recognised(s)).toBe(-19.4);
-    expect(valuesOf(s).map((v) => v.name)).toEqual(['temperature', 'door count']);
+    expect(valuesOf(s).map((v) => v.name)).toEqual(['temperature', 'door count', 'Product']);
   });
   test('its battery is no temperature', () => {
     const s = sender('a1', null, { 'payload.battery': 100, 'payload.Batt': 3, 'payload.bat': 90, 'payload.bath': 4, 'payload.t': 3.5 });

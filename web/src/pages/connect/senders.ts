@@ -1,6 +1,7 @@
 // Senders that wait for somebody to accept them: what they measure, and what they
 // probably are. Pure.
 import type { Schemas } from '../../api/client';
+import { measureOf } from '../../words/measure';
 import { tr } from '../../words/tr';
 
 export type Sender = Schemas['HeldSenderJSON'];
@@ -36,9 +37,11 @@ export function valuesOf(s: Sender): Value[] {
     .filter((v) => !/^bat$|batt/i.test(v.name));
 }
 
+// What has the name of a measurement of ours is called as everywhere.
 function nameOf(expression: string): string {
   const quoted = /\["([^"]+)"\]$/.exec(expression)?.[1];
-  return quoted ?? expression.split(/[.[\]]/).filter(Boolean).at(-1) ?? expression;
+  const name = quoted ?? expression.split(/[.[\]]/).filter(Boolean).at(-1) ?? expression;
+  return measureOf(name)?.short ?? name;
 }
 
 /** recognised is the product temperature that was found without help, °C. */

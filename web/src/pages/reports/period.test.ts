@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { midnight, months, monthSpan } from './period';
+import { months, monthSpan } from './period';
 
 describe('months', () => {
   it('counts back over the year in the site’s own zone', () => {
@@ -20,12 +20,5 @@ describe('monthSpan', () => {
     expect(hours('2026-10', 'Europe/Berlin')).toBe(31 * 24 + 1);
     expect(hours('2026-03', 'UTC')).toBe(31 * 24);
     expect(monthSpan('2026-12', 'America/New_York')).toEqual({ from: '2026-12-01T05:00:00.000Z', to: '2027-01-01T05:00:00.000Z' });
-  });
-});
-
-describe('midnight', () => {
-  it('is found on the day of a change', () => {
-    expect(new Date(midnight(2026, 3, 30, 'Europe/Berlin')).toISOString()).toBe('2026-03-29T22:00:00.000Z');
-    expect(new Date(midnight(2026, 3, 29, 'Europe/Berlin')).toISOString()).toBe('2026-03-28T23:00:00.000Z');
   });
 });

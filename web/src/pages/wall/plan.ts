@@ -11,9 +11,9 @@ export interface Screen {
   mixed?: boolean;
   /** Instead of devices, where there are too many to show every one. */
   sites?: Group[];
-  /** 1-based, of how many with this title. */
-  part: number;
-  parts: number;
+  /** Of how many devices or sites with this title it is one part, and how many stand on the screens before it. */
+  total: number;
+  before: number;
 }
 
 const most = 20; // tiles on a screen
@@ -21,11 +21,8 @@ const manySites = 8; // of more sites a chain's wall shows the sites, not every 
 
 export function plan(units: Unit[], attention: string, noSite: string, allSites: string): Screen[] {
   const out: Screen[] = [];
-  const add = (title: string, list: Unit[], mixed = false) => {
-    const parts = Math.ceil(list.length / most);
-    // Screens of the same size are calmer than a full one and a rest.
-    const size = Math.ceil(list.length / Math.max(1, parts));
-    for (let i = 0; i < parts; i++) out.push({ title, units: list.slice(i * size, (i + 1) * size), part: i + 1, parts, mixed });
+  const add = (title: string, list: Unit[], total = list.length, mixed = false) => {
+    for (const { before, part } of parted(list, most)) out.push({ title, units: part, before, total, mixed });
   };
   const troubled = units.filter((u) => u.now.condition !== 'ok');
   const sites = new Map<string, Unit[]>();
@@ -35,17 +32,21 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
     if (list) list.push(u);
     else sites.set(name, [u]);
   }
-  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3), true);
+  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3), troubled.length, true);
   if (sites.size > manySites) {
     const rolled = rollUp(units, siteOf(noSite));
-    const onOne = most * 2;
-    const parts = Math.ceil(rolled.length / onOne);
-    const size = Math.ceil(rolled.length / parts);
-    for (let i = 0; i < parts; i++) out.push({ title: allSites, units: [], sites: rolled.slice(i * size, (i + 1) * size), part: i + 1, parts });
+    for (const { before, part } of parted(rolled, most * 2)) out.push({ title: allSites, units: [], sites: part, before, total: rolled.length });
     return out;
   }
   for (const [name, list] of [...sites].sort(([a], [b]) => natural.compare(a, b))) add(name, list);
   return out;
+}
+
+/** parted cuts a list into parts of the same size: screens are calmer so than full ones and a rest. */
+function parted<T>(list: T[], most: number): { before: number; part: T[] }[] {
+  const parts = Math.ceil(list.length / most);
+  const size = Math.ceil(list.length / Math.max(1, parts));
+  return Array.from({ length: parts }, (_, i) => ({ before: i * size, part: list.slice(i * size, (i + 1) * size) }));
 }
 
 /** columnsFor makes tiles of a shape close to 8:5, and few empty places. */
