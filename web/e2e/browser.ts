@@ -23,6 +23,13 @@ export function none(found: string[], what: string) {
   if (found.length) expect.fail(`${what}: ${found.slice(0, 3).join(' | ')}${found.length > 3 ? ` | and ${found.length - 3} more` : ''}`);
 }
 
+/** rank is a number that a seed draws for a text (FNV-1a). */
+function rank(text: string, seed: number): number {
+  let h = 2166136261 ^ seed;
+  for (const c of `${seed}${text}`) h = Math.imul(h ^ c.charCodeAt(0), 16777619);
+  return h >>> 0;
+}
+
 /** Visitor is a browser of one person. */
 export class Visitor {
   /** What went wrong in the page since the last look: exceptions, errors and warnings in the console. */
@@ -113,6 +120,36 @@ export class Visitor {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor();
     // Several parts of a page may be loading at once: a locator that waits would take only one.
     await expect.poll(() => this.page.locator('[aria-busy=true]').count(), `${this.page.url()} is busy`).toBe(0);
+  }
+
+  /** oneByOne holds the answers of the API back. all lets them come one by one, each when the page has drawn the one before, in the order
+   * that a seed gives their addresses, until the page has all; it returns that order. */
+  async oneByOne(seed: number) {
+    const held: { path: string; come: () => Promise<void> }[] = [];
+    let asked = 0;
+    await this.page.route(/\/api\/v1\//, async (route) => {
+      asked++;
+      const url = new URL(route.request().url());
+      const response = await route.fetch();
+      held.push({ path: url.pathname.slice('/api'.length) + url.search, come: () => route.fulfill({ response }) });
+    });
+    const drawn = () => this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const busy = async () => !(await this.page.locator('h1').count()) || (await this.page.locator('[aria-busy=true]').count()) > 0;
+    const all = async () => {
+      const came: string[] = [];
+      while (held.length || asked > came.length || (await busy())) {
+        await drawn();
+        if (!held.length || asked > came.length + held.length) continue; // an answer is on its way to here
+        held.sort((a, b) => rank(a.path, seed) - rank(b.path, seed));
+        const next = held.shift()!;
+        came.push(next.path);
+        await next.come();
+        await drawn();
+      }
+      await this.page.unrouteAll({ behavior: 'ignoreErrors' });
+      return came;
+    };
+    return { all };
   }
 
   /** fine fails when the page has a flaw for people with disabilities, not exactly

@@ -114,6 +114,27 @@ describe.each([
   });
 });
 
+// In whatever order the answers come, what stands on the page stays where it is: each page by an order drawn once, SEED=2 draws another.
+describe('answers in an order drawn by a seed', () => {
+  let small: Visitor, large: Visitor;
+  beforeAll(async () => {
+    await office.send('PATCH', '/v1/me', { language: 'en' });
+    [small, large] = await Promise.all([phone, desktop].map((v) => Visitor.arrive(browser, server, v)));
+    for (const v of [small, large]) await v.signIn(people.owner!.email, people.owner!.password);
+  });
+  afterAll(() => Promise.all([small?.leave(), large?.leave()]));
+
+  const seed = Number(process.env.SEED ?? 1);
+  const asking = pages.map(([path]) => path).filter((path) => !/^\/(status|send|nowhere)/.test(path));
+  it.each(asking.map((path, i) => [path, (i + seed) % 2 ? 'phone' : 'desktop'] as const))('do not move %s on a %s', async (path, where) => {
+    const v = where === 'phone' ? small : large;
+    const order = await v.oneByOne(seed);
+    await v.page.goto(path);
+    const came = await order.all();
+    expect(await v.shift(), `layout shift: ${came.join(', ')}`).toBeLessThan(0.05);
+  });
+});
+
 // However late an answer comes, what stands on the page stays where it is.
 describe('an answer that comes last', () => {
   it.each([

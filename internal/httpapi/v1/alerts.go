@@ -189,8 +189,20 @@ func (a alerts) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCou
 	}, nil
 }
 
-func (a alerts) healthSummary(ctx context.Context, _ *httpapi.NoInput) (wire.HealthSummary, error) {
+// SummaryInput is what part of the fleet is asked for.
+type SummaryInput struct {
+	SiteID int64 `query:"site_id" minimum:"0" doc:"Only the devices of this site, and their alerts. Of a site that is unknown or that you do not see there are none."`
+}
+
+func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.HealthSummary, error) {
 	p := httpapi.CallOf(ctx).Principal
+	if in.SiteID != 0 {
+		of := rimewatch.Sites{}
+		if p.Sites().Has(in.SiteID) {
+			of = rimewatch.Sites{in.SiteID}
+		}
+		return a.cfg.Health.SummaryOf(p.WorkspaceID, of), nil
+	}
 	if p.Limit == nil {
 		return a.cfg.Health.Summary(p.WorkspaceID), nil
 	}

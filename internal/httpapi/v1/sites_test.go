@@ -136,6 +136,8 @@ func TestLimitedToASite(t *testing.T) {
 		{"/v1/alerts/counts", map[string]any{"data.total": 1, "data.by_status.active": 1}, ""},
 		{"/v1/alerts/counts?since=2026-01-01T00:00:00Z", map[string]any{"data.total": 1}, ""},
 		{"/v1/devices/health/summary", map[string]any{"data.total_devices": 1, "data.online_devices": 1, "data.active_alerts": 1}, ""},
+		{fmt.Sprintf("/v1/devices/health/summary?site_id=%d", r.here), map[string]any{"data.total_devices": 1, "data.active_alerts": 1}, ""},
+		{fmt.Sprintf("/v1/devices/health/summary?site_id=%d", r.there), map[string]any{"data.total_devices": 0, "data.active_alerts": 0}, ""},
 		{"/v1/sites", map[string]any{"data.sites.0.id": r.here, "data.sites.1": nil}, ""},
 		{"/v1/excursions", map[string]any{"data.excursions.0.device_serial": "MINE", "data.excursions.1": nil}, ""},
 		{"/v1/reports/temperature-log?format=json", map[string]any{"data.report.devices.0.serial": "MINE", "data.report.devices.1": nil}, ""},
