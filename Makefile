@@ -23,7 +23,7 @@ run browser screenshots ui-every: PGO = off
 build: $(if $(NPM),ui) ## the binary, in bin/
 	$(GO) build -pgo=$(PGO) -trimpath -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
 
-run: build ## the demo: a market with twelve units, five of them in trouble
+run: build ## the demo: a market with twelve units, six of them in trouble
 	./bin/rimewatch demo
 
 ui: $(DIST) ## the web UI, into internal/webui/dist

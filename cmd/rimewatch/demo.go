@@ -26,7 +26,7 @@ type demoCmd struct {
 
 // Help is shown by demo --help.
 func (demoCmd) Help() string {
-	return `Two sites and twelve refrigerators with two days of history, then live. Five of them are in trouble, and two people
+	return `Two sites and twelve refrigerators with two days of history, then live. Six of them are in trouble, and two people
 are notified: what they receive and what they do is printed. It is an ordinary server, so you can try everything.`
 }
 

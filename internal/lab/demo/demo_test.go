@@ -50,7 +50,7 @@ func TestFixtures(t *testing.T) {
 	if len(fixtures) != 12 || len(serials) != 12 || len(types) != 12 {
 		t.Errorf("%d fixtures, %d serials, %d types", len(fixtures), len(serials), len(types))
 	}
-	for _, x := range []trouble{fouling, doorOpen, powerLoss, slipped} {
+	for _, x := range []trouble{fouling, doorOpen, powerLoss, slipped, mistyped} {
 		if troubles[x] != 1 {
 			t.Errorf("trouble %d befalls %d devices", x, troubles[x])
 		}
@@ -137,14 +137,19 @@ func TestSlippedShows(t *testing.T) {
 	}
 }
 
-// Whatever the time of day, the defrosts of the unit that counts running hours are
-// known at the start: the next one is told with when it will be over.
+// At nearly every time of day the unit that counts running hours is defrosting at the
+// start, and never too warm by more than a defrost makes it. When that will be over is told where its course is known already: mostly.
 func TestDefrostsShow(t *testing.T) {
-	for hour := range rimewatch.Time(4) {
-		start := now + 6*hour*rimewatch.Hour
+	hours := rimewatch.Time(12)
+	if testing.Short() {
+		hours = 4
+	}
+	told, melting := rimewatch.Time(0), rimewatch.Time(0)
+	for hour := range hours {
+		start := now + 2*hour*rimewatch.Hour + 7*hour*rimewatch.Minute
 		for i := range fixtures {
 			f := &fixtures[i]
-			c := f.config(uint64(1+i), start, time.Minute, time.Hour)
+			c := f.config(uint64(1+i)+uint64(hour%3), start, 5*time.Second, time.Hour)
 			if c.Params == nil || c.Params.Trigger != simulate.ByRunTime {
 				continue
 			}
@@ -154,24 +159,26 @@ func TestDefrostsShow(t *testing.T) {
 			}
 			ec := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
 			var state engine.State
-			shown, melting := 0, 0
-			for u.NextAt() <= start+24*rimewatch.Hour {
-				r := u.Next()
-				state.Step(&ec, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
-				if r.At <= start {
-					continue
-				}
-				if u.Truth().Defrosting {
-					melting++
-				}
-				if d, ok := state.Unit.Defrost(); ok && d.Back > r.At && d.Known >= 2 {
-					shown++
+			var r rimewatch.Reading
+			for minute := c.Start; u.NextAt() <= start; {
+				if r = u.Next(); r.At >= minute {
+					minute += pastEvery
+					state.Step(&ec, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
 				}
 			}
-			if shown == 0 {
-				t.Errorf("%s at %s: no defrost is told in a day with %d min of them", f.name, start, melting)
+			if v := r.Values[rimewatch.ProductZoneTemp]; v > *ec.Health.Limits.TempMax+3 {
+				t.Errorf("%s at %s: %.1f °C", f.name, start, v)
+			}
+			if said, _ := r.Flags.Bool(rimewatch.DefrostActive); said {
+				melting++
+			}
+			if d, ok := state.Unit.Defrost(); ok && d.Back > start+5*rimewatch.Minute && d.Known >= 2 {
+				told++
 			}
 		}
+	}
+	if melting < hours*3/4 || told < hours/2 {
+		t.Errorf("it defrosts at %d of %d hours, and at %d it is told when that will be over", melting, hours, told)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package demo runs a server with a made-up market in it: two sites, twelve
-// refrigerators that package simulate lives for, and five of them in trouble.
+// refrigerators that package simulate lives for, and six of them in trouble.
 //
 // It is an ordinary server. Whatever the devices say goes through the public
 // API, with a token, like that of any other fleet: first the past, in batches,

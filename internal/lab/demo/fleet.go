@@ -50,8 +50,9 @@ func (d *Demo) moveIn(ctx context.Context, sites []int64) error {
 func (d *Demo) register(ctx context.Context, sites []int64, now rimewatch.Time) error {
 	each := func(i int) error {
 		r := d.residents[i]
+		kind := r.registered()
 		_, err := d.client.CreateDevice(ctx, r.serial, client.DeviceFields{
-			Name: &r.name, EquipmentType: &r.equipment, SiteID: &sites[r.place],
+			Name: &r.name, EquipmentType: &kind, SiteID: &sites[r.place],
 			Manufacturer: &r.manufacturer, Model: &r.model,
 			InstalledAt: client.Value(now - now%rimewatch.Day - rimewatch.Time(400+37*i)*rimewatch.Day),
 			Labels:      map[string]string{"source": "demo"},

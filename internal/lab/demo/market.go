@@ -46,6 +46,7 @@ const (
 	powerLoss
 	brownOut
 	slipped
+	mistyped
 )
 
 // story returns what people can see happen.
@@ -61,6 +62,8 @@ func (t trouble) story() string {
 		return "its supply is about to sag; it recovers two minutes later"
 	case slipped:
 		return "its suction probe slipped off the pipe four days ago"
+	case mistyped:
+		return "nobody judges it: it was registered with a type that does not exist"
 	default:
 		return ""
 	}
@@ -82,7 +85,7 @@ var fixtures = [...]fixture{
 	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, healthy},
 	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, healthy},
 	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
-	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, healthy},
+	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, mistyped},
 	{"Fish cooler", "fish_cooler", "Norvik", "FC-80", 1, doorOpen},
 	{"Meat cooler", "meat_cooler", "Norvik", "MC-110", 1, slipped},
 	{"Bottle cooler", "beverage_cooler", "Halden", "BC-3", 1, healthy},
@@ -91,6 +94,14 @@ var fixtures = [...]fixture{
 
 func (f *fixture) serial() string {
 	return simulate.SerialPrefix(f.equipment) + "-0001"
+}
+
+// registered is the type that people gave it.
+func (f *fixture) registered() string {
+	if f.trouble == mistyped {
+		return "sandwich_unit"
+	}
+	return f.equipment
 }
 
 // past is how much of a device's past is simulated.
@@ -111,23 +122,69 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		Equipment: f.equipment, Seed: seed, Start: now - f.past(), SampleEvery: every,
 		Site:   simulate.Site{Seed: places[f.place].seed, Offset: offset, Climate: places[f.place].climate},
 		Faults: f.faults(now),
-		// Norvik's controllers also report defrosts, doors and starts.
-		Extras: f.manufacturer == "Norvik",
+		// Norvik's controllers also report defrosts, doors and starts, and so does that of one freezer.
+		Extras: f.manufacturer == "Norvik" || f.equipment == "reach_in_freezer",
 		// Two units have gauges on the circuit and a meter.
 		Meters: f.trouble == fouling || f.equipment == "reach_in_cooler",
 	}
 	if f.trouble == slipped {
 		c.Dirt.Events = []simulate.SensorEvent{{At: now - slippedSince, Kind: simulate.SensorShift, Field: rimewatch.CompressorSuctionTemp, Value: slippedBy}}
 	}
-	// One unit's controller counts running hours to the next defrost instead of
-	// following a clock, and the one that is failing is like most of its kind.
-	if p, err := simulate.TypicalParams(f.equipment); err == nil && (f.equipment == "reach_in_freezer" || f.trouble == fouling) {
-		if f.trouble != fouling {
-			p.Trigger = simulate.ByRunTime
-		}
+	p, err := simulate.TypicalParams(f.equipment)
+	switch {
+	case err != nil:
+	case f.trouble == fouling: // it is like most of its kind
 		c.Params = &p
+	case f.equipment == "reach_in_freezer":
+		// Its controller counts running hours to the next defrost instead of following
+		// a clock, and it is defrosting when somebody looks first.
+		p.Trigger = simulate.ByRunTime
+		c.Params = &p
+		return defrosting(c, now)
 	}
 	return c
+}
+
+// defrosting has a unit that counts running hours count some minutes more or fewer
+// of them, so that a defrost has just begun at a moment.
+func defrosting(c simulate.Config, at rimewatch.Time) simulate.Config {
+	want, usual := at-defrostSince, *c.Params
+	nth := len(defrosts(&c, at))
+	tried := c
+	for range 10 {
+		all := defrosts(&tried, at+8*rimewatch.Hour)
+		if nth == 0 || len(all) < nth {
+			break
+		}
+		off := all[nth-1] - want
+		if max(off, -off) <= 5*rimewatch.Minute {
+			return tried
+		}
+		p := *tried.Params
+		p.Defrosts *= float64(all[nth-1]-c.Start) / float64(want-c.Start)
+		if p.Defrosts < .8*usual.Defrosts || p.Defrosts > 1.2*usual.Defrosts {
+			break
+		}
+		tried.Params = &p
+	}
+	return c
+}
+
+// defrosts returns when the unit's defrosts until a moment begin.
+func defrosts(c *simulate.Config, until rimewatch.Time) (all []rimewatch.Time) {
+	u, err := simulate.New(*c)
+	if err != nil {
+		return nil // it is said when the unit is made
+	}
+	for melting := false; u.NextAt() <= until; {
+		r := u.Next()
+		if was := melting; u.Truth().Defrosting != was {
+			if melting = !was; melting {
+				all = append(all, r.At)
+			}
+		}
+	}
+	return all
 }
 
 // What happens when, seen from the start. The short troubles come again for a
@@ -146,6 +203,8 @@ const (
 
 	slippedSince = 100 * rimewatch.Hour
 	slippedBy    = 9 // K: it hangs in the warmer air beside the pipe
+
+	defrostSince = 10 * rimewatch.Minute
 
 	sagFrom  = 10 * rimewatch.Second
 	sagUntil = 150 * rimewatch.Second
