@@ -38,6 +38,7 @@ beforeAll(async () => {
   await api.history('RTL-1', Array.from({ length: 90 }, () => 2));
   await api.history(endless, Array.from({ length: 5 }, () => 1.5));
   await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: 3 });
+  await api.send('POST', '/v1/readings', { device_serial: 'WAITS-1', product_zone_temp: 3 }); // nobody has registered it
   await office.send('POST', '/v1/channels', { kind: 'webhook', name: markup, url: 'https://example.com/x', enabled: false });
   await office.send('POST', '/v1/silences', { match: { types: ['high_vibration'] }, ends_at: new Date(Date.now() + 3_600_000).toISOString(), comment: markup });
 });

@@ -342,7 +342,7 @@ async function shoot(s, pages) {
   }
 }
 
-/** sheets puts what was taken on sheets that one look takes in: two desktops or four phones beside each other. */
+/** sheets puts what was taken on sheets that one look takes in: four desktops or ten phones. */
 async function sheets() {
   mkdirSync(out + 'sheets', { recursive: true });
   const tab = await browser.newPage();
