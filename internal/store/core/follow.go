@@ -33,6 +33,22 @@ func (f follower) Still(d time.Duration) {
 	defer q.slice.Unlock()
 }
 
+// moveSlice seals what is due, a slice of it, and trims the log; not while somebody wants
+// nothing to move, unless memory is short.
+func (f follower) moveSlice(ctx context.Context) (int, error) {
+	s := f.core
+	s.seal.slice.Lock()
+	defer s.seal.slice.Unlock()
+	if s.seal.still.Load() > 0 && s.head.bytes.Load() <= s.head.budget.Load() {
+		return 0, nil
+	}
+	n, err := s.sealSlice(ctx, s.due())
+	if err == nil {
+		err = s.tidyLog(ctx)
+	}
+	return n, err
+}
+
 // AddDowntime implements store.Log.
 func (f follower) AddDowntime(ctx context.Context, d store.Downtime) error {
 	defer f.moved.Add(1)

@@ -63,7 +63,7 @@ func retain(ctx context.Context, s *Core, w *rimewatch.Workspace, now rimewatch.
 	raw := now - rimewatch.Time(w.RawDays)*rimewatch.Day
 	for n := retainSlice; n == retainSlice; {
 		var err error
-		if n, err = expireRaw(ctx, s, w.ID, raw); err != nil {
+		if n, err = s.expireRaw(ctx, w.ID, raw); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func retain(ctx context.Context, s *Core, w *rimewatch.Workspace, now rimewatch.
 
 // expireRaw turns one slice of expired chunks into rollups. Only whole chunks
 // expire, so that at most a day is kept longer than asked for.
-func expireRaw(ctx context.Context, s *Core, workspaceID int64, before rimewatch.Time) (int, error) {
+func (s *Core) expireRaw(ctx context.Context, workspaceID int64, before rimewatch.Time) (int, error) {
 	list, err := s.disk.Expired(ctx, workspaceID, before, retainSlice)
 	if err != nil || len(list) == 0 {
 		return 0, err

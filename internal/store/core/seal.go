@@ -155,21 +155,6 @@ func (s *Core) maintain(ctx context.Context) error {
 	return errors.Join(s.setAside(ctx), s.compactDue(ctx), s.retainDue(ctx), s.setAside(ctx), s.disk.Tidy(ctx))
 }
 
-// moveSlice seals what is due, a slice of it, and trims the log; not while somebody wants
-// nothing to move, unless memory is short.
-func (s *Core) moveSlice(ctx context.Context) (int, error) {
-	s.seal.slice.Lock()
-	defer s.seal.slice.Unlock()
-	if s.seal.still.Load() > 0 && s.head.bytes.Load() <= s.head.budget.Load() {
-		return 0, nil
-	}
-	n, err := s.sealSlice(ctx, s.due())
-	if err == nil {
-		err = s.tidyLog(ctx)
-	}
-	return n, err
-}
-
 // tidyLog trims the log and keeps the write-ahead log short.
 func (s *Core) tidyLog(ctx context.Context) error {
 	if err := s.trim(ctx); err != nil {

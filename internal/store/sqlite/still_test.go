@@ -25,7 +25,7 @@ func TestStill(t *testing.T) {
 }
 
 func testStill(t *testing.T, readings int, moves bool) {
-	s := ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName), SealAfter: time.Minute, HeadBytes: 1}))
+	s := ready(t, openAt(t, Config{Path: filepath.Join(t.TempDir(), FileName), SealAfter: time.Minute, HeadBytes: 1 << 10}))
 	w := &rimewatch.Workspace{Name: "W", TimeZone: "UTC", RawDays: 400, RollupDays: 1000, CreatedAt: 1, UpdatedAt: 1}
 	if err := s.CreateWorkspace(t.Context(), w); err != nil {
 		t.Fatal(err)
