@@ -82,7 +82,7 @@ func (s *State) followProbes(o *Observation) {
 			continue
 		}
 		least := jumpLeast
-		if rimewatch.Field(f) == rimewatch.ProductZoneTemp && o.Gap <= quickGap {
+		if rimewatch.Field(f) == rimewatch.ProductZoneTemp && o.Gap <= quickGap && !s.Learning() {
 			least = leapLeast
 		}
 		d[f] = o.fixed[f] - s.last[f]

@@ -104,7 +104,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	if m.Data.Urgent || m.Data.Kind == rimewatch.DeliveryTest {
 		urgency = webpush.UrgencyHigh
 	}
-	resp, err := webpush.SendNotificationWithContext(ctx, body, &webpush.Subscription{Endpoint: c.URL, Keys: webpush.Keys{P256dh: key, Auth: auth}}, &webpush.Options{
+	resp, err := webpush.SendNotificationWithContext(ctx, body, &webpush.Subscription{Endpoint: c.URL, Keys: webpush.Keys{P256dh: key, Auth: auth}}, &webpush.Options{ //nolint:bodyclose // Drain closes it
 		HTTPClient: s.cfg.Client, RecordSize: record, Subscriber: s.cfg.Contact, Topic: p.Tag, TTL: life, Urgency: urgency,
 		VAPIDPublicKey: s.cfg.Keys.Public, VAPIDPrivateKey: s.cfg.Keys.private,
 	})

@@ -50,7 +50,7 @@ func (o own) send(ctx context.Context, through http.RoundTripper, u *url.URL, m 
 	if err != nil {
 		return err
 	}
-	resp, err := through.RoundTrip(r)
+	resp, err := through.RoundTrip(r) //nolint:bodyclose // Drain closes it
 	if err != nil {
 		if o.says != nil {
 			err = outbound.Explain(err, o.says)

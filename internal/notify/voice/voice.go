@@ -56,7 +56,7 @@ func (s *Caller) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	if err != nil {
 		return "", err
 	}
-	resp, err := s.transport.RoundTrip(r)
+	resp, err := s.transport.RoundTrip(r) //nolint:bodyclose // Drain closes it
 	if err != nil {
 		return "", outbound.Failure(outbound.Explain(err, twilio.Says))
 	}

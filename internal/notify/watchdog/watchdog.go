@@ -65,7 +65,7 @@ func (d *Dog) call(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resp, err := d.client.Do(r)
+	resp, err := d.client.Do(r) //nolint:bodyclose // Drain closes it
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	r.Header.Set("Webhook-Id", key)
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("Webhook-Signature", signature)
-	resp, err := s.client.Do(r)
+	resp, err := s.client.Do(r) //nolint:bodyclose // Drain closes it
 	if err != nil {
 		return "", outbound.Failure(err)
 	}
