@@ -16,9 +16,8 @@ import (
 // The garbage collector lets the heap grow to twice what is live before it
 // collects. For a server that keeps a hundred thousand devices in memory that
 // is as much again for nothing: most of it are states without pointers, which a
-// collection does not walk. So the heap may grow by half of what a collection does
-// walk, and by headroom at least: a reading leaves little behind, and what is walked
-// is a kilobyte a device.
+// collection does not walk. So the heap may grow by what a collection does walk,
+// and by headroom at least.
 const (
 	headroom     = 24 << 20
 	leastPercent = 10
@@ -108,5 +107,5 @@ func collectAt(live, walked uint64) int {
 	if live == 0 {
 		return usualPercent
 	}
-	return int(min(max(max(walked/2, headroom)*100/live, leastPercent), usualPercent))
+	return int(min(max(max(walked, headroom)*100/live, leastPercent), usualPercent))
 }
