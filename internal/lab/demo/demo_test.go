@@ -284,10 +284,11 @@ func TestTold(t *testing.T) {
 	for len(want) > 0 {
 		select {
 		case n := <-news:
-			if !n.Told {
+			late := strings.Contains(n.Text, "Not acknowledged yet") // on a slow machine some go on to the manager meanwhile
+			if !n.Told || n.Who != nightShift && !late {
 				t.Errorf("%+v", n)
 			}
-			if n.Who != nightShift { // on a slow machine some go on to the manager meanwhile
+			if n.Who != nightShift {
 				continue
 			}
 			for name := range want {
