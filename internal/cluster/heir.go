@@ -15,6 +15,8 @@ const (
 	// followFor is how long a node that gives a shard away waits for its heir to have
 	// read it, and goes on serving it.
 	followFor = 3 * time.Second
+	// followTries is how often an heir reads a shard, while what it reads changes.
+	followTries = 3
 	// heirKeeps is how long an heir keeps what it has read of a shard that it is not given.
 	heirKeeps = 10 * time.Second
 )
@@ -52,10 +54,16 @@ func (n *Node) announce(shard int64, own *held, base string) {
 		return
 	}
 	own.service.Still(time.Until(until) + readingEnd)
-	q := url.Values{
-		"shard": {strconv.FormatInt(shard, 10)}, "stream": {strconv.FormatInt(own.stream, 10)}, "moved": {strconv.FormatInt(own.service.Moved(), 10)},
+	for range followTries {
+		begun, moved := time.Now(), own.service.Moved()
+		q := url.Values{
+			"shard": {strconv.FormatInt(shard, 10)}, "stream": {strconv.FormatInt(own.stream, 10)}, "moved": {strconv.FormatInt(moved, 10)},
+		}
+		read := n.call(ctx, http.MethodPost, base+pathFollow+"?"+q.Encode(), followFor)
+		if !read || own.service.Moved() == moved || time.Until(until) < time.Since(begun) {
+			return
+		}
 	}
-	n.call(ctx, http.MethodPost, base+pathFollow+"?"+q.Encode(), followFor)
 }
 
 // inherit reads a shard that this node is to be given, and answers when that is done.
@@ -69,9 +77,13 @@ func (n *Node) inherit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n.mu.Lock()
-	busy := n.leaving || n.busy[shard] || n.held[shard] != nil || n.heirs[shard] != nil || len(n.busy) >= opening
+	busy := n.leaving || n.busy[shard] || n.held[shard] != nil || len(n.busy) >= opening
 	if !busy {
 		n.busy[shard] = true
+		if x := n.heirs[shard]; x != nil { // it changed while that was read
+			delete(n.heirs, shard)
+			n.work.Go(x.Drop)
+		}
 	}
 	n.mu.Unlock()
 	if busy {

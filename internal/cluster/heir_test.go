@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -92,21 +93,44 @@ func testHeirReads(t *testing.T) {
 	}
 }
 
-// TestHeirMoved: what an heir has read holds no more.
-func TestHeirMoved(t *testing.T) { synctest.Test(t, testHeirMoved) }
+// TestHeirMoved: what changes while an heir reads it is read again, and once more; what
+// an heir has read then and holds no more, it does not serve.
+func TestHeirMoved(t *testing.T) {
+	for changes := 1; changes <= followTries; changes++ {
+		t.Run(fmt.Sprint(changes), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testHeirMoved(t, changes) }) })
+	}
+}
 
-func testHeirMoved(t *testing.T) {
+func testHeirMoved(t *testing.T, changes int) {
 	x, y := twoNodes(t)
-	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
+	x.heirs, x.mayFollow = make(chan *testHeir, 2*followTries), make(chan struct{})
 	go y.Leave()
-	time.Sleep(followFor / 2)
-	y.Each(func(_ int64, s Service) { s.(*service).moved.Add(1) })
+	for range changes {
+		time.Sleep(followFor / 10)
+		y.Each(func(_ int64, s Service) { s.(*service).moved.Add(1) })
+		for range 2 {
+			x.mayFollow <- struct{}{}
+		}
+	}
 	close(x.mayFollow)
 	settle(t, map[*rig]int{x: 4})
-	for range 2 {
-		if h := <-x.heirs; h.served.Load() || !h.dropped.Load() {
-			t.Errorf("shard %d is served by what was read before it changed", h.shard)
+	close(x.heirs)
+	served, read := 0, 0
+	for h := range x.heirs {
+		read++
+		if h.served.Load() {
+			served++
 		}
+		if h.served.Load() == h.dropped.Load() {
+			t.Errorf("what was read of shard %d is served: %v, dropped: %v", h.shard, h.served.Load(), h.dropped.Load())
+		}
+	}
+	want := 2 // shards by what was read ahead
+	if changes == followTries {
+		want = 0
+	}
+	if served != want || read != 2*min(changes+1, followTries) {
+		t.Errorf("%d shards are served by what was read ahead, %d were read", served, read)
 	}
 }
 
