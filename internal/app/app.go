@@ -143,13 +143,13 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err := a.notifications(ctx); err != nil {
 		return nil, err
 	}
-	publisher := publishers(publishers(a.Hub, waker{a.Notify.Wake}), cfg.Publisher)
+	publisher := publishers(publishers(a.Hub, waker{a.Notify}), cfg.Publisher)
 	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg)}
 	if cfg.part != nil {
 		in.LateDevices = lateDevices
 	}
 	if keeper != nil {
-		in.Clock = setClock{keeper, a.Notify}
+		in.Clock = keeper
 	}
 	a.Ingest = ingest.New(in)
 	a.reports = gather.New(gather.Config{Store: a.Store, Health: a.Ingest, Now: a.now, Version: cfg.Version})
@@ -247,20 +247,6 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
 	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, devices, export.Routes(a.Store), mcp.Routes)
-}
-
-// setClock is ingest's clock; notifications follow when it is set back.
-type setClock struct {
-	*clock.Keeper
-	notify *notify.Service
-}
-
-// Adopt implements ingest.Clock.
-func (c setClock) Adopt(by rimewatch.Time) {
-	c.Keeper.Adopt(by)
-	if by < 0 {
-		c.notify.SetBack(by)
-	}
 }
 
 // machineClock reads the clocks of the machine we run on.

@@ -165,13 +165,16 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }
 }
 
-// waker wakes notifications after commits that concern alerts.
-type waker struct{ wake func() }
+// waker wakes notifications after commits that concern alerts or set the clock back.
+type waker struct{ *notify.Service }
 
 // Publish implements ingest.Publisher.
 func (w waker) Publish(p *publish.Commit) {
-	if len(p.Alerts) > 0 {
-		w.wake()
+	switch {
+	case p.SetBack != 0:
+		w.SetBack(p.SetBack)
+	case len(p.Alerts) > 0:
+		w.Wake()
 	}
 }
 

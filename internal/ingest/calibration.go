@@ -15,7 +15,7 @@ const maxOffsets = 200
 // CodeConflict when the device has had too many. complete runs on the device as
 // it is, before its offsets change; it may fill in c or refuse.
 func (s *Service) Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
-	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Calibration: c, Change: func(d *rimewatch.Device) error {
+	return s.updateDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Calibration: c}, func(d *rimewatch.Device) error {
 		if err := complete(d); err != nil {
 			return err
 		}
@@ -24,5 +24,5 @@ func (s *Service) Calibrate(ctx context.Context, workspaceID int64, serial strin
 		}
 		c.Apply(d)
 		return nil
-	}})
+	})
 }

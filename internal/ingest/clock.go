@@ -73,7 +73,6 @@ func (s *clockwork) adopt(by rimewatch.Time) bool {
 		if !s.note(clockOp{by: by, back: true}) {
 			return false
 		}
-		s.cfg.Clock.Adopt(by)
 		s.lastAlive = now + by
 		return true
 	}
@@ -122,7 +121,7 @@ func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
 	if !op.back {
 		return
 	}
-	s.group.result.Back = now
+	s.group.result.Back, s.group.events.SetBack = now, op.by
 	for u := range s.units.All() {
 		for i, a := range u.alerts {
 			s.putAlert(u.alerts, &s.stage(u).alerts, i, movedAlert(a, op.by, now))
@@ -198,9 +197,11 @@ func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
 	return down
 }
 
-// committed ends a commit that has set the clock back. All states come into
-// memory for it. Under mu.
+// committed ends a commit that has set the clock back, before anybody hears of it. All
+// states come into memory for it. Under mu.
 func (s *clockwork) committed(g *group) {
+	by := g.requests[0].clock.by
+	s.cfg.Clock.Adopt(by)
 	var away []*unit
 	for u := range s.units.All() {
 		if u.slot == 0 || u.late {
@@ -214,7 +215,6 @@ func (s *clockwork) committed(g *group) {
 			s.lost = append(s.lost, u)
 		}
 	}
-	by := g.requests[0].clock.by
 	s.setBack(by, g.store.Now, g.store.Seq)
 	for _, x := range s.sites.byID {
 		x.told = min(x.told, g.store.Now)

@@ -71,6 +71,7 @@ type watcher struct {
 	seen  happened
 	rig   *rig
 	t     *testing.T
+	back  rimewatch.Time // by how much it heard that the clock was set back
 }
 
 func (w *watcher) Publish(p *publish.Commit) {
@@ -79,6 +80,9 @@ func (w *watcher) Publish(p *publish.Commit) {
 	now := w.rig.machine.keeper.Now()
 	if p.Now > now+5*rimewatch.Minute {
 		w.t.Errorf("a commit at %d, %d s after the service's time", p.Now, (p.Now-now)/rimewatch.Second)
+	}
+	if w.back += p.SetBack; p.SetBack != 0 && now.Sub(p.Now).Abs() > time.Second {
+		w.t.Errorf("heard of the clock at %d before it was set back to %d", now, p.Now)
 	}
 	for _, e := range p.Alerts {
 		if e.Kind == publish.AlertUpdated {
@@ -159,6 +163,13 @@ func story(t *testing.T, c *step) (out happened, stored int) {
 			r.crash()
 		}
 		time.Sleep(time.Until(w.start.Add(time.Duration(minute+1) * time.Minute)))
+	}
+	by := rimewatch.Time(0)
+	if c != nil {
+		by = min(c.by, 0)
+	}
+	if w.back.Sub(by).Abs() > time.Second {
+		t.Errorf("heard that the clock was set back by %d ms, not %d", w.back, by)
 	}
 	return w.seen, stored
 }

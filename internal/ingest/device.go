@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
@@ -13,37 +15,62 @@ import (
 func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
 	created := *d
 	created.ID = s.store.NewDeviceID()
-	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created})
+	return s.changeDevice(ctx, &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created}})
 }
 
-// UpdateDevice changes a device: CodeDeviceNotFound, or what change returns.
-// Change may run more than once and must not touch ID, workspace and serial.
+// UpdateDevice changes a device: CodeDeviceNotFound, or what change returns. Change
+// runs again where another change came first. It must not touch ID, workspace and
+// serial, nor write into what the device refers to, such as its labels.
 func (s *Service) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
-	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Change: change})
+	return s.updateDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial}, change)
+}
+
+// updateDevice carries out what change makes of a device, with what else op brings.
+func (s *Service) updateDevice(ctx context.Context, op store.DeviceOp, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
+	for {
+		v, err := s.store.Device(ctx, op.WorkspaceID, op.Serial)
+		if err != nil {
+			return v, err
+		}
+		one := &deviceOp{DeviceOp: op}
+		if err := one.changes(&v.Device, change); err != nil {
+			return rimewatch.DeviceView{}, err
+		}
+		if v, err = s.changeDevice(ctx, one); !errors.Is(err, store.ErrOutdated) {
+			return v, err
+		}
+	}
 }
 
 // DeleteDevice retires a device: CodeDeviceNotFound. Its history and alerts are
 // kept, its active alerts resolve as superseded, its serial is free again.
 func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
-	return s.changeDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true})
+	return s.changeDevice(ctx, &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true}})
 }
 
 // deviceOp is a change of a device on its way.
 type deviceOp struct {
 	store.DeviceOp
-	who    string       // for the audit trail; "" = the device itself, which leaves no entry
-	before store.Fields // what it was, of a change
+	who string // for the audit trail; "" = the device itself, which leaves no entry
 }
 
-func (s *Service) changeDevice(ctx context.Context, change store.DeviceOp) (rimewatch.DeviceView, error) {
-	op := &deviceOp{DeviceOp: change, who: store.ActorOf(ctx)}
-	op.Payload = s.encodeConfig
-	if change.Change != nil {
-		op.Change = func(d *rimewatch.Device) error {
-			op.before = detailOf(d)
-			return change.Change(d)
-		}
+// changes makes op the change of a device as it was read a moment ago.
+func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device) error) error {
+	was.WorkspaceLimits = nil // of its workspace, not of its row
+	next := *was
+	op.Was, op.Change = was, &next
+	return change(op.Change)
+}
+
+// encode makes what the log keeps of the device. The writer goroutine calls it.
+func (op *deviceOp) encode(s *Service) {
+	if d := cmp.Or(op.Create, op.Change); d != nil {
+		op.Payload = s.encodeConfig(d)
 	}
+}
+
+func (s *Service) changeDevice(ctx context.Context, op *deviceOp) (rimewatch.DeviceView, error) {
+	op.who = store.ActorOf(ctx)
 	if err := s.send(ctx, &request{device: op, done: make(chan error, 1)}); err != nil {
 		return rimewatch.DeviceView{}, err
 	}
@@ -123,34 +150,38 @@ func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares
 // of the device (firmware, interval) becomes part of its row.
 func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error) {
-	v, err := s.store.Device(ctx, workspaceID, serial)
-	if err != nil {
-		return v, err
+	for said := false; ; said = true {
+		v, err := s.store.Device(ctx, workspaceID, serial)
+		if err != nil {
+			return v, err
+		}
+		r := &request{done: make(chan error, 1)}
+		if !said {
+			r.inputs = []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}}
+		}
+		if declares(&hb, &v.Device) {
+			r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial}}
+			_ = r.device.changes(&v.Device, func(d *rimewatch.Device) error { declare(&hb, d); return nil })
+		}
+		if err := s.send(ctx, r); err != nil {
+			return v, err
+		}
+		switch {
+		case r.device == nil || r.device.Err == nil:
+			return s.store.Device(ctx, workspaceID, serial)
+		case !errors.Is(r.device.Err, store.ErrOutdated):
+			return v, r.device.Err
+		}
 	}
-	r := &request{
-		inputs: []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}},
-		done:   make(chan error, 1),
-	}
-	declares := func(d *rimewatch.Device) bool {
-		return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
-			(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
-	}
-	if declares(&v.Device) {
-		r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: s.encodeConfig, Change: func(d *rimewatch.Device) error {
-			if hb.FirmwareVersion != "" {
-				d.FirmwareVersion = hb.FirmwareVersion
-			}
-			if hb.HeartbeatIntervalS != 0 {
-				d.HeartbeatIntervalS = hb.HeartbeatIntervalS
-			}
-			return nil
-		}}}
-	}
-	if err := s.send(ctx, r); err != nil {
-		return v, err
-	}
-	if r.device != nil && r.device.Err != nil {
-		return v, r.device.Err
-	}
-	return s.store.Device(ctx, workspaceID, serial)
+}
+
+// declares reports whether a heartbeat says something else of a device than its row.
+func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
+	return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
+		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
+}
+
+func declare(hb *rimewatch.Heartbeat, d *rimewatch.Device) {
+	d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
+	d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
 }

@@ -64,6 +64,28 @@ func TestOffline(t *testing.T) {
 	})
 }
 
+// TestChangesMeet: a change of a device that another one came before is made again, of
+// what the other left.
+func TestChangesMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		r.device("A", "other")
+		times := 0
+		v, err := r.in.UpdateDevice(t.Context(), r.ws, "A", func(d *rimewatch.Device) error {
+			if times++; times == 1 {
+				if _, err := r.in.UpdateDevice(t.Context(), r.ws, "A", func(d *rimewatch.Device) error { d.Notes = "another's"; return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+			d.Name = "mine"
+			return nil
+		})
+		same(t, "error", err, error(nil))
+		same(t, "both", []any{times, v.Name, v.Notes}, []any{2, "mine", "another's"})
+	})
+}
+
 func TestDowntimeMovesDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
@@ -51,24 +50,17 @@ func (g *group) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) 
 	g.audit(a.WorkspaceID, now, op.who, "alert."+string(op.does), fmt.Sprintf("alert %d", a.ID), d)
 }
 
-// detailOf returns the parts of a device that people change, each as the JSON
-// that it is now: a change may reach into them.
+// detailOf returns the parts of a device that people change.
 func detailOf(d *rimewatch.Device) store.Fields {
 	limits := d.Limits
 	if limits.Empty() {
 		limits = nil
 	}
-	detail := store.Fields{
+	return store.Fields{
 		"serial": d.Serial, "name": d.Name, "equipment_type": d.EquipmentType, "site_id": d.SiteID, "heartbeat_interval_s": d.HeartbeatIntervalS,
 		"offline_after_s": d.OfflineAfterS, "limits": limits, "labels": d.Labels, "manufacturer": d.Manufacturer, "model": d.Model, "notes": d.Notes,
 		"installed_at": d.InstalledAt,
 	}
-	for name, v := range detail {
-		if b, err := json.Marshal(v); err == nil {
-			detail[name] = json.RawMessage(b)
-		}
-	}
-	return detail
 }
 
 // auditDevice adds what a person did to a device. A change of nothing leaves no
@@ -83,7 +75,7 @@ func (g *group) auditDevice(op *deviceOp, now rimewatch.Time) {
 	case op.Delete:
 		g.audit(d.WorkspaceID, now, op.who, "device.deleted", subject, after)
 	default:
-		if changes := store.Difference(op.before, after); len(changes) > 0 {
+		if changes := store.Difference(detailOf(op.Was), after); len(changes) > 0 {
 			g.audit(d.WorkspaceID, now, op.who, "device.updated", subject, changes)
 		}
 	}

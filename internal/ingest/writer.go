@@ -241,6 +241,11 @@ func (w *writer) process(g *group) bool {
 	if len(g.requests) > 0 && g.requests[0].setsBack() {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
+	for _, r := range g.requests { // by the settings that hold once all of them have been taken
+		if r.device != nil {
+			r.device.encode(w.Service)
+		}
+	}
 	err := w.mend()
 	if err == nil {
 		g.commit, err = w.store.Stage(context.Background(), &g.store)

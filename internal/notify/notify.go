@@ -165,7 +165,7 @@ func (s *Service) again(workspaceID, alertID int64) {
 	s.Wake()
 }
 
-// SetBack is called when the clock was set back by so many milliseconds (by < 0). What
+// SetBack is called once the clock was set back by so many milliseconds (by < 0). What
 // waits for its next attempt is tried at once: its moment has moved away.
 func (s *Service) SetBack(by rimewatch.Time) {
 	s.mu.Lock()

@@ -51,6 +51,8 @@ type Commit struct {
 	Parts   [][]store.Input
 	Devices []Device
 	Alerts  []Alert
+	// SetBack is by how much the clock was set back to Now, 0 = it was not.
+	SetBack rimewatch.Time
 }
 
 // Reset empties the commit and keeps its room.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -49,20 +50,25 @@ type Input struct {
 // DeviceOp creates, changes or deletes one device inside a commit. Stage sets
 // Device and Err; an op that fails leaves the rest of the group unharmed. One
 // that succeeds is logged before the group's inputs, as InputDevice with
-// Payload's bytes or as InputDelete.
+// Payload or as InputDelete.
 type DeviceOp struct {
 	WorkspaceID int64
-	Serial      string                         // which device to create, change or delete
-	Create      *rimewatch.Device              // insert this one; its ID comes from NewDeviceID
-	Change      func(*rimewatch.Device) error  // change what is there
-	Delete      bool                           // mark as deleted; the serial is free again
-	Payload     func(*rimewatch.Device) []byte // what the log keeps of the configuration; nil = nothing
+	Serial      string            // which device to create, change or delete
+	Create      *rimewatch.Device // insert this one; its ID comes from NewDeviceID
+	Change      *rimewatch.Device // what is there becomes this one, with the same ID
+	Was         *rimewatch.Device // of Change: what was there when it was made; ErrOutdated where that is not so any more
+	Delete      bool              // mark as deleted; the serial is free again
+	Payload     []byte            // what the log keeps of the configuration
 	// Calibration is kept with the change; the store sets ID, WorkspaceID and
 	// DeviceID. nil = none.
 	Calibration *rimewatch.Calibration
 	Device      rimewatch.Device // the device after the op
-	Err         error            // CodeSerialTaken, CodeDeviceNotFound or what Change returned
+	Err         error            // CodeSerialTaken, CodeDeviceNotFound, CodeQuotaExceeded or ErrOutdated
 }
+
+// ErrOutdated refuses a change of a device that another change came before: whoever
+// made it looks at the device as it is now and makes it again.
+var ErrOutdated = errors.New("the device has changed meanwhile")
 
 // Group is what is committed together.
 type Group struct {

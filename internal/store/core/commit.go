@@ -167,10 +167,8 @@ func (c *commit) stage() error {
 		case op.Err != nil:
 		case op.Delete:
 			c.pack(store.InputDelete, op.Device.ID, nil)
-		case op.Payload == nil:
-			c.pack(store.InputDevice, op.Device.ID, nil)
 		default:
-			c.pack(store.InputDevice, op.Device.ID, op.Payload(&op.Device))
+			c.pack(store.InputDevice, op.Device.ID, op.Payload)
 		}
 	}
 	for _, part := range c.g.Parts {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -56,13 +57,17 @@ func settleOne(op *store.DeviceOp, row *rimewatch.Device, now rimewatch.Time) er
 	case row == nil:
 		return errDevice()
 	}
-	op.Device = *row
-	op.Device.UpdatedAt = now
 	if op.Delete {
-		op.Device.DeletedAt = now
+		op.Device = *row
+		op.Device.UpdatedAt, op.Device.DeletedAt = now, now
 		return nil
 	}
-	return op.Change(&op.Device)
+	if !reflect.DeepEqual(op.Was, row) {
+		return store.ErrOutdated
+	}
+	op.Device = *op.Change
+	op.Device.UpdatedAt = now
+	return nil
 }
 
 func stageKey(workspaceID int64, serial string) string {

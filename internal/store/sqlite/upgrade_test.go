@@ -50,7 +50,7 @@ func furnished(t *testing.T) (path string, device int64) {
 	if err := s.CreateWorkspace(t.Context(), &w); err != nil {
 		t.Fatal(err)
 	}
-	op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "D-1", Payload: func(d *rimewatch.Device) []byte { return []byte(d.Name) },
+	op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "D-1", Payload: []byte("D"),
 		Create: &rimewatch.Device{ID: s.NewDeviceID(), WorkspaceID: w.ID, Serial: "D-1", Name: "D", EquipmentType: "other"}}
 	if err := storetest.Commit(t.Context(), s, &store.Group{Now: 1000, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil || op.Err != nil {
 		t.Fatal(err, op.Err)

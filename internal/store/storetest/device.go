@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
@@ -38,24 +39,36 @@ func (f *fixture) devices() {
 	taken := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "wif.1:A-b", Create: &rimewatch.Device{WorkspaceID: f.workspace, Serial: "wif.1:A-b"}})
 	f.code(taken.Err, rimewatch.CodeSerialTaken)
 	f.now += 1000
-	changed := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "WIF.1:A-B", Change: func(d *rimewatch.Device) error {
-		d.Name, d.Limits, d.Labels = "Front", nil, nil
-		return nil
-	}})
-	f.must(changed.Err)
+	changed := f.change("WIF.1:A-B", nil, func(d *rimewatch.Device) { d.Name, d.Limits, d.Labels = "Front", nil, nil })
 	want.Name, want.Limits, want.Labels, want.UpdatedAt = "Front", nil, nil, f.now
-	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "WIF.1:A-B", Change: func(d *rimewatch.Device) error {
-		d.Name = "no"
-		return rimewatch.Invalid("name", "no")
-	}})
-	f.code(refused.Err, rimewatch.CodeValidationFailed)
-	missing := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "nobody", Change: func(*rimewatch.Device) error { return nil }})
+	f.equal("changed", changed.Device, want)
+	f.outdated(*changed)
+	missing := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "nobody", Was: &want, Change: &want})
 	f.code(missing.Err, rimewatch.CodeDeviceNotFound)
 	f.everywhere(func(where string) {
 		v, err := f.s.Device(f.ctx, f.workspace, "Wif.1:a-B")
 		f.must(err)
 		f.equal(where, v.Device, want)
 	})
+}
+
+// outdated makes a change again that was made of a row which it replaced, and two of the
+// same row in one group: the second never overwrites the first.
+func (f *fixture) outdated(again store.DeviceOp) {
+	f.Helper()
+	f.equal("made of an old row", errors.Is(f.deviceOp(&again).Err, store.ErrOutdated), true)
+	v, err := f.s.Device(f.ctx, f.workspace, again.Serial)
+	f.must(err)
+	one, two := v.Device, v.Device
+	one.Notes, two.Notes = "one", "two"
+	ops := []*store.DeviceOp{
+		{WorkspaceID: f.workspace, Serial: again.Serial, Was: &v.Device, Change: &one},
+		{WorkspaceID: f.workspace, Serial: again.Serial, Was: &v.Device, Change: &two},
+	}
+	f.group(&store.Group{Now: f.now, Devices: ops}, store.Effects{})
+	f.must(ops[0].Err)
+	f.equal("beside another", errors.Is(ops[1].Err, store.ErrOutdated), true)
+	f.change(again.Serial, nil, func(d *rimewatch.Device) { d.Notes = v.Notes })
 }
 
 func (f *fixture) deviceList() {

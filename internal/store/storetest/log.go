@@ -170,9 +170,23 @@ func (f *fixture) deviceOp(op *store.DeviceOp) *store.DeviceOp {
 	f.Helper()
 	if op.Create != nil {
 		op.Create.ID = f.s.NewDeviceID()
+		op.Payload = []byte(op.Create.Name)
+	} else if op.Change != nil {
+		op.Payload = []byte(op.Change.Name)
 	}
-	op.Payload = func(d *rimewatch.Device) []byte { return []byte(d.Name) }
 	f.group(&store.Group{Now: f.now, Devices: []*store.DeviceOp{op}}, store.Effects{})
+	return op
+}
+
+// change changes a device of the fixture's workspace, with a calibration (nil = none).
+func (f *fixture) change(serial string, c *rimewatch.Calibration, change func(*rimewatch.Device)) *store.DeviceOp {
+	f.Helper()
+	was, err := f.s.Device(f.ctx, f.workspace, serial)
+	f.must(err)
+	next := was.Device
+	change(&next)
+	op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: serial, Calibration: c, Was: &was.Device, Change: &next})
+	f.must(op.Err)
 	return op
 }
 
@@ -408,7 +422,7 @@ func (f *fixture) logAndCheckpoints() {
 	nothing, err := f.s.Stage(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}})
 	f.must(err)
 	nothing.Discard()
-	f.must(f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "LA", Change: func(d *rimewatch.Device) error { d.Name = "new name"; return nil }}).Err)
+	f.change("LA", nil, func(d *rimewatch.Device) { d.Name = "new name" })
 
 	entry := func(seq store.Seq, now int, kind store.InputKind, id int64, text string) string {
 		return fmt.Sprintf("%d %d %d %d %s", seq, now, kind, id, text)

@@ -86,8 +86,7 @@ func (f *fixture) groupOfDevices(workspaceID int64) {
 	var ops []*store.DeviceOp
 	for i := range SmallQuotas.Devices + 2 {
 		serial := fmt.Sprintf("G%d", i)
-		ops = append(ops, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Payload: func(*rimewatch.Device) []byte { return nil },
-			Create: &rimewatch.Device{ID: f.s.NewDeviceID(), WorkspaceID: workspaceID, Serial: serial}})
+		ops = append(ops, &store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Create: &rimewatch.Device{ID: f.s.NewDeviceID(), WorkspaceID: workspaceID, Serial: serial}})
 	}
 	f.group(&store.Group{Now: f.now, Devices: ops}, store.Effects{})
 	for i, op := range ops {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -107,12 +108,10 @@ func (f *fixture) calibrations() {
 	}
 	later := &rimewatch.Calibration{Field: rimewatch.Humidity, Method: "other", Reference: 50, AsFound: 52, Offset: -2, PassLimit: 1, PerformedAt: t0 + 50, PerformedBy: "Ana", AppliedFrom: t0 + 50, DueAt: t0 + 400, RecordedBy: "Bo", RecordedAt: t0 + 51}
 	for _, c := range []*rimewatch.Calibration{first, later} {
-		op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: c, Change: func(d *rimewatch.Device) error { c.Apply(d); return nil }})
-		f.must(op.Err)
+		f.change("cal", c, c.Apply)
 	}
-	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: &rimewatch.Calibration{PerformedAt: t0},
-		Change: func(*rimewatch.Device) error { return rimewatch.Invalid("offset", "is too large") }})
-	f.code(refused.Err, rimewatch.CodeValidationFailed)
+	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: &rimewatch.Calibration{PerformedAt: t0}, Was: new(rimewatch.Device), Change: new(rimewatch.Device)})
+	f.equal("refused", errors.Is(refused.Err, store.ErrOutdated), true)
 	r := rimewatch.Reading{At: t0 + 10}
 	r.Set(rimewatch.ProductZoneTemp, 5.1)
 	r.Set(rimewatch.Humidity, 40)

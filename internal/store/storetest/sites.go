@@ -14,7 +14,7 @@ func withinSites(f *fixture) {
 		f.must(f.s.CreateSite(f.ctx, &sites[i]))
 	}
 	place := func(serial string, site int64) {
-		f.must(f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: serial, Change: func(d *rimewatch.Device) error { d.SiteID = site; return nil }}).Err)
+		f.change(serial, nil, func(d *rimewatch.Device) { d.SiteID = site })
 	}
 	var alerts []*rimewatch.Alert
 	for i, serial := range []string{"HERE", "THERE", "NOWHERE"} {
