@@ -32,7 +32,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
-	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/notify/email"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
@@ -201,9 +200,8 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	registrations := limit.ByKey(limit.PerHour(limit.RegistrationsPerHour))
 	settings := &store.SettingsCache{Load: a.Store.Workspace}
-	sources := source.Config{Store: a.Store, Settings: settings, Writer: a.Ingest, Now: a.now, Log: a.log, Registrations: registrations, Changed: func(int64) { a.MQTT.Brokers.Changed() }}
+	sources := source.Config{Store: a.Store, Settings: settings, Writer: a.Ingest, Now: a.now, Log: a.log, Changed: func() { a.MQTT.Brokers.Changed() }}
 	if a.clock != nil {
 		sources.Clock = a.clock
 	}
@@ -231,7 +229,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	readings := submit.Config{Writer: writer{a.Ingest, a.Sources}, Waiting: a.Sources, Fleet: a.Store, History: a.Store, Registrations: registrations}
+	readings := submit.Config{Writer: a.Ingest, Waiting: a.Sources, Fleet: a.Store, History: a.Store}
 	if a.clock != nil {
 		readings.Clock = a.clock
 	}

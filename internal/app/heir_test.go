@@ -53,7 +53,7 @@ func sendAll(t *testing.T, a *App, workspace int64, at rimewatch.Time) error {
 		in.Reading.Set(rimewatch.ProductZoneTemp, -20)
 		inputs = append(inputs, in)
 	}
-	return a.Ingest.Submit(t.Context(), workspace, inputs)
+	return a.Ingest.Submit(t.Context(), inputs, nil)
 }
 
 // TestHeir has a node read a shard while another serves it, and serve it when that one

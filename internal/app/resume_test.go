@@ -109,7 +109,7 @@ func (h *house) incident(serial string) int64 {
 	for _, ago := range []rimewatch.Time{60_000, 0} {
 		in = append(in, store.Input{Kind: store.InputReading, DeviceID: d.ID, Reading: rimewatch.Reading{At: at - ago, Values: [rimewatch.NumCore]float64{2}, Present: 1}})
 	}
-	h.must(h.Ingest.Submit(h.t.Context(), h.workspace(), in))
+	h.must(h.Ingest.Submit(h.t.Context(), in, nil))
 	list, _, err := h.Store.Alerts(h.t.Context(), h.workspace(), store.AlertFilter{DeviceID: d.ID}, store.AlertPage{Limit: 9})
 	h.must(err)
 	if len(list) != 1 {
@@ -198,7 +198,7 @@ func TestNothingIsMissed(t *testing.T) {
 		for range perRound {
 			at++
 			in := []store.Input{{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumCore]float64{-18}, Present: 1}}}
-			h.must(h.Ingest.Submit(t.Context(), h.workspace(), in))
+			h.must(h.Ingest.Submit(t.Context(), in, nil))
 			want = append(want, at)
 			if random.IntN(10) == 0 {
 				if random.IntN(4) == 0 { // the others meet it in the middle of coming back, too

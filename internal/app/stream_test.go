@@ -370,7 +370,7 @@ func TestStreamDeaf(t *testing.T) {
 			in[i] = store.Input{Kind: store.InputReading, DeviceID: device, Reading: rimewatch.Reading{At: at, Values: [rimewatch.NumCore]float64{-18}, Present: 1}}
 		}
 		began := time.Now()
-		h.must(h.Ingest.Submit(t.Context(), h.workspace(), in))
+		h.must(h.Ingest.Submit(t.Context(), in, nil))
 		worst = max(worst, time.Since(began))
 		if n%20 == 0 {
 			opened = append(opened, h.incident(fmt.Sprint("X-", n)))

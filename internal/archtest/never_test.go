@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"regexp"
@@ -109,4 +112,32 @@ func leads(imports map[string][]string, dir string, to []string, seen map[string
 		}
 	}
 	return nil
+}
+
+// TestNoCallBacks: what the write path hands down to a store with a group, and on to those
+// who hear of its commit, is values: a function among them would be a step back.
+func TestNoCallBacks(t *testing.T) {
+	for _, path := range []string{"internal/store/commit.go", "internal/publish/publish.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), "../../"+path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		ast.Inspect(f, func(x ast.Node) bool {
+			s, ok := x.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for _, field := range s.Fields.List {
+				n++
+				if _, ok := field.Type.(*ast.FuncType); ok {
+					t.Errorf("%s: the field %s is a function", path, field.Names)
+				}
+			}
+			return true
+		})
+		if n < 10 {
+			t.Errorf("%s: only %d fields found", path, n)
+		}
+	}
 }

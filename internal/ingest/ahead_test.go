@@ -69,7 +69,7 @@ func (r *rig) drawn(rnd *rand.Rand) (ids []int64) {
 			in.Reading.Set(rimewatch.AmpDraw, float64(rnd.IntN(80))/10)
 			inputs = append(inputs, in)
 		}
-		if err := r.in.Submit(r.t.Context(), r.ws, inputs); err != nil {
+		if err := r.in.Submit(r.t.Context(), inputs, nil); err != nil {
 			r.t.Fatal(err)
 		}
 		time.Sleep(time.Duration(60+rnd.IntN(200)) * time.Second)

@@ -28,7 +28,7 @@ func TestArrivedElsewhere(t *testing.T) {
 				in.Reading.Set(rimewatch.AmbientTemp, v)
 				inputs = append(inputs, in)
 			}
-			if err := r.in.Submit(store.WithArrival(t.Context(), store.Arrival{At: came, Again: again}), r.ws, inputs); err != nil {
+			if err := r.in.Submit(store.WithArrival(t.Context(), store.Arrival{At: came, Again: again}), inputs, nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, in := range inputs {

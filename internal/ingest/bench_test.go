@@ -63,7 +63,7 @@ func BenchmarkSilence(b *testing.B) {
 			inputs[i].Reading.At = at
 			inputs[i].Reading.Set(rimewatch.ProductZoneTemp, -20)
 		}
-		if err := in.Submit(b.Context(), w.ID, inputs); err != nil {
+		if err := in.Submit(b.Context(), inputs, nil); err != nil {
 			b.Fatal(err)
 		}
 		wait(0)

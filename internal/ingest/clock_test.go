@@ -132,7 +132,7 @@ func story(t *testing.T, c *step) (out happened, stored int) {
 		in := []store.Input{{Kind: store.InputReading, DeviceID: id, AtArrival: at == 0}}
 		in[0].Reading.At = at
 		in[0].Reading.Set(rimewatch.ProductZoneTemp, temp)
-		if err := r.in.Submit(t.Context(), r.ws, in); err != nil {
+		if err := r.in.Submit(t.Context(), in, nil); err != nil {
 			t.Fatal(err)
 		}
 		if in[0].Outcome == store.Accepted {
@@ -289,7 +289,7 @@ func TestClockDeletesNothing(t *testing.T) {
 				batch[i].Reading.At = r.now() - rimewatch.Time(3000-i)*10*rimewatch.Minute
 				batch[i].Reading.Set(rimewatch.ProductZoneTemp, -20)
 			}
-			if err := r.in.Submit(t.Context(), r.ws, batch); err != nil {
+			if err := r.in.Submit(t.Context(), batch, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.s.Rest(t.Context()); err != nil {

@@ -15,7 +15,8 @@ import (
 func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
 	created := *d
 	created.ID = s.store.NewDeviceID()
-	return s.changeDevice(ctx, &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created}})
+	op := &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial, Create: &created}}
+	return op.send(ctx, s)
 }
 
 // UpdateDevice changes a device: CodeDeviceNotFound, or what change returns. Change
@@ -36,7 +37,7 @@ func (s *Service) updateDevice(ctx context.Context, op store.DeviceOp, change fu
 		if err := one.changes(&v.Device, change); err != nil {
 			return rimewatch.DeviceView{}, err
 		}
-		if v, err = s.changeDevice(ctx, one); !errors.Is(err, store.ErrOutdated) {
+		if v, err = one.send(ctx, s); !errors.Is(err, store.ErrOutdated) {
 			return v, err
 		}
 	}
@@ -45,7 +46,8 @@ func (s *Service) updateDevice(ctx context.Context, op store.DeviceOp, change fu
 // DeleteDevice retires a device: CodeDeviceNotFound. Its history and alerts are
 // kept, its active alerts resolve as superseded, its serial is free again.
 func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error) {
-	return s.changeDevice(ctx, &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true}})
+	op := &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial, Delete: true}}
+	return op.send(ctx, s)
 }
 
 // deviceOp is a change of a device on its way.
@@ -69,9 +71,10 @@ func (op *deviceOp) encode(s *Service) {
 	}
 }
 
-func (s *Service) changeDevice(ctx context.Context, op *deviceOp) (rimewatch.DeviceView, error) {
+// send has the change of a device committed, and returns the device after it.
+func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView, error) {
 	op.who = store.ActorOf(ctx)
-	if err := s.send(ctx, &request{device: op, done: make(chan error, 1)}); err != nil {
+	if err := s.send(ctx, &request{devices: []*deviceOp{op}, done: make(chan error, 1)}); err != nil {
 		return rimewatch.DeviceView{}, err
 	}
 	if op.Err != nil {
@@ -160,17 +163,16 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 			r.inputs = []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}}
 		}
 		if declares(&hb, &v.Device) {
-			r.device = &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: workspaceID, Serial: serial}}
-			_ = r.device.changes(&v.Device, func(d *rimewatch.Device) error { declare(&hb, d); return nil })
+			r.devices = declare(r.devices, &hb, &v.Device)
 		}
 		if err := s.send(ctx, r); err != nil {
 			return v, err
 		}
 		switch {
-		case r.device == nil || r.device.Err == nil:
+		case len(r.devices) == 0 || r.devices[0].Err == nil:
 			return s.store.Device(ctx, workspaceID, serial)
-		case !errors.Is(r.device.Err, store.ErrOutdated):
-			return v, r.device.Err
+		case !errors.Is(r.devices[0].Err, store.ErrOutdated):
+			return v, r.devices[0].Err
 		}
 	}
 }
@@ -181,7 +183,39 @@ func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
 		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
 }
 
-func declare(hb *rimewatch.Heartbeat, d *rimewatch.Device) {
-	d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
-	d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
+// declare adds the change of a device's row that a heartbeat asks for.
+func declare(ops []*deviceOp, hb *rimewatch.Heartbeat, d *rimewatch.Device) []*deviceOp {
+	op := &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial}}
+	_ = op.changes(d, func(d *rimewatch.Device) error {
+		d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
+		d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
+		return nil
+	})
+	return append(ops, op)
+}
+
+// saidEvery is how old what is known of a device may become.
+const saidEvery = 10 * rimewatch.Minute
+
+// hear adds to a request what devices say of themselves beside their readings, where it
+// is news or nothing was heard for a while. It is no measurement: a change of a row that
+// another one overtakes is left to the next reading.
+func (r *request) hear(s *Service, said []store.Said) {
+	for i := range said {
+		x := &said[i]
+		v, ok := s.store.DeviceByID(x.DeviceID)
+		if !ok {
+			continue
+		}
+		declares := declares(&x.Heartbeat, &v.Device)
+		b := x.Heartbeat.BatteryPct
+		charge := b != nil && (v.BatteryPct == nil || *b != *v.BatteryPct)
+		if age := s.clock() - v.LastHeartbeatAt; !declares && !charge && age >= 0 && age < saidEvery {
+			continue
+		}
+		if declares {
+			r.devices = declare(r.devices, &x.Heartbeat, &v.Device)
+		}
+		r.beats = append(r.beats, store.Input{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&x.Heartbeat)})
+	}
 }

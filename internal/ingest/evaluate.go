@@ -44,9 +44,11 @@ func (w *writer) evaluate(g *group) bool {
 	now := g.store.Now
 	accepted := 0
 	for _, r := range g.requests {
-		if r.device != nil && r.device.Err == nil {
-			accepted++
-			w.applyDevice(r.device, now)
+		for _, op := range r.devices {
+			if op.Err == nil {
+				accepted++
+				w.applyDevice(op, now)
+			}
 		}
 	}
 	for i, part := range g.store.Parts {

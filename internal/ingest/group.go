@@ -82,7 +82,7 @@ func (g *group) keepAnswers() {
 		if r.answer == nil {
 			continue
 		}
-		done := r.device != nil && r.device.Err == nil || r.alert != nil && r.alert.err == nil
+		done := len(r.inputs) == 0 && len(r.devices) == 1 && r.devices[0].Err == nil || r.alert != nil && r.alert.err == nil
 		for i := range r.inputs {
 			done = done || r.inputs[i].Outcome == store.Accepted
 		}

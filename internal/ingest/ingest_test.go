@@ -86,6 +86,46 @@ func TestChangesMeet(t *testing.T) {
 	})
 }
 
+// TestSaid: what a device says of itself beside a reading is committed with the reading,
+// where it is news or nothing was heard for ten minutes.
+func TestSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "other")
+		low, high, near, far := 20.0, 90.0, -50.0, -80.0
+		for i, c := range []struct {
+			says  rimewatch.Heartbeat
+			after time.Duration
+			news  bool
+		}{
+			{says: rimewatch.Heartbeat{BatteryPct: &high, RSSI: &near}, news: true},
+			{says: rimewatch.Heartbeat{BatteryPct: &high, RSSI: &far}, after: 9 * time.Minute},
+			{says: rimewatch.Heartbeat{BatteryPct: &low}, news: true},
+			{says: rimewatch.Heartbeat{BatteryPct: &low, FirmwareVersion: "2"}, news: true},
+			{says: rimewatch.Heartbeat{FirmwareVersion: "2"}},
+			{says: rimewatch.Heartbeat{RSSI: &far}, after: 10 * time.Minute, news: true},
+		} {
+			time.Sleep(c.after + time.Second)
+			in := []store.Input{{Kind: store.InputReading, DeviceID: id, AtArrival: true}}
+			in[0].Reading.Set(rimewatch.Humidity, 50)
+			r.events()
+			if err := r.in.Submit(t.Context(), in, []store.Said{{DeviceID: id, Heartbeat: c.says}}); err != nil {
+				t.Fatal(err)
+			}
+			v := r.view("A")
+			same(t, fmt.Sprint(i, " heard"), v.LastHeartbeatAt == r.now(), c.news)
+			same(t, fmt.Sprint(i, " with the reading"), v.Latest.ReceivedAt, r.now())
+			if c.says.FirmwareVersion != "" {
+				same(t, fmt.Sprint(i, " firmware"), v.FirmwareVersion, c.says.FirmwareVersion)
+			}
+			if c.news && c.says.BatteryPct != nil {
+				same(t, fmt.Sprint(i, " battery"), *v.BatteryPct, *c.says.BatteryPct)
+			}
+		}
+	})
+}
+
 func TestDowntimeMovesDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -180,7 +220,7 @@ func TestBacklog(t *testing.T) {
 				in.Reading.Set(rimewatch.ProductZoneTemp, temp)
 				inputs = append(inputs, in)
 			}
-			if err := r.in.Submit(t.Context(), r.ws, inputs); err != nil {
+			if err := r.in.Submit(t.Context(), inputs, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -279,7 +319,7 @@ func TestQueueIsBounded(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			result := make(chan error, 1)
-			go func() { result <- in.Submit(ctx, 1, make([]store.Input, n)) }()
+			go func() { result <- in.Submit(ctx, make([]store.Input, n), nil) }()
 			synctest.Wait()
 			select {
 			case err := <-result:
@@ -295,6 +335,6 @@ func TestQueueIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.Stop()
-		same(t, "stopped", rimewatch.CodeOf(in.Submit(t.Context(), 1, make([]store.Input, 1))), rimewatch.CodeUnavailable)
+		same(t, "stopped", rimewatch.CodeOf(in.Submit(t.Context(), make([]store.Input, 1), nil)), rimewatch.CodeUnavailable)
 	})
 }

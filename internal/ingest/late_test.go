@@ -60,7 +60,7 @@ func TestLateDevices(t *testing.T) {
 					if r.in.Loading() {
 						early++
 					}
-					if err := r.in.Submit(t.Context(), r.ws, inputs); err != nil {
+					if err := r.in.Submit(t.Context(), inputs, nil); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -102,7 +102,7 @@ func storm(t *testing.T, seed uint64) {
 				batch = append(batch, in)
 			}
 		}
-		if err := r.in.Submit(t.Context(), r.ws, batch); err != nil {
+		if err := r.in.Submit(t.Context(), batch, nil); err != nil {
 			t.Fatal(err)
 		}
 		active := make(map[int64]int)

@@ -54,7 +54,7 @@ func TestMassOutage(t *testing.T) {
 			batch[i].Reading.At = r.now()
 			batch[i].Reading.Set(rimewatch.ProductZoneTemp, -20)
 		}
-		if err := r.in.Submit(t.Context(), r.ws, batch); err != nil {
+		if err := r.in.Submit(t.Context(), batch, nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)

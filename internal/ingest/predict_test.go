@@ -18,7 +18,7 @@ func (r *rig) live(u *simulate.Unit, id int64, span time.Duration) {
 	var batch []store.Input
 	flush := func() {
 		if len(batch) > 0 {
-			if err := r.in.Submit(r.t.Context(), r.ws, batch); err != nil {
+			if err := r.in.Submit(r.t.Context(), batch, nil); err != nil {
 				r.t.Fatal(err)
 			}
 			batch = nil

@@ -40,7 +40,7 @@ func TestExcursionRecords(t *testing.T) {
 			in[0].Reading.At = r.now()
 			in[0].Reading.Set(rimewatch.ProductZoneTemp, -13)
 			in[0].Reading.Flags = in[0].Reading.Flags.WithBool(rimewatch.DoorOpen, i < 15)
-			if err := r.in.Submit(t.Context(), r.ws, in); err != nil {
+			if err := r.in.Submit(t.Context(), in, nil); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute)

@@ -217,7 +217,7 @@ func (r *rig) send(id int64, at rimewatch.Time, temp float64) store.Outcome {
 	inputs := []store.Input{{Kind: store.InputReading, DeviceID: id}}
 	inputs[0].Reading.At = at
 	inputs[0].Reading.Set(rimewatch.ProductZoneTemp, temp)
-	if err := r.in.Submit(r.t.Context(), r.ws, inputs); err != nil {
+	if err := r.in.Submit(r.t.Context(), inputs, nil); err != nil {
 		r.t.Fatal(err)
 	}
 	return inputs[0].Outcome

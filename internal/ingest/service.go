@@ -23,6 +23,7 @@ type Store interface {
 	store.Log
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
+	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
@@ -227,9 +228,10 @@ func (s *Service) Stop() {
 
 // request is one caller waiting for a commit.
 type request struct {
-	inputs []store.Input
-	device *deviceOp
-	alert  *alertOp
+	inputs  []store.Input
+	beats   []store.Input // heartbeats beside them
+	devices []*deviceOp
+	alert   *alertOp
 	// settings hold from now on, nil = as before.
 	settings *settings
 	clock    *clockOp
@@ -238,6 +240,9 @@ type request struct {
 	answer   *store.Answer // kept with what the request writes, nil = none
 	done     chan error
 }
+
+// weight is what a request counts for in the queue and in a group.
+func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
 
 // send queues a request and waits for its commit. Once queued it is waited for
 // in any case: the writer still works with what the caller handed over.
@@ -258,7 +263,7 @@ func (s *Service) enqueue(r *request) error {
 	if s.stopped.Load() {
 		return unavailable("The service is stopping.")
 	}
-	n := int64(len(r.inputs)) + 1
+	n := int64(r.weight())
 	if s.waiting.Add(n) > int64(s.cfg.QueueInputs) && n < s.waiting.Load() {
 		s.waiting.Add(-n)
 		return unavailable("The service is busy.")
@@ -276,9 +281,10 @@ func unavailable(message string) error {
 	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}
 }
 
-// Submit commits readings and sets their outcomes. Every input must be an InputReading
-// whose DeviceID the caller has resolved within its workspace.
-func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) error {
+// Submit commits readings, with what their devices say of themselves beside them, and
+// sets the readings' outcomes. Every input must be an InputReading; whoever calls has
+// resolved each DeviceID within its workspace.
+func (s *Service) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
 	if a := store.ArrivalOf(ctx); a.At != 0 {
 		if err := s.arrive(ctx, a, inputs); err != nil {
 			return err
@@ -286,8 +292,9 @@ func (s *Service) Submit(ctx context.Context, _ int64, inputs []store.Input) err
 	}
 	r := s.pool.Get().(*request)
 	r.inputs = inputs
+	r.hear(s, said)
 	err := s.send(ctx, r)
-	r.inputs = nil
+	r.inputs, r.beats, r.devices = nil, nil, nil
 	s.pool.Put(r)
 	return err
 }

@@ -75,7 +75,7 @@ func TestSlowSync(t *testing.T) {
 					inputs[0].Reading.At = r.now()
 					inputs[0].Reading.Set(rimewatch.ProductZoneTemp, -20)
 					began := time.Now()
-					if err := r.in.Submit(t.Context(), r.ws, inputs); err != nil || inputs[0].Outcome != store.Accepted {
+					if err := r.in.Submit(t.Context(), inputs, nil); err != nil || inputs[0].Outcome != store.Accepted {
 						t.Errorf("a reading: %v, %v", err, inputs[0].Outcome)
 					}
 					sent.Add(1)

@@ -146,7 +146,7 @@ func TestFullDisk(t *testing.T) {
 			inputs := []store.Input{{Kind: store.InputReading, DeviceID: id}}
 			inputs[0].Reading.At = r.now()
 			inputs[0].Reading.Set(rimewatch.ProductZoneTemp, 5)
-			err := r.in.Submit(t.Context(), r.ws, inputs)
+			err := r.in.Submit(t.Context(), inputs, nil)
 			same(t, "refused", rimewatch.CodeOf(err), rimewatch.CodeUnavailable)
 			time.Sleep(time.Minute)
 		}

@@ -224,7 +224,7 @@ func (s *sender) run(t *testing.T, r *rig, rnd *rand.Rand) {
 	for range 4 {
 		inputs := s.batch(rnd)
 		for try := 0; ; try++ {
-			err := r.in.Submit(t.Context(), r.ws, inputs)
+			err := r.in.Submit(t.Context(), inputs, nil)
 			if err == nil {
 				break
 			}

@@ -54,7 +54,7 @@ func TestRestartsOpenNothingTwice(t *testing.T) {
 						inputs = append(inputs, in)
 					}
 					if lost = !lost && rnd.IntN(30) == 0; !lost {
-						if err := r.in.Submit(t.Context(), r.ws, inputs); err != nil {
+						if err := r.in.Submit(t.Context(), inputs, nil); err != nil {
 							t.Fatal(err)
 						}
 					}

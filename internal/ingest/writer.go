@@ -211,15 +211,15 @@ func (w *writer) gather(n int) {
 // take adds a request to the group and returns its weight.
 func (w *writer) take(r *request) int {
 	g := w.group
-	n := len(r.inputs) + 1
+	n := r.weight()
 	w.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
-	if r.device != nil || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
+	if len(r.devices) > 0 || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
 		w.drain() // what follows looks at how things stand
 		g.alone = true
 	}
-	if r.device != nil {
-		g.store.Devices = append(g.store.Devices, &r.device.DeviceOp)
+	for _, op := range r.devices {
+		g.store.Devices = append(g.store.Devices, &op.DeviceOp)
 	}
 	if r.alert != nil {
 		w.prepareAlertOp(r)
@@ -229,6 +229,9 @@ func (w *writer) take(r *request) int {
 	}
 	if len(r.inputs) > 0 {
 		g.store.Parts = append(g.store.Parts, r.inputs)
+	}
+	if len(r.beats) > 0 {
+		g.store.Parts = append(g.store.Parts, r.beats)
 	}
 	return n
 }
@@ -242,8 +245,8 @@ func (w *writer) process(g *group) bool {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
 	for _, r := range g.requests { // by the settings that hold once all of them have been taken
-		if r.device != nil {
-			r.device.encode(w.Service)
+		for _, op := range r.devices {
+			op.encode(w.Service)
 		}
 	}
 	err := w.mend()

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/inlet"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
@@ -70,56 +68,6 @@ func (h *holder) lead(ctx context.Context) {
 				r.done <- err
 			}
 		}
-	}
-}
-
-// told is what senders said of themselves, so that it is passed on when it
-// changes and at least now and then.
-type told struct {
-	mu   sync.Mutex
-	last map[string]lastTold // by the serial's key
-}
-
-type lastTold struct {
-	battery  float64
-	firmware string
-	at       rimewatch.Time
-}
-
-// maxTold bounds of how many senders of a source it is remembered.
-const maxTold = 50_000
-
-// tellEvery is how old what is known of a device may become.
-const tellEvery = 10 * rimewatch.Minute
-
-// tell passes on what a sender says of itself. It is no measurement: where it
-// fails, the next one brings it.
-func (s *Service) tell(ctx context.Context, l *Live, serial string, d *inlet.Device) {
-	if d.BatteryPct == nil && d.RSSI == nil && d.Firmware == "" {
-		return
-	}
-	now, key := s.cfg.Now(), rimewatch.SerialKey(serial)
-	next := lastTold{battery: -1, firmware: d.Firmware, at: now}
-	if d.BatteryPct != nil {
-		next.battery = *d.BatteryPct
-	}
-	l.told.mu.Lock()
-	was, known := l.told.last[key]
-	same := known && was.battery == next.battery && was.firmware == next.firmware && now-was.at < tellEvery
-	if !same {
-		if len(l.told.last) >= maxTold || l.told.last == nil {
-			l.told.last = make(map[string]lastTold)
-		}
-		l.told.last[key] = next
-	}
-	l.told.mu.Unlock()
-	if same {
-		return
-	}
-	ctx = store.WithActor(ctx, "source "+l.source.Name)
-	_, err := s.cfg.Writer.Heartbeat(ctx, l.source.WorkspaceID, serial, rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware})
-	if err != nil {
-		s.cfg.Log.Debug("what a sender says of itself", "source", l.source.ID, "err", err)
 	}
 }
 

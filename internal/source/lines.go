@@ -35,7 +35,7 @@ func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precis
 		return &rimewatch.Held{ReceivedAt: now, Topic: linesTopic, Query: precision, Body: kept[id]}
 	})
 	if err == nil {
-		b.finish(ctx, &o)
+		b.finish(&o)
 	}
 	return o, err
 }

@@ -134,13 +134,13 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 			return Outcome{}, err
 		}
 		if l.source.Kind != rimewatch.SourceAPI || rimewatch.SerialKey(x.Serial) != rimewatch.SerialKey(x.ExternalID) { // that is replayed below
-			s.Registered(ctx, workspaceID, x.Serial)
+			s.registered(ctx, workspaceID, x.Serial)
 		}
 	}
 	if err := s.cfg.Store.PutBindings(ctx, workspaceID, id, bindings); err != nil {
 		return Outcome{}, err
 	}
-	s.changed(id)
+	s.outdated(id)
 	total := newOutcome()
 	for i := range list {
 		if i > 0 && l.source.SenderKey(list[i].ExternalID) == l.source.SenderKey(list[i-1].ExternalID) {
@@ -201,7 +201,7 @@ type Bound struct {
 // Unbind ends a binding.
 func (s *Service) Unbind(ctx context.Context, workspaceID, id int64, externalID, serial string) error {
 	err := s.cfg.Store.DeleteBinding(ctx, workspaceID, id, externalID, serial)
-	s.changed(id)
+	s.outdated(id)
 	return err
 }
 
@@ -293,7 +293,7 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 		err = s.store(ctx, l, []*batch{b}, nil)
 	}
 	if err == nil {
-		b.finish(ctx, &o)
+		b.finish(&o)
 	}
 	return o, err
 }

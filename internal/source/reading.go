@@ -45,7 +45,7 @@ func (s *Service) HoldReadings(ctx context.Context, workspaceID int64, list []*r
 		// The device may have been accepted since the reading was looked at. Whoever
 		// accepted it has not seen this one.
 		if s.cfg.Store.Identify(workspaceID, []byte(h.ExternalID)) != nil {
-			s.Registered(ctx, workspaceID, h.ExternalID)
+			s.registered(ctx, workspaceID, h.ExternalID)
 		}
 	}
 	s.count(&l.source, &Outcome{Held: len(list), full: full}, nil)
@@ -73,19 +73,34 @@ type heldKey struct {
 	serial    string
 }
 
-// Tell passes on what a device of the API says of itself.
-func (s *Service) Tell(ctx context.Context, workspaceID int64, serial string, said rimewatch.Heartbeat) {
-	l, err := s.OfAPI(ctx, workspaceID)
-	if err != nil {
-		s.cfg.Log.Debug("what a device says of itself", "serial", serial, "err", err)
-		return
+// Register makes the device of a serial of the API, and stores what waits of it. Where
+// another reading of the device was quicker, it is that one's.
+func (s *Service) Register(ctx context.Context, workspaceID int64, serial, actor string) (*store.Identity, error) {
+	d := rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
+	view, err := s.newDevice(store.WithActor(ctx, actor), &d)
+	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
+		if who := s.cfg.Store.Identify(workspaceID, []byte(serial)); who != nil {
+			return who, nil
+		}
 	}
-	s.tell(ctx, l, serial, &inlet.Device{BatteryPct: said.BatteryPct, RSSI: said.RSSI, Firmware: said.FirmwareVersion})
+	if err != nil {
+		return nil, err
+	}
+	return store.IdentityOf(&view.Device), nil
 }
 
-// Registered hears that a device was created, and stores what the API has kept of
-// it. Where that fails it waits on.
-func (s *Service) Registered(ctx context.Context, workspaceID int64, serial string) {
+// CreateDevice creates a device, and stores what the API has kept of it.
+func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
+	v, err := s.cfg.Writer.CreateDevice(ctx, d)
+	if err == nil {
+		s.registered(ctx, d.WorkspaceID, d.Serial)
+	}
+	return v, err
+}
+
+// registered stores what the API has kept of a device that was created. Where that fails
+// it waits on.
+func (s *Service) registered(ctx context.Context, workspaceID int64, serial string) {
 	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)
 	if err == nil && n == 0 {
 		return

@@ -89,7 +89,7 @@ func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload
 	err := s.store(ctx, l, batches, func(i int, _ string) *rimewatch.Held { return heldPayload(list[i]) })
 	for i, b := range batches {
 		if err == nil {
-			b.finish(ctx, &results[i].Outcome)
+			b.finish(&results[i].Outcome)
 			results[i].Err = cmp.Or(results[i].Err, results[i].err())
 		}
 		s.count(&l.source, &results[i].Outcome, cmp.Or(err, results[i].Err))
@@ -147,7 +147,7 @@ type batch struct {
 
 	inputs []store.Input
 	at     map[momentKey]int // input of a device and time
-	told   []saying
+	said   []store.Said
 	kept   []*rimewatch.Held // in the order of order; none in a replay
 	oldest rimewatch.Time    // that is stored; 0 = not asked yet
 	// unsettled refuses all of it for the moment: it may be from the time that the
@@ -155,12 +155,6 @@ type batch struct {
 	unsettled *rimewatch.Error
 	held      map[string]*waiting
 	order     []string
-}
-
-// saying is what a sender says of itself.
-type saying struct {
-	serial string
-	device inlet.Device
 }
 
 type momentKey struct {
@@ -209,8 +203,8 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			b.hold(id, x.Label, reason)
 			continue
 		}
-		if x.Device != (inlet.Device{}) {
-			b.told = append(b.told, saying{who.Serial, x.Device})
+		if d := &x.Device; *d != (inlet.Device{}) {
+			b.said = append(b.said, store.Said{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
 		}
 		if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
 			c.Saw(uint64(who.ID), x.At, b.now)
@@ -338,11 +332,11 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 			return b.unsettled
 		}
 	}
-	all := list[0].inputs
+	all, said := list[0].inputs, list[0].said
 	if len(list) > 1 {
-		all = nil
+		all, said = nil, nil
 		for _, b := range list {
-			all = append(all, b.inputs...)
+			all, said = append(all, b.inputs...), append(said, b.said...)
 		}
 	}
 	var held []*rimewatch.Held
@@ -356,8 +350,8 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 		}
 		held = append(held, b.kept...)
 	}
-	if len(all) > 0 {
-		if err := s.cfg.Writer.Submit(ctx, l.source.WorkspaceID, all); err != nil {
+	if len(all)+len(said) > 0 {
+		if err := s.cfg.Writer.Submit(ctx, all, said); err != nil {
 			return err
 		}
 	}
@@ -370,9 +364,8 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 	return s.holding.hold(ctx, l.source.WorkspaceID, held)
 }
 
-// finish fills in the outcome of a batch that was stored, and passes on what its
-// senders say of themselves.
-func (b *batch) finish(ctx context.Context, o *Outcome) {
+// finish fills in the outcome of a batch that was stored.
+func (b *batch) finish(o *Outcome) {
 	for i := range b.inputs {
 		switch b.inputs[i].Outcome {
 		case store.Accepted:
@@ -391,9 +384,6 @@ func (b *batch) finish(ctx context.Context, o *Outcome) {
 			o.Held++
 			o.problem("%s: %s", id, rimewatch.SentenceOf(b.held[id].reason))
 		}
-	}
-	for i := range b.told {
-		b.s.tell(ctx, b.l, b.told[i].serial, &b.told[i].device)
 	}
 }
 
@@ -430,13 +420,9 @@ func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label s
 	if binding.Check() != nil { // before there is a device that nothing could be stored of
 		return nil, rimewatch.Errorf(rimewatch.CodeValidationFailed, "what the sender calls itself is longer than %d bytes", rimewatch.MaxExternalID)
 	}
-	if _, wait := s.cfg.Registrations.Take(src.WorkspaceID, s.cfg.Now()); wait > 0 {
-		return nil, rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", limit.RegistrationsPerHour)
-	}
-	ctx = store.WithActor(ctx, "source "+src.Name)
 	d := rimewatch.Device{WorkspaceID: src.WorkspaceID, Serial: binding.Serial, Name: cmp.Or(rimewatch.NameFrom(label), rimewatch.NameFrom(id)), SiteID: src.SiteID,
 		EquipmentType: cmp.Or(src.EquipmentType, rimewatch.OtherEquipment)}
-	view, err := s.cfg.Writer.CreateDevice(ctx, &d)
+	view, err := s.newDevice(store.WithActor(ctx, "source "+src.Name), &d)
 	if err != nil {
 		return nil, err
 	}
@@ -444,8 +430,18 @@ func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label s
 	if err != nil {
 		return nil, err
 	}
-	s.changed(src.ID)
+	s.outdated(src.ID)
 	return store.IdentityOf(&view.Device), nil
+}
+
+// newDevice creates the device of a sender, unless the workspace has had too many within an
+// hour: CodeRateLimited.
+func (s *Service) newDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
+	if _, wait := s.cfg.Registrations.Take(d.WorkspaceID, s.cfg.Now()); wait > 0 {
+		e := rimewatch.Errorf(rimewatch.CodeRateLimited, "More than %d devices were registered within an hour.", limit.RegistrationsPerHour)
+		return rimewatch.DeviceView{}, e
+	}
+	return s.CreateDevice(ctx, d)
 }
 
 // SerialOf makes a serial of what a sender calls itself.

@@ -29,9 +29,8 @@ type Store interface {
 
 // Writer is the one write path.
 type Writer interface {
-	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
+	Submit(ctx context.Context, inputs []store.Input, said []store.Said) error
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
-	Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error)
 }
 
 // Clock knows how far the service's time can be believed.
@@ -52,10 +51,10 @@ type Config struct {
 	// Settings of workspaces, which others may ask, too; nil = a cache of its own.
 	Settings *store.SettingsCache
 	Log      *slog.Logger
-	Rand     io.Reader            // of keys; nil = crypto/rand
-	Changed  func(sourceID int64) // hears of changed sources, such as those of brokers; nil = nobody
+	Rand     io.Reader // of keys; nil = crypto/rand
+	Changed  func()    // hears of sources that people have changed, such as those of brokers; nil = nobody
 	// Registrations bounds how many devices senders may create, by workspace; nil =
-	// a bound of its own.
+	// as many as limit.RegistrationsPerHour.
 	Registrations *limit.Keyed
 }
 
@@ -119,7 +118,6 @@ type Live struct {
 	loadedAt rimewatch.Time
 	zone     *time.Location // of times without one; nil = they are refused
 	lines    *sync.Pool     // of *inlet.LineReader
-	told     *told
 }
 
 // bound implements inlet.Bound.
@@ -233,10 +231,7 @@ func (s *Service) load(ctx context.Context, src *rimewatch.Source) (*Live, error
 	s.mu.Lock()
 	old := s.byID[src.ID]
 	s.mu.Unlock()
-	l := &Live{source: *src, loadedAt: now, lines: new(sync.Pool), told: new(told)}
-	if old != nil {
-		l.told = old.told
-	}
+	l := &Live{source: *src, loadedAt: now, lines: new(sync.Pool)}
 	if old != nil && old.source.UpdatedAt == src.UpdatedAt && old.source.Document == src.Document && old.source.Template == src.Template {
 		l.mapper, l.bindings, l.lines, l.zone = old.mapper, old.bindings, old.lines, old.zone
 	} else if err := s.prepare(ctx, l); err != nil {
@@ -316,14 +311,19 @@ func (s *Service) forget(l *Live) {
 	delete(s.byID, l.source.ID)
 }
 
-// changed hears of every change of a source or its bindings.
-func (s *Service) changed(id int64) {
+// outdated drops what is remembered of a source that has changed, or whose bindings have.
+func (s *Service) outdated(id int64) {
 	s.mu.Lock()
 	l := s.byID[id]
 	s.mu.Unlock()
 	s.forget(l)
+}
+
+// changed hears that somebody has made, changed or deleted a source.
+func (s *Service) changed(id int64) {
+	s.outdated(id)
 	if s.cfg.Changed != nil {
-		s.cfg.Changed(id)
+		s.cfg.Changed()
 	}
 }
 

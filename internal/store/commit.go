@@ -25,6 +25,12 @@ const (
 	InputClock     InputKind = 8 // the clock was set back, of no device (DeviceID 0); Payload says how far
 )
 
+// Said is what a device says of itself beside what it measures.
+type Said struct {
+	DeviceID  int64
+	Heartbeat rimewatch.Heartbeat
+}
+
 // Outcome is what the store found out about an Input.
 type Outcome uint8
 

@@ -23,11 +23,12 @@ type Batch struct {
 	index    []int32 // place in the batch of each input
 	rejected []rejection
 	ignored  []string
-	pending  []pendingItem                  // readings of devices that will be registered
-	held     []*rimewatch.Held              // readings that have to wait for their devices
-	heldAt   []int32                        // place in the batch of each
-	waiting  int                            // of those, how many are kept
-	said     map[string]rimewatch.Heartbeat // what items say of their devices, by serial as registered
+	pending  []pendingItem     // readings of devices that will be registered
+	held     []*rimewatch.Held // readings that have to wait for their devices
+	heldAt   []int32           // place in the batch of each
+	waiting  int               // of those, how many are kept
+	said     []store.Said      // what items say of their devices, one of each
+	saidOf   map[int64]int     // where that of a device is
 	reader   wire.Batch
 
 	// Of each input, until its device is known; serials and who are those of runs of
@@ -35,7 +36,7 @@ type Batch struct {
 	senders []sender
 	serials [][]byte
 	who     []*store.Identity
-	vitals  []rimewatch.Heartbeat
+	vitals  []wire.Extras
 }
 
 // sender is what an item says beside its reading.
@@ -58,7 +59,7 @@ type pendingItem struct {
 	index  int32
 	serial string
 	raw    []byte
-	said   rimewatch.Heartbeat
+	said   *wire.Extras // nil = nothing
 }
 
 // batchContext is what the items of a batch have in common.
@@ -94,14 +95,13 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 		}
 	}
 	if len(b.inputs) > 0 {
-		if err := g.Writer.Submit(ctx, p.WorkspaceID, b.inputs); err != nil {
+		if err := g.Writer.Submit(ctx, b.inputs, b.said); err != nil {
 			return httpapi.AsError(err)
 		}
 	}
 	if err := b.keep(&bc); err != nil {
 		return httpapi.AsError(err)
 	}
-	b.tell(&bc)
 	b.answer()
 	return nil
 }
@@ -148,7 +148,7 @@ func (b *Batch) add(bc *batchContext, place int32) *rimewatch.Error {
 	e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays)
 	from := sender{raw: b.reader.Raw, run: int32(len(b.serials) - 1), refused: e != nil}
 	if sent.Vitals() {
-		b.vitals = append(b.vitals, said(&sent.Extras))
+		b.vitals = append(b.vitals, sent.Extras)
 		from.vitals = int32(len(b.vitals))
 	}
 	b.inputs = append(b.inputs, store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0})
@@ -196,7 +196,7 @@ func (b *Batch) identify(bc *batchContext) {
 		}
 		in.DeviceID = who.ID
 		if from.vitals > 0 {
-			b.say(who.Serial, b.vitals[from.vitals-1])
+			b.say(who, &b.vitals[from.vitals-1])
 		}
 		if kept != i {
 			b.inputs[kept], b.index[kept] = *in, b.index[i]
@@ -227,7 +227,7 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.who, r.err = g.autoRegister(bc.ctx, bc.principal, bc.now, serial)
+			r.who, r.err = g.register(bc.ctx, bc.principal, serial)
 		})
 	}
 	wg.Wait()
@@ -242,8 +242,8 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 			continue
 		}
 		item.input.DeviceID = r.who.ID
-		if item.said != (rimewatch.Heartbeat{}) {
-			b.say(r.who.Serial, item.said)
+		if item.said != nil {
+			b.say(r.who, item.said)
 		}
 		b.inputs = append(b.inputs, item.input)
 		b.index = append(b.index, item.index)
@@ -326,30 +326,22 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (
 }
 
 // said is what a reading says of its device.
-func said(x *wire.Extras) rimewatch.Heartbeat {
-	return rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}
+func said(who *store.Identity, x *wire.Extras) store.Said {
+	return store.Said{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
 }
 
 // say notes what an item says of its device; the newest counts.
-func (b *Batch) say(serial string, what rimewatch.Heartbeat) {
-	if b.said == nil {
-		b.said = make(map[string]rimewatch.Heartbeat)
+func (b *Batch) say(who *store.Identity, x *wire.Extras) {
+	i, known := b.saidOf[who.ID]
+	if known {
+		b.said[i] = said(who, x)
+		return
 	}
-	b.said[serial] = what
-}
-
-// tell passes on what the items say of their devices.
-func (b *Batch) tell(bc *batchContext) {
-	slots := make(chan struct{}, httpapi.RegisterAtOnce)
-	var wg sync.WaitGroup
-	for serial, what := range b.said {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			bc.Waiting.Tell(bc.ctx, bc.workspaceID, serial, what)
-		})
+	if b.saidOf == nil {
+		b.saidOf = make(map[int64]int)
 	}
-	wg.Wait()
+	b.saidOf[who.ID] = len(b.said)
+	b.said = append(b.said, said(who, x))
 }
 
 // ignore notes the foreign fields of an item.

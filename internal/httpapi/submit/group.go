@@ -108,7 +108,13 @@ func (g *Readings) guard(x *Posted) {
 // reports whether the memory of the inputs may be used again.
 func (g *Readings) commit(list []Posted, inputs []store.Input, again bool) bool {
 	ctx := store.WithArrival(context.Background(), store.Arrival{At: list[0].At, Again: again})
-	failed := g.submit(ctx, inputs)
+	var said []store.Said
+	for i := range list {
+		if x := &list[i]; !x.done {
+			said = append(said, x.s.beside(x.who)...)
+		}
+	}
+	failed := g.submit(ctx, inputs, said)
 	n := 0
 	for i := range list {
 		x := &list[i]
@@ -122,13 +128,13 @@ func (g *Readings) commit(list []Posted, inputs []store.Input, again bool) bool 
 }
 
 // submit is Writer.Submit; a panic is an error.
-func (g *Readings) submit(ctx context.Context, inputs []store.Input) (err error) {
+func (g *Readings) submit(ctx context.Context, inputs []store.Input, said []store.Said) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("panic: %v\n%s", v, debug.Stack()), "Internal error.")
 		}
 	}()
-	return g.Writer.Submit(ctx, 0, inputs) // of several workspaces
+	return g.Writer.Submit(ctx, inputs, said)
 }
 
 // conclude answers a request whose input was committed, or was not.
@@ -139,7 +145,7 @@ func (g *Readings) conclude(ctx context.Context, x *Posted, in *store.Input, fai
 	if failed != nil {
 		e = httpapi.AsError(failed)
 	} else {
-		status, e = g.stored(ctx, &x.p, x.who, in, &x.s.Scratch)
+		status, e = g.answer(ctx, x.who, in, &x.s.Scratch)
 	}
 	x.done = true
 	g.answerPost(&x.Answer, x.id, x.s, status, e)

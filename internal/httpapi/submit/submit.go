@@ -9,19 +9,16 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Writer stores readings and creates devices.
+// Writer stores readings.
 type Writer interface {
-	// Submit stores readings, of a workspace or (0) of several. It sets each input's
-	// Outcome, the time of readings without one, and the time of receipt. It keeps no
-	// reference to inputs after it has returned nil. CodeUnavailable means that nothing
-	// was stored and a retry is safe.
-	Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error
-	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
+	// Submit stores readings and what their devices say of themselves. It sets each input's Outcome, the time of readings without one,
+	// and the time of receipt. It keeps no reference to what it is given after it has
+	// returned nil. CodeUnavailable means that nothing was stored and a retry is safe.
+	Submit(ctx context.Context, inputs []store.Input, said []store.Said) error
 }
 
 // Fleet knows the devices.
@@ -42,9 +39,6 @@ type Config struct {
 	Fleet   Fleet
 	History History
 	Clock   Clock // nil = the time is right
-	// Registrations bounds how many devices unknown serials may create, by
-	// workspace; nil = there is no bound.
-	Registrations *limit.Keyed
 }
 
 // Readings takes readings in.
@@ -74,12 +68,22 @@ func (g *Readings) Routes(frame *httpapi.API) []httpapi.Route {
 	return g.routes()
 }
 
-// Scratch is the memory of one call to Ingest, for reuse.
+// Scratch is the memory of one call to Single, for reuse.
 type Scratch struct {
 	Out  []byte // the answer
 	Left int    // readings that the device may send at once, -1 when no device was found
 	sent wire.SentReading
 	one  [1]store.Input
+	said [1]store.Said
+}
+
+// beside returns what the reading that was read says of its device, if it does.
+func (s *Scratch) beside(who *store.Identity) []store.Said {
+	if !s.sent.Vitals() {
+		return nil
+	}
+	s.said[0] = said(who, &s.sent.Extras)
+	return s.said[:]
 }
 
 // Single stores the reading in body and leaves the answer in s.Out: 201 for a
@@ -94,7 +98,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if who == nil {
 		var wait bool
 		var failed error
-		who, wait, failed = g.unknown(ctx, p, now, &settings, string(s.sent.Serial))
+		who, wait, failed = g.unknown(ctx, p, &settings, string(s.sent.Serial))
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
@@ -106,10 +110,10 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if err := g.admit(who, now, s, in); err != nil {
 		return 0, err
 	}
-	if failed := g.Writer.Submit(ctx, p.WorkspaceID, s.one[:]); failed != nil {
+	if failed := g.Writer.Submit(ctx, s.one[:], s.beside(who)); failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
-	return g.stored(ctx, p, who, in, s)
+	return g.answer(ctx, who, in, s)
 }
 
 // read reads the reading in body and finds its device, nil where nobody has registered
@@ -141,15 +145,6 @@ func (g *Readings) admit(who *store.Identity, now rimewatch.Time, s *Scratch, in
 	}
 	*in = store.Input{DeviceID: who.ID, Reading: s.sent.Reading, Kind: store.InputReading, AtArrival: s.sent.At == 0}
 	return nil
-}
-
-// stored answers what has become of an input.
-func (g *Readings) stored(ctx context.Context, p *account.Principal, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
-	status, err = g.answer(ctx, who, in, s)
-	if err == nil && s.sent.Vitals() {
-		g.Waiting.Tell(store.WithAnswer(ctx, nil), p.WorkspaceID, who.Serial, said(&s.sent.Extras))
-	}
-	return status, err
 }
 
 // identify finds a device that p may write to. outside says that p may register
@@ -253,29 +248,6 @@ func errJustDeleted() *rimewatch.Error {
 
 func errUnknownDevice() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeUnknownDevice, "There is no device with this serial.").With("device_serial", "is not known")
-}
-
-// autoRegister creates the device of an unknown serial. CodeRateLimited when the
-// workspace has had too many within an hour.
-func (g *Readings) autoRegister(ctx context.Context, p *account.Principal, now rimewatch.Time, serial string) (*store.Identity, error) {
-	if g.Registrations != nil {
-		if _, wait := g.Registrations.Take(p.WorkspaceID, now); wait > 0 {
-			e := httpapi.ErrRateLimited(wait)
-			return nil, e.With("device_serial", "is not known, and too many devices were registered by readings within an hour")
-		}
-	}
-	ctx = store.WithActor(store.WithAnswer(ctx, nil), httpapi.TokenActor(p)) // the reading is the answer
-	d := rimewatch.Device{WorkspaceID: p.WorkspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
-	view, err := g.Writer.CreateDevice(ctx, &d)
-	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken {
-		if who := g.Fleet.Identify(p.WorkspaceID, []byte(serial)); who != nil {
-			return who, nil // another reading of the device was quicker
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return store.IdentityOf(&view.Device), nil
 }
 
 type singleScratch struct {

@@ -15,18 +15,18 @@ import (
 type Waiting interface {
 	// Bound returns the device that a serial is bound to, and whether there is one.
 	Bound(ctx context.Context, workspaceID int64, serial string) (who *store.Identity, bound bool, err error)
+	// Register makes the device of a serial, for the actor, and stores what waits of it:
+	// CodeRateLimited when the workspace has had too many within an hour.
+	Register(ctx context.Context, workspaceID int64, serial, actor string) (*store.Identity, error)
 	// HoldReadings keeps readings as they came and returns when they are on stable
 	// storage. Those for which there was no room have the ID 0.
 	HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
-	// Tell passes on what a device says of itself beside what it measures, when that
-	// has changed and now and then.
-	Tell(ctx context.Context, workspaceID int64, serial string, said rimewatch.Heartbeat)
 }
 
 // unknown finds the device of a serial that is not registered: the one that it is
 // bound to, or one that is made for it. Where the reading has to wait for one, there
 // is none.
-func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewatch.Time, w *rimewatch.Workspace, serial string) (who *store.Identity, wait bool, err error) {
+func (g *Readings) unknown(ctx context.Context, p *account.Principal, w *rimewatch.Workspace, serial string) (who *store.Identity, wait bool, err error) {
 	who, bound, err := g.Waiting.Bound(ctx, p.WorkspaceID, serial)
 	switch {
 	case err != nil || bound:
@@ -36,11 +36,16 @@ func (g *Readings) unknown(ctx context.Context, p *account.Principal, now rimewa
 	case w.OnUnknown == rimewatch.RefuseUnknown:
 		return nil, false, errUnknownDevice()
 	}
-	who, err = g.autoRegister(ctx, p, now, serial)
+	who, err = g.register(ctx, p, serial)
 	if waits(err) {
 		return nil, true, nil
 	}
 	return who, false, err
+}
+
+// register makes the device of an unknown serial. The reading is the answer, not the device.
+func (g *Readings) register(ctx context.Context, p *account.Principal, serial string) (*store.Identity, error) {
+	return g.Waiting.Register(store.WithAnswer(ctx, nil), p.WorkspaceID, serial, httpapi.TokenActor(p))
 }
 
 // waits reports whether a device was not registered because there are too many, or
@@ -80,14 +85,14 @@ func (b *Batch) stranger(bc *batchContext, i int) (who *store.Identity, later bo
 		if err == nil && !bound {
 			item := pendingItem{input: b.inputs[i], index: place, serial: serial, raw: from.raw}
 			if from.vitals > 0 {
-				item.said = b.vitals[from.vitals-1]
+				item.said = &b.vitals[from.vitals-1]
 			}
 			b.pending = append(b.pending, item)
 			return nil, true, nil
 		}
 		return who, false, err
 	}
-	who, later, err = bc.unknown(bc.ctx, bc.principal, bc.now, &bc.settings, serial)
+	who, later, err = bc.unknown(bc.ctx, bc.principal, &bc.settings, serial)
 	if later {
 		b.wait(bc, place, serial, from.raw)
 	}

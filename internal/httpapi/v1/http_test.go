@@ -242,7 +242,7 @@ type brokenWriter struct {
 	err error
 }
 
-func (b brokenWriter) Submit(context.Context, int64, []store.Input) error {
+func (b brokenWriter) Submit(context.Context, []store.Input, []store.Said) error {
 	if b.err == nil {
 		panic("secret panic")
 	}

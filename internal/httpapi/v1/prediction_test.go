@@ -24,7 +24,7 @@ func (r *rig) worn(deviceID int64) {
 		for len(batch) < 5000 && u.NextAt() <= r.now() {
 			batch = append(batch, store.Input{Kind: store.InputReading, DeviceID: deviceID, Reading: u.Next()})
 		}
-		if err := r.ingest.Submit(r.t.Context(), r.workspace.ID, batch); err != nil {
+		if err := r.ingest.Submit(r.t.Context(), batch, nil); err != nil {
 			r.t.Fatal(err)
 		}
 	}

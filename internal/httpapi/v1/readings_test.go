@@ -226,7 +226,7 @@ func TestAutoRegister(t *testing.T) {
 // TestRegistrationsAreLimited: unknown serials create so many devices an hour and
 // no more: readings of further ones wait.
 func TestRegistrationsAreLimited(t *testing.T) {
-	r := newRig(t, func(c *whole) { c.readings.Registrations = limit.ByKey(limit.PerHour(10)) })
+	r := newRig(t, func(c *whole) { c.hourly = limit.ByKey(limit.PerHour(10)) })
 	r.unknown(r.workspace.ID, rimewatch.RegisterUnknown)
 	r.device("Known", "other")
 	r.advance(time.Second)
@@ -314,17 +314,18 @@ func TestUnknownSerial(t *testing.T) {
 // deleter deletes the device of whatever is submitted first.
 type deleter struct {
 	submit.Writer
-	serial string
+	workspace int64
+	serial    string
 }
 
-func (d *deleter) Submit(ctx context.Context, workspaceID int64, inputs []store.Input) error {
+func (d *deleter) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
 	if serial := d.serial; serial != "" {
 		d.serial = ""
-		if _, err := d.Writer.(*ingest.Service).DeleteDevice(ctx, workspaceID, serial); err != nil {
+		if _, err := d.Writer.(*ingest.Service).DeleteDevice(ctx, d.workspace, serial); err != nil {
 			return err
 		}
 	}
-	return d.Writer.Submit(ctx, workspaceID, inputs)
+	return d.Writer.Submit(ctx, inputs, said)
 }
 
 // TestDeletedOnTheWay: a reading whose device is deleted while it is on its way is to
@@ -332,6 +333,7 @@ func (d *deleter) Submit(ctx context.Context, workspaceID int64, inputs []store.
 func TestDeletedOnTheWay(t *testing.T) {
 	var d deleter
 	r := newRig(t, func(w *whole) { d.Writer, w.readings.Writer = w.readings.Writer, &d })
+	d.workspace = r.workspace.ID
 	r.unknown(r.workspace.ID, rimewatch.HoldUnknown)
 	const reading = `{"device_serial":"A","product_zone_temp":-18}`
 	for _, c := range []struct{ path, body string }{{"/v1/readings", reading}, {"/v1/readings/batch", `{"readings":[` + reading + `]}`}} {

@@ -27,6 +27,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/source"
@@ -137,7 +138,8 @@ type whole struct {
 	told     notifications.Config
 	kept     records.Config
 	people   accounts.Service
-	sources  bool // with the routes of sources
+	sources  bool         // with the routes of sources
+	hourly   *limit.Keyed // of registrations; nil = as usual
 }
 
 // withSources has a rig answer for sources as well, which the export asks for.
@@ -179,10 +181,6 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
 	r.steps.heard = make(map[uint64]rimewatch.Time)
-	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger, Clock: &r.steps})
-	if err != nil {
-		t.Fatal(err)
-	}
 	key := [32]byte{1, 2, 3}
 	cfg := whole{
 		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
@@ -190,7 +188,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Channels: r.store, Quotas: rigQuotas, CursorKey: key,
 		},
-		readings: submit.Config{Writer: r.ingest, Waiting: sources, Fleet: r.store, History: r.store},
+		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
 		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, CursorKey: key},
 		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
@@ -199,6 +197,11 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		f(&cfg)
 	}
 	r.cursors, r.secure = httpapi.CursorCodec{Key: cfg.CursorKey}, strings.HasPrefix(cfg.PublicURL, "https:")
+	sources, err := source.New(source.Config{Store: r.store, Writer: r.ingest, Now: r.now, Log: logger, Clock: &r.steps, Registrations: cfg.hourly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.readings.Waiting = sources
 	resources, err := New(cfg.Config)
 	if err != nil {
 		t.Fatal(err)

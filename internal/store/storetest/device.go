@@ -39,10 +39,10 @@ func (f *fixture) devices() {
 	taken := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "wif.1:A-b", Create: &rimewatch.Device{WorkspaceID: f.workspace, Serial: "wif.1:A-b"}})
 	f.code(taken.Err, rimewatch.CodeSerialTaken)
 	f.now += 1000
-	changed := f.change("WIF.1:A-B", nil, func(d *rimewatch.Device) { d.Name, d.Limits, d.Labels = "Front", nil, nil })
+	changed := changeDevice(f, "WIF.1:A-B", nil, func(d *rimewatch.Device) { d.Name, d.Limits, d.Labels = "Front", nil, nil })
 	want.Name, want.Limits, want.Labels, want.UpdatedAt = "Front", nil, nil, f.now
 	f.equal("changed", changed.Device, want)
-	f.outdated(*changed)
+	outdated(f, *changed)
 	missing := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "nobody", Was: &want, Change: &want})
 	f.code(missing.Err, rimewatch.CodeDeviceNotFound)
 	f.everywhere(func(where string) {
@@ -54,7 +54,7 @@ func (f *fixture) devices() {
 
 // outdated makes a change again that was made of a row which it replaced, and two of the
 // same row in one group: the second never overwrites the first.
-func (f *fixture) outdated(again store.DeviceOp) {
+func outdated(f *fixture, again store.DeviceOp) {
 	f.Helper()
 	f.equal("made of an old row", errors.Is(f.deviceOp(&again).Err, store.ErrOutdated), true)
 	v, err := f.s.Device(f.ctx, f.workspace, again.Serial)
@@ -68,7 +68,7 @@ func (f *fixture) outdated(again store.DeviceOp) {
 	f.group(&store.Group{Now: f.now, Devices: ops}, store.Effects{})
 	f.must(ops[0].Err)
 	f.equal("beside another", errors.Is(ops[1].Err, store.ErrOutdated), true)
-	f.change(again.Serial, nil, func(d *rimewatch.Device) { d.Notes = v.Notes })
+	changeDevice(f, again.Serial, nil, func(d *rimewatch.Device) { d.Notes = v.Notes })
 }
 
 func (f *fixture) deviceList() {

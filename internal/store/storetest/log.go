@@ -178,8 +178,8 @@ func (f *fixture) deviceOp(op *store.DeviceOp) *store.DeviceOp {
 	return op
 }
 
-// change changes a device of the fixture's workspace, with a calibration (nil = none).
-func (f *fixture) change(serial string, c *rimewatch.Calibration, change func(*rimewatch.Device)) *store.DeviceOp {
+// changeDevice changes a device of the fixture's workspace, with a calibration (nil = none).
+func changeDevice(f *fixture, serial string, c *rimewatch.Calibration, change func(*rimewatch.Device)) *store.DeviceOp {
 	f.Helper()
 	was, err := f.s.Device(f.ctx, f.workspace, serial)
 	f.must(err)
@@ -422,7 +422,7 @@ func (f *fixture) logAndCheckpoints() {
 	nothing, err := f.s.Stage(f.ctx, &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}})
 	f.must(err)
 	nothing.Discard()
-	f.change("LA", nil, func(d *rimewatch.Device) { d.Name = "new name" })
+	changeDevice(f, "LA", nil, func(d *rimewatch.Device) { d.Name = "new name" })
 
 	entry := func(seq store.Seq, now int, kind store.InputKind, id int64, text string) string {
 		return fmt.Sprintf("%d %d %d %d %s", seq, now, kind, id, text)

@@ -108,7 +108,7 @@ func (f *fixture) calibrations() {
 	}
 	later := &rimewatch.Calibration{Field: rimewatch.Humidity, Method: "other", Reference: 50, AsFound: 52, Offset: -2, PassLimit: 1, PerformedAt: t0 + 50, PerformedBy: "Ana", AppliedFrom: t0 + 50, DueAt: t0 + 400, RecordedBy: "Bo", RecordedAt: t0 + 51}
 	for _, c := range []*rimewatch.Calibration{first, later} {
-		f.change("cal", c, c.Apply)
+		changeDevice(f, "cal", c, c.Apply)
 	}
 	refused := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "cal", Calibration: &rimewatch.Calibration{PerformedAt: t0}, Was: new(rimewatch.Device), Change: new(rimewatch.Device)})
 	f.equal("refused", errors.Is(refused.Err, store.ErrOutdated), true)

@@ -14,7 +14,7 @@ func withinSites(f *fixture) {
 		f.must(f.s.CreateSite(f.ctx, &sites[i]))
 	}
 	place := func(serial string, site int64) {
-		f.change(serial, nil, func(d *rimewatch.Device) { d.SiteID = site })
+		changeDevice(f, serial, nil, func(d *rimewatch.Device) { d.SiteID = site })
 	}
 	var alerts []*rimewatch.Alert
 	for i, serial := range []string{"HERE", "THERE", "NOWHERE"} {
