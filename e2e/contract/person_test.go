@@ -33,7 +33,7 @@ func (m mailing) Data(r io.Reader) error {
 	return err
 }
 
-// mails is the option of a mail server of the test's own.
+// option is that of a mail server of the test's own.
 func (m mailbox) option(t *testing.T) option {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,8 +8,7 @@ import (
 )
 
 // State is the memory of the rules for one device. The zero value is a device
-// without alerts. It holds no pointers: a copy is a snapshot, so that a caller
-// judges on a copy and keeps it after the commit.
+// without alerts. It holds no pointers: a copy is a snapshot.
 type State struct {
 	seenAt     rimewatch.Time // arrival of the newest reading
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here

@@ -338,7 +338,7 @@ func goldenReading(serial string, at time.Time, temp float64) string {
 		serial, at.UTC().Format(time.RFC3339), temp, at.Unix()/3600%100000, at.Unix()/2%1000000)
 }
 
-// batch sends readings of a unit, one a minute, whose temperature is temp's.
+// minutes sends readings of a unit, one a minute, whose temperature is temp's.
 func (h *house) minutes(serial string, from, to time.Time, temp func(i int) float64) {
 	h.t.Helper()
 	var list []string

@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// mqttParts is what takes readings in over MQTT.
+// mqttParts is what speaks MQTT.
 type mqttParts struct {
 	Brokers   *mqtt.Brokers
 	Listener  *mqtt.Listener // nil where the operator does not ask for it

@@ -219,8 +219,8 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 // over at once when another one is gone.
 const spares = 4
 
-// makeSpares is the goroutine that makes them. It calls there when there are as many
-// for the first time. It rests while shards are opened: those who wait for one need the
+// makeSpares is the goroutine that makes them. It calls there each time there are as
+// many, and at its end. It rests while shards are opened: those who wait for one need the
 // processor more.
 func (n *Node) makeSpares(ctx context.Context, there func()) {
 	defer there()

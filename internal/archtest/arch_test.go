@@ -306,7 +306,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: a package called %s says nothing", s.path, filepath.Base(s.dir))
 		}
 		if strings.Contains(s.text, "os.Getenv") && s.dir != "internal/config" {
-			t.Errorf("%s reads the environment; only internal/config does", s.path)
+			t.Errorf("%s reads the environment; only the command line does, through its flags", s.path)
 		}
 		if strings.Contains(s.text, "http.Status") && !under(s.dir, []string{"internal/httpapi", "internal/cluster", "internal/notify/outbound", "internal/provider", "internal/lab/demo", "client", "bench", "e2e"}) {
 			t.Errorf("%s speaks of HTTP statuses; only those that speak HTTP do", s.path)

@@ -241,7 +241,7 @@ var errUndone = errors.New("the shard is not there")
 
 // forward has another node answer, as long as it is there and can be reached: one that
 // is frozen or cut off does not hold requests up for longer. An error means that
-// nothing was written.
+// nothing of the answer was written.
 func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body, shard int64, came store.Arrival) error {
 	to, err := url.Parse(p.base)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s slot) out() uint32                  { return uint32(s) >> 10 & 1023 }
 func (s slot) bad() uint32                  { return uint32(s) >> 20 & 1023 }
 
 // State is what is remembered of one device. The zero value knows nothing. It
-// holds no pointers: a step may be taken on a copy that replaces it later.
+// holds no pointers: a copy is a snapshot.
 type State struct {
 	at        rimewatch.Time // newest product-zone temperature, 0 = none
 	start     rimewatch.Time // since when it is out of limits, or the start of the excursion; 0 = neither

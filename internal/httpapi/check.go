@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Checker finds what is wrong with a request, by the same schemas that describe
+// checker finds what is wrong with a request, by the same schemas that describe
 // it. huma has a validator too, but it takes mis-cased keys, ignores null where
 // null is not allowed, and rounds large numbers before it looks at them.
 type checker struct {
@@ -304,7 +304,7 @@ func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 // Plain writes v in decimal digits, never with an exponent.
 func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Query checks the parameters of a request and returns the values that the route
+// query checks the parameters of a request and returns the values that the route
 // knows. Unknown ones are ignored. An integer too large for the machine becomes
 // the largest: "a larger one is clamped" knows no end.
 func (c *checker) query(params []*huma.Param, raw string) (known url.Values, warnings []string, e *rimewatch.Error) {

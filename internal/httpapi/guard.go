@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// SessionCookie holds the secret of a signed-in browser. On TLS it has a prefix
+// sessionCookie holds the secret of a signed-in browser. On TLS it has a prefix
 // by which browsers take it from this very host alone, over TLS.
 const (
 	sessionCookie    = "rimewatch_session"

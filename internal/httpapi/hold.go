@@ -23,7 +23,7 @@ func (a *API) Body(w http.ResponseWriter, r *http.Request, workspaceID int64, bu
 }
 
 // BulkBody is Body for a body of at most maxBulkBody bytes, which takes its place
-// before it is read.
+// before it is read, unless it is as small as a single reading's.
 func (a *API) BulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64, buf []byte) (body []byte, release func(), e *rimewatch.Error) {
 	if r.ContentLength >= 0 && r.ContentLength <= MaxSingleBody && r.Header.Get("Content-Encoding") == "" {
 		return a.Body(w, r, workspaceID, buf)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Meter counts and times requests by route.
+// meter counts and times requests by route.
 type meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -30,7 +30,7 @@ func newMeter(r prometheus.Registerer) *meter {
 	return m
 }
 
-// Observe records one request. Paths that no route has share one label, and so
+// observe records one request. Paths that no route has share one label, and so
 // do methods that nobody knows: labels must not grow with what strangers send.
 func (m *meter) observe(rt *Route, status int, took time.Duration) {
 	name, label := "other", "other"

@@ -44,7 +44,7 @@ type Route struct {
 	serve      http.Handler
 }
 
-// Access is who may use a route.
+// access is who may use a route.
 type access struct {
 	Public bool
 	Scopes rimewatch.Scopes // of a token or of a person's role

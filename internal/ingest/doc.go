@@ -1,7 +1,7 @@
 // Package ingest is the one write path: requests wait in a bounded queue, one
 // goroutine takes what waits, asks the store what of it is new, steps the
 // engine of every device concerned, and has inputs and meaning committed together
-// by another, while it evaluates the next group. The devices of a large batch are
+// by another, while it evaluates the next group (one that must be alone it commits itself). The devices of a large batch are
 // stepped side by side, each up to the first input that says something to the
 // outside; from there on the one goroutine goes on, in order. Only after a commit
 // is anybody told: first the hub, then the caller.
@@ -16,15 +16,15 @@
 // commit fails (a full disk), its group and the one evaluated upon it are lost:
 // facts are put back, states are built again from what is durable, and nothing is
 // evaluated before the store takes writes again. Checkpoints of changed units
-// are written in slices, between two groups, when all that was evaluated is
-// durable; after a restart the checkpoint and the log behind it give the same
+// are copied in slices, between two groups, when all that was evaluated is
+// durable, and written beside; after a restart the checkpoint and the log behind it give the same
 // units again, because the engine is deterministic and the log holds every input
 // with the commit's time: readings, heartbeats, ticks of the clock, edits of
 // devices, resolutions by people. In a large fleet that takes longer than senders
 // should wait: the log is read, and what it says of each device is kept packed until
 // a group needs the device, or until its turn comes between two groups. Until all
-// have had theirs (Loading), nothing that spans devices is judged, and no checkpoint
-// is written.
+// have had theirs (Loading), nothing that spans devices is judged, and the log is kept
+// whole. recovery.recover is where to begin to read.
 //
 // Groups of readings and heartbeats overlap. A group with anything else in it is
 // alone: it looks at how things stand, or changes who a reading belongs to.

@@ -299,8 +299,8 @@ func (s *Service) Submit(ctx context.Context, inputs []store.Input, said []store
 	return err
 }
 
-// WorstCommit is the longest that a commit took since the last call, and what
-// waited for it: for metrics.
+// WorstCommit is the longest that a group took since the last call, from its staging to
+// its commit: for metrics.
 func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swap(0)) }
 
 // troubled logs a failure of the store, at most once a minute: a full disk

@@ -388,7 +388,7 @@ func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time
 	return w.inhibitOffline(w.stage(u), by, now)
 }
 
-// inhibitOffline returns what inhibits a device's silence, nil = nothing; it returns
+// inhibitOffline sets what inhibits a device's silence, nil = nothing; it returns
 // how many alerts that changes.
 func (w *writer) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.alerts {

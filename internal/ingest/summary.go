@@ -60,8 +60,8 @@ func (t *totals) recount(u *unit, now counts) {
 	u.counted = now
 }
 
-// Summary returns the health of a workspace's fleet now. It is O(1): everything
-// is kept up with the commits.
+// Summary returns the health of a workspace's fleet now. It is O(1): counts
+// are kept up with the commits, what follows from states within two seconds.
 func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

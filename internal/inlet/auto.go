@@ -222,7 +222,7 @@ var otherWords = []string{
 // circuitWords mark names of what is measured elsewhere in the unit.
 var circuitWords = []string{"discharge", "suction", "condenser", "evap", "coil", "defrost", "liquid", "ambientair"}
 
-// ownNames are names of this service's own that mean nothing else elsewhere.
+// ownName reports whether a field's name is this service's own and means nothing else elsewhere.
 // Voltage, power and energy do: a sensor's voltage is mostly that of its battery.
 func ownName(f rimewatch.Field) bool {
 	switch f {

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Precisions are the units of time that the Influx write APIs know, by the names
+// precisions are the units of time that the Influx write APIs know, by the names
 // that their parameter precision has; "" is ns.
 var precisions = map[string]string{
 	"": "nanoseconds", "ns": "nanoseconds", "n": "nanoseconds", "us": "microseconds", "u": "microseconds", "µ": "microseconds", "ms": "milliseconds", "s": "seconds",

@@ -46,8 +46,8 @@ func (r *rig) backlog(perLane int) {
 		r.resolve(list[6*i])
 	}
 	r.pass(time.Second)
-	if f := r.service.Figures(); f.Pending != 50 {
-		r.Errorf("50 wait, not %d", f.Pending)
+	if f := r.service.Figures(); f.Pending != 50 || f.Attempts != int64(len(r.posts.calls)) || f.Failures != f.Attempts {
+		r.Errorf("%+v after %d calls; 50 wait", f, len(r.posts.calls))
 	}
 	r.restart()
 	r.pass(3 * time.Minute)
@@ -95,8 +95,8 @@ func TestBacklogOfBundles(t *testing.T) {
 		if got := r.counts(); got != "map[sent after 1:200]" {
 			t.Error(got)
 		}
-		if n := len(r.posts.calls); n > 200/20+2 {
-			t.Errorf("%d messages", n)
+		if n := len(r.posts.calls); n > 200/20+2 || r.service.Figures().Attempts != int64(n) {
+			t.Errorf("%d messages, %+v", n, r.service.Figures())
 		}
 	})
 }

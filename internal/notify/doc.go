@@ -1,7 +1,8 @@
 // Package notify notifies people of alerts. The timeline that every commit writes is
 // its outbox: a worker reads the lines after the last planned one, asks plan what
 // is wanted, stores that as deliveries together with how far it has read, and
-// sends them. Nothing is sent that is not stored, so nothing is forgotten; what
+// sends them. Nothing of an alert or a report is sent that is not stored, so nothing is
+// forgotten; what
 // was sent but not noted before a crash is sent again with the same id.
 //
 // # Planning
@@ -17,7 +18,8 @@
 // a slow or dead receiver delays nobody else. It holds so many deliveries and leaves the
 // rest in the store until they are due before those that it holds. What fails is tried again for a day,
 // after 5 s at first and an hour at last, unless the receiver has said that it will
-// never take it. While a channel fails, one message at a time tries whether it
-// works again; then everything that waits is sent at once. When a channel keeps
+// never take it; of a critical alert, unless it has said that it is gone. After three
+// failures in a row one message at a time tries whether the channel works again; then
+// everything that waits is sent. When a channel keeps
 // failing, another one is told, once per outage, and again when it is over.
 package notify

@@ -320,9 +320,7 @@ func (l *lane) end(ctx context.Context, status rimewatch.DeliveryStatus, why str
 	if err := l.s.store.UpdateDeliveries(ctx, stored(list), nil); err != nil {
 		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
 	}
-	for _, it := range list {
-		l.s.count(it.Delivery, false)
-	}
+	l.s.count(list...)
 }
 
 // stored are the deliveries of items.
@@ -349,9 +347,8 @@ func (l *lane) note(list []*item, c *rimewatch.Channel, remark string, err error
 	if err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health); err != nil {
 		s.log.Error("delivery", "key", list[0].Key, "err", err)
 	}
-	for _, it := range list {
-		s.count(it.Delivery, err != nil)
-	}
+	s.tried(err != nil)
+	s.count(list...)
 	if err != nil {
 		s.log.Warn("notification failed", "channel", c.Name, "key", list[0].Key, "deliveries", len(list), "attempt", list[0].Attempts, "err", err)
 	}

@@ -187,7 +187,7 @@ type Kind struct {
 // Figures describe a service for metrics.
 type Figures struct {
 	Deliveries    map[Kind]int64 // finished ones, since the start
-	Attempts      int64
+	Attempts      int64          // to send a message, which may be of several alerts
 	Failures      int64          // attempts that failed
 	Pending       int            // deliveries that wait or are under way
 	OldestPending rimewatch.Time // when the oldest of them was made, 0 = none
@@ -214,16 +214,24 @@ func (s *Service) Figures() Figures {
 	return f
 }
 
-// count notes the end of an attempt.
-func (s *Service) count(d *rimewatch.Delivery, failed bool) {
+// count notes how deliveries have come to an end; those that are pending still have not.
+func (s *Service) count(list ...*item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, it := range list {
+		if it.Status != rimewatch.DeliveryPending {
+			s.figures.Deliveries[Kind{it.Kind, it.Status}]++
+		}
+	}
+}
+
+// tried notes an attempt to send a message, or to make one.
+func (s *Service) tried(failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.figures.Attempts++
 	if failed {
 		s.figures.Failures++
-	}
-	if d.Status != rimewatch.DeliveryPending {
-		s.figures.Deliveries[Kind{d.Kind, d.Status}]++
 	}
 }
 

@@ -130,7 +130,8 @@ func (l *lane) prepare(it *item) {
 		if err := s.store.UpdateDeliveries(context.WithoutCancel(ctx), stored([]*item{it}), nil); err != nil {
 			s.log.Error("delivery", "key", it.Key, "err", err)
 		}
-		s.count(it.Delivery, true)
+		s.tried(true)
+		s.count(it)
 		s.log.Warn("report cannot be made", "key", it.Key, "err", err)
 	}
 	l.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// TestStateIsSmall: a hundred thousand devices lie packed in memory. A device is
+// TestStateIsSmall: a hundred thousand devices lie packed in checkpoints. A device is
 // what its unit has learnt, for the rules too, and what the predictor has.
 func TestStateIsSmall(t *testing.T) {
 	most := map[int]int{20: 320, 60: 360, 1440: 880, 40 * 1440: 1450} // bytes by readings, one a minute

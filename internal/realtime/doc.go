@@ -6,8 +6,9 @@
 // The writer of the commits calls Publish, which copies what it is given into a
 // queue and returns: a few nanoseconds a reading, and nothing at all while
 // nobody listens. The dispatcher, one goroutine, sorts the queue by workspace
-// into rooms. A room numbers its events, encodes each of them once, as a
-// finished WebSocket frame, and hands the same bytes to all its sockets. A
+// into rooms and encodes each event once, as a finished WebSocket frame (an alert once
+// more for each language and set of units that somebody reads it in). A room numbers its
+// events and hands the same bytes to all its sockets. A
 // socket has a bounded queue of its own and a goroutine only while there is
 // something to write. So a dead subscriber costs nobody anything but itself.
 //

@@ -251,7 +251,7 @@ type column struct {
 	align string
 }
 
-// cells are one row; red ones are those that need a look.
+// tableRow is one row; red ones are those that need a look.
 type tableRow struct {
 	cells []string
 	red   []bool

@@ -60,7 +60,7 @@ const (
 	fromFlag // the device says so
 )
 
-// floors are the least difference of levels that means running.
+// levelFloors are the least difference of levels that means running.
 var levelFloors = [...]float32{fromHeat: 12, fromVibration: 0.1, fromAmps: 0.15, fromFlag: 0.15}
 
 // separate reports whether running and standing can be told apart.

@@ -8,8 +8,12 @@
 // most 32 levels. encoding/json would take all of those and let a request mean
 // something other than it says.
 //
-// fastReading decodes the shape that devices send, in about a quarter of a
-// microsecond and without an allocation; whatever it does not recognise goes to
+// What devices send beside that is taken as it is meant (lenient.go): foreign members
+// are left out and named, numbers may be text, the time may have another name or be an
+// age. A name that is nearly one of ours is refused, since it is a mistake.
+//
+// fastReading decodes the shape that devices send, in 0.4 microseconds and without an
+// allocation; whatever it does not recognise goes to
 // strictReading, which decides, in one walk by the Scanner. A fuzz test holds
 // the two together: what the fast one takes, the strict one takes with the same
 // result. So a body is walked twice at most.

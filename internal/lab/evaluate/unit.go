@@ -23,7 +23,7 @@ type event struct {
 	predicts bool
 }
 
-// judge of one unit: the same rules and the same predictor as in the service,
+// unitJudge is the judge of one unit: the same rules and the same predictor as in the service,
 // in event time, as if each reading arrived at once.
 type unitJudge struct {
 	cfg    engine.Config

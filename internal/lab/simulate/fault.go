@@ -24,7 +24,7 @@ const (
 // Fault is one thing that is wrong with a unit for some time.
 type Fault struct {
 	Name     string          // one of FaultNames
-	Severity float64         // final severity, above 0 up to 1; 0 means the fault's DefaultSeverity
+	Severity float64         // final severity, above 0 up to 1
 	Onset    rimewatch.Time  // 0 = before the unit was first looked at
 	End      rimewatch.Time  // repaired then; 0 = never
 	Profile  Profile         // Step unless said otherwise

@@ -23,6 +23,6 @@
 //     expires, those who were notified are reminded, and the levels go on where they
 //     stopped. A warning that becomes critical is notified of again in any case.
 //   - Quiet hours and digests hold warnings back, never critical alerts.
-//   - A channel that several routes name is notified once that an alert opened, rose
-//     or is over, and reminded by the shortest of their spans.
+//   - A channel that several routes name in their first levels is notified once that an
+//     alert opened, rose or is over, and reminded by the shortest of their spans.
 package plan

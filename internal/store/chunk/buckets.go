@@ -12,7 +12,7 @@ const MaxBuckets = 1 << 20
 // Buckets aggregates the readings of one device in [from, to) into steps
 // aligned to UTC: step i begins at a multiple of the step since the epoch.
 // Readings outside [from, to) are left out, so the first and the last step may
-// be partial. It is filled from columns (AddColumns), from single readings
+// be partial. It is filled from columns (AddTimes, AddColumn), from single readings
 // (AddReading) and from summaries (AddSummary), in any order; each reading must
 // come once.
 type Buckets struct {

@@ -23,7 +23,7 @@ var errFollows = errors.New("the shard is another node's still")
 
 // Follow reads a shard while the owner of a stream still serves it, which has Moved so
 // much before. Nothing can be written before Take. Recover reads what there is, and Join
-// waits for Take: the stream is this node's when that returns nil. It fails with
+// waits for Take: the stream is this node's when that returns nil. Join fails with
 // store.ErrMoved, and takes nothing, unless the owner let go of the shard in order, and
 // did nothing meanwhile but add to the log.
 func (db *Database) Follow(ctx context.Context, shard, stream, moved int64, cfg Config) (*Store, error) {
