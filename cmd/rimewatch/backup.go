@@ -22,7 +22,7 @@ type backupCmd struct {
 
 // Help is shown by backup --help.
 func (backupCmd) Help() string {
-	return `The copy is of one moment and complete, also while a server writes. FILE appears when it is whole.
+	return `The copy is a complete snapshot of one moment, even while a server writes. FILE appears when it is complete.
 
   rimewatch backup --data /var/lib/rimewatch /backup/rimewatch-$(date +%F).db`
 }

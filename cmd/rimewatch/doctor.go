@@ -24,9 +24,9 @@ type doctorCmd struct {
 	JSON  bool `help:"Print JSON."`
 	Quick bool `help:"Skip the check of every page and row, which takes long for large stores."`
 
-	TLSCert     string   `name:"tls-cert" placeholder:"FILE" help:"Certificate of the server, to see how long it lasts; so are the next four, all as serve takes them."`
+	TLSCert     string   `name:"tls-cert" placeholder:"FILE" help:"Certificate of the server, to check when it expires. This flag and the next four are those of serve."`
 	TLSKey      string   `name:"tls-key" placeholder:"FILE" help:"Its key."`
-	TLSAuto     []string `name:"tls-auto" placeholder:"DOMAIN" help:"Domain whose certificate the server gets by itself."`
+	TLSAuto     []string `name:"tls-auto" placeholder:"DOMAIN" help:"Domain for which the server obtains a certificate automatically."`
 	ClusterCert string   `placeholder:"FILE" help:"Certificate of a cluster's node."`
 	ClusterKey  string   `placeholder:"FILE" help:"Its key."`
 }

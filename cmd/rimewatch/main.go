@@ -119,7 +119,7 @@ func groups() []kong.Group {
 	return []kong.Group{
 		{Key: "run", Title: "Run it:"},
 		{Key: "feed", Title: "Feed it:"},
-		{Key: "keep", Title: "Keep it:"},
+		{Key: "keep", Title: "Manage it:"},
 		{Key: "about", Title: "About it:"},
 		{Key: "store", Title: "Store:"},
 		{Key: "network", Title: "Network:"},

@@ -32,7 +32,7 @@ type replayCmd struct {
 func (replayCmd) Help() string {
 	return `Files of loggers and apps are read as they are: lines before the header, dates and times of day in two columns,
 "Temperature(°F)", decimal commas. When several columns could be the product temperature, say which with --map.
-Delimiter (comma, semicolon, tab) and form of the times are found out: RFC 3339, 2026-11-20 19:47:12,
+The delimiter (comma, semicolon, tab) and the format of the times are detected: RFC 3339, 2026-11-20 19:47:12,
 20/11/26 19:47, 11/20/2026 7:47, 20.11.2026 19:47, 2026.11.20.19.47.12, seconds or milliseconds since 1970.
 A reading that is already stored is not stored again, so a replay with --keep-times may be repeated.
 

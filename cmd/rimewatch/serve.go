@@ -19,10 +19,10 @@ type serveCmd struct {
 
 // Help is shown by serve --help.
 func (serveCmd) Help() string {
-	return `Keeps everything in one directory and needs nothing beside it. The first start makes the directory and logs a
+	return `Keeps everything in one directory and needs nothing else. The first start creates the directory and logs a
 code with which the web page sets the service up. SIGTERM and Ctrl-C finish what is running and exit with 0; a
-second one ends at once. Whatever was acknowledged survives also a kill or a power cut. SIGHUP reads certificates
-again, which also happens by itself, and logs whether they can be used.
+second one ends at once. Whatever was acknowledged also survives a kill or a power cut. SIGHUP reloads
+certificates, which also happens automatically, and logs whether they can be used.
 
   rimewatch serve --data /var/lib/rimewatch --listen 0.0.0.0:8080`
 }

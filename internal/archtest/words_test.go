@@ -37,6 +37,9 @@ var awkward = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\blook whether\b|\bnothing else than\b|\b(is|are) no known\b|\ballow to [a-z]+ to\b|\bwhat answers there\b`),
 	regexp.MustCompile(`(?i)\bgiven up\b|\bof which nobody is alerted\b`),
 	regexp.MustCompile(`(?i)\bservices are named by a url\b|\bno longer explained\b|\bexplained by another\b`),
+	regexp.MustCompile(`(?i)\b(has no power|runs hot)"|\bfailure expected in\b|\bwindows back at this\b|^the one device\b|\btemp deviation\b|\bno check of its\b`),
+	regexp.MustCompile(`(?i)\bthrough a way that works\b|\bpasses its limit to defrost\b|\bjudges food safety\b|\ban empty field stays\b|\bonce the message is on disk\b`),
+	regexp.MustCompile(`(?i)\bsurvives? also\b|\b(is|are) found out\b|\bby itself and logs\b|\bwhere this is not said\b`),
 	regexp.MustCompile(`(?i)\bwhoever runs it sets --|\btold as a\b|\btold with (their|its) name\b|\b(alerts|failures|defrosts) told\b`),
 }
 

@@ -28,12 +28,12 @@ type Serve struct {
 
 	ClusterListen string        `group:"network" env:"RIMEWATCH_CLUSTER_LISTEN" placeholder:"ADDR" help:"Address, such as 10.0.0.7:8090, for the other nodes of a cluster. Makes the server a node; needs --store, --cluster-url and --cluster-secret. Nobody else must be able to reach it."`
 	ClusterURL    string        `group:"network" env:"RIMEWATCH_CLUSTER_URL" placeholder:"URL" help:"Where the other nodes reach --cluster-listen: http://HOST:PORT."`
-	ClusterSecret string        `group:"network" env:"RIMEWATCH_CLUSTER_SECRET" placeholder:"SECRET" help:"Secret, of 16 characters or more, by which nodes know each other. Prefer the environment variable."`
+	ClusterSecret string        `group:"network" env:"RIMEWATCH_CLUSTER_SECRET" placeholder:"SECRET" help:"Secret of at least 16 characters by which nodes recognise each other. Prefer the environment variable."`
 	ClusterCert   string        `group:"network" env:"RIMEWATCH_CLUSTER_CERT" placeholder:"FILE" help:"Certificate of this node, PEM: nodes speak TLS to each other, and each shows its own. Its name is the host of --cluster-url."`
 	ClusterKey    string        `group:"network" env:"RIMEWATCH_CLUSTER_KEY" placeholder:"FILE" help:"Key of the certificate, PEM."`
 	ClusterCA     string        `group:"network" env:"RIMEWATCH_CLUSTER_CA" name:"cluster-ca" placeholder:"FILE" help:"Certificates, PEM, of the authority that has signed those of all nodes, and of nobody else."`
-	ClusterShards int64         `group:"network" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a fresh database is divided into, 1 to 256, and 16 where this is not said: at most so many nodes share the work. One that is divided otherwise is refused. See rimewatch cluster divide."`
-	ClusterHold   time.Duration `group:"network" default:"5s" env:"RIMEWATCH_CLUSTER_HOLD" placeholder:"D" help:"How long a request waits when no node serves its workspace, before it is answered 503. Less than a balancer waits for an answer."`
+	ClusterShards int64         `group:"network" env:"RIMEWATCH_CLUSTER_SHARDS" placeholder:"N" help:"How many shards a new database is divided into, 1 to 256 (16 if not set): at most that many nodes share the work. A database that is divided differently is refused. See rimewatch cluster divide."`
+	ClusterHold   time.Duration `group:"network" default:"5s" env:"RIMEWATCH_CLUSTER_HOLD" placeholder:"D" help:"How long a request waits when no node serves its workspace, before it is answered with 503. Must be less than your load balancer's timeout."`
 
 	PublicURL    string   `group:"network" env:"RIMEWATCH_PUBLIC_URL" placeholder:"URL" help:"Public URL of the service, if it is behind a proxy."`
 	TrustedProxy []string `group:"network" env:"RIMEWATCH_TRUSTED_PROXY" placeholder:"CIDR" help:"Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`

@@ -1,6 +1,6 @@
 // Package mqtt takes readings in over MQTT 3.1, 3.1.1 and 5: a Listener that
 // devices connect to, and Brokers, which connect to the brokers of sources. A broker
-// that asks for it is also told of the workspace's units for Home Assistant (home.go):
+// that asks for it also gets the units of the workspace for Home Assistant (home.go):
 // every unit, its newest values and its alerts, as the store has them, every few seconds.
 //
 // Both acknowledge a message (PUBACK, PUBREC) only after source.Service has

@@ -164,7 +164,7 @@ var conditions = map[key]entry{
 }
 
 // sitePartly is for a site that is back while some of its devices are not.
-const sitePartly = "Some of its %o devices are reporting again after %t. The other %n have alerts of their own."
+const sitePartly = "Some of its %o devices are reporting again after %t. Still silent: %n. Each has its own alert."
 
 // unknown is for a type that this version does not know.
 var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "Something is not as usual.", over: "It is back to normal."}
