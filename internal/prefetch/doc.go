@@ -11,12 +11,5 @@ import "unsafe"
 // Of asks for the whole of what p points to.
 func Of[T any](p *T) { lines(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// Byte asks for the surroundings of b[i], or for nothing when b has no room for it.
-func Byte(b []byte, i int) {
-	if i < cap(b) {
-		lines(unsafe.Pointer(&b[:i+1][i]), 1)
-	}
-}
-
 // Text asks for the bytes of a text.
 func Text(s string) { lines(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s))) }

@@ -186,7 +186,7 @@ func (c *commit) stagePart(part []store.Input) error {
 	defer s.mu.Unlock()
 	for i := range part {
 		in := &part[i]
-		s.fleet.ahead(part, i)
+		s.fleet.ahead(&s.heads.blocks, part, i)
 		in.Outcome, in.Last = store.Accepted, false
 		d := s.fleet.byID.Get(in.DeviceID)
 		switch {
@@ -215,13 +215,13 @@ const devicesAhead = 8
 
 // ahead asks for the devices of the inputs that come after the i-th of a part, and for
 // where their heads end.
-func (f *fleet) ahead(part []store.Input, i int) {
+func (f *fleet) ahead(m *blocks, part []store.Input, i int) {
 	if i+devicesAhead < len(part) {
 		prefetch.Of(f.byID.Get(part[i+devicesAhead].DeviceID))
 	}
 	if i+devicesAhead/2 < len(part) {
 		if d := f.byID.Get(part[i+devicesAhead/2].DeviceID); d != nil {
-			prefetch.Byte(d.head.buf, len(d.head.buf))
+			d.head.rows.ask(m)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
-	d.head.stage(c.log[start:], r.At)
+	d.head.stage(&c.s.heads, c.log[start:], r.At)
 	c.touched[d.touch].take(in, len(c.log)-start)
 	c.logged = true
 	return nil
@@ -292,7 +292,7 @@ func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
 	if at > max(d.reach, d.live.Latest.At) && at > d.head.newest {
 		return false, nil
 	}
-	if d.head.has(at) {
+	if d.head.has(&c.s.heads, at) {
 		return true, nil
 	}
 	// A batch that is sent again holds a chunk's moments one after the other.
@@ -335,7 +335,7 @@ func (c *commit) publish() {
 		}
 		t := &c.touched[i]
 		d := t.device
-		s.head.add(int64(t.size), int64(t.n))
+		s.heads.add(int64(t.size), int64(t.n))
 		if s.seal.publish(d, t.size, t.n, int32(s.cfg.SealReadings), c.seq, c.now, t.latest.At) {
 			s.seal.wake()
 		}
@@ -390,7 +390,7 @@ func (c *commit) retract(err error) {
 		s.staged = s.staged[:n-1]
 		for i := range last.touched {
 			t := &last.touched[i]
-			t.device.head.retract(t.size, t.n)
+			t.device.head.retract(&s.heads, t.size, t.n)
 		}
 		if last == c {
 			c.keep()
@@ -402,7 +402,7 @@ func (c *commit) retract(err error) {
 
 // waitForHead holds a writer back while the sealer is behind.
 func (s *Core) waitForHead(ctx context.Context) error {
-	for s.head.bytes.Load() > 2*s.head.budget.Load() {
+	for s.heads.bytes.Load() > 2*s.heads.budget.Load() {
 		s.seal.wake()
 		select {
 		case <-s.seal.progress():

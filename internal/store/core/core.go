@@ -99,7 +99,7 @@ type Core struct {
 	lastNow   rimewatch.Time // of the last commit
 	staged    []*commit      // by seq, what is not committed yet
 	spare     []*commit      // to be used again
-	head      headSize
+	heads     heads
 	deviceID  ids
 	alertID   ids
 	moreIDs   func(ctx context.Context, alerts bool) (after, end int64, err error) // nil = they never end
@@ -129,7 +129,7 @@ func New(cfg Config, disk Disk, t *tables.Tables) *Core {
 	s := &Core{Tables: t, cfg: cfg, log: cfg.Logger, onDisk: onDisk{disk}, fleet: newFleet(), active: make(map[int64]*activeAlert)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.eraser, s.follower = eraser{s}, follower{s, new(atomic.Int64)}
-	s.head.budget.Store(cfg.HeadBytes)
+	s.heads.budget.Store(cfg.HeadBytes)
 	s.seal.init()
 	s.damage = &damage{aid: disk, log: cfg.Logger, wake: s.seal.wake}
 	return s
@@ -216,11 +216,11 @@ func (x *ids) next(s *Core, alerts bool) int64 {
 // Stats implements store.Store. It counts every chunk: not for a hot path.
 func (s *Core) Stats(ctx context.Context) (store.Stats, error) {
 	st, err := s.disk.Sizes(ctx)
-	st.HeadReadings, st.HeadBytes = s.head.readings.Load(), s.head.bytes.Load()
+	st.HeadReadings, st.HeadBytes = s.heads.readings.Load(), s.heads.bytes.Load()
 	st.LastSealed = rimewatch.Time(s.seal.lastAt.Load())
 	st.StoredReadings += st.HeadReadings
 	return st, err
 }
 
 // HeadBytes is the memory of readings that are not sealed yet.
-func (s *Core) HeadBytes() int64 { return s.head.bytes.Load() }
+func (s *Core) HeadBytes() int64 { return s.heads.bytes.Load() }

@@ -39,7 +39,7 @@ func (f follower) moveSlice(ctx context.Context) (int, error) {
 	s := f.core
 	s.seal.slice.Lock()
 	defer s.seal.slice.Unlock()
-	if s.seal.still.Load() > 0 && s.head.bytes.Load() <= s.head.budget.Load() {
+	if s.seal.still.Load() > 0 && s.heads.bytes.Load() <= s.heads.budget.Load() {
 		return 0, nil
 	}
 	n, err := s.sealSlice(ctx, s.due())

@@ -12,16 +12,16 @@ import (
 // behind them, one behind the other, and publish them by moving size, or take them
 // back from the end.
 type head struct {
-	buf      []byte
+	rows     tape
 	size     int32 // committed bytes
 	n        int32 // committed readings
 	stagedN  int32
 	firstSeq int64 // of the oldest committed reading; valid when n > 0
-	// newest is the latest moment in buf, staged rows included. A reading after
+	// newest is the latest moment in rows, staged ones included. A reading after
 	// it cannot be a duplicate within the head.
 	newest rimewatch.Time
 	// times is built when a reading comes that is not after newest: every moment
-	// in buf, sorted.
+	// in rows, sorted.
 	times []rimewatch.Time
 
 	sealSize int32 // bytes that are being sealed; 0 = none
@@ -35,18 +35,27 @@ type head struct {
 	daySeq         int64
 }
 
-// keptHead is the largest buffer, in bytes, that a device keeps while it has
-// nothing unsealed.
-const keptHead = 1 << 10
+// heads is what all heads share: where their rows lie, and how much that is.
+type heads struct {
+	headSize
+	blocks
+	scratch []byte // of whoever holds Core.mu
+}
+
+// all decodes the rows of a head, staged ones included. Under Core.mu.
+func (m *heads) all(h *head, f func(*rimewatch.Reading)) {
+	m.scratch = h.rows.read(&m.blocks, m.scratch[:0], h.rows.size)
+	eachRow(m.scratch, f)
+}
 
 // has reports whether the head holds a reading of that moment.
-func (h *head) has(at rimewatch.Time) bool {
-	if len(h.buf) == 0 || at > h.newest {
+func (h *head) has(m *heads, at rimewatch.Time) bool {
+	if h.rows.size == 0 || at > h.newest {
 		return false
 	}
 	if h.times == nil {
 		h.times = make([]rimewatch.Time, 0, h.stagedN+16)
-		eachRow(h.buf, func(r *rimewatch.Reading) { h.times = append(h.times, r.At) })
+		m.all(h, func(r *rimewatch.Reading) { h.times = append(h.times, r.At) })
 		slices.Sort(h.times)
 	}
 	_, ok := slices.BinarySearch(h.times, at)
@@ -54,19 +63,8 @@ func (h *head) has(at rimewatch.Time) bool {
 }
 
 // stage appends an encoded row behind the committed ones.
-func (h *head) stage(row []byte, at rimewatch.Time) {
-	if need := len(h.buf) + len(row); need > cap(h.buf) {
-		// Growing by half wastes less than append's doubling: there is one buffer a
-		// device. Those of the few who fill large ones are copied less often.
-		size := need + max(64, need/2)
-		if need > keptHead {
-			size = 2 * need
-		}
-		bigger := make([]byte, size) // all of it, so that what is copied into is not cleared before
-		copy(bigger, h.buf)
-		h.buf = bigger[:len(h.buf)]
-	}
-	h.buf = append(h.buf, row...)
+func (h *head) stage(m *heads, row []byte, at rimewatch.Time) {
+	h.rows.append(&m.blocks, row)
 	h.stagedN++
 	if h.times != nil {
 		i, _ := slices.BinarySearch(h.times, at)
@@ -94,44 +92,40 @@ func (h *head) publish(size, n int32, seq int64, at rimewatch.Time) {
 }
 
 // retract takes the last n staged rows back, size bytes.
-func (h *head) retract(size, n int32) {
-	h.buf = h.buf[:len(h.buf)-int(size)]
+func (h *head) retract(m *heads, size, n int32) {
+	h.rows.cut(&m.blocks, h.rows.size-size)
 	h.stagedN -= n
-	h.times = nil
-	h.newest = 0
-	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
+	h.lookAgain(m)
 }
 
-// beginSeal marks what is committed as being sealed, and returns it and the commit
-// up to which it goes; last is the last of all. The bytes do not change any more.
-// Where the days before the newest are worth a chunk, it is only these: what is of
-// the newest would have to be merged with what follows.
-func (h *head) beginSeal(worth int32, last int64) (rows []byte, mark int64) {
+// lookAgain finds out what is newest after rows are gone.
+func (h *head) lookAgain(m *heads) {
+	h.times, h.newest = nil, 0
+	m.all(h, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
+}
+
+// beginSeal marks what is committed as being sealed, and returns the commit up to
+// which it goes; last is the last of all. It is the first sealSize bytes, which do not
+// change any more. Where the days before the newest are worth a chunk, it is only these:
+// what is of the newest would have to be merged with what follows.
+func (h *head) beginSeal(worth int32, last int64) (mark int64) {
 	h.sealSize, h.sealN, h.sealSeq, mark = h.size, h.n, 0, last
 	if h.dayN >= worth {
 		h.sealSize, h.sealN, h.sealSeq, mark = h.dayBytes, h.dayN, h.daySeq, h.daySeq-1
 	}
-	return h.buf[:h.sealSize:h.sealSize], mark
+	return mark
 }
 
-// endSeal takes out what beginSeal gave, now that it is in a chunk.
-func (h *head) endSeal() {
-	// What follows moves to the front of the same buffer, which is filled again:
-	// readers copy it under the lock. A large one is given back.
-	if rest := h.buf[h.sealSize:]; cap(h.buf) > keptHead {
-		h.buf = slices.Clone(rest)
-	} else {
-		h.buf = h.buf[:copy(h.buf, rest)]
-	}
+// endSeal takes out what beginSeal marked, now that it is in a chunk.
+func (h *head) endSeal(m *heads) {
+	h.rows.drop(&m.blocks, h.sealSize)
 	h.size -= h.sealSize
 	h.n -= h.sealN
 	h.stagedN -= h.sealN
 	h.firstSeq = h.sealSeq
 	h.dayBytes, h.dayN = max(h.dayBytes-h.sealSize, 0), max(h.dayN-h.sealN, 0)
 	h.sealSize, h.sealN, h.sealSeq = 0, 0, 0
-	h.times = nil
-	h.newest = 0
-	eachRow(h.buf, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
+	h.lookAgain(m)
 }
 
 // eachRow decodes rows that this process encoded or whose checksum was right:

@@ -16,6 +16,7 @@ func TestSealByDay(t *testing.T) {
 		d      device
 		sealed []int32
 		taken  int
+		m      heads
 	)
 	h := &d.head
 	at := rimewatch.Time(1_790_000_000_000)
@@ -24,14 +25,14 @@ func TestSealByDay(t *testing.T) {
 		var row [64]byte
 		r := rimewatch.Reading{At: at, ReceivedAt: at}
 		size := len(chunk.AppendReading(row[:0], &r, 0))
-		h.stage(row[:size], at)
+		h.stage(&m, row[:size], at)
 		if !q.publish(&d, int32(size), 1, full, seq, at, at) {
 			at += rimewatch.Minute
 			continue
 		}
-		rows, mark := h.beginSeal(full, seq)
+		mark := h.beginSeal(full, seq)
 		n := 0
-		eachRow(rows, func(r *rimewatch.Reading) {
+		eachRow(h.rows.read(&m.blocks, nil, h.sealSize), func(r *rimewatch.Reading) {
 			if want := begin + rimewatch.Time(taken)*rimewatch.Minute; r.At != want {
 				t.Fatalf("reading of %v is sealed, want that of %v", r.At, want)
 			}
@@ -41,7 +42,7 @@ func TestSealByDay(t *testing.T) {
 		if int64(taken) != mark {
 			t.Fatalf("%d readings are sealed, one a commit, up to commit %d", taken, mark)
 		}
-		h.endSeal()
+		h.endSeal(&m)
 		sealed = append(sealed, int32(n))
 		if int64(taken)+int64(h.n) != seq || h.n > 0 && h.firstSeq != mark+1 {
 			t.Fatalf("commit %d: %d are sealed, %d are not, the first of commit %d", seq, taken, h.n, h.firstSeq)

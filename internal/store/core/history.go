@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +17,7 @@ func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Rea
 	s.mu.RLock()
 	var buf []byte
 	if d := s.fleet.byID.Get(deviceID); d != nil {
-		buf = bytes.Clone(d.head.buf[:d.head.size])
+		buf = d.head.rows.read(&s.heads.blocks, make([]byte, 0, d.head.size), d.head.size)
 	}
 	s.mu.RUnlock()
 	return snapshot(nil, buf, from, to)

@@ -33,8 +33,8 @@ func (s *Core) load(ctx context.Context) error {
 		return fmt.Errorf("devices: %w", err)
 	}
 	s.fleet.loadDevices(parts)
-	s.head.fit(s.cfg.HeadBytes, s.fleet.byID.Len()) // what was written within it before a kill must not hold up the first who writes now
-	if s.cfg.Join != nil {                          // all of that may change before the disk is ours
+	s.heads.fit(s.cfg.HeadBytes, s.fleet.byID.Len()) // what was written within it before a kill must not hold up the first who writes now
+	if s.cfg.Join != nil {                           // all of that may change before the disk is ours
 		return nil
 	}
 	return s.loadRest(ctx, last)
@@ -216,7 +216,7 @@ func (s *Core) replayLog(ctx context.Context, sealed map[int64]store.Seq, worker
 	for i := range shares {
 		x := &shares[i]
 		s.lastNow = max(s.lastNow, x.now)
-		s.head.add(x.bytes, x.readings)
+		s.heads.add(x.bytes, x.readings)
 		s.seal.queue = append(s.seal.queue, x.queue...)
 		s.seal.full = append(s.seal.full, x.full...)
 		for id, d := range x.gone {
@@ -243,7 +243,7 @@ func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool
 		x.gone[e.Input.DeviceID] = d
 	}
 	if unsealed {
-		d.head.stage(encoded, e.Input.Reading.At)
+		d.head.stage(&s.heads, encoded, e.Input.Reading.At)
 		x.publish(d, int32(len(encoded)), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now, e.Input.Reading.At)
 		d.head.dayBytes, d.head.dayN = 0, 0 // it may have begun in the middle of this commit
 		x.bytes += int64(len(encoded))

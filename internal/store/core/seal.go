@@ -43,6 +43,7 @@ type sealer struct {
 	doneC  atomic.Pointer[chan struct{}] // closed at the next progress
 	lastAt atomic.Int64                  // time of the last sealed slice, for metrics
 	rows   []rimewatch.Reading           // of one device, kept for the next; under maintMu
+	packed []byte                        // likewise
 	still  atomic.Int32                  // how many want nothing to move
 	slice  sync.Mutex                    // held while something is moved
 }
@@ -170,7 +171,7 @@ func (s *Core) due() []*device {
 	old := now.Add(-s.cfg.SealAfter)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.head.fit(s.cfg.HeadBytes, s.fleet.byID.Len())
+	s.heads.fit(s.cfg.HeadBytes, s.fleet.byID.Len())
 	q := &s.seal
 	var pick []*device
 	bytes := 0
@@ -188,7 +189,7 @@ func (s *Core) due() []*device {
 		q.full = q.full[1:]
 	}
 	q.dropStale()
-	excess := s.head.bytes.Load() - s.head.budget.Load()
+	excess := s.heads.bytes.Load() - s.heads.budget.Load()
 	for i := range q.queue {
 		it := &q.queue[i]
 		if it.stale() {
@@ -227,28 +228,23 @@ func (q *sealQueue) dropStale() {
 	q.queue = q.queue[i:]
 }
 
-// sealing is one device's part of a slice.
-type sealing struct {
-	device *device
-	rows   []byte
-}
-
 // sealSlice moves the committed readings of some devices into chunks: encoded
 // outside every lock, written in one short transaction.
 func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	if len(devices) == 0 {
 		return 0, nil
 	}
-	slice, list := make([]sealing, len(devices)), make([]Sealed, len(devices))
+	list := make([]Sealed, len(devices))
 	s.mu.Lock()
 	for i, d := range devices {
-		rows, mark := d.head.beginSeal(int32(s.cfg.SealReadings), s.seq)
-		slice[i] = sealing{device: d, rows: rows}
-		list[i] = Sealed{DeviceID: d.row.ID, Mark: store.Seq(mark)}
+		list[i] = Sealed{DeviceID: d.row.ID, Mark: store.Seq(d.head.beginSeal(int32(s.cfg.SealReadings), s.seq))}
 	}
 	s.mu.Unlock()
-	for i := range slice {
-		s.seal.rows = snapshot(s.seal.rows[:0], slice[i].rows, 0, rimewatch.MaxTime+1)
+	for i, d := range devices {
+		s.mu.RLock()
+		s.seal.packed = d.head.rows.read(&s.heads.blocks, s.seal.packed[:0], d.head.sealSize)
+		s.mu.RUnlock()
+		s.seal.rows = snapshot(s.seal.rows[:0], s.seal.packed, 0, rimewatch.MaxTime+1)
 		list[i].Chunks = encodeChunks(list[i].DeviceID, s.seal.rows, false)
 	}
 	err := s.disk.Seal(ctx, list)
@@ -256,24 +252,24 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		for i := range slice {
-			h := &slice[i].device.head
+		for _, d := range devices {
+			h := &d.head
 			h.sealSize, h.sealN, h.sealSeq = 0, 0, 0
 		}
 		return 0, err
 	}
-	for i := range slice {
-		s.finishSeal(slice[i].device, list[i].Chunks)
+	for i, d := range devices {
+		s.finishSeal(d, list[i].Chunks)
 	}
 	s.seal.progressed()
 	s.seal.lastAt.Store(s.cfg.Now().UnixMilli())
-	return len(slice), nil
+	return len(devices), nil
 }
 
 // finishSeal takes the sealed rows out of the head. Under mu.
 func (s *Core) finishSeal(d *device, chunks []Chunk) {
-	s.head.add(-int64(d.head.sealSize), -int64(d.head.sealN))
-	d.head.endSeal()
+	s.heads.add(-int64(d.head.sealSize), -int64(d.head.sealN))
+	d.head.endSeal(&s.heads)
 	for i := range chunks {
 		if d.sealedTo != 0 {
 			d.sealedTo = max(d.sealedTo, chunks[i].To)
