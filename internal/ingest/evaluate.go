@@ -51,13 +51,16 @@ func (w *writer) evaluate(g *group) bool {
 			}
 		}
 	}
-	for i, part := range g.store.Parts {
-		if i > 0 { // readers wait for a part, not for a group
-			w.mu.Unlock()
-			w.mu.Lock()
+	for i, held := 0, 0; i < len(g.store.Parts); i++ {
+		if i == held {
+			if i > 0 {
+				w.mu.Unlock()
+				w.mu.Lock()
+			}
+			held += store.Together(g.store.Parts[i:])
 		}
 		w.askAhead(g.store.Parts, i)
-		accepted += w.evaluatePart(part, now)
+		accepted += w.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
 		if r.alert != nil && r.alert.err == nil {

@@ -85,6 +85,23 @@ type Group struct {
 	Devices []*DeviceOp    // settled before the inputs
 }
 
+// togetherInputs is how many inputs of different callers are looked at under one hold
+// of a lock. Readers wait for that long, not for a whole group; to let them in after each
+// single reading costs more than the reading.
+const togetherInputs = 64
+
+// Together returns how many of the first parts, of which there is one at least, are
+// looked at under one hold of a lock.
+func Together(parts [][]Input) int {
+	n := len(parts[0])
+	for i, part := range parts[1:] {
+		if n += len(part); n > togetherInputs {
+			return i + 1
+		}
+	}
+	return len(parts)
+}
+
 // Staged is a group on its way from Stage to the log. Exactly one of its
 // methods is called, once.
 type Staged interface {

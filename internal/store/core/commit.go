@@ -171,7 +171,23 @@ func (c *commit) stage() error {
 			c.pack(store.InputDevice, op.Device.ID, op.Payload)
 		}
 	}
-	for _, part := range c.g.Parts {
+	for parts := c.g.Parts; len(parts) > 0; {
+		n := store.Together(parts)
+		if err := c.stageParts(parts[:n]); err != nil {
+			return err
+		}
+		parts = parts[n:]
+	}
+	return nil
+}
+
+// stageParts does so for what some callers brought.
+func (c *commit) stageParts(parts [][]store.Input) error {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, part := range parts {
+		s.fleet.aheadOfPart(&s.heads.blocks, parts, i)
 		if err := c.stagePart(part); err != nil {
 			return err
 		}
@@ -179,11 +195,8 @@ func (c *commit) stage() error {
 	return nil
 }
 
-// stagePart does so for what one caller brought.
 func (c *commit) stagePart(part []store.Input) error {
 	s := c.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i := range part {
 		in := &part[i]
 		s.fleet.ahead(&s.heads.blocks, part, i)
@@ -213,16 +226,31 @@ func (c *commit) stagePart(part []store.Input) error {
 // there they lie in no order.
 const devicesAhead = 8
 
-// ahead asks for the devices of the inputs that come after the i-th of a part, and for
-// where their heads end.
+// ahead asks for what the inputs after the i-th of a part need: their devices, and where
+// the rows of these end.
 func (f *fleet) ahead(m *blocks, part []store.Input, i int) {
 	if i+devicesAhead < len(part) {
 		prefetch.Of(f.byID.Get(part[i+devicesAhead].DeviceID))
 	}
 	if i+devicesAhead/2 < len(part) {
-		if d := f.byID.Get(part[i+devicesAhead/2].DeviceID); d != nil {
-			d.head.rows.ask(m)
-		}
+		f.askEnd(m, &part[i+devicesAhead/2])
+	}
+}
+
+// aheadOfPart asks for what the parts after the i-th need first: of single readings that
+// is all.
+func (f *fleet) aheadOfPart(m *blocks, parts [][]store.Input, i int) {
+	if k := i + devicesAhead; k < len(parts) && len(parts[k]) > 0 {
+		prefetch.Of(f.byID.Get(parts[k][0].DeviceID))
+	}
+	if k := i + devicesAhead/2; k < len(parts) && len(parts[k]) > 0 {
+		f.askEnd(m, &parts[k][0])
+	}
+}
+
+func (f *fleet) askEnd(m *blocks, in *store.Input) {
+	if d := f.byID.Get(in.DeviceID); d != nil {
+		d.head.rows.ask(m)
 	}
 }
 
