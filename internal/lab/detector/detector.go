@@ -13,8 +13,13 @@
 // named, weighted or left out by hand.
 //
 // While a machine is healthy its baseline follows it slowly and the knowledge of
-// it grows; while a channel is suspicious nothing is learnt from it. An alarm
-// ends when the channels that raised it are back.
+// it grows; while a channel is suspicious nothing is learnt from it. A channel
+// that wandered so slowly while it was learnt that it showed fewer than ten
+// independent values is evidence and raises nothing by itself.
+//
+// An alarm ends when the channels that raised it are half way back. What a fault
+// leaves behind, such as its heat, is not another fault: for as long as the alarm
+// lasted only what is worse than it opens another.
 package detector
 
 import (
@@ -25,7 +30,7 @@ import (
 
 // Tuning are the constants of a Detector. One set serves every machine.
 type Tuning struct {
-	Window    int     // samples whose mean is judged
+	Window    float64 // what is judged is the mean of this share of the length of learning
 	Effect    float64 // smallest shift that matters, in standard deviations of a sample; counts like noise
 	Doubt     float64 // independent samples of learning at which a channel is believed by half
 	Memory    float64 // time constant with which a healthy baseline follows its machine, in learning lengths
@@ -36,7 +41,7 @@ type Tuning struct {
 // DefaultTuning is the configuration with which every published figure of the
 // detector is measured.
 func DefaultTuning() Tuning {
-	return Tuning{Window: 30, Effect: 0.6, Doubt: 10, Memory: 2, Widening: 0.5, Threshold: 2.5}
+	return Tuning{Window: 0.075, Effect: 0.6, Doubt: 10, Memory: 4, Widening: 0.5, Threshold: 2.5}
 }
 
 // Direction is the way a channel moves when its machine gets worse.
@@ -57,20 +62,24 @@ type Detector struct {
 	channels []channel
 	learning int // samples of learning still to come
 	length   int // samples of learning in all
+	levels   int // samples still to come of which the levels are learnt anew
 	seen     int
 	alarm    bool
-	raised   int // samples since the alarm opened
+	raised   int     // samples since the alarm opened
+	peak     float64 // greatest score of the alarm, or of the one before
+	settling int     // samples for which only what exceeds the peak opens another
 }
 
 type channel struct {
 	direction Direction
+	slow      bool // is evidence only
 	base      baseline
 	samples   []float64 // learning, nil afterwards
-	ring      []float64 // the newest Window samples
+	ring      []float64 // the newest samples, as many as are judged
 	score     float64   // signed
 	effect    float64   // signed shift in units of what healthy windows show
 	cause     bool      // raised the running alarm
-	muted     bool      // was left over when an alarm ended; silent until it is normal again
+	farthest  float64   // greatest shift of a cause, without its sign
 }
 
 // Verdict is what a Detector says of one sample.
@@ -86,18 +95,36 @@ type Verdict struct {
 // that learns from the first samples.
 func New(t Tuning, learn int, directions ...Direction) *Detector {
 	d := &Detector{tuning: t, learning: learn, length: learn, channels: make([]channel, len(directions))}
+	window := max(shortestWindow, int(math.Round(t.Window*float64(learn))))
 	for k := range d.channels {
-		d.channels[k] = channel{direction: directions[k], samples: make([]float64, 0, learn), ring: make([]float64, t.Window)}
+		d.channels[k] = channel{direction: directions[k], samples: make([]float64, 0, learn), ring: make([]float64, window)}
 	}
 	return d
+}
+
+// shortestWindow is the fewest samples whose mean is worth judging.
+const shortestWindow = 5
+
+// Resume tells the detector that nothing was seen for longer than half of its
+// learning. Where the channels stand is learnt anew, for half as long as at first;
+// by how much and how fast they scatter is not forgotten.
+func (d *Detector) Resume() {
+	if d.learning > 0 {
+		return
+	}
+	d.levels, d.alarm, d.settling = d.length/2, false, 0
+	for k := range d.channels {
+		c := &d.channels[k]
+		c.samples, c.score, c.effect, c.cause = make([]float64, 0, d.levels), 0, 0, false
+	}
 }
 
 // Observe takes the next sample, one value per channel, NaN where it is
 // missing.
 func (d *Detector) Observe(row []float64) Verdict {
-	slot := d.seen % d.tuning.Window
+	slot := d.seen % len(d.channels[0].ring)
 	d.seen++
-	if d.learning > 0 {
+	if d.learning > 0 || d.levels > 0 {
 		d.learn(row, slot)
 		return Verdict{Learning: true, Leader: -1}
 	}
@@ -132,17 +159,35 @@ func (d *Detector) Channel(k int) (score, effect float64, cause bool) {
 }
 
 func (d *Detector) learn(row []float64, slot int) {
-	d.learning--
+	again := d.levels > 0
+	left := &d.learning
+	if again {
+		left = &d.levels
+	}
+	*left--
 	for k := range d.channels {
 		c := &d.channels[k]
 		c.samples = append(c.samples, row[k])
 		c.ring[slot] = row[k]
-		if d.learning == 0 {
-			c.base = learnBaseline(c.samples, d.tuning.Window)
-			c.samples = nil
+		switch {
+		case *left > 0:
+			continue
+		case again:
+			if m := windowMean(c.samples); !math.IsNaN(m) {
+				c.base.mean = m
+			}
+		default:
+			c.base = learnBaseline(c.samples, len(c.ring))
+			c.slow = c.base.tau > slowShare*float64(d.length)
 		}
+		c.samples = nil
 	}
 }
+
+// slowShare is the share of its learning that the autocorrelation of a channel may
+// last for the channel to raise alarms: noise alone opens several in ten lengths of
+// learning where it lasts for a quarter.
+const slowShare = 0.1
 
 // judge compares the mean of the window with the baseline by a t value whose
 // degrees of freedom are the independent samples behind the baseline, and
@@ -190,40 +235,57 @@ func (c *channel) follow(sample, widening, memory float64) {
 	c.base.mean += max(-3*c.base.sd, min(3*c.base.sd, sample-c.base.mean)) / memory
 }
 
-// decide opens an alarm when any channel passes the threshold and ends it when
-// all that raised it are back. What merely came along with a fault and stays
-// behind, such as the heat it left, then keeps silent until it is normal again.
+// decide opens an alarm when any channel passes the threshold, and ends it when
+// all that raised it are half way back from where they were farthest.
 func (d *Detector) decide() {
-	high := func(c *channel) bool { return math.Abs(c.score) >= d.tuning.Threshold }
-	for k := range d.channels {
-		c := &d.channels[k]
-		c.muted = c.muted && high(c)
-		if !d.alarm && high(c) && !c.muted {
-			d.alarm, d.raised = true, 0
-			for j := range d.channels {
-				d.channels[j].cause = false
-			}
-		}
-	}
 	if !d.alarm {
-		return
+		d.settling = max(0, d.settling-1)
+		if !d.opens() {
+			return
+		}
+		d.alarm, d.raised, d.peak = true, 0, 0
+		for k := range d.channels {
+			d.channels[k].cause, d.channels[k].farthest = false, 0
+		}
 	}
 	lasts := false
 	for k := range d.channels {
 		c := &d.channels[k]
-		if d.raised <= d.tuning.Window && high(c) && !c.muted {
+		if c.slow {
+			continue
+		}
+		high := math.Abs(c.score) >= d.tuning.Threshold
+		d.peak = max(d.peak, math.Abs(c.score))
+		if d.raised <= len(c.ring) && high {
 			c.cause = true
 		}
-		lasts = lasts || c.cause && high(c)
+		if c.cause {
+			c.farthest = max(c.farthest, math.Abs(c.effect))
+			lasts = lasts || high && math.Abs(c.effect) > c.farthest/2
+		}
 	}
 	d.raised++
-	if lasts {
-		return
+	if !lasts {
+		d.alarm, d.settling = false, min(d.raised, settlingMost*d.length)
 	}
-	d.alarm = false
+}
+
+// settlingMost is for how many lengths of learning an alarm has an aftermath at
+// most.
+const settlingMost = 2
+
+// opens reports whether a channel is where an alarm begins.
+func (d *Detector) opens() bool {
+	least := d.tuning.Threshold
+	if d.settling > 0 {
+		least = max(least, d.peak)
+	}
 	for k := range d.channels {
-		d.channels[k].muted = high(&d.channels[k])
+		if c := &d.channels[k]; !c.slow && math.Abs(c.score) >= least {
+			return true
+		}
 	}
+	return false
 }
 
 // windowMean is the mean of the samples that are present, NaN without any.

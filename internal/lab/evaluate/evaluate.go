@@ -135,18 +135,23 @@ type judged struct {
 }
 
 // judge runs the detector over a table. The alarm names the channel that had
-// the greatest shift so far in it.
-func judge(t *table, learn int, directions []detector.Direction) judged {
-	d := detector.New(detector.DefaultTuning(), learn, directions...)
+// the greatest shift so far in it. After a gap of half its learning it learns the
+// levels anew.
+func judge(t *table, tuning detector.Tuning, learn int, directions []detector.Direction) judged {
+	d := detector.New(tuning, learn, directions...)
 	n := len(t.rows)
 	j := judged{score: make([]float64, n), alarm: make([]bool, n), changepoint: make([]bool, n), named: make([]int, n)}
 	named, greatest := -1, 0.0
+	gap := t.times[min(learn, n-1)].Sub(t.times[0]) / 2
 	for i, row := range t.rows {
+		if i > learn && t.times[i].Sub(t.times[i-1]) > gap {
+			d.Resume()
+		}
 		v := d.Observe(row)
 		j.score[i], j.alarm[i], j.changepoint[i] = v.Score, v.Alarm, v.Changepoint
 		if !v.Alarm {
 			named, greatest = -1, 0
-		} else if score, effect, _ := d.Channel(v.Leader); abs(effect) > greatest && abs(score) >= detector.DefaultTuning().Threshold {
+		} else if score, effect, _ := d.Channel(v.Leader); abs(effect) > greatest && abs(score) >= tuning.Threshold {
 			named, greatest = v.Leader, abs(effect)
 		}
 		j.named[i] = named

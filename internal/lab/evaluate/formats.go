@@ -28,6 +28,7 @@ const longestProbation = 750
 // runSKAB evaluates the pump rig.
 func runSKAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.Writer) error {
 	var pairs []pair
+	var tables []*table
 	for _, src := range sources {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -36,18 +37,14 @@ func runSKAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.
 		if err != nil {
 			return err
 		}
-		j := judge(t, skabLearn, either(len(t.channels)))
+		p, j := skabPair(t, detector.DefaultTuning())
 		if err := w.writeAll(src.name, &j); err != nil {
 			return err
 		}
-		truth, ok := t.labels["anomaly"]
-		if !ok || len(t.rows) <= skabLearn {
+		if p.truth == nil {
 			continue
 		}
-		p := pair{times: t.times[skabLearn:], truth: truth[skabLearn:], alarm: j.alarm[skabLearn:], indicated: j.changepoint[skabLearn:], change: make([]bool, len(truth)-skabLearn)}
-		if c, ok := t.labels["changepoint"]; ok {
-			p.change = c[skabLearn:]
-		}
+		tables = append(tables, t)
 		pairs = append(pairs, p)
 		s := scoreOutliers([]pair{p})
 		fmt.Fprintf(stdout, "%-24s false-alarm rate %5.1f %%  missed %5.1f %%\n", src.name, s.FAR, s.MAR)
@@ -68,7 +65,25 @@ change points score %.1f  (%d of %d missed, %d false)
 for comparison: constant alarm F1 %.3f at %.0f %% false alarms; an alarm in rows %d-%d of every file, whatever they hold, F1 %.3f
 `, len(pairs), skabLearn, s.F1, s.FAR, s.MAR, e.Detected, e.Anomalies, e.False, e.NormalRows,
 		c.Standard, c.Missed, c.Changes, c.False, always.F1, always.FAR, from+skabLearn, to+skabLearn, clock.F1)
+	if err := crossValidate(ctx, tables, stdout); err != nil {
+		return err
+	}
+	printNoise(stdout)
 	return nil
+}
+
+// skabPair judges a file of the rig. Without labels it has no truth.
+func skabPair(t *table, tuning detector.Tuning) (pair, judged) {
+	j := judge(t, tuning, skabLearn, either(len(t.channels)))
+	truth, ok := t.labels["anomaly"]
+	if !ok || len(t.rows) <= skabLearn {
+		return pair{}, j
+	}
+	p := pair{times: t.times[skabLearn:], truth: truth[skabLearn:], alarm: j.alarm[skabLearn:], indicated: j.changepoint[skabLearn:], change: make([]bool, len(truth)-skabLearn)}
+	if c, ok := t.labels["changepoint"]; ok {
+		p.change = c[skabLearn:]
+	}
+	return p, j
 }
 
 // runNAB evaluates single-channel recordings with failure windows, which
@@ -84,7 +99,7 @@ func runNAB(ctx context.Context, sources []source, w *verdictWriter, stdout io.W
 			return err
 		}
 		learn := min(int(probation*float64(len(t.rows))), longestProbation)
-		j := judge(t, learn, either(len(t.channels)))
+		j := judge(t, detector.DefaultTuning(), learn, either(len(t.channels)))
 		if err := w.writeAll(src.name, &j); err != nil {
 			return err
 		}
@@ -177,7 +192,7 @@ func runIMS(ctx context.Context, sources []source, w *verdictWriter, stdout io.W
 		for k := range directions {
 			directions[k] = detector.Upwards
 		}
-		j := judge(t, int(probation*float64(len(t.rows))), directions)
+		j := judge(t, detector.DefaultTuning(), int(probation*float64(len(t.rows))), directions)
 		last := t.times[len(t.times)-1]
 		for k, name := range t.channels {
 			first, before := -1, false

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch/internal/lab/detector"
 )
 
 // recording makes a machine of four channels whose fault moves two of them from
@@ -46,8 +48,8 @@ func recordings(n int) []pair {
 	var pairs []pair
 	for seed := range uint64(n) {
 		t := recording(seed)
-		j := judge(t, skabLearn, either(4))
-		pairs = append(pairs, pair{times: t.times[skabLearn:], truth: t.labels["anomaly"][skabLearn:], change: t.labels["changepoint"][skabLearn:], alarm: j.alarm[skabLearn:], indicated: j.changepoint[skabLearn:]})
+		p, _ := skabPair(t, detector.DefaultTuning())
+		pairs = append(pairs, p)
 	}
 	return pairs
 }
@@ -110,11 +112,11 @@ func TestChangePointTricksScoreBelowTheDetector(t *testing.T) {
 
 func TestVerdictsAreCausal(t *testing.T) {
 	whole := recording(4)
-	full := judge(whole, skabLearn, either(4))
+	full := judge(whole, detector.DefaultTuning(), skabLearn, either(4))
 	for _, cut := range []int{401, 650, 1000} {
 		part := *whole
 		part.rows = whole.rows[:cut]
-		got := judge(&part, skabLearn, either(4))
+		got := judge(&part, detector.DefaultTuning(), skabLearn, either(4))
 		if diff := cmp.Diff(full.score[:cut], got.score); diff != "" {
 			t.Errorf("the first %d rows are judged otherwise when later ones exist:\n%s", cut, diff)
 		}
