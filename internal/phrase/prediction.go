@@ -118,9 +118,9 @@ func (w Words) WouldChangeVerdict(state string, p *rimewatch.Prediction, judged 
 	case state == "learning":
 		return w.Say("More running time. Until the unit is known, only trips, failed starts and its limits are checked.")
 	case state == "not_judged" && !judged:
-		return w.Say("Not judged: the compressor varies its speed or load, which is not understood yet. Its sensors are checked as always.")
+		return w.Say("Not judged: the compressor varies its speed or load, and neither its discharge line nor its suction line is measured or known well enough yet. Its sensors are checked as always.")
 	case state == "not_judged":
-		return w.Say("Not judged: the compressor varies its speed or load, which is not understood yet. Its limits and sensors are checked as always.")
+		return w.Say("Not judged: the compressor varies its speed or load, and neither its discharge line nor its suction line is measured or known well enough yet. Its limits and sensors are checked as always.")
 	default:
 		return w.Say("Two six-hour windows in a row beyond a threshold, or a day and a half beyond six tenths of it, in a pattern that fits a fault.")
 	}
