@@ -8,6 +8,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 )
 
+// heirInputs is how many inputs of a shard lie behind its oldest checkpoint before states
+// are written, and behind its oldest unsealed reading before readings are sealed, unless
+// many devices send: whoever takes the shard over reads so many, however heavy the load was.
+const heirInputs = 100_000
+
 // heir is an App that has read a shard which another node serves. It begins, and waits
 // in that until the shard is its own.
 type heir struct {

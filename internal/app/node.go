@@ -325,7 +325,7 @@ func (n *Node) appFor(ctx context.Context, shard int64) (a *App, cfg postgres.Co
 		sure = a.clock.Sure
 	}
 	return a, postgres.Config{
-		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter,
+		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter, LogReadings: heirInputs,
 		Quotas: a.cfg.quotas(),
 	}, nil
 }

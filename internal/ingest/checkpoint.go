@@ -17,11 +17,10 @@ const (
 	checkpointTake  = 1024 // states that are copied while the writer waits
 	checkpointTick  = time.Second
 
-	// Inputs behind the oldest checkpoint, at most: what a recovery replays. A
-	// checkpoint costs ten times a reading, so a large fleet that is written to
-	// without a pause gets more readings between two of them.
-	checkpointInputs     = 1_000_000
-	checkpointEach       = 30 // per device
+	// checkpointEach is how many inputs may lie behind the oldest checkpoint for each
+	// unit that has none, however few Config.CheckpointInputs are: a checkpoint costs ten
+	// times a reading.
+	checkpointEach       = 30
 	mostCheckpointInputs = 20_000_000
 )
 
@@ -149,8 +148,8 @@ func (w *writer) takeDirty(before rimewatch.Time, list []copied) (_ []copied, se
 	if len(w.lost) > 0 { // a state may be ahead of what is durable
 		return list, 0, 0
 	}
-	lag := min(max(checkpointInputs, checkpointEach*int64(w.units.Len())), mostCheckpointInputs)
 	x := &w.dirty
+	lag := min(max(w.cfg.CheckpointInputs, checkpointEach*int64(len(x.list))), mostCheckpointInputs)
 	i := 0
 	for ; i < len(x.list) && len(list) < checkpointTake; i++ {
 		d := x.list[i]

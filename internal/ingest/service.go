@@ -61,6 +61,10 @@ type Config struct {
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
 	// Default 2 min.
 	CheckpointAfter time.Duration
+	// CheckpointInputs is how many inputs may lie behind the oldest checkpoint, which is
+	// what a recovery replays; where many units change, thirty for each of them may.
+	// Default 1,000,000.
+	CheckpointInputs int64
 	// StateMemory is how many bytes the states of devices may take. Beyond it the
 	// coldest are read from the disk when they are needed. Default: no bound.
 	StateMemory int64
@@ -93,6 +97,9 @@ func (c *Config) defaults() {
 	}
 	if c.CheckpointAfter == 0 {
 		c.CheckpointAfter = 2 * time.Minute
+	}
+	if c.CheckpointInputs == 0 {
+		c.CheckpointInputs = 1_000_000
 	}
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second

@@ -34,6 +34,7 @@ package core
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,10 +52,14 @@ type Config struct {
 	HeadBytes    int64
 	SealAfter    time.Duration // the age at which unsealed readings are sealed; default 1 h
 	SealReadings int           // unsealed readings of one device that are worth a chunk; default 720
-	Logger       *slog.Logger
-	Now          func() time.Time // for the age of unsealed readings and retention
-	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
-	Quiet        bool             // the background work is left to Rest
+	// LogReadings is how many readings the log may hold from the oldest unsealed one on;
+	// where many devices have unsealed ones, thirty for each of them may. Whoever opens the
+	// disk next reads them all. Default: as many as come within SealAfter.
+	LogReadings int64
+	Logger      *slog.Logger
+	Now         func() time.Time // for the age of unsealed readings and retention
+	Sure        func() bool      // whether Now may be believed by what deletes data; nil = always
+	Quiet       bool             // the background work is left to Rest
 	// Join waits until the process that writes to the disk lets go of it, and makes the
 	// disk this one's: what Recover reads may be behind until then. Nil = it is ours.
 	Join func(ctx context.Context) error
@@ -69,6 +74,9 @@ func (c *Config) defaults() {
 	}
 	if c.SealAfter == 0 {
 		c.SealAfter = time.Hour
+	}
+	if c.LogReadings == 0 {
+		c.LogReadings = math.MaxInt64
 	}
 	if c.SealReadings == 0 {
 		c.SealReadings = 720

@@ -213,16 +213,22 @@ func (s *Core) replayLog(ctx context.Context, sealed map[int64]store.Seq, worker
 		}
 		return entry(worker, e)
 	})
+	logged := int64(0)
 	for i := range shares {
 		x := &shares[i]
 		s.lastNow = max(s.lastNow, x.now)
 		s.heads.add(x.bytes, x.readings)
+		for j := range x.queue { // the others have had about as many by then
+			x.queue[j].logged = s.seal.logged + x.queue[j].logged*int64(workers)
+		}
+		logged += x.logged
 		s.seal.queue = append(s.seal.queue, x.queue...)
 		s.seal.full = append(s.seal.full, x.full...)
 		for id, d := range x.gone {
 			s.fleet.byID.Put(id, d)
 		}
 	}
+	s.seal.logged += logged
 	slices.SortStableFunc(s.seal.queue, func(a, b sealItem) int { return cmp.Compare(a.seq, b.seq) })
 	return err
 }
@@ -248,6 +254,8 @@ func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool
 		d.head.dayBytes, d.head.dayN = 0, 0 // it may have begun in the middle of this commit
 		x.bytes += int64(len(encoded))
 		x.readings++
+	} else {
+		x.logged++
 	}
 	if d.row.deleted == 0 {
 		d.newest(&e.Input.Reading, e.Now)

@@ -50,8 +50,9 @@ type sealer struct {
 
 // sealQueue is what waits to be sealed.
 type sealQueue struct {
-	queue []sealItem // devices with unsealed readings, by the commit of the oldest
-	full  []*device  // heads that are worth a chunk now
+	queue  []sealItem // devices with unsealed readings, by the commit of the oldest
+	full   []*device  // heads that are worth a chunk now
+	logged int64      // readings, as far as the log reaches back and since
 }
 
 // sealItem is stale when the device's oldest unsealed reading is of another
@@ -60,6 +61,7 @@ type sealItem struct {
 	seq    int64
 	device *device
 	since  rimewatch.Time
+	logged int64 // readings up to that commit, about
 }
 
 func (i *sealItem) stale() bool { return i.device.head.n == 0 || i.device.head.firstSeq != i.seq }
@@ -69,6 +71,7 @@ const (
 	chunkReadings = 1440 // a day at one a minute; no chunk crosses midnight UTC
 	sliceDevices  = 64
 	sliceBytes    = 512 << 10
+	logEach       = 30 // readings in the log for each device, however few Config.LogReadings are: a chunk costs dozens
 	sealTick      = time.Second
 )
 
@@ -93,11 +96,12 @@ func (q *sealQueue) push(it sealItem) {
 // sealed now: full readings of days that are over, or chunkReadings at all.
 func (q *sealQueue) publish(d *device, size, n, full int32, seq int64, now, at rimewatch.Time) bool {
 	h := &d.head
+	q.logged += int64(n)
 	before, day := h.n, h.day
 	h.publish(size, n, seq, at)
 	most := max(full, chunkReadings)
 	if before == 0 {
-		q.push(sealItem{seq: seq, device: d, since: now})
+		q.push(sealItem{seq: seq, device: d, since: now, logged: q.logged})
 	}
 	if day < h.day && h.dayN >= full || before < most && h.n >= most {
 		q.full = append(q.full, d)
@@ -165,7 +169,7 @@ func (s *Core) tidyLog(ctx context.Context) error {
 }
 
 // due picks the devices of the next slice: full heads first, then the oldest
-// while they are old enough or memory is short.
+// while they are old enough, memory is short or the log is long.
 func (s *Core) due() []*device {
 	now := rimewatch.TimeOf(s.cfg.Now())
 	old := now.Add(-s.cfg.SealAfter)
@@ -190,12 +194,13 @@ func (s *Core) due() []*device {
 	}
 	q.dropStale()
 	excess := s.heads.bytes.Load() - s.heads.budget.Load()
+	long := max(s.cfg.LogReadings, logEach*int64(len(q.queue)))
 	for i := range q.queue {
 		it := &q.queue[i]
 		if it.stale() {
 			continue
 		}
-		if it.since >= old && excess <= int64(bytes) {
+		if it.since >= old && excess <= int64(bytes) && q.logged-it.logged <= long {
 			break
 		}
 		if !take(it.device) {
@@ -279,7 +284,7 @@ func (s *Core) finishSeal(d *device, chunks []Chunk) {
 		}
 	}
 	if d.head.n > 0 {
-		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow})
+		s.seal.push(sealItem{seq: d.head.firstSeq, device: d, since: s.lastNow, logged: s.seal.logged})
 	} else if d.row.deleted != 0 {
 		s.fleet.byID.Put(d.row.ID, nil)
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	HeadBytes    int64         // default 48 MiB
 	SealAfter    time.Duration // default 1 h
 	SealReadings int           // default 720
+	LogReadings  int64         // see core.Config
 	Readers      int           // connections for reading; default 2 × cores, 4 at least
 	// Primary is a file that remembers the newest primary, so that one which it replaced
 	// is refused after a restart, too; "" = nothing remembers it.
@@ -93,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func newStore(d *disk) *Store {
 	cfg := &d.cfg
 	readings := core.Config{
-		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside, MaxDevices: cfg.Quotas.Devices,
+		HeadBytes: cfg.HeadBytes, SealAfter: cfg.SealAfter, SealReadings: cfg.SealReadings, LogReadings: cfg.LogReadings, Logger: cfg.Logger, Now: cfg.Now, Sure: cfg.Sure, Quiet: cfg.quiet, LogAside: cfg.LogAside, MaxDevices: cfg.Quotas.Devices,
 	}
 	if d.follows != nil {
 		readings.Join = d.join
