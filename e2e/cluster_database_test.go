@@ -93,10 +93,13 @@ func (c *cluster) fillDuringTakeOver(round int) time.Duration {
 	return c.reowned(round + 1)
 }
 
+// fullDisk makes what fails as on a disk without room.
+const fullDisk = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;"
+
 // noRoom has the database write nothing to tables, until full_disk is dropped.
 func (c *cluster) noRoom(tables ...string) {
 	c.t.Helper()
-	c.execute("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$")
+	c.execute(fullDisk)
 	for _, table := range tables {
 		c.execute("CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION full_disk()")
 	}

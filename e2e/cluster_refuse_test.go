@@ -26,7 +26,6 @@ type misfit struct {
 // refuse has what does not fit refused in plain words.
 func (c *cluster) refuse() {
 	t := c.t
-	url := c.database.URL("postgres")
 	execute := func(t *testing.T, statements ...string) {
 		t.Helper()
 		for _, statement := range statements {
@@ -37,30 +36,7 @@ func (c *cluster) refuse() {
 	}
 	execute(t, "CREATE ROLE weak LOGIN", "CREATE ROLE reader LOGIN", "GRANT ALL ON ALL TABLES IN SCHEMA public TO reader", "ALTER ROLE reader SET default_transaction_read_only = on",
 		"CREATE DATABASE other")
-	node := []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}
-	misfits := []misfit{
-		{name: "another secret", want: "another --cluster-secret", secret: "another secret of nodes", args: node},
-		{name: "a short secret", want: "16 characters", secret: "short", args: node},
-		{name: "no URL", want: "--cluster-url", args: []string{"--cluster-listen", "127.0.0.1:0"}},
-		{name: "no node", want: "--cluster-listen", secret: "-"},
-		{name: "MQTT", want: "--mqtt-listen", args: append([]string{"--mqtt-listen", "127.0.0.1:0"}, node...)},
-		{name: "a long hold", want: "--cluster-hold", args: append([]string{"--cluster-hold", "1h"}, node...)},
-		{name: "too many shards", want: "--cluster-shards", args: append([]string{"--cluster-shards", "257"}, node...)},
-		{name: "another number of shards", want: "cluster divide --shards 9", args: append([]string{"--cluster-shards", "9"}, node...)},
-		{
-			name: "another version", want: "version", args: node,
-			before: "UPDATE rimewatch SET version = version + 1", after: "UPDATE rimewatch SET version = version - 1",
-		},
-		{name: "no privileges", want: "lacks privileges", store: strings.Replace(url, "postgres@", "weak@", 1), args: node},
-		{name: "no privileges in a fresh database", want: "lacks privileges", store: strings.Replace(c.database.URL("other"), "postgres@", "weak@", 1), args: node},
-		{name: "a primary that was demoted", want: "read-only", store: strings.Replace(url, "postgres@", "reader@", 1), args: node},
-		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&applikation_name=x", args: node},
-		{name: "another kind of server", want: "unknown target_session_attrs", store: hiddenPassword(url) + "&target_session_attrs=read-wrte", args: node},
-		{name: "a port with a typo", want: "--store", store: strings.Replace(hiddenPassword(url), c.database.Address(), "127.0.0.1:x5432", 1), args: node},
-		{name: "another scheme", want: "--store", store: "mysql://127.0.0.1/x", args: node},
-		{name: "nobody listens", want: "connect", store: "postgres://postgres@127.0.0.1:1/postgres", args: node},
-		{name: "tables of somebody else", want: "of its own", store: c.database.URL("other"), args: node, before: "-- other: CREATE TABLE somebody (x int)"},
-	}
+	misfits := c.misfits()
 	t.Run("as it is", func(t *testing.T) {
 		for _, x := range misfits {
 			if x.before == "" {
@@ -84,6 +60,7 @@ func (c *cluster) refuse() {
 			c.refused(t, &x)
 		})
 	}
+	c.awaitAll(clusterNodes) // a full database did not let them say that they are there
 	// The internal listener believes nobody who does not know the secret.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.nodes[0].peer+"/api/v1/devices", nil)
 	if err != nil {
@@ -101,6 +78,39 @@ func (c *cluster) refuse() {
 	}
 	// A revoked token is refused by every node.
 	c.revoke(0)
+}
+
+// misfits are those that are tried.
+func (c *cluster) misfits() []misfit {
+	url := c.database.URL("postgres")
+	node := []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}
+	return []misfit{
+		{name: "another secret", want: "another --cluster-secret", secret: "another secret of nodes", args: node},
+		{name: "a short secret", want: "16 characters", secret: "short", args: node},
+		{name: "no URL", want: "--cluster-url", args: []string{"--cluster-listen", "127.0.0.1:0"}},
+		{name: "no node", want: "--cluster-listen", secret: "-"},
+		{name: "MQTT", want: "--mqtt-listen", args: append([]string{"--mqtt-listen", "127.0.0.1:0"}, node...)},
+		{name: "a long hold", want: "--cluster-hold", args: append([]string{"--cluster-hold", "1h"}, node...)},
+		{name: "too many shards", want: "--cluster-shards", args: append([]string{"--cluster-shards", "257"}, node...)},
+		{name: "another number of shards", want: "cluster divide --shards 9", args: append([]string{"--cluster-shards", "9"}, node...)},
+		{
+			name: "another version", want: "version", args: node,
+			before: "UPDATE rimewatch SET version = version + 1", after: "UPDATE rimewatch SET version = version - 1",
+		},
+		{
+			name: "a full database", want: "No space left", args: node,
+			before: fullDisk + "CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON node FOR EACH ROW EXECUTE FUNCTION full_disk()", after: "DROP FUNCTION full_disk CASCADE",
+		},
+		{name: "no privileges", want: "lacks privileges", store: strings.Replace(url, "postgres@", "weak@", 1), args: node},
+		{name: "no privileges in a fresh database", want: "lacks privileges", store: strings.Replace(c.database.URL("other"), "postgres@", "weak@", 1), args: node},
+		{name: "a primary that was demoted", want: "read-only", store: strings.Replace(url, "postgres@", "reader@", 1), args: node},
+		{name: "a parameter with a typo", want: "parameter that PostgreSQL does not know", store: url + "&applikation_name=x", args: node},
+		{name: "another kind of server", want: "unknown target_session_attrs", store: hiddenPassword(url) + "&target_session_attrs=read-wrte", args: node},
+		{name: "a port with a typo", want: "--store", store: strings.Replace(hiddenPassword(url), c.database.Address(), "127.0.0.1:x5432", 1), args: node},
+		{name: "another scheme", want: "--store", store: "mysql://127.0.0.1/x", args: node},
+		{name: "nobody listens", want: "connect", store: "postgres://postgres@127.0.0.1:1/postgres", args: node},
+		{name: "tables of somebody else", want: "of its own", store: c.database.URL("other"), args: node, before: "-- other: CREATE TABLE somebody (x int)"},
+	}
 }
 
 // password must not be said.
