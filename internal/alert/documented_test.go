@@ -67,6 +67,23 @@ func TestRulesAreDocumented(t *testing.T) {
 	}
 }
 
+// TestPlainRowsAreOfCoreMeasurements: a unit remembers the newest value of those alone. A
+// rule by another one would have no value to show: let internal/unit remember it first.
+func TestPlainRowsAreOfCoreMeasurements(t *testing.T) {
+	n := 0
+	for i := range numRules {
+		if f, ok := rimewatch.FieldByName(ruleSpecs[i].metric); ruleSpecs[i].plain {
+			n++
+			if !ok || !f.Core() {
+				t.Errorf("%s is judged by %s, which is no core measurement", ruleSpecs[i].typ, ruleSpecs[i].metric)
+			}
+		}
+	}
+	if n == 0 || n != len(plainRules) {
+		t.Errorf("%d rows are plain, %d of them are judged", n, len(plainRules))
+	}
+}
+
 // TestDocumentedThresholds: the numbers of the documentation are the rules'.
 func TestDocumentedThresholds(t *testing.T) {
 	documented := sections(t)
