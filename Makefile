@@ -89,7 +89,7 @@ FULL   = $(filter-out $(RACED),$(TESTED))
 AGAIN  = $(shell grep -lE 'testing\.Short|rapid\.Check|^\s+long.t.$$|\bshorter.[0-9l]|\bplay.t,' $(filter-out %bench_test.go,$(wildcard $(RACED:=/*_test.go))))
 ASKING = $(shell grep -ohE '^func Test\w+' $(AGAIN) | cut -c6- | sort -u | paste -sd '|')
 GOTEST = $(GO) test $(PLAIN)
-PLAIN  = -vet=off -ldflags='-s -w' -timeout=30m
+PLAIN  = -vet=off -ldflags='-s -w' -timeout=60m
 
 # What fails is run once more, alone: at once, or where `make test` has its strands leave it, after all of them.
 FLAKY = $(CURDIR)/bin/flaky

@@ -19,7 +19,7 @@ import (
 
 // patience is how long anything may take. The race detector is slow and the
 // machine may be busy.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // process is a running server, plain or with the demo in it.
 type process struct {

@@ -120,7 +120,7 @@ func beginning(at time.Time) option { return func(s *service, _ *app.Config) { s
 // patience is how long anything may take that is not about time: the race
 // detector is slow and the machine may be busy. What does not happen at all
 // fails all the same.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // start runs a service of its own for a test. Rate limits are off unless the
 // test sets them.

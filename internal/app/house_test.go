@@ -33,7 +33,7 @@ import (
 // patience is how long anything may take that is not about time: the race
 // detector is slow and the machine may be busy. What does not happen at all
 // fails all the same.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // house is a running server with a workspace, an owner who is signed in, and
 // two devices.

@@ -437,7 +437,7 @@ func (e *eventRecorder) Publish(p *publish.Commit) {
 }
 
 // patience is how long what the service does by itself may take on a busy machine.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // take waits for n events and returns all that have come.
 func (e *eventRecorder) take(t testing.TB, n int) []string {
