@@ -121,6 +121,9 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 	if vib, _, _ := u.Departure(unit.Vibration); math.Abs(amps) >= 8 && vib/amps > 0.3 && vib/amps < 1.3 {
 		return false, false // the compressor turns at another speed
 	}
+	if warmer, _, _ := u.Departure(unit.Discharge); u.Modulated() && amps >= 8 && amps > loadRatio*max(0, warmer) {
+		return false, false // it carries another load
+	}
 	for _, c := range decisive {
 		if !u.Scored(c) {
 			continue
@@ -141,6 +144,10 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 	}
 	return strong, weak
 }
+
+// loadRatio is how many % of current more a K of discharge line a compressor of
+// varying load takes by its load: what raises the head takes less than one.
+const loadRatio = 2.5
 
 // findings are the features now: the mean of the two newest windows.
 func (s *State) findings(u *unit.State) findings { return s.find(u, false) }
@@ -173,6 +180,9 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	// Colder than the thermostat lets it become.
 	f.of[unit.Zone] = min(f.of[unit.Zone], -u.BelowCutOut())
 	f.of[ftStep], f.of[ftSudden] = step, sudden
+	if f.of[unit.Vibration] > 0 && s.alarm.fault != fiBearing { // one that was seen to grow is none that came at once
+		f.of[ftOnce] = s.hist.once(unit.Vibration)
+	}
 	f.of[ftVolts] = u.Supply()
 	if u.Scored(unit.Suction) {
 		f.of[ftDry] = dry(f.of[unit.Discharge], f.of[unit.Suction])

@@ -22,6 +22,7 @@ const (
 	ftDry                                        // how much less the suction line is warmer than behind a starved evaporator, 0–1: the discharge line is hotter by itself
 	ftThin                                       // how much more the discharge line warms up than the current falls, 0–1: gas is thin, the coil is not
 	ftIced                                       // how much less it does, 0–1
+	ftOnce                                       // how much of the vibration came within one day of the last ten and has stayed since, 0–1
 	numFeatures
 )
 
@@ -191,7 +192,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 3, weight: .1, absent: true}, {feature: feature(unit.Discharge), warn: 2.5, crit: 6, weight: -.4},
 			{feature: feature(unit.Discharge), warn: -3, crit: -8, weight: -.5}, {feature: feature(unit.Amps), warn: -1, crit: -3, weight: -.2},
 			{feature: feature(unit.Amps), warn: 2, crit: 6, weight: .5, without: noVibration}, // friction takes power and warms nothing
-			{feature: ftStep, warn: .75, crit: .95, weight: -.4},                              // what wears does not come within a day; a mount and a meter do
+			{feature: ftOnce, warn: .75, crit: .95, weight: -.4},                              // what wears does not come within a day; a mount and a meter do
 		}},
 	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{

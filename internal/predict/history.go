@@ -50,6 +50,28 @@ func (h *history) step(c unit.Channel) float64 {
 	return max(0, min(1, (now-then)/now))
 }
 
+// once is how much of a channel's departure came within one day, whichever of those that
+// are kept, and has not grown since, 0–1.
+func (h *history) once(c unit.Channel) float64 {
+	pair := func(back int) float64 { return (h.back(c, back) + h.back(c, back+1)) / 2 }
+	now, most := pair(0), 0.0
+	if now == 0 {
+		return 0
+	}
+	if oldest := historyLen - 2; h.n == historyLen && pair(oldest)/now >= stays {
+		return 1 // it was there before
+	}
+	for back := range int(h.n) - 2 {
+		if then := pair(back); then/now >= stays {
+			most = max(most, (then-pair(min(back+unit.WindowsADay+1, int(h.n)-2)))/now)
+		}
+	}
+	return min(1, most)
+}
+
+// stays is the share of a departure that must have been there for it not to grow.
+const stays = 0.8
+
 // trend is a robust straight line through a channel's newest windows.
 type trend struct {
 	now           float64 // value at the newest window

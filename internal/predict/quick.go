@@ -252,11 +252,15 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 	case q.tripAmp < -6-doubt:
 		return s.openByEvent(u, o.At, fiEvaporatorFan, fiIcing, out)
 	}
-	if trips < 5 {
+	if trips < 5 || u.LearntHours() < sureHours || u.Scatter(unit.Amps) > modulates {
 		return out
 	}
 	return s.openByEvent(u, o.At, fiContactor, fiStart, out)
 }
+
+// modulates is the scatter of a current from which its compressor may vary its speed or
+// its load, %: what looks like a stop need not be one.
+const modulates = 15
 
 // tripSpan is within how long runs without result are no accident.
 const tripSpan = 45 * rimewatch.Minute

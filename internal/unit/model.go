@@ -135,12 +135,18 @@ func (c Channel) ZoneDoubt() float64 { return zoneDoubt[c] }
 // doubt is how much of a channel's departure may come from conditions that were
 // not met before: zone is K from the usual, ambient K above RefAmbient. In the cold a
 // unit's head pressure is held up, by its fans or by a valve: below an ambient that
-// nobody knows its lines do not follow any more, and a capillary tube passes less.
+// nobody knows its lines do not follow any more, and a capillary tube passes less. In
+// the heat such a tube starves the evaporator, and the suction line warms faster than
+// was learnt.
 func (m *model) doubt(c Channel, zone, ambient float64) float64 {
 	mean := m.steady.at(1+covAmbient, 0)
 	spread := math.Sqrt(max(0, m.steady.at(1+covAmbient, 1+covAmbient)-mean*mean))
 	unmet := ambientDoubt[c] * max(0, math.Abs(ambient-mean)-2*spread-1.5)
-	held := math.Abs(float64(m.coef[c][1+covAmbient])) * max(0, mean-ambient-spread)
+	beyond := mean - ambient - spread
+	if c == Suction {
+		beyond = max(beyond, ambient-mean-spread)
+	}
+	held := math.Abs(float64(m.coef[c][1+covAmbient])) * max(0, beyond)
 	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + max(unmet, held)
 }
 

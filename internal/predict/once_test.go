@@ -1,0 +1,54 @@
+package predict
+
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// What came within a day and stayed came at once, on whichever of the last ten days;
+// what goes on growing did not.
+func TestOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		windows int
+		at      func(i int) float64 // %
+		once    bool
+	}{
+		{"a step a day ago", 20, func(i int) float64 { return step(i, 16, 30) }, true},
+		{"a step six days ago", 40, func(i int) float64 { return step(i, 16, 30) }, true},
+		{"a step nine days and a half ago", 60, func(i int) float64 { return step(i, 22, 30) }, true},
+		{"a step before the ten days", 80, func(i int) float64 { return step(i, 20, 30) }, true},
+		{"wear from the first day", 20, func(i int) float64 { return 2 * float64(i) }, false},
+		{"wear that sets in", 40, func(i int) float64 { return 3 * max(0, float64(i-28)) }, false},
+		{"a step that goes on growing", 40, func(i int) float64 { return step(i, 16, 20+float64(i-16)) }, false},
+		{"nothing", 40, func(int) float64 { return 0 }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var h history
+			for i := range tc.windows {
+				h.push(unit.Vibration, tc.at(i))
+			}
+			if got := h.once(unit.Vibration); got > 0.85 != tc.once || !tc.once && got > 0.75 {
+				t.Errorf("came at once by %.2f", got)
+			}
+		})
+	}
+}
+
+func step(i, at int, by float64) float64 {
+	if i < at {
+		return 0
+	}
+	return by
+}
+
+// push adds a window in which one channel departs.
+func (h *history) push(c unit.Channel, by float64) {
+	for k := range h.values {
+		h.values[k][h.next] = 0
+	}
+	h.values[c][h.next] = int16(by / c.Floor() * historyUnit)
+	h.next = (h.next + 1) % historyLen
+	h.n = min(h.n+1, historyLen)
+}
