@@ -168,16 +168,19 @@ profile: ## make the profile anew that the compiler works by, from the loads of 
 
 # DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
 DATA ?=
-SEEDS = 8
-YEARS = 20
+SEEDS = 10
+YEARS = 50
+DIRTY_SEEDS = 104
+DIRTY_YEARS = 101
+WORKERS = $(shell nproc)
 
-evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, SEEDS=60 YEARS=110 for as much as is asked of a release
+evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
 	@for f in skab nab ims; do \
 		if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format $$f --out bin/evaluate/$$f --doc docs/prediction.md $(DATA)/$$f || exit 1; fi; \
 	done
 	@if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format real --doc docs/prediction.md $(DATA)/real; fi
-	nice -n 10 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
-	nice -n 10 ./bin/rimewatch evaluate --format dirty --seeds $(SEEDS) --years $(YEARS) --doc docs/prediction.md
+	nice -n 5 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --workers $(WORKERS) --doc docs/prediction.md
+	nice -n 5 ./bin/rimewatch evaluate --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS) --workers $(WORKERS) --doc docs/prediction.md
 
 # The tool is a module of its own: what it needs is not the product's. TARGETS=linux/amd64 for one alone.
 TARGETS ?=

@@ -22,18 +22,36 @@ type wildHealthy struct {
 	judged           bool // got past learning
 }
 
-// healthy watches units that nothing ails.
+// healthy watches units that nothing ails, and a third of them once more without each
+// measurement.
 func (w *wildRun) healthy() error {
 	types := wildTypes()
 	n := int(math.Ceil(w.o.HealthyYears * 365 / healthyDays))
-	results := make([]wildHealthy, n)
+	all := make([][]wildHealthy, n)
 	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
-		results[i], err = watchWild(types[i%len(types)], w.first+uint64(i), 0)
+		lacks := []rimewatch.Fields{0}
+		if i < (n+2)/3 {
+			for _, f := range withoutFields {
+				lacks = append(lacks, 1<<f)
+			}
+		}
+		all[i], err = watchWild(types[i%len(types)], w.first+uint64(i), lacks...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	results := make([]wildHealthy, n)
+	for i := range all {
+		results[i] = all[i][0]
+	}
+	w.printHealthy(results)
+	w.printWithout(all)
+	return nil
+}
+
+// printHealthy prints what units that have all their measurements brought.
+func (w *wildRun) printHealthy(results []wildHealthy) {
 	fmt.Fprintln(w.out, "| healthy units | device-years | past learning | false predictions | a device-year | 95 % upper bound | critical alerts a device-month | warnings a device-month |")
 	fmt.Fprintln(w.out, "|---|---|---|---|---|---|---|---|")
 	groups := []struct {
@@ -72,19 +90,23 @@ func (w *wildRun) healthy() error {
 				}
 			}
 		}
-		bound := distuv.ChiSquared{K: 2 * float64(false_+1)}.Quantile(0.95) / 2 / years
+		bound := poissonBound(false_, years)
+		if k == 0 {
+			w.healthyAims(false_, critical, warned, years, bound)
+		}
 		fmt.Fprintf(w.out, "| %s | %.1f | %d of %d | %d | %.2f | %.2f | %.2f | %.2f |\n", g.name, years, judged, units, false_, float64(false_)/years, bound,
 			float64(critical)/years/12, float64(warned)/years/12)
 	}
 	fmt.Fprintf(w.out, "\nFalse predictions by fault: %s. Alerts by type: %s.\n\n", tallied(wrong), tallied(kinds))
-	return nil
 }
 
-// healthyWithout watches healthy units that lack one measurement at a time: a sixth of
-// the device-years each.
-func (w *wildRun) healthyWithout() error {
-	types := wildTypes()
-	n := int(math.Ceil(w.o.HealthyYears / 6 * 365 / healthyDays))
+// poissonBound is the exact upper bound of a rate a year, one-sided, at 95 %.
+func poissonBound(n int, years float64) float64 {
+	return distuv.ChiSquared{K: 2 * float64(n+1)}.Quantile(0.95) / 2 / years
+}
+
+// printWithout prints what the same units brought without each measurement.
+func (w *wildRun) printWithout(results [][]wildHealthy) {
 	fmt.Fprintln(w.out, "| healthy units without | device-years | false predictions | a device-year | 95 % upper bound | of what |")
 	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
 	all, total := 0.0, map[string]int{}
@@ -93,23 +115,16 @@ func (w *wildRun) healthyWithout() error {
 		for _, c := range wrong {
 			n += c
 		}
-		bound := distuv.ChiSquared{K: 2 * float64(n+1)}.Quantile(0.95) / 2 / years
-		fmt.Fprintf(w.out, "| %s | %.1f | %d | %.2f | %.2f | %s |\n", name, years, n, float64(n)/years, bound, tallied(wrong))
+		fmt.Fprintf(w.out, "| %s | %.1f | %d | %.2f | %.2f | %s |\n", name, years, n, float64(n)/years, poissonBound(n, years), tallied(wrong))
 	}
 	for k, f := range withoutFields {
-		results := make([]wildHealthy, n)
-		err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
-			seed := w.first + 300_000 + uint64(k)*1000 + uint64(i)
-			results[i], err = watchWild(types[int(mixed(seed)%uint64(len(types)))], seed, 1<<f)
-			return err
-		})
-		if err != nil {
-			return err
-		}
 		years, wrong := 0.0, map[string]int{}
-		for i := range results {
-			years += results[i].years
-			for name, c := range results[i].wrong {
+		for _, unit := range results {
+			if len(unit) == 1 {
+				continue
+			}
+			years += unit[1+k].years
+			for name, c := range unit[1+k].wrong {
 				wrong[name] += c
 				total[name] += c
 			}
@@ -119,7 +134,6 @@ func (w *wildRun) healthyWithout() error {
 	}
 	row("**all**", all, total)
 	fmt.Fprintln(w.out)
-	return nil
 }
 
 // withoutFields are the measurements that a unit may lack, in turn.
@@ -163,8 +177,8 @@ func cutNear(w *simulate.Wild, at rimewatch.Time) bool {
 // explained reports whether an alert of a unit that nothing ails is right all the
 // same: the mains were cut, a door was held open for a quarter of an hour or longer,
 // or the unit has truly iced up.
-func explained(w *simulate.Wild, u *simulate.Unit, at rimewatch.Time) bool {
-	if cutNear(w, at) || u.Truth().Frost >= icedUp*u.Params().FrostM {
+func explained(w *simulate.Wild, is truth, at rimewatch.Time) bool {
+	if cutNear(w, at) || is&iced != 0 {
 		return true
 	}
 	for i := range w.Config.Events {
@@ -177,49 +191,55 @@ func explained(w *simulate.Wild, u *simulate.Unit, at rimewatch.Time) bool {
 
 // trulyIced reports whether a prediction of icing is right: nothing ails the unit, but
 // it has iced up.
-func trulyIced(e *event, u *simulate.Unit) bool {
-	return e.typ == rimewatch.EvaporatorIcingSuspected && u.Truth().Frost >= icedUp*u.Params().FrostM
+func trulyIced(e *event, is truth) bool {
+	return e.typ == rimewatch.EvaporatorIcingSuspected && is&iced != 0
 }
 
 // icedUp is the share of the frost that closes an evaporator from which a unit has
 // truly iced up.
 const icedUp = 0.5
 
-// watchWild watches a unit that nothing ails. Without names measurements that it does
-// not have.
-func watchWild(equipment string, seed uint64, without rimewatch.Fields) (wildHealthy, error) {
+// watchWild watches a unit that nothing ails, once for each set of measurements that
+// it lacks.
+func watchWild(equipment string, seed uint64, lacks ...rimewatch.Fields) ([]wildHealthy, error) {
 	start := startOf(seed * 5)
 	end := start + healthyDays*rimewatch.Day
-	h := wildHealthy{years: healthyDays / 365.0, wrong: map[string]int{}, types: map[string]int{}}
 	wild, err := simulate.Draw(equipment, seed, start, end, false)
 	if err != nil {
-		return h, err
+		return nil, err
 	}
-	wild.Config.Dirt.Missing |= without
-	h.drive = wild.Config.Params.Drive
-	u, err := simulate.New(wild.Config)
+	l, err := live(&wild, wild.Cut, end)
 	if err != nil {
-		return h, err
+		return nil, err
 	}
-	judge := watchUnit(&wild, u, end, func(_ *rimewatch.Reading, out []event) {
-		for i := range out {
-			e := &out[i]
-			switch {
-			case e.what != "opened" || ofRecording(e.typ):
-			case e.predicts:
-				if !trulyIced(e, u) {
-					h.wrong[e.fault]++
-				}
-			case explained(&wild, u, e.at):
-			case e.severity == rimewatch.Critical:
-				h.critical++
-				h.types["critical "+string(e.typ)]++
-			default:
-				h.warned++
-				h.types[string(e.typ)]++
+	all := make([]wildHealthy, len(lacks))
+	for i, without := range lacks {
+		h := &all[i]
+		*h = wildHealthy{years: healthyDays / 365.0, wrong: map[string]int{}, types: map[string]int{}, drive: wild.Config.Params.Drive}
+		judge := l.judged(without, func(_ *rimewatch.Reading, is truth, out []event) {
+			for i := range out {
+				h.take(&wild, &out[i], is)
 			}
+		})
+		h.judged = !judge.state.Unit.Learning()
+	}
+	return all, nil
+}
+
+// take counts an event.
+func (h *wildHealthy) take(w *simulate.Wild, e *event, is truth) {
+	switch {
+	case e.what != "opened" || ofRecording(e.typ):
+	case e.predicts:
+		if !trulyIced(e, is) {
+			h.wrong[e.fault]++
 		}
-	})
-	h.judged = !judge.state.Unit.Learning()
-	return h, nil
+	case explained(w, is, e.at):
+	case e.severity == rimewatch.Critical:
+		h.critical++
+		h.types["critical "+string(e.typ)]++
+	default:
+		h.warned++
+		h.types[string(e.typ)]++
+	}
 }

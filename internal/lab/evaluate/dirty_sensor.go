@@ -19,7 +19,7 @@ type sensorOutcome struct {
 // sensors plays sensor events on healthy units.
 func (w *wildRun) sensors() error {
 	types := wildTypes()
-	n := w.o.Seeds * 5
+	n := w.o.Seeds * 5 / 2
 	results := make([]sensorOutcome, n)
 	err := parallel(w.ctx, w.o.Workers, n, func(i int) (err error) {
 		seed := w.first + 200_000 + uint64(i)
@@ -40,8 +40,8 @@ func (w *wildRun) sensors() error {
 	slices.Sort(order)
 	fmt.Fprintln(w.out, "| what happens to a sensor | units | reported within two weeks | with its name | reported as a machine fault | after, median |")
 	fmt.Fprintln(w.out, "|---|---|---|---|---|---|")
-	print := func(name string, list []sensorOutcome) {
-		t, named, wrong := 0, 0, 0
+	print := func(name string, list []sensorOutcome) (named, wrong int) {
+		t := 0
 		var after []float64
 		for _, r := range list {
 			if r.reported {
@@ -56,11 +56,13 @@ func (w *wildRun) sensors() error {
 			}
 		}
 		fmt.Fprintf(w.out, "| %s | %d | %d | %d | %d | %s |\n", name, len(list), t, named, wrong, amount(quantile(after, 0.5)))
+		return named, wrong
 	}
 	for _, k := range order {
 		print(k, kinds[k])
 	}
-	print("**all**", results)
+	named, wrong := print("**all**", results)
+	w.sensorAims(named, wrong, n)
 	fmt.Fprintln(w.out)
 	return nil
 }
@@ -75,17 +77,17 @@ func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 	}
 	e := wild.Config.Dirt.Events[0]
 	res := sensorOutcome{kind: e.Kind.String()}
-	u, err := simulate.New(wild.Config)
+	l, err := live(&wild, wild.Cut, end)
 	if err != nil {
 		return res, err
 	}
-	watchUnit(&wild, u, end, func(_ *rimewatch.Reading, out []event) {
+	l.judged(0, func(_ *rimewatch.Reading, is truth, out []event) {
 		for i := range out {
 			v := &out[i]
 			if v.what != "opened" || v.at < e.At {
 				continue
 			}
-			if v.predicts && !trulyIced(v, u) {
+			if v.predicts && !trulyIced(v, is) {
 				res.fault = true
 			}
 			if dataAlert(v.typ) && v.at < e.At+14*rimewatch.Day {

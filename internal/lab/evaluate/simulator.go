@@ -123,10 +123,6 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 		Equipment: equipment, Seed: seed, Start: start, Step: 10 * time.Second, Params: &p,
 		Faults: []simulate.Fault{fault}, Events: simulate.Deliveries(p, seed, start, end, 0),
 	}
-	without, err := productAlarms(cfg, end)
-	if err != nil {
-		return outcome{}, err
-	}
 	u, err := simulate.New(cfg)
 	if err != nil {
 		return outcome{}, err
@@ -134,6 +130,7 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 	judge := newUnitJudge(equipment, nil)
 	o := outcome{found: math.NaN(), end: math.NaN(), sign: math.NaN()}
 	var out []event
+	var alarms []rimewatch.Time
 	shaking := 0.0
 	for u.NextAt() < end {
 		r := u.Next()
@@ -141,8 +138,8 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 		out = judge.take(&r, out[:0])
 		for i := range out {
 			o.note(tr, &out[i], after)
-			if tr.fault != "bearing_wear" && after >= 0 && out[i].what == "opened" && productAlarm(&out[i]) && !usual(out[i].at, without) {
-				o.end = first(o.end, after)
+			if after >= 0 && out[i].what == "opened" && productAlarm(&out[i]) {
+				alarms = append(alarms, out[i].at)
 			}
 		}
 		if r.Values[rimewatch.AmpDraw] > 2.5*p.RatedAmps {
@@ -153,6 +150,18 @@ func runTrial(tr *trial, equipment string, seed uint64) (outcome, error) {
 			if shaking += (r.Values[rimewatch.VibrationLevel] - shaking) / 200; shaking > 4.5 {
 				o.end = first(o.end, after)
 			}
+		}
+	}
+	if tr.fault == "bearing_wear" || len(alarms) == 0 {
+		return o, nil
+	}
+	without, err := productAlarms(cfg, end)
+	if err != nil {
+		return outcome{}, err
+	}
+	for _, at := range alarms {
+		if !usual(at, without) {
+			o.end = first(o.end, float64(at-onset)/float64(rimewatch.Day))
 		}
 	}
 	return o, nil

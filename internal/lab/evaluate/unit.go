@@ -10,7 +10,8 @@ import (
 // predictor.
 type event struct {
 	at       rimewatch.Time
-	what     string // opened, updated, escalated, deescalated, resolved
+	read     rimewatch.Time // of the reading that brought it, in a life
+	what     string         // opened, updated, escalated, deescalated, resolved
 	typ      rimewatch.AlertType
 	severity rimewatch.Severity
 	fault    string
