@@ -22,7 +22,7 @@ const (
 // foldGrid is what may be chosen. Tunings that raise too much on noise in which
 // nothing happens are left out before any file is looked at.
 func foldGrid() []detector.Tuning {
-	var grid []detector.Tuning
+	grid := make([]detector.Tuning, 0, 144)
 	for _, window := range []float64{0.05, 0.075, 0.1} {
 		for _, effect := range []float64{0.4, 0.6, 0.8, 1} {
 			for _, doubt := range []float64{5, 10, 20} {
@@ -44,12 +44,8 @@ func (s outlierScore) cost() float64 { return s.FAR/8 + s.MAR/20 }
 // crossValidate prints what the detector is worth on files that its tuning was not
 // chosen on.
 func crossValidate(ctx context.Context, tables []*table, stdout io.Writer) error {
-	var grid []detector.Tuning
-	for _, t := range foldGrid() {
-		if passesNoise(t) {
-			grid = append(grid, t)
-		}
-	}
+	all := foldGrid()
+	grid := slices.DeleteFunc(slices.Clone(all), func(t detector.Tuning) bool { return !passesNoise(t) })
 	if len(grid) == 0 || len(tables) < folds {
 		fmt.Fprintln(stdout, "cross-validated: too few files")
 		return nil
@@ -64,12 +60,13 @@ func crossValidate(ctx context.Context, tables []*table, stdout io.Writer) error
 			results[g] = append(results[g], p)
 		}
 	}
-	var f1, far, mar, found, wrong []float64
+	f1 := make([]float64, 0, foldSplits)
+	var far, mar, found, wrong float64
 	chosen := map[int]int{}
 	var held []pair // of all splits, for the interval
 	for split := range foldSplits {
 		pairs := make([]pair, 0, len(tables))
-		order := rand.New(rand.NewPCG(uint64(split), 17)).Perm(len(tables)) //nolint:gosec // a split is no secret
+		order := rand.New(rand.NewPCG(uint64(split), 17)).Perm(len(tables))
 		for k := range folds {
 			best := bestTuning(results, order, k)
 			chosen[best]++
@@ -80,8 +77,8 @@ func crossValidate(ctx context.Context, tables []*table, stdout io.Writer) error
 			}
 		}
 		s, e := scoreOutliers(pairs), scoreEpisodes(pairs)
-		f1, far, mar = append(f1, s.F1), append(far, s.FAR), append(mar, s.MAR)
-		found, wrong = append(found, float64(e.Detected)), append(wrong, float64(e.False))
+		f1, far, mar = append(f1, s.F1), far+s.FAR/foldSplits, mar+s.MAR/foldSplits
+		found, wrong = found+float64(e.Detected)/foldSplits, wrong+float64(e.False)/foldSplits
 		held = append(held, pairs...)
 	}
 	low, high := bootstrapF1(held)
@@ -90,7 +87,7 @@ cross-validated: %d random splits into %d, the tuning of each fold chosen on the
 outliers      F1 %.3f (95 %% interval over files %.3f to %.3f; splits %.3f to %.3f)  false-alarm rate %.1f %%  missed %.1f %%
 episodes      %.1f of %d found, %.1f false
 chosen        %s
-`, foldSplits, folds, len(grid), len(foldGrid()), meanOf(f1), low, high, slices.Min(f1), slices.Max(f1), meanOf(far), meanOf(mar), meanOf(found), len(tables), meanOf(wrong), mostChosen(grid, chosen))
+`, foldSplits, folds, len(grid), len(all), meanOf(f1), low, high, slices.Min(f1), slices.Max(f1), far, mar, found, len(tables), wrong, mostChosen(grid, chosen))
 	return nil
 }
 
@@ -98,7 +95,7 @@ chosen        %s
 func bestTuning(results [][]pair, order []int, fold int) int {
 	best, least := 0, math.Inf(1)
 	for g := range results {
-		var train []pair
+		train := make([]pair, 0, len(order))
 		for i, file := range order {
 			if i%folds != fold {
 				train = append(train, results[g][file])
@@ -126,10 +123,10 @@ func mostChosen(grid []detector.Tuning, chosen map[int]int) string {
 
 // bootstrapF1 is the interval of F1 over draws of the files with replacement.
 func bootstrapF1(pairs []pair) (low, high float64) {
-	r := rand.New(rand.NewPCG(2, 5)) //nolint:gosec // a draw of files is no secret
+	r := rand.New(rand.NewPCG(2, 5))
 	files := len(pairs) / foldSplits
-	var all []float64
-	for range 400 {
+	all := make([]float64, 0, 400)
+	for range cap(all) {
 		draw := make([]pair, files)
 		for i := range draw {
 			draw[i] = pairs[r.IntN(len(pairs))]

@@ -37,7 +37,7 @@ func underNoise(t detector.Tuning, class, seeds int) noisy {
 	var sum noisy
 	keep, row := make([]float64, len(shares)), make([]float64, len(shares))
 	for seed := range seeds {
-		r := rand.New(rand.NewPCG(uint64(seed), uint64(class))) //nolint:gosec // noise is no secret
+		r := rand.New(rand.NewPCG(uint64(seed), uint64(class)))
 		d := detector.New(t, noiseLearn, either(len(shares))...)
 		for k, share := range shares {
 			keep[k], row[k] = 0, r.NormFloat64()
