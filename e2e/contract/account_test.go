@@ -59,9 +59,13 @@ func TestOperatorPolicies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"privacy": "---\ntitle: Ours\nversion: 7\neffective_at: 2026-01-02\nupdated_at: 2026-01-03T04:05:06Z\n---\n# Hello\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)> **bold**\n",
-		"cookies": "---\ntitle: Cookies\nversion: 1\neffective_at: 2026-01-02\nupdated_at: 2026-01-02\n---\nNone.\n",
+		"privacy":    "---\ntitle: Ours\nversion: 7\neffective_at: 2026-01-02\nupdated_at: 2026-01-03T04:05:06Z\n---\n# Hello\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)> **bold**\n",
+		"es/cookies": "---\ntitle: Galletas\nversion: 1\neffective_at: 2026-01-02\nupdated_at: 2026-01-02\n---\nNinguna.\n",
+		"cookies":    "---\ntitle: Cookies\nversion: 1\neffective_at: 2026-01-02\nupdated_at: 2026-01-02\n---\nNone.\n",
 	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -81,6 +85,10 @@ func TestOperatorPolicies(t *testing.T) {
 				t.Errorf("not rendered: %s", html)
 			}
 		}},
+		{says: "also before the shipped one of another language", req: request{path: "/v1/policies/privacy", header: map[string]string{"Accept-Language": "es"}}, status: 200, want: map[string]any{"data.policy.title": "Ours"}},
+		{says: "the shipped one of another language", req: request{path: "/v1/policies/terms", header: map[string]string{"Accept-Language": "es-MX"}}, status: 200, want: map[string]any{"data.policy.title": "Condiciones de uso"}},
+		{says: "the operator's own of another language", req: request{path: "/v1/policies/cookies", header: map[string]string{"Accept-Language": "es"}}, status: 200, want: map[string]any{"data.policy.title": "Galletas"}},
+		{says: "English without one", req: request{path: "/v1/policies/terms", header: map[string]string{"Accept-Language": "fr"}}, status: 200, want: map[string]any{"data.policy.title": "Terms of use"}},
 		{says: "one that the operator adds", req: request{path: "/v1/policies/cookies"}, status: 200, want: map[string]any{"data.policy.title": "Cookies"}},
 		{says: "is listed after the shipped ones", req: request{path: "/v1/policies"}, status: 200, want: map[string]any{"data.policies.#": 5, "data.policies.0.title": "Ours", "data.policies.4.slug": "cookies"}},
 	})

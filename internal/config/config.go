@@ -73,7 +73,7 @@ type Serve struct {
 	WatchdogInterval time.Duration `group:"notifications" default:"1m" env:"RIMEWATCH_WATCHDOG_INTERVAL" placeholder:"D" help:"Interval between watchdog calls, 10s to 1h."`
 
 	MetricsToken string `group:"limits" env:"RIMEWATCH_METRICS_TOKEN" placeholder:"SECRET" help:"Bearer token for /metrics. Leave empty to allow loopback only."`
-	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies."`
+	Policies     string `group:"store" env:"RIMEWATCH_POLICIES" placeholder:"DIR" help:"Directory of Markdown files that replace the built-in policies; those of another language in a folder such as es."`
 
 	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB; at least 1 kB a device."`
 	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory; at most half of it is taken."`

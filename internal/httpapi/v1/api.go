@@ -97,7 +97,7 @@ type core struct {
 	*httpapi.API
 	cfg      Config
 	cursors  httpapi.CursorCodec
-	policies *policySet
+	policies policySets
 }
 
 // New prepares the resources. It fails when a policy document cannot be read.

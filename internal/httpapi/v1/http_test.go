@@ -3,9 +3,11 @@ package v1
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +134,38 @@ func TestOperatorsPolicies(t *testing.T) {
 			t.Errorf("taken: %q", bad)
 		}
 	}
+}
+
+// TestPoliciesInEveryLanguage: a shipped document says the same in each: the same
+// version with as many headings and rows.
+func TestPoliciesInEveryLanguage(t *testing.T) {
+	sets, err := loadPolicies(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sets) < 2 || sets.in("es") == sets.in("en") || sets.in("de") != sets.in("en") {
+		t.Errorf("%d languages", len(sets))
+	}
+	for language, set := range sets {
+		for slug, p := range set.bySlug {
+			english := sets.in("en").bySlug[slug]
+			if language != "en" && p.Content == english.Content {
+				t.Errorf("%s is not in %s", slug, language)
+			}
+			if p.Version != english.Version || p.EffectiveAt != english.EffectiveAt || p.UpdatedAt != english.UpdatedAt || shape(p.ContentHTML) != shape(english.ContentHTML) {
+				t.Errorf("%s in %s: %s %s, English has %s %s", slug, language, p.Version, shape(p.ContentHTML), english.Version, shape(english.ContentHTML))
+			}
+		}
+	}
+}
+
+// shape is how often each tag of a text begins.
+func shape(html string) string {
+	n := map[string]int{}
+	for _, tag := range regexp.MustCompile(`<\w+`).FindAllString(html, -1) {
+		n[tag]++
+	}
+	return fmt.Sprint(n)
 }
 
 func TestMetrics(t *testing.T) {

@@ -16,14 +16,27 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/policies"
 )
 
-// policySet are the documents for the public, read and rendered once.
+// policySet are the documents for the public in one language, read and rendered once.
 type policySet struct {
 	bySlug map[string]*PolicyPage
 	order  []string
+}
+
+// policySets are those of every language that has some, by its tag.
+type policySets map[string]*policySet
+
+// in returns the documents for whoever reads a language, the English ones where it has
+// none of its own.
+func (s policySets) in(language string) *policySet {
+	if own := s[language]; own != nil {
+		return own
+	}
+	return s[catalogue.English]
 }
 
 // The shipped documents in the order in which they are listed; those that an
@@ -61,41 +74,73 @@ type PolicyList struct {
 }
 
 // loadPolicies reads the shipped documents and those of the operator, which go
-// before. A document that cannot be read stops the start: a missing privacy
-// policy must not go unnoticed.
-func loadPolicies(operator fs.FS) (*policySet, error) {
-	set := &policySet{bySlug: make(map[string]*PolicyPage)}
+// before, also before those that are shipped in a folder named by another language. A
+// document that cannot be read stops the start: a missing privacy policy must not go
+// unnoticed.
+func loadPolicies(operator fs.FS) (policySets, error) {
 	sources := []fs.FS{policies.Files}
 	if operator != nil {
 		sources = append(sources, operator)
 	}
+	sets := policySets{catalogue.English: nil}
 	for _, source := range sources {
-		names, err := fs.Glob(source, "*.md")
+		entries, err := fs.ReadDir(source, ".")
 		if err != nil {
 			return nil, fmt.Errorf("list policies: %w", err)
 		}
-		for _, name := range names {
-			text, err := fs.ReadFile(source, name)
-			if err != nil {
-				return nil, fmt.Errorf("policy %s: %w", name, err)
+		for _, e := range entries {
+			if e.IsDir() && catalogue.Known(e.Name()) {
+				sets[e.Name()] = nil
 			}
-			p, err := parsePolicy(strings.TrimSuffix(path.Base(name), ".md"), text)
-			if err != nil {
-				return nil, fmt.Errorf("policy %s: %w", name, err)
-			}
-			set.bySlug[p.Slug] = p
 		}
 	}
-	set.order = slices.Clone(policyOrder)
+	for language := range sets {
+		set := &policySet{bySlug: make(map[string]*PolicyPage)}
+		for _, source := range sources {
+			if err := set.read(source, "*.md"); err != nil {
+				return nil, err
+			}
+			if err := set.read(source, language+"/*.md"); err != nil {
+				return nil, err
+			}
+		}
+		set.arrange()
+		sets[language] = set
+	}
+	return sets, nil
+}
+
+// read takes in documents that go before those with the same name.
+func (s *policySet) read(source fs.FS, pattern string) error {
+	names, err := fs.Glob(source, pattern)
+	if err != nil {
+		return fmt.Errorf("list policies: %w", err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(source, name)
+		if err != nil {
+			return fmt.Errorf("policy %s: %w", name, err)
+		}
+		p, err := parsePolicy(strings.TrimSuffix(path.Base(name), ".md"), text)
+		if err != nil {
+			return fmt.Errorf("policy %s: %w", name, err)
+		}
+		s.bySlug[p.Slug] = p
+	}
+	return nil
+}
+
+// arrange puts the shipped documents first.
+func (s *policySet) arrange() {
+	s.order = slices.Clone(policyOrder)
 	var added []string
-	for slug := range set.bySlug {
+	for slug := range s.bySlug {
 		if !slices.Contains(policyOrder, slug) {
 			added = append(added, slug)
 		}
 	}
 	slices.Sort(added)
-	set.order = append(set.order, added...)
-	return set, nil
+	s.order = append(s.order, added...)
 }
 
 // parsePolicy reads the header (lines of "key: value" between "---") and the
@@ -156,10 +201,17 @@ func renderMarkdown(text string) (string, error) {
 	return bluemonday.UGCPolicy().Sanitize(b.String()), nil
 }
 
+// policiesFor returns the documents in the language of who asks.
+func (a workspaces) policiesFor(c *httpapi.Call) *policySet {
+	c.W.Header().Add("Vary", "Accept-Language")
+	return a.policies.in(c.Locale().Language)
+}
+
 func (a workspaces) listPolicies(c *httpapi.Call) error {
-	list := PolicyList{make([]Policy, len(a.policies.order))}
-	for i, slug := range a.policies.order {
-		list.Policies[i] = a.policies.bySlug[slug].Policy
+	set := a.policiesFor(c)
+	list := PolicyList{make([]Policy, len(set.order))}
+	for i, slug := range set.order {
+		list.Policies[i] = set.bySlug[slug].Policy
 	}
 	return c.CachedData(list)
 }
@@ -174,7 +226,7 @@ func (a workspaces) getPolicy(c *httpapi.Call) error {
 	if slug == "" {
 		slug = "privacy"
 	}
-	p, ok := a.policies.bySlug[slug]
+	p, ok := a.policiesFor(c).bySlug[slug]
 	if !ok {
 		return rimewatch.Errorf(rimewatch.CodePolicyNotFound, "There is no policy with this name.")
 	}
