@@ -1,7 +1,6 @@
 package inlet
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +66,7 @@ func compile(source string) (*expression, error) {
 		return nil, nil //nolint:nilnil // no expression is a value: run answers nothing for it
 	}
 	if len(source) > maxSource {
-		return nil, fmt.Errorf("is longer than %d characters", maxSource)
+		return nil, fail("is longer than %d characters", maxSource)
 	}
 	guard := new(guard)
 	options := []expr.Option{expr.Env(&scope{}), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(guard), expr.Function("ruuvi5", ruuvi5),
@@ -77,27 +76,27 @@ func compile(source string) (*expression, error) {
 	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {
-		return nil, fmt.Errorf("is not understood: %s", clip(strings.ReplaceAll(err.Error(), "\n", " "), 200))
+		return nil, fail("is not understood: %s", clip(strings.ReplaceAll(err.Error(), "\n", " "), 200))
 	}
-	if guard.found != "" {
-		return nil, fmt.Errorf("must not use %s", guard.found)
+	if guard.found != nil {
+		return nil, guard.found
 	}
 	return &expression{source, program}, nil
 }
 
 // guard looks for what a template may not use.
-type guard struct{ found string }
+type guard struct{ found error }
 
 // Visit implements ast.Visitor.
 func (g *guard) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.PredicateNode, *ast.PointerNode:
-		g.found = "functions over elements"
+		g.found = fail("must not use functions over elements")
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
-		g.found = "variables"
+		g.found = fail("must not use variables")
 	case *ast.BinaryNode:
 		if slices.Contains(forbidden, n.Operator) {
-			g.found = n.Operator
+			g.found = fail("must not use %s", n.Operator)
 		}
 	}
 }
@@ -109,10 +108,26 @@ func (x *expression) run(env *environment) (v any, err error) {
 	}
 	v, err = env.vm.Run(x.program, &env.scope)
 	if err != nil {
-		reason, _, _ := strings.Cut(err.Error(), " (")
-		return nil, fail("could not be calculated: %s", clip(reason, 120))
+		return nil, uncalculated(err)
 	}
 	return v, nil
+}
+
+// uncalculated says in our words what kept an expression from a value, and behind them in the library's.
+func uncalculated(err error) error {
+	reason, _, _ := strings.Cut(err.Error(), " (1:") // where in the expression
+	reason = clip(reason, mostOfLibrary)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(reason, part) })
+	}
+	switch {
+	case has("cannot fetch", "cannot get", "index out of range"):
+		return fail("could not be calculated, because what it reads is not in the payload: %s", reason)
+	case has("invalid operation", "invalid argument", "not defined on", "invalid number of"):
+		return fail("could not be calculated, because a value is of another kind than expected: %s", reason)
+	default:
+		return fail("could not be calculated: %s", reason)
+	}
 }
 
 // text returns the value of an expression that names something: a text, or a

@@ -2,6 +2,7 @@ package inlet
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line
 		case !some: // empty, or a comment
 		case err != nil:
 			if n.Bad++; n.Problem == "" {
-				n.Problem = rimewatch.Sentencef("line %d: %s", number, shortened(err)).Stored()
+				n.Problem = rimewatch.Sentencef("line %d: %s", number, sentenceOf(err)).Stored()
 			}
 		case s == nil:
 			n.Ignored++
@@ -221,13 +222,13 @@ func (r *LineReader) leftOut(x *step, name, problem string) {
 func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 	measurement, err := dec.Measurement()
 	if err != nil {
-		return nil, err
+		return nil, fail("its measurement cannot be read: %s", theirs(err))
 	}
 	r.key = append(append(r.key[:0], measurement...), 0)
 	for {
 		k, v, err := dec.NextTag()
 		if err != nil {
-			return nil, err
+			return nil, fail("a tag cannot be read: %s", theirs(err))
 		}
 		if k == nil {
 			break
@@ -239,7 +240,7 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 	for {
 		k, v, err := dec.NextField()
 		if err != nil {
-			return nil, err
+			return nil, fail("a field cannot be read: %s", theirs(err))
 		}
 		if k == nil {
 			break
@@ -392,10 +393,19 @@ func valueOf(v lineprotocol.Value) (x lineValue) {
 	return x
 }
 
+// theirs is what the library says of a line, without where in it: it is decoded alone.
+func theirs(err error) string {
+	var e *lineprotocol.DecodeError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return clip(err.Error(), mostOfLibrary)
+}
+
 func lineTime(dec *lineprotocol.Decoder, unit string) (rimewatch.Time, error) {
 	b, err := dec.TimeBytes()
 	if err != nil {
-		return 0, err
+		return 0, fail("its time cannot be read: %s", theirs(err))
 	}
 	return epoch(b, unit)
 }

@@ -1,7 +1,6 @@
 package inlet
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // what is measured.
 func entity(params ...any) (any, error) {
 	if len(params) != 1 {
-		return nil, fmt.Errorf("entity takes one text")
+		return nil, fail("entity takes one text")
 	}
 	name, _ := params[0].(string)
 	if _, ok := rimewatch.FieldByName(name); ok {
@@ -42,11 +41,11 @@ func entity(params ...any) (any, error) {
 // and each other one alone, because nothing says which of them belong together.
 func components(params ...any) (any, error) {
 	if len(params) != 1 {
-		return nil, fmt.Errorf("components takes one object")
+		return nil, fail("components takes one object")
 	}
 	object, ok := params[0].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("is not an object")
+		return nil, fail("is not an object")
 	}
 	own := map[string]any{}
 	list := []any{}

@@ -17,27 +17,28 @@ func fail(format string, args ...any) error { return problem{rimewatch.Sentencef
 
 func errTooMany() error { return fail("more than %d readings in one payload", maxItems) }
 
-// said returns what an error says as a Problem holds it: as Sentence.Stored
-// returns it.
-func said(err error) string {
-	var p problem
-	if errors.As(err, &p) {
-		return p.Stored()
-	}
-	return err.Error()
-}
+// mostOfLibrary is how much of a library's own words, bytes, is said behind ours.
+const mostOfLibrary = 160
 
-// shortened returns what an error says of a line, of a library's words the beginning.
-func shortened(err error) rimewatch.Sentence {
-	const most = 160
+// sentenceOf returns what an error says.
+func sentenceOf(err error) rimewatch.Sentence {
 	var p problem
 	if errors.As(err, &p) {
 		return p.Sentence
 	}
-	return rimewatch.SentenceOf(clip(err.Error(), most))
+	return rimewatch.SentenceOf(err.Error())
 }
+
+// said returns what an error says as a Problem holds it: as Sentence.Stored
+// returns it.
+func said(err error) string { return sentenceOf(err).Stored() }
 
 // within puts what an error says into a sentence.
 func within(format string, err error) string {
-	return rimewatch.Sentencef(format, rimewatch.SentenceOf(said(err))).Stored()
+	return rimewatch.Sentencef(format, sentenceOf(err)).Stored()
+}
+
+// invalid is the refusal of a template's member for what an error says.
+func invalid(member string, err error) *rimewatch.Error {
+	return rimewatch.Invalid(member, "%v", sentenceOf(err))
 }

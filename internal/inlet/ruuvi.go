@@ -3,7 +3,6 @@ package inlet
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"strings"
 )
@@ -15,7 +14,7 @@ import (
 // forwards advertisements as they are.
 func ruuvi5(params ...any) (any, error) {
 	if len(params) != 1 {
-		return nil, fmt.Errorf("ruuvi5 takes one text")
+		return nil, fail("ruuvi5 takes one text")
 	}
 	text, _ := params[0].(string)
 	const manufacturer = "ff990405" // manufacturer's data of Ruuvi (0x0499), format 5
@@ -24,7 +23,7 @@ func ruuvi5(params ...any) (any, error) {
 	}
 	b, err := hex.DecodeString(text[:min(len(text), 48)])
 	if err != nil || len(b) < 18 || b[0] != 5 {
-		return nil, fmt.Errorf("is not in data format 5")
+		return nil, fail("is not in data format 5")
 	}
 	out := map[string]any{}
 	if v := int16(binary.BigEndian.Uint16(b[1:])); v != math.MinInt16 {

@@ -3,7 +3,6 @@ package inlet
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -76,7 +75,7 @@ func strictJSON(b []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("data after the document")
+		return fail("is more than one JSON document")
 	}
 	return nil
 }
@@ -140,7 +139,7 @@ func (t Template) Compile() (*Mapper, error) {
 	} {
 		var err error
 		if *x.into, err = compile(x.source); err != nil {
-			return nil, rimewatch.Invalid("template."+x.name, "%v", err)
+			return nil, invalid("template."+x.name, err)
 		}
 	}
 	m.autoPath = t.Auto
@@ -185,7 +184,7 @@ func compileRule(path, name string, from Rule) (rule, error) {
 	}
 	if r.Unit != "" && !r.isFlag {
 		if _, err := convert(r.field, 0, r.Unit); err != nil {
-			return r, rimewatch.Invalid(path+".unit", "%v", err)
+			return r, invalid(path+".unit", err)
 		}
 	}
 	return r, nil
@@ -193,16 +192,16 @@ func compileRule(path, name string, from Rule) (rule, error) {
 
 func (r *rule) compile(path string) (err error) {
 	if r.from, err = compile(r.From); err == nil && r.from == nil {
-		err = fmt.Errorf("is required")
+		err = fail("is required")
 	}
 	if err != nil {
-		return rimewatch.Invalid(path+".from", "%v", err)
+		return invalid(path+".from", err)
 	}
 	if r.unitFrom, err = compile(r.UnitFrom); err != nil {
-		return rimewatch.Invalid(path+".unit_from", "%v", err)
+		return invalid(path+".unit_from", err)
 	}
 	if r.onlyIf, err = compile(r.OnlyIf); err != nil {
-		return rimewatch.Invalid(path+".only_if", "%v", err)
+		return invalid(path+".only_if", err)
 	}
 	return nil
 }

@@ -62,20 +62,22 @@ func base36(n int64) string { return strconv.FormatInt(n, 36) }
 // Refused is a broker's no to a connection (MQTT 3.1.1, table 3.1).
 type Refused struct{ Code byte }
 
-func (e *Refused) Error() string {
+func (e *Refused) Error() string { return e.sentence().String() }
+
+func (e *Refused) sentence() rimewatch.Sentence {
 	switch e.Code {
 	case 1:
-		return "the broker does not speak MQTT 3.1.1"
+		return rimewatch.Sentencef("The broker does not speak MQTT 3.1.1.")
 	case 2:
-		return "the broker does not accept the client ID"
+		return rimewatch.Sentencef("The broker does not accept the client ID.")
 	case 3:
-		return "the broker is not available"
+		return rimewatch.Sentencef("The broker is not available.")
 	case 4:
-		return "the broker does not accept the user name or the password"
+		return rimewatch.Sentencef("The broker does not accept the user name or the password.")
 	case 5:
-		return "the broker does not allow this user to connect"
+		return rimewatch.Sentencef("The broker does not allow this user to connect.")
 	default:
-		return fmt.Sprintf("the broker refuses the connection (%d)", e.Code)
+		return rimewatch.Sentencef("The broker refuses the connection (%d).", e.Code)
 	}
 }
 
@@ -328,8 +330,10 @@ func explain(err error) rimewatch.Sentence {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case errors.As(err, &refused), errors.As(err, &not):
-		return rimewatch.SentenceOf(sentence(err.Error()))
+	case errors.As(err, &refused):
+		return refused.sentence()
+	case errors.As(err, &not):
+		return rimewatch.Sentencef("The server there is not an MQTT broker: %s.", not.err.Error())
 	case errors.Is(err, errNotStored):
 		return rimewatch.Sentencef("Messages cannot be stored at the moment; the broker keeps them.")
 	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
@@ -356,5 +360,3 @@ func explain(err error) rimewatch.Sentence {
 func closedByOther(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
-
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }

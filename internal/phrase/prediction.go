@@ -61,7 +61,7 @@ const predictionEnding = "Back to normal"
 func (w Words) predictionTitle(p *rimewatch.Prediction) string {
 	f, known := faults[p.Fault]
 	if !known {
-		f.title = "Failure expected"
+		f = fault{title: "Failure expected"}
 	}
 	if p.LeadTimeH == nil {
 		return w.Say(f.title)

@@ -46,6 +46,7 @@ type StatusDevice struct {
 	Name          string         `json:"name"`
 	EquipmentType string         `json:"equipment_type"`
 	Condition     string         `json:"condition" enum:"critical,warning,predicted,offline,unjudged,ok"`
+	Reason        string         `json:"reason" doc:"What is wrong, as the headline of its worst alert in the language of who asks; empty without one."`
 	Since         rimewatch.Time `json:"since" doc:"Since when it is so; null while it is fine or not known."`
 	Temp          *float64       `json:"temp" doc:"The newest product-zone temperature, °C; null before the first."`
 	TempMin       *float64       `json:"temp_min" doc:"Its limits, °C; null = none."`
@@ -58,7 +59,7 @@ const statusDevices = 500
 
 // NewStatus returns how units are at now, each with its active alerts; zone is
 // that of units without a site.
-func NewStatus(workspace, zone string, units []rimewatch.DeviceView, alerts map[int64][]*rimewatch.Alert, now rimewatch.Time) Status {
+func NewStatus(workspace, zone string, units []rimewatch.DeviceView, alerts map[int64][]*rimewatch.Alert, w Words, now rimewatch.Time) Status {
 	sites := make(map[int64]*StatusSite)
 	for i := range units {
 		v := &units[i]
@@ -72,7 +73,7 @@ func NewStatus(workspace, zone string, units []rimewatch.DeviceView, alerts map[
 				sites[id].Name, sites[id].TimeZone = v.Site.Name, v.Site.TimeZone
 			}
 		}
-		d, c := newStatusDevice(v, alerts[v.ID], now)
+		d, c := newStatusDevice(v, alerts[v.ID], w, now)
 		sites[id].Counts.add(c)
 		sites[id].Devices = append(sites[id].Devices, d)
 	}
@@ -97,7 +98,7 @@ func byName(x, y string) int {
 	return cmp.Or(cmp.Compare(strings.ToLower(x), strings.ToLower(y)), cmp.Compare(x, y))
 }
 
-func newStatusDevice(v *rimewatch.DeviceView, alerts []*rimewatch.Alert, now rimewatch.Time) (StatusDevice, rimewatch.Condition) {
+func newStatusDevice(v *rimewatch.DeviceView, alerts []*rimewatch.Alert, w Words, now rimewatch.Time) (StatusDevice, rimewatch.Condition) {
 	limits, c := v.LimitsInForce(), rimewatch.ConditionOf(v.Status == rimewatch.Online, v.Judged(now), alerts)
 	d := StatusDevice{
 		Name: cmp.Or(v.Name, v.Serial), EquipmentType: v.EquipmentType, Condition: conditionNames[c],
@@ -113,7 +114,7 @@ func newStatusDevice(v *rimewatch.DeviceView, alerts []*rimewatch.Alert, now rim
 	for _, a := range alerts {
 		began := cmp.Or(a.ConditionStartedAt, a.TriggeredAt)
 		if a.SuppressedBy == 0 && a.Condition() == c && (d.Since == 0 || began < d.Since) {
-			d.Since = began
+			d.Since, d.Reason = began, w.Title(a)
 		}
 	}
 	return d, c

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/phrase"
 )
 
 func TestStatusOfAUnit(t *testing.T) {
@@ -12,7 +13,7 @@ func TestStatusOfAUnit(t *testing.T) {
 	v := &rimewatch.DeviceView{}
 	v.Serial, v.Limits, v.Status, v.LastSeenAt, v.CurrentTempAt, v.CurrentTemp = "A-1", &rimewatch.LimitOverrides{TempMax: &limit}, rimewatch.Online, now, now, 4
 	early, late := now-2*rimewatch.Hour, now-rimewatch.Hour
-	warm := &rimewatch.Alert{Severity: rimewatch.Critical, ConditionStartedAt: late, TriggeredAt: now}
+	warm := &rimewatch.Alert{Type: rimewatch.HighTemperature, Severity: rimewatch.Critical, ConditionStartedAt: late, TriggeredAt: now}
 	damp := &rimewatch.Alert{Severity: rimewatch.Warning, TriggeredAt: early}
 	caused := &rimewatch.Alert{Severity: rimewatch.Critical, TriggeredAt: early, SuppressedBy: 7}
 	for _, c := range []struct {
@@ -21,9 +22,10 @@ func TestStatusOfAUnit(t *testing.T) {
 		alerts []*rimewatch.Alert
 		want   string
 		since  rimewatch.Time
+		reason string
 	}{
 		{says: "fine", want: "ok"},
-		{says: "since its worst alert began", alerts: []*rimewatch.Alert{damp, warm, caused}, want: "critical", since: late},
+		{says: "since its worst alert began", alerts: []*rimewatch.Alert{damp, warm, caused}, want: "critical", since: late, reason: "Too warm"},
 		{says: "what another explains is not counted", alerts: []*rimewatch.Alert{caused}, want: "ok"},
 		{says: "offline since it was last heard", change: func(v *rimewatch.DeviceView) { v.Status, v.LastSeenAt = rimewatch.Offline, early }, want: "offline", since: early},
 		{says: "no limit", change: func(v *rimewatch.DeviceView) { v.Limits = nil }, want: "unjudged"},
@@ -32,8 +34,8 @@ func TestStatusOfAUnit(t *testing.T) {
 		if c.change != nil {
 			c.change(&u)
 		}
-		s, _ := newStatusDevice(&u, c.alerts, now)
-		if s.Condition != c.want || s.Since != c.since || s.Name != "A-1" || s.Temp == nil || *s.Temp != 4 {
+		s, _ := newStatusDevice(&u, c.alerts, phrase.In(rimewatch.Locale{}), now)
+		if s.Condition != c.want || s.Since != c.since || s.Reason != c.reason || s.Name != "A-1" || s.Temp == nil || *s.Temp != 4 {
 			t.Errorf("%s: %+v", c.says, s)
 		}
 	}
@@ -54,7 +56,7 @@ func TestStatusIsWorstFirst(t *testing.T) {
 	for range statusDevices {
 		units = append(units, units[0])
 	}
-	s := NewStatus("Alpha", "UTC", units, map[int64][]*rimewatch.Alert{3: {{Severity: rimewatch.Critical, TriggeredAt: now}}}, now)
+	s := NewStatus("Alpha", "UTC", units, map[int64][]*rimewatch.Alert{3: {{Severity: rimewatch.Critical, TriggeredAt: now}}}, phrase.In(rimewatch.Locale{}), now)
 	if len(s.Sites) != 2 || s.Sites[0].Name != "Shop" || s.Sites[0].TimeZone != "Europe/Berlin" || s.Sites[1].Name != "" || s.Sites[1].TimeZone != "UTC" {
 		t.Fatalf("%+v", s.Sites)
 	}

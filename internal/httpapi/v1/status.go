@@ -29,7 +29,7 @@ func (a workspaces) status(ctx context.Context, _ *httpapi.NoInput) (wire.Status
 		units = append(units, *v)
 		return nil
 	})
-	return wire.NewStatus(w.Name, w.TimeZone, units, alerts, c.Now), err
+	return wire.NewStatus(w.Name, w.TimeZone, units, alerts, c.Words(), c.Now), err
 }
 
 func (a workspaces) statusRoute() httpapi.Route {
