@@ -24,7 +24,7 @@ async function fill({ office, api, server }: Shop) {
   for (let i = between(9, 16); i > 0; i--) {
     const [serial, type, fate] = [`U-${i}`, pick(Object.keys(usual)), pick(['fine', 'fine', 'fine', 'warm', 'cold', 'silent', 'never'])];
     serials.push(serial);
-    await api.send('POST', '/v1/devices', { serial, name: `Unit ${i}`, equipment_type: type, site_id: pick(sites), offline_after_s: fate === 'silent' ? 60 : 86_400 });
+    await api.send('POST', '/v1/devices', { serial, name: `Unit ${i}`, equipment_type: type, site_id: pick(sites), labels: { aisle: String(1 + (i % 3)) }, offline_after_s: fate === 'silent' ? 60 : 86_400 });
     if (fate === 'never') continue;
     const wrong = between(20, 200); // min
     const until = fate === 'silent' ? between(30, 90) : 0;
@@ -90,6 +90,71 @@ it('the overview: headline, key figures, states, sites and tiles', async () => {
     return Object.keys(a).filter((k) => JSON.stringify(sorted(a[k as 'sites'])) !== JSON.stringify(sorted(b[k as 'sites']))).map((k) => `${k}: page ${JSON.stringify(a[k as 'sites'])}, API ${JSON.stringify(b[k as 'sites'])}`);
   }).toEqual([]);
   await visitor.fine(`the overview of SEED=${seed}`);
+});
+
+/** leads is what numbers the headline of some devices has, by their conditions; never is how many have not reported yet. */
+function leads(by: Record<string, number>, never: number): number[] {
+  const total = Object.values(by).reduce((a, b) => a + b, 0);
+  const trouble = total - (by.ok ?? 0);
+  const only = total === 1 ? [] : [total];
+  if (total === 0) return [];
+  if (never === total || by.offline === total) return only;
+  if (trouble === 0) return [total];
+  return by.unjudged === trouble && total === 1 ? [] : [trouble, total];
+}
+
+it('the overview with filters: headline, key figures and devices are those of what they leave', async () => {
+  const { sites } = (await api.send('GET', '/v1/sites')).data as { sites: { id: number }[] };
+  /** Each filter in the address of the page, and as the API has it; a state it has not. */
+  const filters: { page: string; query: string; state?: string }[] = [
+    ...sites.map(({ id }) => ({ page: `site=${id}`, query: `site_id=${id}` })),
+    ...Object.keys(usual).map((t) => ({ page: `type=${t}`, query: `equipment_type=${t}` })),
+    { page: 'q=unit 1', query: 'q=unit 1' },
+    { page: 'label=aisle:2', query: 'label.aisle=2' },
+    { page: `site=${sites[0]!.id}&label=aisle:1`, query: `site_id=${sites[0]!.id}&label.aisle=1` },
+    { page: `site=${sites[1]!.id}&state=attention`, query: `site_id=${sites[1]!.id}`, state: 'attention' },
+    { page: 'state=critical', query: '', state: 'critical' },
+    { page: 'q=nothing is called so', query: 'q=nothing is called so' },
+  ];
+  for (const f of filters) {
+    await page.goto(`/?${f.page}`);
+    await visitor.settled();
+    const shown = async () => ({
+      headline: numbers(await page.locator('h1').innerText()),
+      figures: (await texts('[aria-label="Key figures"] > *')).map(numbers),
+      devices: (await page.locator('ul[aria-label=Devices] a').evaluateAll((all) => all.map((a) => decodeURIComponent(a.getAttribute('href')!.split('/').at(-1)!)))).sort(),
+    });
+    const said = async () => {
+      const { devices } = (await api.send('GET', `/v1/devices?per_page=100&${f.query}`)).data as { devices: { serial: string; name: string; status: string; last_seen_at: string | null }[] };
+      const { alerts } = (await api.send('GET', '/v1/alerts?status=active&per_page=100')).data as { alerts: { device_serial: string; severity: string }[] };
+      const states = Object.fromEntries((await status.send('GET', '/v1/status')).data.sites.flatMap((s: { devices: { name: string; condition: string }[] }) => s.devices).map((d: { name: string; condition: string }) => [d.name, d.condition]));
+      const by: Record<string, number> = { ok: 0 };
+      for (const d of devices) by[states[d.name]] = (by[states[d.name]] ?? 0) + 1;
+      const theirs = alerts.filter((a) => devices.some((d) => d.serial === a.device_serial));
+      const critical = theirs.filter((a) => a.severity === 'critical').length;
+      const offline = devices.filter((d) => d.status === 'offline').length;
+      const alerting = (by.critical ?? 0) + (by.warning ?? 0) + (by.predicted ?? 0);
+      // Health and compliance are known of a site and of everything.
+      const whole = /^(site=\d+)?(&?state=\w+)?$/.test(f.page);
+      const sum = whole ? (await api.send('GET', `/v1/devices/health/summary?${f.query}`)).data : null;
+      if (sum) expect([sum.total_devices, sum.offline_devices, sum.active_alerts, sum.critical_alerts], `the API's own, ${f.page}`).toEqual([devices.length, offline, theirs.length, critical]);
+      const measured = sum?.data_coverage > 0;
+      return {
+        headline: leads(by, devices.filter((d) => d.last_seen_at == null).length),
+        figures: [
+          [...(measured ? [rounded(sum.health_score), 100] : []), ...(sum && measured && alerting ? [alerting] : [])],
+          [24, ...(measured ? [rounded(sum.temperature_compliance, 1), rounded(sum.data_coverage)] : [])],
+          [devices.length - offline, devices.length, ...(offline ? [offline] : [])],
+          [theirs.length, ...[critical, theirs.length - critical].filter(Boolean)],
+        ],
+        devices: devices.filter((d) => !f.state || (f.state === 'attention' ? states[d.name] !== 'ok' : states[d.name] === f.state)).map((d) => d.serial).sort(),
+      };
+    };
+    await expect.poll(async () => {
+      const [a, b] = [await shown(), await said()];
+      return Object.keys(a).filter((k) => JSON.stringify(a[k as 'devices']) !== JSON.stringify(b[k as 'devices'])).map((k) => `${k}: page ${JSON.stringify(a[k as 'devices'])}, API ${JSON.stringify(b[k as 'devices'])}`);
+    }, f.page).toEqual([]);
+  }
 });
 
 /** sorted has the keys of an object in order. */
