@@ -121,7 +121,7 @@ describe('connecting', () => {
 
   it('accepts many at once, and by a list', async () => {
     await page.goto('/connect?with=chirpstack');
-    await page.getByText('its key was shown when it was made').waitFor();
+    await page.getByText('has a key already').waitFor();
     await page.getByRole('button', { name: 'Make a new key' }).click();
     const url = await copied();
     for (let i = 2; i < 6; i++) await post(url, uplink(`24e124136b00000${i}`, `Probe ${i}`, { temperature: i }));

@@ -109,7 +109,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await dialog().getByRole('button', { name: told('Send a test') }).click();
     await dialog().getByText(said('It works: the test was accepted. Check whether it has arrived.')).waitFor();
     expect(heard.length).toBe(1);
-    await dialog().getByRole('button', { name: said('Add'), exact: true }).click();
+    await dialog().getByRole('button', { name: told('Add'), exact: true }).click();
     await dialog().getByRole('button', { name: said('Done') }).click();
     await dialog().waitFor({ state: 'detached' });
     for (const path of ['/alerts', '/']) {
@@ -119,7 +119,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     }
   });
 
-  it('4: the phone has it on its home screen, and takes care of the first alert with one thumb', async () => {
+  it('4 and 5: the phone has it on its home screen; the probe is held in the hand, and one thumb takes care of the alert', async () => {
     const mobile = await Visitor.arrive(browser, server, phone, { locale });
     await mobile.signIn('ada@example.com', 'a walk-in at three', said);
     // What a phone asks for before it offers to install: a manifest with icons of these sizes.
@@ -127,13 +127,30 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     expect(manifest).toMatchObject({ name: 'Rimewatch', display: 'standalone', start_url: '/' });
     expect(manifest.icons.map((i: { sizes: string }) => i.sizes)).toEqual(expect.arrayContaining(['192x192', '512x512']));
 
+    // For a trial it is not an hour until somebody is alerted.
+    await page.goto('/');
+    await page.locator('a[href^="/devices/"]').first().click();
+    await page.getByRole('button', { name: told('Edit') }).click();
+    const delay = dialog().getByLabel(told('Alert when too warm for, min'));
+    await delay.fill('1');
+    await dialog().getByRole('button', { name: told('Save') }).click();
+    await dialog().waitFor({ state: 'detached' });
     heard.length = 0;
-    for (let m = 90; m >= 0; m -= 5) await send(m > 80 ? -19 : -12.5, m);
+    for (let m = 3; m >= 0; m--) await send(24.5, m);
     await mobile.page.getByText(language === 'es' ? /demasiado caliente desde hace/ : /too warm for/).first().waitFor();
     await expect.poll(() => JSON.stringify(heard)).toContain('Back freezer');
     await mobile.page.getByRole('button', { name: told('Acknowledge') }).first().click();
     await mobile.page.getByText('Ada').filter({ visible: true }).first().waitFor();
     await mobile.fine('the first alert');
     await mobile.leave();
+
+    // And the delay of the type is back.
+    await page.getByRole('button', { name: said('Edit') }).click();
+    expect(await delay.inputValue()).toBe('1');
+    await delay.fill('');
+    await dialog().getByRole('button', { name: said('Save') }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: said('Edit') }).click();
+    expect(await delay.inputValue()).toBe('60');
   });
 });

@@ -29,6 +29,11 @@ export function worse(a: Condition, b: Condition): Condition {
   return conditions[a].rank <= conditions[b].rank ? a : b;
 }
 
+/** wordOf is the condition of a device in a word, or two. */
+export function wordOf(s: { condition: Condition; lastSeenAt: number | null }): string {
+  return s.condition === 'offline' && s.lastSeenAt == null ? tr('Never reported') : conditions[s.condition].word;
+}
+
 /** isPrediction tells alerts about what is going to happen from those about what is. */
 export function isPrediction(a: Pick<Alert, 'type' | 'prediction'>): boolean {
   return a.prediction != null || a.type.endsWith('_predicted') || a.type.endsWith('_suspected');
