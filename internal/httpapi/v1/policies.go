@@ -16,7 +16,6 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/policies"
 )
@@ -27,6 +26,9 @@ type policySet struct {
 	order  []string
 }
 
+// english is the language of the documents that stand in no folder.
+const english = "en"
+
 // policySets are those of every language that has some, by its tag.
 type policySets map[string]*policySet
 
@@ -36,7 +38,7 @@ func (s policySets) in(language string) *policySet {
 	if own := s[language]; own != nil {
 		return own
 	}
-	return s[catalogue.English]
+	return s[english]
 }
 
 // The shipped documents in the order in which they are listed; those that an
@@ -82,14 +84,14 @@ func loadPolicies(operator fs.FS) (policySets, error) {
 	if operator != nil {
 		sources = append(sources, operator)
 	}
-	sets := policySets{catalogue.English: nil}
+	sets := policySets{english: nil}
 	for _, source := range sources {
 		entries, err := fs.ReadDir(source, ".")
 		if err != nil {
 			return nil, fmt.Errorf("list policies: %w", err)
 		}
 		for _, e := range entries {
-			if e.IsDir() && catalogue.Known(e.Name()) {
+			if e.IsDir() {
 				sets[e.Name()] = nil
 			}
 		}
