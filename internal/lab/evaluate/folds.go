@@ -44,10 +44,14 @@ func (s outlierScore) cost() float64 { return s.FAR/8 + s.MAR/20 }
 // crossValidate prints what the detector is worth on files that its tuning was not
 // chosen on.
 func crossValidate(ctx context.Context, tables []*table, stdout io.Writer) error {
+	if len(tables) < folds {
+		fmt.Fprintln(stdout, "cross-validated: too few files")
+		return nil
+	}
 	all := foldGrid()
 	grid := slices.DeleteFunc(slices.Clone(all), func(t detector.Tuning) bool { return !passesNoise(t) })
-	if len(grid) == 0 || len(tables) < folds {
-		fmt.Fprintln(stdout, "cross-validated: too few files")
+	if len(grid) == 0 {
+		fmt.Fprintln(stdout, "cross-validated: no tuning passes the noise")
 		return nil
 	}
 	results := make([][]pair, len(grid)) // by tuning and file
