@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -91,73 +90,6 @@ func (h *house) signIn() {
 	if resp.StatusCode != http.StatusOK || h.owner.Secret == "" {
 		h.t.Fatalf("sign in: %d", resp.StatusCode)
 	}
-}
-
-// asked are the addresses whose answers are kept.
-var asked = []string{
-	"/workspace", "/members", "/me", "/tokens", "/sites", "/devices", "/devices/F-1", "/devices/V-1", "/devices/D-1", "/readings/latest",
-	"/devices/F-1/readings?from=2026-01-01T00:00:00Z&to=2026-11-21T00:00:00Z&limit=1000",
-	"/devices/V-1/readings?from=2026-01-01T00:00:00Z&to=2026-11-21T00:00:00Z&limit=1000",
-	"/devices/F-1/readings?from=2025-10-15T00:00:00Z&to=2025-10-18T00:00:00Z&step=1h",
-	"/devices/V-1/readings?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=15m",
-	"/alerts?limit=100", "/alerts/1", "/alerts/1/timeline", "/alerts/1/deliveries", "/alerts/1/corrective-actions", "/alerts/2", "/alerts/2/timeline",
-	"/alerts/3", "/alerts/3/timeline", "/excursions", "/channels", "/routes", "/silences", "/maintenance-windows", "/report-schedules", "/channels/1/deliveries",
-	"/sources", "/sources/1/bindings", "/sources/1/held", "/devices/V-1/calibrations", "/devices/F-1/corrective-actions", "/predictions/quality",
-	"/audit?limit=200",
-}
-
-// derived are the members that are judged anew at every start, are about the
-// moment, or are sentences that are made when they are read.
-var derived = map[string]bool{
-	"health": true, "prediction": true, "status": true, "status_changed_at": true, "judged": true, "not_judged": true, "server_time": true, "next_cursor": true,
-	"age_s": true, "learning": true, "last_used_at": true, "expires_at": true, "usage": true, "text": true,
-}
-
-// answersOf asks everything.
-func answersOf(h *house) map[string]any {
-	h.t.Helper()
-	all := make(map[string]any)
-	for _, path := range asked {
-		req, err := http.NewRequestWithContext(h.t.Context(), "GET", h.URL()+"/api/v1"+path, nil)
-		h.must(err)
-		req.Header.Set("Cookie", "rimewatch_session="+h.owner.Secret)
-		status, text := h.do(req)
-		var envelope struct{ Data any }
-		if err := json.Unmarshal([]byte(text), &envelope); err != nil || status != http.StatusOK {
-			envelope.Data = fmt.Sprintf("%d %s", status, text)
-		}
-		all[path] = envelope.Data
-	}
-	return all
-}
-
-// lost lists what of want is not in got. More may be.
-func lost(at string, want, got any) (list []string) {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			return []string{fmt.Sprintf("%s: %v became %v", at, want, got)}
-		}
-		for _, k := range slices.Sorted(maps.Keys(w)) {
-			if !derived[k] {
-				list = append(list, lost(at+"."+k, w[k], g[k])...)
-			}
-		}
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			return []string{fmt.Sprintf("%s: %d became %d", at, len(w), len(g))}
-		}
-		for i := range w {
-			list = append(list, lost(fmt.Sprintf("%s.%d", at, i), w[i], g[i])...)
-		}
-	default:
-		if want != got {
-			return []string{fmt.Sprintf("%s: %v became %v", at, want, got)}
-		}
-	}
-	return list
 }
 
 // gunzip reads a packed file.
@@ -264,7 +196,14 @@ func TestGoldenStore(t *testing.T) {
 		dir := unpacked(t, schema)
 		h, stop := goldenHouse(t, dir, goldenNow.Add(2*time.Minute))
 		h.signIn()
-		if list := lost("", wanted(t, schema), answersOf(h)); len(list) > 0 {
+		want := wanted(t, schema)
+		h.eventually(func() error { // a mail that fails is tried again as soon as the store is open, or a little later
+			if n := failures(answerOf(h, "/channels")); n < failures(want["/channels"]) {
+				return fmt.Errorf("schema %d: the channels have failed %v times", schema, n)
+			}
+			return nil
+		})
+		if list := lost("", want, answersOf(h)); len(list) > 0 {
 			t.Errorf("schema %d: %d answers are not what they were, so the format of the store changed: raise store.SchemaVersion and add a step to tables.Current.\n%s", schema, len(list), strings.Join(list[:min(len(list), 20)], "\n"))
 		}
 		// What is in the log counts: a reading is known again.
