@@ -85,26 +85,23 @@ func loadPolicies(operator fs.FS) (policySets, error) {
 		sources = append(sources, operator)
 	}
 	sets := policySets{english: nil}
-	for _, source := range sources {
-		entries, err := fs.ReadDir(source, ".")
-		if err != nil {
-			return nil, fmt.Errorf("list policies: %w", err)
+	folders := make([]map[string][]*PolicyPage, len(sources)) // of each source, by language
+	for i, source := range sources {
+		var err error
+		if folders[i], err = readPolicies(source); err != nil {
+			return nil, err
 		}
-		for _, e := range entries {
-			if e.IsDir() {
-				sets[e.Name()] = nil
+		for language := range folders[i] {
+			if language != "" {
+				sets[language] = nil
 			}
 		}
 	}
 	for language := range sets {
 		set := &policySet{bySlug: make(map[string]*PolicyPage)}
-		for _, source := range sources {
-			if err := set.read(source, "*.md"); err != nil {
-				return nil, err
-			}
-			if err := set.read(source, language+"/*.md"); err != nil {
-				return nil, err
-			}
+		for _, of := range folders {
+			set.take(of[""])
+			set.take(of[language])
 		}
 		set.arrange()
 		sets[language] = set
@@ -112,24 +109,52 @@ func loadPolicies(operator fs.FS) (policySets, error) {
 	return sets, nil
 }
 
-// read takes in documents that go before those with the same name.
-func (s *policySet) read(source fs.FS, pattern string) error {
+// readPolicies returns the documents of a source by the folder that they lie in, which is
+// named by their language; "" = in none.
+func readPolicies(source fs.FS) (map[string][]*PolicyPage, error) {
+	entries, err := fs.ReadDir(source, ".")
+	if err != nil {
+		return nil, fmt.Errorf("list policies: %w", err)
+	}
+	list := make(map[string][]*PolicyPage)
+	if list[""], err = readFolder(source, "*.md"); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if list[e.Name()], err = readFolder(source, e.Name()+"/*.md"); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func readFolder(source fs.FS, pattern string) (list []*PolicyPage, err error) {
 	names, err := fs.Glob(source, pattern)
 	if err != nil {
-		return fmt.Errorf("list policies: %w", err)
+		return nil, fmt.Errorf("list policies: %w", err)
 	}
 	for _, name := range names {
 		text, err := fs.ReadFile(source, name)
 		if err != nil {
-			return fmt.Errorf("policy %s: %w", name, err)
+			return nil, fmt.Errorf("policy %s: %w", name, err)
 		}
 		p, err := parsePolicy(strings.TrimSuffix(path.Base(name), ".md"), text)
 		if err != nil {
-			return fmt.Errorf("policy %s: %w", name, err)
+			return nil, fmt.Errorf("policy %s: %w", name, err)
 		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// take takes in documents that go before those with the same name.
+func (s *policySet) take(list []*PolicyPage) {
+	for _, p := range list {
 		s.bySlug[p.Slug] = p
 	}
-	return nil
 }
 
 // arrange puts the shipped documents first.
