@@ -113,7 +113,8 @@ func (x *expression) run(env *environment) (v any, err error) {
 	return v, nil
 }
 
-// uncalculated says in our words what kept an expression from a value, and behind them in the library's.
+// uncalculated returns in our words what kept an expression from a value, and behind them
+// what the library says.
 func uncalculated(err error) error {
 	reason, _, _ := strings.Cut(err.Error(), " (1:") // where in the expression
 	reason = clip(reason, mostOfLibrary)

@@ -15,9 +15,10 @@ import (
 
 // Writer stores readings.
 type Writer interface {
-	// Submit stores readings and what their devices say of themselves. It sets each input's Outcome, the time of readings without one,
-	// and the time of receipt. It keeps no reference to what it is given after it has
-	// returned nil. CodeUnavailable means that nothing was stored and a retry is safe.
+	// Submit stores readings and what their devices say of themselves. It sets each
+	// input's Outcome, the time of readings without one, and the time of receipt. It keeps
+	// no reference to what it is given after it has returned nil. CodeUnavailable means
+	// that nothing was stored and a retry is safe.
 	Submit(ctx context.Context, inputs []store.Input, said []store.Said) error
 }
 

@@ -14,7 +14,7 @@ func (w *wildRun) share(what string, least, n, of int) {
 	if of > 0 {
 		measured = fmt.Sprintf("%d of %d: %.1f %%", n, of, 100*float64(n)/float64(of))
 	}
-	w.aims = append(w.aims, aim{what, fmt.Sprintf("%d %%", least), measured, 100*n >= least*of})
+	w.aims = append(w.aims, aim{what, fmt.Sprintf("%d %%", least), measured, of > 0 && 100*n >= least*of})
 }
 
 // atMost is an aim of at most some amount.
