@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"testing"
 	"time"
 
@@ -18,12 +17,10 @@ const heirDevices = 2*lateDevices + 50
 // unstarted is a node that takes and gives no shards by itself.
 func unstarted(t *testing.T, database *pgtest.Server) *Node {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	peer, err := pgtest.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	peer := l.Addr().String()
-	_ = l.Close()
 	n, err := NewNode(t.Context(), Config{Logger: slog.New(slog.DiscardHandler), Serve: config.Serve{
 		Data: t.TempDir(), Listen: "127.0.0.1:0", Store: database.URL("postgres"), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
 		ClusterListen: peer, ClusterURL: "http://" + peer, ClusterSecret: "a secret of the tests", ClusterShards: 1,
@@ -79,7 +76,7 @@ func TestHeir(t *testing.T) {
 	ask(err)
 	send := func(a *App, at rimewatch.Time) { t.Helper(); ask(sendAll(t, a, w.ID, at)) }
 	for i := range heirDevices {
-		_, err := owner.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: fmt.Sprint("D-", i), Name: "D", EquipmentType: "walkin_freezer"})
+		_, err := owner.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: fmt.Sprint("D-", i), Name: "D", EquipmentType: "walkin_freezer", OfflineAfterS: 86_400})
 		ask(err)
 	}
 	send(owner, now-60_000)

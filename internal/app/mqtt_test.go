@@ -123,7 +123,7 @@ func (d *thing) gone() {
 func (d *thing) connect(id, password string, clean bool) *packets.Packet {
 	d.t.Helper()
 	pk := &packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
-		ProtocolName: []byte("MQTT"), ClientIdentifier: id, Clean: clean, Keepalive: 60, UsernameFlag: true, Username: []byte("any"), PasswordFlag: password != "", Password: []byte(password)}}
+		ProtocolName: []byte("MQTT"), ClientIdentifier: id, Clean: clean, Keepalive: 3600, UsernameFlag: true, Username: []byte("any"), PasswordFlag: password != "", Password: []byte(password)}}
 	if d.v == 5 && !clean {
 		pk.Properties.SessionExpiryInterval, pk.Properties.SessionExpiryIntervalFlag = 600, true
 	}

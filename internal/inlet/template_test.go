@@ -82,7 +82,7 @@ func TestBombs(t *testing.T) {
 		}
 		began := time.Now()
 		m.Decode(&Payload{Body: []byte(body)}, nil)
-		if took := time.Since(began); took > time.Minute { // a machine may be busy, and what explodes never ends
+		if took := time.Since(began); took > 10*time.Minute { // a machine may be busy, and what explodes never ends
 			t.Errorf("%s took %v", x, took)
 		}
 	}

@@ -6,7 +6,7 @@ import { phone } from './browser';
 import { openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
-const shop = openShop({ viewport: phone, timezone: 'Asia/Tokyo', fill }); // where no hour of a clock comes twice
+const shop = openShop({ viewport: phone, fill });
 beforeAll(() => ({ api, page, visitor } = shop));
 
 const hot = 13; // °C above its limit is critical for a walk-in freezer

@@ -46,7 +46,7 @@ func TestBound(t *testing.T) {
 		return c
 	}
 	echo := func(c net.Conn) error {
-		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_ = c.SetDeadline(time.Now().Add(10 * time.Minute))
 		if _, err := c.Write([]byte("x\n")); err != nil {
 			return err
 		}

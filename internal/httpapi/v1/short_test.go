@@ -82,7 +82,7 @@ func talk(t *testing.T, addr string, parts []string, answers int) []wireAnswer {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	for _, p := range parts {
 		if _, err := io.WriteString(conn, p); err != nil && !ended(err) {
 			t.Fatal(err)

@@ -296,7 +296,7 @@ func TestTold(t *testing.T) {
 					delete(want, name)
 				}
 			}
-		case <-time.After(3 * time.Minute):
+		case <-time.After(10 * time.Minute):
 			t.Fatalf("nobody was told of %v", want)
 		}
 	}

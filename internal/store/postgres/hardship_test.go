@@ -68,7 +68,7 @@ func (x *shop) history() (n int) {
 // until waits until something is so: how soon, depends on how busy the machine is.
 func until(t *testing.T, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !so(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not happen")
 		}

@@ -43,7 +43,7 @@ func openControl(t *testing.T, cfg Config) *Store {
 // A token is found while all who read history wait for slow clients.
 func TestControlDoesNotWaitForHistory(t *testing.T) {
 	s := openControl(t, Config{Path: filepath.Join(t.TempDir(), FileName), Readers: 1})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	err := s.disk.ReadLong(ctx, func(tables.Conn) error {
 		_, err := s.TokenByHash(ctx, [32]byte{})
