@@ -85,14 +85,7 @@ func childApp(ctx context.Context, dir string, profile []string) error {
 		pprof.StopCPUProfile()
 	}
 	fmt.Println("ready", a.Addr(), token)
-	// Lines on standard input are orders: "rest" seals and compacts everything.
-	orders := make(chan string)
-	go func() {
-		lines := bufio.NewScanner(os.Stdin)
-		for lines.Scan() {
-			orders <- lines.Text()
-		}
-	}()
+	orders := orders() // such as "rest": seals and compacts everything
 	for {
 		select {
 		case <-ctx.Done():
@@ -103,6 +96,18 @@ func childApp(ctx context.Context, dir string, profile []string) error {
 			}
 		}
 	}
+}
+
+// orders are the lines on standard input.
+func orders() <-chan string {
+	list := make(chan string)
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			list <- lines.Text()
+		}
+	}()
+	return list
 }
 
 // bare reads the request and answers: what the machine and net/http can do.
@@ -273,8 +278,11 @@ func (s *server) rss() int64 {
 }
 
 // cpu is the processor time that the server has used so far.
-func (s *server) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+func (s *server) cpu() time.Duration { return cpuOf(s.cmd.Process.Pid) }
+
+// cpuOf is the processor time that a process has used so far, 0 where that cannot be known.
+func cpuOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}

@@ -43,8 +43,17 @@ func childNode(ctx context.Context, dir, database, peer string) error {
 		return err
 	}
 	fmt.Println("ready", n.Addr(), "none")
-	<-ctx.Done()
-	return n.Stop()
+	orders := orders()
+	for {
+		select {
+		case <-ctx.Done():
+			return n.Stop()
+		case order := <-orders:
+			if _, err := obeyProfile(order); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // nodes are a cluster with a database of its own.
@@ -261,34 +270,76 @@ func (c *nodes) rates() error {
 	if err != nil {
 		return err
 	}
-	var count [2]int64
-	var took [2]time.Duration
-	var used [2][3]time.Duration // by the owner, the node after it and the generator
+	var sum [2]spent // to the owner, through the node after it
 	for turn := range 6 {
 		step := turn % 2
-		s, first, next := c.at((owner[0]+step)%clusterNodes, 0), c.at(owner[0], 0), c.at((owner[0]+1)%clusterNodes, 0)
-		spent := func() [3]time.Duration {
-			return [3]time.Duration{first.cpu(), next.cpu(), ownCPU()}
-		}
-		before := spent()
-		r, err := drive(s.addr, conns, c.o.load/4, 201, single(s.token))
+		s, first, next := c.at((owner[0]+step)%clusterNodes, 0), c.list[owner[0]], c.list[(owner[0]+1)%clusterNodes]
+		before, err := c.spent(first, next)
 		if err != nil {
 			return err
 		}
-		count[step] += r.count
-		took[step] += r.elapsed
-		for i, now := range spent() {
-			used[step][i] += now - before[i]
+		var r result
+		load := func() (err error) {
+			r, err = drive(s.addr, conns, c.o.load/4, 201, single(s.token))
+			return err
 		}
+		name := fmt.Sprintf("cluster-rate%d", turn)
+		if err := c.o.profiled(first, name+"-owner", func() error { return c.o.profiled(next, name+"-other", load) }); err != nil {
+			return err
+		}
+		after, err := c.spent(first, next)
+		if err != nil {
+			return err
+		}
+		sum[step].add(&before, &after, &r)
 	}
-	own, other := float64(count[0])/took[0].Seconds(), float64(count[1])/took[1].Seconds()
-	row(fmt.Sprintf("%d connections, single POSTs: to the owner, through another node", conns), fmt.Sprintf("%.0f, %.0f/s", own, other), "", true)
+	row(fmt.Sprintf("%d connections, single POSTs: to the owner, through another node", conns), fmt.Sprintf("%.0f, %.0f/s", sum[0].rate(), sum[1].rate()), "", true)
 	for step, name := range []string{"to the owner", "through another node"} {
-		each := func(i int) float64 { return float64(used[step][i].Microseconds()) / float64(max(count[step], 1)) }
-		row("  processor time of one "+name+": owner, other node, generator", fmt.Sprintf("%.1f, %.1f, %.1f µs", each(0), each(1), each(2)), "", true)
+		x := &sum[step]
+		row("  of one "+name+": owner, other node, database, generator", fmt.Sprintf("%.1f, %.1f, %.1f, %.1f µs", x.each(0), x.each(1), x.each(2), x.each(3)), "", true)
+		row("    readings in a commit", fmt.Sprintf("%.0f", float64(x.count)/float64(max(x.commits, 1))), "", true)
 	}
-	row("  of the owner's own rate", fmt.Sprintf("%.2f ×", other/own), "≥ 0.7 ×", other >= .7*own)
+	ratio := sum[1].rate() / sum[0].rate()
+	row("  of the owner's own rate", fmt.Sprintf("%.2f ×", ratio), "≥ 0.7 ×", ratio >= .7)
 	return nil
+}
+
+// spent is what a load has used.
+type spent struct {
+	count, commits int64
+	took           time.Duration
+	cpu            [4]time.Duration // of the owner, the node after it, the database and the generator
+}
+
+// spent returns what was used so far.
+func (c *nodes) spent(owner, next *server) (x spent, err error) {
+	x.cpu = [4]time.Duration{owner.cpu(), next.cpu(), 0, ownCPU()}
+	rows, err := c.d.conn.Query(context.Background(), "SELECT pid FROM pg_stat_activity")
+	if err != nil {
+		return x, err
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	for _, pid := range pids {
+		x.cpu[2] += cpuOf(pid)
+	}
+	if err == nil {
+		x.commits, err = c.d.number("SELECT coalesce(max(seq), 0) FROM commit_log WHERE shard = 0")
+	}
+	return x, err
+}
+
+func (x *spent) add(before, after *spent, r *result) {
+	x.count, x.took, x.commits = x.count+r.count, x.took+r.elapsed, x.commits+after.commits-before.commits
+	for i := range x.cpu {
+		x.cpu[i] += after.cpu[i] - before.cpu[i]
+	}
+}
+
+func (x *spent) rate() float64 { return float64(x.count) / x.took.Seconds() }
+
+// each is the processor time of one request, µs.
+func (x *spent) each(i int) float64 {
+	return float64(x.cpu[i].Microseconds()) / float64(max(x.count, 1))
 }
 
 // sockets has readings sent to the owner and watched at each node.

@@ -23,15 +23,10 @@ import (
 // obey carries out a line of standard input and answers with a line "done" and
 // numbers.
 func obey(ctx context.Context, a *app.App, order string) error {
-	var err error
-	if path, ok := strings.CutPrefix(order, "profile "); ok {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		fmt.Println("done")
-		return pprof.StartCPUProfile(f)
+	if known, err := obeyProfile(order); known {
+		return err
 	}
+	var err error
 	if path, ok := strings.CutPrefix(order, "heap "); ok {
 		f, err := os.Create(path)
 		if err != nil {
@@ -64,10 +59,6 @@ func obey(ctx context.Context, a *app.App, order string) error {
 		return nil
 	}
 	switch order {
-	case "profiled":
-		pprof.StopCPUProfile()
-		fmt.Println("done")
-		return nil
 	case "rest":
 		a.Ingest.CheckpointAll()
 		err = a.Store.Rest(ctx)
@@ -95,6 +86,27 @@ func obey(ctx context.Context, a *app.App, order string) error {
 	}
 	fmt.Printf("done %d %d %d\n", st.FileBytes, st.StoredReadings, st.HeadReadings)
 	return nil
+}
+
+// obeyProfile carries out an order that concerns the CPU profile of the process.
+func obeyProfile(order string) (known bool, err error) {
+	path, begins := strings.CutPrefix(order, "profile ")
+	switch {
+	case begins:
+		f, err := os.Create(path)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			return true, err
+		}
+	case order == "profiled":
+		pprof.StopCPUProfile()
+	default:
+		return false, nil
+	}
+	fmt.Println("done")
+	return true, nil
 }
 
 // addWebhook creates a webhook channel in the workspace.
