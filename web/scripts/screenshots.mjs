@@ -15,7 +15,7 @@ import { untidy } from './layout.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const out = root + 'screenshots/';
 const list = (name, all) => (process.env[name] ? process.env[name].split(',') : all);
-const heights = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
+const heights = { 360: 780, 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 const sizes = list('SIZES', Object.keys(heights)).map(Number);
 const themes = list('THEMES', ['light', 'dark']);
 const languages = list('LANGUAGES', ['en']);
@@ -179,6 +179,23 @@ const chainPages = [
   { name: 'chain-site', path: '/?site=7' },
   { name: 'chain-reports', path: '/reports' },
   { name: 'chain-reports-all', path: '/reports?site=all', refused: 422 }, // too large for a page
+  { name: 'chain-device', path: '/devices/U-00097' },
+  { name: 'chain-device-edit', path: '/devices/U-00097', act: press('Edit') },
+  { name: 'chain-alert', path: unacknowledged },
+  { name: 'chain-alerts-bulk', path: '/alerts', act: press('Acknowledge all') },
+  { name: 'chain-compare', path: '/compare?devices=U-00097,U-00001' },
+  { name: 'chain-labels', path: '/labels' },
+  { name: 'chain-sites', path: '/settings/sites' },
+  { name: 'chain-status-link', path: '/settings/sites', act: press('Make a link') },
+  { name: 'chain-invite', path: '/settings/members', act: press('Invite') },
+  { name: 'chain-route-add', path: '/settings/notifications', act: press('Add route') },
+  { name: 'chain-maintenance', path: '/settings/quiet', act: press('Plan one') },
+  { name: 'chain-silence', path: '/settings/quiet', act: press('Silence') },
+  { name: 'chain-limits', path: '/settings/limits' },
+  { name: 'chain-predictions', path: '/settings/predictions' },
+  { name: 'chain-device-add', path: '/settings/devices', act: press('Add device') },
+  { name: 'chain-menu', path: '/', act: (tab) => tab.locator('header details summary').click() },
+  { name: 'chain-status', path: statusLink, anonymous: true },
 ];
 
 /** grow makes a chain of so many devices in forty shops, some of them too warm or silent. */
@@ -194,6 +211,7 @@ async function grow(s, size) {
     const answer = await fetch(s.url + '/api/v1/devices/import', { method: 'POST', headers: { 'Content-Type': 'text/csv', Cookie: s.cookie }, body: 'serial,name,equipment_type,site\n' + rows.join('\n') });
     if (!answer.ok) throw new Error(await answer.text());
   }
+  await s.ask('POST', '/v1/channels', { kind: 'webhook', name: 'Night shift', url: 'https://127.0.0.1:2/night' });
   for (let n = 0; n < 60; n++) await s.ask('PATCH', `/v1/devices/${serial(n)}`, { labels: { aisle: String(1 + (n % 7)) } });
   const now = Date.now();
   for (const minutes of [180, 120, 60, 0]) {
