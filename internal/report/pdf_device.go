@@ -26,6 +26,11 @@ func (p *page) device(d *Device) {
 	p.paragraph(left, width, 4.8, joined(d.Serial, p.r.say(d.typeName()), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
 	p.y += 2
 	p.factGrid(p.deviceFacts(d))
+	if d.Behind > 0 {
+		p.y += 2
+		p.pen(9, true, alarm)
+		p.paragraph(left, width, 5, p.r.sayf("Its clock is about %s behind. This log keeps the times that the device sent.", span(int64(d.Behind/rimewatch.Second))))
+	}
 	if d.Readings == 0 {
 		p.y += 3
 		p.pen(9.5, true, alarm)

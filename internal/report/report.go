@@ -58,6 +58,7 @@ type Device struct {
 	Actions      []rimewatch.CorrectiveAction
 	Maintenance  []rimewatch.MaintenanceWindow // that reach into the period, by their beginning
 	Calibrations []rimewatch.Calibration       // newest first
+	Behind       rimewatch.Time                // how far its clock ran behind when the report was made, 0 = nothing is known of that
 }
 
 // Excursion is one with what people did about it.

@@ -396,6 +396,7 @@ func TestPDFTexts(t *testing.T) {
 		r := sample()
 		r.Words = phrase.In(locale)
 		r.Devices = r.Devices[:3] // the others have names that no page has room for
+		r.Devices[1].Behind = 2 * rimewatch.Hour
 		r.Devices[0].Calibrations = append(r.Devices[0].Calibrations, rimewatch.Calibration{
 			Field: rimewatch.Humidity, Method: "reference_probe", Reference: 75.3, AsFound: 76.5, PassLimit: 2, Passed: true, PerformedAt: r.From, DueAt: r.To,
 		})
@@ -407,6 +408,9 @@ func TestPDFTexts(t *testing.T) {
 		}
 		if !strings.Contains(text, "Condenser cleaned") || strings.Contains(text, "lert 0.") {
 			t.Errorf("%+v: maintenance is missing, or work has the number of no alert", locale)
+		}
+		if behind := r.Words.Sayf("Its clock is about %s behind. This log keeps the times that the device sent.", "2 h 00 min"); strings.Count(text, behind) != 1 {
+			t.Errorf("%+v: not once %q", locale, behind)
 		}
 		want := []string{"−20.2 °C", "± 1 °C", "−1.3 °C", "75.3 %RH", "± 2 %RH"}
 		switch {

@@ -1,7 +1,7 @@
 // The page says what is so: of defrosts and rises that nobody is alerted of, of an
 // alert that is over, of a single reading.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { phone, Visitor } from './browser';
+import { desktop, phone, Visitor } from './browser';
 import { noon, openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
@@ -54,6 +54,34 @@ describe('what nobody is alerted of', () => {
     await api.send('POST', '/v1/readings', { device_serial: 'DEF-1', product_zone_temp: -14, defrost_active: true });
     await page.goto('/');
     await tile('Defrosting freezer').getByText('Defrosting', { exact: true }).first().waitFor();
+  });
+});
+
+describe('a clock that is wrong', () => {
+  it('is said on the tile and beside an alert', async () => {
+    await device('AHEAD-1', 'Freezer of tomorrow', { limits: { delay_s: 0 } });
+    await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -20 });
+    await page.goto('/');
+    await tile('Freezer of tomorrow').getByText(/^Clock [34] min .*ahead$/).waitFor();
+    await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -9 });
+    const { alerts } = (await api.send('GET', '/v1/alerts?device_serial=AHEAD-1')).data;
+    await page.goto(`/alerts/${alerts[0].id}`);
+    await page.getByText(/^Its clock is [34] min .*ahead\.$/).waitFor();
+    await visitor.fine('an alert of a device whose clock is ahead');
+  });
+});
+
+describe('what is wrong', () => {
+  it('comes first on a phone, the figures first on a desktop', async () => {
+    const [wrong, figures] = [page.getByRole('region', { name: /^Needs attention/ }), page.getByRole('region', { name: 'Key figures' })];
+    const top = async (part: typeof wrong) => (await part.boundingBox())!.y;
+    await page.goto('/');
+    await wrong.waitFor();
+    expect(await top(figures)).toBeLessThan(await top(wrong));
+    await page.setViewportSize(phone);
+    await expect.poll(async () => (await top(wrong)) < (await top(figures))).toBe(true);
+    await visitor.fine('the overview on a phone');
+    await page.setViewportSize(desktop);
   });
 });
 

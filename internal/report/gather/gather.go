@@ -29,9 +29,12 @@ type Store interface {
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
 }
 
-// Health knows the excursions that last: of one device, or of all (0).
+// Health knows what is judged right now.
 type Health interface {
+	// OpenExcursions returns the excursions that last: of one device, or of all (0).
 	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
+	// DeviceBehind returns how far the device's clock runs behind, 0 = nothing is known of that.
+	DeviceBehind(deviceID int64) rimewatch.Time
 }
 
 const atOnce = 2 // reports in the making
@@ -189,7 +192,7 @@ func (g *Gatherer) integrity(ctx context.Context, q *report.Request) error {
 // device gathers what is known of one device.
 func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.DeviceView, d *report.Device) error {
 	r := q.Report
-	d.Device, d.Limits = v.Device, v.LimitsInForce()
+	d.Device, d.Limits, d.Behind = v.Device, v.LimitsInForce(), g.cfg.Health.DeviceBehind(v.ID)
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
 	if v.Site != nil {
 		d.SiteName = v.Site.Name

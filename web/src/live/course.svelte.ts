@@ -1,38 +1,41 @@
-// What a unit's zone does while no alert is raised, in words: for a card, a row, a tile of the wall.
+// What a unit's zone does while no alert is raised and what is wrong with its clock, in words: for a card, a row, a tile of the wall.
 import { session } from '../session.svelte';
+import { clockNote } from '../words/clock';
 import { wordOf } from '../words/condition';
-import { zoneNote, type ZoneState } from '../words/zone';
+import { zoneNote } from '../words/zone';
 import { tr } from '../words/tr';
 import { clock } from './clock.svelte';
 import { stale, type Unit } from './fleet.svelte';
 import { stream } from './stream.svelte';
-import { beyond, restless, zoneOf } from './zone';
+import { beyond, oddTimes, restless, zoneOf } from './zone';
 
 /** courseOf asks for it once a minute while there is something to say; it is for the initialisation of a component. */
 export function courseOf(unit: () => Unit) {
   const s = $derived(unit().now);
   const serial = $derived(s.device.serial);
-  const old = $derived(stale(s) || stream.connection === 'reconnecting' || stream.connection === 'offline');
+  const lost = $derived(stream.connection === 'reconnecting' || stream.connection === 'offline');
+  const old = $derived(stale(s) || lost);
   // The minute while it is worth asking, null while it is not.
-  const ask = $derived(restless(s) && !old ? Math.floor(clock.now / 60_000) : null);
-  let course = $state.raw<ZoneState | null>(null);
+  const ask = $derived((restless(s) && !old) || (oddTimes(s) && !lost) ? Math.floor(clock.now / 60_000) : null);
+  let course = $state.raw<Awaited<ReturnType<typeof zoneOf>> | null>(null);
   $effect(() => {
     if (ask === null) {
       course = null;
       return;
     }
     const stop = new AbortController();
-    zoneOf(serial, stop.signal).then((z) => (course = z), () => {});
+    zoneOf(serial, stop.signal).then((d) => (course = d), () => {});
     return () => stop.abort();
   });
-  const note = $derived(zoneNote({ state: course, low: beyond(s) === 'low', timezone: s.device.site?.timezone ?? session.timezone }, clock.now));
-  const neutral = $derived(s.condition === 'ok' && note !== '');
+  const held = $derived(zoneNote({ state: restless(s) && !old ? (course?.zone ?? null) : null, low: beyond(s) === 'low', timezone: s.device.site?.timezone ?? session.timezone }, clock.now));
+  const note = $derived(held || clockNote(course?.clock ?? null));
+  const neutral = $derived(s.condition === 'ok' && held !== '');
   const word = $derived.by(() => {
     if (!neutral) return wordOf(s);
-    return course?.defrosting ? tr('Defrosting') : beyond(s) === 'low' ? tr('Below limit') : tr('Above limit');
+    return course?.zone.defrosting ? tr('Defrosting') : beyond(s) === 'low' ? tr('Below limit') : tr('Above limit');
   });
   return {
-    /** "defrosting, back by 14:20", '' when there is nothing to say. */
+    /** "defrosting, back by 14:20", "clock 2 h behind", '' when there is nothing to say. */
     get note() { return note; },
     /** Its state in one word, or two. */
     get word() { return word; },

@@ -1,7 +1,6 @@
-// What the zone of a device does, asked for where it shows that there is something
-// to say: outside its limits without an alert, or defrosting.
-import { api, ask } from '../api/client';
-import type { ZoneState } from '../words/zone';
+// What the zone of a device does and what is wrong with its clock, asked for where it shows that
+// there is something to say: outside its limits without an alert, defrosting, or readings at odd times.
+import { api, ask, type Schemas } from '../api/client';
 import type { Snapshot } from './fleet.svelte';
 
 /** beyond reports whether the newest temperature is out of its limits, and on which side. */
@@ -17,6 +16,15 @@ export function restless(s: Snapshot): boolean {
   return beyond(s) !== null || s.latest?.defrost_active === true;
 }
 
-export async function zoneOf(serial: string, signal?: AbortSignal): Promise<ZoneState> {
-  return (await ask(api.GET('/v1/devices/{serial}', { params: { path: { serial } }, signal }))).device.zone;
+const usualDelay = 5 * 60_000; // ms: gateways send in batches
+
+/** oddTimes reports whether the newest reading came before its own time, or long after: its clock may be wrong, which the server knows. */
+export function oddTimes({ latest: l }: Snapshot): boolean {
+  if (!l?.recorded_at || !l.received_at) return false;
+  const lag = Date.parse(l.received_at) - Date.parse(l.recorded_at);
+  return lag > usualDelay || lag <= -60_000;
+}
+
+export async function zoneOf(serial: string, signal?: AbortSignal): Promise<Pick<Schemas['DeviceDetail'], 'zone' | 'clock'>> {
+  return (await ask(api.GET('/v1/devices/{serial}', { params: { path: { serial } }, signal }))).device;
 }
