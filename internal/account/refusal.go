@@ -38,9 +38,9 @@ func (r *refusals) init(s Store, log *slog.Logger) {
 	r.other = newFailureCount[string](refusalWindow, signInKeys)
 }
 
-// told reports whether the n-th of an hour is told of: the first, the second, the
+// recorded reports whether the n-th of an hour is recorded: the first, the second, the
 // fourth and so on, so that nobody fills the trail or the log.
-func told(n int) bool { return n&(n-1) == 0 }
+func recorded(n int) bool { return n&(n-1) == 0 }
 
 // Refused records a refused request in the audit trail of its workspace. p is whose
 // request it was, also that of a token that has ended; a request of an unknown
@@ -55,7 +55,7 @@ func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rime
 	}
 	r.mu.Unlock()
 	switch {
-	case !told(n):
+	case !recorded(n):
 	case p.WorkspaceID == 0:
 		r.log.Warn("requests without a valid token or session are refused", "address", x.Address, "request", x.Request, "in_this_hour", n)
 	default:

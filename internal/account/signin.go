@@ -208,7 +208,7 @@ func (s *Service) refuse(ctx context.Context, userID int64, what string, client 
 		return
 	}
 	n := s.signIns.refused(userID, now)
-	if !told(n) {
+	if !recorded(n) {
 		return
 	}
 	err := s.store.AuditUser(ctx, userID, "user.sign_in_refused", store.Fields{"address": client.Address, "wrong": what, "in_this_hour": n})

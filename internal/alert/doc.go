@@ -3,7 +3,7 @@
 // State is advanced in place with Arrived, Judge, Tick and Resolved; where the commit
 // that carries the transitions fails, it is built again from what is stored.
 // Equal calls in equal order give equal states: a Tick is an input like a reading,
-// and belongs into the log that is replayed after a restart.
+// and belongs in the log that is replayed after a restart.
 //
 // # How the clocks run
 //
@@ -12,9 +12,9 @@
 // lasted its delay, an alert opens; when the value has been past its clear
 // value (the limit less clear_delta) for its clear time, the alert resolves.
 // There is one active alert per type, and its severity moves. Every reading is
-// judged at its event time; beside that the delays complete by timer: Deadline
-// tells when Tick must be called. A call of Tick with every heartbeat is cheap
-// and welcome but not needed.
+// judged at its event time; in addition, delays complete by timer: Deadline returns
+// when Tick must be called. Calling Tick with every heartbeat is cheap but not
+// necessary.
 //
 //   - A delay or clear time completes by timer only while the device is online
 //     and only on a value that was recent when it arrived. After a silence, and
@@ -46,7 +46,7 @@
 // count run time. "Own" is the unit's baseline at the same ambient temperature,
 // zone temperature and supply, once two days of running are known; a deviation
 // counts when two windows of six hours in a row agree on it. After maintenance, a
-// reported repair or a false alarm the unit is learnt anew (Relearn): alerts that
+// reported repair or a false alarm the unit is learned again (Relearn): alerts that
 // rest on the old baseline end as superseded. While a prediction is open, it
 // inhibits warnings about deviations that stand in its evidence.
 //
@@ -59,8 +59,8 @@
 // the others see ruleSpecs. Widened limits ("own … if more") are ours,
 // from simulated fleets: an open case starts eight times an hour all its life,
 // and a condenser outdoors has its winters and its damp nights. Until a place is
-// known (two days), only air that is critical anywhere is told, cold and damp
-// air as a warning.
+// known (two days), only air that is critical anywhere opens an alert; cold and damp
+// air is a warning.
 //
 // What is recognised and learnt of the machine (running, starts, defrosts, broken
 // sensors, its baseline) is package unit's.

@@ -145,7 +145,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	publisher := publishers(publishers(a.Hub, waker{a.Notify}), cfg.Publisher)
 	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg)}
 	if cfg.part != nil {
-		in.LateDevices, in.CheckpointInputs = lateDevices, heirInputs
+		in.ReadFirst, in.CheckpointInputs = readFirst, heirInputs
 	}
 	if keeper != nil {
 		in.Clock = keeper

@@ -57,7 +57,7 @@ func rest(ctx context.Context, db *postgres.Database, h *store.Holding, cfg *Con
 
 // seal replays the log of a store and brings all of it to its place.
 func seal(ctx context.Context, s *postgres.Store, cfg *Config) error {
-	in := ingest.New(ingest.Config{Store: s, Now: cfg.Now, Logger: cfg.Logger, LateDevices: math.MaxInt})
+	in := ingest.New(ingest.Config{Store: s, Now: cfg.Now, Logger: cfg.Logger, ReadFirst: math.MaxInt})
 	if err := in.Start(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 )
 
-const heirDevices = 2*lateDevices + 50
+const heirDevices = 2*readFirst + 50
 
 // unstarted is a node that takes and gives no shards by itself.
 func unstarted(t *testing.T, database *pgtest.Server) *Node {

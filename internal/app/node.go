@@ -83,9 +83,9 @@ func (a *App) Part() {
 	cancel()
 }
 
-// lateDevices is how many devices a shard may have whose states are read before it is
+// readFirst is how many devices a shard may have whose states are read before it is
 // served: those of a larger one are read afterwards, so that senders wait for less.
-const lateDevices = 200
+const readFirst = 200
 
 // loading reports whether states of devices are still being read. Of a shard that this
 // node has just been given, a request waits for that as it would for somebody who

@@ -11,7 +11,7 @@ import (
 
 // inhibit lets an open prediction inhibit the warnings that say the same: the
 // rules that judge a unit by its own baseline and the predictor look at one
-// drift, and whoever was told of the prediction needs no second message about a
+// drift, and whoever was notified of the prediction needs no second message about a
 // measure that stands in its evidence. What is critical speaks for itself, and so
 // does what goes past a fixed limit. out holds what the step has brought so far,
 // from the given place on.

@@ -39,12 +39,12 @@ type ahead struct {
 // chained are the inputs of a part that are one unit's.
 type chained struct {
 	st          *staged
-	place       int32
+	stagedAt    int32
 	first, last int32
 }
 
-// told is what the first input of a unit said that had something to say.
-type told struct {
+// outcome is what the first input of a unit said that had something to say.
+type outcome struct {
 	transitions []alert.Transition
 	over        health.Excursion
 }
@@ -86,7 +86,7 @@ func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
 		if in.Outcome != store.Accepted || u == nil {
 			continue
 		}
-		a.add(w.place(u), int32(i))
+		a.add(w.stagedOf(u), int32(i))
 	}
 	w.chains, w.next = a.chains, a.next
 	if len(a.chains) == 0 {
@@ -94,7 +94,7 @@ func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
 	}
 	for i := range a.chains {
 		c := &a.chains[i]
-		c.st = &w.group.staged[c.place-1]
+		c.st = &w.group.staged[c.stagedAt-1]
 		c.st.chain = 0
 	}
 	a.left.Store(int32(len(a.chains)))
@@ -128,7 +128,7 @@ func (a *ahead) add(st *staged, i int32) {
 		a.next[c.last], c.last = i, i
 		return
 	}
-	a.chains = append(a.chains, chained{place: st.unit.place, first: i, last: i})
+	a.chains = append(a.chains, chained{stagedAt: st.unit.stagedAt, first: i, last: i})
 	st.chain = int32(len(a.chains))
 }
 
@@ -165,7 +165,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		out, over := a.w.step(st.state, &st.facts, a.w.downtimes, in, a.now, scratch[:0])
 		scratch = out[:0]
 		if len(out) > 0 || over.End != 0 {
-			st.told = &told{slices.Clone(out), over}
+			st.outcome = &outcome{slices.Clone(out), over}
 			return scratch
 		}
 		st.quiet++

@@ -27,7 +27,7 @@ type clockOp struct {
 	action     string
 	by         rimewatch.Time
 	back       bool
-	workspaces []int64 // that are told
+	workspaces []int64 // whose audit trail records it
 }
 
 // clockwork takes the steps of the machine's clock into the service. All of it
@@ -204,7 +204,7 @@ func (s *clockwork) committed(g *group) {
 	s.cfg.Clock.Adopt(by)
 	var away []*unit
 	for u := range s.units.All() {
-		if u.slot == 0 || u.late {
+		if u.slot == 0 || u.behind {
 			away = append(away, u)
 		}
 	}
@@ -217,7 +217,7 @@ func (s *clockwork) committed(g *group) {
 	}
 	s.setBack(by, g.store.Now, g.store.Seq)
 	for _, x := range s.sites.byID {
-		x.told = min(x.told, g.store.Now)
+		x.lastAlertAt = min(x.lastAlertAt, g.store.Now)
 		s.sites.touch(x.id)
 	}
 	live := make([]store.LiveWrite, 0, s.units.Len())

@@ -3,14 +3,14 @@
 // engine of every device concerned, and has inputs and meaning committed together
 // by another, while it evaluates the next group (one that must be alone it commits itself). The devices of a large batch are
 // stepped side by side, each up to the first input that says something to the
-// outside; from there on the one goroutine goes on, in order. Only after a commit
-// is anybody told: first the hub, then the caller.
+// outside; from there on the one goroutine goes on, in order. Hub and caller
+// hear of it only after the commit, in that order.
 //
 // # What is kept in memory
 //
 // Every device has a unit: its configuration and the engine's state. States lie
-// side by side in slabs, up to a budget; beyond it the coldest are on the disk
-// alone, in their checkpoints.
+// side by side in slabs, up to a budget; beyond it the coldest are only on
+// disk, in their checkpoints.
 //
 // A group is evaluated on the states in place, upon all groups before it. When a
 // commit fails (a full disk), its group and the one evaluated upon it are lost:
@@ -24,7 +24,7 @@
 // should wait: the log is read, and what it says of each device is kept packed until
 // a group needs the device, or until its turn comes between two groups. Until all
 // have had theirs (Loading), nothing that spans devices is judged, and the log is kept
-// whole. recovery.recover is where to begin to read.
+// whole. To read the code, begin at recovery.recover.
 //
 // Groups of readings and heartbeats overlap. A group with anything else in it is
 // alone: it looks at how things stand, or changes who a reading belongs to.

@@ -14,24 +14,24 @@ import (
 
 // stage returns the unit as the group has it so far.
 func (w *writer) stage(u *unit) *staged {
-	st := w.place(u)
+	st := w.stagedOf(u)
 	st.begin()
 	return st
 }
 
-// place returns the unit's place in the group, making one at its first touch.
-func (w *writer) place(u *unit) *staged {
+// stagedOf returns what the group knows of a unit, begun at its first touch.
+func (w *writer) stagedOf(u *unit) *staged {
 	g := w.group
-	if u.place == 0 {
+	if u.stagedAt == 0 {
 		state := w.memory.state(u)
-		if state == nil || u.late {
+		if state == nil || u.behind {
 			state = w.bring(u)
 		}
 		u.recent = true
 		g.staged = append(g.staged, staged{facts: u.facts, siteID: u.siteID, unit: u, state: state})
-		u.place = int32(len(g.staged))
+		u.stagedAt = int32(len(g.staged))
 	}
-	return &g.staged[u.place-1]
+	return &g.staged[u.stagedAt-1]
 }
 
 // evaluate works out what the staged group means, upon all groups before it. It
@@ -86,7 +86,7 @@ func (w *writer) evaluate(g *group) bool {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
 		for i := range g.staged {
-			g.staged[i].unit.place = 0
+			g.staged[i].unit.stagedAt = 0
 		}
 		return false
 	}
@@ -142,8 +142,8 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	switch {
 	case st.quiet > 0: // it was stepped ahead
 		st.quiet--
-	case st.told != nil:
-		out, over, st.told = st.told.transitions, st.told.over, nil
+	case st.outcome != nil:
+		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
 		out, over = w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
@@ -190,7 +190,7 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 	if !st.followed {
 		w.follow(st, now)
 	}
-	u.place = 0
+	u.stagedAt = 0
 	g.count(st)
 	predictions := predictive(u.alerts) != predictive(st.alerts)
 	u.facts, st.facts, st.concluded = st.facts, u.facts, true // what was before is kept, to be put back
@@ -249,7 +249,7 @@ func (w *writer) committedAlone(g *group) {
 		st := &g.staged[i]
 		u := st.unit
 		if st.gone {
-			w.sites.place(u, 0)
+			w.sites.assign(u, 0)
 			w.deadlines.Remove(u)
 			w.total(u.workspaceID).fleet.Replace(u.share, health.Share{})
 			w.units.Put(u.id, nil)
@@ -264,7 +264,7 @@ func (w *writer) committedAlone(g *group) {
 			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
 		}
 		if st.siteID != u.siteID {
-			w.sites.place(u, st.siteID)
+			w.sites.assign(u, st.siteID)
 		}
 	}
 	if g.store.Back {

@@ -33,7 +33,7 @@ func (s *Service) Memory() Memory {
 // fetch brings the states of a group's devices into memory. What a group needs
 // beyond its inputs, stage brings in one by one.
 func (w *writer) fetch(g *group) error {
-	if w.memory.used() == w.units.Len() && w.late.n == 0 {
+	if w.memory.used() == w.units.Len() && w.stragglers.n == 0 {
 		return nil
 	}
 	var here, away []*unit
@@ -44,7 +44,7 @@ func (w *writer) fetch(g *group) error {
 				continue
 			}
 			u.needed = true
-			if u.slot == 0 || u.late {
+			if u.slot == 0 || u.behind {
 				away = append(away, u)
 			} else {
 				here = append(here, u)
@@ -115,13 +115,13 @@ func (w *writer) saveNow(list []*unit) error {
 	return nil
 }
 
-// load reads the states of units from their checkpoints, and brings those of late
-// ones to where the log ends. Under mu.
+// load reads the states of units from their checkpoints, and brings stragglers
+// to where the log ends. Under mu.
 func (w *writer) load(list []*unit) error {
-	if w.late.n > 0 {
-		var late []*unit
-		list, late = partition(list)
-		if err := w.late.catchUp(late); err != nil {
+	if w.stragglers.n > 0 {
+		var behind []*unit
+		list, behind = partition(list)
+		if err := w.stragglers.catchUp(behind); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ type staged struct {
 	before    shown
 	after     seen
 	share     health.Share // what it now contributes to its fleet; valid when shared
-	told      *told        // what the input after the quiet ones said, nil = it was not stepped ahead
+	outcome   *outcome     // what the input after the quiet ones said, nil = it was not stepped ahead
 	quiet     int32        // inputs of the part that were stepped ahead and said nothing
 	chain     int32        // its chain while one is made, counted from 1
 	begun     bool         // before is right

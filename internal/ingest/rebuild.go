@@ -17,7 +17,7 @@ func (w *writer) takeBack(err error, groups ...*group) {
 		for i := len(g.staged) - 1; i >= 0; i-- {
 			st := &g.staged[i]
 			u := st.unit
-			u.place = 0
+			u.stagedAt = 0
 			if st.concluded {
 				u.facts = st.facts
 			}
@@ -76,7 +76,7 @@ func (w *writer) rebuild() error {
 			w.memory.add(u)
 		}
 		*w.memory.state(u) = engine.State{}
-		u.vitals, u.savedSeq, u.behind = vitals{}, 0, chain{}
+		u.vitals, u.savedSeq, u.missed = vitals{}, 0, chain{}
 	}
 	err := (&recovery{w}).replayLost()
 	for i, u := range w.lost {
@@ -85,7 +85,7 @@ func (w *writer) rebuild() error {
 	if err != nil {
 		return err
 	}
-	_, late := partition(w.lost)
+	_, behind := partition(w.lost)
 	for _, u := range w.lost {
 		u.lost = false
 		state := w.memory.state(u)
@@ -95,7 +95,7 @@ func (w *writer) rebuild() error {
 		w.shares.refresh(u, state, u.cfg, w.clock())
 	}
 	w.lost = nil
-	w.late.arrive(late)
+	w.stragglers.arrive(behind)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (w *recovery) replayLost() error {
 	if err := w.readCheckpoints(w.lost); err != nil {
 		return err
 	}
-	x := newBacklog()
+	x := newUnreplayed()
 	x.read = true
 	var first sync.Once
 	err := w.store.Logged(context.Background(), len(x.workers), func(worker int, e *store.Entry) error {
@@ -125,7 +125,7 @@ func (w *recovery) replayLost() error {
 }
 
 // rebuildClock sets the clock of lost units back once more.
-func (w *recovery) rebuildClock(x *backlog, e *store.Entry) error {
+func (w *recovery) rebuildClock(x *unreplayed, e *store.Entry) error {
 	by, err := decodeClock(e.Input.Payload)
 	if err != nil {
 		return err

@@ -24,11 +24,11 @@ func (w *recovery) recover(ctx context.Context) error {
 	w.store.PutLimits(w.settings.limits)
 	plain := make(plainConfigs)
 	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, late: true}
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, behind: true}
 		u.cfg = plain.get(w.Service, d)
 		w.units.Put(d.ID, u)
 		w.shares.all = append(w.shares.all, u)
-		w.sites.place(u, d.SiteID)
+		w.sites.assign(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
@@ -49,12 +49,12 @@ func (w *recovery) recover(ctx context.Context) error {
 		return err
 	}
 	w.evaluated = w.durable
-	w.late.n = w.units.Len()
-	w.late.slice = lateSlice(w.late.n, w.dirty.inputs)
-	if w.cfg.startsLate(w.late.n, w.dirty.inputs) {
+	w.stragglers.n = w.units.Len()
+	w.stragglers.slice = stragglerSlice(w.stragglers.n, w.dirty.inputs)
+	if w.cfg.startsBehind(w.stragglers.n, w.dirty.inputs) {
 		return nil
 	}
-	return w.late.catchUpAll()
+	return w.stragglers.catchUpAll()
 }
 
 // plainConfigs are the configurations of devices about which nothing is said of
@@ -83,8 +83,8 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 
 // replay gathers what of the log no checkpoint covers.
 func (w *recovery) replay(ctx context.Context) error {
-	x := newBacklog()
-	w.late.backlog = x
+	x := newUnreplayed()
+	w.stragglers.unreplayed = x
 	entry := func(worker int, e *store.Entry) error {
 		if e.Input.Kind == store.InputClock {
 			return w.replayClock(e)
@@ -116,7 +116,7 @@ func (w *recovery) replay(ctx context.Context) error {
 // catch up with what is logged so far: afterwards they are as good as here. Settings
 // that change meanwhile are applied once the store is ours, as after any start.
 func (w *recovery) readAhead() error {
-	if w.late.backlog.read || w.units.Len() > w.memory.most {
+	if w.stragglers.unreplayed.read || w.units.Len() > w.memory.most {
 		return nil
 	}
 	return w.replayAll()
@@ -129,16 +129,16 @@ func (w *recovery) replayAll() error {
 			w.memory.add(u)
 		}
 	}
-	err := w.Service.replay(w.late.backlog, w.shares.all)
-	w.late.backlog.read = err == nil
+	err := w.Service.replay(w.stragglers.unreplayed, w.shares.all)
+	w.stragglers.unreplayed.read = err == nil
 	return err
 }
 
 // join takes over what the workers have gathered. None of them may be under way.
 func (w *recovery) join() {
-	w.late.backlog.takeDirty(&w.dirty)
-	for i := range w.late.backlog.workers {
-		g := &w.late.backlog.workers[i]
+	w.stragglers.unreplayed.takeDirty(&w.dirty)
+	for i := range w.stragglers.unreplayed.workers {
+		g := &w.stragglers.unreplayed.workers[i]
 		w.durable = position{max(w.durable.seq, g.last.seq), max(w.durable.now, g.last.now)}
 		g.last = position{}
 	}
@@ -151,7 +151,7 @@ func (w *recovery) replayClock(e *store.Entry) error {
 		return err
 	}
 	w.join()
-	w.late.backlog.down = slices.Clone(w.downtimes)
+	w.stragglers.unreplayed.down = slices.Clone(w.downtimes)
 	if err := w.replayAll(); err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// backlog holds the logged inputs that the states of units do not know of yet: of
+// unreplayed holds the logged inputs that the states of units do not know of yet: of
 // all devices after a restart, of some after a group was lost. The store's workers
 // gather them, each those of its own devices. They are packed, and chained by unit:
-// unit.behind is where its chain lies.
-type backlog struct {
+// unit.missed is where its chain lies.
+type unreplayed struct {
 	down    []presence.Downtime // as they were known at the time
 	read    bool                // the checkpoints of its units have been read
 	workers []gatherer
@@ -36,20 +36,20 @@ type gatherer struct {
 	dirty   dirtyUnits
 }
 
-// place is where a record lies, 0 = nowhere: worker, block, and offset in it,
+// recordPlace is where a record lies, 0 = nowhere: worker, block, and offset in it,
 // counted from 1.
-type place uint64
+type recordPlace uint64
 
 // chain is the records of one unit.
-type chain struct{ first, last place }
+type chain struct{ first, last recordPlace }
 
 const (
 	recordBlock  = 1 << 20
 	recordHeader = 8 + 8 + 8 + 4 + 1 // next, seq, now, size, kind
 )
 
-func newBacklog() *backlog {
-	x := &backlog{workers: make([]gatherer, runtime.GOMAXPROCS(0))}
+func newUnreplayed() *unreplayed {
+	x := &unreplayed{workers: make([]gatherer, runtime.GOMAXPROCS(0))}
 	for i := range x.workers {
 		x.workers[i].number = i
 	}
@@ -57,7 +57,7 @@ func newBacklog() *backlog {
 }
 
 // add takes the next logged input of a unit.
-func (x *backlog) add(worker int, u *unit, e *store.Entry) {
+func (x *unreplayed) add(worker int, u *unit, e *store.Entry) {
 	g := &x.workers[worker]
 	data := e.Input.Payload
 	if e.Input.Kind == store.InputReading {
@@ -71,16 +71,16 @@ func (x *backlog) add(worker int, u *unit, e *store.Entry) {
 	binary.LittleEndian.PutUint32(b[24:], uint32(len(data)))
 	b[28] = byte(e.Input.Kind)
 	copy(b[recordHeader:], data)
-	if u.behind.last == 0 {
-		u.behind.first = at
+	if u.missed.last == 0 {
+		u.missed.first = at
 	} else {
-		binary.LittleEndian.PutUint64(x.record(u.behind.last), uint64(at))
+		binary.LittleEndian.PutUint64(x.record(u.missed.last), uint64(at))
 	}
-	u.behind.last = at
+	u.missed.last = at
 }
 
 // room makes room for a record of n bytes.
-func (g *gatherer) room(n int) (place, []byte) {
+func (g *gatherer) room(n int) (recordPlace, []byte) {
 	i := len(g.blocks) - 1
 	if i < 0 || cap(g.blocks[i])-len(g.blocks[i]) < n {
 		g.blocks = append(g.blocks, make([]byte, 0, max(recordBlock, n)))
@@ -88,11 +88,11 @@ func (g *gatherer) room(n int) (place, []byte) {
 	}
 	from := len(g.blocks[i])
 	g.blocks[i] = g.blocks[i][:from+n]
-	return place(g.number)<<56 | place(i)<<32 | place(from+1), g.blocks[i][from:]
+	return recordPlace(g.number)<<56 | recordPlace(i)<<32 | recordPlace(from+1), g.blocks[i][from:]
 }
 
 // record returns the bytes from a record on.
-func (x *backlog) record(at place) []byte {
+func (x *unreplayed) record(at recordPlace) []byte {
 	return x.workers[at>>56].blocks[at>>32&(1<<24-1)][uint32(at)-1:]
 }
 
@@ -100,11 +100,11 @@ func (x *backlog) record(at place) []byte {
 // does not know of, which may be newer than the chain's beginning. Transitions are
 // dropped: the rows of alerts were committed with the inputs. As in the commit
 // itself, a unit's last reading is told apart from those before it.
-func (x *backlog) step(s *Service, u *unit, state *engine.State, out []alert.Transition) []alert.Transition {
+func (x *unreplayed) step(s *Service, u *unit, state *engine.State, out []alert.Transition) []alert.Transition {
 	in := store.Input{DeviceID: u.id}
-	for at := u.behind.first; at != 0; {
+	for at := u.missed.first; at != 0; {
 		b := x.record(at)
-		next := place(binary.LittleEndian.Uint64(b))
+		next := recordPlace(binary.LittleEndian.Uint64(b))
 		if binary.LittleEndian.Uint64(b[8:]) <= uint64(u.savedSeq) {
 			at = next
 			continue
@@ -119,13 +119,13 @@ func (x *backlog) step(s *Service, u *unit, state *engine.State, out []alert.Tra
 		out, _ = s.step(state, &u.facts, x.down, &in, now, out[:0])
 		at = next
 	}
-	u.behind = chain{}
+	u.missed = chain{}
 	return out
 }
 
 // anotherReading reports whether a chain has a reading of commit seq from a place
 // on.
-func (x *backlog) anotherReading(at place, seq uint64) bool {
+func (x *unreplayed) anotherReading(at recordPlace, seq uint64) bool {
 	for at != 0 {
 		b := x.record(at)
 		if binary.LittleEndian.Uint64(b[8:]) != seq {
@@ -134,7 +134,7 @@ func (x *backlog) anotherReading(at place, seq uint64) bool {
 		if store.InputKind(b[28]) == store.InputReading {
 			return true
 		}
-		at = place(binary.LittleEndian.Uint64(b))
+		at = recordPlace(binary.LittleEndian.Uint64(b))
 	}
 	return false
 }
@@ -146,7 +146,7 @@ func (g *gatherer) changed(u *unit, seq store.Seq, now rimewatch.Time) {
 }
 
 // takeDirty adds to the dirty units those of all workers.
-func (x *backlog) takeDirty(to *dirtyUnits) {
+func (x *unreplayed) takeDirty(to *dirtyUnits) {
 	base := to.inputs
 	for i := range x.workers {
 		g := &x.workers[i]
@@ -185,7 +185,7 @@ func inParts[T any](list []T, f func(part []T) error) error {
 
 // replay brings the states of units, which have their place in memory, from their
 // checkpoints to where the log ends. When it fails, no unit has been stepped.
-func (s *Service) replay(x *backlog, list []*unit) error {
+func (s *Service) replay(x *unreplayed, list []*unit) error {
 	if !x.read {
 		if err := inParts(list, s.readCheckpoints); err != nil {
 			return err

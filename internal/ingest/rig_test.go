@@ -32,7 +32,7 @@ type rig struct {
 	log  []string // events
 
 	memory  int64            // bytes for states, 0 = no bound
-	late    int              // see ingest.Config.LateDevices
+	late    int              // see ingest.Config.ReadFirst
 	lag     int64            // see ingest.Config.CheckpointInputs
 	follows bool             // the store is read while somebody else still adds to it
 	alone   bool             // the writer evaluates all by itself
@@ -72,7 +72,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) open() {
 	r.t.Helper()
 	disk := sqlite.Config{Path: r.path}
-	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory, LateDevices: r.late, CheckpointInputs: r.lag, SharedInputs: 2, Steppers: 2}
+	cfg := ingest.Config{Publisher: r, AliveEvery: time.Minute, StateMemory: r.memory, ReadFirst: r.late, CheckpointInputs: r.lag, SharedInputs: 2, Steppers: 2}
 	if r.alone {
 		cfg.SharedInputs = math.MaxInt
 	}

@@ -68,10 +68,10 @@ type Config struct {
 	// StateMemory is how many bytes the states of devices may take. Beyond it the
 	// coldest are read from the disk when they are needed. Default: no bound.
 	StateMemory int64
-	// LateDevices is the size of a fleet beyond which readings are taken after a start
+	// ReadFirst is the size of a fleet beyond which readings are taken after a start
 	// before the states of all devices have been read; ten logged inputs that no
 	// checkpoint holds count as a device. Default 20,000; Loading reports whether it is so.
-	LateDevices int
+	ReadFirst int
 	// AliveEvery is how well the beginning of a downtime is known. Default 2 s.
 	AliveEvery time.Duration
 }
@@ -104,8 +104,8 @@ func (c *Config) defaults() {
 	if c.AliveEvery == 0 {
 		c.AliveEvery = 2 * time.Second
 	}
-	if c.LateDevices == 0 {
-		c.LateDevices = 20_000
+	if c.ReadFirst == 0 {
+		c.ReadFirst = 20_000
 	}
 	if c.StateMemory == 0 {
 		c.StateMemory = math.MaxInt64
@@ -161,7 +161,7 @@ type Service struct {
 	fetched       atomic.Int64 // states that came back from the disk
 
 	unreadable atomic.Int64  // checkpoints
-	loaded     chan struct{} // closed when no unit is late any more
+	loaded     chan struct{} // closed when no unit is behind any more
 	stopping   chan struct{}
 	stopOnce   sync.Once
 	stopped    atomic.Bool

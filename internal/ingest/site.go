@@ -31,8 +31,8 @@ type site struct {
 	id, workspaceID int64
 	units           []*unit
 	alerts          []*rimewatch.Alert // its site_offline while active; rows are replaced, never changed
-	told            rimewatch.Time     // when its last alert that is over was triggered
-	asked           bool               // told is known from the store
+	lastAlertAt     rimewatch.Time     // when its last alert that is over was triggered
+	asked           bool               // lastAlertAt is known from the store
 	dirty           bool               // devices have changed since it was judged
 }
 
@@ -55,8 +55,8 @@ func (m *sites) at(workspaceID, id int64) *site {
 	return x
 }
 
-// place puts a unit into a site, out of the one where it was; 0 = none.
-func (m *sites) place(u *unit, id int64) {
+// assign puts a unit into a site, out of the one where it was; 0 = none.
+func (m *sites) assign(u *unit, id int64) {
 	if u.siteID != 0 {
 		x := m.byID[u.siteID]
 		last := x.units[len(x.units)-1]
@@ -148,7 +148,7 @@ func (x *site) judge(now rimewatch.Time) verdict {
 	inhibits := int64(0) // the alert that inhibits those about silence
 	var since rimewatch.Time
 	if len(x.alerts) == 0 {
-		if v.from, v.silent, v.devices, v.open = x.outage(); v.open && v.from <= x.told {
+		if v.from, v.silent, v.devices, v.open = x.outage(); v.open && v.from <= x.lastAlertAt {
 			v.open = false
 		}
 	} else {
@@ -271,18 +271,18 @@ func (w *writer) prepareOutage(x *site, v *verdict) error {
 		}
 		for i := range list {
 			if list[i].SiteID == x.id {
-				x.told = max(x.told, list[i].TriggeredAt)
+				x.lastAlertAt = max(x.lastAlertAt, list[i].TriggeredAt)
 			}
 		}
 		x.asked = true
-		v.open = v.from > x.told
+		v.open = v.from > x.lastAlertAt
 	}
 	if !v.open {
 		return nil
 	}
 	known, err := w.store.Site(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		x.told, v.open = rimewatch.MaxTime, false
+		x.lastAlertAt, v.open = rimewatch.MaxTime, false
 		return nil
 	}
 	v.name = known.Name
@@ -431,7 +431,7 @@ func (w *writer) committedSites(g *group) {
 		t.add(alertCounts(x.alerts), -1)
 		t.add(alertCounts(alerts), 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {
-			x.told = x.alerts[0].TriggeredAt
+			x.lastAlertAt = x.alerts[0].TriggeredAt
 		}
 		x.alerts = alerts
 		w.sites.touch(x.id)

@@ -32,30 +32,30 @@ func TestPackedStates(t *testing.T) {
 	}
 }
 
-// TestLateSlice: what catches up between two groups is bounded by what it has to
+// TestStragglerSlice: what catches up between two groups is bounded by what it has to
 // catch up with, so that a POST does not wait for it.
-func TestLateSlice(t *testing.T) {
+func TestStragglerSlice(t *testing.T) {
 	for _, c := range []struct {
 		units  int
 		inputs int64
 		want   int
 	}{
-		{1_000_000, 0, mostLate},
-		{1_000_000, 2_000_000, mostLate},
+		{1_000_000, 0, mostStragglers},
+		{1_000_000, 2_000_000, mostStragglers},
 		{10_000, 1_500_000, 218},
-		{1000, 4_000_000, fewestLate},
-		{0, 0, fewestLate},
+		{1000, 4_000_000, fewestStragglers},
+		{0, 0, fewestStragglers},
 	} {
-		if got := lateSlice(c.units, c.inputs); got != c.want {
+		if got := stragglerSlice(c.units, c.inputs); got != c.want {
 			t.Errorf("%d of %d units with %d inputs catch up at a time, want %d", got, c.units, c.inputs, c.want)
 		}
 	}
 }
 
-// TestStartsLate: a fleet is late for its size, and a small one for what it has to
+// TestStartsBehind: a fleet starts behind for its size, and a small one for what it has to
 // catch up with.
-func TestStartsLate(t *testing.T) {
-	c := Config{LateDevices: 20_000}
+func TestStartsBehind(t *testing.T) {
+	c := Config{ReadFirst: 20_000}
 	for _, x := range []struct {
 		devices int
 		inputs  int64
@@ -63,11 +63,11 @@ func TestStartsLate(t *testing.T) {
 	}{
 		{20_000, 9, false}, {20_001, 0, true}, {10_000, 100_000, false}, {10_000, 100_010, true}, {1000, 1_500_000, true}, {0, 0, false},
 	} {
-		if got := c.startsLate(x.devices, x.inputs); got != x.want {
-			t.Errorf("%d devices with %d inputs start late: %v, want %v", x.devices, x.inputs, got, x.want)
+		if got := c.startsBehind(x.devices, x.inputs); got != x.want {
+			t.Errorf("%d devices with %d inputs start behind: %v, want %v", x.devices, x.inputs, got, x.want)
 		}
 	}
-	if c = (Config{LateDevices: math.MaxInt}); c.startsLate(1_000_000, 1_000_000) {
-		t.Error("it starts late where it must not")
+	if c = (Config{ReadFirst: math.MaxInt}); c.startsBehind(1_000_000, 1_000_000) {
+		t.Error("it starts behind where it must not")
 	}
 }

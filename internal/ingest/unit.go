@@ -32,9 +32,9 @@ type unit struct {
 	counted     counts         // what it counts for in its workspace, which is durable
 	savedSeq    store.Seq      // of the checkpoint that it was rebuilt from
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
-	behind      chain          // what its state has to catch up with while it is late
+	missed      chain          // what its state has to catch up with while it is behind
 	slot        int32          // of its state in memory, counted from 1; 0 = it is on the disk alone
-	place       int32          // in the group, counted from 1
+	stagedAt    int32          // where in the group, counted from 1
 	siteSlot    int32          // its place in its site
 	announced   bool           // its shutdown was
 	added       bool           // made by the group, not yet among the units
@@ -46,7 +46,7 @@ type unit struct {
 	saving      bool // its checkpoint is being written, and nothing newer is on the disk
 	stale       bool // in writer.stale: its share may be older than its state
 	lost        bool // its state may be ahead of what is durable
-	late        bool // its state is not what the log says yet: it was not needed since the start
+	behind      bool // its state is not what the log says yet: it was not needed since the start
 }
 
 // facts are what a group may change of a unit beside its state.

@@ -37,7 +37,7 @@ type writer struct {
 	chains   []chained // of the last part that was stepped ahead, kept for the next
 	next     []int32
 
-	late       latecomers
+	stragglers stragglers
 	lost       []*unit // whose states may be ahead of what is durable
 	suspect    bool    // a group was lost, and nothing was written since
 	unrecorded store.Downtime
@@ -56,7 +56,7 @@ func newWriter(s *Service) *writer {
 	w := &writer{Service: s, handOver: make(chan *group), ended: make(chan *group, 1)}
 	w.sites.init()
 	w.shares.Service = s
-	w.steps.writer, w.late.writer = w, w
+	w.steps.writer, w.stragglers.writer = w, w
 	return w
 }
 
@@ -338,7 +338,7 @@ func (w *writer) land(g *group) {
 func (w *writer) passTime() {
 	w.steps.pass()
 	now := w.clock()
-	if w.late.n == 0 {
+	if w.stragglers.n == 0 {
 		defer w.shares.refreshAll(now)
 	}
 	w.recordDowntime(context.Background(), now)
@@ -366,7 +366,7 @@ func (w *writer) passTime() {
 			return
 		}
 	}
-	if w.late.n == 0 {
+	if w.stragglers.n == 0 {
 		w.passSites(now)
 	}
 	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {

@@ -269,7 +269,7 @@ func (w *uplink) forgetDevice(id int64) error {
 	return errors.Join(w.tell(w.home.config(strconv.FormatInt(id, 10)), nil), w.tell(w.home.state(id), nil))
 }
 
-// retract has Home Assistant remove all that it was told of.
+// retract has Home Assistant remove all that was announced to it.
 func (w *uplink) retract() error {
 	if w.home == nil {
 		return nil

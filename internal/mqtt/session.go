@@ -121,7 +121,7 @@ func (s *session) connect(ctx context.Context) error {
 	return errors.Join(s.put(answer), s.flush())
 }
 
-// refusal is what a client is told whose secret does not open a source.
+// refusal is the answer to a client whose secret does not open a source.
 func refusal(err error) packets.Code {
 	switch rimewatch.CodeOf(err) {
 	case rimewatch.CodeUnauthenticated, rimewatch.CodeNotFound:
@@ -265,7 +265,7 @@ func (s *session) store(ctx context.Context) error {
 	return s.flush()
 }
 
-// codeOf is what a client is told of a message that cannot be stored; it does not
+// codeOf is the answer to a message that cannot be stored; it does not
 // send it again.
 func codeOf(err error) packets.Code {
 	switch rimewatch.CodeOf(err) {

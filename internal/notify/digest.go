@@ -28,7 +28,7 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 			return err
 		}
 		for j := range routes {
-			// One that cannot be told is tried again and holds nobody else up.
+			// One that cannot be sent is tried again and holds nobody else up.
 			if err := b.digest(&list[i], &routes[j], now); err != nil {
 				s.log.Error("digest", "workspace", list[i].ID, "route", routes[j].ID, "err", err)
 			}

@@ -1,9 +1,9 @@
 // Package notify notifies people of alerts. The timeline that every commit writes is
 // its outbox: a worker reads the lines after the last planned one, asks plan what
 // is wanted, stores that as deliveries together with how far it has read, and
-// sends them. Nothing of an alert or a report is sent that is not stored, so nothing is
-// forgotten; what
-// was sent but not noted before a crash is sent again with the same id.
+// sends them. No message about an alert or a report is sent before it is stored, so none is
+// forgotten; one that was sent but not marked as sent before a crash is sent again with
+// the same id.
 //
 // # Planning
 //
@@ -21,5 +21,5 @@
 // never take it; of a critical alert, unless it has said that it is gone. After three
 // failures in a row one message at a time tries whether the channel works again; then
 // everything that waits is sent. When a channel keeps
-// failing, another one is told, once per outage, and again when it is over.
+// failing, that is reported through another one, once per outage, and again when it is over.
 package notify

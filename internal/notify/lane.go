@@ -48,7 +48,7 @@ type item struct {
 }
 
 // lane sends to one channel. Its goroutine lives while something waits. It holds a
-// bounded number of deliveries; beyond that they wait in the store (see backlog).
+// bounded number of deliveries; beyond that they wait in the store (see overflow).
 type lane struct {
 	s                      *Service
 	channelID, workspaceID int64
@@ -56,12 +56,12 @@ type lane struct {
 
 	mu       sync.Mutex
 	waiting  deadline.Queue[*item]
-	items    map[int64]*item // waiting and under way, by id; those in the backlog are not
+	items    map[int64]*item // waiting and under way, by id; those of the overflow are not
 	underWay int
 	running  bool
 	probed   rimewatch.Time // when a failing channel was last tried
 	single   bool           // the channel takes one alert in a message, as far as is known
-	backlog  backlog
+	overflow overflow
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
 	outage outage     // guarded by report; health also by mu
@@ -111,7 +111,7 @@ func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 func (l *lane) setBack(by, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.probed, l.backlog.due = 0, 0
+	l.probed, l.overflow.due = 0, 0
 	for _, it := range l.items {
 		if it.Due() != 0 { // else it is under way
 			it.since += by
@@ -119,7 +119,7 @@ func (l *lane) setBack(by, now rimewatch.Time) {
 			l.wait(it)
 		}
 	}
-	if len(l.items)+l.backlog.n > 0 {
+	if len(l.items)+l.overflow.n > 0 {
 		l.signal()
 	}
 }
@@ -146,15 +146,15 @@ func (l *lane) signal() {
 func (l *lane) state() (pending int, oldest rimewatch.Time, failing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.backlog.n > 0 {
-		oldest = l.backlog.oldest
+	if l.overflow.n > 0 {
+		oldest = l.overflow.oldest
 	}
 	for _, it := range l.items {
 		if oldest == 0 || it.CreatedAt < oldest {
 			oldest = it.CreatedAt
 		}
 	}
-	return len(l.items) + l.backlog.n, oldest, l.outage.health.Failures > 0
+	return len(l.items) + l.overflow.n, oldest, l.outage.health.Failures > 0
 }
 
 // run sends what is due until nothing waits.
@@ -189,7 +189,7 @@ func (l *lane) run() {
 func (l *lane) next() (work func(), wait time.Duration, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.s.ctx.Err() != nil || len(l.items)+l.backlog.n == 0 {
+	if l.s.ctx.Err() != nil || len(l.items)+l.overflow.n == 0 {
 		l.running = false
 		return nil, 0, false
 	}
@@ -198,7 +198,7 @@ func (l *lane) next() (work func(), wait time.Duration, more bool) {
 		return l.refill, 0, true
 	}
 	if at == 0 {
-		return nil, max(min(l.backlog.after.Sub(now), time.Hour), time.Second), true
+		return nil, max(min(l.overflow.after.Sub(now), time.Hour), time.Second), true
 	}
 	room := l.s.cfg.PerChannel
 	if n := l.outage.health.Failures; n >= probeAfter {
@@ -430,7 +430,7 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 		l.overBefore(ctx, &item{Delivery: &stored})
 		l.mu.Lock()
 		if it := l.items[d.ID]; it == nil {
-			l.backlog.left()
+			l.overflow.left()
 		} else if it.Due() != 0 { // it has come from the store meanwhile
 			l.waiting.Remove(it)
 		}

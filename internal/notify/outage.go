@@ -13,7 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// When a failing channel is told through another one: after this many attempts
+// When a failing channel is reported through another one: after this many attempts
 // in a row, or after this time, or when a message is given up.
 const (
 	outageAttempts = 5
@@ -27,10 +27,10 @@ const (
 
 // outage is what a lane knows of its channel's troubles.
 type outage struct {
-	known  bool // taken up from the store
-	health rimewatch.ChannelHealth
-	since  rimewatch.Time // first failure in a row
-	told   int64          // the channel that was told of it, 0 = none
+	known      bool // taken up from the store
+	health     rimewatch.ChannelHealth
+	since      rimewatch.Time // first failure in a row
+	reportedTo int64          // the channel that was notified of it, 0 = none
 }
 
 // takeUp takes the channel's health from the store at the first attempt.
@@ -49,11 +49,11 @@ func (l *lane) takeUp(c *rimewatch.Channel) {
 	o.since = o.health.LastFailureAt
 	list, _, err := l.s.store.Deliveries(l.s.ctx, l.workspaceID, 0, store.Page{Limit: logSearch})
 	if err != nil {
-		return // at worst it is told once more: the key keeps that from happening
+		return // at worst it is reported once more: the key keeps that from happening
 	}
 	for i := range list {
 		if list[i].Key == l.outageKey(o.health.LastSuccessAt, "failing") {
-			o.told = list[i].ChannelID
+			o.reportedTo = list[i].ChannelID
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (l *lane) healthAfter(now rimewatch.Time, ok bool, text string) rimewatch.C
 }
 
 // conclude takes over the channel's new health and draws its conclusions: a
-// failing channel is told through another one, one that works again sends what
+// failing channel is reported through another one, one that works again sends what
 // waits. l.report is held.
 func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.ChannelHealth) {
 	o, now, before := &l.outage, l.s.now(), l.outage.health
@@ -86,22 +86,22 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 	if ok && before.Failures > 0 {
 		l.flush(now)
 	}
-	if !ok && l.backlog.eager {
-		l.backlog.eager, l.backlog.due = false, 0
+	if !ok && l.overflow.eager {
+		l.overflow.eager, l.overflow.due = false, 0
 	}
 	l.mu.Unlock()
 	if !ok && before.Failures == 0 {
 		o.since = now
 	}
 	switch {
-	case ok && o.told != 0:
-		l.tell(c, o.told, l.outageKey(before.LastSuccessAt, "recovered"), (*message.Context).Recovered)
-		o.told = 0
-	case ok, o.told != 0, it.Kind == rimewatch.DeliveryTest:
+	case ok && o.reportedTo != 0:
+		l.tell(c, o.reportedTo, l.outageKey(before.LastSuccessAt, "recovered"), (*message.Context).Recovered)
+		o.reportedTo = 0
+	case ok, o.reportedTo != 0, it.Kind == rimewatch.DeliveryTest:
 	case health.Failures >= outageAttempts, now-o.since >= outageTime, it.Status == rimewatch.DeliveryFailed:
 		if to := l.other(c); to != 0 {
 			l.tell(c, to, l.outageKey(before.LastSuccessAt, "failing"), (*message.Context).Failing)
-			o.told = to
+			o.reportedTo = to
 		} else {
 			l.s.log.Error("a channel fails and there is no other one", "workspace", l.workspaceID, "channel", c.Name)
 		}
@@ -117,10 +117,10 @@ func (l *lane) flush(now rimewatch.Time) {
 			l.wait(it)
 		}
 	}
-	l.backlog.eager = l.backlog.n > 0
+	l.overflow.eager = l.overflow.n > 0
 }
 
-// other returns the channel that is told of a failing one, 0 = there is none.
+// other returns the channel through which a failing one is reported, 0 = there is none.
 func (l *lane) other(c *rimewatch.Channel) int64 {
 	list, err := l.s.store.Channels(l.s.ctx, l.workspaceID)
 	if err != nil {
@@ -161,7 +161,7 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 // of those who hear of it.
 func (l *lane) lines(words *message.Context) (lines []message.Line, more int) {
 	l.mu.Lock()
-	more = l.backlog.n
+	more = l.overflow.n
 	alerts := make(map[int64]bool)
 	for _, it := range l.items {
 		if it.AlertID != 0 && it.Kind != rimewatch.DeliveryRecovery {

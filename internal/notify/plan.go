@@ -245,7 +245,7 @@ func (s *Service) readTransitions(ctx context.Context) error {
 	}
 }
 
-// byAlert groups the transitions that may change who is to be told, in the
+// byAlert groups the transitions that may change who is to be notified, in the
 // order of each alert's first.
 func byAlert(list []rimewatch.AlertTransition) (groups [][]rimewatch.AlertTransition) {
 	index := make(map[int64]int)
@@ -343,7 +343,7 @@ func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTrans
 		return err
 	}
 	if len(w.rules.Channels) == 0 && timeline != nil {
-		// Nobody can be told. The first channel makes all active alerts be looked at.
+		// Nobody can be notified. The first channel makes all active alerts be looked at.
 		s.planner.setActive(&rimewatch.Alert{ID: alertID, WorkspaceID: workspaceID, Status: statusAfter(timeline)})
 		return nil
 	}
@@ -466,7 +466,7 @@ func (s *Service) context(w *rimewatch.Workspace, l rimewatch.Locale, key string
 	}
 }
 
-// localeOf is how those read who are told through a channel.
+// localeOf is how those read who are notified through a channel.
 func localeOf(list []rimewatch.Channel, id int64) rimewatch.Locale {
 	if i := slices.IndexFunc(list, func(c rimewatch.Channel) bool { return c.ID == id }); i >= 0 {
 		return list[i].Locale

@@ -141,10 +141,10 @@ func (l *lane) retryNow(d *rimewatch.Delivery, now rimewatch.Time) {
 	defer l.mu.Unlock()
 	it := l.items[d.ID]
 	switch {
-	case it == nil && l.backlog.n > 0:
+	case it == nil && l.overflow.n > 0:
 		it = newItem(d, now)
 		l.items[d.ID] = it
-		l.backlog.left()
+		l.overflow.left()
 	case it == nil, it.Due() == 0:
 		return
 	}

@@ -15,20 +15,20 @@ import (
 // queue is what was published and not dispatched yet.
 type queue struct {
 	mu       sync.Mutex
-	readings backlog[queued]
-	devices  backlog[publish.Device]
-	alerts   backlog[alertEvent]
+	readings waiting[queued]
+	devices  waiting[publish.Device]
+	alerts   waiting[alertEvent]
 }
 
-// backlog is what waits of one sort.
-type backlog[T any] struct {
+// waiting is what waits of one sort.
+type waiting[T any] struct {
 	list  []T
 	cutAt int // so many are too many
 }
 
 // cut keeps the newest of each device or alert where too many wait, and returns how
 // many it dropped.
-func (b *backlog[T]) cut(key func(*T) (id int64, at rimewatch.Time)) (dropped int) {
+func (b *waiting[T]) cut(key func(*T) (id int64, at rimewatch.Time)) (dropped int) {
 	before := len(b.list)
 	if before <= max(b.cutAt, queueKept) {
 		return 0
@@ -39,7 +39,7 @@ func (b *backlog[T]) cut(key func(*T) (id int64, at rimewatch.Time)) (dropped in
 }
 
 // swap exchanges what waits for an empty list.
-func (b *backlog[T]) swap(empty *backlog[T]) {
+func (b *waiting[T]) swap(empty *waiting[T]) {
 	clear(empty.list)
 	if cap(empty.list) > queueKept {
 		empty.list = nil

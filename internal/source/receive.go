@@ -41,7 +41,7 @@ func (o *Outcome) problem(format string, args ...any) {
 	}
 }
 
-// err is what a sender is told when nothing of what it sent was of use.
+// err is what a sender is answered when nothing of what it sent was of use.
 func (o *Outcome) err() error {
 	switch {
 	case o.full:

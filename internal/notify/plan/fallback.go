@@ -2,7 +2,7 @@ package plan
 
 import "github.com/rimewatch/rimewatch"
 
-// Fallback chooses from a workspace's channels the one that is told of a failing one: the
+// Fallback chooses from a workspace's channels the one through which a failing one is reported: the
 // one that people named if it is switched on, or of those that work the one that did so
 // last, or else one that may work again; 0 = there is none.
 func Fallback(failing *rimewatch.Channel, list []rimewatch.Channel) int64 {

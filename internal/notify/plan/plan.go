@@ -116,7 +116,7 @@ func (p *decision) readTimeline() {
 			p.ackExpiredAt, p.episode = t.At, p.episode+1
 		case rimewatch.TransitionReleased:
 			p.mutedEndAt = max(p.mutedEndAt, t.At)
-		default: // changes nobody to be told
+		default: // changes nobody to be notified
 		}
 	}
 	for i := range p.Rules.Silences {

@@ -215,9 +215,9 @@ func (p *decision) repeats(r *rimewatch.Route, channel int64) (n int) {
 }
 
 // recovery notifies those who were notified that the alert is over, and drops what has
-// not been told by now.
+// not been notified by now.
 func (p *decision) recovery() {
-	told := make(map[int64]bool)
+	notified := make(map[int64]bool)
 	for i := range p.Made {
 		if d := &p.Made[i]; d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {
 			p.out.Drop = append(p.out.Drop, d.ID)
@@ -225,19 +225,19 @@ func (p *decision) recovery() {
 	}
 	for i := range p.made {
 		if p.made[i].Kind == rimewatch.DeliveryRecovery {
-			told[p.made[i].ChannelID] = true
+			notified[p.made[i].ChannelID] = true
 		}
 	}
 	routes := p.Rules.routes()
 	for _, d := range p.made[:len(p.made):len(p.made)] {
-		if d.Status != rimewatch.DeliverySent || told[d.ChannelID] || !p.channels[d.ChannelID] {
+		if d.Status != rimewatch.DeliverySent || notified[d.ChannelID] || !p.channels[d.ChannelID] {
 			continue
 		}
 		r := routeOf(routes, d.RouteID)
 		if !r.Recovery {
 			continue
 		}
-		told[d.ChannelID] = true
+		notified[d.ChannelID] = true
 		at := max(p.Now, p.mutedUntil())
 		if r.Quiet != nil && !p.everCritical && quiet(r.Quiet, at, p.Zone) {
 			at = quietEnd(r.Quiet, at, p.Zone)
@@ -247,7 +247,7 @@ func (p *decision) recovery() {
 }
 
 // routeOf finds the route of a delivery. Where it has been removed since, those
-// who were told are told the end too.
+// who were notified are notified of the end too.
 func routeOf(routes []*rimewatch.Route, id int64) *rimewatch.Route {
 	for _, r := range routes {
 		if r.ID == id {

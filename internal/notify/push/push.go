@@ -45,7 +45,7 @@ type Config struct {
 	// Member returns the role in a workspace of the person of an address:
 	// CodeNotFound without one, CodeForbidden for one who may not see all sites.
 	Member func(ctx context.Context, workspaceID int64, email string) (rimewatch.Role, error)
-	// Expired is told of a channel whose device has ended its subscription.
+	// Expired is called with a channel whose device has ended its subscription.
 	Expired func(ctx context.Context, c *rimewatch.Channel)
 }
 
@@ -84,7 +84,7 @@ const (
 )
 
 // Send sends once. A device that has ended its subscription is CodeNotFound, and
-// Expired is told.
+// Expired is called.
 func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *message.Message) (string, error) {
 	role, err := s.cfg.Member(ctx, c.WorkspaceID, strings.Join(c.To, ""))
 	switch rimewatch.CodeOf(err) {

@@ -28,7 +28,7 @@ type Sender struct {
 	now    func() time.Time
 }
 
-// New makes a sender whose connections g guards. version is told to receivers.
+// New makes a sender whose connections g guards. Receivers see version in the User-Agent.
 func New(g *outbound.Guard, version string, now func() time.Time) *Sender {
 	return &Sender{client: g.Client(), agent: "Rimewatch/" + version, now: now}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// TestBacklog: a lane that holds five sends what one that holds everything does: each
+// TestOverflow: a lane that holds five sends what one that holds everything does: each
 // once, whatever has ended, was asked for or was interrupted meanwhile.
-func TestBacklog(t *testing.T) {
+func TestOverflow(t *testing.T) {
 	for _, perLane := range []int{1000, 5} {
-		t.Run(fmt.Sprint(perLane), func(t *testing.T) { bubble(t, func(r *rig) { r.backlog(perLane) }) })
+		t.Run(fmt.Sprint(perLane), func(t *testing.T) { bubble(t, func(r *rig) { r.overflow(perLane) }) })
 	}
 }
 
-func (r *rig) backlog(perLane int) {
+func (r *rig) overflow(perLane int) {
 	r.perLane = perLane
 	r.restart()
 	works, sent := false, 0
@@ -83,8 +83,8 @@ func (r *rig) backlog(perLane int) {
 	}
 }
 
-// TestBacklogOfBundles: many alerts for a person go in as few messages as before.
-func TestBacklogOfBundles(t *testing.T) {
+// TestOverflowOfBundles: many alerts for a person go in as few messages as before.
+func TestOverflowOfBundles(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.perLane = 40
 		r.restart()
@@ -101,9 +101,9 @@ func TestBacklogOfBundles(t *testing.T) {
 	})
 }
 
-// TestBacklogAndClockSetBack: what waits in the store does not wait for a moment that has
+// TestOverflowAndClockSetBack: what waits in the store does not wait for a moment that has
 // moved away.
-func TestBacklogAndClockSetBack(t *testing.T) {
+func TestOverflowAndClockSetBack(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.perLane = 4
 		r.restart()

@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	mostLate   = 256    // units that catch up between two groups
-	fewestLate = 64     // of them, however much they have to catch up with
-	lateInputs = 32_768 // that these have to catch up with, about: some ten milliseconds
+	mostStragglers   = 256    // units that catch up between two groups
+	fewestStragglers = 64     // of them, however much they have to catch up with
+	stragglerInputs  = 32_768 // that these have to catch up with, about: some ten milliseconds
 
 	// inputsADevice is how many logged inputs take as long as reading the state of a
 	// device that has none.
 	inputsADevice = 10
 )
 
-// startsLate reports whether readings are taken before this many devices have
+// startsBehind reports whether readings are taken before this many devices have
 // caught up with this many logged inputs.
-func (c *Config) startsLate(devices int, inputs int64) bool {
-	return devices+int(inputs/inputsADevice) > c.LateDevices
+func (c *Config) startsBehind(devices int, inputs int64) bool {
+	return devices+int(inputs/inputsADevice) > c.ReadFirst
 }
 
-// lateSlice returns how many of this many units catch up between two groups, when all
+// stragglerSlice returns how many of this many units catch up between two groups, when all
 // of them have this many logged inputs to catch up with.
-func lateSlice(units int, inputs int64) int {
-	return min(max(int(lateInputs*int64(units)/max(inputs, 1)), fewestLate), mostLate)
+func stragglerSlice(units int, inputs int64) int {
+	return min(max(int(stragglerInputs*int64(units)/max(inputs, 1)), fewestStragglers), mostStragglers)
 }
 
-// latecomers are the units whose states are not what the log says yet. Of the writer
+// stragglers are the units whose states are not what the log says yet. Of the writer
 // goroutine.
-type latecomers struct {
+type stragglers struct {
 	*writer
-	n       int      // of them
-	slice   int      // of them that catch up between two groups
-	backlog *backlog // what they have to catch up with
-	next    int      // where in shares.all to look for one
+	n          int         // of them
+	slice      int         // of them that catch up between two groups
+	unreplayed *unreplayed // what they have to catch up with
+	next       int         // where in shares.all to look for one
 }
 
 // arrival is a unit that has caught up.
@@ -62,12 +62,12 @@ func (s *Service) Loading() bool {
 // Loaded is closed when Loading is over.
 func (s *Service) Loaded() <-chan struct{} { return s.loaded }
 
-// loadRest lets all late units catch up, between the groups that come meanwhile.
+// loadRest lets all stragglers catch up, between the groups that come meanwhile.
 // It returns false when the service is stopping.
 func (s *Service) loadRest() bool {
 	for s.Loading() {
 		var err error
-		if !s.call(func(w *writer) { err = w.late.catchUpNext() }) {
+		if !s.call(func(w *writer) { err = w.stragglers.catchUpNext() }) {
 			return false
 		}
 		if err != nil {
@@ -82,8 +82,8 @@ func (s *Service) loadRest() bool {
 	return true
 }
 
-// catchUpAll lets all late units catch up at once.
-func (w *latecomers) catchUpAll() error {
+// catchUpAll lets all stragglers catch up at once.
+func (w *stragglers) catchUpAll() error {
 	for w.Loading() {
 		if err := w.catchUpNext(); err != nil {
 			return err
@@ -92,12 +92,12 @@ func (w *latecomers) catchUpAll() error {
 	return w.makeRoom(0)
 }
 
-// catchUpNext lets some late units catch up.
-func (w *latecomers) catchUpNext() error {
-	list := make([]*unit, 0, min(w.slice, max(w.memory.most, fewestLate)))
+// catchUpNext lets some stragglers catch up.
+func (w *stragglers) catchUpNext() error {
+	list := make([]*unit, 0, min(w.slice, max(w.memory.most, fewestStragglers)))
 	next := w.next
 	for ; next < len(w.shares.all) && len(list) < cap(list); next++ {
-		if u := w.shares.all[next]; u.late && !u.lost {
+		if u := w.shares.all[next]; u.behind && !u.lost {
 			list = append(list, u)
 		}
 	}
@@ -113,15 +113,15 @@ func (w *latecomers) catchUpNext() error {
 	return nil
 }
 
-// catchUp brings late units into memory and to where the log ended at the start.
+// catchUp brings stragglers into memory and to where the log ended at the start.
 // Under mu.
-func (w *latecomers) catchUp(list []*unit) error {
+func (w *stragglers) catchUp(list []*unit) error {
 	for _, u := range list {
 		if u.slot == 0 {
 			w.memory.add(u)
 		}
 	}
-	if err := w.replay(w.backlog, list); err != nil {
+	if err := w.replay(w.unreplayed, list); err != nil {
 		for _, u := range list {
 			w.memory.remove(u)
 		}
@@ -131,9 +131,9 @@ func (w *latecomers) catchUp(list []*unit) error {
 	return nil
 }
 
-// arrive hands the store what units know that were late, counts them and arms
+// arrive hands the store what units know that were behind, counts them and arms
 // their deadlines. Under mu.
-func (w *latecomers) arrive(list []*unit) {
+func (w *stragglers) arrive(list []*unit) {
 	now := w.clock()
 	arrivals := make([]arrival, len(list))
 	for i, u := range list {
@@ -157,7 +157,7 @@ func (w *latecomers) arrive(list []*unit) {
 	for i := range arrivals {
 		a := &arrivals[i]
 		u := a.unit
-		u.late, u.share = false, a.share
+		u.behind, u.share = false, a.share
 		w.deadlines.Set(u, a.due)
 		t := w.total(u.workspaceID)
 		t.recount(u, countsOf(u.online, u.alerts))
@@ -170,7 +170,7 @@ func (w *latecomers) arrive(list []*unit) {
 		}
 	}
 	if w.n -= len(list); w.n == 0 && w.Loading() {
-		w.backlog = nil
+		w.unreplayed = nil
 		close(w.loaded)
 		if n := w.unreadable.Load(); n > 1 {
 			w.log.Warn("states were lost", "devices", n)
@@ -178,14 +178,14 @@ func (w *latecomers) arrive(list []*unit) {
 	}
 }
 
-// partition returns the units that are late apart from the others.
-func partition(list []*unit) (here, late []*unit) {
+// partition returns the units that are behind apart from the others.
+func partition(list []*unit) (here, behind []*unit) {
 	for _, u := range list {
-		if u.late {
-			late = append(late, u)
+		if u.behind {
+			behind = append(behind, u)
 		} else {
 			here = append(here, u)
 		}
 	}
-	return here, late
+	return here, behind
 }

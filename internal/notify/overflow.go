@@ -7,9 +7,9 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// backlog is what waits for a lane in the store alone. A lane holds what is due first,
+// overflow is what waits for a lane in the store alone. A lane holds what is due first,
 // up to a bound, and takes the rest from the store when that is due before what it holds.
-type backlog struct {
+type overflow struct {
 	n       int            // how many, as far as is known; 0 = the lane holds all that waits
 	due     rimewatch.Time // none of them before this
 	oldest  rimewatch.Time // when the oldest of them was made
@@ -20,7 +20,7 @@ type backlog struct {
 }
 
 // left counts one less. It takes an answer of the store to say that none waits.
-func (b *backlog) left() { b.n = max(b.n-1, min(b.n, 1)) }
+func (b *overflow) left() { b.n = max(b.n-1, min(b.n, 1)) }
 
 // newItem makes an item of a delivery. One that was made before the clock was set back
 // does not wait for a moment that has moved away.
@@ -44,7 +44,7 @@ func (l *lane) letGo(n int) {
 	if n <= 0 {
 		return
 	}
-	b := &l.backlog
+	b := &l.overflow
 	list := slices.SortedFunc(l.waiting.All, func(x, y *item) int { return cmp.Compare(y.Due(), x.Due()) })
 	for _, it := range list[:min(n, len(list))] {
 		l.waiting.Remove(it)
@@ -62,15 +62,15 @@ func (l *lane) letGo(n int) {
 // forget takes an item that has ended out of the lane. l.mu is held.
 func (l *lane) forget(id int64) {
 	delete(l.items, id)
-	if l.backlog.ended != nil {
-		l.backlog.ended[id] = true
+	if l.overflow.ended != nil {
+		l.overflow.ended[id] = true
 	}
 }
 
 // asks reports whether the store is to be asked now for what comes before the first that
 // the lane holds, which is due at a moment, 0 = none. l.mu is held.
 func (l *lane) asks(first, now rimewatch.Time) bool {
-	b := &l.backlog
+	b := &l.overflow
 	if b.n == 0 || b.reading || now < b.after || len(l.items)-l.waiting.Len() >= l.s.cfg.PerLane || first != 0 && (b.eager || first <= b.due) {
 		return false
 	}
@@ -89,7 +89,7 @@ func (l *lane) refill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.signal()
-	b := &l.backlog
+	b := &l.overflow
 	ended := b.ended
 	b.reading, b.ended = false, nil
 	if err != nil {
