@@ -19,7 +19,7 @@ const (
 	ChannelPush    ChannelKind = "push"    // Web Push to a browser or phone of the person in To: URL is the endpoint, Secret its keys
 )
 
-// Channel is one way in which a workspace is told of alerts. URL and Secret are
+// Channel is one way in which a workspace is notified of alerts. URL and Secret are
 // credentials: they are written, never shown again in full.
 type Channel struct {
 	ID          int64
@@ -30,7 +30,7 @@ type Channel struct {
 	To          []string // e-mail addresses; of a push channel the one of the person whose device it is
 	URL         string
 	Secret      string // whsec_… of a webhook; p256dh.auth of a push channel, in base64url
-	FallbackID  int64  // the channel that is told when this one keeps failing, 0 = any other that works
+	FallbackID  int64  // the channel through which it is reported that this one keeps failing, 0 = any other that works
 	CreatedAt   Time
 	UpdatedAt   Time
 
@@ -87,14 +87,14 @@ type Route struct {
 	Match       Matchers
 	Steps       []RouteStep // escalation levels, by rising delay
 	RepeatS     int         // s between reminders while active and not acknowledged, 0 = none
-	Recovery    bool        // tell those who were told when the alert is over
+	Recovery    bool        // notify those who were notified when the alert is over
 	Quiet       *QuietHours // warnings wait until they are over; critical alerts do not
-	DigestAt    *int        // minute of the local day at which warnings are told together, nil = at once
+	DigestAt    *int        // minute of the local day at which warnings are sent together, nil = at once
 	CreatedAt   Time
 	UpdatedAt   Time
 }
 
-// RouteStep is one escalation level: channels that are told AfterS seconds
+// RouteStep is one escalation level: channels that are notified AfterS seconds
 // after the alert was triggered unless it is resolved or acknowledged by then.
 type RouteStep struct {
 	AfterS     int     `json:"after_s"`
@@ -133,6 +133,22 @@ type MaintenanceWindow struct {
 	Reason      string
 	CreatedBy   string
 	CreatedAt   Time
+}
+
+// EndEarly ends the silence now, or before it begins. It returns false when it has
+// ended already.
+func (s *Silence) EndEarly(now Time) bool { return endEarly(s.StartsAt, &s.EndsAt, now) }
+
+// EndEarly ends the window now, or before it begins. It returns false when it has
+// ended already.
+func (w *MaintenanceWindow) EndEarly(now Time) bool { return endEarly(w.StartsAt, &w.EndsAt, now) }
+
+func endEarly(starts Time, ends *Time, now Time) bool {
+	if *ends <= now || *ends == starts {
+		return false
+	}
+	*ends = max(starts, now)
+	return true
 }
 
 // Covers reports whether the window is about a device at a site; of the alert of a
@@ -187,5 +203,5 @@ type Delivery struct {
 	CreatedAt     Time
 	SentAt        Time
 	LastError     string // as Sentence.Stored returns it
-	Body          []byte // what is told, as JSON
+	Body          []byte // the message, as JSON
 }

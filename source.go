@@ -185,7 +185,7 @@ func (b *Binding) Check() error {
 type Held struct {
 	ID         int64
 	SourceID   int64
-	ExternalID string // "" = the sender could not be told
+	ExternalID string // "" = the sender is not known
 	ReceivedAt Time
 	Topic      string
 	Query      string // of the URL, as it came

@@ -129,6 +129,20 @@ func get(path string, query url.Values) *call {
 	return &call{method: http.MethodGet, path: "/api/v1" + path, query: query, idempotent: true}
 }
 
+// post makes a call that says all in its path.
+func post(path string) *call {
+	return &call{method: http.MethodPost, path: "/api/v1" + path}
+}
+
+// orEnded is the query of a list that leaves out what has ended, unless asked.
+func orEnded(ended bool) url.Values {
+	q := url.Values{}
+	if ended {
+		q.Set("ended", "true")
+	}
+	return q
+}
+
 // send makes a call with a JSON body.
 func send(method, path string, body any, idempotent bool) *call {
 	b, err := json.Marshal(body)

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/rimewatch/rimewatch"
@@ -39,11 +38,7 @@ func (c *Client) MaintenanceWindows() MaintenanceWindows { return MaintenanceWin
 
 // List returns the windows that are not over, or all.
 func (x MaintenanceWindows) List(ctx context.Context, ended bool) ([]MaintenanceWindow, error) {
-	q := url.Values{}
-	if ended {
-		q.Set("ended", "true")
-	}
-	return one[[]MaintenanceWindow](ctx, x.c, get("/maintenance-windows", q), "maintenance_windows")
+	return one[[]MaintenanceWindow](ctx, x.c, get("/maintenance-windows", orEnded(ended)), "maintenance_windows")
 }
 
 // Create plans work on devices.
@@ -60,7 +55,5 @@ func (x MaintenanceWindows) Get(ctx context.Context, id int64) (MaintenanceWindo
 
 // End ends a window at once: rimewatch.CodeConflict when it is over already.
 func (x MaintenanceWindows) End(ctx context.Context, id int64) (MaintenanceWindow, error) {
-	call := get(maintenancePath(id)+"/end", nil)
-	call.method, call.idempotent = http.MethodPost, false
-	return one[MaintenanceWindow](ctx, x.c, call, "maintenance_window")
+	return one[MaintenanceWindow](ctx, x.c, post(maintenancePath(id)+"/end"), "maintenance_window")
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/rimewatch/rimewatch"
@@ -39,7 +38,7 @@ type DeliveryRoute struct {
 	Name string `json:"name"`
 }
 
-// AlertDeliveries lists who was told of an alert, oldest first:
+// AlertDeliveries lists who was notified of an alert, oldest first:
 // rimewatch.CodeAlertNotFound.
 func (c *Client) AlertDeliveries(ctx context.Context, id int64) ([]Delivery, error) {
 	return one[[]Delivery](ctx, c, get(alertPath(id)+"/deliveries", nil), "deliveries")
@@ -84,11 +83,7 @@ func (c *Client) Silences() Silences { return Silences{c} }
 
 // List returns those that are not over, by id; with ended those that are, too.
 func (x Silences) List(ctx context.Context, ended bool) ([]Silence, error) {
-	q := url.Values{}
-	if ended {
-		q.Set("ended", "true")
-	}
-	return one[[]Silence](ctx, x.c, get("/silences", q), "silences")
+	return one[[]Silence](ctx, x.c, get("/silences", orEnded(ended)), "silences")
 }
 
 // Create makes a silence. Devices that are not known are
@@ -106,7 +101,5 @@ func (x Silences) Get(ctx context.Context, id int64) (Silence, error) {
 
 // End ends a silence now: rimewatch.CodeConflict when it is over already.
 func (x Silences) End(ctx context.Context, id int64) (Silence, error) {
-	call := get(silencePath(id)+"/end", nil)
-	call.method, call.idempotent = http.MethodPost, false
-	return one[Silence](ctx, x.c, call, "silence")
+	return one[Silence](ctx, x.c, post(silencePath(id)+"/end"), "silence")
 }

@@ -93,10 +93,9 @@ func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.Maintenanc
 func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
 	now := s.clock()
 	w, err := s.store.UpdateMaintenance(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
-		if w.EndsAt <= now || w.EndsAt == w.StartsAt {
+		if !w.EndEarly(now) {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window has already ended.")
 		}
-		w.EndsAt = max(now, w.StartsAt)
 		return nil
 	})
 	if err != nil {

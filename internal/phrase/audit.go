@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,7 +95,7 @@ func (w Words) auditFact(name string, v any) string {
 		for i := range v {
 			all[i] = w.auditFact(name, v[i])
 		}
-		return or(strings.Join(all, ", "), w.Say("nothing"))
+		return cmp.Or(strings.Join(all, ", "), w.Say("nothing"))
 	case map[string]any:
 		from, hasFrom := v["from"]
 		to, hasTo := v["to"]
@@ -156,7 +157,7 @@ func (w Words) auditText(name, v string) string {
 	if word := auditWords[name+"="+v]; word != "" {
 		return w.Say(word)
 	}
-	return or(v, w.Say("nothing"))
+	return cmp.Or(v, w.Say("nothing"))
 }
 
 // auditTitles say what was done, by the action.

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -190,7 +191,7 @@ func (w Words) relearning(why rimewatch.Relearning) string {
 		rimewatch.RelearnFalseAlarm:  "A prediction was reported as a false alarm",
 		rimewatch.RelearnSilence:     "The unit had not reported for two weeks",
 	}[why]
-	return w.Sayf("%s, so what is normal for this unit is being learned again. This alert was based on what was normal before.", w.Say(or(because, "Something has changed")))
+	return w.Sayf("%s, so what is normal for this unit is being learned again. This alert was based on what was normal before.", w.Say(cmp.Or(because, "Something has changed")))
 }
 
 const noLongerCritical = "It is no longer critical."
@@ -237,7 +238,7 @@ func (w Words) Measure(metric string) string {
 
 // ScoreDriver says what a component of a device's health score stands for.
 func (w Words) ScoreDriver(component string) string {
-	return w.Say(or(scoreDrivers[component], component))
+	return w.Say(cmp.Or(scoreDrivers[component], component))
 }
 
 var scoreDrivers = map[string]string{

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -59,16 +60,9 @@ func entryOf(a *rimewatch.Alert) entry {
 		return e
 	}
 	return entry{
-		title: or(own.title, e.title), ending: or(own.ending, e.ending), what: or(own.what, e.what), over: or(own.over, e.over),
-		urgent: or(own.urgent, e.urgent), do: or(own.do, e.do),
+		title: cmp.Or(own.title, e.title), ending: cmp.Or(own.ending, e.ending), what: cmp.Or(own.what, e.what), over: cmp.Or(own.over, e.over),
+		urgent: cmp.Or(own.urgent, e.urgent), do: cmp.Or(own.do, e.do),
 	}
-}
-
-func or(s, otherwise string) string {
-	if s != "" {
-		return s
-	}
-	return otherwise
 }
 
 // On is At of a zone of the IANA database; one that is not known changes nothing.
@@ -98,7 +92,7 @@ func (w Words) For(v *rimewatch.AlertView) Words {
 // TypeName names a type of alert, by which people choose it where they route and
 // silence alerts: "Too warm".
 func (w Words) TypeName(t rimewatch.AlertType) string {
-	return w.Say(or(typeNames[t], conditions[key{t, ""}].title))
+	return w.Say(cmp.Or(typeNames[t], conditions[key{t, ""}].title))
 }
 
 // Title is the headline of an alert: "Too warm", "Dirty condenser: about 6 days

@@ -119,10 +119,9 @@ func (a *api) createSilence(ctx context.Context, in *httpapi.BodyInput[SilenceCr
 func (a *api) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
 	c := httpapi.CallOf(ctx)
 	s, err := a.Store.UpdateSilence(ctx, c.Workspace(), in.Number(), func(s *rimewatch.Silence) error {
-		if s.EndsAt <= c.Now || s.EndsAt == s.StartsAt {
+		if !s.EndEarly(c.Now) {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 		}
-		s.EndsAt = max(s.StartsAt, c.Now)
 		return nil
 	})
 	if err == nil {
