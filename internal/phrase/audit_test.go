@@ -108,7 +108,7 @@ func TestAudit(t *testing.T) {
 		},
 		{
 			"device.updated", "device WIF-1", `{"limits":{"from":null,"to":{"temp_max":-15.5,"delay_s":3600}},"labels":{"from":{"aisle":"4"},"to":{}}}`, spanish,
-			"Equipo modificado|equipo WIF-1|Etiquetas: aisle 4 → nada · Límites: nada → retraso 1 h, límite de calor -15,5 °C",
+			"Equipo modificado|equipo WIF-1|Etiquetas: aisle 4 → nada · Límites: nada → retardo 1 h, límite de calor -15,5 °C",
 		},
 		{
 			"route.updated", "route 2", `{"quiet_hours":{"from":null,"to":{"from":1320,"to":0}},"digest_at":{"from":450,"to":null},"match":{"from":{},"to":{"severities":["critical"],"types":["high_temperature"]}}}`, english,
