@@ -13,7 +13,7 @@ import (
 
 const streamIntro = `The real-time stream of Rimewatch: what happens, as it happens. The REST API, whose objects the events carry, is described in /api/openapi.json.
 
-**Missing nothing.** Subscribe, wait for ` + "`subscribed`" + `, then fetch the present state by REST. After a lost connection subscribe again with the id of the last event in ` + "`since`" + `: what happened in the meantime, up to ten minutes of it, follows. With ` + "`recovered: false`" + ` fetch the state again. An event may come twice; its id tells.
+**Missing nothing.** Subscribe, wait for ` + "`subscribed`" + `, then fetch the present state by REST. After a lost connection subscribe again with the id of the last event in ` + "`since`" + `: what happened in the meantime, up to ten minutes of it, follows. With ` + "`recovered: false`" + ` fetch the state again. An event may arrive twice; deduplicate by its id.
 
 **Slow subscribers.** Readings coalesce to the newest of each device; everything else is kept, up to a bound, at which the stream is closed with 4408.
 

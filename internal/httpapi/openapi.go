@@ -253,7 +253,7 @@ func (a *API) finishOperation(rt *Route) {
 		longest := maxKeyLen
 		rt.op.Parameters = append(rt.op.Parameters, &huma.Param{
 			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: &longest},
-			Description: "Any text that no other request of this token bears within 24 h, such as a UUID. A request that is sent again with it is carried out once and answered as before; " +
+			Description: "Any text that no other request of this token uses within 24 h, such as a UUID. A request that is repeated with it is carried out once and gets the same answer; " +
 				"another one with the same key is 422. One whose answer is lost is 409, and so is one that is still being carried out after some seconds. Only successes are remembered.",
 		})
 		ok.Headers[replayedHeader] = textHeader("`true` on an answer that is given again.")

@@ -26,9 +26,9 @@ type EmptyObject struct{}
 
 // FailureDetail is what went wrong.
 type FailureDetail struct {
-	Code      rimewatch.Code      `json:"code" doc:"What kind of failure this is. Programs decide by it; a code is never renamed."`
+	Code      rimewatch.Code      `json:"code" doc:"The kind of failure, for programs to decide by; a code is never renamed."`
 	Message   string              `json:"message" doc:"For people. It may change."`
-	Fields    map[string][]string `json:"fields" doc:"For each wrong field what is wrong with it. Empty when no field is to blame."`
+	Fields    map[string][]string `json:"fields" doc:"What is wrong with each invalid field. Empty when the error is not about a field."`
 	RequestID string              `json:"request_id" doc:"The same as the header X-Request-Id."`
 }
 

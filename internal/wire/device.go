@@ -14,7 +14,7 @@ type DeviceItem struct {
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
 	ActiveAlerts  int              `json:"active_alerts"`
 	Judged        bool             `json:"judged" doc:"Whether anybody is alerted if the goods get too warm: a limit is in force and a product-zone temperature was measured within 24 h. Types without a product zone are judged by their equipment alone. A device that is not judged is never fine: it has no health score and counts in unjudged_devices."`
-	Limits        rimewatch.Limits `json:"limits" doc:"In force: those of the equipment type with what is set for the device."`
+	Limits        rimewatch.Limits `json:"limits" doc:"The limits in force: those of the equipment type, with what is set for the device."`
 	Labels        Labels           `json:"labels"`
 }
 
@@ -147,7 +147,7 @@ type HealthSummary struct {
 	OfflineDevices        int            `json:"offline_devices"`
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
-	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices whose goods nobody watches: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
+	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices that are not judged: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
 	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`

@@ -46,7 +46,7 @@ type StatusDevice struct {
 	Name          string         `json:"name"`
 	EquipmentType string         `json:"equipment_type"`
 	Condition     string         `json:"condition" enum:"critical,warning,predicted,offline,unjudged,ok"`
-	Reason        string         `json:"reason" doc:"What is wrong, as the headline of its worst alert in the language of who asks; empty without one."`
+	Reason        string         `json:"reason" doc:"What is wrong: the headline of its worst alert, in the reader's language; empty without one."`
 	Since         rimewatch.Time `json:"since" doc:"Since when it is so; null while it is fine or not known."`
 	Temp          *float64       `json:"temp" doc:"The newest product-zone temperature, °C; null before the first."`
 	TempMin       *float64       `json:"temp_min" doc:"Its limits, °C; null = none."`

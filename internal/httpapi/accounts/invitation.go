@@ -39,7 +39,7 @@ func invitationJSON(v *store.Invitation, now rimewatch.Time) Invitation {
 // InvitationData is the data of answers about one invitation.
 type InvitationData struct {
 	Invitation Invitation `json:"invitation"`
-	Secret     *string    `json:"secret" doc:"Shown here and never again: whoever has it and the address accepts with it. Null when it was sent to the address."`
+	Secret     *string    `json:"secret" doc:"Shown only here: the holder of the address accepts with it. Null when it was sent to the address."`
 }
 
 func invitationData(c *httpapi.Call, v *store.Invitation, secret string) InvitationData {

@@ -96,7 +96,7 @@ func (a people) memberRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPatch, Path: "/v1/members/{id}", ID: "update-member", Tag: "Workspace", Summary: "Change a member's role or sites", Access: admin, Body: httpapi.JSONBody,
-			Description: "The id is the user's. The last owner stays one. Who becomes admin or owner is limited to sites no more. Streams of the member end.", Also: conflict, Bind: httpapi.Handle(a.changeMember),
+			Description: "The id is the user's. The last owner stays one. A member who becomes admin or owner is no longer limited to sites. Streams of the member end.", Also: conflict, Bind: httpapi.Handle(a.changeMember),
 		},
 		{
 			Method: http.MethodDelete, Path: "/v1/members/{id}", Sited: true, ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Person(rimewatch.RoleViewer),

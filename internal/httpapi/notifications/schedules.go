@@ -204,17 +204,17 @@ func (a *api) scheduleRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/report-schedules", ID: "create-report-schedule", Tag: "Notifications", Summary: "Create a scheduled report", Access: admin, Body: httpapi.JSONBody,
 			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded},
-			Description: "The first report is about the week or month that runs now. At most 100; 409 beyond that.", Bind: httpapi.Handle(a.createSchedule),
+			Description: "The first report covers the current week or month. At most 100; 409 beyond that.", Bind: httpapi.Handle(a.createSchedule),
 		},
 		{Method: http.MethodGet, Path: "/v1/report-schedules/{id}", ID: "get-report-schedule", Tag: "Notifications", Summary: "Get a scheduled report", Access: admin, Bind: httpapi.Handle(a.getSchedule)},
 		{
 			Method: http.MethodPatch, Path: "/v1/report-schedules/{id}", ID: "update-report-schedule", Tag: "Notifications", Summary: "Change a scheduled report", Access: admin, Body: httpapi.JSONBody,
-			Description: "With another period or site, or enabled again, it begins anew: what is over is not sent.", Bind: httpapi.Handle(a.updateSchedule),
+			Description: "After a change of period or site, or when it is enabled again, it starts over: periods that have already ended are not sent.", Bind: httpapi.Handle(a.updateSchedule),
 		},
 		{Method: http.MethodDelete, Path: "/v1/report-schedules/{id}", ID: "delete-report-schedule", Tag: "Notifications", Summary: "Delete a scheduled report", Access: admin, Bind: httpapi.Handle(a.deleteSchedule)},
 		{
 			Method: http.MethodPost, Path: "/v1/report-schedules/{id}/send", ID: "send-report", Tag: "Notifications", Summary: "Send a scheduled report now", Access: admin, Status: http.StatusAccepted, Also: []rimewatch.Code{rimewatch.CodeConflict},
-			Description: "That of the last week or month, whether or not it was sent before. Does not wait for the outcome. 409 when the server cannot send e-mail, or when none of the channels is enabled.", Bind: httpapi.Handle(a.sendReport),
+			Description: "Sends the report of the last week or month, whether or not it was sent before. Does not wait for the outcome. 409 when the server cannot send e-mail, or when none of the channels is enabled.", Bind: httpapi.Handle(a.sendReport),
 		},
 	}
 }

@@ -67,7 +67,7 @@ func Routes(cfg Config) httpapi.Part {
 				Method: http.MethodPost, Path: "/v1/me/push", ID: "add-push-device", Tag: "Account", Summary: "Notify me on this device", Access: person, Body: httpapi.JSONBody,
 				Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded},
 				Description: "Sends a test to the subscription of a browser (Push API) and makes a channel of the kind `push` of it once the push service has taken the test; " +
-					"409 says why it has not. A device that is known already keeps its channel and its routes; one that was another person's is that person's no more. People who are limited to sites cannot have one: routes tell of all sites.",
+					"409 says why it has not. A device that is known already keeps its channel and its routes; if it was another person's, it no longer is. People who are limited to sites cannot have one: routes notify about all sites.",
 				Bind: httpapi.Handle(a.add),
 			},
 			{

@@ -162,7 +162,7 @@ func (a *api) reportJobRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/reports/jobs", ID: "start-report", Tag: "Records", Summary: "Create a temperature log in the background", Access: read,
 			Status: http.StatusAccepted, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
-			Description: "For logs that are too large to wait for: up to 10,000 devices and 200,000 days of all devices together. Ask for its state until it is ready, then fetch its file. A workspace has four at a time; each is kept for an hour.",
+			Description: "For logs that take too long to wait for: up to 10,000 devices and 200,000 days of all devices together. Ask for its state until it is ready, then fetch its file. A workspace has four at a time; each is kept for an hour.",
 			Bind:        httpapi.Raw[TemperatureLogInput, ReportJobData](a.startReport),
 		},
 		{

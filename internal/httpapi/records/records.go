@@ -316,7 +316,7 @@ func (a *api) recordRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", Sited: true, ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",
 			Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict},
-			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until another calibration of the probe brings another one; readings from before, and what is stored, stay as they are.",
+			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until the next calibration of the probe replaces it; earlier readings, and what is stored, stay as they are.",
 			Bind:        httpapi.Handle(a.recordCalibration),
 		},
 		{

@@ -20,7 +20,7 @@ type AlertListInput struct {
 	DeviceSerial string `query:"device_serial" maxLength:"64" doc:"Alerts of deleted devices that had this serial are among them. An unknown serial returns an empty list."`
 	SiteID       int64  `query:"site_id" minimum:"0" doc:"Of devices of this site, and of the site itself."`
 	Equipment    string `query:"equipment_type" maxLength:"200" doc:"Of devices of this type. An unknown type returns an empty list."`
-	Label        string `query:"label.KEY" doc:"Of devices whose label KEY has this value. KEY stands for any label; a device must have all that are asked for."`
+	Label        string `query:"label.KEY" doc:"Only for devices whose label KEY has this value. KEY stands for any label; with several, a device must have all of them."`
 	Acknowledged string `query:"acknowledged" enum:"true,false"`
 	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
 }
@@ -191,7 +191,7 @@ func (a alerts) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCou
 
 // SummaryInput is what part of the fleet is asked for.
 type SummaryInput struct {
-	SiteID int64 `query:"site_id" minimum:"0" doc:"Only the devices of this site, and their alerts. Of a site that is unknown or that you do not see there are none."`
+	SiteID int64 `query:"site_id" minimum:"0" doc:"Only the devices of this site, and their alerts; none if the site is unknown or not visible to you."`
 }
 
 func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.HealthSummary, error) {

@@ -23,7 +23,7 @@ type AuditEntry struct {
 	Action  string         `json:"action" doc:"What was done, as subject.verb; an open set." example:"device.updated"`
 	Subject string         `json:"subject" doc:"What it was done to." example:"device 12"`
 	Detail  AuditDetail    `json:"detail" doc:"What changed. Never a secret."`
-	Title   string         `json:"title" doc:"What was done, in words, as everything here in the language of who reads." example:"Device updated"`
+	Title   string         `json:"title" doc:"What was done, in words; like everything here, in the reader's language." example:"Device updated"`
 	About   string         `json:"about" doc:"What it was done to, in words." example:"device WIF-0001"`
 	Text    string         `json:"text" doc:"The details in words, without what is empty." example:"Name: Hall → Market"`
 	Hash    string         `json:"hash" doc:"SHA-256 over the hash of the entry before it and this entry, in hexadecimal."`
@@ -54,7 +54,7 @@ type AuditInput struct {
 // AuditList is a page of the audit trail.
 type AuditList struct {
 	Entries    []AuditEntry    `json:"entries"`
-	ChainOK    bool            `json:"chain_ok" doc:"Whether every entry of the whole trail fits the one before it. False: entries were changed or removed behind the service's back."`
+	ChainOK    bool            `json:"chain_ok" doc:"Whether every entry of the whole trail matches the one before it. False: entries were changed or removed behind the service's back."`
 	Pagination wire.Pagination `json:"pagination"`
 }
 

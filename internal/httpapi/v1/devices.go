@@ -79,7 +79,7 @@ type DeviceListInput struct {
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only devices of this site."`
 	Attention     string `query:"attention" enum:"true" doc:"Only devices that need attention: with an active alert, offline or not judged."`
 	Judged        string `query:"judged" enum:"true,false" doc:"Only devices that are judged, or those that are not."`
-	Label         string `query:"label.KEY" doc:"Only devices whose label KEY has this value. KEY stands for any label; a device must have all that are asked for."`
+	Label         string `query:"label.KEY" doc:"Only devices whose label KEY has this value. KEY stands for any label; with several, a device must have all of them."`
 	Q             string `query:"q" maxLength:"200" doc:"Only devices whose name or serial contains this, without case."`
 }
 
@@ -364,7 +364,7 @@ func (a devices) deviceRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/equipment-types", Sited: true, ID: "list-equipment-types", Tag: "Devices", Summary: "List equipment types", Access: read,
-			Description: "The types that the service knows, with the limits that hold unless a device has its own. The set is open: devices may name others.",
+			Description: "The types that the service knows, with the limits that apply unless a device has its own. The set is open: devices may name others.",
 			Bind:        httpapi.Handle(a.listEquipmentTypes),
 		},
 	}

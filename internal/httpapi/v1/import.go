@@ -46,7 +46,7 @@ type ImportRow struct {
 	Action string   `json:"action" enum:"create,update,skip,error"`
 	Errors []string `json:"errors"`
 	// Warnings do not keep a row from being imported.
-	Warnings      []string `json:"warnings" doc:"What is imported and is probably not meant, such as an equipment type that is not known."`
+	Warnings      []string `json:"warnings" doc:"What is imported but probably not intended, such as an unknown equipment type."`
 	SuggestedType string   `json:"suggested_type" doc:"The known equipment type that is nearest to one that is not known; empty otherwise."`
 }
 
@@ -435,7 +435,7 @@ func (a devices) importRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodPost, Path: "/v1/devices/import", ID: "import-devices", Tag: "Devices", Summary: "Register or change many devices by CSV",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Stream: true}, Repeats: true,
-		Description: "A CSV file (separated by comma, semicolon or tab; in UTF-8 or UTF-16) with a header line, as `text/csv` or as the file of a form. Devices are found by serial: what is new is created, what differs is changed, " +
+		Description: "A CSV file (separated by comma, semicolon or tab; in UTF-8 or UTF-16) with a header line, as `text/csv` or as the file of a form. Devices are matched by serial: new ones are created, changed ones are updated, " +
 			"and sending the same file again changes nothing. An empty cell leaves things as they are. At most 10,000 rows.\n\nColumns: `" + strings.Join(importColumns, "`, `") + "`, and `label:KEY` for labels. `site` is a site's name; `installed_at` may be a date (2024-02-01). A column may be written `Equipment Type`, and a number `-15,5` where the separator is not the comma.",
 		Bind: httpapi.Raw[ImportInput, ImportResult](a.importDevices),
 	}}

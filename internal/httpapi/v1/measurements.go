@@ -69,5 +69,5 @@ type Aggregate struct {
 type Counted struct {
 	Min      float64 `json:"min"`
 	Max      float64 `json:"max"`
-	Increase float64 `json:"increase" doc:"From the last value before the step, of the first step from its own first value, to the last one in it. A counter that is lower than before has begun again from 0."`
+	Increase float64 `json:"increase" doc:"From the last value before the step, of the first step from its own first value, to the last one in it. A counter that is lower than before has restarted from 0."`
 }

@@ -31,7 +31,7 @@ type LatestInput struct {
 	Status        string `query:"status" enum:"online,offline" doc:"Only of devices in this state."`
 	EquipmentType string `query:"equipment_type" maxLength:"200" doc:"Only of devices of this type."`
 	SiteID        int64  `query:"site_id" minimum:"0" doc:"Only of devices of this site."`
-	Label         string `query:"label.KEY" doc:"Only of devices whose label KEY has this value, as in the list of devices."`
+	Label         string `query:"label.KEY" doc:"Only for devices whose label KEY has this value, as in the list of devices."`
 	Q             string `query:"q" maxLength:"200" doc:"Only of devices whose name or serial contains this, without case."`
 }
 

@@ -221,7 +221,7 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 		{
 			Method: http.MethodDelete, Path: "/v1/workspace", ID: "delete-workspace", Tag: "Workspace", Summary: "Delete the workspace", Access: httpapi.Person(rimewatch.RoleOwner), Body: httpapi.JSONBody,
 			Also:        []rimewatch.Code{rimewatch.CodeConflict},
-			Description: "With its name typed again. Everything in it is erased at `delete_at`, in 7 days; until then it works as before, can be exported and can be kept after all.",
+			Description: "Requires its name to be typed again. Everything in it is erased at `delete_at`, in 7 days; until then it works as before, can be exported and can be kept after all.",
 			Bind:        httpapi.Handle(a.deleteWorkspace),
 		},
 		{
