@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -93,6 +94,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("TMPDIR", env.WorkDir+"/tmp")
 			env.Setenv("SOME", rimewatch.NewToken(func() byte { return 7 })) // has the form of a token
+			// Readings of a date that stands in a script would be too old for the server one day.
+			berlin := rimewatch.ZoneOf("Europe/Berlin")
+			midnight := rimewatch.TimeOf(time.Now()).DayTime(-2, 0, berlin)
+			env.Setenv("DAY", midnight.Std().In(berlin).Format("02.01.2006"))
+			env.Setenv("MIDNIGHT", midnight.String())
+			env.Setenv("TEN_PAST", (midnight + 10*rimewatch.Minute).String())
+			env.Setenv("ONE", (midnight + rimewatch.Hour).String())
 			return os.Mkdir(filepath.Join(env.WorkDir, "tmp"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
