@@ -180,7 +180,7 @@ func TestDemoted(t *testing.T) {
 	}
 	t.Cleanup(database.Stop)
 	waits := make(chan struct{})
-	x := newShop(t, ready(t, openAt(t, Config{URL: database.URL("postgres"), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true, patience: 3 * time.Minute})))
+	x := newShop(t, ready(t, openAt(t, Config{URL: database.URL("postgres"), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true, patience: 10 * time.Minute})))
 	if err := x.commit(); err != nil {
 		t.Fatal(err)
 	}
