@@ -2,8 +2,9 @@
 // last known and how old it is, and is up to date again by itself.
 import { connect, createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
+import { untidy } from '../scripts/layout.mjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
+import { launch, none, phone, Visitor } from './browser';
 import { Api, Office, Server } from './server';
 
 /** Line leads to the server, and can be cut. */
@@ -89,17 +90,28 @@ it('opens without the server, with what was last known and how old it is', async
 
   visitor.cutOff = true;
   line.break();
+  // An hour later:
+  await page.evaluate(async () => {
+    const cache = await caches.open('values');
+    for (const request of await cache.keys()) {
+      const had = await (await cache.match(request))!.json();
+      await cache.put(request, new Response(JSON.stringify({ ...had, at: had.at - 3_600_000 })));
+    }
+  });
   await page.reload();
   await page.getByText(/values from \d\d:\d\d$/).waitFor();
   await page.getByText('5.0').first().waitFor();
   expect(await page.getByText('Offline', { exact: true }).count()).toBe(0); // nothing is said of the fridges
   expect(await page.getByText(/^All 2 devices are offline/).count()).toBe(0);
+  await page.getByRole('heading', { name: /^As of \d\d:\d\d: Everything is fine \(2 devices\)\.$/ }).waitFor();
   await visitor.fine('without the server');
+  none(await page.evaluate(untidy), 'without the server: what does not fit');
 });
 
 it('knows the pages of devices that were looked at', async () => {
   await page.goto('/devices/WIC-1');
   await page.getByRole('heading', { name: 'Walk-in 1' }).waitFor();
+  await page.getByText(/^As of \d\d:\d\d: 4\.0\D*within its limits\.$/).waitFor();
   await page.getByText(/values from \d\d:\d\d$/).waitFor();
 });
 

@@ -13,10 +13,9 @@ import { beyond, oddTimes, restless, zoneOf } from './zone';
 export function courseOf(unit: () => Unit) {
   const s = $derived(unit().now);
   const serial = $derived(s.device.serial);
-  const lost = $derived(stream.connection === 'reconnecting' || stream.connection === 'offline');
-  const old = $derived(stale(s) || lost);
+  const old = $derived(stale(s) || stream.lost);
   // The minute while it is worth asking, null while it is not.
-  const ask = $derived((restless(s) && !old) || (oddTimes(s) && !lost) ? Math.floor(clock.now / 60_000) : null);
+  const ask = $derived((restless(s) && !old) || (oddTimes(s) && !stream.lost) ? Math.floor(clock.now / 60_000) : null);
   let course = $state.raw<Awaited<ReturnType<typeof zoneOf>> | null>(null);
   $effect(() => {
     if (ask === null) {

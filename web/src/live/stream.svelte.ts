@@ -40,6 +40,16 @@ class Stream {
   /** When anything last arrived, ms. */
   heardAt = $state(0);
 
+  /** lost reports whether the server cannot be reached. */
+  get lost(): boolean {
+    return this.connection === 'reconnecting' || this.connection === 'offline';
+  }
+
+  /** past is when what is shown was so, 0 while that is now: a restart of the server is over before anybody would have read more. */
+  get past(): number {
+    return this.lost && clock.now - this.heardAt > 60_000 ? this.heardAt : 0;
+  }
+
   private socket: WebSocket | null = null;
   private listener: Listener | null = null;
   private last = new Map<Channel, string>();
@@ -63,7 +73,7 @@ class Stream {
     this.reachable = true; // or nobody would have asked for the stream
     this.connection = 'connecting';
     addEventListener('online', this.found);
-    addEventListener('offline', this.lost);
+    addEventListener('offline', this.unplugged);
     document.addEventListener('visibilitychange', this.retryNow);
     this.open();
   }
@@ -93,7 +103,7 @@ class Stream {
     this.wake();
     this.listener = null;
     removeEventListener('online', this.found);
-    removeEventListener('offline', this.lost);
+    removeEventListener('offline', this.unplugged);
     document.removeEventListener('visibilitychange', this.retryNow);
     clearTimeout(this.timer);
     this.socket?.close(1000);
@@ -219,7 +229,7 @@ class Stream {
     this.open();
   }
 
-  private lost = () => {
+  private unplugged = () => {
     this.connection = 'offline';
   };
 }
