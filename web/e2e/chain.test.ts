@@ -37,6 +37,19 @@ describe('a chain', () => {
     expect((await api.send('GET', `/v1/devices?site_id=${found.id}`)).data.pagination.total).toBe(2);
   });
 
+  it('is short on a status page: what is wrong, and the rest of a site on demand', async () => {
+    const { plain_token } = await shop.office.send('POST', '/v1/tokens', { name: 'For the landlord', scopes: ['status:read'] });
+    await page.goto('/status#' + plain_token);
+    const site = (name: string) => page.getByRole('region', { name, exact: true });
+    await site('Shop 17').getByText('1 of 2 needs attention.').waitFor();
+    await expect.poll(() => site('Shop 17').getByRole('listitem').count()).toBe(1);
+    await site('Shop 2').getByText('Everything is fine (2 devices).').waitFor();
+    expect(await site('Shop 2').getByRole('listitem').count()).toBe(0);
+    await visitor.fine('a status page of forty sites');
+    await page.getByRole('button', { name: 'Show all 2 of Shop 2', exact: true }).click();
+    await expect.poll(() => site('Shop 2').getByRole('listitem').count()).toBe(2);
+  });
+
   it('fits on the wall', async () => {
     await page.goto('/wall');
     await page.getByRole('heading', { name: /attention/ }).first().waitFor(); // before, no key is heard

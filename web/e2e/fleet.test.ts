@@ -100,6 +100,26 @@ describe('a log of more than five hundred devices', () => {
   });
 });
 
+describe('six hundred devices', () => {
+  it('are searched for the one that maintenance is planned for', async () => {
+    await page.goto('/settings/quiet');
+    await page.getByRole('button', { name: 'Plan one' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Devices').fill('unit 599');
+    await dialog.getByRole('list', { name: 'Matching devices' }).getByRole('button', { name: /^Unit 599/ }).click();
+    await dialog.getByRole('button', { name: 'Remove Unit 599' }).waitFor();
+    await visitor.fine('a device chosen of many');
+    await dialog.getByLabel('Why').fill('New gasket');
+    await visitor.answered('POST', '/api/v1/maintenance-windows', () => dialog.getByRole('button', { name: 'Plan', exact: true }).click());
+    await page.getByText('Unit 599').waitFor();
+  });
+
+  it('have more labels than a page takes, which it says', async () => {
+    await page.goto('/labels');
+    await page.getByText(/^600 labels, 25 sheets\. These are the first of 602: choose a site\./).waitFor();
+  });
+});
+
 describe('the overview', () => {
   it('says how the whole fleet is before all of it is here', async () => {
     const first = page.waitForResponse((r) => r.url().includes('attention=true'));
