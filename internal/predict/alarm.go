@@ -117,12 +117,8 @@ const decisives = unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Am
 // departures reports whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
 func (s *State) departures(u *unit.State) (strong, weak bool) {
-	amps, _, _ := u.Departure(unit.Amps)
-	if vib, _, _ := u.Departure(unit.Vibration); math.Abs(amps) >= 8 && vib/amps > 0.3 && vib/amps < 1.3 {
-		return false, false // the compressor turns at another speed
-	}
-	if warmer, _, _ := u.Departure(unit.Discharge); u.Modulated() && amps >= 8 && amps > loadRatio*max(0, warmer) {
-		return false, false // it carries another load
+	if l := loadOf(u); l.other(u.Modulated()) {
+		return false, false
 	}
 	for _, c := range decisive {
 		if !u.Scored(c) {
@@ -145,6 +141,39 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 	return strong, weak
 }
 
+// load is what tells of how much a compressor has to do: how far current and vibration
+// depart in the newest window and on an average of a day and a half, %, and how much
+// warmer the discharge line is, K.
+type load struct{ amps, vib, slowAmps, slowVib, warmer float64 }
+
+func loadOf(u *unit.State) (l load) {
+	l.amps, _, l.slowAmps = u.Departure(unit.Amps)
+	l.vib, _, l.slowVib = u.Departure(unit.Vibration)
+	l.warmer, _, _ = u.Departure(unit.Discharge)
+	return l
+}
+
+// other reports whether a compressor turns at another speed, or one whose load varies
+// carries another.
+func (l *load) other(varies bool) bool {
+	if !varies {
+		return math.Abs(l.amps) >= otherSpeed && together(l.amps, l.vib)
+	}
+	return math.Abs(l.amps) >= variedSpeed && together(l.amps, l.vib) || math.Abs(l.slowAmps) >= variedSpeed && together(l.slowAmps, l.slowVib) ||
+		l.amps >= variedSpeed && l.amps > loadRatio*max(0, l.warmer)
+}
+
+// together reports whether current and vibration move as they do at another speed.
+func together(amps, vib float64) bool { return vib/amps > 0.3 && vib/amps < 1.3 }
+
+// By how many % current and vibration move together when a compressor turns at another
+// speed: one of a fixed speed does so rarely and by much, one of a varying speed whenever
+// its load differs.
+const (
+	otherSpeed  = 8.0
+	variedSpeed = 4.0
+)
+
 // loadRatio is how many % of current more a K of discharge line a compressor of
 // varying load takes by its load: what raises the head takes less than one.
 const loadRatio = 2.5
@@ -159,8 +188,9 @@ func (s *State) lasting(u *unit.State) findings { return s.find(u, true) }
 func (s *State) find(u *unit.State, lasting bool) findings {
 	var f findings
 	step, sudden, most := 0.0, 0.0, 0.0
+	varies := u.Modulated() && hides(u)
 	for c := range unit.NumChannels {
-		if !u.Scored(c) {
+		if !u.Scored(c) || c == unit.Amps && varies { // its load hides what it would show
 			f.blind |= (decisives | noZone) & (1 << c)
 			continue
 		}
@@ -190,8 +220,18 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	if f.of[unit.Amps] < 0 {
 		f.of[ftThin], f.of[ftIced] = thin(f.of[unit.Discharge], -f.of[unit.Amps])
 	}
+	if !u.Modulated() { // one that varies its load need not run for longer
+		f.of[ftFrost] = frosted(&f)
+	}
 	s.events(u, &f)
 	return f
+}
+
+// hides reports whether the current shows nothing but how much a load varies.
+func hides(u *unit.State) bool {
+	_, _, slow := u.Departure(unit.Amps)
+	scatter := u.Scatter(unit.Amps)
+	return 2*scatter > unit.Amps.Floor() && math.Abs(slow) < 1.5*scatter
 }
 
 // wanted is by how much longer a unit wants to run than usual, points: where protectors
@@ -221,6 +261,17 @@ func dry(discharge, suction float64) float64 {
 	}
 	much := max(1, discharge/12) // what leaks much warms the suction line, too
 	return ramp(discharge, 2.5, 4) * (1 - ramp(suction/discharge, 0.1, 0.22)) * (1 - ramp(suction, 1.2*much, 2.4*much))
+}
+
+// frosted returns by how much a unit runs longer than the gas explains, 0–1. Valves that
+// leak by as much as warms the discharge line by a kelvin, and a lack of refrigerant,
+// let it run longer by one or two points; ice that does, by three or more.
+func frosted(f *findings) float64 {
+	warmer, longer := f.of[unit.Discharge], f.of[unit.Duty]
+	if warmer <= 0 || f.of[unit.Amps] >= 0 || f.of[unit.Suction] > 0 {
+		return 0
+	}
+	return ramp(longer, 4, 8) * ramp(longer/warmer, 1.7, 2.7) * (1 - ramp(f.of[unit.Vibration], rattle, 2*rattle))
 }
 
 // events adds what is counted.

@@ -22,6 +22,7 @@ const (
 	ftDry                                        // how much less the suction line is warmer than behind a starved evaporator, 0–1: the discharge line is hotter by itself
 	ftThin                                       // how much more the discharge line warms up than the current falls, 0–1: gas is thin, the coil is not
 	ftIced                                       // how much less it does, 0–1
+	ftFrost                                      // how much longer it runs, with a warmer discharge line and less current, than gas that is thin or leaks back makes it run: its coil is covered, 0–1
 	ftOnce                                       // how much of the vibration came within one day of the last ten and has stayed since, 0–1
 	numFeatures
 )
@@ -53,6 +54,7 @@ type clue struct {
 	warn, crit float64
 	weight     float64 // negative: speaks against
 	absent     bool
+	more       bool          // it adds to what says enough without it
 	without    unit.Channels // it counts only where these are not measured: it stands in for them
 }
 
@@ -180,7 +182,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: .8, crit: 3, weight: .45}, {feature: feature(unit.Vibration), warn: 4, crit: 10, weight: .35},
 			{feature: feature(unit.Amps), warn: -.4, crit: -1.6, weight: .2}, {feature: feature(unit.Amps), warn: .8, crit: 2.5, weight: -.5},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2}, {feature: ftFrost, warn: .3, crit: .8, weight: -.4},
 			{feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noVibration},
 			{feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps}, {feature: feature(unit.Vibration), warn: 2, crit: 5, weight: .3, without: noSuction},
 			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone},
@@ -192,7 +194,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 3, weight: .1, absent: true}, {feature: feature(unit.Discharge), warn: 2.5, crit: 6, weight: -.4},
 			{feature: feature(unit.Discharge), warn: -3, crit: -8, weight: -.5}, {feature: feature(unit.Amps), warn: -1, crit: -3, weight: -.2},
 			{feature: feature(unit.Amps), warn: 2, crit: 6, weight: .5, without: noVibration}, // friction takes power and warms nothing
-			{feature: ftOnce, warn: .75, crit: .95, weight: -.4},                              // what wears does not come within a day; a mount and a meter do
+			{feature: ftOnce, warn: .7, crit: .85, weight: -.4},                               // what wears does not come within a day; a mount and a meter do
 		}},
 	fiFloodback: {name: "liquid_floodback", alert: rimewatch.CompressorFailurePredicted, within: 72,
 		clues: []clue{
@@ -206,7 +208,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
-			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction},
+			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftFrost, warn: .3, crit: .8, weight: .2, more: true},
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
@@ -215,7 +217,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4}, {feature: feature(unit.Discharge), warn: -8, crit: -14, weight: -.5},
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
-			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction},
+			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftFrost, warn: .3, crit: .8, weight: .2, more: true},
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,
@@ -275,11 +277,20 @@ func diagnose(f *findings) diagnosis {
 			d.second, best = uint8(i), s
 		}
 		if family := faults[i].family; (family == 0 || family != faults[d.first].family) && s > d.next {
-			other, d.next = uint8(i), s
+			d.next = s
+		}
+		if family := faults[i].family; faults[i].alert != "" && (family == 0 || family != faults[d.first].family) && s >= nearFit && s > scores[other] {
+			other = uint8(i)
 		}
 	}
-	if f.blind != 0 && d.next >= nearFit {
+	if f.blind != 0 && other != fiNone {
 		d.second = other // what is not measured may tell the two apart, and nothing tells one of a family from another
+	}
+	if frost := faults[d.first].family == familyFrost; frost && (f.of[unit.Vibration] >= rattle || f.of[ftThin] >= thinGas) || d.first == fiBearing && f.of[unit.Amps] <= lightLoad {
+		// Valves that leak let a unit run for so long that its coil ices up, which hides
+		// them but for their rattle and for how much warmer the gas is; and a motor that
+		// draws less has no friction to overcome.
+		d.second = fiValves
 	}
 	if d.first == fiValves && f.of[unit.Vibration] < rattle {
 		// A capillary tube without a receiver that lacks refrigerant heats the gas and leaves
@@ -291,6 +302,11 @@ func diagnose(f *findings) diagnosis {
 
 // rattle is the vibration from which leaking valves are heard, %.
 const rattle = 4
+
+const (
+	thinGas   = 0.6  // of ftThin, from which an iced coil alone does not explain how warm the discharge line is
+	lightLoad = -1.0 // %, current by which a motor is relieved
+)
 
 // mainWeight is that of the clues without any of which a fault cannot be seen at all.
 const mainWeight = 0.2
@@ -308,10 +324,12 @@ func fit(i uint8, f *findings) float64 {
 		if c.without&^f.blind != 0 {
 			continue
 		}
-		if c.weight > 0 && c.without == 0 {
+		if c.weight > 0 && c.without == 0 && !c.more {
 			all += c.weight
 		}
 		switch {
+		case c.more:
+			says += c.weight * c.strength(f)
 		case f.blind != 0 && c.feature.needs()&f.blind != 0: // it cannot be seen, which says nothing
 		case c.weight < 0:
 			contra += c.weight * c.strength(f)

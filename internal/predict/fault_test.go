@@ -114,3 +114,59 @@ func TestNameOfALeakKeeps(t *testing.T) {
 		}
 	}
 }
+
+// TestIceBeforeValves: a coil that ices up slowly warms the discharge line and relieves the
+// motor as valves that leak do; but the unit runs for much longer. Valves that leak let a
+// coil ice up, too: then they are named beside it.
+func TestIceBeforeValves(t *testing.T) {
+	for _, tc := range []struct {
+		name                                      string
+		discharge, suction, amps, vibration, duty float64
+		want, or                                  uint8
+	}{
+		{"ice between seldom defrosts", 4.7, -1, -4.8, -.7, 14.6, fiIcing, fiNone},
+		{"ice that hardly cools the suction line", 3.7, -.4, -5.6, 0, 9.5, fiIcing, fiNone},
+		{"quiet valves", 3.5, .3, -2.4, -.3, 5, fiValves, fiUndercharge},
+		{"quiet valves at a cooler suction line", 5, -.3, -4, 0, 6, fiValves, fiUndercharge},
+		{"valves that rattle and have let the coil ice up", 0, -2, -4.6, 9, 7, fiIcing, fiValves},
+		{"valves that leak quietly and have let the coil ice up", 6.7, -2.4, -3.4, -4, 4, fiIcing, fiValves},
+		{"valves that rattle more than they let it ice up", 0, -1.9, -1.8, 18, 7, fiBearing, fiValves},
+		{"bearings", 0, 0, 1, 18, 0, fiBearing, fiNone},
+		{"ice alone", 1.6, -1.5, -4.1, 0, 8, fiIcing, fiDefrost},
+	} {
+		f := findings{}
+		f.of[unit.Discharge], f.of[unit.Suction], f.of[unit.Amps], f.of[unit.Vibration], f.of[unit.Duty] = tc.discharge, tc.suction, tc.amps, tc.vibration, tc.duty
+		if tc.amps < 0 {
+			f.of[ftThin], f.of[ftIced] = thin(tc.discharge, -tc.amps)
+		}
+		f.of[ftDry], f.of[ftFrost] = dry(tc.discharge, tc.suction), frosted(&f)
+		if d := diagnose(&f); d.first != tc.want || d.score < needFit {
+			t.Errorf("%s: %s at %.2f, want %s", tc.name, faults[d.first].name, d.score, faults[tc.want].name)
+		} else if tc.or != fiNone && d.second != tc.or {
+			t.Errorf("%s: or %s, want %s", tc.name, faults[d.second].name, faults[tc.or].name)
+		}
+	}
+}
+
+// TestOtherLoad: current and vibration that move together are another speed, which one of
+// varying speed shows by less than one that is thought to be of a fixed speed.
+func TestOtherLoad(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		of            load
+		fixed, varies bool
+	}{
+		{"nothing", load{}, false, false},
+		{"a little faster", load{amps: 6.5, vib: 2.6, warmer: 6.6}, false, true},
+		{"a little slower", load{amps: -7, vib: -7.4, warmer: 1}, false, true},
+		{"faster on average", load{amps: 4.2, vib: 1.2, slowAmps: 5, slowVib: 2.1, warmer: 6.4}, false, true},
+		{"more to do", load{amps: 6.5, vib: .3, warmer: 1.2}, false, true},
+		{"much faster", load{amps: 12, vib: 9}, true, true},
+		{"a hot condenser", load{amps: 6, vib: .6, slowAmps: 6, slowVib: .6, warmer: 6}, false, false},
+		{"valves that leak", load{amps: -6, vib: 8, slowAmps: -6, slowVib: 8, warmer: 9}, false, false},
+	} {
+		if fixed, varies := tc.of.other(false), tc.of.other(true); fixed != tc.fixed || varies != tc.varies {
+			t.Errorf("%s: %v at a fixed speed, %v at a varying one", tc.name, fixed, varies)
+		}
+	}
+}

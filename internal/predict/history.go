@@ -58,8 +58,8 @@ func (h *history) once(c unit.Channel) float64 {
 	if now == 0 {
 		return 0
 	}
-	if oldest := historyLen - 2; h.n == historyLen && pair(oldest)/now >= stays {
-		return 1 // it was there before
+	if oldest := historyLen - 2 - (unit.WindowsADay + 1); h.n == historyLen && pair(oldest)/now >= stays {
+		return 1 // it was there so long ago that what was before is not kept, and has not grown since
 	}
 	for back := range int(h.n) - 2 {
 		if then := pair(back); then/now >= stays {

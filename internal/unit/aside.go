@@ -49,6 +49,7 @@ const (
 	backFloors  = 0.5               // of a channel that has come back
 	vibJump     = 92.0              // %, as a logarithm: a vibration two and a half times as high at once is no wear
 	vibUnits    = 250.0             // %, as a logarithm: twelve times as much, which no speed and no bearing does within a day
+	dutyShows   = 0.6               // of a floor by which a unit runs longer
 	stepLeast   = 0.35              // floors that a step starts from
 	sickFor     = uint8(2 * 24 / 6) // windows
 	jumpLeast   = Fixed(3_0000)     // K between two readings
@@ -239,8 +240,8 @@ func (s *baseline) unwitnessed(ch Channel) bool {
 		return false
 	}
 	for _, other := range [...]Channel{Discharge, Suction, Amps} {
-		if other != ch && !s.Scored(other) {
-			return true
+		if other != ch && (!s.Scored(other) || ch == Discharge && 2*s.Scatter(other) > floors[other]) {
+			return true // or scatters too much to show it
 		}
 	}
 	return false
@@ -290,6 +291,9 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 			far++
 			lone, size = ch, math.Abs(now)/floors[ch]
 		}
+	}
+	if _, _, longer := s.Departure(Duty); far == 1 && lone == Amps && longer >= dutyShows*floors[Duty] {
+		return 0, notLone // a meter lets no unit run longer: it does less work in an hour
 	}
 	if zone, _, slow := s.Departure(Zone); far != 1 || lone == Suction && math.Abs(slow) >= floors[Zone] && zone*slow > 0 && s.lineAgainst(slow) {
 		return 0, notLone // a zone that is shown wrong lets the suction line look so

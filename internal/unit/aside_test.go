@@ -59,6 +59,34 @@ func TestOtherUnitOfVibration(t *testing.T) {
 	}
 }
 
+// TestCurrentOfAUnitThatRunsLonger: a current that departs alone is that of another meter,
+// unless the unit runs for longer, which no meter lets it do.
+func TestCurrentOfAUnitThatRunsLonger(t *testing.T) {
+	for longer, want := range map[float32]bool{0: true, 3: true, 10: false} {
+		s := quietUnit()
+		s.drifts[Duty].slow = longer
+		s.windows(Amps, -9, loneWindows, false)
+		if got := s.Aside().Has(Amps); got != want {
+			t.Errorf("runs longer by %v points: set aside %v", longer, got)
+		}
+	}
+}
+
+// TestHotterBesideALoadThatHidesIt: a discharge line that becomes hotter bit by bit is not
+// set aside where the current scatters too much to show what makes it so.
+func TestHotterBesideALoadThatHidesIt(t *testing.T) {
+	for spread, want := range map[float32]bool{.01: true, 100: false} {
+		s := quietUnit()
+		s.drifts[Amps].spread = spread
+		for by := range 16 {
+			s.windows(Discharge, float32(by), 1, false)
+		}
+		if got := s.Aside().Has(Discharge); got != want {
+			t.Errorf("current that scatters by %v %%: set aside %v", math.Sqrt(float64(spread)), got)
+		}
+	}
+}
+
 // TestStepBesideAVaryingLoad: a probe that steps by more than the load ever moved it is set
 // aside beside a compressor whose speed varies, too; what comes bit by bit is not.
 func TestStepBesideAVaryingLoad(t *testing.T) {
