@@ -195,7 +195,7 @@ func (p *probes) follow(s *State, o *Observation, steady bool) {
 		j.stops++
 	}
 	switch {
-	case s.door.since.Set():
+	case s.door.since.Set() && (j.n <= 1 || !s.door.told): // one that is opened later has not done it
 		*j = jump{}
 	case j.back(o):
 		p.note(j)

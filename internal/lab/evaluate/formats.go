@@ -68,6 +68,7 @@ for comparison: constant alarm F1 %.3f at %.0f %% false alarms; an alarm in rows
 	if err := crossValidate(ctx, tables, stdout); err != nil {
 		return err
 	}
+	printSpliced(stdout, tables)
 	printNoise(stdout)
 	return nil
 }
