@@ -170,6 +170,29 @@ func TestJumps(t *testing.T) {
 	}
 }
 
+// TestJumpBesideADoor: a door that stood open when a zone jumped may have done it, and so
+// may one that only seems open; one that is opened later has not.
+func TestJumpBesideADoor(t *testing.T) {
+	for _, tc := range []struct {
+		readings uint8 // since the jump
+		told     bool
+		kept     bool
+	}{{1, true, false}, {4, true, true}, {4, false, false}} {
+		var s State
+		p := &s.doubts.probes
+		p.zone = jump{was: 2_0000, by: 5_0000, n: tc.readings}
+		s.door = door{since: StampOf(testAt), told: tc.told}
+		o := Observation{At: testAt, plain: 1 << rimewatch.ProductZoneTemp}
+		o.fixed[rimewatch.ProductZoneTemp] = 7_0000
+		p.follow(&s, &o, false)
+		if got := p.zone.n > 0; got != tc.kept {
+			t.Errorf("a door open %d readings after the jump, told %v: followed %v", tc.readings, tc.told, got)
+		}
+	}
+}
+
+const testAt = 1_700_000_000_000 * rimewatch.Millisecond
+
 // TestAmbientThatJumps: three times what it ever does between two readings, and 2.2 K at
 // least, is worth looking at what the unit does then.
 func TestAmbientThatJumps(t *testing.T) {

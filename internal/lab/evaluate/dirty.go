@@ -87,6 +87,7 @@ type wildRun struct {
 // wildOutcome is what became of a fault on a dirty unit.
 type wildOutcome struct {
 	outcome
+	kind          wildKind
 	last          bool    // the last word named the right fault
 	before        float64 // d from its start to the onset
 	lead, low, hi float64 // d, as promised at the first word that promised one, NaN = none
@@ -117,7 +118,8 @@ func runWildTrial(tr *trial, equipment string, seed uint64, lacks []rimewatch.Fi
 		o := &outcomes[i]
 		nan := math.NaN()
 		*o = wildOutcome{outcome: outcome{found: nan, end: nan, sign: nan}, lead: nan, low: nan, hi: nan, before: float64(onset-start) / float64(rimewatch.Day)}
-		heard, shakes := faulty.events(without, onset)
+		heard, shakes, learning := faulty.events(without, onset)
+		o.kind = kindOf(&wild, faulty.icedBefore(onset), learning)
 		var usualAt []rimewatch.Time
 		if tr.fault != "bearing_wear" && slices.ContainsFunc(heard, func(e event) bool { return e.at >= onset && e.what == "opened" && productAlarm(&e) }) {
 			if healthy == nil {
@@ -164,6 +166,7 @@ func (o *wildOutcome) hear(tr *trial, e *event, after float64) {
 type wildTally struct {
 	units, found, ends, before, first, two, last, early int
 	leads, covered                                      int
+	kinds                                               [numKinds]struct{ units, found, ends, before int }
 	ratios, delays                                      []float64
 	days, watched                                       float64 // since the onset, and in all
 }
@@ -173,16 +176,21 @@ func (t *wildTally) add(o *wildOutcome, tr *trial) {
 	t.early += o.early
 	t.days += float64(tr.days)
 	t.watched += float64(tr.days) + o.before
+	kind := &t.kinds[o.kind]
+	kind.units++
 	if !math.IsNaN(o.end) {
 		t.ends++
+		kind.ends++
 	}
 	if math.IsNaN(o.found) {
 		return
 	}
 	t.found++
+	kind.found++
 	t.delays = append(t.delays, o.found)
 	if !math.IsNaN(o.end) && o.found < o.end {
 		t.before++
+		kind.before++
 	}
 	count := func(n *int, yes bool) {
 		if yes {
@@ -244,6 +252,7 @@ func (w *wildRun) faults() error {
 	slow.print(w.out, "**slow faults**")
 	all.print(w.out, "**all**")
 	fmt.Fprintf(w.out, "\nPredictions before the onset of a fault: %d. Device-years of these units: %.1f, of them %.1f since the onset.\n\n", all.early, all.watched/365, all.days/365)
+	slow.printKinds(w.out)
 	fmt.Fprint(w.out, "| slow faults without | "+wildHead)
 	for i := range without {
 		without[i].print(w.out, withoutFields[i].String())
@@ -260,6 +269,10 @@ func (t *wildTally) merge(o wildTally) {
 	t.leads, t.covered, t.days = t.leads+o.leads, t.covered+o.covered, t.days+o.days
 	t.watched += o.watched
 	t.ratios, t.delays = append(t.ratios, o.ratios...), append(t.delays, o.delays...)
+	for i := range t.kinds {
+		kind, of := &t.kinds[i], &o.kinds[i]
+		kind.units, kind.found, kind.ends, kind.before = kind.units+of.units, kind.found+of.found, kind.ends+of.ends, kind.before+of.before
+	}
 }
 
 // trial plays a fault on as many units as were asked for, the first of them without each

@@ -69,10 +69,11 @@ func (l *life) judged(without rimewatch.Fields, yield func(r *rimewatch.Reading,
 }
 
 // events are what was made of a life, and when its compressor shook beyond zone D of
-// ISO 10816-1 class I, 4.5 mm/s, after the onset of a fault; 0 = never.
-func (l *life) events(without rimewatch.Fields, onset rimewatch.Time) (heard []event, shakes rimewatch.Time) {
+// ISO 10816-1 class I, 4.5 mm/s, after the onset of a fault; 0 = never. Learning is
+// whether it was still not known at its end.
+func (l *life) events(without rimewatch.Fields, onset rimewatch.Time) (heard []event, shakes rimewatch.Time, learning bool) {
 	shaking := 0.0
-	l.judged(without, func(r *rimewatch.Reading, is truth, out []event) {
+	judge := l.judged(without, func(r *rimewatch.Reading, is truth, out []event) {
 		for i := range out {
 			out[i].read = r.At
 		}
@@ -84,7 +85,20 @@ func (l *life) events(without rimewatch.Fields, onset rimewatch.Time) (heard []e
 			}
 		}
 	})
-	return heard, shakes
+	return heard, shakes, judge.state.Unit.Learning()
+}
+
+// icedBefore reports whether the unit had truly iced up before a moment.
+func (l *life) icedBefore(at rimewatch.Time) bool {
+	for i := range l.readings {
+		if l.readings[i].At >= at {
+			break
+		}
+		if l.truths[i]&iced != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // productAlarms are when a life brings one.
