@@ -147,9 +147,16 @@ func (c *cluster) stop(round int) time.Duration {
 
 // pause freezes a node until others serve its shards.
 func (c *cluster) pause(round int) time.Duration {
+	c.t.Helper()
 	p := c.nodes[round%clusterNodes].p
-	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+	if err := p.freeze(); err != nil {
+		c.t.Fatal(err)
+	}
 	took := c.reowned(round + 1)
+	left, err := c.count(fmt.Sprintf("SELECT count(*) FROM shard WHERE open AND split_part(node, '/', 2) = '%d'", p.cmd.Process.Pid))
+	if err != nil || left > 0 {
+		c.t.Errorf("a node that is frozen keeps %d shards, %v", left, err)
+	}
 	_ = p.cmd.Process.Signal(syscall.SIGCONT)
 	time.Sleep(500 * time.Millisecond) //nolint:forbidigo // it believes that it owns shards
 	return took

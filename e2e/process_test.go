@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -119,6 +121,46 @@ func launch(dir, bin string, env, args []string) (p *process, url, token string,
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done //nolint:errcheck // it was killed
+}
+
+// freeze stops the process where it stands, and waits until all of its threads have
+// stopped: on a busy machine that takes a while, in which it goes on serving.
+func (p *process) freeze() error {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		stands, err := frozen(p.cmd.Process.Pid)
+		if stands || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return errors.New("the process does not stop")
+		}
+	}
+}
+
+// frozen reports whether no thread of a process runs, or will; where nobody can say, it
+// is believed.
+func frozen(pid int) (bool, error) {
+	if runtime.GOOS != "linux" {
+		return true, nil
+	}
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err == nil && len(threads) == 0 {
+		err = fmt.Errorf("process %d has ended", pid)
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// The name before the state may hold anything.
+		if i := bytes.LastIndexByte(text, ')'); i < 0 || !bytes.HasPrefix(text[i:], []byte(") T")) {
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
 // terminate asks the process to end and returns what it ended with.
