@@ -116,6 +116,29 @@ func TestCluster(t *testing.T) {
 	if !strings.Contains(string(balancer), "httpchk GET /readyz") {
 		t.Error("the balancer does not ask which nodes are ready")
 	}
+	synchronous(t, p, want.Databases)
+}
+
+// synchronous: commits of the primary wait for the standby, as they do in the tests.
+func synchronous(t *testing.T, p *types.Project, databases []string) {
+	t.Helper()
+	primary, standby := p.Services[databases[0]], databases[1]
+	script := ""
+	for _, v := range primary.Volumes {
+		if strings.HasPrefix(v.Target, "/docker-entrypoint-initdb.d/") { // what the image runs when it makes the database
+			text, err := os.ReadFile(v.Source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script += string(text)
+		}
+	}
+	if !strings.Contains(script, "synchronous_standby_names = '"+standby+"'") {
+		t.Errorf("commits of the primary do not wait for %s: %q", standby, script)
+	}
+	if command := strings.Join(p.Services[standby].Command, " "); !strings.Contains(command, "host="+primary.Name+" ") || !strings.Contains(command, "application_name="+standby+`"`) {
+		t.Errorf("the standby of the primary is not called %s: %s", standby, command)
+	}
 }
 
 // sameNode compares a node with those of the tests.
