@@ -12,13 +12,11 @@ import (
 )
 
 const (
-	// groupsAtOnce is how many groups of a shard are under way: while so many are, what
-	// comes waits for the next one. Of each, the owner commits one and has others wait:
-	// with fewer, what waits here misses the commit that it could have been part of.
-	groupsAtOnce = 4
-	// gatherFor is how long a group that begins beside others waits for more: those who
-	// were answered together send again together.
-	gatherFor = 300 * time.Microsecond
+	// groupsAtOnce is how many groups of a shard are under way: while the owner commits
+	// one, the next is with it. What comes meanwhile waits here.
+	groupsAtOnce = 2
+	// gatherFor is how long a group waits at most until half of those who send are in it.
+	gatherFor = 500 * time.Microsecond
 	// A group is no larger.
 	groupParts = 256
 	groupBytes = 256 << 10
@@ -53,15 +51,26 @@ func (g *groups) init() {
 
 // gathering are requests that go to the owner of a shard together.
 type gathering struct {
-	waiting []*group // only the last has room
-	running int      // groups under way
+	waiting  []*group // only the last has room
+	count    int      // requests in them
+	running  int      // groups under way
+	asked    int      // requests in those that are not answered yet
+	answered int      // requests that were, and whose senders may be about to send again
+	led      bool     // somebody waits until what waits is worth sending
+	worth    chan struct{}
 }
+
+// isWorth reports whether half of all who send have come. So there are two groups of
+// them in turns, and the owner has one to commit while the senders of the other are on
+// their way: with smaller ones it commits more often, which costs more than a group.
+func (g *gathering) isWorth() bool { return g.count >= g.asked+g.answered }
 
 // group are requests that go together.
 type group struct {
 	frame  []byte // as it is sent
 	begun  time.Time
 	asking []*asking // in the order of the requests
+	of     *gathering
 	ended  chan error
 }
 
@@ -90,23 +99,23 @@ func (n *Node) Grouped(shard int64, request []byte, into Answer) (status int, he
 	n.groups.mu.Lock()
 	g := n.groups.of[shard]
 	if g == nil {
-		g = &gathering{}
+		g = &gathering{worth: make(chan struct{}, 1)}
 		n.groups.of[shard] = g
 	}
 	g.add(&n.groups.free, at, request, a)
-	lead := g.running < groupsAtOnce
-	others := g.running > 0
-	if lead {
-		g.running++
+	lead := !g.led && g.running < groupsAtOnce
+	switch {
+	case lead:
+		g.led = true
+	case g.led && g.isWorth():
+		select {
+		case g.worth <- struct{}{}:
+		default:
+		}
 	}
 	n.groups.mu.Unlock()
 	if lead {
-		go func() { // ends before the last of those who wait for it
-			if others {
-				<-time.After(gatherFor)
-			}
-			n.sendGroups(shard, g)
-		}()
+		go n.sendGroups(shard, g) // ends before the last of those who wait for it
 	}
 	<-a.done
 	status, header, body = a.status, a.header, a.body
@@ -127,29 +136,68 @@ func (g *gathering) add(free *sync.Pool, at rimewatch.Time, request []byte, a *a
 		g.waiting = append(g.waiting, last)
 	}
 	last.frame = appendPart(last.frame, Part{at, request})
-	last.asking = append(last.asking, a)
+	last.asking, last.of = append(last.asking, a), g
+	g.count++
+	g.answered = max(g.answered-1, 0)
 }
 
-// sendGroups sends what waits until nothing does.
+// sendGroups sends what waits, and what comes while it does, until others do or nothing
+// waits.
 func (n *Node) sendGroups(shard int64, g *gathering) {
-	for {
-		n.groups.mu.Lock()
-		if len(g.waiting) == 0 {
-			if g.running--; g.running == 0 {
-				delete(n.groups.of, shard)
-			}
-			n.groups.mu.Unlock()
-			return
-		}
-		next := g.waiting[0]
-		g.waiting = g.waiting[1:]
-		n.groups.mu.Unlock()
+	for more := true; more; {
+		next := n.gather(shard, g)
 		if err := n.sendGroup(shard, next); err != nil {
-			next.refuse(n.Failure(err))
+			next.refuse(n, err)
 		}
 		clear(next.asking)
 		n.groups.free.Put(next)
+		n.groups.mu.Lock()
+		g.running--
+		more = !g.led && g.count > 0
+		g.led = g.led || more
+		n.groups.mu.Unlock()
 	}
+}
+
+// gather waits until what waits is worth sending, or for long enough, and returns what
+// goes.
+func (n *Node) gather(shard int64, g *gathering) *group {
+	n.groups.mu.Lock()
+	defer n.groups.mu.Unlock()
+	if !g.isWorth() {
+		n.groups.mu.Unlock()
+		t := time.NewTimer(gatherFor)
+		select {
+		case <-g.worth:
+		case <-t.C:
+		}
+		t.Stop()
+		n.groups.mu.Lock()
+		if !g.isWorth() {
+			g.answered = 0 // they do not send again at once
+		}
+	}
+	select { // what comes from now on is for the next
+	case <-g.worth:
+	default:
+	}
+	next := g.waiting[0]
+	g.waiting = g.waiting[1:]
+	g.count -= len(next.asking)
+	g.asked += len(next.asking)
+	g.running++
+	if g.led = g.count > 0 && g.running < groupsAtOnce; g.led {
+		go n.sendGroups(shard, g)
+	}
+	return next
+}
+
+// settle notes that a group is about to be answered.
+func (n *Node) settle(g *group) {
+	n.groups.mu.Lock()
+	defer n.groups.mu.Unlock()
+	g.of.asked -= len(g.asking)
+	g.of.answered += len(g.asking)
 }
 
 // sendGroup has a group answered, here or elsewhere, as serve does with a request. An
@@ -205,6 +253,7 @@ func (g *group) answer(n *Node, b []byte) bool {
 	if err != nil || len(parts) != len(g.asking) {
 		return false
 	}
+	n.settle(g)
 	for i, a := range g.asking {
 		if a.into.Decode(parts[i].Data) != nil {
 			a.status, a.header, a.body = n.Failure(unknownOutcome("a reading"))
@@ -215,7 +264,9 @@ func (g *group) answer(n *Node, b []byte) bool {
 }
 
 // refuse answers all of a group in one way.
-func (g *group) refuse(status int, header http.Header, body []byte) {
+func (g *group) refuse(n *Node, err error) {
+	n.settle(g)
+	status, header, body := n.Failure(err)
 	for _, a := range g.asking {
 		a.status, a.header, a.body = status, header, body
 		a.done <- struct{}{}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -81,8 +82,8 @@ func testGrouped(t *testing.T) {
 	y.die()
 }
 
-// TestGroupedGathers: what comes one shortly after the other, beside a group that is
-// under way, goes in one group.
+// TestGroupedGathers: what comes one shortly after the other, while as many groups are
+// under way as may be, goes in one group.
 func TestGroupedGathers(t *testing.T) { synctest.Test(t, testGroupedGathers) }
 
 func testGroupedGathers(t *testing.T) {
@@ -108,8 +109,57 @@ func testGroupedGathers(t *testing.T) {
 		time.Sleep(gatherFor / 20)
 	}
 	answers.Wait()
-	if n := groups.Load(); n != 2 {
-		t.Errorf("10 requests went in %d groups, not in one and the rest", n)
+	if n := groups.Load(); n != groupsAtOnce+1 {
+		t.Errorf("10 requests went in %d groups, not in one each and the rest", n)
+	}
+}
+
+// TestGroupedHalves: those who send again whenever they are answered go in two halves,
+// however they have begun. Nobody who sends once waits for long for those who have gone.
+func TestGroupedHalves(t *testing.T) { synctest.Test(t, testGroupedHalves) }
+
+func testGroupedHalves(t *testing.T) {
+	const senders, times, takes = 10, 20, time.Second
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	var mu sync.Mutex
+	var sizes []int
+	shard := int64(0)
+	y.Each(func(number int64, s Service) {
+		shard = number
+		s.(*service).grouped = func(size int) {
+			mu.Lock()
+			sizes = append(sizes, size)
+			mu.Unlock()
+			time.Sleep(takes)
+		}
+	})
+	ask := func() time.Duration {
+		begun := time.Now()
+		if status, _, _ := x.Grouped(shard, []byte("request"), new(text)); status != 0 {
+			t.Errorf("%d", status)
+		}
+		return time.Since(begun)
+	}
+	var all sync.WaitGroup
+	for i := range senders {
+		all.Go(func() {
+			for range times {
+				time.Sleep(time.Duration(i+1) * gatherFor / senders / 2) // one after the other, and soon
+				ask()
+			}
+		})
+	}
+	all.Wait()
+	if i := slices.Index(sizes, senders/2); i < 0 || i > 8 || len(sizes) < 2*times-4 || slices.ContainsFunc(sizes[8:2*times-4], func(size int) bool { return size != senders/2 }) {
+		t.Errorf("the groups are of %v, not of %d soon", sizes, senders/2)
+	}
+	if took := ask(); took > takes+gatherFor {
+		t.Errorf("one who sends after them is answered after %v", took)
+	}
+	if took := ask(); took != takes {
+		t.Errorf("and then after %v", took)
 	}
 }
 

@@ -119,6 +119,7 @@ type service struct {
 	shard, stream int64
 	failed        chan error
 	asked         func(store.Arrival)
+	grouped       func(size int)
 	moved, still  atomic.Int64
 }
 
@@ -147,6 +148,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *service) ServeGroup(requests []Part, again bool, answered func(answer []byte)) {
 	if s.asked != nil {
 		s.asked(store.Arrival{At: requests[0].At, Again: again})
+	}
+	if s.grouped != nil {
+		s.grouped(len(requests))
 	}
 	for _, q := range requests {
 		answered(fmt.Appendf(nil, "%s %s %d %v", s.v.name, q.Data, q.At, again))
