@@ -49,44 +49,62 @@ func (d *disk) Sizes(ctx context.Context) (store.Stats, error) {
 const (
 	walLimit    = 32 << 20
 	walKept     = walLimit * 3 / 4 // of a log that begins anew: what is there need not grow again
+	walFew      = 256              // pages of the log that may be left to be copied while nobody writes
+	walPasses   = 6                // at most
 	vacuumPages = 256
 )
 
 // Tidy implements core.Disk: it copies the write-ahead log into the file when it
-// has grown. The first pass runs beside the writer; the second, short one keeps
-// the writer out so that the next commit starts the log from its beginning.
+// has grown. Passes run beside the writer, each of which has less to copy, until next
+// to nothing was added meanwhile; the last one keeps the writer out so that the next
+// commit starts the log from its beginning.
 func (d *disk) Tidy(ctx context.Context) error {
 	if d.walBytes() < walLimit {
 		return nil
 	}
-	if err := d.cfg.fault("wal"); err != nil {
-		return err
-	}
 	d.maintMu.Lock()
 	defer d.maintMu.Unlock()
-	if err := d.checkpoint("PASSIVE"); err != nil {
-		return err
+	for pass, before := 0, int64(0); pass < walPasses; pass++ {
+		if err := d.cfg.fault("wal"); err != nil {
+			return err
+		}
+		pages, err := d.checkpoint("PASSIVE")
+		if err != nil {
+			return err
+		}
+		if pages < before {
+			return nil // a commit has begun it anew
+		}
+		if pages-before <= walFew {
+			break
+		}
+		before = pages
 	}
 	d.writeMu.Lock()
 	defer d.writeMu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return d.checkpoint("PASSIVE")
+	_, err := d.checkpoint("PASSIVE")
+	return err
 }
 
-// checkpoint copies the write-ahead log into the file. Under maintMu.
-func (d *disk) checkpoint(mode string) error {
+// checkpoint copies the write-ahead log into the file and returns how many pages it
+// held. Under maintMu.
+func (d *disk) checkpoint(mode string) (pages int64, err error) {
 	if d.closed.Load() {
-		return core.ErrClosed()
+		return 0, core.ErrClosed()
 	}
 	if d.maint == nil {
-		var err error
 		if d.maint, err = openMaint(d.cfg.Path); err != nil {
-			return storeError(err, "checkpoint the write-ahead log")
+			return 0, storeError(err, "checkpoint the write-ahead log")
 		}
 	}
-	return storeError(sqlitex.ExecuteTransient(d.maint, "PRAGMA wal_checkpoint("+mode+")", nil), "checkpoint the write-ahead log")
+	err = sqlitex.ExecuteTransient(d.maint, "PRAGMA wal_checkpoint("+mode+")", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		pages = stmt.ColumnInt64(1)
+		return nil
+	}})
+	return pages, storeError(err, "checkpoint the write-ahead log")
 }
 
 // shrink moves free pages to the end of the file and cuts them off, in slices,
@@ -108,7 +126,8 @@ func (d *disk) shrink(ctx context.Context) error {
 	defer d.maintMu.Unlock()
 	d.writeMu.Lock()
 	defer d.writeMu.Unlock()
-	return d.checkpoint("TRUNCATE")
+	_, err := d.checkpoint("TRUNCATE")
+	return err
 }
 
 // vacuum frees one slice of pages and returns how many were free before.
