@@ -49,7 +49,7 @@ func (s *Core) loadAlerts(ctx context.Context) error {
 	return s.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
 		if d := s.fleet.byID.Get(a.DeviceID); d != nil {
-			d.live.ActiveAlerts++
+			d.live.alerts++
 		}
 		return nil
 	})
@@ -72,7 +72,7 @@ func (s *Core) noteAlert(a *rimewatch.Alert, fresh bool) {
 	case a.Status == rimewatch.AlertActive && known == nil:
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
 		if d != nil {
-			d.live.ActiveAlerts++
+			d.live.alerts++
 		}
 	case a.Status == rimewatch.AlertActive:
 		known.severity = a.Severity
@@ -80,7 +80,7 @@ func (s *Core) noteAlert(a *rimewatch.Alert, fresh bool) {
 	case known != nil:
 		delete(s.active, a.ID)
 		if d != nil {
-			d.live.ActiveAlerts--
+			d.live.alerts--
 		}
 	}
 }

@@ -317,7 +317,7 @@ func (t *touch) take(in *store.Input, size int) {
 
 // stored reports whether a reading of that moment exists, staged ones included.
 func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
-	if at > max(d.reach, d.live.Latest.At) && at > d.head.newest {
+	if at > max(d.reach, d.live.at) && at > d.head.newest {
 		return false, nil
 	}
 	if d.head.has(&c.s.heads, at) {
@@ -369,7 +369,7 @@ func (c *commit) publish() {
 		}
 		d.newest(t.latest, c.now)
 		d.newestTemp(t.temp, t.tempAt, c.now)
-		d.live.LastSeenAt = max(d.live.LastSeenAt, c.now)
+		d.live.seenAt = max(d.live.seenAt, c.now)
 	}
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]
@@ -389,7 +389,7 @@ func (c *commit) publish() {
 // newest keeps what the device last measured. A reading that lies in the future
 // since the clock was set back gives way to any that does not.
 func (d *device) newest(r *rimewatch.Reading, now rimewatch.Time) {
-	if r.At > d.live.Latest.At || d.ahead(d.live.Latest.At, now) {
+	if r.At > d.live.at || d.ahead(d.live.at, now) {
 		d.setLatest(r)
 	}
 	if v, ok := r.Value(rimewatch.ProductZoneTemp); ok {
@@ -398,8 +398,8 @@ func (d *device) newest(r *rimewatch.Reading, now rimewatch.Time) {
 }
 
 func (d *device) newestTemp(v float64, at, now rimewatch.Time) {
-	if at != 0 && (at > d.live.CurrentTempAt || d.ahead(d.live.CurrentTempAt, now)) {
-		d.live.CurrentTemp, d.live.CurrentTempAt = v, at
+	if at != 0 && (at > d.live.tempAt || d.ahead(d.live.tempAt, now)) {
+		d.live.temp, d.live.tempAt = v, at
 	}
 }
 

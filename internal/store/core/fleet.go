@@ -30,26 +30,30 @@ type roster struct {
 type device struct {
 	row   row    // replaced as a whole
 	sheet *sheet // nil = in no list
-	live  rimewatch.Live
-	head  head
-	// touch is its place in the running commit.
-	touch int32
+	more  *more  // nil = it says no more than most
+
+	// What changes with its readings holds no pointers: the collector is done with a
+	// device before it comes to that.
+	live live
+	head head
 	// reach is the newest moment that was stored when the clock was set back to
 	// before it, 0 = never.
 	reach rimewatch.Time
 	// sealedTo is the newest moment in a chunk; unknown (0) until asked for.
 	sealedTo rimewatch.Time
+	// touch is its place in the running commit.
+	touch int32
 }
 
 // row is a rimewatch.Device in less memory: most devices have none of the
 // details.
 type row struct {
 	*store.Identity
-	intervalS        int32
-	offlineAfterS    int32
+	whole            *rimewatch.Device // of the few devices that have more to them
 	created, updated rimewatch.Time
 	deleted          rimewatch.Time
-	whole            *rimewatch.Device // of the few devices that have more to them
+	intervalS        int32
+	offlineAfterS    int32
 }
 
 func rowOf(d *rimewatch.Device) row {
@@ -89,8 +93,8 @@ func (r *row) device() rimewatch.Device {
 // setBack notes what lies in the future since the clock was set back to now.
 func (f *fleet) setBack(now rimewatch.Time) {
 	for d := range f.byID.All() {
-		if d.live.Latest.At > now {
-			d.reach = max(d.reach, d.live.Latest.At)
+		if d.live.at > now {
+			d.reach = max(d.reach, d.live.at)
 		}
 	}
 }
@@ -192,9 +196,7 @@ func (f *fleet) loadDevices(parts [][]*device) {
 }
 
 func newDevice(row *rimewatch.Device) *device {
-	d := &device{row: rowOf(row)}
-	d.live.Status = rimewatch.Offline
-	return d
+	return &device{row: rowOf(row)}
 }
 
 func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
@@ -209,7 +211,7 @@ func (f *fleet) remove(d *device) {
 
 func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 	v.Device = d.row.device()
-	v.Live = d.live
+	d.tell(&v.Live)
 	if len(v.Offsets) > 0 {
 		v.Latest.Correct(v.Offsets)
 		if v.CurrentTempAt != 0 {
@@ -283,7 +285,7 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 		if r := s.fleet.workspaces[workspaceID]; r != nil {
 			for _, d := range r.list[searchAfter(r.list, after):] {
 				after = d.row.ID
-				if d.live.Latest.At == 0 || !sites.Has(d.row.SiteID) {
+				if d.live.at == 0 || !sites.Has(d.row.SiteID) {
 					continue
 				}
 				views = views[:len(views)+1]

@@ -16,21 +16,17 @@ type head struct {
 	size     int32 // committed bytes
 	n        int32 // committed readings
 	stagedN  int32
+	day      int32 // of UTC, the newest among the committed readings
 	firstSeq int64 // of the oldest committed reading; valid when n > 0
 	// newest is the latest moment in rows, staged ones included. A reading after
 	// it cannot be a duplicate within the head.
 	newest rimewatch.Time
-	// times is built when a reading comes that is not after newest: every moment
-	// in rows, sorted.
-	times []rimewatch.Time
 
 	sealSize int32 // bytes that are being sealed; 0 = none
 	sealN    int32
 	sealSeq  int64 // of the oldest reading behind them, 0 = none
 
-	// The newest day of UTC among the committed readings began with commit daySeq,
-	// behind dayN readings, dayBytes bytes.
-	day            int32
+	// The day began with commit daySeq, behind dayN readings, dayBytes bytes.
 	dayBytes, dayN int32
 	daySeq         int64
 }
@@ -40,6 +36,9 @@ type heads struct {
 	headSize
 	blocks
 	scratch []byte // of whoever holds Core.mu
+	// moments are all that is in the rows of those heads to which a reading has come that
+	// was not after newest, sorted. Under Core.mu.
+	moments map[*head][]rimewatch.Time
 }
 
 // all decodes the rows of a head, staged ones included. Under Core.mu.
@@ -53,12 +52,17 @@ func (h *head) has(m *heads, at rimewatch.Time) bool {
 	if h.rows.size == 0 || at > h.newest {
 		return false
 	}
-	if h.times == nil {
-		h.times = make([]rimewatch.Time, 0, h.stagedN+16)
-		m.all(h, func(r *rimewatch.Reading) { h.times = append(h.times, r.At) })
-		slices.Sort(h.times)
+	times, known := m.moments[h]
+	if !known {
+		times = make([]rimewatch.Time, 0, h.stagedN+16)
+		m.all(h, func(r *rimewatch.Reading) { times = append(times, r.At) })
+		slices.Sort(times)
+		if m.moments == nil {
+			m.moments = make(map[*head][]rimewatch.Time)
+		}
+		m.moments[h] = times
 	}
-	_, ok := slices.BinarySearch(h.times, at)
+	_, ok := slices.BinarySearch(times, at)
 	return ok
 }
 
@@ -66,9 +70,9 @@ func (h *head) has(m *heads, at rimewatch.Time) bool {
 func (h *head) stage(m *heads, row []byte, at rimewatch.Time) {
 	h.rows.append(&m.blocks, row)
 	h.stagedN++
-	if h.times != nil {
-		i, _ := slices.BinarySearch(h.times, at)
-		h.times = slices.Insert(h.times, i, at)
+	if times, known := m.moments[h]; known {
+		i, _ := slices.BinarySearch(times, at)
+		m.moments[h] = slices.Insert(times, i, at)
 	}
 	if at > h.newest {
 		h.newest = at
@@ -100,7 +104,8 @@ func (h *head) retract(m *heads, size, n int32) {
 
 // lookAgain finds out what is newest after rows are gone.
 func (h *head) lookAgain(m *heads) {
-	h.times, h.newest = nil, 0
+	delete(m.moments, h)
+	h.newest = 0
 	m.all(h, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
 }
 

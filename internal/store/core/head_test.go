@@ -13,7 +13,7 @@ func TestSealByDay(t *testing.T) {
 	const full = 720
 	var (
 		q      sealQueue
-		d      device
+		d      = newDevice(&rimewatch.Device{})
 		sealed []int32
 		taken  int
 		m      heads
@@ -26,7 +26,7 @@ func TestSealByDay(t *testing.T) {
 		r := rimewatch.Reading{At: at, ReceivedAt: at}
 		size := len(chunk.AppendReading(row[:0], &r, 0))
 		h.stage(&m, row[:size], at)
-		if !q.publish(&d, int32(size), 1, full, seq, at, at) {
+		if !q.publish(d, int32(size), 1, full, seq, at, at) {
 			at += rimewatch.Minute
 			continue
 		}

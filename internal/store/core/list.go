@@ -96,22 +96,6 @@ func (r *roster) drop(d *device) {
 	}
 }
 
-// setLatest sets the newest reading.
-func (d *device) setLatest(r *rimewatch.Reading) {
-	d.live.Latest = *r
-	if d.sheet != nil {
-		d.sheet.reported[d.row.ID-d.sheet.first] = r.At != 0
-	}
-}
-
-// show sets what is known of the device's presence.
-func (d *device) show(p *rimewatch.Presence) {
-	d.live.Presence = *p
-	if d.sheet != nil {
-		d.sheet.online[d.row.ID-d.sheet.first] = p.Status == rimewatch.Online
-	}
-}
-
 // search looks for the devices that pass a filter.
 type search struct {
 	*fleet
@@ -243,7 +227,7 @@ func (x *search) passes(d *device) bool {
 	if x.Judged != nil && x.judged(d, x.Judged.At) != x.Judged.Is {
 		return false
 	}
-	return x.AttentionAt == 0 || d.live.ActiveAlerts > 0 || d.live.Status != rimewatch.Online || !x.judged(d, x.AttentionAt)
+	return x.AttentionAt == 0 || d.live.alerts > 0 || !d.live.online || !x.judged(d, x.AttentionAt)
 }
 
 func (x *search) judged(d *device, at rimewatch.Time) bool {
@@ -261,7 +245,7 @@ func (x *search) judged(d *device, at rimewatch.Time) bool {
 		by[1] = v.Judged(at)
 		x.judging[d.row.EquipmentType] = by
 	}
-	if newest := d.live.CurrentTempAt; newest != 0 && at-newest < rimewatch.JudgedFor {
+	if newest := d.live.tempAt; newest != 0 && at-newest < rimewatch.JudgedFor {
 		return by[1]
 	}
 	return by[0]

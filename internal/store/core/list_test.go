@@ -43,7 +43,7 @@ func TestSearch(t *testing.T) {
 			case random.IntN(2) == 0:
 				p := rimewatch.Presence{Status: []rimewatch.Status{rimewatch.Online, rimewatch.Offline}[random.IntN(2)]}
 				s.fleet.byID.Get(id).show(&p)
-				s.fleet.byID.Get(id).live.CurrentTempAt = now - rimewatch.Time(random.IntN(3))*rimewatch.Day
+				s.fleet.byID.Get(id).live.tempAt = now - rimewatch.Time(random.IntN(3))*rimewatch.Day
 				s.fleet.byID.Get(id).newest(&rimewatch.Reading{At: now}, now)
 			}
 		}

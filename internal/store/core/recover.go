@@ -175,7 +175,7 @@ func restoreLatest(c *Checkpoint, d *device) error {
 		}
 		d.setLatest(&r)
 	}
-	d.live.CurrentTemp, d.live.CurrentTempAt = c.CurrentTemp, c.CurrentTempAt
+	d.live.temp, d.live.tempAt = c.CurrentTemp, c.CurrentTempAt
 	return nil
 }
 
@@ -306,9 +306,10 @@ func (s *Core) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, f
 		c := &list[i]
 		c.Checkpoint = states[i]
 		if d := s.fleet.byID.Get(c.DeviceID); d != nil {
-			c.CurrentTemp, c.CurrentTempAt = d.live.CurrentTemp, d.live.CurrentTempAt
-			if d.live.Latest.At != 0 {
-				c.Latest = chunk.AppendReading([]byte{logVersion}, &d.live.Latest, 0)
+			c.CurrentTemp, c.CurrentTempAt = d.live.temp, d.live.tempAt
+			if d.live.at != 0 {
+				latest := d.latest()
+				c.Latest = chunk.AppendReading([]byte{logVersion}, &latest, 0)
 			}
 		}
 		c.Latest, c.State = withSum(c.Latest, c.place()...), withSum(c.State, c.place()...)

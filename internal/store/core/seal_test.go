@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
@@ -27,7 +26,7 @@ func TestLongLog(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(Config{LogReadings: tt.most, Now: func() time.Time { return now }}, nil, nil)
 			seq, at := int64(0), rimewatch.TimeOf(now)
-			devices := make([]device, 11)
+			var devices []*device
 			send := func(d *device) {
 				seq++
 				at++
@@ -36,12 +35,12 @@ func TestLongLog(t *testing.T) {
 				d.head.stage(&s.heads, row, at)
 				s.seal.publish(d, int32(len(row)), 1, int32(s.cfg.SealReadings), seq, at, at)
 			}
-			for i := range devices {
-				devices[i].row.Identity = &store.Identity{ID: int64(i + 1)}
-				send(&devices[i])
+			for i := range 11 {
+				devices = append(devices, newDevice(&rimewatch.Device{ID: int64(i + 1)}))
+				send(devices[i])
 			}
 			for range tt.busy {
-				send(&devices[10])
+				send(devices[10])
 			}
 			s.seal.full = nil // a day's worth is sealed anyway
 			sealed := 0

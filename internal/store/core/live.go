@@ -1,0 +1,90 @@
+package core
+
+import "github.com/rimewatch/rimewatch"
+
+// live is a rimewatch.Live in less memory and without pointers.
+type live struct {
+	statusAt, seenAt, heartbeatAt rimewatch.Time
+	tempAt                        rimewatch.Time // 0 before the first
+	interval                      float64        // s between signs of life
+	temp                          float64        // newest product-zone temperature by recorded_at, °C
+
+	// The newest reading by recorded_at; at == 0 before the first.
+	at, receivedAt  rimewatch.Time
+	values          [rimewatch.NumCore]float64
+	present, faults rimewatch.Fields
+	flags           rimewatch.Flags
+
+	offlineAfter int32 // s
+	alerts       int32 // active ones
+	online       bool
+}
+
+// more is what few devices say of themselves.
+type more struct {
+	optional      []float64 // of the newest reading
+	battery, rssi *float64
+	uptime        *int64
+}
+
+// latest is the newest reading of a device.
+func (d *device) latest() rimewatch.Reading {
+	l := &d.live
+	r := rimewatch.Reading{At: l.at, ReceivedAt: l.receivedAt, Values: l.values, Present: l.present, Faults: l.faults, Flags: l.flags}
+	if d.more != nil {
+		r.Optional = d.more.optional
+	}
+	return r
+}
+
+// setLatest sets the newest reading.
+func (d *device) setLatest(r *rimewatch.Reading) {
+	l := &d.live
+	l.at, l.receivedAt, l.values, l.present, l.faults, l.flags = r.At, r.ReceivedAt, r.Values, r.Present, r.Faults, r.Flags
+	if d.more != nil || r.Optional != nil {
+		d.say().optional = r.Optional
+	}
+	if d.sheet != nil {
+		d.sheet.reported[d.row.ID-d.sheet.first] = r.At != 0
+	}
+}
+
+// show sets what is known of the device's presence.
+func (d *device) show(p *rimewatch.Presence) {
+	l := &d.live
+	l.online = p.Status == rimewatch.Online
+	l.statusAt, l.seenAt, l.heartbeatAt = p.StatusChangedAt, p.LastSeenAt, p.LastHeartbeatAt
+	l.offlineAfter, l.interval = int32(p.OfflineAfterS), p.IntervalS
+	if d.more != nil || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil {
+		m := d.say()
+		m.battery, m.rssi, m.uptime = p.BatteryPct, p.RSSI, p.UptimeS
+	}
+	if d.sheet != nil {
+		d.sheet.online[d.row.ID-d.sheet.first] = l.online
+	}
+}
+
+func (d *device) say() *more {
+	if d.more == nil {
+		d.more = new(more)
+	}
+	return d.more
+}
+
+// tell fills in what is known of the device now.
+func (d *device) tell(to *rimewatch.Live) {
+	l := &d.live
+	*to = rimewatch.Live{
+		Presence: rimewatch.Presence{
+			Status: rimewatch.Offline, StatusChangedAt: l.statusAt, LastSeenAt: l.seenAt, LastHeartbeatAt: l.heartbeatAt,
+			OfflineAfterS: int(l.offlineAfter), IntervalS: l.interval,
+		},
+		Latest: d.latest(), CurrentTemp: l.temp, CurrentTempAt: l.tempAt, ActiveAlerts: int(l.alerts),
+	}
+	if l.online {
+		to.Status = rimewatch.Online
+	}
+	if m := d.more; m != nil {
+		to.BatteryPct, to.RSSI, to.UptimeS = m.battery, m.rssi, m.uptime
+	}
+}
