@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
+import { actor, ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
@@ -41,10 +41,21 @@ describe('numbers', () => {
     expect(temperature(-18.4, 'c')).toBe('−18,4\u202f°C');
     speak('en', {});
   });
+  test('who made a change, in words', () => {
+    speak('es', { 'token {name}': 'token {name}', 'source {name}': 'fuente {name}', 'the service': 'el servicio', 'the command line': 'la línea de comandos' });
+    expect(['Ada <ada@example.com>', 'service', 'command line', 'token 3', 'source Back room', 'service desk'].map(actor)).toEqual(['Ada <ada@example.com>', 'el servicio', 'la línea de comandos', 'token 3', 'fuente Back room', 'service desk']);
+    speak('en', {});
+  });
   test('names in the order that people count in, and without addresses', () => {
     expect(['Freezer 10', 'Freezer 2', 'freezer 1'].sort(natural.compare)).toEqual(['freezer 1', 'Freezer 2', 'Freezer 10']);
     expect(['Ada <ada@example.com>', 'ada@example.com', '<ada@example.com>'].map(person)).toEqual(['Ada', 'ada@example.com', '<ada@example.com>']);
   });
+});
+
+test('dates and numbers have one owner', () => {
+  const pages = import.meta.glob(['../**/*.{ts,svelte}', '!./**', '!../**/*.test.ts', '!../api/schema.d.ts'], { query: '?raw', import: 'default', eager: true }) as Record<string, string>;
+  expect(Object.keys(pages).length).toBeGreaterThan(100);
+  expect(Object.keys(pages).filter((f) => /\bIntl\.|\.toLocale(Date|Time)?String\(|\.get(Hours|Date|Month)\(/.test(pages[f]!))).toEqual([]);
 });
 
 describe('times', () => {
