@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +63,7 @@ func (c *cluster) refuse() {
 		})
 	}
 	c.awaitAll(clusterNodes) // a full database did not let them say that they are there
+	c.status()
 	// The internal listener believes nobody who does not know the secret.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.nodes[0].peer+"/api/v1/devices", nil)
 	if err != nil {
@@ -143,6 +146,26 @@ func (c *cluster) refused(t *testing.T, x *misfit) {
 	}
 	if secret != "" && strings.Contains(string(out), secret) || strings.Contains(string(out), password) {
 		t.Errorf("it says the secret: %s", out)
+	}
+}
+
+// status: an operator is told which nodes there are, and who serves which shard since when.
+func (c *cluster) status() {
+	c.t.Helper()
+	out, err := exec.Command(c.bin, "cluster", "status", "--store", c.database.URL("postgres")).CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%v: %s", err, out)
+	}
+	for _, m := range c.nodes {
+		there := regexp.MustCompile(fmt.Sprintf(`(?m)^(\S+/%d/\S+) +http://%s +there, since 2\S+ \S+, (\d) shards?$`, m.p.cmd.Process.Pid, regexp.QuoteMeta(m.peer))).FindSubmatch(out)
+		if there == nil {
+			c.t.Errorf("it does not say that the node %s is there: %s", m.peer, out)
+			continue
+		}
+		serves := regexp.MustCompile(fmt.Sprintf(`(?m)^shard \d +%s, since 2\S+ \S+$`, regexp.QuoteMeta(string(there[1])))).FindAll(out, -1)
+		if len(serves) == 0 || strconv.Itoa(len(serves)) != string(there[2]) {
+			c.t.Errorf("%s serves %d shards: %s", m.peer, len(serves), out)
+		}
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,8 +85,8 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// figure reads a figure of a node.
-func figure(t *testing.T, n *app.Node, name string) string {
+// metrics are the figures of a node.
+func metrics(t *testing.T, n *app.Node) string {
 	t.Helper()
 	resp, err := http.Get("http://" + n.Addr() + "/metrics")
 	if err != nil {
@@ -94,7 +97,13 @@ func figure(t *testing.T, n *app.Node, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
+	return string(text)
+}
+
+// figure reads a figure of a node.
+func figure(t *testing.T, n *app.Node, name string) string {
+	t.Helper()
+	for line := range strings.Lines(metrics(t, n)) {
 		if v, ok := strings.CutPrefix(line, name+" "); ok {
 			return strings.TrimSpace(v)
 		}
@@ -128,6 +137,7 @@ func TestNodes(t *testing.T) {
 			_ = n.Stop()
 		}
 	}
+	explained(t, first)
 	second, _ := startNode(t, database.URL("postgres"), 0)
 	await(t, "the second node gets nothing", func() bool { return figure(t, first, shards) == "2" && figure(t, second, shards) == "2" })
 	begun := time.Now()
@@ -136,4 +146,29 @@ func TestNodes(t *testing.T) {
 	}
 	t.Log("left after", time.Since(begun))
 	await(t, "the second node does not get all", func() bool { return figure(t, second, shards) == "4" })
+}
+
+// explained: the operators' page names all figures of a cluster that a node has, and no
+// others.
+func explained(t *testing.T, n *app.Node) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operations-cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "`rimewatch_cluster")
+	list, _, _ = strings.Cut("`"+list, ". Alert on")
+	var want []string
+	for _, m := range regexp.MustCompile("`(_[a-z_]+)`").FindAllStringSubmatch(list, -1) {
+		want = append(want, "rimewatch_cluster"+m[1])
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^(rimewatch_cluster_\w+) `).FindAllStringSubmatch(metrics(t, n), -1) {
+		got = append(got, m[1])
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("a node has the figures\n%q, the page names\n%q", got, want)
+	}
 }
