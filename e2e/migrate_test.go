@@ -47,6 +47,15 @@ func TestMigrate(t *testing.T) {
 	if out, err := exec.Command(bin, check...).CombinedOutput(); err != nil || !strings.Contains(string(out), "hold the same") {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	change := func() { // a bit of one reading, or back
+		t.Helper()
+		if err := database.Exec("postgres", "UPDATE reading_chunk SET data = set_byte(data, length(data)/2, get_byte(data, length(data)/2) # 1) WHERE id = (SELECT max(id) FROM reading_chunk)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	refused(t, bin, "reading_chunk has", check...)
+	change()
 	refused(t, bin, "holds a store already", "migrate", "--data", first, "--store", store)
 	same(t, "from the database", ask("--data", first, "--store", store), want)
 
