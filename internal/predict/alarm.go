@@ -227,11 +227,16 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	return f
 }
 
-// hides reports whether the current shows nothing but how much a load varies.
+// hides reports whether the current shows nothing but how much a load varies, beside a
+// discharge line so hot that no load makes it so.
 func hides(u *unit.State) bool {
 	_, _, slow := u.Departure(unit.Amps)
-	scatter := u.Scatter(unit.Amps)
-	return 2*scatter > unit.Amps.Floor() && math.Abs(slow) < 1.5*scatter
+	_, _, warmer := u.Departure(unit.Discharge)
+	return hidden(slow, u.Scatter(unit.Amps), warmer)
+}
+
+func hidden(amps, scatter, warmer float64) bool {
+	return 2*scatter > unit.Amps.Floor() && math.Abs(amps) < 1.5*scatter && warmer >= 2*unit.Discharge.Floor()
 }
 
 // wanted is by how much longer a unit wants to run than usual, points: where protectors

@@ -170,3 +170,22 @@ func TestOtherLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestHidden: a current that scatters with the load is left out beside a discharge line
+// that is hotter than a load makes it, and counts where it has moved by more than it scatters.
+func TestHidden(t *testing.T) {
+	for _, tc := range []struct {
+		name                  string
+		amps, scatter, warmer float64
+		want                  bool
+	}{
+		{"a condenser that fouled", 10, 12, 11, true},
+		{"another load", -5, 13, 3.6, false},
+		{"valves that leak", -23, 12, 6, false},
+		{"a steady current", 1, 2, 8, false},
+	} {
+		if got := hidden(tc.amps, tc.scatter, tc.warmer); got != tc.want {
+			t.Errorf("%s: hidden %v", tc.name, got)
+		}
+	}
+}
