@@ -10,8 +10,3 @@ export function clockNote(c: Clock | null): string {
   if (!c) return '';
   return c.offset_s < 0 ? tr('clock {span} behind', { span: duration(-c.offset_s * 1000) }) : tr('clock {span} ahead', { span: duration(c.offset_s * 1000) });
 }
-
-/** clockWrong is the same as a sentence. */
-export function clockWrong({ offset_s: s }: Clock): string {
-  return s < 0 ? tr('Its clock is about {span} behind.', { span: duration(-s * 1000) }) : tr('Its clock is {span} ahead.', { span: duration(s * 1000) });
-}
