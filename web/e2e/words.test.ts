@@ -79,6 +79,7 @@ describe('what is wrong', () => {
     await wrong.waitFor();
     expect(await top(figures)).toBeLessThan(await top(wrong));
     await page.setViewportSize(phone);
+    await page.reload();
     await expect.poll(async () => (await top(wrong)) < (await top(figures))).toBe(true);
     await visitor.fine('the overview on a phone');
     await page.setViewportSize(desktop);
