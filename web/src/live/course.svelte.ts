@@ -26,7 +26,7 @@ export function courseOf(unit: () => Unit) {
     zoneOf(serial, stop.signal).then((d) => (course = d), () => {});
     return () => stop.abort();
   });
-  const held = $derived(zoneNote({ state: restless(s) && !old ? (course?.zone ?? null) : null, low: beyond(s) === 'low', timezone: s.device.site?.timezone ?? session.timezone }, clock.now));
+  const held = $derived(zoneNote({ state: course?.zone ?? null, low: beyond(s) === 'low', timezone: s.device.site?.timezone ?? session.timezone }, clock.now));
   const note = $derived(held || clockNote(course?.clock ?? null));
   const neutral = $derived(s.condition === 'ok' && held !== '');
   const word = $derived.by(() => {

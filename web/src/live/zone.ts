@@ -20,8 +20,7 @@ const usualDelay = 5 * 60_000; // ms: gateways send in batches
 
 /** oddTimes reports whether the newest reading came before its own time, or long after: its clock may be wrong, which the server knows. */
 export function oddTimes({ latest: l }: Snapshot): boolean {
-  if (!l?.recorded_at || !l.received_at) return false;
-  const lag = Date.parse(l.received_at) - Date.parse(l.recorded_at);
+  const lag = Date.parse(l?.received_at ?? '') - Date.parse(l?.recorded_at ?? '');
   return lag > usualDelay || lag <= -60_000;
 }
 
