@@ -62,7 +62,7 @@ describe('a clock that is wrong', () => {
     await device('AHEAD-1', 'Freezer of tomorrow', { limits: { delay_s: 0 } });
     await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -20 });
     await page.goto('/');
-    await tile('Freezer of tomorrow').getByText(/^Clock [34] min .*ahead$/).waitFor();
+    await tile('Freezer of tomorrow').getByText(/^Clock [34] min .*wrong$/).waitFor();
     await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -9 });
     const { alerts } = (await api.send('GET', '/v1/alerts?device_serial=AHEAD-1')).data;
     await page.goto(`/alerts/${alerts[0].id}`);

@@ -177,13 +177,6 @@ export function person(actor: string): string {
   return actor.replace(/^(.*\S)\s*<[^<>]*>$/, '$1');
 }
 
-/** actor is who made a change as the audit log has it, in words: people stand as they are. */
-export function actor(by: string): string {
-  const [, kind, name] = /^(token|source) (.+)$/.exec(by) ?? [];
-  if (kind) return kind === 'token' ? tr('token {name}', { name: name! }) : tr('source {name}', { name: name! });
-  return by === 'service' ? tr('the service') : by === 'command line' ? tr('the command line') : by;
-}
-
 /** humanised turns a slug into words: `walkin_freezer` → "Walkin freezer". */
 export function humanised(slug: string): string {
   const s = slug.replaceAll('_', ' ').trim();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
+import { actor } from './actor';
 import { conditionOf, worstAlert } from './condition';
-import { actor, ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
+import { ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';

@@ -1,0 +1,9 @@
+// Who made a change, for the pages that tell what was changed.
+import { tr } from './tr';
+
+/** actor is who made a change as the audit log has it, in words: people stand as they are. */
+export function actor(by: string): string {
+  const [, kind, name] = /^(token|source) (.+)$/.exec(by) ?? [];
+  if (kind) return kind === 'token' ? tr('token {name}', { name: name! }) : tr('source {name}', { name: name! });
+  return by === 'service' ? tr('the service') : by === 'command line' ? tr('the command line') : by;
+}
