@@ -355,7 +355,7 @@ async function shoot(s, pages) {
         // The whole page as one window, so that what draws only what is seen draws all.
         const { height, wide } = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth }));
         if (wide > 0) complain(`scrolls sideways by ${wide} px`);
-        if (height > heights[size] && !(await tab.locator('dialog[open]').count())) {
+        if (height > (heights[size] ?? 900) && !(await tab.locator('dialog[open]').count())) {
           await tab.setViewportSize({ width: size, height: Math.min(height, 3000) });
           await settled(tab);
         }

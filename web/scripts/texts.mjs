@@ -16,15 +16,15 @@ export function files() {
 }
 
 /** needed returns the sources that a file imports, those that these import, and so
- * on, itself included; with later also those that they import when they are wanted. */
-export function needed(file, later = false, found = new Set()) {
+ * on, itself included; those that are imported when they are wanted are left out. */
+export function needed(file, found = new Set()) {
   if (found.has(file)) return found;
   found.add(file);
   const code = readFileSync(join(source, file), 'utf8');
   for (const [, only, how, path] of code.matchAll(/\b(?:import|export)( type)?\b[^;'()]*?(\(?)'(\.{1,2}\/[^']+)'/g)) {
     const at = join(dirname(file), path);
     const next = [`${at}.ts`, at].find((f) => /\.(svelte|ts)$/.test(f) && existsSync(join(source, f)));
-    if (next && !only && (!how || later)) needed(next, later, found);
+    if (next && !only && !how) needed(next, found);
   }
   return found;
 }

@@ -34,7 +34,7 @@ export function courseOf(unit: () => Unit) {
     return course?.zone.defrosting ? tr('Defrosting') : beyond(s) === 'low' ? tr('Below limit') : tr('Above limit');
   });
   return {
-    /** "defrosting, back by 14:20", "clock 2 h wrong", '' when there is nothing to say. */
+    /** "defrosting, back by 14:20", "clock 2 h behind", '' when there is nothing to say. */
     get note() { return note; },
     /** Its state in one word, or two. */
     get word() { return word; },

@@ -5,5 +5,8 @@ import { tr } from './tr';
 
 type Clock = Schemas['ClockState'];
 
-/** clockNote: "clock 2 h wrong", '' of a clock of which nothing bad is known. */
-export const clockNote = (c: Clock | null): string => (c ? tr('clock {span} wrong', { span: duration(Math.abs(c.offset_s) * 1000) }) : '');
+/** clockNote: "clock 2 h behind", '' of a clock of which nothing bad is known. */
+export function clockNote(c: Clock | null): string {
+  if (!c) return '';
+  return c.offset_s < 0 ? tr('clock {span} behind', { span: duration(-c.offset_s * 1000) }) : tr('clock {span} ahead', { span: duration(c.offset_s * 1000) });
+}

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { languages, named } from 'virtual:languages';
 import { catalogue, tags } from '../../scripts/languages.mjs';
 import { catalogues, texts, untranslated } from '../../scripts/texts.mjs';
 
@@ -15,9 +16,21 @@ test('everything that is read is a text of the catalogue', () => expect(untransl
 test('texts are found', () => expect(own.length).toBeGreaterThan(500));
 test('a plural has a singular', () => expect(own.filter((x) => x.one === '').map((x) => x.key)).toEqual([]));
 
+test('no two texts have one name in what a page loads', () => {
+  const keys = [...new Set(own.map((x) => x.key))];
+  expect(new Set(keys.map(named)).size).toBe(keys.length);
+});
+
 describe.each(tags())('%s', (tag) => {
   const { name, decimal, texts: all } = catalogue(tag);
   test('has a name and a decimal sign', () => expect([Boolean(name), [',', '.'].includes(decimal)]).toEqual([true, true]));
+  test('is loaded in two parts, every text in one of them', async () => {
+    const l = languages.find((l) => l.tag === tag);
+    const [first, rest] = [(await l.first()).default, (await l.rest()).default];
+    const read = Object.entries(all).filter(([key, text]) => text && own.some((x) => x.key === key));
+    expect({ ...first, ...rest }).toEqual(Object.fromEntries(read.map(([key, text]) => [named(key), text])));
+    expect(Object.keys(first).length + Object.keys(rest).length).toBe(read.length);
+  });
   test('has no text that nobody reads', () => expect(Object.keys(all).filter((k) => !used.has(k))).toEqual([]));
   test.runIf(whole.includes(tag))('misses no text', () => expect([...used].filter((k) => !all[k])).toEqual([]));
   test('has the placeholders of the English text', () => {

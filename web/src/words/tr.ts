@@ -3,7 +3,7 @@
 // people do and English needs no catalogue. Which language it is, is settled here,
 // before any module runs that imports this one: texts may stand in constants, and
 // another language begins with a new page.
-import { languages } from 'virtual:languages';
+import { languages, named } from 'virtual:languages';
 import { reader } from './reader.svelte';
 
 export { languages };
@@ -39,7 +39,7 @@ let rules = new Intl.PluralRules('en');
 /** natural compares names as the language does, Freezer 2 before Freezer 10. */
 export let natural = new Intl.Collator('en', { numeric: true });
 
-/** speak sets the language and its texts. */
+/** speak sets the language and its texts, by the names that they have in its parts. */
 export function speak(tag: string, some: Texts) {
   language = tag;
   texts = some;
@@ -50,13 +50,13 @@ export function speak(tag: string, some: Texts) {
 /** tr is a text in the language of the page. Values stand where their names are in
  * braces; what follows ## tells two texts apart that are one in English. */
 export function tr<S extends string>(text: S, ...values: [Names<S>] extends [never] ? [] : [Values<S>]): string {
-  const own = texts[text];
+  const own = texts[named(text)];
   return fill(typeof own === 'string' ? own : text.replace(/##.*$/, ''), values[0]);
 }
 
 /** plural is a text about a number, {n} in it: "1 device", "10,000 devices". */
 export function plural<S extends string>(n: number, one: string, many: S, ...values: [Exclude<Names<S>, 'n'>] extends [never] ? [] : [Omit<Values<S>, 'n'>]): string {
-  const own = texts[many];
+  const own = texts[named(many)];
   const s = own == null || typeof own === 'string' ? (n === 1 ? one : many) : (own[rules.select(n)] ?? own.other ?? many);
   return fill(s, { n: grouped(n), ...values[0] });
 }

@@ -1,3 +1,4 @@
+import { named } from 'virtual:languages';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { actor } from './actor';
@@ -6,9 +7,10 @@ import { ago, band, clockTime, date, duration, exact, grouped, limit, moment, nu
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
-import { natural, plural, speak } from './tr';
+import { natural, plural, speak, type Texts } from './tr';
 import { zoneNote, type ZoneState } from './zone';
 
+const by = (texts: Texts) => Object.fromEntries(Object.entries(texts).map(([key, text]) => [named(key), text]));
 const now = Date.parse('2026-11-20T20:00:00Z');
 const alert = (a: Partial<Alert>): Alert =>
   ({ id: 1, type: 'high_temperature', severity: 'warning', status: 'active', title: '', prediction: null, threshold: null, value: null, condition_started_at: null, triggered_at: '2026-11-20T19:26:00Z', ...a }) as Alert;
@@ -34,7 +36,7 @@ describe('numbers', () => {
     expect([0, 1, 2, 21, 10_000].map((n) => plural(n, '{n} device', '{n} devices'))).toEqual(['0 devices', '1 device', '2 devices', '21 devices', '10,000 devices']);
   });
   test('counts in Spanish, and as who reads °F writes them', () => {
-    speak('es', { '{n} devices': { one: '{n} equipo', other: '{n} equipos' } });
+    speak('es', by({ '{n} devices': { one: '{n} equipo', other: '{n} equipos' } }));
     expect([0, 1, 2, 21, 20_000].map((n) => plural(n, '{n} device', '{n} devices'))).toEqual(['0 equipos', '1 equipo', '2 equipos', '21 equipos', '20.000 equipos']);
     reader.adopt({ units: 'f', clock: '12h', dates: 'mdy' });
     expect([grouped(20_000), temperature(-18.4, 'f')]).toEqual(['20,000', '−1.1\u202f°F']);
@@ -43,7 +45,7 @@ describe('numbers', () => {
     speak('en', {});
   });
   test('who made a change, in words', () => {
-    speak('es', { 'token {name}': 'token {name}', 'source {name}': 'fuente {name}', 'the service': 'el servicio', 'the command line': 'la línea de comandos' });
+    speak('es', by({ 'token {name}': 'token {name}', 'source {name}': 'fuente {name}', 'the service': 'el servicio', 'the command line': 'la línea de comandos' }));
     expect(['Ada <ada@example.com>', 'service', 'command line', 'token 3', 'source Back room', 'service desk'].map(actor)).toEqual(['Ada <ada@example.com>', 'el servicio', 'la línea de comandos', 'token 3', 'fuente Back room', 'service desk']);
     speak('en', {});
   });
