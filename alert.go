@@ -91,38 +91,38 @@ const (
 
 // Alert is one condition of one device from its opening to its end. There is at
 // most one active alert per device and type; its severity rises and falls on
-// the same id.
+// the same id. Its JSON is what stores keep of it beside what they search by.
 type Alert struct {
-	ID                 int64
-	WorkspaceID        int64
-	DeviceID           int64 // 0 for an alert of a site
-	SiteID             int64 // the site of a SiteOffline alert, otherwise 0
-	Status             AlertStatus
-	Severity           Severity
-	Type               AlertType
-	Metric             string   // field name or derived measure, "" when none
-	Value              *float64 // newest value of Metric
-	PeakValue          *float64 // worst value of Metric since the condition started
-	Threshold          *float64 // the limit that was passed
-	Unit               string
-	ConditionStartedAt Time // event time at which the condition began
-	TriggeredAt        Time // when the alert opened
-	LastEvaluatedAt    Time
-	AcknowledgedAt     Time
-	AcknowledgedBy     string
-	AckExpiresAt       Time
-	ResolvedAt         Time
-	ResolvedBy         string
-	Resolution         Resolution // "" while active
-	Note               string
-	Occurrences        int // how often the condition came back on this alert
-	Flapping           bool
-	OutOf              int        // of SiteOffline: the devices that Value is a part of
-	HoldH              *float64   // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
-	Relearning         Relearning // of a superseded one: why what is normal for its unit is learned again
-	SuppressedBy       int64      // id of the alert that explains this one, 0 = none
-	Prediction         *Prediction
-	Feedback           *Feedback // what a person said of the prediction, nil when nobody has
+	ID                 int64       `json:"-"`
+	WorkspaceID        int64       `json:"-"`
+	DeviceID           int64       `json:"-"` // 0 for an alert of a site
+	SiteID             int64       `json:"-"` // the site of a SiteOffline alert, otherwise 0
+	Status             AlertStatus `json:"-"`
+	Severity           Severity    `json:"-"`
+	Type               AlertType   `json:"-"`
+	Metric             string      `json:"metric,omitempty"`     // field name or derived measure, "" when none
+	Value              *float64    `json:"value,omitempty"`      // newest value of Metric
+	PeakValue          *float64    `json:"peak_value,omitempty"` // worst value of Metric since the condition started
+	Threshold          *float64    `json:"threshold,omitempty"`  // the limit that was passed
+	Unit               string      `json:"unit,omitempty"`
+	ConditionStartedAt Time        `json:"condition_started_at,omitempty"` // event time at which the condition began
+	TriggeredAt        Time        `json:"-"`                              // when the alert opened
+	LastEvaluatedAt    Time        `json:"last_evaluated_at,omitempty"`
+	AcknowledgedAt     Time        `json:"-"`
+	AcknowledgedBy     string      `json:"acknowledged_by,omitempty"`
+	AckExpiresAt       Time        `json:"ack_expires_at,omitempty"`
+	ResolvedAt         Time        `json:"-"`
+	ResolvedBy         string      `json:"resolved_by,omitempty"`
+	Resolution         Resolution  `json:"resolution,omitempty"` // "" while active
+	Note               string      `json:"note,omitempty"`
+	Occurrences        int         `json:"occurrences,omitempty"` // how often the condition came back on this alert
+	Flapping           bool        `json:"flapping,omitempty"`
+	OutOf              int         `json:"out_of,omitempty"`        // of SiteOffline: the devices that Value is a part of
+	HoldH              *float64    `json:"hold_h,omitempty"`        // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
+	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
+	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none
+	Prediction         *Prediction `json:"prediction,omitempty"`
+	Feedback           *Feedback   `json:"feedback,omitempty"` // what a person said of the prediction, nil when nobody has
 }
 
 // Prediction is what a predictive alert rests on.

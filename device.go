@@ -17,29 +17,30 @@ const (
 // MaxSerialLen bounds a serial, in bytes.
 const MaxSerialLen = 64
 
-// Device is one monitored unit as people configured it.
+// Device is one monitored unit as people configured it. Its JSON, as that of what else
+// has it here, is what stores keep of it beside what they search by.
 type Device struct {
-	ID                 int64
-	WorkspaceID        int64
-	Serial             string // as written; compared without case, unique among the workspace's devices that are not deleted
-	Name               string
-	EquipmentType      string // slug of an Equipment; unknown slugs are treated as "other"
-	SiteID             int64  // 0 = none
-	Labels             map[string]string
-	Manufacturer       string
-	Model              string
-	FirmwareVersion    string
-	Notes              string
-	InstalledAt        Time
-	HeartbeatIntervalS int              // s, declared by a person or the device; 0 = learn it
-	OfflineAfterS      int              // s of silence before offline; 0 = derived from the interval
-	Limits             *LimitOverrides  // nil = those of the equipment type, as its workspace has them
-	WorkspaceLimits    *LimitOverrides  // what its workspace sets for its type; filled where it is judged or shown
-	Offsets            []Offset         // of its probes, by time; set by calibrations
-	CalibrationDue     []CalibrationDue // of the probes that were ever calibrated
-	CreatedAt          Time
-	UpdatedAt          Time
-	DeletedAt          Time // 0 while the device exists
+	ID                 int64             `json:"-"`
+	WorkspaceID        int64             `json:"-"`
+	Serial             string            `json:"-"` // as written; compared without case, unique among the workspace's devices that are not deleted
+	Name               string            `json:"-"`
+	EquipmentType      string            `json:"-"` // slug of an Equipment; unknown slugs are treated as "other"
+	SiteID             int64             `json:"-"` // 0 = none
+	Labels             map[string]string `json:"labels,omitempty"`
+	Manufacturer       string            `json:"manufacturer,omitempty"`
+	Model              string            `json:"model,omitempty"`
+	FirmwareVersion    string            `json:"-"`
+	Notes              string            `json:"notes,omitempty"`
+	InstalledAt        Time              `json:"installed_at,omitempty"`
+	HeartbeatIntervalS int               `json:"-"`                         // s, declared by a person or the device; 0 = learn it
+	OfflineAfterS      int               `json:"-"`                         // s of silence before offline; 0 = derived from the interval
+	Limits             *LimitOverrides   `json:"limits,omitempty"`          // nil = those of the equipment type, as its workspace has them
+	WorkspaceLimits    *LimitOverrides   `json:"-"`                         // what its workspace sets for its type; filled where it is judged or shown
+	Offsets            []Offset          `json:"offsets,omitempty"`         // of its probes, by time; set by calibrations
+	CalibrationDue     []CalibrationDue  `json:"calibration_due,omitempty"` // of the probes that were ever calibrated
+	CreatedAt          Time              `json:"-"`
+	UpdatedAt          Time              `json:"-"`
+	DeletedAt          Time              `json:"-"` // 0 while the device exists
 }
 
 // LimitsInForce are those of the equipment type, then what the workspace and

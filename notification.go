@@ -80,18 +80,18 @@ type Matchers struct {
 // Route defines who is notified of which alerts, and when. Every route that matches an
 // alert applies.
 type Route struct {
-	ID          int64
-	WorkspaceID int64
-	Name        string
-	Enabled     bool
-	Match       Matchers
-	Steps       []RouteStep // escalation levels, by rising delay
-	RepeatS     int         // s between reminders while active and not acknowledged, 0 = none
-	Recovery    bool        // notify those who were notified when the alert is over
-	Quiet       *QuietHours // warnings wait until they are over; critical alerts do not
-	DigestAt    *int        // minute of the local day at which warnings are sent together, nil = at once
-	CreatedAt   Time
-	UpdatedAt   Time
+	ID          int64       `json:"-"`
+	WorkspaceID int64       `json:"-"`
+	Name        string      `json:"-"`
+	Enabled     bool        `json:"-"`
+	Match       Matchers    `json:"match"`
+	Steps       []RouteStep `json:"steps"`               // escalation levels, by rising delay
+	RepeatS     int         `json:"repeat_s,omitempty"`  // s between reminders while active and not acknowledged, 0 = none
+	Recovery    bool        `json:"recovery,omitempty"`  // notify those who were notified when the alert is over
+	Quiet       *QuietHours `json:"quiet,omitempty"`     // warnings wait until they are over; critical alerts do not
+	DigestAt    *int        `json:"digest_at,omitempty"` // minute of the local day at which warnings are sent together, nil = at once
+	CreatedAt   Time        `json:"-"`
+	UpdatedAt   Time        `json:"-"`
 }
 
 // RouteStep is one escalation level: channels that are notified AfterS seconds

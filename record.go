@@ -89,47 +89,47 @@ const (
 // CorrectiveAction is what people did about an alert, or to a device without one
 // ("condenser cleaned"), for inspectors. Records are only ever added.
 type CorrectiveAction struct {
-	ID               int64
-	WorkspaceID      int64
-	AlertID          int64 // 0 = about none
-	DeviceID         int64
-	At               Time // when it was recorded
-	PerformedAt      Time
-	PerformedBy      string
-	VerifiedBy       string // another person, "" = not verified yet
-	Cause            string
-	Action           string // immediate action
-	PreventiveAction string
-	Disposition      Disposition
-	Product          string // what was concerned, lots and amounts
-	RepairReference  string
-	RecordedBy       string
+	ID               int64       `json:"-"`
+	WorkspaceID      int64       `json:"-"`
+	AlertID          int64       `json:"-"` // 0 = about none
+	DeviceID         int64       `json:"-"`
+	At               Time        `json:"at"` // when it was recorded
+	PerformedAt      Time        `json:"-"`
+	PerformedBy      string      `json:"performed_by"`
+	VerifiedBy       string      `json:"verified_by,omitempty"` // another person, "" = not verified yet
+	Cause            string      `json:"cause"`
+	Action           string      `json:"action"` // immediate action
+	PreventiveAction string      `json:"preventive_action,omitempty"`
+	Disposition      Disposition `json:"disposition"`
+	Product          string      `json:"product,omitempty"` // what was concerned, lots and amounts
+	RepairReference  string      `json:"repair_reference,omitempty"`
+	RecordedBy       string      `json:"recorded_by"`
 }
 
 // Calibration is one check of a probe against a reference. Its offset holds for
 // readings from AppliedFrom on; older ones are never rewritten.
 type Calibration struct {
-	ID             int64
-	WorkspaceID    int64
-	DeviceID       int64
-	Field          Field
-	Method         string // ice_point, reference_probe, certificate or other
-	Reference      float64
-	AsFound        float64  // what the probe showed
-	AsLeft         *float64 // after adjustment
-	Offset         float64  // added to readings
-	Uncertainty    *float64
-	PassLimit      float64 // the largest |as found − reference| that passes
-	Passed         bool
-	ReferenceID    string // instrument or certificate number
-	ReferenceDueAt Time
-	PerformedAt    Time
-	PerformedBy    string
-	AppliedFrom    Time
-	DueAt          Time // next calibration
-	Note           string
-	RecordedBy     string
-	RecordedAt     Time
+	ID             int64    `json:"-"`
+	WorkspaceID    int64    `json:"-"`
+	DeviceID       int64    `json:"-"`
+	Field          Field    `json:"-"`
+	Method         string   `json:"method"` // ice_point, reference_probe, certificate or other
+	Reference      float64  `json:"reference"`
+	AsFound        float64  `json:"as_found"`          // what the probe showed
+	AsLeft         *float64 `json:"as_left,omitempty"` // after adjustment
+	Offset         float64  `json:"offset"`            // added to readings
+	Uncertainty    *float64 `json:"uncertainty,omitempty"`
+	PassLimit      float64  `json:"pass_limit"` // the largest |as found − reference| that passes
+	Passed         bool     `json:"passed"`
+	ReferenceID    string   `json:"reference_id,omitempty"` // instrument or certificate number
+	ReferenceDueAt Time     `json:"reference_due_at,omitempty"`
+	PerformedAt    Time     `json:"-"`
+	PerformedBy    string   `json:"performed_by"`
+	AppliedFrom    Time     `json:"applied_from"`
+	DueAt          Time     `json:"due_at"` // next calibration
+	Note           string   `json:"note,omitempty"`
+	RecordedBy     string   `json:"recorded_by"`
+	RecordedAt     Time     `json:"recorded_at"`
 }
 
 // Offset corrects one measurement from a moment on, until the next Offset of

@@ -10,42 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// alertBody is what of an alert no query asks for.
-type alertBody struct {
-	Metric             string                `json:"metric,omitempty"`
-	Value              *float64              `json:"value,omitempty"`
-	PeakValue          *float64              `json:"peak_value,omitempty"`
-	Threshold          *float64              `json:"threshold,omitempty"`
-	Unit               string                `json:"unit,omitempty"`
-	ConditionStartedAt rimewatch.Time        `json:"condition_started_at,omitempty"`
-	LastEvaluatedAt    rimewatch.Time        `json:"last_evaluated_at,omitempty"`
-	AcknowledgedBy     string                `json:"acknowledged_by,omitempty"`
-	AckExpiresAt       rimewatch.Time        `json:"ack_expires_at,omitempty"`
-	ResolvedBy         string                `json:"resolved_by,omitempty"`
-	Resolution         rimewatch.Resolution  `json:"resolution,omitempty"`
-	Note               string                `json:"note,omitempty"`
-	Occurrences        int                   `json:"occurrences,omitempty"`
-	Flapping           bool                  `json:"flapping,omitempty"`
-	OutOf              int                   `json:"out_of,omitempty"`
-	HoldH              *float64              `json:"hold_h,omitempty"`
-	Relearning         rimewatch.Relearning  `json:"relearning,omitempty"`
-	SuppressedBy       int64                 `json:"suppressed_by,omitempty"`
-	Prediction         *rimewatch.Prediction `json:"prediction,omitempty"`
-	Feedback           *rimewatch.Feedback   `json:"feedback,omitempty"`
-}
-
-func bodyOf(a *rimewatch.Alert) *alertBody {
-	return &alertBody{a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit, a.ConditionStartedAt, a.LastEvaluatedAt,
-		a.AcknowledgedBy, a.AckExpiresAt, a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping, a.OutOf, a.HoldH, a.Relearning, a.SuppressedBy, a.Prediction, a.Feedback}
-}
-
-func (b *alertBody) into(a *rimewatch.Alert) {
-	a.Metric, a.Value, a.PeakValue, a.Threshold, a.Unit = b.Metric, b.Value, b.PeakValue, b.Threshold, b.Unit
-	a.ConditionStartedAt, a.LastEvaluatedAt, a.AcknowledgedBy, a.AckExpiresAt = b.ConditionStartedAt, b.LastEvaluatedAt, b.AcknowledgedBy, b.AckExpiresAt
-	a.ResolvedBy, a.Resolution, a.Note, a.Occurrences, a.Flapping = b.ResolvedBy, b.Resolution, b.Note, b.Occurrences, b.Flapping
-	a.OutOf, a.HoldH, a.Relearning, a.SuppressedBy, a.Prediction, a.Feedback = b.OutOf, b.HoldH, b.Relearning, b.SuppressedBy, b.Prediction, b.Feedback
-}
-
 const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id"
 
 func scanAlert(row Row, a *rimewatch.Alert) error {
@@ -61,12 +25,12 @@ func scanAlert(row Row, a *rimewatch.Alert) error {
 		ResolvedAt:     rimewatch.Time(row.ColumnInt64(8)),
 		SiteID:         row.ColumnInt64(10),
 	}
-	var b alertBody
-	if err := json.Unmarshal([]byte(row.ColumnText(9)), &b); err != nil {
-		// One damaged row keeps nobody else's alerts from being read.
-		b = alertBody{Note: unreadable}
+	whole := *a
+	if err := json.Unmarshal([]byte(row.ColumnText(9)), &whole); err != nil {
+		a.Note = unreadable // one damaged row keeps nobody else's alerts from being read
+		return nil          //nolint:nilerr // see above
 	}
-	b.into(a)
+	*a = whole
 	return nil
 }
 
@@ -75,7 +39,7 @@ const unreadable = "Part of this record is damaged and cannot be read."
 
 // saveAlert inserts an alert or overwrites it.
 func saveAlert(conn Conn, a *rimewatch.Alert) error {
-	body, err := json.Marshal(bodyOf(a))
+	body, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}

@@ -10,28 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// details are the parts of a device that are never searched by.
-type details struct {
-	Labels       map[string]string         `json:"labels,omitempty"`
-	Manufacturer string                    `json:"manufacturer,omitempty"`
-	Model        string                    `json:"model,omitempty"`
-	Notes        string                    `json:"notes,omitempty"`
-	InstalledAt  rimewatch.Time            `json:"installed_at,omitempty"`
-	Limits       *rimewatch.LimitOverrides `json:"limits,omitempty"`
-
-	Offsets        []rimewatch.Offset         `json:"offsets,omitempty"`
-	CalibrationDue []rimewatch.CalibrationDue `json:"calibration_due,omitempty"`
-}
-
-func detailsOf(d *rimewatch.Device) details {
-	return details{d.Labels, d.Manufacturer, d.Model, d.Notes, d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue}
-}
-
-func (x *details) into(d *rimewatch.Device) {
-	d.Labels, d.Manufacturer, d.Model, d.Notes = x.Labels, x.Manufacturer, x.Model, x.Notes
-	d.InstalledAt, d.Limits, d.Offsets, d.CalibrationDue = x.InstalledAt, x.Limits, x.Offsets, x.CalibrationDue
-}
-
 const deviceColumns = `id, workspace_id, serial, name, equipment_type, site_id, heartbeat_interval_s,
 	offline_after_s, firmware_version, details, created_at, updated_at, deleted_at`
 
@@ -107,16 +85,16 @@ func scanDevice(row Row) *rimewatch.Device {
 	if text == "{}" {
 		return d
 	}
-	var x details
-	if err := json.Unmarshal([]byte(text), &x); err != nil {
-		x = details{Notes: unreadable} // one damaged row keeps nobody else's devices from being read
+	whole := *d
+	if err := json.Unmarshal([]byte(text), &whole); err != nil {
+		d.Notes = unreadable // one damaged row keeps nobody else's devices from being read
+		return d
 	}
-	x.into(d)
-	return d
+	return &whole
 }
 
 func saveDevice(conn Conn, d *rimewatch.Device) error {
-	text, err := json.Marshal(detailsOf(d))
+	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}

@@ -47,23 +47,9 @@ func (t *base) expireExcursions(ctx context.Context, workspaceID int64, before r
 	})
 }
 
-// actionBody is what of a corrective action no query asks for.
-type actionBody struct {
-	At               rimewatch.Time        `json:"at"`
-	PerformedBy      string                `json:"performed_by"`
-	VerifiedBy       string                `json:"verified_by,omitempty"`
-	Cause            string                `json:"cause"`
-	Action           string                `json:"action"`
-	PreventiveAction string                `json:"preventive_action,omitempty"`
-	Disposition      rimewatch.Disposition `json:"disposition"`
-	Product          string                `json:"product,omitempty"`
-	RepairReference  string                `json:"repair_reference,omitempty"`
-	RecordedBy       string                `json:"recorded_by"`
-}
-
 // CreateCorrectiveAction implements store.Records.
 func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error {
-	body, err := json.Marshal(actionBody{a.At, a.PerformedBy, a.VerifiedBy, a.Cause, a.Action, a.PreventiveAction, a.Disposition, a.Product, a.RepairReference, a.RecordedBy})
+	body, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
@@ -121,12 +107,9 @@ func (t Records) CorrectiveActions(ctx context.Context, workspaceID, alertID, de
 			a := rimewatch.CorrectiveAction{
 				ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2), DeviceID: row.ColumnInt64(3), PerformedAt: columnTime(row, 4),
 			}
-			var b actionBody
-			if err := json.Unmarshal([]byte(row.ColumnText(5)), &b); err != nil {
+			if err := json.Unmarshal([]byte(row.ColumnText(5)), &a); err != nil {
 				damaged = fmt.Errorf("corrective action %d: %w", a.ID, err)
 			}
-			a.At, a.PerformedBy, a.VerifiedBy, a.Cause, a.Action, a.PreventiveAction = b.At, b.PerformedBy, b.VerifiedBy, b.Cause, b.Action, b.PreventiveAction
-			a.Disposition, a.Product, a.RepairReference, a.RecordedBy = b.Disposition, b.Product, b.RepairReference, b.RecordedBy
 			list = append(list, a)
 		}, args...)
 	})
@@ -136,32 +119,14 @@ func (t Records) CorrectiveActions(ctx context.Context, workspaceID, alertID, de
 	return list, err
 }
 
-// calibrationBody is what of a calibration no query asks for.
+// calibrationBody is what of a calibration no query asks for: its field by name.
 type calibrationBody struct {
-	Field          string         `json:"field"`
-	Method         string         `json:"method"`
-	Reference      float64        `json:"reference"`
-	AsFound        float64        `json:"as_found"`
-	AsLeft         *float64       `json:"as_left,omitempty"`
-	Offset         float64        `json:"offset"`
-	Uncertainty    *float64       `json:"uncertainty,omitempty"`
-	PassLimit      float64        `json:"pass_limit"`
-	Passed         bool           `json:"passed"`
-	ReferenceID    string         `json:"reference_id,omitempty"`
-	ReferenceDueAt rimewatch.Time `json:"reference_due_at,omitempty"`
-	PerformedBy    string         `json:"performed_by"`
-	AppliedFrom    rimewatch.Time `json:"applied_from"`
-	DueAt          rimewatch.Time `json:"due_at"`
-	Note           string         `json:"note,omitempty"`
-	RecordedBy     string         `json:"recorded_by"`
-	RecordedAt     rimewatch.Time `json:"recorded_at"`
+	Field string `json:"field"`
+	*rimewatch.Calibration
 }
 
 func saveCalibration(conn Conn, trails map[int64][32]byte, d *rimewatch.Device, c *rimewatch.Calibration) error {
-	body, err := json.Marshal(calibrationBody{
-		c.Field.String(), c.Method, c.Reference, c.AsFound, c.AsLeft, c.Offset, c.Uncertainty, c.PassLimit, c.Passed,
-		c.ReferenceID, c.ReferenceDueAt, c.PerformedBy, c.AppliedFrom, c.DueAt, c.Note, c.RecordedBy, c.RecordedAt,
-	})
+	body, err := json.Marshal(calibrationBody{c.Field.String(), c})
 	if err != nil {
 		return err
 	}
@@ -185,14 +150,11 @@ func (t Records) Calibrations(ctx context.Context, workspaceID, deviceID int64) 
 	err = t.readLong(ctx, func(conn Conn) error {
 		return each(conn, "SELECT id, performed_at, body FROM calibration WHERE workspace_id = ? AND device_id = ? ORDER BY performed_at DESC, id DESC", func(row Row) {
 			c := rimewatch.Calibration{ID: row.ColumnInt64(0), WorkspaceID: workspaceID, DeviceID: deviceID, PerformedAt: columnTime(row, 1)}
-			var b calibrationBody
+			b := calibrationBody{Calibration: &c}
 			if err := json.Unmarshal([]byte(row.ColumnText(2)), &b); err != nil {
 				damaged = fmt.Errorf("calibration %d: %w", c.ID, err)
 			}
 			c.Field, _ = rimewatch.FieldByName(b.Field)
-			c.Method, c.Reference, c.AsFound, c.AsLeft, c.Offset, c.Uncertainty, c.PassLimit, c.Passed = b.Method, b.Reference, b.AsFound, b.AsLeft, b.Offset, b.Uncertainty, b.PassLimit, b.Passed
-			c.ReferenceID, c.ReferenceDueAt, c.PerformedBy, c.AppliedFrom, c.DueAt, c.Note = b.ReferenceID, b.ReferenceDueAt, b.PerformedBy, b.AppliedFrom, b.DueAt, b.Note
-			c.RecordedBy, c.RecordedAt = b.RecordedBy, b.RecordedAt
 			list = append(list, c)
 		}, workspaceID, deviceID)
 	})

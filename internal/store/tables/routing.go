@@ -15,30 +15,12 @@ func errRouteTaken() error {
 
 func errSilence() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such silence.") }
 
-// routeBody is what of a route no query asks for.
-type routeBody struct {
-	Match    rimewatch.Matchers    `json:"match"`
-	Steps    []rimewatch.RouteStep `json:"steps"`
-	RepeatS  int                   `json:"repeat_s,omitempty"`
-	Recovery bool                  `json:"recovery,omitempty"`
-	Quiet    *rimewatch.QuietHours `json:"quiet,omitempty"`
-	DigestAt *int                  `json:"digest_at,omitempty"`
-}
-
-// bodyCell is a route's body.
+// bodyCell is what of a route no query asks for.
 type bodyCell struct{ r *rimewatch.Route }
 
-func (c bodyCell) keep(cell) { panic("a body is never fixed") }
-func (c bodyCell) arg() any {
-	return asJSON(routeBody{c.r.Match, c.r.Steps, c.r.RepeatS, c.r.Recovery, c.r.Quiet, c.r.DigestAt})
-}
-
-func (c bodyCell) scan(row Row, i int) error {
-	var b routeBody
-	err := fromJSON(row, i, &b)
-	c.r.Match, c.r.Steps, c.r.RepeatS, c.r.Recovery, c.r.Quiet, c.r.DigestAt = b.Match, b.Steps, b.RepeatS, b.Recovery, b.Quiet, b.DigestAt
-	return err
-}
+func (c bodyCell) keep(cell)                 { panic("a body is never fixed") }
+func (c bodyCell) arg() any                  { return asJSON(c.r) }
+func (c bodyCell) scan(row Row, i int) error { return fromJSON(row, i, c.r) }
 
 var routeTable = resource[rimewatch.Route]{
 	shape: shapeOf("route", errRoute, errRouteTaken, func(r *rimewatch.Route) []column {

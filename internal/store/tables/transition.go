@@ -27,14 +27,14 @@ type alertFacts struct {
 	Status      rimewatch.AlertStatus `json:"status"`
 	TriggeredAt rimewatch.Time        `json:"triggered_at"`
 	ResolvedAt  rimewatch.Time        `json:"resolved_at,omitempty"`
-	*alertBody
+	*rimewatch.Alert
 }
 
 func encodeFacts(a *rimewatch.Alert) (string, error) {
 	if a == nil {
 		return "", nil
 	}
-	b, err := json.Marshal(alertFacts{a.DeviceID, a.SiteID, a.Type, a.Status, a.TriggeredAt, a.ResolvedAt, bodyOf(a)})
+	b, err := json.Marshal(alertFacts{a.DeviceID, a.SiteID, a.Type, a.Status, a.TriggeredAt, a.ResolvedAt, a})
 	return string(b), err
 }
 
@@ -42,16 +42,14 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 	if facts == "" {
 		return nil
 	}
-	f := alertFacts{alertBody: &alertBody{}}
+	f := alertFacts{Alert: &rimewatch.Alert{}}
 	if json.Unmarshal([]byte(facts), &f) != nil {
 		t.Note = unreadable
 		return nil //nolint:nilerr // one damaged line keeps nobody else's messages from being planned
 	}
-	t.Facts = &rimewatch.Alert{
-		ID: t.AlertID, WorkspaceID: t.WorkspaceID, DeviceID: f.DeviceID, SiteID: f.SiteID, Type: f.Type, Status: f.Status, Severity: t.Severity,
-		TriggeredAt: f.TriggeredAt, ResolvedAt: f.ResolvedAt,
-	}
-	f.into(t.Facts)
+	t.Facts = f.Alert
+	t.Facts.ID, t.Facts.WorkspaceID, t.Facts.DeviceID, t.Facts.SiteID = t.AlertID, t.WorkspaceID, f.DeviceID, f.SiteID
+	t.Facts.Type, t.Facts.Status, t.Facts.Severity, t.Facts.TriggeredAt, t.Facts.ResolvedAt = f.Type, f.Status, t.Severity, f.TriggeredAt, f.ResolvedAt
 	return nil
 }
 
