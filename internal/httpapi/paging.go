@@ -114,10 +114,56 @@ func pathID(s string) int64 {
 	return id
 }
 
-// Pagination describes the page of n items out of total, and sets Link when
+// List is what a cursor belongs to: a list of its owner, a workspace or a channel.
+type List struct {
+	Cursors *CursorCodec
+	Kind    CursorKind
+	Owner   int64
+}
+
+// Start is where a page begins: after so many items, or behind the one that a cursor
+// names by two numbers.
+type Start struct {
+	A, B          int64
+	Offset, Limit int
+}
+
+// Page returns a page of a list, by number or by cursor, and its description. at names
+// an item for the cursor behind it.
+func Page[T any](c *Call, l List, in *PageInput, read func(Start) (list []T, total int, err error), at func(*T) (a, b int64)) ([]T, wire.Pagination, error) {
+	from := Start{Offset: in.Offset(), Limit: in.Size()}
+	if in.Cursor != "" {
+		a, b, e := l.Cursors.Decode(l.Kind, l.Owner, in.Cursor)
+		if e != nil {
+			return nil, wire.Pagination{}, e
+		}
+		from = Start{A: a, B: b, Limit: in.Size() + 1}
+	}
+	list, total, err := read(from)
+	if err != nil {
+		return nil, wire.Pagination{}, err
+	}
+	more := len(list) > in.Size()
+	if more {
+		list = list[:in.Size()]
+	}
+	return list, c.pagination(in, len(list), total, more, func() string {
+		a, b := at(&list[len(list)-1])
+		return l.Cursors.Encode(l.Kind, l.Owner, a, b)
+	}), nil
+}
+
+// Pagination describes the page of n items out of total of a list without cursors.
+func (c *Call) Pagination(in *PageInput, n, total int) wire.Pagination {
+	p := c.pagination(in, n, total, false, func() string { return "" })
+	p.NextCursor = nil
+	return p
+}
+
+// pagination describes the page of n items out of total, and sets Link when
 // there is a next one. next is the cursor behind the page; more tells, in
 // cursor mode, that something follows.
-func (c *Call) Pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
+func (c *Call) pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
 	p := wire.Pagination{PerPage: in.Size()}
 	byCursor := in.Cursor != ""
 	if !byCursor {

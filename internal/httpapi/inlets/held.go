@@ -65,8 +65,7 @@ func (a *api) held(ctx context.Context, in *HeldInput) (HeldList, error) {
 		}
 		out.Senders[i] = j
 	}
-	out.Pagination = c.Pagination(&page, len(list), total, false, func() string { return "" })
-	out.Pagination.NextCursor = nil
+	out.Pagination = c.Pagination(&page, len(list), total)
 	return out, nil
 }
 
@@ -77,22 +76,12 @@ type BindBody struct {
 
 // BindingSettings ties one sender to one device.
 type BindingSettings struct {
-	ExternalID    string          `json:"external_id" maxLength:"128" doc:"What the sender calls itself. Several bindings of one sender are several devices."`
-	DeviceSerial  string          `json:"device_serial,omitempty" maxLength:"64" doc:"A device that does not exist is created. Default: external_id as a serial."`
-	Name          string          `json:"name,omitempty" maxLength:"200" doc:"Of a device that is created."`
-	EquipmentType string          `json:"equipment_type,omitempty" maxLength:"200" doc:"Likewise."`
-	SiteID        *int64          `json:"site_id,omitempty" nullable:"true" doc:"Likewise."`
-	Fields        map[string]Rule `json:"fields,omitempty" doc:"Which value is which measurement, by its name. Absent: as in the template."`
-}
-
-// Rule defines where a value comes from.
-type Rule struct {
-	From     string  `json:"from" minLength:"1" maxLength:"500" doc:"An expression, such as payload.object.temperature."`
-	Unit     string  `json:"unit,omitempty" maxLength:"20" doc:"Of the value, such as °F, when it is not the measurement's own."`
-	UnitFrom string  `json:"unit_from,omitempty" maxLength:"500" doc:"An expression that returns the unit."`
-	Scale    float64 `json:"scale,omitempty" doc:"0 = 1."`
-	Offset   float64 `json:"offset,omitempty" doc:"Added after scale, before the unit is converted."`
-	OnlyIf   string  `json:"only_if,omitempty" maxLength:"500" doc:"A condition."`
+	ExternalID    string                `json:"external_id" maxLength:"128" doc:"What the sender calls itself. Several bindings of one sender are several devices."`
+	DeviceSerial  string                `json:"device_serial,omitempty" maxLength:"64" doc:"A device that does not exist is created. Default: external_id as a serial."`
+	Name          string                `json:"name,omitempty" maxLength:"200" doc:"Of a device that is created."`
+	EquipmentType string                `json:"equipment_type,omitempty" maxLength:"200" doc:"Likewise."`
+	SiteID        *int64                `json:"site_id,omitempty" nullable:"true" doc:"Likewise."`
+	Fields        map[string]inlet.Rule `json:"fields,omitempty" doc:"Which value is which measurement, by its name. Absent: as in the template."`
 }
 
 // OutcomeData is what became of payloads.

@@ -119,30 +119,17 @@ type DeliveryList struct {
 func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
-	if in.Cursor != "" {
-		after, _, e := a.cursors.Decode(httpapi.CursorDeliveries, id, in.Cursor)
-		if e != nil {
-			return DeliveryList{}, e
-		}
-		p = store.Page{After: after, Limit: in.Size() + 1}
-	}
 	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
 		return DeliveryList{}, err
 	}
-	list, total, err := a.Store.Deliveries(ctx, c.Workspace(), id, p)
+	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
+		return a.Store.Deliveries(ctx, c.Workspace(), id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+	}, func(d *rimewatch.Delivery) (int64, int64) { return d.ID, 0 })
 	if err != nil {
 		return DeliveryList{}, err
 	}
-	more := len(list) > in.Size()
-	if more {
-		list = list[:in.Size()]
-	}
-	out := DeliveryList{Pagination: c.Pagination(&in.PageInput, len(list), total, more, func() string {
-		return a.cursors.Encode(httpapi.CursorDeliveries, id, list[len(list)-1].ID, 0)
-	})}
-	out.Deliveries, err = a.deliveriesJSON(ctx, list)
-	return out, err
+	out, err := a.deliveriesJSON(ctx, list)
+	return DeliveryList{out, page}, err
 }
 
 func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {

@@ -49,31 +49,18 @@ func alertFilter(c *httpapi.Call, in *AlertListInput) store.AlertFilter {
 
 func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, error) {
 	c := httpapi.CallOf(ctx)
-	p := store.AlertPage{Offset: in.Offset(), Limit: in.Size()}
-	if in.Cursor != "" {
-		at, id, e := a.cursors.Decode(httpapi.CursorAlerts, c.Workspace(), in.Cursor)
-		if e != nil {
-			return AlertList{}, e
-		}
-		p = store.AlertPage{BeforeAt: rimewatch.Time(at), BeforeID: id, Limit: in.Size() + 1}
-	}
-	list, total, err := a.cfg.Alerts.Alerts(ctx, c.Workspace(), alertFilter(c, in), p)
+	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorAlerts, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AlertView, int, error) {
+		p := store.AlertPage{BeforeAt: rimewatch.Time(from.A), BeforeID: from.B, Offset: from.Offset, Limit: from.Limit}
+		return a.cfg.Alerts.Alerts(ctx, c.Workspace(), alertFilter(c, in), p)
+	}, func(v *rimewatch.AlertView) (int64, int64) { return int64(v.TriggeredAt), v.ID })
 	if err != nil {
 		return AlertList{}, err
 	}
-	more := len(list) > in.Size()
-	if more {
-		list = list[:in.Size()]
-	}
-	out := AlertList{Alerts: make([]wire.Alert, len(list))}
+	out := AlertList{make([]wire.Alert, len(list)), page}
 	words := c.Words()
 	for i := range list {
 		out.Alerts[i] = wire.NewAlert(&list[i], words.For(&list[i]))
 	}
-	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
-		last := &list[len(list)-1]
-		return a.cursors.Encode(httpapi.CursorAlerts, c.Workspace(), int64(last.TriggeredAt), last.ID)
-	})
 	return out, nil
 }
 

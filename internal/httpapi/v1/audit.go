@@ -60,15 +60,9 @@ type AuditList struct {
 
 func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error) {
 	c := httpapi.CallOf(ctx)
-	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
-	if in.Cursor != "" {
-		after, _, e := a.cursors.Decode(httpapi.CursorAudit, c.Workspace(), in.Cursor)
-		if e != nil {
-			return AuditList{}, e
-		}
-		p = store.Page{After: after, Limit: in.Size() + 1}
-	}
-	list, total, err := a.cfg.Audit.AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, p)
+	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorAudit, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AuditEntry, int, error) {
+		return a.cfg.Audit.AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+	}, func(e *rimewatch.AuditEntry) (int64, int64) { return e.ID, 0 })
 	if err != nil {
 		return AuditList{}, err
 	}
@@ -76,24 +70,17 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 	if err != nil {
 		return AuditList{}, err
 	}
-	more := len(list) > in.Size()
-	if more {
-		list = list[:in.Size()]
-	}
 	w, err := devices(a).workspaceOf(ctx)
 	if err != nil {
 		return AuditList{}, err
 	}
 	words := c.Words().On(w.TimeZone)
-	out := AuditList{Entries: make([]AuditEntry, len(list)), ChainOK: broken == 0}
+	out := AuditList{make([]AuditEntry, len(list)), broken == 0, page}
 	for i := range list {
 		if out.Entries[i], err = auditJSON(&list[i], words); err != nil {
 			return AuditList{}, err
 		}
 	}
-	out.Pagination = c.Pagination(&in.PageInput, len(list), total, more, func() string {
-		return a.cursors.Encode(httpapi.CursorAudit, c.Workspace(), list[len(list)-1].ID, 0)
-	})
 	return out, nil
 }
 

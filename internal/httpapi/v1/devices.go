@@ -112,25 +112,9 @@ func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceLi
 
 // devicePage reads one page of devices, by number or by cursor.
 func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFilter, in *httpapi.PageInput) ([]rimewatch.DeviceView, wire.Pagination, error) {
-	p := store.Page{Offset: in.Offset(), Limit: in.Size()}
-	if in.Cursor != "" {
-		after, _, e := a.cursors.Decode(httpapi.CursorDevices, c.Workspace(), in.Cursor)
-		if e != nil {
-			return nil, wire.Pagination{}, e
-		}
-		p = store.Page{After: after, Limit: in.Size() + 1}
-	}
-	list, total, err := a.cfg.Fleet.Devices(ctx, c.Workspace(), f, p)
-	if err != nil {
-		return nil, wire.Pagination{}, err
-	}
-	more := len(list) > in.Size()
-	if more {
-		list = list[:in.Size()]
-	}
-	return list, c.Pagination(in, len(list), total, more, func() string {
-		return a.cursors.Encode(httpapi.CursorDevices, c.Workspace(), list[len(list)-1].ID, 0)
-	}), nil
+	return httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorDevices, Owner: c.Workspace()}, in, func(from httpapi.Start) ([]rimewatch.DeviceView, int, error) {
+		return a.cfg.Fleet.Devices(ctx, c.Workspace(), f, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+	}, func(v *rimewatch.DeviceView) (int64, int64) { return v.ID, 0 })
 }
 
 func (a devices) getDevice(ctx context.Context, in *httpapi.SerialInput) (DeviceData, error) {
