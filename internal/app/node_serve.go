@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -136,10 +135,7 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 func (n *Node) registerMetrics() {
 	r := n.registry
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.tls)
-	gauge := func(name, help string, f func() float64) {
-		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: "cluster", Name: name, Help: help}, f))
-	}
-	counter := countersOf(r, "cluster")
+	gauge, counter := gaugesOf(r, "cluster"), countersOf(r, "cluster")
 	c := &n.cluster.Counts
 	gauge("shards", "Shards that this node serves.", func() float64 { shards, _ := n.cluster.Held(); return float64(shards) })
 	gauge("members", "Nodes that are heard of, this one included.", func() float64 { _, members := n.cluster.Held(); return float64(members) })
