@@ -51,12 +51,12 @@ type Template struct {
 
 // Rule defines where one value comes from.
 type Rule struct {
-	From     string  `json:"from"`
-	Unit     string  `json:"unit,omitempty"`      // of the value, when it is not the field's own
-	UnitFrom string  `json:"unit_from,omitempty"` // an expression that returns the unit
-	Scale    float64 `json:"scale,omitempty"`     // 0 = 1
-	Offset   float64 `json:"offset,omitempty"`    // added after Scale, in Unit
-	OnlyIf   string  `json:"only_if,omitempty"`
+	From     string  `json:"from" minLength:"1" maxLength:"500" doc:"An expression, such as payload.object.temperature."`
+	Unit     string  `json:"unit,omitempty" maxLength:"20" doc:"Of the value, such as °F, when it is not the measurement's own."`
+	UnitFrom string  `json:"unit_from,omitempty" maxLength:"500" doc:"An expression that returns the unit."`
+	Scale    float64 `json:"scale,omitempty" doc:"0 = 1."`
+	Offset   float64 `json:"offset,omitempty" doc:"Added after scale, before the unit is converted."`
+	OnlyIf   string  `json:"only_if,omitempty" maxLength:"500" doc:"A condition."`
 }
 
 // UnmarshalJSON reads a rule, which may be its expression alone.

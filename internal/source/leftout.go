@@ -63,10 +63,25 @@ func (o *Outcome) leaveOutOf(id string, r *inlet.Reading) (any bool) {
 
 // Received is what came from a source since the service started.
 type Received struct {
-	Payloads, Accepted, Duplicates, Held, Rejected, Ignored int64
+	Payloads   int64           `json:"payloads"`
+	Accepted   int64           `json:"accepted" doc:"Readings that were stored."`
+	Duplicates int64           `json:"duplicates"`
+	Held       int64           `json:"held"`
+	Rejected   int64           `json:"rejected"`
+	Ignored    int64           `json:"ignored" doc:"Parts without a measurement."`
+	LeftOut    int64           `json:"left_out_values" doc:"Values of known senders that were not stored as measurements."`
+	Newest     []LeftOutLately `json:"left_out" doc:"The newest of them, one of each sender and field, at most ten."`
+}
 
-	LeftOut int64           // values of known senders
-	Newest  []LeftOutLately // the newest first, one of each sender and field
+// In returns r in the language in which say returns an English text.
+func (r Received) In(say func(english string) string) Received {
+	newest := make([]LeftOutLately, len(r.Newest))
+	for i, x := range r.Newest {
+		x.LeftOut = x.LeftOut.In(say)
+		newest[i] = x
+	}
+	r.Newest = newest
+	return r
 }
 
 // LeftOutLately is a value that was left out, with how often that happened to this
@@ -74,8 +89,8 @@ type Received struct {
 type LeftOutLately struct {
 	LeftOut
 
-	Count int64
-	At    rimewatch.Time // of the newest
+	Count int64          `json:"count" doc:"How often this sender sent something for this field that was left out."`
+	At    rimewatch.Time `json:"at" nullable:"false" doc:"When the newest came."`
 }
 
 // tallies are what came from each source.

@@ -77,36 +77,9 @@ type SourceJSON struct {
 	Enabled              bool                       `json:"enabled"`
 	KeyPrefix            *string                    `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
 	Broker               wire.Maybe[BrokerJSON]     `json:"broker" doc:"Of kind mqtt; otherwise null."`
-	Received             ReceivedJSON               `json:"received" doc:"What came since the service started."`
+	Received             source.Received            `json:"received" doc:"What came since the service started."`
 	CreatedAt            rimewatch.Time             `json:"created_at" nullable:"false"`
 	UpdatedAt            rimewatch.Time             `json:"updated_at" nullable:"false"`
-}
-
-// ReceivedJSON is what came from a source since the service started.
-type ReceivedJSON struct {
-	Payloads   int64         `json:"payloads"`
-	Accepted   int64         `json:"accepted" doc:"Readings that were stored."`
-	Duplicates int64         `json:"duplicates"`
-	Held       int64         `json:"held"`
-	Rejected   int64         `json:"rejected"`
-	Ignored    int64         `json:"ignored" doc:"Parts without a measurement."`
-	Values     int64         `json:"left_out_values" doc:"Values of known senders that were not stored as measurements."`
-	LeftOut    []LeftOutJSON `json:"left_out" doc:"The newest of them, one of each sender and field, at most ten."`
-}
-
-// LeftOutJSON is a value that was left out.
-type LeftOutJSON struct {
-	source.LeftOut
-	Count int64          `json:"count" doc:"How often this sender sent something for this field that was left out."`
-	At    rimewatch.Time `json:"at" nullable:"false" doc:"When the newest came."`
-}
-
-func receivedJSON(r source.Received, say func(english string) string) ReceivedJSON {
-	j := ReceivedJSON{r.Payloads, r.Accepted, r.Duplicates, r.Held, r.Rejected, r.Ignored, r.LeftOut, make([]LeftOutJSON, len(r.Newest))}
-	for i, x := range r.Newest {
-		j.LeftOut[i] = LeftOutJSON{x.In(say), x.Count, x.At}
-	}
-	return j
 }
 
 // BrokerJSON is a broker in answers: never its password.
@@ -135,7 +108,7 @@ func (a *api) brokerJSON(s *rimewatch.Source, say func(english string) string) *
 	if !ok {
 		return j
 	}
-	j.Problem, j.StatusSince, j.LastMessageAt, j.Messages = orNull(rimewatch.SentenceOf(state.Problem).In(say)), state.Since, state.LastAt, state.Messages
+	j.Problem, j.StatusSince, j.LastMessageAt, j.Messages = wire.OrNull(rimewatch.SentenceOf(state.Problem).In(say)), state.Since, state.LastAt, state.Messages
 	switch {
 	case state.Connected:
 		j.Status = "connected"
@@ -145,17 +118,9 @@ func (a *api) brokerJSON(s *rimewatch.Source, say func(english string) string) *
 	return j
 }
 
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
 func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) SourceJSON {
-	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: orNull(s.SiteID),
-		DefaultEquipmentType: orNull(s.EquipmentType), TimeZone: orNull(s.TimeZone), Enabled: s.Enabled, KeyPrefix: orNull(s.KeyPrefix), Received: receivedJSON(a.sources.Received(s.ID), say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: wire.OrNull(s.SiteID),
+		DefaultEquipmentType: wire.OrNull(s.EquipmentType), TimeZone: wire.OrNull(s.TimeZone), Enabled: s.Enabled, KeyPrefix: wire.OrNull(s.KeyPrefix), Received: a.sources.Received(s.ID).In(say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		j.TemplateDocument.Value = new(map[string]any)
 		_ = json.Unmarshal([]byte(s.Document), j.TemplateDocument.Value) // it was compiled before it was stored
@@ -231,13 +196,13 @@ func (a *api) mqttURL(ctx context.Context) *string {
 	if err != nil || splitErr != nil {
 		return nil
 	}
-	return orNull(scheme + "://" + net.JoinHostPort(base.Hostname(), port))
+	return wire.OrNull(scheme + "://" + net.JoinHostPort(base.Hostname(), port))
 }
 
 func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) SourceWithKey {
-	out := SourceWithKey{Source: a.sourceJSON(s, httpapi.CallOf(ctx).Words().Say), Key: orNull(key)}
+	out := SourceWithKey{Source: a.sourceJSON(s, httpapi.CallOf(ctx).Words().Say), Key: wire.OrNull(key)}
 	if key != "" {
-		out.URL = orNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key)
+		out.URL = wire.OrNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key)
 		out.MQTT = a.mqttURL(ctx)
 	}
 	return out
