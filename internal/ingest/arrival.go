@@ -10,8 +10,8 @@ import (
 
 // arrive sets readings without a time to the time at which another server took them in,
 // so that it may send them again. Those of a request that was sent before are looked
-// for: what the request stored, it stored as a whole, in its order, each reading in
-// the first free millisecond from that time on. Nobody who took them then can be
+// for: what the request stored of a device, it stored as a whole, in its order, each
+// reading in the first free millisecond from that time on. Nobody who took them then can be
 // storing them still. Inputs that were taken in one by one have their own time in
 // Reading.ReceivedAt.
 func (s *Service) arrive(ctx context.Context, a store.Arrival, inputs []store.Input) error {

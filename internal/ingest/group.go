@@ -71,6 +71,7 @@ func (g *group) reset() {
 // answer returns the outcome to the callers.
 func (g *group) answer(err error) {
 	for _, r := range g.requests {
+		r.alerts = len(g.result.Alerts)
 		r.done <- err
 	}
 }

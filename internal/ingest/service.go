@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-
 	"log/slog"
 	"math"
 	"runtime"
@@ -52,6 +51,10 @@ type Config struct {
 	QueueInputs int
 	// GroupInputs bounds one commit. Default 20,000.
 	GroupInputs int
+	// CallerDevices is how many devices' readings of one caller are committed together, if
+	// he brings many more: each may bring an alert, and others wait behind these. Where few
+	// do, it is up to four times as many. Default 250.
+	CallerDevices int
 	// SharedInputs is how many inputs of one caller are worth being evaluated by
 	// several goroutines. Default 256.
 	SharedInputs int
@@ -88,6 +91,9 @@ func (c *Config) defaults() {
 	}
 	if c.GroupInputs == 0 {
 		c.GroupInputs = 20_000
+	}
+	if c.CallerDevices == 0 {
+		c.CallerDevices = 250
 	}
 	if c.SharedInputs == 0 {
 		c.SharedInputs = 256
@@ -165,7 +171,8 @@ type Service struct {
 	stopping   chan struct{}
 	stopOnce   sync.Once
 	stopped    atomic.Bool
-	senders    sync.RWMutex // held for reading while a request is being queued
+	senders    sync.RWMutex   // held for reading while a request is being queued
+	portioned  sync.WaitGroup // requests that come in portions
 	workers    sync.WaitGroup
 }
 
@@ -228,6 +235,7 @@ func (s *Service) Stop() {
 		s.senders.Lock()
 		s.stopped.Store(true)
 		s.senders.Unlock()
+		s.portioned.Wait()
 		close(s.stopping)
 	})
 	s.workers.Wait()
@@ -245,66 +253,12 @@ type request struct {
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
 	answer   *store.Answer // kept with what the request writes, nil = none
+	alerts   int           // changes of alerts in the group that it was committed in
 	done     chan error
 }
 
 // weight is what a request counts for in the queue and in a group.
 func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
-
-// send queues a request and waits for its commit. Once queued it is waited for
-// in any case: the writer still works with what the caller handed over.
-func (s *Service) send(ctx context.Context, r *request) error {
-	if err := ctx.Err(); err != nil {
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
-	}
-	r.answer = store.AnswerOf(ctx)
-	if err := s.enqueue(r); err != nil {
-		return err
-	}
-	return <-r.done
-}
-
-func (s *Service) enqueue(r *request) error {
-	s.senders.RLock()
-	defer s.senders.RUnlock()
-	if s.stopped.Load() {
-		return unavailable("The service is stopping.")
-	}
-	n := int64(r.weight())
-	if s.waiting.Add(n) > int64(s.cfg.QueueInputs) && n < s.waiting.Load() {
-		s.waiting.Add(-n)
-		return unavailable("The service is busy.")
-	}
-	select {
-	case s.queue <- r:
-		return nil
-	default:
-		s.waiting.Add(-n)
-		return unavailable("The service is busy.")
-	}
-}
-
-func unavailable(message string) error {
-	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}
-}
-
-// Submit commits readings, with what their devices say of themselves beside them, and
-// sets the readings' outcomes. Every input must be an InputReading; whoever calls has
-// resolved each DeviceID within its workspace.
-func (s *Service) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
-	if a := store.ArrivalOf(ctx); a.At != 0 {
-		if err := s.arrive(ctx, a, inputs); err != nil {
-			return err
-		}
-	}
-	r := s.pool.Get().(*request)
-	r.inputs = inputs
-	r.hear(s, said)
-	err := s.send(ctx, r)
-	r.inputs, r.beats, r.devices = nil, nil, nil
-	s.pool.Put(r)
-	return err
-}
 
 // WorstCommit is the longest that a group took since the last call, from its staging to
 // its commit: for metrics.
