@@ -16,11 +16,12 @@ import (
 // The garbage collector lets the heap grow to twice what is live before it
 // collects. For a server that keeps a hundred thousand devices in memory that
 // is as much again for nothing: most of it are states without pointers, which a
-// collection does not walk. So the heap may grow by what a collection does walk,
-// and by headroom at least.
+// collection does not walk, and a reading leaves a dozen bytes of garbage. So the
+// heap may grow by a third of what a collection does walk, and by headroom at least.
 const (
 	headroom     = 24 << 20
-	leastPercent = 10
+	walkedPart   = 3
+	leastPercent = 5
 	usualPercent = 100
 	// loadingPercent holds while a store is loaded: nearly all that is allocated then
 	// stays.
@@ -107,5 +108,5 @@ func collectAt(live, walked uint64) int {
 	if live == 0 {
 		return usualPercent
 	}
-	return int(min(max(max(walked, headroom)*100/live, leastPercent), usualPercent))
+	return int(min(max(max(walked/walkedPart, headroom)*100/live, leastPercent), usualPercent))
 }

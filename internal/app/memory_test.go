@@ -27,11 +27,11 @@ func TestCollectAt(t *testing.T) {
 	}{
 		{0, 0, usualPercent},
 		{20 * mib, 20 * mib, usualPercent},
-		{60 * mib, 25 * mib, 41},     // a thousand devices
-		{500 * mib, 120 * mib, 24},   // a hundred thousand
-		{4500 * mib, 1100 * mib, 24}, // a million
+		{60 * mib, 25 * mib, 40},    // a thousand devices
+		{500 * mib, 120 * mib, 8},   // a hundred thousand
+		{4500 * mib, 1100 * mib, 8}, // a million
 		{4500 * mib, 20 * mib, leastPercent},
-		{500 * mib, 500 * mib, usualPercent}, // nothing but history being read
+		{90 * mib, 90 * mib, 33}, // nothing but history being read
 	} {
 		if got := collectAt(c.live, c.walked); got != c.percent {
 			t.Errorf("%d MiB, %d of them walked: collected at %d %%, want %d", c.live/mib, c.walked/mib, got, c.percent)
