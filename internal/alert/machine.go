@@ -40,7 +40,9 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	case ruleSuction:
 		return x.suctionBounds()
 	case ruleHot, ruleCold, ruleHumid:
-		return x.surroundingBounds(i)
+		b := x.surroundingBounds(i)
+		b.hasCrit = b.hasCrit && (i == ruleHumid || !s.keepsGoods(x))
+		return b
 	case ruleRecovery:
 		return x.recoveryBounds()
 	default:
@@ -53,8 +55,11 @@ func (s *State) bounds(x *pass, i rule) bounds {
 			b.warnDelay = max(b.warnDelay, x.u.MeltsRunning())
 			b.critDelay = max(b.critDelay, x.u.MeltsRunning())
 		}
-		if i == ruleAmps && x.u.Strays(x.u.At()) {
-			b.critDelay += strayReadings * x.u.Interval() // two that stray among three
+		if i == ruleAmps {
+			b.critDelay = max(b.critDelay, 2*x.u.Interval()) // for which a median of three keeps up two that stray
+			if x.u.Strays(x.u.At()) {
+				b.critDelay += strayReadings * x.u.Interval()
+			}
 		}
 		if ruleSpecs[i].second != "" && ruleSpecs[i].running {
 			b.clearSecond = deviationClear
@@ -229,6 +234,7 @@ func (x *pass) ratedAmps() float64 {
 // up to what is critical for all.
 func (x *pass) cyclingBounds() bounds {
 	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
+	b.hasCrit = x.u.RunsSure()
 	starts, run := x.u.UsualCycle()
 	if run == 0 {
 		b.warn = b.crit
@@ -242,6 +248,7 @@ func (x *pass) cyclingBounds() bounds {
 // seen in samples may have been longer by half an interval.
 func (x *pass) runBounds() bounds {
 	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
+	b.hasCrit = x.u.RunsSure()
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
@@ -366,34 +373,6 @@ func (s *State) judgeCycles(x *pass) {
 		s.judgeRunTime(x)
 	}
 	s.judgeRecovery(x)
-}
-
-// judgeRunTime opens excessive_run_time when six hours end: a warning for a day
-// of it, or for much more than the unit usually needs; critical for six hours
-// without a pause that do not keep the zone cold.
-func (s *State) judgeRunTime(x *pass) {
-	if x.c.Rules&RuleRunTime == 0 {
-		return
-	}
-	day, ok := x.u.RunShare(unit.WindowsADay)
-	crit := ruleSpecs[ruleRunTime].limit.Crit
-	if now, known := x.u.RunShare(1); known && now > crit && x.warmZone() {
-		b := s.bounds(x, ruleRunTime)
-		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
-		return
-	}
-	if x.u.Modulated() && s.pool.track(ruleRunTime) == nil {
-		return // it slows down instead of stopping
-	}
-	// Below the critical line whatever the share: that takes a warm zone too.
-	s.either(x, ruleRunTime, min(day, crit), ok, x.u.Agreed(unit.Duty), x.relative())
-}
-
-// warmZone reports whether the zone has been well above its setpoint for hours.
-func (x *pass) warmZone() bool {
-	e := x.c.Equipment
-	zone, ok := x.u.UsualZone()
-	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+runTimeZoneK
 }
 
 // judgeRecovery opens slow_recovery while the compressor needs a multiple of

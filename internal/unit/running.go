@@ -434,6 +434,13 @@ func (w *running) Modulated() bool { return w.modulated || w.speeds >= speedKnow
 // within narrow bounds, as that of a fixed speed does.
 func (w *running) SteadyLoad() bool { return w.keepsSteady() && !w.Modulated() }
 
+// RunsSure reports whether what looks like starts and stops of the compressor is. Until
+// its load is known to vary, one that is unloaded for seconds at a time, as a digital
+// scroll, looks by its current as if it stopped.
+func (s *State) RunsSure() bool {
+	return s.cycles.counted || s.running.source != fromAmps || s.running.seen >= loadKnown
+}
+
 func (w *running) keepsSteady() bool { return w.seen >= loadKnown && w.low >= steadyLoad*w.high }
 
 // Running reports whether the compressor is known to run.
