@@ -41,7 +41,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		return x.suctionBounds()
 	case ruleHot, ruleCold, ruleHumid:
 		b := x.surroundingBounds(i)
-		b.hasCrit = b.hasCrit && (i == ruleHumid || !s.keepsGoods(x))
+		b.hasCrit = b.hasCrit && (i == ruleHumid || !keepsGoods(s, x))
 		return b
 	case ruleRecovery:
 		return x.recoveryBounds()
@@ -234,7 +234,7 @@ func (x *pass) ratedAmps() float64 {
 // up to what is critical for all.
 func (x *pass) cyclingBounds() bounds {
 	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
-	b.hasCrit = x.u.RunsSure()
+	b.hasCrit = x.u.SelfCounted() || x.u.RunsSure()
 	starts, run := x.u.UsualCycle()
 	if run == 0 {
 		b.warn = b.crit
@@ -248,7 +248,7 @@ func (x *pass) cyclingBounds() bounds {
 // seen in samples may have been longer by half an interval.
 func (x *pass) runBounds() bounds {
 	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
-	b.hasCrit = x.u.RunsSure()
+	b.hasCrit = x.u.SelfCounted() || x.u.RunsSure()
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))

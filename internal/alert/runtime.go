@@ -15,7 +15,7 @@ func (s *State) judgeRunTime(x *pass) {
 	}
 	day, ok := x.u.RunShare(unit.WindowsADay)
 	crit := ruleSpecs[ruleRunTime].limit.Crit
-	if now, known := x.u.RunShare(1); known && now > crit && x.warmZone() && !s.keepsGoods(x) {
+	if now, known := x.u.RunShare(1); known && now > crit && x.warmZone() && !keepsGoods(s, x) {
 		b := s.bounds(x, ruleRunTime)
 		s.judge(x, ruleRunTime, &b, sample{v: now, z: zoneBeyond, cz: zoneBeyond})
 		return
@@ -37,7 +37,7 @@ func (x *pass) warmZone() bool {
 // keepsGoods reports whether the goods are seen to be kept: their temperature is measured
 // against limits, and no alert of it is open. What only announces that they may not be
 // is no reason to wake anybody then.
-func (s *State) keepsGoods(x *pass) bool {
+func keepsGoods(s *State, x *pass) bool {
 	return x.u.ZoneAt() != 0 && x.c.Limits.TempMax != nil && !x.u.Broken().Has(rimewatch.ProductZoneTemp) &&
 		(!s.isActive(ruleHigh) || s.kept) && !s.isActive(ruleLow)
 }

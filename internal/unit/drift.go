@@ -86,7 +86,10 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 func (s *State) learnHour(hold Hold) {
 	m := &s.model
 	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef, s.leastReadings())
-	if s.hour.volts.n > 0 {
+	if s.compareByLoad(s.Modulated(), &x, &y, have) {
+		s.window.residuals = [NumChannels]tally{}
+	}
+	if s.hour.volts.n > 0 && !m.byLoad() {
 		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
 	}
 	if s.hour.ambient.n > 0 {
@@ -128,7 +131,7 @@ func (b *baseline) odd(x *Conditions, y *[NumChannels]float64, have Channels) bo
 		return false
 	}
 	for ch := range NumChannels {
-		if whileRunning.Has(ch) && have.Has(ch) && math.Abs(y[ch]-b.model.expect(ch, *x)) > oddFloors*floors[ch] {
+		if whileRunning.Has(ch) && have.Has(ch) && !(ch == Amps && b.ByLoad()) && math.Abs(y[ch]-b.model.expect(ch, *x)) > oddFloors*floors[ch] {
 			return true
 		}
 	}
@@ -163,7 +166,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	unseen := 0.0
-	if s.zoneAt == 0 || s.doubts.zoneOff {
+	if (s.zoneAt == 0 || s.doubts.zoneOff) && !s.ByLoad() {
 		unseen = s.model.unseen(&y, have)
 	}
 	for ch := range NumChannels {
@@ -215,7 +218,7 @@ func (b *baseline) learns(hold Hold) bool {
 func (b *baseline) suspicious() bool {
 	off := b.Aside()
 	for ch := range NumChannels {
-		if ch == Zone || ch == Duty || off.Has(ch) {
+		if ch == Zone || ch == Duty || ch == Amps && b.ByLoad() || off.Has(ch) {
 			continue
 		}
 		if d := &b.drifts[ch]; math.Abs(float64(d.slow)) > 0.4*floors[ch] || math.Abs(float64(d.last[0])) > 0.8*floors[ch] {
@@ -261,8 +264,12 @@ func (b *baseline) Agreed(ch Channel) float64 {
 	return v
 }
 
-// Scored reports whether a channel's departures can be weighed.
+// Scored reports whether a channel's departures can be weighed. Those of a current by
+// which the others are compared cannot.
 func (b *baseline) Scored(ch Channel) bool {
+	if ch == Amps && b.ByLoad() {
+		return false
+	}
 	off := b.Aside()
 	if off.Has(Vibration) {
 		off = off.With(Burst) // the same sensor
