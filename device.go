@@ -81,6 +81,23 @@ type DeviceView struct {
 	Site *Site // nil without one
 }
 
+// clockAhead is how far before its own time a reading comes from a clock that is ahead: a
+// logger that rounds its times is no such thing.
+const clockAhead = Minute
+
+// ClockOffset is how far the device's clock is ahead, below 0 behind, by its newest
+// reading and by a lag that lasts; 0 = nothing is known to be wrong with it.
+func (v *DeviceView) ClockOffset(behind Time) Time {
+	early := v.Latest.At - v.Latest.ReceivedAt
+	switch {
+	case behind > 0:
+		return -behind
+	case v.Latest.ReceivedAt != 0 && early >= clockAhead:
+		return early
+	}
+	return 0
+}
+
 // JudgedFor is how long a device counts as judged after its newest product-zone
 // temperature.
 const JudgedFor = Day

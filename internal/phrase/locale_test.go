@@ -35,6 +35,25 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// TestBegun: a limit without a delay alerts before there is a span to name.
+func TestBegun(t *testing.T) {
+	value, limit := -8.2, -15.0
+	a := &rimewatch.Alert{
+		Type: rimewatch.HighTemperature, Severity: rimewatch.Warning, Status: rimewatch.AlertActive, Metric: "product_zone_temp", Unit: "°C",
+		Value: &value, Threshold: &limit, ConditionStartedAt: epoch, LastEvaluatedAt: epoch,
+	}
+	for typ, want := range map[rimewatch.AlertType]string{
+		rimewatch.HighTemperature: "The product zone is at −8.2 °C, above its limit of −15 °C.",
+		rimewatch.LowTemperature:  "The product zone is at −8.2 °C, below its limit of −15 °C.",
+	} {
+		a.Type = typ
+		w := phrase.In(rimewatch.Locale{})
+		if what, _ := w.Parts(a); what != want || strings.Contains(w.Headline(a, epoch), " 0 ") {
+			t.Errorf("%s: %q, %q", typ, w.Headline(a, epoch), what)
+		}
+	}
+}
+
 // TestForms: numbers, differences and times as each reader has them.
 func TestForms(t *testing.T) {
 	at := rimewatch.TimeOf(time.Date(2026, 5, 2, 17, 4, 0, 0, time.UTC))

@@ -39,6 +39,7 @@ func (w Words) At(zone *time.Location) Words {
 type entry struct {
 	title, ending string // headlines while it lasts and when it is over
 	what, over    string // sentences while it lasts and when it is over
+	begun         string // what, before there is a span to name: limits may be set without a delay
 	urgent, do    string // what to do: first while it is critical, and in any case
 }
 
@@ -60,7 +61,7 @@ func entryOf(a *rimewatch.Alert) entry {
 		return e
 	}
 	return entry{
-		title: cmp.Or(own.title, e.title), ending: cmp.Or(own.ending, e.ending), what: cmp.Or(own.what, e.what), over: cmp.Or(own.over, e.over),
+		title: cmp.Or(own.title, e.title), ending: cmp.Or(own.ending, e.ending), what: cmp.Or(own.what, e.what), over: cmp.Or(own.over, e.over), begun: cmp.Or(own.begun, e.begun),
 		urgent: cmp.Or(own.urgent, e.urgent), do: cmp.Or(own.do, e.do),
 	}
 }
@@ -139,6 +140,9 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 		return w.predictionParts(a)
 	}
 	e := entryOf(a)
+	if e.begun != "" && lasted(a) < time.Second {
+		e.what = e.begun
+	}
 	switch {
 	case a.Status != rimewatch.AlertResolved:
 	case a.Relearning != "":

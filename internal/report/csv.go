@@ -15,7 +15,7 @@ import (
 // columns that the kind has.
 var columns = [...]string{
 	"record", "workspace", "site", "device_serial", "device_name", "equipment_type", "date", "from", "to", "timezone",
-	"limit_min_c", "limit_max_c", "limit_source", "interval_s", "min_c", "mean_c", "max_c", "out_of_range_s", "in_defrosts_s", "coverage_pct", "readings",
+	"limit_min_c", "limit_max_c", "limit_source", "interval_s", "min_c", "mean_c", "max_c", "out_of_range_s", "in_defrosts_s", "coverage_pct", "readings", "clock_offset_s",
 	"cause", "limit_c", "peak_c", "duration_s", "degree_minutes", "alert_id",
 	"performed_at", "performed_by", "verified_by", "action", "preventive_action", "disposition", "product", "repair_reference",
 	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note",
@@ -120,6 +120,9 @@ func (t *table) device(r *Report, d *Device) {
 	t.integer("in_defrosts_s", d.InDefrostsS)
 	t.number("coverage_pct", d.Coverage)
 	t.integer("readings", d.Readings)
+	if d.ClockOffset != 0 {
+		t.number("clock_offset_s", float64(d.ClockOffset)/1000)
+	}
 	t.set("due_at", d.CalibrationDueAt().String())
 	for i := range d.Days {
 		day := &d.Days[i]

@@ -26,10 +26,10 @@ func (p *page) device(d *Device) {
 	p.paragraph(left, width, 4.8, joined(d.Serial, p.r.say(d.typeName()), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
 	p.y += 2
 	p.factGrid(p.deviceFacts(d))
-	if d.Behind > 0 {
+	if off := int64(d.ClockOffset / rimewatch.Second); off != 0 {
 		p.y += 2
 		p.pen(9, true, alarm)
-		p.paragraph(left, width, 5, p.r.sayf("Its clock is about %s behind. This log keeps the times that the device sent.", span(int64(d.Behind/rimewatch.Second))))
+		p.paragraph(left, width, 5, p.r.clock(off))
 	}
 	if d.Readings == 0 {
 		p.y += 3
@@ -120,15 +120,16 @@ func (p *page) chart(d *Device) {
 	p.y += 3
 	p.room(h + 8)
 	x0, y0, w := left+labels, p.y, width-labels
-	low, high, step := scale(d)
-	y := func(v float64) float64 { return y0 + h - (v-low)/(high-low)*h }
+	low, high, step := p.r.scale(d)
+	height := func(shown float64) float64 { return y0 + h - (shown-low)/(high-low)*h }
+	y := func(celsius float64) float64 { return height(p.r.Words.Temperature(celsius)) }
 	x := func(t rimewatch.Time) float64 {
 		return x0 + float64(t-p.r.From)/float64(p.r.To-p.r.From)*w
 	}
 	p.pen(7, false, muted)
 	for v := low; v <= high+step/2; v += step {
-		p.line(x0, y(v), x0+w, y(v), rule, 0.1)
-		p.cell(left, y(v)-2, labels-1, 4, p.r.degrees(v, 0), "R")
+		p.line(x0, height(v), x0+w, height(v), rule, 0.1)
+		p.cell(left, height(v)-2, labels-1, 4, p.r.number(v, 0), "R")
 	}
 	p.bands(d, x, y)
 	for _, limit := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
@@ -194,7 +195,11 @@ func (d *Device) excursionIn(day *Day) bool {
 
 // ticks writes dates below the chart, as many as there is room for.
 func (p *page) ticks(d *Device, x func(rimewatch.Time) float64, y float64) {
-	every := (len(d.Days) + 10) / 11
+	if len(d.Days) == 0 {
+		return
+	}
+	const room = 15.0
+	every := int(math.Ceil(room / (x(d.Days[0].To) - x(d.Days[0].From))))
 	for i := 0; i < len(d.Days); i += max(every, 1) {
 		at := x(d.Days[i].From)
 		t := d.Days[i].From.Std().In(p.r.Zone)
@@ -203,14 +208,15 @@ func (p *page) ticks(d *Device, x func(rimewatch.Time) float64, y float64) {
 	}
 }
 
-// scale returns round bounds around what was measured and the limits.
-func scale(d *Device) (low, high, step float64) {
+// scale returns round bounds around what was measured and the limits, in the reader's unit.
+func (r *Report) scale(d *Device) (low, high, step float64) {
 	low, high = *d.Min, *d.Max
 	for _, l := range []*float64{d.Limits.TempMin, d.Limits.TempMax} {
 		if l != nil {
 			low, high = min(low, *l), max(high, *l)
 		}
 	}
+	low, high = r.Words.Temperature(low), r.Words.Temperature(high)
 	for _, step = range []float64{1, 2, 5, 10, 20, 50} {
 		if (high-low)/step <= 6 {
 			break

@@ -58,7 +58,7 @@ type Device struct {
 	Actions      []rimewatch.CorrectiveAction
 	Maintenance  []rimewatch.MaintenanceWindow // that reach into the period, by their beginning
 	Calibrations []rimewatch.Calibration       // newest first
-	Behind       rimewatch.Time                // how far its clock ran behind when the report was made, 0 = nothing is known of that
+	ClockOffset  rimewatch.Time                // how far its clock was ahead when the report was made, below 0 behind; 0 = nothing is known to be wrong with it
 }
 
 // Excursion is one with what people did about it.

@@ -234,6 +234,7 @@ func TestCSV(t *testing.T) {
 	r := sample()
 	r.Devices[0].Excursions[0].Actions[0].Action = "-2+3+cmd|' /C calc'!A0"
 	r.Devices[0].Excursions[0].Actions[0].Product = "  @SUM(1)"
+	r.Devices[0].ClockOffset = -2*rimewatch.Hour - 500
 	r.Devices[1].Name = "a \"quoted\"\r\nname, with commas"
 	var b bytes.Buffer
 	if err := r.CSV(&b); err != nil {
@@ -265,6 +266,9 @@ func TestCSV(t *testing.T) {
 			if got := row[column("peak_c")] + " " + row[column("duration_s")] + " " + row[column("alert_id")]; got != "-10.6 10800 31" {
 				t.Errorf("excursion: %s", got)
 			}
+		}
+		if off := row[column("clock_offset_s")]; (off == "-7200.5") != (row[0] == "device" && row[column("device_serial")] == r.Devices[0].Serial) || (off != "" && off != "-7200.5") {
+			t.Errorf("%s %s: clock_offset_s %q", row[0], row[column("device_serial")], off)
 		}
 		if row[0] == "device" && row[column("device_serial")] == "VAC-17" && row[column("device_name")] != "a \"quoted\"\nname, with commas" {
 			t.Errorf("name: %q", row[column("device_name")])
@@ -389,6 +393,21 @@ func written(t *testing.T, r *report.Report) string {
 	return out.String()
 }
 
+// TestPDFChart: its marks are round in the reader's unit, and its dates do not lie over one another where the days fill a part of it only.
+func TestPDFChart(t *testing.T) {
+	r := sample()
+	r.Words = phrase.In(rimewatch.Locale{Units: "f", Dates: "mdy"})
+	r.Devices = r.Devices[:1]
+	r.From -= 300 * 24 * rimewatch.Hour
+	text := written(t, r)
+	if n := len(regexp.MustCompile(`(?m)^[A-Z][a-z]{2} \d+$`).FindAllString(text, -1)); n < 1 || n > 2 {
+		t.Errorf("%d dates below days that take 16 mm", n)
+	}
+	if !strings.Contains(text, "−30\n−20\n−10\n0\n10\n20\n") {
+		t.Error("the marks are not round in °F")
+	}
+}
+
 // TestPDFTexts: no label or figure is cut in any language, and what a calibration says is
 // in its reader's unit.
 func TestPDFTexts(t *testing.T) {
@@ -396,7 +415,7 @@ func TestPDFTexts(t *testing.T) {
 		r := sample()
 		r.Words = phrase.In(locale)
 		r.Devices = r.Devices[:3] // the others have names that no page has room for
-		r.Devices[1].Behind = 2 * rimewatch.Hour
+		r.Devices[0].ClockOffset, r.Devices[1].ClockOffset = 5*rimewatch.Minute, -2*rimewatch.Hour
 		r.Devices[0].Calibrations = append(r.Devices[0].Calibrations, rimewatch.Calibration{
 			Field: rimewatch.Humidity, Method: "reference_probe", Reference: 75.3, AsFound: 76.5, PassLimit: 2, Passed: true, PerformedAt: r.From, DueAt: r.To,
 		})
@@ -409,8 +428,13 @@ func TestPDFTexts(t *testing.T) {
 		if !strings.Contains(text, "Condenser cleaned") || strings.Contains(text, "lert 0.") {
 			t.Errorf("%+v: maintenance is missing, or work has the number of no alert", locale)
 		}
-		if behind := r.Words.Sayf("Its clock is about %s behind. This log keeps the times that the device sent.", "2 h 00 min"); strings.Count(text, behind) != 1 {
-			t.Errorf("%+v: not once %q", locale, behind)
+		for _, off := range []string{
+			r.Words.Sayf("Its clock is about %s behind. This log keeps the times that the device sent.", "2 h 00 min"),
+			r.Words.Sayf("Its clock is %s ahead. This log keeps the times that the device sent.", "5 min"),
+		} {
+			if strings.Count(text, off) != 1 {
+				t.Errorf("%+v: not once %q", locale, off)
+			}
 		}
 		want := []string{"−20.2 °C", "± 1 °C", "−1.3 °C", "75.3 %RH", "± 2 %RH"}
 		switch {

@@ -95,6 +95,14 @@ func span(s int64) string {
 	}
 }
 
+// clock is a sentence about a clock that is ahead by so many seconds, below 0 behind.
+func (r *Report) clock(ahead int64) string {
+	if ahead < 0 {
+		return r.sayf("Its clock is about %s behind. This log keeps the times that the device sent.", span(-ahead))
+	}
+	return r.sayf("Its clock is %s ahead. This log keeps the times that the device sent.", span(ahead))
+}
+
 func (r *Report) percent(v float64) string { return r.number(v, 1) + " %" }
 
 // degreeMinutes writes how far and how long it was beyond a limit.

@@ -114,20 +114,12 @@ type ClockState struct {
 	OffsetS float64 `json:"offset_s" doc:"s that it is ahead, below 0 behind. A clock is behind when readings have come later than offline_after_s, each as late as the one before, for twice that time; it is ahead when the newest reading came a minute or more before its own time. Alerts allow for it. Readings, buckets, excursions, compliance and the temperature log keep the times that the device sent."`
 }
 
-// ahead is how far before its own time a reading comes from a clock that is ahead: a
-// logger that rounds its times is no such thing.
-const ahead = rimewatch.Minute
-
-// NewClock returns what the newest reading and a lag that lasts say of a device's clock.
-func NewClock(newest *rimewatch.Reading, behind rimewatch.Time) Maybe[ClockState] {
-	early := newest.At - newest.ReceivedAt
-	switch {
-	case behind > 0:
-		return Maybe[ClockState]{&ClockState{-float64(behind) / 1000}}
-	case newest.ReceivedAt != 0 && early >= ahead:
-		return Maybe[ClockState]{&ClockState{float64(early) / 1000}}
+// NewClock is null of a clock of which nothing is known to be wrong.
+func NewClock(offset rimewatch.Time) Maybe[ClockState] {
+	if offset == 0 {
+		return Maybe[ClockState]{}
 	}
-	return Maybe[ClockState]{}
+	return Maybe[ClockState]{&ClockState{float64(offset) / 1000}}
 }
 
 // MaintenanceState is the window that a device is in.

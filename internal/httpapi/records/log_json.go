@@ -62,6 +62,7 @@ type ReportedDevice struct {
 	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
 	Readings          int64                             `json:"readings"`
 	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	Clock             wire.Maybe[wire.ClockState]       `json:"clock" doc:"When the log was created; null while nothing is known to be wrong with the device's clock. The log keeps the times that the device sent."`
 	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days are based on hourly aggregates: their readings have expired."`
 	Days              []ReportedDay                     `json:"days"`
 	Excursions        []ReportedExcursion               `json:"excursions"`
@@ -122,7 +123,7 @@ func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 	out := ReportedDevice{
 		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
 		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InDefrostsS: t.InDefrostsS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
-		Readings: t.Readings, Implausible: t.Implausible, FromAggregates: t.Coarse,
+		Readings: t.Readings, Implausible: t.Implausible, Clock: wire.NewClock(d.ClockOffset), FromAggregates: t.Coarse,
 		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
 		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Maintenance: make([]ReportedMaintenance, len(d.Maintenance)), Calibrations: make([]Calibration, len(d.Calibrations)),
 	}

@@ -30,7 +30,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		learnt := v.IntervalS
 		d.HeartbeatIntervalS = &learnt
 	}
-	d.Clock = wire.NewClock(&v.Latest, a.cfg.Health.DeviceBehind(v.ID))
+	d.Clock = wire.NewClock(v.ClockOffset(a.cfg.Health.DeviceBehind(v.ID)))
 	if v.Latest.At != 0 {
 		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
 	}

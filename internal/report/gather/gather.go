@@ -192,7 +192,7 @@ func (g *Gatherer) integrity(ctx context.Context, q *report.Request) error {
 // device gathers what is known of one device.
 func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.DeviceView, d *report.Device) error {
 	r := q.Report
-	d.Device, d.Limits, d.Behind = v.Device, v.LimitsInForce(), g.cfg.Health.DeviceBehind(v.ID)
+	d.Device, d.Limits, d.ClockOffset = v.Device, v.LimitsInForce(), v.ClockOffset(g.cfg.Health.DeviceBehind(v.ID))
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
 	if v.Site != nil {
 		d.SiteName = v.Site.Name
