@@ -48,7 +48,7 @@ var errLaneBroken = errors.New("the connection to another node is broken")
 
 // askGroup has another node answer a group. An error means that nobody was answered, and
 // errUndone that nothing was done either.
-func (n *Node) askGroup(p *place, shard int64, g *group, again bool) error {
+func (n *Node) askGroup(p *remote, shard int64, g *group, again bool) error {
 	l, err := n.laneTo(p)
 	if err != nil {
 		return errors.Join(errUndone, err)
@@ -76,7 +76,7 @@ func (n *Node) askGroup(p *place, shard int64, g *group, again bool) error {
 }
 
 // laneTo returns the lane to a node.
-func (n *Node) laneTo(p *place) (*lane, error) {
+func (n *Node) laneTo(p *remote) (*lane, error) {
 	m := p.peer
 	m.dialing.Lock()
 	defer m.dialing.Unlock()

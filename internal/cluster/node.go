@@ -121,8 +121,8 @@ type Node struct {
 	changed  chan struct{} // closed when who serves what has changed
 	lateBeat int           // beats in a row at which the clock was wrong
 
-	heard      atomic.Pointer[time.Time] // when the last beat that arrived was sent
-	clock      atomic.Pointer[told]      // what the database's clock said
+	heard      atomic.Pointer[time.Time]    // when the last beat that arrived was sent
+	clock      atomic.Pointer[clockReading] // what the database's clock said
 	kick       chan struct{}
 	announcing chan struct{} // so many heirs are waited for at a time
 	ctx        context.Context
@@ -274,8 +274,8 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 // answer, and following it would have moments go back.
 const clockSlack = 100 * time.Millisecond
 
-// told is what the database's clock said at a moment of this process.
-type told struct{ database, at time.Time }
+// clockReading is what the database's clock said at a moment of this process.
+type clockReading struct{ database, at time.Time }
 
 // byDatabase returns the database's time: what it said, and what has run since by the
 // monotonic clock, which no step of the machine's clock moves.
@@ -307,7 +307,7 @@ func (n *Node) compareClocks(sent time.Time, v *store.Standing) {
 	offset := n.cfg.Now().Add(-half).Sub(v.Now.Std())
 	n.Counts.Offset.Store(offset.Milliseconds())
 	if at, known := n.byDatabase(); !known || at.Add(-half).Sub(v.Now.Std()).Abs() > half+clockSlack {
-		n.clock.Store(&told{v.Now.Std(), sent.Add(half)})
+		n.clock.Store(&clockReading{v.Now.Std(), sent.Add(half)})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

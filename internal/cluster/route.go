@@ -55,8 +55,8 @@ func (n *Node) Local(shard int64, method string) (s Service, done func(), here b
 	return own.service, running.Done, true
 }
 
-// place is where another node serves a shard.
-type place struct {
+// remote is where another node serves a shard.
+type remote struct {
 	peer    *peer
 	base    string          // "": no other node does, or it cannot be reached
 	cut     bool            // it cannot be reached
@@ -65,7 +65,7 @@ type place struct {
 	changed <-chan struct{} // closed when anything changes
 }
 
-func (n *Node) owner(shard int64) (p place) {
+func (n *Node) owner(shard int64) (p remote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p.changed = n.changed
@@ -172,11 +172,11 @@ func unknownOutcome(of string) error {
 		"The node that was asked went away: check whether the request was carried out before you send it again.")
 }
 
-func unserved() error { return (&place{}).unserved() }
+func unserved() error { return (&remote{}).unserved() }
 
 // unserved is the error of a request that nobody has answered, and of which nothing was
 // stored.
-func (p *place) unserved() error {
+func (p *remote) unserved() error {
 	e := &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "No node serves the workspace at the moment.", RetryAfter: time.Second}
 	if p.cut {
 		e.Message = "The node that serves the workspace cannot be reached from this one at the moment."
@@ -242,7 +242,7 @@ var errUndone = errors.New("the shard is not there")
 // forward has another node answer, as long as it is there and can be reached: one that
 // is frozen or cut off does not hold requests up for longer. An error means that
 // nothing of the answer was written.
-func (n *Node) forward(p *place, w http.ResponseWriter, r *http.Request, b *body, shard int64, came store.Arrival) error {
+func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *body, shard int64, came store.Arrival) error {
 	to, err := url.Parse(p.base)
 	if err != nil {
 		return err

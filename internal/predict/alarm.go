@@ -408,7 +408,7 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resoluti
 // what is open as superseded.
 func (s *State) Relearn(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
 	out = s.forget(u, at, out)
-	s.told = fiNone
+	s.raised = fiNone
 	return out
 }
 
@@ -424,10 +424,10 @@ type Standing struct {
 // Standing returns the open alert at little cost; ok is false when the caller knows
 // of none.
 func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
-	if s.told == fiNone {
+	if s.raised == fiNone {
 		return st, false
 	}
-	st = Standing{Type: faults[s.told].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: u.At()}
+	st = Standing{Type: faults[s.raised].alert, Severity: rimewatch.Warning, Confidence: 0.5, EvaluatedAt: u.At()}
 	if a := &s.alarm; faults[a.fault].alert == st.Type {
 		st.Confidence = float64(max(0, min(1, a.score)))
 		st.Departed = a.departs
@@ -441,7 +441,7 @@ func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
 // Dismiss takes note that a person has resolved the alert. Nothing is learnt of
 // it: the next window or event that supports it opens it anew.
 func (s *State) Dismiss(at rimewatch.Time) {
-	s.alarm, s.told = alarm{pending: needPending - 1}, fiNone
+	s.alarm, s.raised = alarm{pending: needPending - 1}, fiNone
 	s.quick.muted = max(s.quick.muted, at+dismissMute)
 }
 
@@ -454,6 +454,6 @@ func (s *State) forget(u *unit.State, at rimewatch.Time, out []Transition) []Tra
 	if s.alarm.active() {
 		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
 	}
-	*s = State{told: s.told}
+	*s = State{raised: s.raised}
 	return out
 }

@@ -11,10 +11,10 @@ import (
 // learnt of it. The zero State is a device that was never heard of. It holds no
 // pointers: a copy is a snapshot.
 type State struct {
-	quick quick
-	hist  history
-	alarm alarm
-	told  uint8 // fault of the alert that the caller knows of, 0 = none
+	quick  quick
+	hist   history
+	alarm  alarm
+	raised uint8 // fault of the alert that the caller knows of, 0 = none
 }
 
 // Observe judges what the unit u has observed in a reading that arrived at now.
@@ -71,19 +71,19 @@ func unjudged(u *unit.State) bool {
 const staleAfter = rimewatch.Hour
 
 // announce makes the transitions of a reading agree with what the caller was
-// told before: what happened in readings that were too old to tell is made up
+// notified of before: what happened in readings that were too old for that is made up
 // for.
 func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Transition) []Transition {
-	told, now := faults[s.told].alert, faults[s.alarm.fault].alert
-	if told == now && len(out) == from || follows(out[from:], told, now) {
-		s.told = s.alarm.fault
+	raised, now := faults[s.raised].alert, faults[s.alarm.fault].alert
+	if raised == now && len(out) == from || follows(out[from:], raised, now) {
+		s.raised = s.alarm.fault
 		return out
 	}
 	out = out[:from]
 	f := s.findings(u)
-	if told != "" && told != now {
+	if raised != "" && raised != now {
 		kept := s.alarm
-		s.alarm = alarm{fault: s.told}
+		s.alarm = alarm{fault: s.raised}
 		t := s.transition(u, Resolved, at, &f)
 		t.Resolution = rimewatch.ResolvedAuto
 		s.alarm = kept
@@ -91,12 +91,12 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 	}
 	switch {
 	case now == "":
-	case now == told:
+	case now == raised:
 		out = append(out, s.transition(u, Updated, at, &f))
 	default:
 		out = append(out, s.transition(u, Opened, at, &f))
 	}
-	s.told = s.alarm.fault
+	s.raised = s.alarm.fault
 	return out
 }
 
@@ -148,7 +148,7 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	var fresh State
 	fresh.code(&c)
 	rest, ok := c.Done()
-	if !ok || fresh.alarm.fault >= numFaults || fresh.alarm.second >= numFaults || fresh.told >= numFaults ||
+	if !ok || fresh.alarm.fault >= numFaults || fresh.alarm.second >= numFaults || fresh.raised >= numFaults ||
 		fresh.hist.n > historyLen || fresh.hist.next >= historyLen {
 		return nil, errState
 	}
@@ -171,7 +171,7 @@ func (s *State) code(c *unit.Codec) {
 			c.Signed(&s.hist.values[i][k])
 		}
 	}
-	c.Bytes(&s.hist.next, &s.hist.n, &s.told)
+	c.Bytes(&s.hist.next, &s.hist.n, &s.raised)
 	s.quick.code(c)
 	s.alarm.code(c)
 }
