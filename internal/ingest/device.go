@@ -153,13 +153,13 @@ func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares
 // of the device (firmware, interval) becomes part of its row.
 func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error) {
-	for said := false; ; said = true {
+	for logged := false; ; logged = true {
 		v, err := s.store.Device(ctx, workspaceID, serial)
 		if err != nil {
 			return v, err
 		}
 		r := &request{done: make(chan error, 1)}
-		if !said {
+		if !logged {
 			r.inputs = []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}}
 		}
 		if declares(&hb, &v.Device) {
@@ -200,9 +200,9 @@ const saidEvery = 10 * rimewatch.Minute
 // hear adds to a request what devices say of themselves beside their readings, where it
 // is news or nothing was heard for a while. It is no measurement: a change of a row that
 // another one overtakes is left to the next reading.
-func (r *request) hear(s *Service, said []store.Said) {
-	for i := range said {
-		x := &said[i]
+func (r *request) hear(s *Service, vitals []store.Vitals) {
+	for i := range vitals {
+		x := &vitals[i]
 		v, ok := s.store.DeviceByID(x.DeviceID)
 		if !ok {
 			continue

@@ -110,7 +110,7 @@ func TestSaid(t *testing.T) {
 			in := []store.Input{{Kind: store.InputReading, DeviceID: id, AtArrival: true}}
 			in[0].Reading.Set(rimewatch.Humidity, 50)
 			r.events()
-			if err := r.in.Submit(t.Context(), in, []store.Said{{DeviceID: id, Heartbeat: c.says}}); err != nil {
+			if err := r.in.Submit(t.Context(), in, []store.Vitals{{DeviceID: id, Heartbeat: c.says}}); err != nil {
 				t.Fatal(err)
 			}
 			v := r.view("A")

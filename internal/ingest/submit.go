@@ -14,7 +14,7 @@ import (
 // resolved each DeviceID within its workspace. Those of very many devices are committed
 // in portions, one after the other: after an error the first of them may be stored, and
 // are duplicates, if they have times of their own, when they are sent again.
-func (s *Service) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
+func (s *Service) Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error {
 	if a := store.ArrivalOf(ctx); a.At != 0 {
 		if err := s.arrive(ctx, a, inputs); err != nil {
 			return err
@@ -22,7 +22,7 @@ func (s *Service) Submit(ctx context.Context, inputs []store.Input, said []store
 	}
 	r := s.pool.Get().(*request)
 	r.inputs = inputs
-	r.hear(s, said)
+	r.hear(s, vitals)
 	var err error
 	if ends := s.cfg.portions(ctx, inputs); len(ends) > 1 {
 		err = r.sendAll(ctx, s, ends)

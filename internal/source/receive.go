@@ -147,7 +147,7 @@ type batch struct {
 
 	inputs []store.Input
 	at     map[momentKey]int // input of a device and time
-	said   []store.Said
+	vitals []store.Vitals
 	kept   []*rimewatch.Held // in the order of order; none in a replay
 	oldest rimewatch.Time    // that is stored; 0 = not asked yet
 	// unsettled refuses all of it for the moment: it may be from the time that the
@@ -204,7 +204,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			continue
 		}
 		if d := &x.Device; *d != (inlet.Device{}) {
-			b.said = append(b.said, store.Said{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
+			b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
 		}
 		if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
 			c.Saw(uint64(who.ID), x.At, b.now)
@@ -332,11 +332,11 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 			return b.unsettled
 		}
 	}
-	all, said := list[0].inputs, list[0].said
+	all, vitals := list[0].inputs, list[0].vitals
 	if len(list) > 1 {
-		all, said = nil, nil
+		all, vitals = nil, nil
 		for _, b := range list {
-			all, said = append(all, b.inputs...), append(said, b.said...)
+			all, vitals = append(all, b.inputs...), append(vitals, b.vitals...)
 		}
 	}
 	var held []*rimewatch.Held
@@ -350,8 +350,8 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 		}
 		held = append(held, b.kept...)
 	}
-	if len(all)+len(said) > 0 {
-		if err := s.cfg.Writer.Submit(ctx, all, said); err != nil {
+	if len(all)+len(vitals) > 0 {
+		if err := s.cfg.Writer.Submit(ctx, all, vitals); err != nil {
 			return err
 		}
 	}

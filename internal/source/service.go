@@ -29,7 +29,7 @@ type Store interface {
 
 // Writer is the one write path.
 type Writer interface {
-	Submit(ctx context.Context, inputs []store.Input, said []store.Said) error
+	Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error
 	CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error)
 }
 

@@ -25,8 +25,8 @@ const (
 	InputClock     InputKind = 8 // the clock was set back, of no device (DeviceID 0); Payload says how far
 )
 
-// Said is what a device says of itself beside what it measures.
-type Said struct {
+// Vitals are what a device says of itself beside what it measures.
+type Vitals struct {
 	DeviceID  int64
 	Heartbeat rimewatch.Heartbeat
 }

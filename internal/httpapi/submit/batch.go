@@ -27,8 +27,8 @@ type Batch struct {
 	held     []*rimewatch.Held // readings that have to wait for their devices
 	heldAt   []int32           // place in the batch of each
 	waiting  int               // of those, how many are kept
-	said     []store.Said      // what items say of their devices, one of each
-	saidOf   map[int64]int     // where that of a device is
+	vitals   []store.Vitals    // what items say of their devices, one of each
+	vitalsAt map[int64]int     // where that of a device is
 	reader   wire.Batch
 
 	// Of each input, until its device is known; serials and who are those of runs of
@@ -36,14 +36,14 @@ type Batch struct {
 	senders []sender
 	serials [][]byte
 	who     []*store.Identity
-	vitals  []wire.Extras
+	extras  []wire.Extras
 }
 
 // sender is what an item says beside its reading.
 type sender struct {
 	raw     []byte // its JSON text
 	run     int32  // its serial is serials[run]
-	vitals  int32  // what it says of its device is vitals[vitals-1], 0 = nothing
+	extras  int32  // what it says of its device is extras[extras-1], 0 = nothing
 	refused bool   // but its device was heard
 }
 
@@ -59,7 +59,7 @@ type pendingItem struct {
 	index  int32
 	serial string
 	raw    []byte
-	said   *wire.Extras // nil = nothing
+	vitals *wire.Extras // nil = nothing
 }
 
 // batchContext is what the items of a batch have in common.
@@ -95,7 +95,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 		}
 	}
 	if len(b.inputs) > 0 {
-		if err := g.Writer.Submit(ctx, b.inputs, b.said); err != nil {
+		if err := g.Writer.Submit(ctx, b.inputs, b.vitals); err != nil {
 			return httpapi.AsError(err)
 		}
 	}
@@ -148,8 +148,8 @@ func (b *Batch) add(bc *batchContext, place int32) *rimewatch.Error {
 	e := bc.outsideWindow(sent.At, bc.now, bc.settings.RawDays)
 	from := sender{raw: b.reader.Raw, run: int32(len(b.serials) - 1), refused: e != nil}
 	if sent.Vitals() {
-		b.vitals = append(b.vitals, sent.Extras)
-		from.vitals = int32(len(b.vitals))
+		b.extras = append(b.extras, sent.Extras)
+		from.extras = int32(len(b.extras))
 	}
 	b.inputs = append(b.inputs, store.Input{Reading: sent.Reading, Kind: store.InputReading, AtArrival: sent.At == 0})
 	b.index = append(b.index, place)
@@ -195,8 +195,8 @@ func (b *Batch) identify(bc *batchContext) {
 			bc.heard(who, in.Reading.At, bc.now)
 		}
 		in.DeviceID = who.ID
-		if from.vitals > 0 {
-			b.say(who, &b.vitals[from.vitals-1])
+		if from.extras > 0 {
+			b.say(who, &b.extras[from.extras-1])
 		}
 		if kept != i {
 			b.inputs[kept], b.index[kept] = *in, b.index[i]
@@ -242,8 +242,8 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 			continue
 		}
 		item.input.DeviceID = r.who.ID
-		if item.said != nil {
-			b.say(r.who, item.said)
+		if item.vitals != nil {
+			b.say(r.who, item.vitals)
 		}
 		b.inputs = append(b.inputs, item.input)
 		b.index = append(b.index, item.index)
@@ -325,23 +325,23 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (
 	return http.StatusOK, nil
 }
 
-// said is what a reading says of its device.
-func said(who *store.Identity, x *wire.Extras) store.Said {
-	return store.Said{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
+// vitalsOf returns what a reading says of its device.
+func vitalsOf(who *store.Identity, x *wire.Extras) store.Vitals {
+	return store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
 }
 
 // say notes what an item says of its device; the newest counts.
 func (b *Batch) say(who *store.Identity, x *wire.Extras) {
-	i, known := b.saidOf[who.ID]
+	i, known := b.vitalsAt[who.ID]
 	if known {
-		b.said[i] = said(who, x)
+		b.vitals[i] = vitalsOf(who, x)
 		return
 	}
-	if b.saidOf == nil {
-		b.saidOf = make(map[int64]int)
+	if b.vitalsAt == nil {
+		b.vitalsAt = make(map[int64]int)
 	}
-	b.saidOf[who.ID] = len(b.said)
-	b.said = append(b.said, said(who, x))
+	b.vitalsAt[who.ID] = len(b.vitals)
+	b.vitals = append(b.vitals, vitalsOf(who, x))
 }
 
 // ignore notes the foreign fields of an item.

@@ -108,13 +108,13 @@ func (g *Readings) guard(x *Posted) {
 // reports whether the memory of the inputs may be used again.
 func (g *Readings) commit(list []Posted, inputs []store.Input, again bool) bool {
 	ctx := store.WithArrival(context.Background(), store.Arrival{At: list[0].At, Again: again})
-	var said []store.Said
+	var vitals []store.Vitals
 	for i := range list {
 		if x := &list[i]; !x.done {
-			said = append(said, x.s.beside(x.who)...)
+			vitals = append(vitals, x.s.beside(x.who)...)
 		}
 	}
-	failed := g.submit(ctx, inputs, said)
+	failed := g.submit(ctx, inputs, vitals)
 	n := 0
 	for i := range list {
 		x := &list[i]
@@ -128,13 +128,13 @@ func (g *Readings) commit(list []Posted, inputs []store.Input, again bool) bool 
 }
 
 // submit is Writer.Submit; a panic is an error.
-func (g *Readings) submit(ctx context.Context, inputs []store.Input, said []store.Said) (err error) {
+func (g *Readings) submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = rimewatch.Wrap(rimewatch.CodeInternal, fmt.Errorf("panic: %v\n%s", v, debug.Stack()), "Internal error.")
 		}
 	}()
-	return g.Writer.Submit(ctx, inputs, said)
+	return g.Writer.Submit(ctx, inputs, vitals)
 }
 
 // conclude answers a request whose input was committed, or was not.

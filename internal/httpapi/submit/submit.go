@@ -19,7 +19,7 @@ type Writer interface {
 	// input's Outcome, the time of readings without one, and the time of receipt. It keeps
 	// no reference to what it is given after it has returned nil. CodeUnavailable means
 	// that nothing was stored and a retry is safe.
-	Submit(ctx context.Context, inputs []store.Input, said []store.Said) error
+	Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error
 }
 
 // Fleet knows the devices.
@@ -71,20 +71,20 @@ func (g *Readings) Routes(frame *httpapi.API) []httpapi.Route {
 
 // Scratch is the memory of one call to Single, for reuse.
 type Scratch struct {
-	Out  []byte // the answer
-	Left int    // readings that the device may send at once, -1 when no device was found
-	sent wire.SentReading
-	one  [1]store.Input
-	said [1]store.Said
+	Out    []byte // the answer
+	Left   int    // readings that the device may send at once, -1 when no device was found
+	sent   wire.SentReading
+	one    [1]store.Input
+	vitals [1]store.Vitals
 }
 
 // beside returns what the reading that was read says of its device, if it does.
-func (s *Scratch) beside(who *store.Identity) []store.Said {
+func (s *Scratch) beside(who *store.Identity) []store.Vitals {
 	if !s.sent.Vitals() {
 		return nil
 	}
-	s.said[0] = said(who, &s.sent.Extras)
-	return s.said[:]
+	s.vitals[0] = vitalsOf(who, &s.sent.Extras)
+	return s.vitals[:]
 }
 
 // Single stores the reading in body and leaves the answer in s.Out: 201 for a

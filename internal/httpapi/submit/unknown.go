@@ -84,8 +84,8 @@ func (b *Batch) stranger(bc *batchContext, i int) (who *store.Identity, later bo
 		who, bound, err := bc.Waiting.Bound(bc.ctx, bc.workspaceID, serial)
 		if err == nil && !bound {
 			item := pendingItem{input: b.inputs[i], index: place, serial: serial, raw: from.raw}
-			if from.vitals > 0 {
-				item.said = &b.vitals[from.vitals-1]
+			if from.extras > 0 {
+				item.vitals = &b.extras[from.extras-1]
 			}
 			b.pending = append(b.pending, item)
 			return nil, true, nil

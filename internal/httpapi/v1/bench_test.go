@@ -20,7 +20,7 @@ const nominalBody = `{"device_serial":"WIF-0001","product_zone_temp":-18.5,"comp
 // instantWriter accepts everything at once: what is left is the API's own cost.
 type instantWriter struct{ submit.Writer }
 
-func (instantWriter) Submit(_ context.Context, inputs []store.Input, _ []store.Said) error {
+func (instantWriter) Submit(_ context.Context, inputs []store.Input, _ []store.Vitals) error {
 	for i := range inputs {
 		inputs[i].Outcome = store.Accepted
 		inputs[i].Reading.ReceivedAt = rigStart
@@ -144,7 +144,7 @@ type blockingWriter struct {
 	entered, block chan struct{}
 }
 
-func (b blockingWriter) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
+func (b blockingWriter) Submit(ctx context.Context, inputs []store.Input, said []store.Vitals) error {
 	close(b.entered)
 	<-b.block
 	return b.instantWriter.Submit(ctx, inputs, said)

@@ -107,7 +107,7 @@ type failingWriter struct {
 	err error
 }
 
-func (w *failingWriter) Submit(context.Context, []store.Input, []store.Said) error {
+func (w *failingWriter) Submit(context.Context, []store.Input, []store.Vitals) error {
 	if w.err == nil {
 		panic("a bug")
 	}

@@ -276,7 +276,7 @@ type brokenWriter struct {
 	err error
 }
 
-func (b brokenWriter) Submit(context.Context, []store.Input, []store.Said) error {
+func (b brokenWriter) Submit(context.Context, []store.Input, []store.Vitals) error {
 	if b.err == nil {
 		panic("secret panic")
 	}

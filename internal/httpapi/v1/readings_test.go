@@ -318,7 +318,7 @@ type deleter struct {
 	serial    string
 }
 
-func (d *deleter) Submit(ctx context.Context, inputs []store.Input, said []store.Said) error {
+func (d *deleter) Submit(ctx context.Context, inputs []store.Input, said []store.Vitals) error {
 	if serial := d.serial; serial != "" {
 		d.serial = ""
 		if _, err := d.Writer.(*ingest.Service).DeleteDevice(ctx, d.workspace, serial); err != nil {
