@@ -42,7 +42,7 @@ type recordingOptions struct {
 type column struct {
 	index int
 	name  string
-	said  string // what it was taken for
+	taken string // for what
 	set   func(m *client.Measurements, text string) error
 }
 
@@ -60,7 +60,7 @@ func readRecording(in io.Reader, o recordingOptions) (*recording, error) {
 	}
 	rec := &recording{format: format}
 	for _, c := range t.columns {
-		rec.read = append(rec.read, c.said)
+		rec.read = append(rec.read, c.taken)
 	}
 	for i, r := range t.records {
 		x, err := readRow(r, t.times[i], parse, t.columns)

@@ -212,11 +212,11 @@ func (o *recordingOptions) columnsOf(t *table) ([]column, error) {
 		if unit == "" && o.Fahrenheit {
 			unit = "f"
 		}
-		said := fmt.Sprintf("%q as %s", t.header[i], name)
+		taken := fmt.Sprintf("%q as %s", t.header[i], name)
 		if f, ok := rimewatch.FieldByName(name); ok && f.IsTemperature() {
-			said += " in °" + strings.ToUpper(cmp.Or(unit, "c"))
+			taken += " in °" + strings.ToUpper(cmp.Or(unit, "c"))
 		}
-		columns = append(columns, column{i, t.header[i], said, setterOf(name, unit, t.comma != ',')})
+		columns = append(columns, column{i, t.header[i], taken, setterOf(name, unit, t.comma != ',')})
 	}
 	return columns, nil
 }
@@ -228,22 +228,22 @@ var errSeveral = errors.New("several columns could be the product temperature")
 // them.
 func byHeading(t *table) (map[string]string, error) {
 	mapped := make(map[string]string)
-	said := make(map[string][]string) // headings that say a measurement
-	var degrees []string              // headings that say only that it is a temperature
+	headed := make(map[string][]string) // headings that say a measurement
+	var degrees []string                // headings that say only that it is a temperature
 	for i, h := range t.header {
 		if name := strings.ToLower(h); setterOf(name, "", false) != nil {
 			mapped[name] = h
 		} else if f, unit, named := inlet.Heading(t.entity(i)); named {
-			said[f.String()] = append(said[f.String()], h)
+			headed[f.String()] = append(headed[f.String()], h)
 		} else if unit == "c" || unit == "f" {
 			degrees = append(degrees, h)
 		}
 	}
 	product := rimewatch.ProductZoneTemp.String()
-	if mapped[product] == "" && len(said[product]) == 0 {
-		said[product] = degrees
+	if mapped[product] == "" && len(headed[product]) == 0 {
+		headed[product] = degrees
 	}
-	for name, headings := range said {
+	for name, headings := range headed {
 		switch {
 		case mapped[name] != "" || len(headings) == 0:
 		case len(headings) == 1:

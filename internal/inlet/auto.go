@@ -292,7 +292,7 @@ func only(found []*leaf) (*leaf, string) {
 		}
 	}
 	if len(found) > 1 {
-		return nil, said(fail("is ambiguous: %s and %s; say which by a binding", clip(found[0].path, 60), clip(found[1].path, 60)))
+		return nil, reason(fail("is ambiguous: %s and %s; say which by a binding", clip(found[0].path, 60), clip(found[1].path, 60)))
 	}
 	return found[0], ""
 }

@@ -130,9 +130,9 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	case err != nil:
 		r.Problem = within("each %s", err)
 	case !ok:
-		r.Problem = said(fail("each did not return a list"))
+		r.Problem = reason(fail("each did not return a list"))
 	case len(list) > maxItems:
-		r.Problem = said(errTooMany())
+		r.Problem = reason(errTooMany())
 	}
 	if r.Problem != "" {
 		return r
@@ -190,7 +190,7 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) Item {
 	x.ID = plainID(x.ID)
 	if len(x.ID) > maxID {
-		x.Problem = said(fail("id is longer than %d bytes", maxID))
+		x.Problem = reason(fail("id is longer than %d bytes", maxID))
 		x.ID = clip(x.ID, 40)
 	}
 	m.attributes(env, found, &x.Device)
@@ -319,14 +319,14 @@ func (m *Mapper) reading(env *environment, found []leaf, b *Binding, at rimewatc
 // value runs a rule's expression.
 func (r *rule) value(env *environment) (v any, problem string) {
 	if r.onlyIf != nil && !r.onlyIf.holds(env) {
-		return nil, said(fail("is left out: only_if is not true"))
+		return nil, reason(fail("is left out: only_if is not true"))
 	}
 	v, err := r.from.run(env)
 	if err != nil {
-		return nil, said(err)
+		return nil, reason(err)
 	}
 	if v == nil {
-		return nil, said(fail("is not in the payload"))
+		return nil, reason(fail("is not in the payload"))
 	}
 	return v, ""
 }
@@ -343,7 +343,7 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	}
 	n, unit, err := number(v)
 	if err != nil {
-		return said(err)
+		return reason(err)
 	}
 	if r.Scale != 0 {
 		n *= r.Scale
@@ -364,24 +364,24 @@ func store(f rimewatch.Field, n float64, unit string, into *rimewatch.Reading) s
 	n, err := convert(f, n, unit)
 	switch {
 	case err != nil:
-		return said(err)
+		return reason(err)
 	case rimewatch.PowerOn(f, n):
 		into.Faults = into.Faults.With(f)
-		return said(fail("is what a DS18B20 reports after its power came back, before it measures"))
+		return reason(fail("is what a DS18B20 reports after its power came back, before it measures"))
 	case f.Accepts(n):
 		into.Set(f, n+0) // −0 becomes 0
 	case rimewatch.Sentinel(f, n):
 		into.Faults = into.Faults.With(f)
-		return said(fail("is what a broken or disconnected sensor reports"))
+		return reason(fail("is what a broken or disconnected sensor reports"))
 	default:
 		info := f.Info()
-		return said(fail("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit))
+		return reason(fail("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit))
 	}
 	return ""
 }
 
 // neither is said of a flag.
-func neither() string { return said(fail("is neither true nor false")) }
+func neither() string { return reason(fail("is neither true nor false")) }
 
 func truth(v any) (yes, ok bool) {
 	switch v := v.(type) {
@@ -459,7 +459,7 @@ func (r *Reading) take(f rimewatch.Field, l *leaf) {
 	field := Field{Name: f.String(), Expression: l.path, Found: l.value, Sent: true}
 	n, unit, err := number(l.value)
 	if err != nil {
-		field.Problem = said(err)
+		field.Problem = reason(err)
 	} else {
 		if unit == "" && f.IsTemperature() {
 			unit = l.unit

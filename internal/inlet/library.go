@@ -97,7 +97,7 @@ func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
 		around.ID, around.At, around.Problem = whoAndWhen(env, outside)
 	}
 	if len(list) > maxItems {
-		r.Problem = said(errTooMany())
+		r.Problem = reason(errTooMany())
 		return r
 	}
 	for _, v := range list {

@@ -421,7 +421,7 @@ func epoch(b []byte, unit string) (rimewatch.Time, error) {
 	}
 	at, err := rimewatch.ParseEpochTime(float64(n), unit)
 	if err != nil {
-		return 0, fail("the time %s", rimewatch.SentenceOf(said(err)))
+		return 0, fail("the time %s", rimewatch.SentenceOf(reason(err)))
 	}
 	return at, nil
 }

@@ -33,12 +33,12 @@ var channels = []string{"channel", "chn", "ch", "input"}
 // nothing that makes another quantity of it.
 func plainly(key string, stems []string) bool {
 	numbered := strings.ContainsAny(key, "0123456789")
-	said := false
+	found := false
 	for _, w := range words.FindAllString(key, -1) {
 		w = squeeze(strings.Trim(w, "0123456789"))
 		for _, s := range stems {
 			if before, after, ok := strings.Cut(w, s); ok {
-				said = true
+				found = true
 				w = before + after
 				break
 			}
@@ -47,7 +47,7 @@ func plainly(key string, stems []string) bool {
 			return false
 		}
 	}
-	return said
+	return found
 }
 
 // headingUnit finds the unit in a heading, which loggers write behind the name: with its

@@ -31,7 +31,7 @@ func (r *Reading) nameOthers(found []leaf) {
 			continue
 		}
 		r.Fields = append(r.Fields, Field{Name: name, Expression: l.path, Found: l.value, Sent: true,
-			Problem: said(fail("comes as %s, and nothing says what that measures; say so by a binding", clip(l.key, 60)))})
+			Problem: reason(fail("comes as %s, and nothing says what that measures; say so by a binding", clip(l.key, 60)))})
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *Reading) nameRepeated(keys map[string]bool) {
 	for _, f := range slices.Clone(r.Fields) {
 		for key := range keys {
 			if f.Sent && strings.HasSuffix(f.Expression, member("", key)) {
-				f.Problem = said(fail("is in the payload more than once, and only the last was read"))
+				f.Problem = reason(fail("is in the payload more than once, and only the last was read"))
 				r.Fields = append(r.Fields, f)
 				break
 			}

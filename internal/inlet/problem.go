@@ -29,9 +29,9 @@ func sentenceOf(err error) rimewatch.Sentence {
 	return rimewatch.SentenceOf(err.Error())
 }
 
-// said returns what an error says as a Problem holds it: as Sentence.Stored
+// reason returns what an error says as a Problem holds it: as Sentence.Stored
 // returns it.
-func said(err error) string { return sentenceOf(err).Stored() }
+func reason(err error) string { return sentenceOf(err).Stored() }
 
 // within puts what an error says into a sentence.
 func within(format string, err error) string {

@@ -29,7 +29,7 @@ func TestTheirErrorsInOurWords(t *testing.T) {
 		if err == nil {
 			t.Fatal(source, "has a value")
 		}
-		return said(err)
+		return reason(err)
 	}
 	for _, c := range []struct{ said, english, spanish string }{
 		{lines("t,device= x=1"), "line 1: a tag cannot be read: expected tag value", "línea 1: no se puede leer una etiqueta: expected tag value"},

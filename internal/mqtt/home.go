@@ -25,12 +25,12 @@ type home struct {
 	node   string // what this source is called, in topics and identifiers
 	due    time.Time
 
-	said     map[int64]*saidOf // by device
-	leftOver map[int64]bool    // described at the broker by an earlier connection
+	units    map[int64]*announced // by device
+	leftOver map[int64]bool       // described at the broker by an earlier connection
 }
 
-// saidOf is what a device was described as.
-type saidOf struct {
+// announced is what a device was described as.
+type announced struct {
 	description, state string
 	values             map[rimewatch.Field]float64 // the newest of each
 	seen               bool
@@ -52,7 +52,7 @@ func newHome(s *rimewatch.Source) *home {
 	if s.Broker.Discovery == "" {
 		return nil
 	}
-	return &home{prefix: s.Broker.Discovery, node: nodeID(s), said: make(map[int64]*saidOf), leftOver: make(map[int64]bool)}
+	return &home{prefix: s.Broker.Discovery, node: nodeID(s), units: make(map[int64]*announced), leftOver: make(map[int64]bool)}
 }
 
 // nodeID names this installation's source.
@@ -127,13 +127,13 @@ func classOf(f rimewatch.Field) (class, unit string) {
 }
 
 // describe returns the description of a device.
-func (h *home) describe(v *rimewatch.DeviceView, said *saidOf) ([]byte, error) {
+func (h *home) describe(v *rimewatch.DeviceView, unit *announced) ([]byte, error) {
 	id := h.node + "-" + strconv.FormatInt(v.ID, 10)
 	components := map[string]entity{
 		"status":  {Platform: "binary_sensor", Name: "Reporting", UniqueID: id + "-status", DeviceClass: "connectivity", ValueTemplate: "{{ value_json.reporting }}"},
 		"problem": {Platform: "binary_sensor", Name: "Alert", UniqueID: id + "-problem", DeviceClass: "problem", ValueTemplate: "{{ value_json.problem }}"},
 	}
-	for f := range said.values {
+	for f := range unit.values {
 		info := f.Info()
 		class, unit := classOf(f)
 		e := entity{Platform: "sensor", Name: info.Label, UniqueID: id + "-" + info.Name, DeviceClass: class, StateClass: "measurement", Unit: unit, Digits: &info.Digits, ValueTemplate: "{{ value_json." + info.Name + " }}"}
@@ -163,9 +163,9 @@ func onOff(yes bool) string {
 }
 
 // stateOf returns the state of a device.
-func stateOf(v *rimewatch.DeviceView, said *saidOf) ([]byte, error) {
+func stateOf(v *rimewatch.DeviceView, unit *announced) ([]byte, error) {
 	state := map[string]any{"reporting": onOff(v.Status == rimewatch.Online), "problem": onOff(v.ActiveAlerts > 0), "active_alerts": v.ActiveAlerts}
-	for f, value := range said.values {
+	for f, value := range unit.values {
 		state[f.String()] = value
 	}
 	return json.Marshal(state)
@@ -188,8 +188,8 @@ func (w *uplink) announce(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, said := range h.said {
-		said.seen = false
+	for _, unit := range h.units {
+		unit.seen = false
 	}
 	n := 0
 	var failed error
@@ -209,12 +209,12 @@ func (w *uplink) announce(ctx context.Context) error {
 	}
 	for id := range h.leftOver {
 		delete(h.leftOver, id)
-		if h.said[id] == nil {
-			h.said[id] = new(saidOf)
+		if h.units[id] == nil {
+			h.units[id] = new(announced)
 		}
 	}
-	for id, said := range h.said {
-		if said.seen {
+	for id, unit := range h.units {
+		if unit.seen {
 			continue
 		}
 		if err := w.forgetDevice(id); err != nil {
@@ -227,45 +227,45 @@ func (w *uplink) announce(ctx context.Context) error {
 // announceDevice describes a device, and tells its state, where they have changed.
 func (w *uplink) announceDevice(v *rimewatch.DeviceView) error {
 	h := w.home
-	said := h.said[v.ID]
-	if said == nil {
-		said = &saidOf{values: make(map[rimewatch.Field]float64)}
-		h.said[v.ID] = said
+	unit := h.units[v.ID]
+	if unit == nil {
+		unit = &announced{values: make(map[rimewatch.Field]float64)}
+		h.units[v.ID] = unit
 	}
-	said.seen = true
+	unit.seen = true
 	for f, value := range v.Latest.All() {
 		if class, _ := classOf(f); class != "" {
-			said.values[f] = value
+			unit.values[f] = value
 		}
 	}
 	if v.CurrentTempAt != 0 {
-		said.values[rimewatch.ProductZoneTemp] = v.CurrentTemp
+		unit.values[rimewatch.ProductZoneTemp] = v.CurrentTemp
 	}
-	description, err := h.describe(v, said)
+	description, err := h.describe(v, unit)
 	if err != nil {
 		return err
 	}
-	state, err := stateOf(v, said)
+	state, err := stateOf(v, unit)
 	if err != nil {
 		return err
 	}
-	if string(description) != said.description {
+	if string(description) != unit.description {
 		if err := w.tell(h.config(strconv.FormatInt(v.ID, 10)), description); err != nil {
 			return err
 		}
 	}
-	if string(state) != said.state {
+	if string(state) != unit.state {
 		if err := w.tell(h.state(v.ID), state); err != nil {
 			return err
 		}
 	}
-	said.description, said.state = string(description), string(state)
+	unit.description, unit.state = string(description), string(state)
 	return nil
 }
 
 // forgetDevice has Home Assistant remove a device.
 func (w *uplink) forgetDevice(id int64) error {
-	delete(w.home.said, id)
+	delete(w.home.units, id)
 	return errors.Join(w.tell(w.home.config(strconv.FormatInt(id, 10)), nil), w.tell(w.home.state(id), nil))
 }
 
@@ -274,7 +274,7 @@ func (w *uplink) retract() error {
 	if w.home == nil {
 		return nil
 	}
-	for id := range w.home.said {
+	for id := range w.home.units {
 		if err := w.forgetDevice(id); err != nil {
 			return err
 		}

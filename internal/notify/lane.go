@@ -365,7 +365,7 @@ func (l *lane) forCritical(it *item, err error) error {
 	if failed != nil || a.Severity != rimewatch.Critical {
 		return err
 	}
-	return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "%s", said(err))
+	return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "%s", reasonOf(err))
 }
 
 // attempted changes an item by its attempt. bundled: it went in one message with
@@ -377,7 +377,7 @@ func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bu
 		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, kept(rimewatch.SentenceOf(remark))
 		return
 	}
-	it.LastError = kept(said(err))
+	it.LastError = kept(reasonOf(err))
 	final := rimewatch.CodeOf(err) != rimewatch.CodeUnavailable
 	if final && bundled {
 		it.alone, it.NextAttemptAt, it.early = true, now, now
@@ -446,8 +446,8 @@ func (l *lane) overBefore(ctx context.Context, it *item) {
 	l.end(ctx, rimewatch.DeliveryDropped, "The alert was resolved before this could be sent.", it)
 }
 
-// said is what people may see of an error.
-func said(err error) rimewatch.Sentence {
+// reasonOf is what people may see of an error.
+func reasonOf(err error) rimewatch.Sentence {
 	if e := errorOf(err); e != nil && e.Message != "" {
 		return e.Sentence()
 	}

@@ -84,7 +84,7 @@ func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string,
 	defer cancel()
 	remark, err = s.call(ctx, c, key, m)
 	if err != nil {
-		return "", rimewatch.Wrap(rimewatch.CodeConflict, err, "%s", rimewatch.SentenceOf(kept(said(err))))
+		return "", rimewatch.Wrap(rimewatch.CodeConflict, err, "%s", rimewatch.SentenceOf(kept(reasonOf(err))))
 	}
 	return kept(rimewatch.SentenceOf(remark)), nil
 }

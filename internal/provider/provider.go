@@ -209,11 +209,11 @@ func (c *Client) open(cookie, state string, now rimewatch.Time) (f flow, err err
 // identity reads what the provider says of the person. What is not in the ID
 // token is asked for.
 func (c *Client) identity(ctx context.Context, p *oidc.Provider, token *oauth2.Token, id *oidc.IDToken) (out account.Identity, err error) {
-	var said claims
-	if err := id.Claims(&said); err != nil {
+	var got claims
+	if err := id.Claims(&got); err != nil {
 		return out, errFlow(err)
 	}
-	if (said["email"] == nil || said[c.cfg.GroupsClaim] == nil) && p.UserInfoEndpoint() != "" {
+	if (got["email"] == nil || got[c.cfg.GroupsClaim] == nil) && p.UserInfoEndpoint() != "" {
 		more, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 		if err != nil {
 			return out, rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The sign-in provider does not answer.")
@@ -225,25 +225,25 @@ func (c *Client) identity(ctx context.Context, p *oidc.Provider, token *oauth2.T
 		if err := more.Claims(&also); err != nil {
 			return out, errFlow(err)
 		}
-		said.add(also)
+		got.add(also)
 	}
 	return account.Identity{
 		Identification: store.Identification{Issuer: id.Issuer, Subject: id.Subject},
-		Email:          said.text("email"), Verified: said.yes("email_verified"), Name: said.text("name"), Groups: said.texts(c.cfg.GroupsClaim),
+		Email:          got.text("email"), Verified: got.yes("email_verified"), Name: got.text("name"), Groups: got.texts(c.cfg.GroupsClaim),
 	}, nil
 }
 
 // claims are what a provider says of a person.
 type claims map[string]any
 
-// add takes over what is not said yet. An address and whether it is verified
+// add takes over what is not there yet. An address and whether it is verified
 // belong together.
 func (c claims) add(more claims) {
 	if c["email"] == nil {
 		c["email"], c["email_verified"] = more["email"], more["email_verified"]
 	}
 	for name, v := range more {
-		if _, said := c[name]; !said {
+		if _, there := c[name]; !there {
 			c[name] = v
 		}
 	}

@@ -34,8 +34,8 @@ func NewSheet(file []byte) (*Sheet, *rimewatch.Error) {
 	}
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	comma := sniffComma(first)
-	if said, ok := bytes.CutPrefix(bytes.Trim(first, "\" \r"), []byte("sep=")); ok && len(said) == 1 && bytes.ContainsAny(said, ",;\t") {
-		comma = rune(said[0])
+	if sep, ok := bytes.CutPrefix(bytes.Trim(first, "\" \r"), []byte("sep=")); ok && len(sep) == 1 && bytes.ContainsAny(sep, ",;\t") {
+		comma = rune(sep[0])
 		text = append([]byte("\n"), rest...) // the other lines keep their numbers
 	}
 	s := &Sheet{Reader: csv.NewReader(bytes.NewReader(text)), decimalComma: comma != ','}

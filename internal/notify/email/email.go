@@ -233,9 +233,9 @@ func failure(err error) *rimewatch.Error {
 	var timeout net.Error
 	switch {
 	case errors.As(err, &send) && send.ErrorCode() >= 500:
-		return rimewatch.Wrap(rimewatch.CodeConflict, err, "The mail server refused: %s.", strings.TrimSuffix(said(err), "."))
+		return rimewatch.Wrap(rimewatch.CodeConflict, err, "The mail server refused: %s.", strings.TrimSuffix(replyText(err), "."))
 	case errors.As(err, &send) && send.ErrorCode() >= 400:
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server said: %s.", strings.TrimSuffix(said(err), "."))
+		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server said: %s.", strings.TrimSuffix(replyText(err), "."))
 	case errors.As(err, &reply):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server said: %d %s.", reply.Code, strings.TrimSuffix(reply.Msg, "."))
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -245,8 +245,8 @@ func failure(err error) *rimewatch.Error {
 	}
 }
 
-// said is the server's own words within an error.
-func said(err error) string {
+// replyText is the server's own words within an error.
+func replyText(err error) string {
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
 		return fmt.Sprintf("%d %s", reply.Code, reply.Msg)

@@ -57,14 +57,14 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 		lead = w.Say("Not acknowledged yet:") + " "
 	}
 	d.Subject = fmt.Sprintf("[%s] %s%s", w.severity(v.Severity), lead, w.headline(v, c.Now))
-	said := []string{}
+	sentences := []string{}
 	switch r.After {
 	case "acknowledgement":
-		said = append(said, w.Say("The acknowledgement has expired and the problem is still there."))
+		sentences = append(sentences, w.Say("The acknowledgement has expired and the problem is still there."))
 	case "silence":
-		said = append(said, w.Say("The silence or maintenance window has ended and the problem is still there."))
+		sentences = append(sentences, w.Say("The silence or maintenance window has ended and the problem is still there."))
 	}
-	d.Text = strings.Join(append(said, w.Message(&v.Alert)), " ")
+	d.Text = strings.Join(append(sentences, w.Message(&v.Alert)), " ")
 	c.facts(d, v)
 	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {

@@ -66,10 +66,10 @@ func (s *Caller) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 // script is what Twilio does in the call.
 func (s *Caller) script(c *rimewatch.Channel, m *message.Message) string {
 	w := phrase.In(m.Data.Locale)
-	said := twilio.Spoken(w, aloud(&m.Data))
+	spoken := twilio.Spoken(w, aloud(&m.Data))
 	ids := idsOf(&m.Data)
 	if len(ids) == 0 {
-		return twilio.Answer(w, said, w.Say("Goodbye."))
+		return twilio.Answer(w, spoken, w.Say("Goodbye."))
 	}
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // it never fails
@@ -78,7 +78,7 @@ func (s *Caller) script(c *rimewatch.Channel, m *message.Message) string {
 	if len(ids) > 1 {
 		press = w.Sayf("Press 1 to acknowledge these %d alerts, so that nobody else is woken.", len(ids))
 	}
-	return twilio.Ask(w, s.base+twilio.Path+t.Encode(s.key), said+" "+press, w.Say("Nothing was pressed, so nothing is acknowledged. Goodbye."))
+	return twilio.Ask(w, s.base+twilio.Path+t.Encode(s.key), spoken+" "+press, w.Say("Nothing was pressed, so nothing is acknowledged. Goodbye."))
 }
 
 // idsOf returns the alerts that wait to be acknowledged.
@@ -113,22 +113,22 @@ func aloud(d *message.Data) string {
 	if !tagged {
 		what = d.Subject
 	}
-	said := []string{w.Sayf("This is Rimewatch for %s", d.Workspace.Name)}
+	spoken := []string{w.Sayf("This is Rimewatch for %s", d.Workspace.Name)}
 	switch {
 	case d.Kind == rimewatch.DeliveryTest, d.Kind == rimewatch.DeliveryFallback:
-		return strings.Join(append(said, d.Text), ". ")
+		return strings.Join(append(spoken, d.Text), ". ")
 	case d.Kind == rimewatch.DeliveryEscalated: // which the subject says
 	case d.Urgent:
-		said = append(said, w.Say("Critical alert"))
+		spoken = append(spoken, w.Say("Critical alert"))
 	default:
-		said = append(said, w.Say("Warning"))
+		spoken = append(spoken, w.Say("Warning"))
 	}
-	said = append(said, what)
+	spoken = append(spoken, what)
 	if d.Site != nil && d.Device != nil && len(d.Alerts) == 0 {
-		said = append(said, d.Site.Name)
+		spoken = append(spoken, d.Site.Name)
 	}
 	for _, l := range d.Alerts[:min(len(d.Alerts), maxLines)] {
-		said = append(said, l.Text)
+		spoken = append(spoken, l.Text)
 	}
-	return rimewatch.Shorten(strings.Join(said, ". "), maxSaid) + "."
+	return rimewatch.Shorten(strings.Join(spoken, ". "), maxSaid) + "."
 }
