@@ -11,27 +11,32 @@ import (
 
 // Totals sum a device's days up.
 type Totals struct {
-	Min, Mean, Max *float64 // °C; nil without readings
-	OutOfRangeS    int64    // s
-	InDefrostsS    int64    // s of OutOfRangeS in which a defrost was the reason
-	Coverage       float64  // 0–100, share of the period for which there are readings
-	InRange        *float64 // 0–100, share of the covered time in limits; nil without either
-	Kinetic        *float64 // °C, mean kinetic temperature
-	IntervalS      float64  // s between readings, 0 without
-	Readings       int64
-	Implausible    int64 // values left out because no probe can have measured them
-	Coarse         bool  // some days rest on hourly aggregates
+	Min         *float64 `json:"min" doc:"°C, of the period; null without readings."`
+	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
+	Max         *float64 `json:"max" doc:"°C"`
+	Kinetic     *float64 `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
+	OutOfRangeS int64    `json:"out_of_range_s" doc:"s beyond a limit, however short."`
+	InDefrostsS int64    `json:"in_defrosts_s" doc:"s of out_of_range_s for which the device reported a defrost as the reason, its recovery included."`
+	InRange     *float64 `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
+	Coverage    float64  `json:"coverage" doc:"0–100, share of the period for which there are readings."`
+	IntervalS   float64  `json:"interval_s" doc:"s between readings; 0 without any."`
+	Readings    int64    `json:"readings"`
+	Implausible int64    `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	Coarse      bool     `json:"from_aggregates" doc:"Some days are based on hourly aggregates: their readings have expired."`
 }
 
 // Day sums one day up, [From, To) within the period.
 type Day struct {
-	Date           string // 2006-01-02
-	From, To       rimewatch.Time
-	Min, Mean, Max *float64 // °C; nil without readings
-	OutOfRangeS    *int64   // s; nil without limits, and where it cannot be known
-	InDefrostsS    int64    // s of OutOfRangeS in which a defrost was the reason
-	Coverage       float64  // 0–100
-	Readings       int64
+	Date        string         `json:"date" format:"date" doc:"In the time zone of the period."`
+	From        rimewatch.Time `json:"-"`
+	To          rimewatch.Time `json:"-"`
+	Min         *float64       `json:"min" doc:"°C; null without readings."`
+	Mean        *float64       `json:"mean" doc:"°C, weighted by time."`
+	Max         *float64       `json:"max" doc:"°C"`
+	OutOfRangeS *int64         `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
+	InDefrostsS int64          `json:"in_defrosts_s" doc:"s of out_of_range_s in defrosts."`
+	Coverage    float64        `json:"coverage" doc:"0–100"`
+	Readings    int64          `json:"readings"`
 }
 
 // Log gathers a device's readings into days.

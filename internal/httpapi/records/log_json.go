@@ -46,42 +46,19 @@ type ReportIntegrity struct {
 
 // ReportedDevice is one device's part of a temperature log.
 type ReportedDevice struct {
-	Serial            string                            `json:"serial"`
-	Name              string                            `json:"name"`
-	EquipmentType     string                            `json:"equipment_type"`
-	Site              wire.Maybe[wire.SiteRef]          `json:"site"`
-	Limits            rimewatch.Limits                  `json:"limits" doc:"In force when the log was created."`
-	Min               *float64                          `json:"min" doc:"°C, of the period; null without readings."`
-	Mean              *float64                          `json:"mean" doc:"°C, weighted by time."`
-	Max               *float64                          `json:"max" doc:"°C"`
-	MeanKinetic       *float64                          `json:"mean_kinetic" doc:"°C, mean kinetic temperature (USP <1079.2>); for medicines only."`
-	OutOfRangeS       int64                             `json:"out_of_range_s" doc:"s beyond a limit, however short."`
-	InDefrostsS       int64                             `json:"in_defrosts_s" doc:"s of out_of_range_s for which the device reported a defrost as the reason, its recovery included."`
-	InRange           *float64                          `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
-	Coverage          float64                           `json:"coverage" doc:"0–100, share of the period for which there are readings."`
-	IntervalS         float64                           `json:"interval_s" doc:"s between readings; 0 without any."`
-	Readings          int64                             `json:"readings"`
-	Implausible       int64                             `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	Serial        string                   `json:"serial"`
+	Name          string                   `json:"name"`
+	EquipmentType string                   `json:"equipment_type"`
+	Site          wire.Maybe[wire.SiteRef] `json:"site"`
+	Limits        rimewatch.Limits         `json:"limits" doc:"In force when the log was created."`
+	report.Totals
 	Clock             wire.Maybe[wire.ClockState]       `json:"clock" doc:"When the log was created; null while nothing is known to be wrong with the device's clock. The log keeps the times that the device sent."`
-	FromAggregates    bool                              `json:"from_aggregates" doc:"Some days are based on hourly aggregates: their readings have expired."`
-	Days              []ReportedDay                     `json:"days"`
+	Days              []report.Day                      `json:"days"`
 	Excursions        []ReportedExcursion               `json:"excursions"`
 	CorrectiveActions []CorrectiveAction                `json:"corrective_actions" doc:"Those that belong to no excursion of the period."`
 	Maintenance       []ReportedMaintenance             `json:"maintenance" doc:"Maintenance windows of the device that reach into the period. Time in them counts in the figures above; it makes no excursions and does not count towards compliance."`
 	Calibration       wire.Maybe[wire.CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
 	Calibrations      []Calibration                     `json:"calibrations" doc:"Performed before the end of the period, newest first."`
-}
-
-// ReportedDay sums one local day up.
-type ReportedDay struct {
-	Date        string   `json:"date" format:"date" doc:"In the time zone of the period."`
-	Min         *float64 `json:"min" doc:"°C; null without readings."`
-	Mean        *float64 `json:"mean" doc:"°C, weighted by time."`
-	Max         *float64 `json:"max" doc:"°C"`
-	OutOfRangeS *int64   `json:"out_of_range_s" doc:"s; null without limits, and where hourly aggregates are not sufficient."`
-	InDefrostsS int64    `json:"in_defrosts_s" doc:"s of out_of_range_s in defrosts."`
-	Coverage    float64  `json:"coverage" doc:"0–100"`
-	Readings    int64    `json:"readings"`
 }
 
 // ReportedMaintenance is a maintenance window.
@@ -119,22 +96,15 @@ func (a *api) reportJSON(q *reportQuery) TemperatureLog {
 }
 
 func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
-	t := &d.Totals
 	out := ReportedDevice{
-		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits,
-		Min: t.Min, Mean: t.Mean, Max: t.Max, OutOfRangeS: t.OutOfRangeS, InDefrostsS: t.InDefrostsS, InRange: t.InRange, Coverage: t.Coverage, IntervalS: t.IntervalS,
-		Readings: t.Readings, Implausible: t.Implausible, Clock: wire.NewClock(d.ClockOffset), FromAggregates: t.Coarse,
-		Days: make([]ReportedDay, len(d.Days)), Excursions: make([]ReportedExcursion, len(d.Excursions)),
+		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits, Totals: d.Totals, Clock: wire.NewClock(d.ClockOffset),
+		Days: append([]report.Day{}, d.Days...), Excursions: make([]ReportedExcursion, len(d.Excursions)),
 		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Maintenance: make([]ReportedMaintenance, len(d.Maintenance)), Calibrations: make([]Calibration, len(d.Calibrations)),
 	}
-	if d.Equipment.Category == rimewatch.CategoryMedical {
-		out.MeanKinetic = t.Kinetic
+	if d.Equipment.Category != rimewatch.CategoryMedical {
+		out.Kinetic = nil
 	}
 	out.Calibration, _ = wire.NewCalibration(&d.Device, now)
-	for i := range d.Days {
-		day := &d.Days[i]
-		out.Days[i] = ReportedDay{day.Date, day.Min, day.Mean, day.Max, day.OutOfRangeS, day.InDefrostsS, day.Coverage, day.Readings}
-	}
 	for i := range d.Excursions {
 		e := &d.Excursions[i]
 		x := a.excursionJSON(&e.Excursion, now)

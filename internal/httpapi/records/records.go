@@ -1,12 +1,14 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -32,11 +34,7 @@ func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursio
 		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
 		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause,
 	}
-	until := e.To
-	if until == 0 {
-		until = max(now, e.From)
-	}
-	out.DurationS = int64((until - e.From) / rimewatch.Second)
+	out.DurationS = (&report.Excursion{Excursion: *e}).DurationS(now)
 	if v, ok := a.Store.DeviceByID(e.DeviceID); ok {
 		out.DeviceSerial, out.DeviceName = &v.Serial, &v.Name
 	}
@@ -166,44 +164,49 @@ type CorrectiveActionList struct {
 }
 
 func (a *api) recordCorrectiveAction(ctx context.Context, in *httpapi.AlertBody[CorrectiveActionBody]) (CorrectiveActionData, error) {
-	c, b := httpapi.CallOf(ctx), &in.Body
+	b := &in.Body
 	var f wire.FieldErrors
 	f.NotBlank("performed_by", b.PerformedBy)
 	f.NotBlank("cause", b.Cause)
 	f.NotBlank("action", b.Action)
 	x := rimewatch.CorrectiveAction{
-		WorkspaceID: c.Workspace(), At: c.Now, PerformedAt: c.Now, PerformedBy: strings.TrimSpace(b.PerformedBy), Cause: b.Cause, Action: b.Action,
-		PreventiveAction: b.PreventiveAction, Disposition: b.Disposition, Product: b.Product, RepairReference: b.RepairReference,
+		AlertID: in.Number(), Cause: b.Cause, Action: b.Action, PreventiveAction: b.PreventiveAction, Product: b.Product, RepairReference: b.RepairReference,
+		Disposition: cmp.Or(b.Disposition, rimewatch.DispositionNone),
 	}
-	if b.PerformedAt != nil {
-		x.PerformedAt = *b.PerformedAt
-	}
-	f.NotLater("performed_at", x.PerformedAt, c.Now)
 	if b.VerifiedBy != nil {
 		x.VerifiedBy = strings.TrimSpace(*b.VerifiedBy)
-		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, x.PerformedBy) {
+		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, strings.TrimSpace(b.PerformedBy)) {
 			f.Add("verified_by", "must be another person than performed_by")
 		}
 	}
-	if x.Disposition == "" {
-		x.Disposition = rimewatch.DispositionNone
+	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
+		_, err := a.Store.Alert(ctx, httpapi.CallOf(ctx).Workspace(), x.AlertID)
+		return err
+	})
+}
+
+// record stores what somebody did, where nothing is wrong with it and what it was done
+// about is there.
+func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by string, at *rimewatch.Time, f *wire.FieldErrors, find func() error) (CorrectiveActionData, error) {
+	c := httpapi.CallOf(ctx)
+	x.WorkspaceID, x.At, x.PerformedAt, x.PerformedBy = c.Workspace(), c.Now, c.Now, strings.TrimSpace(by)
+	if at != nil {
+		x.PerformedAt = *at
 	}
-	if f.Err != nil {
+	if f.NotLater("performed_at", x.PerformedAt, c.Now); f.Err != nil {
 		return CorrectiveActionData{}, f.Err
 	}
-	id := in.Number()
-	x.AlertID = id
-	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
+	if err := find(); err != nil {
 		return CorrectiveActionData{}, err
 	}
 	var err error
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
-	if err := a.Store.CreateCorrectiveAction(ctx, &x); err != nil {
+	if err := a.Store.CreateCorrectiveAction(ctx, x); err != nil {
 		return CorrectiveActionData{}, err
 	}
-	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
+	return CorrectiveActionData{a.correctiveActionJSON(x)}, nil
 }
 
 func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInput) (CorrectiveActionList, error) {
@@ -228,33 +231,20 @@ type WorkBody struct {
 }
 
 func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) (CorrectiveActionData, error) {
-	c, b := httpapi.CallOf(ctx), &in.Body
+	b := &in.Body
 	var f wire.FieldErrors
 	f.NotBlank("performed_by", b.PerformedBy)
 	f.NotBlank("action", b.Action)
-	x := rimewatch.CorrectiveAction{
-		WorkspaceID: c.Workspace(), At: c.Now, PerformedAt: c.Now, PerformedBy: strings.TrimSpace(b.PerformedBy), Action: b.Action,
-		Disposition: rimewatch.DispositionNone, RepairReference: b.RepairReference,
-	}
-	if b.PerformedAt != nil {
-		x.PerformedAt = *b.PerformedAt
-	}
-	f.NotLater("performed_at", x.PerformedAt, c.Now)
-	if f.Err != nil {
-		return CorrectiveActionData{}, f.Err
-	}
-	v, err := a.device(ctx, &in.SerialInput)
-	if err != nil {
-		return CorrectiveActionData{}, err
-	}
-	x.DeviceID = v.ID
-	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
-		return CorrectiveActionData{}, err
-	}
-	if err := a.Store.CreateCorrectiveAction(ctx, &x); err != nil {
-		return CorrectiveActionData{}, err
-	}
-	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
+	x := rimewatch.CorrectiveAction{Action: b.Action, Disposition: rimewatch.DispositionNone, RepairReference: b.RepairReference}
+	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
+		serial, err := in.Known()
+		if err != nil {
+			return err
+		}
+		v, err := a.Store.Device(ctx, httpapi.CallOf(ctx).Workspace(), serial)
+		x.DeviceID = v.ID
+		return err
+	})
 }
 
 // WorkListInput names a device and a span of time.
@@ -276,15 +266,6 @@ func (a *api) listWork(ctx context.Context, in *WorkListInput) (CorrectiveAction
 	}
 	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), 0, v.ID, from, to)
 	return CorrectiveActionList{a.correctiveActionsJSON(list)}, err
-}
-
-// device finds the device of a path.
-func (a *api) device(ctx context.Context, in *httpapi.SerialInput) (rimewatch.DeviceView, error) {
-	serial, err := in.Known()
-	if err != nil {
-		return rimewatch.DeviceView{}, err
-	}
-	return a.Store.Device(ctx, httpapi.CallOf(ctx).Workspace(), serial)
 }
 
 func (a *api) recordRoutes() []httpapi.Route {
