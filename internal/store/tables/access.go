@@ -37,13 +37,9 @@ func (a Access) Session(ctx context.Context, hash [32]byte, now rimewatch.Time) 
 // TouchSession implements store.Control.
 func (a Access) TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error {
 	return a.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, `UPDATE session SET last_used_at = CASE WHEN last_used_at < ? THEN ? ELSE last_used_at END,
+		return execOne(conn, errSession(), `UPDATE session SET last_used_at = CASE WHEN last_used_at < ? THEN ? ELSE last_used_at END,
 			expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END WHERE id = ?`,
 			int64(lastUsed), int64(lastUsed), int64(expires), int64(expires), id)
-		if err == nil && n == 0 {
-			return errSession()
-		}
-		return err
 	})
 }
 
@@ -55,11 +51,7 @@ func (a Access) Sessions(ctx context.Context, userID int64, now rimewatch.Time) 
 // DeleteSession implements store.Control.
 func (a Access) DeleteSession(ctx context.Context, userID, id int64) error {
 	return a.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, "DELETE FROM session WHERE id = ? AND user_id = ?", id, userID)
-		if err == nil && n == 0 {
-			return errSession()
-		}
-		return err
+		return execOne(conn, errSession(), "DELETE FROM session WHERE id = ? AND user_id = ?", id, userID)
 	})
 }
 
@@ -77,11 +69,7 @@ func (a Access) SetSessionWorkspace(ctx context.Context, userID, id, workspaceID
 		if _, _, err := findMember(conn, workspaceID, userID); err != nil {
 			return err
 		}
-		n, err := exec(conn, "UPDATE session SET workspace_id = ? WHERE id = ? AND user_id = ?", workspaceID, id, userID)
-		if err == nil && n == 0 {
-			return errSession()
-		}
-		return err
+		return execOne(conn, errSession(), "UPDATE session SET workspace_id = ? WHERE id = ? AND user_id = ?", workspaceID, id, userID)
 	})
 }
 

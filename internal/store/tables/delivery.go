@@ -98,12 +98,8 @@ func updateDelivery(conn Conn, d *rimewatch.Delivery) error {
 	if err := dropUnreachable(conn, d); err != nil {
 		return err
 	}
-	n, err := exec(conn, "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ? WHERE id = ? AND workspace_id = ?",
+	return execOne(conn, errDelivery(), "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ? WHERE id = ? AND workspace_id = ?",
 		string(d.Status), d.Attempts, int64(d.NextAttemptAt), int64(d.SentAt), d.LastError, d.ID, d.WorkspaceID)
-	if err == nil && n == 0 {
-		return errDelivery()
-	}
-	return err
 }
 
 // AllPendingDeliveries implements store.Everywhere.

@@ -38,12 +38,8 @@ func errHasFactor() error {
 // BeginSecondFactor implements store.Control.
 func (t Access) BeginSecondFactor(ctx context.Context, userID int64, secret []byte) error {
 	return t.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, `INSERT INTO second_factor (user_id, secret, confirmed_at, last_step) VALUES (?, ?, 0, 0)
+		return execOne(conn, errHasFactor(), `INSERT INTO second_factor (user_id, secret, confirmed_at, last_step) VALUES (?, ?, 0, 0)
 			ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE second_factor.confirmed_at = 0`, userID, secret)
-		if err == nil && n == 0 {
-			return errHasFactor()
-		}
-		return err
 	})
 }
 
@@ -70,11 +66,7 @@ func (t Access) ConfirmSecondFactor(ctx context.Context, userID int64, step int6
 // UseStep implements store.Control.
 func (t Access) UseStep(ctx context.Context, userID, step int64) error {
 	return t.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, "UPDATE second_factor SET last_step = ? WHERE user_id = ? AND last_step < ?", step, userID, step)
-		if err == nil && n == 0 {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This code was used already.")
-		}
-		return err
+		return execOne(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This code was used already."), "UPDATE second_factor SET last_step = ? WHERE user_id = ? AND last_step < ?", step, userID, step)
 	})
 }
 
@@ -92,12 +84,8 @@ func putCodes(conn Conn, userID int64, codes [][32]byte) error {
 // UseRecoveryCode implements store.Control.
 func (t Access) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (left int, err error) {
 	err = t.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, "DELETE FROM recovery_code WHERE user_id = ? AND hash = ?", userID, hash[:])
-		if err != nil {
+		if err := execOne(conn, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such recovery code."), "DELETE FROM recovery_code WHERE user_id = ? AND hash = ?", userID, hash[:]); err != nil {
 			return err
-		}
-		if n == 0 {
-			return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such recovery code.")
 		}
 		f, err := findFactor(conn, userID)
 		if err != nil {

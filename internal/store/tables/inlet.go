@@ -186,12 +186,8 @@ func (t Inlets) DeleteBinding(ctx context.Context, workspaceID, sourceID int64, 
 		if err != nil {
 			return err
 		}
-		n, err := exec(conn, "DELETE FROM binding WHERE source_id = ? AND external_key = ? AND serial_key = ?", sourceID, src.SenderKey(externalID), rimewatch.SerialKey(serial))
-		if err != nil {
+		if err := execOne(conn, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such binding."), "DELETE FROM binding WHERE source_id = ? AND external_key = ? AND serial_key = ?", sourceID, src.SenderKey(externalID), rimewatch.SerialKey(serial)); err != nil {
 			return err
-		}
-		if n == 0 {
-			return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such binding.")
 		}
 		return t.audit(ctx, conn, workspaceID, "binding.deleted", subject("source", sourceID), store.Fields{"external_id": externalID, "device_serial": serial})
 	})

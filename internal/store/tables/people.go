@@ -131,10 +131,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 
 // setPassword changes a password and ends what rested on the old one.
 func (t People) setPassword(ctx context.Context, conn Conn, userID int64, passwordHash string, now rimewatch.Time) error {
-	n, err := exec(conn, "UPDATE person SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
-	if err == nil && n == 0 {
-		return errUser()
-	}
+	err := execOne(conn, errUser(), "UPDATE person SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
 	if err == nil {
 		_, err = exec(conn, "DELETE FROM session WHERE user_id = ?", userID)
 	}

@@ -88,11 +88,7 @@ func (t Routing) AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSche
 // ReportsThrough implements store.Notifications.
 func (t Routing) ReportsThrough(ctx context.Context, workspaceID, id int64, through rimewatch.Time) error {
 	return t.write(ctx, func(conn Conn) error {
-		n, err := exec(conn, "UPDATE report_schedule SET through = ? WHERE id = ? AND workspace_id = ?", int64(through), id, workspaceID)
-		if err == nil && n == 0 {
-			err = errSchedule()
-		}
-		return err
+		return execOne(conn, errSchedule(), "UPDATE report_schedule SET through = ? WHERE id = ? AND workspace_id = ?", int64(through), id, workspaceID)
 	})
 }
 

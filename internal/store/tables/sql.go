@@ -54,6 +54,15 @@ func exec(conn Conn, query string, args ...any) (int, error) {
 	return n, Missing(err)
 }
 
+// execOne runs a statement that changes one row: missing when there is none.
+func execOne(conn Conn, missing error, query string, args ...any) error {
+	n, err := exec(conn, query, args...)
+	if err == nil && n == 0 {
+		return missing
+	}
+	return err
+}
+
 // Missing is CodeNotFound for a reference that leads nowhere. Other errors come
 // back as they are.
 func Missing(err error) error {
