@@ -218,7 +218,7 @@ func (c chunks) Summary(deviceID int64, sp core.Span) ([]byte, error) {
 }
 
 func (c chunks) blob(id int64, statement string, args ...any) (data []byte, err error) {
-	err = c.Query(func(row tables.Row) error { data = column(row, 0, nil); return nil }, statement, args...)
+	err = c.Query(func(row tables.Row) error { data = core.Column(row, 0, nil); return nil }, statement, args...)
 	if err == nil && data == nil {
 		err = fmt.Errorf("chunk %d vanished", id)
 	}
@@ -227,7 +227,5 @@ func (c chunks) blob(id int64, statement string, args ...any) (data []byte, err 
 
 // Rollups implements core.Chunks.
 func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error {
-	return c.Query(func(row tables.Row) error {
-		return yield(row.ColumnInt64(0), rimewatch.Time(row.ColumnInt64(1)), rimewatch.Time(row.ColumnInt64(2)), column(row, 3, nil))
-	}, "SELECT id, from_at, to_at, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", deviceID, int64(from), int64(to))
+	return core.ReadRollups(c, deviceID, from, to, yield)
 }

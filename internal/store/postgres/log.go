@@ -211,24 +211,9 @@ func (d *disk) usedUp(ops []*store.DeviceOp, e *store.Effects) core.Last {
 
 // Log implements core.Disk.
 func (d *disk) Log(ctx context.Context, after store.Seq, yield func(seq store.Seq, row []byte) error) error {
-	var buf []byte
 	return d.read(ctx, d.reads, func(s *session) error {
-		return s.Query(func(row tables.Row) error {
-			buf = column(row, 1, buf)
-			return yield(store.Seq(row.ColumnInt64(0)), buf)
-		}, "SELECT seq, data FROM commit_log WHERE shard = ? AND seq > ? ORDER BY seq", d.shard, int64(after))
+		return core.ReadLog(s, "shard = ? AND seq > ? ORDER BY seq", yield, d.shard, int64(after))
 	})
-}
-
-// column reads a blob into buf, or into a larger one.
-func column(row tables.Row, col int, buf []byte) []byte {
-	n := row.ColumnLen(col)
-	if cap(buf) < n {
-		buf = make([]byte, n+n/2)
-	}
-	buf = buf[:n]
-	row.ColumnBytes(col, buf)
-	return buf
 }
 
 // TrimLog implements core.Disk.
@@ -270,7 +255,7 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 	return d.read(ctx, d.reads, func(s *session) error {
 		var c core.Checkpoint
 		for _, id := range devices {
-			if err := eachCheckpoint(s, &c, true, "device_id = ?", yield, id); err != nil {
+			if err := core.ReadCheckpoints(s, &c, true, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
@@ -284,31 +269,16 @@ func (d *disk) CheckpointRange(ctx context.Context, from, to int64, states bool,
 	if !states { // with states few are asked for at a time: to find out whose they are would cost more
 		where += d.and("checkpoint.device_id")
 	}
-	return d.read(ctx, d.reads, func(s *session) error { return eachCheckpoint(s, new(core.Checkpoint), states, where, yield, from, to) })
-}
-
-// eachCheckpoint yields each checkpoint in c, with its state where that is wanted.
-func eachCheckpoint(s *session, c *core.Checkpoint, states bool, where string, yield func(*core.Checkpoint) error, args ...any) error {
-	state := "''::bytea"
-	if states {
-		state = "state"
-	}
-	return s.Query(func(row tables.Row) error {
-		c.DeviceID, c.Seq = row.ColumnInt64(0), store.Seq(row.ColumnInt64(1))
-		c.Latest, c.State = column(row, 2, c.Latest), column(row, 5, c.State)
-		c.CurrentTemp, c.CurrentTempAt = row.ColumnFloat(3), rimewatch.Time(row.ColumnInt64(4))
-		return yield(c)
-	}, "SELECT device_id, seq, latest, current_temp, current_temp_at, "+state+" FROM checkpoint WHERE "+where, args...)
+	return d.read(ctx, d.reads, func(s *session) error {
+		return core.ReadCheckpoints(s, new(core.Checkpoint), states, where, yield, from, to)
+	})
 }
 
 // SealMarks implements core.Disk.
-func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
-	marks := make(map[int64]store.Seq)
-	err := d.read(ctx, d.reads, func(s *session) error {
-		return s.Query(func(row tables.Row) error {
-			marks[row.ColumnInt64(0)] = store.Seq(row.ColumnInt64(1))
-			return nil
-		}, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log WHERE shard = ?), 0)"+d.and("seal_mark.device_id"), d.shard)
+func (d *disk) SealMarks(ctx context.Context) (marks map[int64]store.Seq, err error) {
+	err = d.read(ctx, d.reads, func(s *session) (err error) {
+		marks, err = core.ReadMarks(s, "seq >= coalesce((SELECT min(seq) FROM commit_log WHERE shard = ?), 0)"+d.and("seal_mark.device_id"), d.shard)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("seal marks: %w", err)

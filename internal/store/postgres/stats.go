@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch/internal/store"
-	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"github.com/rimewatch/rimewatch/internal/store/core"
 )
 
 // relationBytes is what the tables of the schema take, indexes included.
@@ -19,22 +19,15 @@ func (d *disk) Sizes(ctx context.Context) (st store.Stats, err error) {
 
 func sizes(s *session, st *store.Stats) error {
 	devices := int64(0)
-	for _, q := range []struct {
-		query string
-		dst   *int64
-	}{
-		{relationBytes, &st.FileBytes},
-		{"SELECT count(*) FROM reading_chunk", &st.Chunks},
-		{"SELECT coalesce(sum(n), 0)::bigint FROM reading_chunk", &st.StoredReadings},
-		{"SELECT count(*) FROM commit_log", &st.LogEntries},
-		{"SELECT count(*) FROM device WHERE deleted_at = 0", &devices},
-	} {
-		if err := s.Query(func(row tables.Row) error { *q.dst = row.ColumnInt64(0); return nil }, q.query); err != nil {
-			return err
-		}
-	}
+	err := core.ReadInts(s, map[*int64]string{
+		&st.FileBytes:      relationBytes,
+		&st.Chunks:         "SELECT count(*) FROM reading_chunk",
+		&st.StoredReadings: "SELECT coalesce(sum(n), 0)::bigint FROM reading_chunk",
+		&st.LogEntries:     "SELECT count(*) FROM commit_log",
+		&devices:           "SELECT count(*) FROM device WHERE deleted_at = 0",
+	})
 	st.Devices = int(devices)
-	return nil
+	return err
 }
 
 // Tidy implements core.Disk: the server tidies up by itself.

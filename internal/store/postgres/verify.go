@@ -34,7 +34,7 @@ func (in *Inspection) verify(s *session) (err error) {
 	of := int64(0) // each shard counts its commits from 1
 	each("SELECT count(*) FROM shard", func(row tables.Row) { of = row.ColumnInt64(0) })
 	each("SELECT seq, data, shard FROM commit_log", func(row tables.Row) {
-		err := core.VerifyLog(store.Seq(row.ColumnInt64(0)), column(row, 1, nil))
+		err := core.VerifyLog(store.Seq(row.ColumnInt64(0)), core.Column(row, 1, nil))
 		switch {
 		case err != nil && of > 1:
 			note(&in.Damage, "shard %d: %v", row.ColumnInt64(2), err)
@@ -45,17 +45,17 @@ func (in *Inspection) verify(s *session) (err error) {
 	each("SELECT id, device_id, from_at, to_at, n, summary, data FROM reading_chunk", func(row tables.Row) {
 		id, device := row.ColumnInt64(0), row.ColumnInt64(1)
 		sp := core.Span{From: rimewatch.Time(row.ColumnInt64(2)), To: rimewatch.Time(row.ColumnInt64(3)), N: int(row.ColumnInt64(4))}
-		if err := core.VerifyChunk(device, sp, column(row, 6, nil), column(row, 5, nil)); err != nil {
+		if err := core.VerifyChunk(device, sp, core.Column(row, 6, nil), core.Column(row, 5, nil)); err != nil {
 			note(&in.Damage, "chunk %d of device %d (%d readings, %s to %s): %v", id, device, sp.N, sp.From, sp.To, err)
 		}
 	})
 	each("SELECT id, device_id, from_at, to_at, data FROM reading_rollup", func(row tables.Row) {
 		device, from, to := row.ColumnInt64(1), rimewatch.Time(row.ColumnInt64(2)), rimewatch.Time(row.ColumnInt64(3))
-		if err := core.VerifyRollup(device, from, to, column(row, 4, nil)); err != nil {
+		if err := core.VerifyRollup(device, from, to, core.Column(row, 4, nil)); err != nil {
 			note(&in.Damage, "rollup %d of device %d (%s to %s): %v", row.ColumnInt64(0), device, from, to, err)
 		}
 	})
-	err = errors.Join(err, eachCheckpoint(s, new(core.Checkpoint), true, "TRUE", func(c *core.Checkpoint) error {
+	err = errors.Join(err, core.ReadCheckpoints(s, new(core.Checkpoint), true, "TRUE", func(c *core.Checkpoint) error {
 		if err := core.VerifyCheckpoint(c); err != nil {
 			note(&in.Damage, "checkpoint of device %d: %v", c.DeviceID, err)
 		}

@@ -294,7 +294,7 @@ func (c chunks) Data(sp core.Span) ([]byte, error) {
 func (c chunks) Summary(deviceID int64, sp core.Span) (summary []byte, err error) {
 	err = sqlitex.Execute(c.conn, "SELECT summary FROM reading_chunk WHERE device_id = ? AND to_at = ? AND young = ? AND segment = ?", &sqlitex.ExecOptions{
 		Args:       []any{deviceID, int64(sp.To), sp.Young, sp.ID},
-		ResultFunc: func(stmt *sqlite.Stmt) error { summary = column(stmt, 0, nil); return nil },
+		ResultFunc: func(stmt *sqlite.Stmt) error { summary = core.Column(stmt, 0, nil); return nil },
 	})
 	if err == nil && summary == nil {
 		err = fmt.Errorf("chunk %d vanished", sp.ID)
@@ -304,10 +304,5 @@ func (c chunks) Summary(deviceID int64, sp core.Span) (summary []byte, err error
 
 // Rollups implements core.Chunks.
 func (c chunks) Rollups(deviceID int64, from, to rimewatch.Time, yield func(id int64, from, to rimewatch.Time, data []byte) error) error {
-	return sqlitex.Execute(c.conn, "SELECT id, from_at, to_at, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", &sqlitex.ExecOptions{
-		Args: []any{deviceID, int64(from), int64(to)},
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			return yield(stmt.ColumnInt64(0), rimewatch.Time(stmt.ColumnInt64(1)), rimewatch.Time(stmt.ColumnInt64(2)), column(stmt, 3, nil))
-		},
-	})
+	return core.ReadRollups(conn{Conn: c.conn}, deviceID, from, to, yield)
 }

@@ -174,7 +174,7 @@ func (c *Copy) Rows(ctx context.Context, t *tables.Table, after []int64, yield f
 		if t.Name == "damaged_chunk" {
 			return yield(append(row, stmt.ColumnInt64(8), stmt.ColumnText(7), data), []int64{young, sp.ID})
 		}
-		return yield(append(row, column(stmt, 7, []byte{}), data), []int64{device, int64(sp.To), young, sp.ID})
+		return yield(append(row, core.Column(stmt, 7, []byte{}), data), []int64{device, int64(sp.To), young, sp.ID})
 	}})
 	return asDamaged(err)
 }

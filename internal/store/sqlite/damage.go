@@ -114,16 +114,18 @@ func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 			*list = append(*list, fmt.Sprintf(format, args...))
 		}
 	}
-	each := func(query string, f func(stmt *sqlite.Stmt)) {
-		failed := sqlitex.Execute(c, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error { f(stmt); return nil }})
+	read := func(query string, failed error) {
 		if isCorrupt := errors.Is(asDamaged(failed), core.ErrDamaged); isCorrupt {
 			note(&damage, "%s: %v", query, failed)
 		} else {
 			err = errors.Join(err, failed)
 		}
 	}
+	each := func(query string, f func(stmt *sqlite.Stmt)) {
+		read(query, sqlitex.Execute(c, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error { f(stmt); return nil }}))
+	}
 	each("SELECT seq, data FROM commit_log", func(stmt *sqlite.Stmt) {
-		if err := core.VerifyLog(store.Seq(stmt.ColumnInt64(0)), column(stmt, 1, nil)); err != nil {
+		if err := core.VerifyLog(store.Seq(stmt.ColumnInt64(0)), core.Column(stmt, 1, nil)); err != nil {
 			note(&damage, "%v", err)
 		}
 	})
@@ -131,7 +133,7 @@ func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 		sp, device := scanSpan(stmt), stmt.ColumnInt64(6)
 		data, err := chunks{c}.Data(sp)
 		if err == nil {
-			err = core.VerifyChunk(device, sp, data, column(stmt, 7, nil))
+			err = core.VerifyChunk(device, sp, data, core.Column(stmt, 7, nil))
 		}
 		if err != nil {
 			note(&damage, "chunk %d of device %d (%d readings, %s to %s): %v", sp.ID, device, sp.N, sp.From, sp.To, err)
@@ -139,17 +141,16 @@ func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 	})
 	each("SELECT id, device_id, from_at, to_at, data FROM reading_rollup", func(stmt *sqlite.Stmt) {
 		device, from, to := stmt.ColumnInt64(1), rimewatch.Time(stmt.ColumnInt64(2)), rimewatch.Time(stmt.ColumnInt64(3))
-		if err := core.VerifyRollup(device, from, to, column(stmt, 4, nil)); err != nil {
+		if err := core.VerifyRollup(device, from, to, core.Column(stmt, 4, nil)); err != nil {
 			note(&damage, "rollup %d of device %d (%s to %s): %v", stmt.ColumnInt64(0), device, from, to, err)
 		}
 	})
-	each("SELECT "+checkpointColumns+" FROM checkpoint", func(stmt *sqlite.Stmt) {
-		var x core.Checkpoint
-		scanCheckpoint(stmt, &x)
-		if err := core.VerifyCheckpoint(&x); err != nil {
+	read("checkpoints", core.ReadCheckpoints(conn{Conn: c}, new(core.Checkpoint), true, "TRUE", func(x *core.Checkpoint) error {
+		if err := core.VerifyCheckpoint(x); err != nil {
 			note(&damage, "checkpoint of device %d: %v", x.DeviceID, err)
 		}
-	})
+		return nil
+	}))
 	each("PRAGMA foreign_key_check", func(stmt *sqlite.Stmt) {
 		note(&damage, "row %d of table %s refers to a row of %s that does not exist", stmt.ColumnInt64(1), stmt.ColumnText(0), stmt.ColumnText(2))
 	})

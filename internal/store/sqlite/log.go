@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -18,20 +18,12 @@ const trimRows = 64
 
 // Last implements core.Disk.
 func (d *disk) Last(ctx context.Context) (last core.Last, err error) {
-	err = d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		for _, q := range []struct {
-			query string
-			dst   *int64
-		}{
-			{"SELECT coalesce(max(seq), 0) FROM commit_log", (*int64)(&last.Seq)},
-			{"SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'device'", &last.DeviceID},
-			{"SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'alert'", &last.AlertID},
-		} {
-			if *q.dst, err = queryInt(conn, q.query); err != nil {
-				return err
-			}
-		}
-		return nil
+	err = d.ReadLong(ctx, func(c tables.Conn) error {
+		return core.ReadInts(c, map[*int64]string{
+			(*int64)(&last.Seq): "SELECT coalesce(max(seq), 0) FROM commit_log",
+			&last.DeviceID:      "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'device'",
+			&last.AlertID:       "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'alert'",
+		})
 	})
 	return last, err
 }
@@ -64,27 +56,7 @@ func (d *disk) appendLog(conn *sqlite.Conn, seq int64, row []byte) error {
 
 // Log implements core.Disk.
 func (d *disk) Log(ctx context.Context, after store.Seq, yield func(seq store.Seq, row []byte) error) error {
-	var buf []byte
-	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT seq, data FROM commit_log WHERE seq > ? ORDER BY seq", &sqlitex.ExecOptions{
-			Args: []any{int64(after)},
-			ResultFunc: func(stmt *sqlite.Stmt) error {
-				buf = column(stmt, 1, buf)
-				return yield(store.Seq(stmt.ColumnInt64(0)), buf)
-			},
-		})
-	})
-}
-
-// column reads a blob into buf, or into a larger one.
-func column(stmt *sqlite.Stmt, col int, buf []byte) []byte {
-	n := stmt.ColumnLen(col)
-	if cap(buf) < n {
-		buf = make([]byte, n+n/2)
-	}
-	buf = buf[:n]
-	stmt.ColumnBytes(col, buf)
-	return buf
+	return d.ReadLong(ctx, func(c tables.Conn) error { return core.ReadLog(c, "seq > ? ORDER BY seq", yield, int64(after)) })
 }
 
 // TrimLog implements core.Disk.
@@ -129,10 +101,10 @@ func (d *disk) SaveCheckpoints(ctx context.Context, list []core.Checkpoint) erro
 
 // Checkpoints implements core.Disk.
 func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*core.Checkpoint) error) error {
-	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
+	return d.ReadLong(ctx, func(conn tables.Conn) error {
 		var c core.Checkpoint
 		for _, id := range devices {
-			if err := eachCheckpoint(conn, &c, true, "device_id = ?", yield, id); err != nil {
+			if err := core.ReadCheckpoints(conn, &c, true, "device_id = ?", yield, id); err != nil {
 				return err
 			}
 		}
@@ -142,45 +114,16 @@ func (d *disk) Checkpoints(ctx context.Context, devices []int64, yield func(*cor
 
 // CheckpointRange implements core.Disk.
 func (d *disk) CheckpointRange(ctx context.Context, from, to int64, states bool, yield func(*core.Checkpoint) error) error {
-	return d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		return eachCheckpoint(conn, new(core.Checkpoint), states, "device_id >= ? AND device_id < ?", yield, from, to)
+	return d.ReadLong(ctx, func(c tables.Conn) error {
+		return core.ReadCheckpoints(c, new(core.Checkpoint), states, "device_id >= ? AND device_id < ?", yield, from, to)
 	})
-}
-
-// eachCheckpoint yields each checkpoint in c, with its state where that is wanted.
-func eachCheckpoint(conn *sqlite.Conn, c *core.Checkpoint, states bool, where string, yield func(*core.Checkpoint) error, args ...any) error {
-	columns := checkpointColumns
-	if !states {
-		columns = strings.Replace(columns, "state", "x''", 1)
-	}
-	return sqlitex.Execute(conn, "SELECT "+columns+" FROM checkpoint WHERE "+where, &sqlitex.ExecOptions{
-		Args: args,
-		ResultFunc: func(stmt *sqlite.Stmt) error {
-			scanCheckpoint(stmt, c)
-			return yield(c)
-		},
-	})
-}
-
-const checkpointColumns = "device_id, seq, latest, current_temp, current_temp_at, state"
-
-// scanCheckpoint reads a row into c and the memory that it has.
-func scanCheckpoint(stmt *sqlite.Stmt, c *core.Checkpoint) {
-	c.DeviceID, c.Seq = stmt.ColumnInt64(0), store.Seq(stmt.ColumnInt64(1))
-	c.Latest, c.State = column(stmt, 2, c.Latest), column(stmt, 5, c.State)
-	c.CurrentTemp, c.CurrentTempAt = stmt.ColumnFloat(3), rimewatch.Time(stmt.ColumnInt64(4))
 }
 
 // SealMarks implements core.Disk.
-func (d *disk) SealMarks(ctx context.Context) (map[int64]store.Seq, error) {
-	marks := make(map[int64]store.Seq)
-	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		return sqlitex.Execute(conn, "SELECT device_id, seq FROM seal_mark WHERE seq >= coalesce((SELECT min(seq) FROM commit_log), 0)", &sqlitex.ExecOptions{
-			ResultFunc: func(stmt *sqlite.Stmt) error {
-				marks[stmt.ColumnInt64(0)] = store.Seq(stmt.ColumnInt64(1))
-				return nil
-			},
-		})
+func (d *disk) SealMarks(ctx context.Context) (marks map[int64]store.Seq, err error) {
+	err = d.ReadLong(ctx, func(c tables.Conn) (err error) {
+		marks, err = core.ReadMarks(c, "seq >= coalesce((SELECT min(seq) FROM commit_log), 0)")
+		return err
 	})
 	return marks, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/core"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -24,25 +25,16 @@ func fileSize(path string) int64 {
 // Sizes implements core.Disk.
 func (d *disk) Sizes(ctx context.Context) (store.Stats, error) {
 	st := store.Stats{FileBytes: fileSize(d.cfg.Path), WALBytes: d.walBytes()}
-	err := d.read(ctx, &d.pool, func(conn *sqlite.Conn) error {
-		for _, q := range []struct {
-			query string
-			dst   *int64
-		}{
-			{"SELECT count(*) FROM reading_chunk", &st.Chunks},
-			{"SELECT coalesce(sum(n), 0) FROM reading_chunk", &st.StoredReadings},
-			{"SELECT count(*) FROM commit_log", &st.LogEntries},
-		} {
-			v, err := queryInt(conn, q.query)
-			if err != nil {
-				return err
-			}
-			*q.dst = v
-		}
-		n, err := queryInt(conn, "SELECT count(*) FROM device WHERE deleted_at = 0")
-		st.Devices = int(n)
-		return err
+	devices := int64(0)
+	err := d.ReadLong(ctx, func(c tables.Conn) error {
+		return core.ReadInts(c, map[*int64]string{
+			&st.Chunks:         "SELECT count(*) FROM reading_chunk",
+			&st.StoredReadings: "SELECT coalesce(sum(n), 0) FROM reading_chunk",
+			&st.LogEntries:     "SELECT count(*) FROM commit_log",
+			&devices:           "SELECT count(*) FROM device WHERE deleted_at = 0",
+		})
 	})
+	st.Devices = int(devices)
 	return st, err
 }
 
