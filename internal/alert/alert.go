@@ -12,9 +12,8 @@ import (
 // Tick. The zero value judges presence alone.
 type Config struct {
 	unit.Config
-	Limits    rimewatch.Limits // product temperature limits in force
-	Rules     Rules            // beyond product temperature and presence, which are always judged
-	RatedAmps float64          // A, the compressor's rated-load current; 0 = use what the unit has learnt
+	Limits rimewatch.Limits // product temperature limits in force
+	Rules  Rules            // beyond product temperature and presence, which are always judged
 }
 
 // Presence is what the service knows of a device's signs of life.

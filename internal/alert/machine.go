@@ -216,14 +216,11 @@ func (x *pass) vibrationBounds() bounds {
 	return b
 }
 
-// ratedAmps is the rated-load current as configured, or what stands for it once
-// the unit is known: its usual current and a quarter, which is about the 95th
-// percentile of its current and a tenth. Where the current varies by itself, or is
-// not known to keep still, only a rating that was configured is a limit.
+// ratedAmps is what stands for the rated-load current once the unit is known: its
+// usual current and a quarter, which is about the 95th percentile of its current and
+// a tenth. There is no limit where the current varies by itself, or is not known to
+// keep still.
 func (x *pass) ratedAmps() float64 {
-	if x.c.RatedAmps > 0 {
-		return x.c.RatedAmps
-	}
 	if !x.u.SteadyLoad() {
 		return 0
 	}
@@ -314,8 +311,8 @@ func (s *State) judgeMachine(x *pass) {
 	if hasDischarge {
 		s.either(x, ruleDischarge, discharge, true, agreed(unit.Discharge), relative)
 	}
-	ours := x.c.RatedAmps == 0 // the limit, which another speed of the compressor excuses
-	if v, ok := x.calm(rimewatch.AmpDraw); ok && !u.Aside().Has(unit.Amps) && (warm || !ours && !u.Slow()) && !(ours && x.passes(ruleAmps, v) && u.OtherSpeed(x.o)) {
+	// Another speed of the compressor excuses a current beyond the limit, which is its own.
+	if v, ok := x.calm(rimewatch.AmpDraw); ok && warm && !u.Aside().Has(unit.Amps) && !(x.passes(ruleAmps, v) && u.OtherSpeed(x.o)) {
 		// A wrong voltage explains a wrong current.
 		const supply = 1<<ruleLowVolts | 1<<ruleHighVolts
 		s.either(x, ruleAmps, v, true, agreed(unit.Amps), relative && s.active&supply == 0)

@@ -35,10 +35,8 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 func (s *State) ownBaseline(x *pass, i rule) bool {
 	_, departs := rimewatch.CutDeviation(ruleSpecs[i].second)
 	switch i {
-	case ruleLowAmps, ruleRecovery, ruleCycling:
+	case ruleAmps, ruleLowAmps, ruleRecovery, ruleCycling:
 		return true
-	case ruleAmps:
-		return x.c.RatedAmps == 0
 	case ruleVibration:
 		return x.u.UsualVibration()*vibrationWarn > ruleSpecs[ruleVibration].limit.Warn
 	default:
