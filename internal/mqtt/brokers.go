@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -37,7 +36,6 @@ type BrokersConfig struct {
 	Fleet func(ctx context.Context, workspaceID int64, each func(*rimewatch.DeviceView) error) error
 	Now   func() rimewatch.Time
 	Log   *slog.Logger
-	Roots *x509.CertPool // that certificates are checked with; nil = those of the machine
 }
 
 // Brokers keep a connection to the broker of every source of kind mqtt that is
@@ -250,7 +248,7 @@ func (k *link) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil || !secure {
 		return c, err
 	}
-	t := tls.Client(c, &tls.Config{ServerName: host, RootCAs: k.b.cfg.Roots, MinVersion: tls.VersionTLS12})
+	t := tls.Client(c, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12})
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("%w: %w", errHandshake, err)

@@ -43,7 +43,6 @@ type Config struct {
 	Username  string // "" = no authentication
 	Password  string
 	From      string        // "Rimewatch <alerts@example.org>"
-	Hello     string        // "" = this machine's name
 	TLSConfig *tls.Config   // what tests trust; nil = the system's
 	Timeout   time.Duration // of a whole conversation; 0 = 10 s
 }
@@ -81,9 +80,6 @@ func (s *Sender) client(timeout time.Duration) (*mail.Client, error) {
 	opts := []mail.Option{mail.WithTimeout(timeout), mail.WithoutNoop()}
 	if s.cfg.Port != 0 {
 		opts = append(opts, mail.WithPort(s.cfg.Port))
-	}
-	if s.cfg.Hello != "" {
-		opts = append(opts, mail.WithHELO(s.cfg.Hello))
 	}
 	if s.cfg.TLSConfig != nil {
 		opts = append(opts, mail.WithTLSConfig(s.cfg.TLSConfig))
