@@ -9,6 +9,7 @@
 package twilio
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +38,7 @@ const maxSMS = 480
 func CheckSMS(u *url.URL) error {
 	from := u.Query().Get("from")
 	if !phoneNumber.MatchString(number(from)) && !serviceSID.MatchString(from) {
-		return first(checkAccount(u, "sms"), rimewatch.Invalid("url", "needs a phone number of the Twilio account, with its country code, or a messaging service (MG…)"))
+		return cmp.Or[error](checkAccount(u, "sms"), rimewatch.Invalid("url", "needs a phone number of the Twilio account, with its country code, or a messaging service (MG…)"))
 	}
 	return checkAccount(u, "sms")
 }
@@ -56,14 +57,6 @@ func checkAccount(u *url.URL, does string) error {
 		return rimewatch.Invalid("url", "needs the phone number to notify, with its country code: +15558675310")
 	}
 	return nil
-}
-
-// first is the first of two errors that there is.
-func first(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // number is a phone number without what people write between its digits. In a
