@@ -79,10 +79,15 @@ func (s *Service) checkpoint(age time.Duration) {
 	}
 }
 
+// roomForSum is behind each state, so that the store need not copy it to sign it.
+var roomForSum [4]byte
+
 // save writes states as of commit seq, and with the last of them from where on
 // the log is needed; floor 0 leaves that as it is.
 func (s *Service) save(list []copied, seq, floor store.Seq) error {
-	var buf []byte
+	kept := plains.Get().(*[]byte)
+	buf := *kept
+	defer func() { *kept = buf; plains.Put(kept) }()
 	for {
 		slice := list[:min(len(list), checkpointSlice)]
 		list = list[len(slice):]
@@ -96,11 +101,12 @@ func (s *Service) save(list []copied, seq, floor store.Seq) error {
 		for i := range slice {
 			buf = s.appendCheckpoint(buf, &slice[i].facts, &slice[i].state)
 			ends[i] = len(buf)
+			buf = append(buf, roomForSum[:]...)
 		}
 		begin := 0
 		for i, end := range ends {
-			states[i] = store.Checkpoint{DeviceID: slice[i].unit.id, Seq: seq, State: buf[begin:end:end]}
-			begin = end
+			states[i] = store.Checkpoint{DeviceID: slice[i].unit.id, Seq: seq, State: buf[begin : end : end+len(roomForSum)]}
+			begin = end + len(roomForSum)
 		}
 		if err := s.store.SaveCheckpoints(context.Background(), states, from); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -157,4 +158,55 @@ func accepted(inputs []store.Input) (n int) {
 		}
 	}
 	return n
+}
+
+// signing is a store that writes behind each state, as far as it may.
+type signing struct {
+	*sqlite.Store
+	t     *testing.T
+	saved int
+}
+
+// SaveCheckpoints implements store.Log.
+func (s *signing) SaveCheckpoints(ctx context.Context, states []store.Checkpoint, floor store.Seq) error {
+	var before [][]byte
+	for i := range states {
+		before = append(before, bytes.Clone(states[i].State))
+	}
+	for i := range states {
+		if state := states[i].State; &append(state, 1, 2, 3, 4)[0] != &state[0] {
+			s.t.Error("a state must be copied to be signed")
+		}
+		s.saved++
+	}
+	for i := range states {
+		if !bytes.Equal(states[i].State, before[i]) {
+			s.t.Error("what was written behind one state has changed another")
+		}
+	}
+	return s.Store.SaveCheckpoints(ctx, states, floor)
+}
+
+// TestRoomForSum: behind each state is room for its checksum, and nothing else.
+func TestRoomForSum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ids := []int64{r.device("A", "walkin_freezer"), r.device("B", "walkin_freezer"), r.device("C", "reachin_freezer")}
+		r.close()
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &signing{Store: s, t: t}
+		r.s, r.in = s, ingest.New(ingest.Config{Store: c})
+		if err := r.in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		for _, id := range ids {
+			r.send(id, r.now(), -20)
+		}
+		r.in.CheckpointAll()
+		same(t, "states", c.saved, len(ids))
+	})
 }

@@ -185,8 +185,9 @@ type Log interface {
 	// NewAlertID returns an id for an alert, greater than all that it returned
 	// before and than those of all stored alerts.
 	NewAlertID() int64
-	// SaveCheckpoints stores streaming states. No input before floor is needed
-	// any more by any device; 0 = nothing new is known about that.
+	// SaveCheckpoints stores streaming states; it may write behind each State, within
+	// its capacity. No input before floor is needed any more by any device; 0 = nothing
+	// new is known about that.
 	SaveCheckpoints(ctx context.Context, states []Checkpoint, floor Seq) error
 	// Recover hands out first the checkpoints, without their State, which Checkpoints
 	// reads, then the logged inputs. As many workers call, each with its number from 0. The

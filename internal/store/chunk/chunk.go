@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -49,9 +51,11 @@ func Encode(dst []byte, rs []rimewatch.Reading) []byte {
 
 // appendColumns appends the set of columns, their lengths and then their bytes.
 func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
+	x := scratches.Get().(*columns)
+	defer scratches.Put(x)
 	var (
-		body    = make([]byte, 0, 8*len(rs)+2*riceMost*min(len(rs), blockLen)+64) // and room for two tries of a block
-		ints    = make([]int64, 0, len(rs))
+		body    = slices.Grow(x.body[:0], 8*len(rs)+2*riceMost*min(len(rs), blockLen)+64) // and room for two tries of a block
+		ints    = slices.Grow(x.ints[:0], len(rs))
 		set     uint64
 		lengths [numColumns]int
 	)
@@ -80,7 +84,7 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 	for i := range rs {
 		any |= rs[i].Present
 	}
-	floats := make([]float64, 0, len(rs))
+	floats := slices.Grow(x.floats[:0], len(rs))
 	for f := range any.All() {
 		from := len(body)
 		floats = floats[:0]
@@ -98,8 +102,18 @@ func appendColumns(dst []byte, rs []rimewatch.Reading) []byte {
 			dst = binary.AppendUvarint(dst, uint64(n))
 		}
 	}
+	x.body, x.ints, x.floats = body, ints, floats
 	return append(dst, body...)
 }
+
+// columns are the memory of appendColumns, kept for the next chunk.
+type columns struct {
+	body   []byte
+	ints   []int64
+	floats []float64
+}
+
+var scratches = sync.Pool{New: func() any { return new(columns) }}
 
 // isBacklog reports whether every reading came late.
 func isBacklog(rs []rimewatch.Reading) bool {
