@@ -16,6 +16,7 @@ type doubts struct {
 	frozen Channels // those of them that show the same number
 	lone   uint8    // channel that departs alone, + 1; 0 = none
 	alone  uint8    // windows in a row for which it has
+	came   bool     // within two windows, in which no other moved: it may stand beside what departed before
 	loneAt uint8    // tenths of a floor by which it did at first
 	still  Channels // that have not changed in the present six hours
 	sick   uint8    // windows until the unit is judged again after a sensor was broken
@@ -32,12 +33,16 @@ type doubts struct {
 }
 
 const (
-	loneFloors  = 1.3 // of a departure that is told apart from noise
-	loneQuiet   = 0.3 // floors that the others keep within
-	loneNear    = 0.6 // floors that they keep within nearly
-	stepQuiet   = 0.2 // of a step, that they keep within
-	slipFloors  = 0.8 // of a discharge line that becomes cooler, on an average of a day and a half
-	slipNow     = 0.6 // and in the newest window
+	loneFloors  = 1.3  // of a departure that is told apart from noise
+	loneGoesOn  = 1.15 // of one that was so in the window before
+	loneSeen    = 1.0  // of a pipe that was seen to jump alone
+	farScatter  = 3.5  // standard deviations
+	stepScatter = 2.5  // that two windows differ by
+	loneQuiet   = 0.3  // floors that the others keep within
+	loneNear    = 0.6  // floors that they keep within nearly
+	stepQuiet   = 0.2  // of a step, that they keep within
+	slipFloors  = 0.8  // of a discharge line that becomes cooler, on an average of a day and a half
+	slipNow     = 0.6  // and in the newest window
 	loneWindows = 5
 	loneSoon    = 3 // windows of a large one
 	loneJumped  = 2
@@ -61,6 +66,9 @@ const (
 	jumpWindows = 2   // the first of them is none whole
 	jumpMissing = 0.5 // share of what a jump of the air would have changed
 )
+
+// stepLeastOf is by how much a pipe steps alone at least, K.
+var stepLeastOf = [...]float64{Discharge: 3.3, Suction: 2.4}
 
 // sensorOf are the sensors of the channels that can be set aside.
 var sensorOf = [...]rimewatch.Field{
@@ -134,8 +142,9 @@ func (b *doubts) noteStep(step Fixed) {
 }
 
 // reviewSensors decides at the end of a window with so many starts, in which channels
-// were shown in steady running, which sensors are set aside; air: the ambient is measured.
-func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air bool) {
+// were shown in steady running, which sensors are set aside; air: the ambient is measured;
+// suspected: the machine is.
+func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air, suspected bool) {
 	b := &s.doubts
 	b.sick -= min(b.sick, 1)
 	for _, ch := range [...]Channel{Discharge, Suction} {
@@ -160,7 +169,7 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air b
 	if vib, before, _ := s.Departure(Vibration); min(math.Abs(vib), math.Abs(before)) >= vibUnits && s.stepped(Vibration) {
 		b.aside = b.aside.With(Vibration) // inches, or another scale
 	}
-	s.followLone(modulated)
+	s.followLone(modulated, suspected)
 	s.followAirError(air)
 }
 
@@ -183,28 +192,33 @@ func (s *baseline) reviewAir() {
 // followLone counts the windows in which one channel departs while all others are
 // as usual: no fault does that, but for wear that begins. A window in which the others
 // are only nearly as usual neither counts nor ends it.
-func (s *baseline) followLone(modulated bool) {
+func (s *baseline) followLone(modulated, suspected bool) {
 	b := &s.doubts
 	ch, how := s.loneChannel()
+	came := b.came && b.lone == uint8(ch)+1
+	if how == notLone && !suspected {
+		ch, how = s.stepChannel()
+		came = how != notLone
+	}
 	now, _, _ := s.Departure(ch)
 	size, wear := math.Abs(now)/floors[ch], s.wears(ch, now) || modulated
 	if how == notLone {
-		b.lone, b.alone, b.loneAt = 0, 0, 0
+		b.endLone()
 		return
 	}
 	tenths := uint8(min(255, math.Ceil(10*size)))
 	switch begins := b.lone != uint8(ch)+1; {
 	case how == nearlyLone && begins, begins && wear && !s.stepped(ch): // what came bit by bit may be wear
-		b.lone, b.alone, b.loneAt = 0, 0, 0
+		b.endLone()
 		return
 	case how == nearlyLone:
 		return
 	case begins:
-		b.lone, b.alone, b.loneAt = uint8(ch)+1, 0, tenths
+		b.lone, b.alone, b.loneAt, b.came = uint8(ch)+1, 0, tenths, came
 	case b.alone == 1:
 		b.loneAt = max(b.loneAt, tenths) // the first window may not have been whole
 	case wear && 10*size > stepGrows*float64(b.loneAt)+1:
-		b.lone, b.alone, b.loneAt = 0, 0, 0
+		b.endLone()
 		return // it grows
 	}
 	need := uint8(loneWindows)
@@ -215,9 +229,12 @@ func (s *baseline) followLone(modulated bool) {
 		need = loneJumped
 	}
 	if b.alone++; b.alone >= need {
-		b.aside, b.lone, b.alone, b.loneAt = b.aside.With(ch), 0, 0, 0
+		b.aside = b.aside.With(ch)
+		b.endLone()
 	}
 }
+
+func (b *doubts) endLone() { b.lone, b.alone, b.loneAt, b.came = 0, 0, 0, false }
 
 // wears reports whether a channel that departs alone may be that of a machine that
 // wears, or of a fault whose other channel is not measured.
@@ -227,9 +244,72 @@ func (s *baseline) wears(ch Channel, now float64) bool {
 
 // stepped reports whether what a channel departs by came within its newest two windows.
 func (s *baseline) stepped(ch Channel) bool {
+	now, _, _ := s.Departure(ch)
+	return math.Abs(now-s.moved(ch)) <= max(stepLeast*floors[ch], stepShare*math.Abs(now))
+}
+
+// moved is by how much a channel departs otherwise in its newest window than on an average
+// of those before the newest two.
+func (s *baseline) moved(ch Channel) float64 {
 	now, before, slow := s.Departure(ch)
-	then := (slow - slowRate*(now+(1-slowRate)*before)) / ((1 - slowRate) * (1 - slowRate))
-	return math.Abs(then) <= max(stepLeast*floors[ch], stepShare*math.Abs(now))
+	return now - (slow-slowRate*(now+(1-slowRate)*before))/((1-slowRate)*(1-slowRate))
+}
+
+// stepChannel is the pipe that stepped alone: of the newest two windows, and from then
+// on from window to window, it alone differs from those before. Whatever else departs,
+// by its load, by ice or by a fault that was there already, goes on as it was.
+func (s *baseline) stepChannel() (lone Channel, how lonely) {
+	if s.Learning() || s.Resettling() {
+		return 0, notLone
+	}
+	b := &s.doubts
+	if b.came && b.alone >= 2 {
+		return Channel(b.lone - 1), s.beside(Channel(b.lone-1), func(ch Channel) float64 {
+			now, before, _ := s.Departure(ch)
+			return now - before
+		})
+	}
+	far := 0
+	for ch := Discharge; ch <= Suction; ch++ {
+		now, _, _ := s.Departure(ch)
+		if least := max(stepLeastOf[ch], farScatter*s.Scatter(ch)); s.Scored(ch) && math.Abs(s.moved(ch)) >= least && math.Abs(now) >= least {
+			lone = ch
+			far++
+		}
+	}
+	if far != 1 {
+		return 0, notLone
+	}
+	return lone, s.beside(lone, s.moved)
+}
+
+// beside reports how alone a channel is by how much the others have changed.
+func (s *baseline) beside(lone Channel, change func(Channel) float64) lonely {
+	now, _, _ := s.Departure(lone)
+	share := max(loneQuiet, stepQuiet*math.Abs(now)/floors[lone])
+	quiet, near := 0, 0
+	for i := range sensorOf {
+		ch := Channel(i)
+		if ch == lone || !s.Scored(ch) {
+			continue
+		}
+		switch by := math.Abs(change(ch)); {
+		case by <= max(share*floors[ch], stepScatter*s.Scatter(ch)):
+			quiet++
+		case by <= max(loneNear*floors[ch], farScatter*s.Scatter(ch)):
+			near++
+		default:
+			return notLone
+		}
+	}
+	switch {
+	case quiet+near < loneOthers:
+		return notLone
+	case near > 0:
+		return nearlyLone
+	default:
+		return isLone
+	}
 }
 
 // unwitnessed reports whether a channel may depart alone in a fault because the one that
@@ -257,7 +337,14 @@ func (b *doubts) Suspect() bool {
 // farOff reports whether a channel departs by more than noise in the newest window.
 func (s *baseline) farOff(ch Channel) bool {
 	now, _, _ := s.Departure(ch)
-	return math.Abs(now) >= max(loneFloors*floors[ch], 3.5*s.Scatter(ch))
+	least := loneFloors
+	switch b := &s.doubts; {
+	case ch <= Suction && b.kept > 0 && s.stepped(ch):
+		least = loneSeen
+	case b.lone == uint8(ch)+1:
+		least = loneGoesOn
+	}
+	return math.Abs(now) >= max(least*floors[ch], farScatter*s.Scatter(ch))
 }
 
 // slips reports whether the discharge line has become a little cooler for good. As long
@@ -334,10 +421,16 @@ func (s *baseline) lineAgainst(zone float64) bool {
 	return now*zone < 0
 }
 
+const cameBit = 8 // of the count of windows, which never comes as far
+
 func (b *doubts) code(c *Codec) {
 	set, count, ill := uint8(b.aside)|uint8(b.frozen)<<4, b.lone<<4|b.alone, b.sick|uint8(b.still)<<4
+	if b.came {
+		count |= cameBit
+	}
 	c.Bytes(&set, &count, &ill, &b.airN, &b.airStep)
-	b.aside, b.frozen, b.lone, b.alone = Channels(set&15), Channels(set>>4), count>>4, count&15
+	b.aside, b.frozen, b.lone, b.alone = Channels(set&15), Channels(set>>4), count>>4, count&(cameBit-1)
+	b.came = count&cameBit != 0
 	b.sick, b.still = ill&15, Channels(ill>>4)
 	if b.lone != 0 {
 		c.Bytes(&b.loneAt)

@@ -23,7 +23,7 @@ func (b *baseline) windows(ch Channel, by float32, n int, modulated bool) {
 		d := &b.drifts[ch]
 		d.last[1], d.last[0] = d.last[0], by
 		d.slow += slowRate * (by - d.slow)
-		b.reviewSensors(0, 0, modulated, true)
+		b.reviewSensors(0, 0, modulated, true, false)
 	}
 }
 

@@ -186,7 +186,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	*w = window{}
-	s.reviewSensors(starts, shown, s.Modulated(), s.AirMeasured())
+	s.reviewSensors(starts, shown, s.Modulated(), s.AirMeasured(), hold&HoldBaseline != 0)
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
 		if s.Known() && !s.Resettling() {

@@ -57,14 +57,14 @@ const (
 	meltJump     = Fixed(4_0000)  // K within quickGap, which no heater does
 	pipeReads    = 5              // in the same run or stop
 	zoneReads    = 10
-	zoneStops    = 2 // by the thermostat, far from where it ever does
-	keptFor      = 4 // windows
-	jumpTimes    = 2
-	steadySince  = 5 * minute
-	quickGap     = 2 * minute // no zone changes as far within it as where its probe is moved to
-	jumpRelation = 3          // others change by a third of it at most
-	airStillFor  = 4          // windows
-	airStoodMost = 5          // windows + 1: one that has stood still for longer may do so for ever
+	zoneStops    = 2           // by the thermostat, far from where it ever does
+	keptFor      = 4           // windows
+	jumpFourths  = 6           // of what it ever does from one reading to the next
+	steadySince  = 10 * minute // by then the pipes of a run have nearly warmed through
+	quickGap     = 2 * minute  // no zone changes as far within it as where its probe is moved to
+	jumpRelation = 3           // others change by a third of it at most
+	airStillFor  = 4           // windows
+	airStoodMost = 5           // windows + 1: one that has stood still for longer may do so for ever
 )
 
 // followProbes takes a reading before it becomes the last one.
@@ -104,8 +104,8 @@ func (s *State) followProbes(o *Observation) {
 		s.hour = hourly{top: s.hour.top} // it may hold the first of them
 		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
 	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
-	case far&(1<<rimewatch.ProductZoneTemp) != 0 && o.Gap <= quickGap:
-		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, false)
+	case far&(1<<rimewatch.ProductZoneTemp) != 0:
+		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, steady && o.Gap > quickGap)
 	case bits.OnesCount8(far) == 1:
 		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
 	}
@@ -142,7 +142,7 @@ func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbe
 			return
 		}
 	}
-	if size <= jumpTimes*Fixed(p.ordinary[f])*ordinaryUnit {
+	if 4*size <= jumpFourths*Fixed(p.ordinary[f])*ordinaryUnit {
 		return
 	}
 	slot := &p.pipe
@@ -183,6 +183,8 @@ func (p *probes) follow(s *State, o *Observation, steady bool) {
 		case !o.plain.Has(rimewatch.Field(j.field)):
 		case j.back(o):
 			p.note(j)
+		case j.n >= pipeReads && p.kept > 0: // a probe does so once; this is what the unit does
+			p.note(j)
 		case j.n >= pipeReads:
 			p.kept, *j = keptFor, jump{}
 		}
@@ -207,7 +209,7 @@ func (p *probes) follow(s *State, o *Observation, steady bool) {
 // back counts a reading since the jump, and reports whether it was undone.
 func (j *jump) back(o *Observation) bool {
 	j.n = min(j.n+1, 200)
-	off := o.fixed[j.field] - j.was - j.by/2
+	off := o.fixed[j.field] - j.was - j.by/4
 	return off > 0 != (j.by > 0)
 }
 
