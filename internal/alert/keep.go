@@ -9,6 +9,10 @@ import (
 // is told although a defrost explains it.
 const heldLongest = 2 * hour
 
+// heldUnturned is for how long an alert is kept back at most in a hump that has not turned
+// although its predecessors had.
+const heldUnturned = 15 * minute
+
 // keeps reports whether the alert of rule i is active, but kept back.
 func (s *State) keeps(i rule) bool { return i == ruleHigh && s.kept }
 
@@ -55,14 +59,14 @@ func (s *State) holds(x *pass, t *track, b *bounds) (until rimewatch.Time, ok bo
 	if x.c.Rules&RuleDefrost == 0 || t.is(bitCritical) && t.is(bitByTime) {
 		return 0, false
 	}
-	limit := b.warn
+	limit, delay := b.warn, b.warnDelay
 	if t.is(bitCritical) {
-		limit = b.crit
+		limit, delay = b.crit, b.critDelay
 	}
 	if s.kept && t.zone() != zoneBeyond {
 		return s.stated.Time(), s.stated.Time() > x.e // it is back, and only its clear time runs
 	}
-	until, ok = x.u.Reaches(limit, t.is(bitCritical))
+	until, ok = x.u.Reaches(limit, t.is(bitCritical), x.e >= t.start.Time()+delay+heldUnturned)
 	until = min(until, t.start.Time()+heldLongest)
 	if s.kept {
 		until = min(until, s.stated.Time())

@@ -273,3 +273,69 @@ func TestBackButNotYetOver(t *testing.T) {
 		t.Errorf("told %d times of a defrost that was over", len(r.told))
 	}
 }
+
+// warm lets the zone rise to −3 °C within so many minutes and stay there, and returns how
+// many minutes after its begin it was told of; 0 = never.
+func (r *room) warm(rise int) int {
+	begin := r.at
+	for k := range rise {
+		r.value(-20 + 17*float64(k)/float64(rise))
+	}
+	for range 120 {
+		r.value(-3)
+	}
+	if len(r.told) == 0 {
+		return 0
+	}
+	return int((r.told[0] - begin) / rimewatch.Minute)
+}
+
+// TestTooSoonForADefrost: a unit whose defrosts are 41 h apart, by run time, is told of
+// warmth that begins after 22 h when the plain rule tells it, and keeps back the one that
+// is due.
+func TestTooSoonForADefrost(t *testing.T) {
+	taught, plain := newRoom(true), newRoom(false)
+	for _, r := range []*room{taught, plain} {
+		for _, pause := range []int{10 * 60, 41*60 - 75, 38*60 - 75} { // a defrost lasts 75 min
+			r.cycle(pause)
+			r.defrost()
+		}
+		r.told = nil
+	}
+	for hours, same := range map[int]bool{22: true, 39: false} {
+		r, p := *taught, *plain
+		rest := hours*60 - 75
+		r.cycle(rest)
+		p.cycle(rest)
+		got, want := r.warm(25), p.warm(25)
+		if want == 0 || (got == want) != same || got < want {
+			t.Errorf("after %d h: told after %d min, by the plain rule after %d", hours, got, want)
+		}
+	}
+}
+
+// TestUnturnedIsTold: a hump that has not turned when its predecessors had is told as soon
+// as an alert has waited for a quarter of an hour, before its room to turn has run out.
+func TestUnturnedIsTold(t *testing.T) {
+	r, plain := newRoom(true), newRoom(false)
+	for _, r := range []*room{r, plain} {
+		r.cycle(600)
+		for range 4 {
+			for k := range 60 {
+				r.value(-20 + 17*float64(k)/60)
+			}
+			for range 10 {
+				r.value(-3)
+			}
+			for k := range 40 {
+				r.value(-3 - 17*float64(k)/40)
+			}
+			r.cycle(400)
+		}
+		r.told = nil
+	}
+	got, want := r.warm(60), plain.warm(60)
+	if want == 0 || got < want+15 || got > 85 {
+		t.Errorf("told after %d min, by the plain rule after %d; the others turned after 76", got, want)
+	}
+}

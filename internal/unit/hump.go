@@ -198,7 +198,7 @@ func (h *humps) onset(s *State, k *humpKind, begin rimewatch.Time) (departure, f
 	}
 	soonest := 0.9*k.shortest - 2*s.gap
 	if k.everyDev < 0.3*k.every {
-		soonest = 0.4 * k.every
+		soonest = max(0.4*k.every, 0.7*k.shortest)
 	}
 	switch {
 	case since < soonest && !due && k.n >= 3:
@@ -227,7 +227,7 @@ func (h *humps) due(k *humpKind, at rimewatch.Time, gap float32) bool {
 	}
 	since := float32(at-k.last.Time()) / 1000
 	for times := float32(1); times <= 3; times++ {
-		if off := since - times*k.every; max(off, -off) <= max(slack, 3*k.everyDev) {
+		if off := since - times*k.every; max(off, -off) <= max(slack, min(3*k.everyDev, 0.2*k.every)) {
 			return true
 		}
 	}

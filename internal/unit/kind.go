@@ -215,10 +215,11 @@ func (s *State) Defrost() (d DefrostCourse, ok bool) {
 // Reaches reports whether defrosts like the one that goes on ordinarily reach a
 // temperature, °C, and until when at the latest; ok is false when none goes on or
 // they do not. critical asks for a temperature that they reach as a rule, not at
-// their highest.
-func (s *State) Reaches(limit float64, critical bool) (latest rimewatch.Time, ok bool) {
+// their highest; overdue says that an alert has waited for so long that one which has
+// not turned by when they usually do is none of them.
+func (s *State) Reaches(limit float64, critical, overdue bool) (latest rimewatch.Time, ok bool) {
 	k, _ := s.humps.recognised(s.gap)
-	if k == nil {
+	if k == nil || overdue && s.humps.turned == 0 && float32(s.at-s.humps.begin.Time())/1000 > k.mean.of(mTurn)+k.dev.of(mTurn)+s.gap {
 		return 0, false
 	}
 	height := k.highest()
