@@ -58,4 +58,8 @@ func TestNothingToRead(t *testing.T) {
 	if sample := shown()["sample"].(string); !strings.Contains(sample, "3.5") {
 		t.Errorf("sample %s", sample)
 	}
+	// A gateway that decodes nothing is told so, too.
+	if _, text := h.push("POST", "/in/"+key, `{"id":"gateway","data":"A2fqAARoTwUAAA=="}`); !strings.Contains(text, "gateway: no device is bound to this sender, and no measurement was recognised") {
+		t.Error(text)
+	}
 }

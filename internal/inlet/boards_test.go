@@ -62,4 +62,15 @@ var boards = []vendor{
 	{"esphome", Payload{Topic: "shop/esp4/binary_sensor/door_open/state", Body: []byte(`ON`)}, []string{"shop/esp4 door_open=true"}},
 	// home-assistant.io/integrations/mqtt_statestream: BASE_TOPIC/DOMAIN/ENTITY/state, in the same form.
 	{"esphome", Payload{Topic: "homeassistant/sensor/freezer_temperature/state", Body: []byte(`-18.5`)}, []string{"homeassistant/freezer product_zone_temp=-18.5"}},
+	// What a board says of itself beside its sensors.
+	{"esphome", Payload{Topic: "cold-room/status", Body: []byte(`online`)}, []string{"ignored"}},
+	{"esphome", Payload{Topic: "esphome/discover/cold-room", Body: []byte(`{"ip":"192.0.2.7","name":"cold-room","port":6053}`)}, []string{"ignored"}},
+	{"esphome", Payload{Topic: "homeassistant/sensor/cold-room/freezer_temperature/config", Body: []byte(`{"name":"Freezer temperature","unit_of_meas":"°C"}`)}, []string{"ignored"}},
+	{"esphome", Payload{Topic: "esphome/sensor/freezer_temperature/state", Body: []byte(`-18.5`)}, []string{"esphome/freezer product_zone_temp=-18.5"}},
+
+	// Values whose topic alone says what they are, and in which unit.
+	{"auto", Payload{Topic: "shop/cooler/temperature", Body: []byte(`4`)}, []string{"shop/cooler/temperature product_zone_temp=4"}},
+	{"auto", Payload{Topic: "rtl_433/shop/devices/Acurite-986/1R/24501/temperature_F", Body: []byte(`39.2`)}, []string{"rtl_433/shop/devices/Acurite-986/1R/24501/temperature_F product_zone_temp=4"}},
+	{"auto", Payload{Topic: "shop/cooler/tempF", Body: []byte(`{"value":39.2}`)}, []string{"shop/cooler/tempF product_zone_temp=4"}},
+	{"auto", Payload{Topic: "shop/cooler/temperature_F", Body: []byte(`{"value":4,"unit":"°C"}`)}, []string{"shop/cooler/temperature_F product_zone_temp=4"}},
 }

@@ -1,6 +1,7 @@
 package inlet
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -142,7 +143,7 @@ func anyItem(env *environment, path string, v any, p *Payload, around Item, boun
 	for i := range found {
 		if l := &found[i]; p.Topic != "" && (l.path == path || l.depth == 1 && l.name == "value") { // named by its topic
 			l.key = p.Topic[strings.LastIndexByte(p.Topic, '/')+1:]
-			l.name = squeeze(l.key)
+			l.name, l.unit = squeeze(l.key), cmp.Or(l.unit, unitInName(l.key))
 		}
 	}
 	if object, ok := v.(map[string]any); ok && len(object) == 0 && len(p.Query) > 0 {

@@ -2,6 +2,7 @@ package inlet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -39,6 +40,7 @@ type LineReader struct {
 type series struct {
 	id, label string
 	steps     []step
+	unclear   []Field // measurements that several fields may be
 }
 
 // step describes one field of a line: number i of the line is a measurement,
@@ -151,7 +153,7 @@ func plainValue(v lineprotocol.Value) any {
 	}
 }
 
-// line reads one line into r.item: nil when there is nothing in it that is known,
+// line reads one line into r.item: nil when there is nothing in it that is known or may be,
 // and false when there is nothing in it at all.
 func (r *LineReader) line(line []byte, unit string) (_ *series, some bool, err error) {
 	s, moment := r.plain(line)
@@ -167,7 +169,7 @@ func (r *LineReader) line(line []byte, unit string) (_ *series, some bool, err e
 			at, err = lineTime(dec, unit)
 		}
 	}
-	if err != nil || len(s.steps) == 0 {
+	if err != nil || len(s.steps)+len(s.unclear) == 0 {
 		return nil, true, err
 	}
 	r.fill(s, at)
@@ -179,6 +181,7 @@ func (r *LineReader) fill(s *series, at rimewatch.Time) {
 	r.item.ID, r.item.Label, r.item.At, r.item.Problem = s.id, s.label, at, ""
 	r.item.Device = Device{}
 	r.item.Readings = append(r.item.Readings[:0], Reading{})
+	r.item.Readings[0].Fields = slices.Clone(s.unclear)
 	into := &r.item.Readings[0].Reading
 	into.At = at
 	for i := range s.steps {
@@ -290,7 +293,7 @@ func newSeries(key string, fields []lineField) *series {
 	}
 	s := &series{}
 	entity := tags["entity_id"]
-	for _, name := range []string{"device_serial", "serial", "device", "device_id", "sensor", "entity_id", "name", "slave", "host"} {
+	for _, name := range []string{"device_serial", "serial", "device", "device_id", "sensor", "entity_id", "name", "slave", "id", "mac", "topic", "host"} {
 		if tags[name] != "" {
 			s.id = tags[name]
 			break
@@ -302,12 +305,14 @@ func newSeries(key string, fields []lineField) *series {
 	s.id, s.label = plainID(s.id), rimewatch.NameFrom(tags["friendly_name"])
 	found := make([]leaf, 0, len(fields))
 	for i := range fields {
-		l := leaf{path: strconv.Itoa(i), key: string(fields[i].name), depth: 1, value: plainValue(fields[i].value)}
-		l.unit = unitInName(l.key)
-		if l.key == "value" && entity != "" {
-			l.key, l.unit = entity, measurement
-		} else if l.key == "value" {
-			l.key = measurement
+		key := string(fields[i].name)
+		l := leaf{path: member("payload.fields", key), key: key, depth: 1, value: plainValue(fields[i].value)}
+		if key == "value" {
+			topic := tags["topic"] // of a message that Telegraf read from a broker
+			l.key = cmp.Or(entity, topic[strings.LastIndexByte(topic, '/')+1:], measurement)
+		}
+		if l.unit = unitInName(l.key); key == "value" && entity != "" {
+			l.unit = measurement
 		}
 		l.name = squeeze(l.key)
 		found = append(found, l)
@@ -362,8 +367,9 @@ func (s *series) named(found []leaf) {
 	var r Reading
 	recognise(found, map[string]bool{}, &r)
 	for _, f := range r.Fields {
-		i, err := strconv.Atoi(f.Expression)
-		if err != nil {
+		i := at(found, f.Expression)
+		if i < 0 {
+			s.unclear = append(s.unclear, f)
 			continue
 		}
 		x := step{i: i, unit: found[i].unit}
@@ -376,9 +382,13 @@ func (s *series) named(found []leaf) {
 		s.steps = append(s.steps, x)
 	}
 	if l, _ := wantBattery.find(found, percent); l != nil {
-		i, _ := strconv.Atoi(l.path)
-		s.steps = append(s.steps, step{i: i, battery: true})
+		s.steps = append(s.steps, step{i: at(found, l.path), battery: true})
 	}
+}
+
+// at returns the index of the field with the path, -1 when no single one has it.
+func at(found []leaf, path string) int {
+	return slices.IndexFunc(found, func(l leaf) bool { return l.path == path })
 }
 
 func valueOf(v lineprotocol.Value) (x lineValue) {

@@ -28,6 +28,14 @@ func TestLines(t *testing.T) {
 		{"", `t,device=F-1 temperature=4`, "F-1 product_zone_temp=4"},
 		{"", `t temperature=4,battery=55`, " product_zone_temp=4 battery=55"},
 		{"", `temperature,device=F-1 value=4`, "F-1 product_zone_temp=4"},
+		{"", `temperature_F,device=F-1 value=39.2`, "F-1 product_zone_temp=4"},
+		// Telegraf's plugins: mqtt_consumer names the message by its topic, opcua the node by its id.
+		{"", `mqtt_consumer,host=pi,topic=shop/cooler/temperature value=4`, "shop/cooler/temperature product_zone_temp=4"},
+		{"", `mqtt_consumer,host=pi,topic=shop/cooler/uptime value=4`, ""},
+		{"", `opcua,host=pi,id=ns\=2;s\=Cooler.Temp CoolerTemp=4`, "ns=2;s=Cooler.Temp product_zone_temp=4"},
+		{"", `ruuvi_measurements,host=pi,mac=C0FFEE temperature=4`, "C0FFEE product_zone_temp=4"},
+		{"", `t,device=F-1 temp1=4,temp2=5`, "F-1"},
+		{"", `t,device=F-1 temp1=4,temp2=5,humidity=60`, "F-1 humidity=60"},
 		{"", `t,device=F-1 temperature=-127`, "F-1 product_zone_temp=fault"},
 		{"", `°C,domain=sensor,entity_id=walk_in value=-18.5,friendly_name_str="Walk-in" 1795202410000000000`, "sensor.walk_in at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5"},
 		{"", `°F,domain=sensor,entity_id=walk_in value=14`, "sensor.walk_in product_zone_temp=-10"},
@@ -43,6 +51,23 @@ func TestLines(t *testing.T) {
 		got, n := readLines(t, new(LineReader), c.body, c.precision)
 		if strings.Join(got, "; ") != c.want || n.Bad != 0 {
 			t.Errorf("%s: %q %+v, want %q", c.body, got, n, c.want)
+		}
+	}
+}
+
+// TestUnclearLines: a line of which several fields may be the measurement says so, each time.
+func TestUnclearLines(t *testing.T) {
+	var r LineReader
+	for _, line := range []string{"t,device=F-1 temp1=4,temp2=5", "t,device=F-1 temp1=6,temp2=7"} {
+		var why []string
+		n, err := r.Read([]byte(line), "", func(x *Item, _ []byte) {
+			for _, f := range x.Readings[0].Fields {
+				why = append(why, f.Name+" "+rimewatch.SentenceOf(f.Problem).String())
+			}
+		})
+		want := []string{"product_zone_temp is ambiguous: payload.fields.temp1 and payload.fields.temp2; say which by a binding"}
+		if diff := cmp.Diff(want, why); diff != "" || err != nil || n.Read != 1 {
+			t.Errorf("%s: %+v %v\n%s", line, n, err, diff)
 		}
 	}
 }

@@ -199,6 +199,8 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			if text := unread(r); text != "" {
 				o.Unreadable++
 				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text))
+			} else if r.Empty() && x.Device == (inlet.Device{}) {
+				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(why("no measurement was recognised")))
 			}
 			b.hold(id, x.Label, reason)
 			continue
