@@ -196,6 +196,11 @@ func TestBrokerRefused(t *testing.T) {
 	} {
 		h.asOwner("POST", "/sources", `{"kind":"mqtt","name":"x","broker":`+broker+`}`, http.StatusUnprocessableEntity)
 	}
+	// A source that senders connect to reads no broker.
+	broker := `"broker":{"url":"mqtt://x","topics":["a/#"]}`
+	h.asOwner("POST", "/sources", `{"name":"x",`+broker+`}`, http.StatusUnprocessableEntity)
+	id, _ := h.newSource(`{"name":"push"}`)
+	h.asOwner("PATCH", fmt.Sprintf("/sources/%d", id), `{`+broker+`}`, http.StatusUnprocessableEntity)
 }
 
 // webServer answers the first bytes of anybody as one does to what is no request.

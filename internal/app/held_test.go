@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -74,8 +75,23 @@ func TestReadingsWait(t *testing.T) {
 	if list := h.history("New-9"); len(list) != 5 {
 		t.Errorf("after binding: %d readings", len(list))
 	}
-	if list := h.call("GET", "/sources/api/bindings", "")["bindings"].([]any); len(list) != 1 {
-		t.Errorf("bindings: %v", list)
+	list := h.call("GET", "/sources/api/bindings", "")["bindings"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("bindings: %v", list)
+	}
+	// What is read as in the template has no fields of its own, as described.
+	var described struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct{ OneOf []struct{ Type string } }
+			}
+		}
+	}
+	_, text := h.push("GET", "/api/openapi.json", "")
+	h.must(json.Unmarshal([]byte(text), &described))
+	as := described.Components.Schemas["BindingJSON"].Properties["fields"].OneOf
+	if fields, ok := list[0].(map[string]any)["fields"]; fields != nil || !ok || len(as) != 2 || as[1].Type != "null" {
+		t.Errorf("fields %v, described as %v", fields, as)
 	}
 }
 

@@ -116,10 +116,10 @@ type BindingList struct {
 
 // BindingJSON ties a sender to a device.
 type BindingJSON struct {
-	ExternalID   string         `json:"external_id"`
-	DeviceSerial string         `json:"device_serial"`
-	Fields       map[string]any `json:"fields" doc:"null: as in the template."`
-	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
+	ExternalID   string                     `json:"external_id"`
+	DeviceSerial string                     `json:"device_serial"`
+	Fields       wire.Maybe[map[string]any] `json:"fields" doc:"null: as in the template."`
+	CreatedAt    rimewatch.Time             `json:"created_at" nullable:"false"`
 }
 
 func (a *api) bindings(ctx context.Context, in *SourceInput) (BindingList, error) {
@@ -136,7 +136,7 @@ func (a *api) bindings(ctx context.Context, in *SourceInput) (BindingList, error
 		b := &list[i]
 		out.Bindings[i] = BindingJSON{ExternalID: b.ExternalID, DeviceSerial: b.Serial, CreatedAt: b.CreatedAt}
 		if b.Fields != "" {
-			if err := json.Unmarshal([]byte(b.Fields), &out.Bindings[i].Fields); err != nil {
+			if err := json.Unmarshal([]byte(b.Fields), &out.Bindings[i].Fields.Value); err != nil {
 				return BindingList{}, err
 			}
 		}

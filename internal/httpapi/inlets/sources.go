@@ -232,12 +232,20 @@ type BrokerSettings struct {
 	Discovery string   `json:"discovery_prefix,omitempty" maxLength:"100" doc:"Describes the workspace's devices, up to 2,000, to a Home Assistant at this broker (MQTT discovery): their measurements, whether they report and whether they have an alert. Home Assistant's own prefix is homeassistant. Left out: they are not described."`
 }
 
-func (b *BrokerSettings) apply(to *rimewatch.Broker) {
-	password := to.Password
+// apply makes the settings those of a source; b may be nil.
+func (b *BrokerSettings) apply(s *rimewatch.Source) error {
+	if b == nil {
+		return nil
+	}
+	if s.Kind != rimewatch.SourceMQTT {
+		return rimewatch.Invalid("broker", "is for sources of the kind mqtt")
+	}
+	password := s.Broker.Password
 	if b.Password != nil {
 		password = *b.Password
 	}
-	*to = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics, Discovery: b.Discovery}
+	s.Broker = rimewatch.Broker{URL: b.URL, Username: b.Username, Password: password, ClientID: b.ClientID, Topics: b.Topics, Discovery: b.Discovery}
+	return nil
 }
 
 func document(d map[string]any, template string) (string, string, error) {
@@ -262,8 +270,8 @@ func (a *api) create(ctx context.Context, in *httpapi.BodyInput[SourceCreate]) (
 	if s.Kind == "" {
 		s.Kind = rimewatch.SourcePush
 	}
-	if b.Broker != nil {
-		b.Broker.apply(&s.Broker)
+	if err := b.Broker.apply(&s); err != nil {
+		return SourceWithKey{}, err
 	}
 	var err error
 	if s.Template, s.Document, err = document(b.TemplateDocument, b.Template); err != nil {
@@ -320,10 +328,7 @@ func (a *api) update(ctx context.Context, in *sourceBody[SourceUpdate]) (SourceW
 		if b.Enabled != nil {
 			s.Enabled = *b.Enabled
 		}
-		if b.Broker != nil {
-			b.Broker.apply(&s.Broker)
-		}
-		return nil
+		return b.Broker.apply(s)
 	})
 	if err != nil {
 		return SourceWithKey{}, err
