@@ -88,7 +88,8 @@ func (t *table) set(column, v string) { t.cells[t.at[column]] = v }
 
 // text keeps spreadsheets from running what people wrote.
 func (t *table) text(column, v string) {
-	if strings.TrimLeft(v, " ") != "" && strings.ContainsRune("=+-@\t\r\n", rune(strings.TrimLeft(v, " ")[0])) {
+	const starts = "=+-@\t\r\n＝＋－＠" // the wide ones count in Chinese and Japanese versions
+	if first := strings.TrimLeft(v, " "); strings.IndexAny(first, starts) == 0 {
 		v = "'" + v
 	}
 	t.set(column, v)

@@ -235,6 +235,7 @@ func TestCSV(t *testing.T) {
 	r.Devices[0].Excursions[0].Actions[0].Action = "-2+3+cmd|' /C calc'!A0"
 	r.Devices[0].Excursions[0].Actions[0].Product = "  @SUM(1)"
 	r.Devices[0].ClockOffset = -2*rimewatch.Hour - 500
+	r.Devices[0].Excursions[0].Actions[0].PreventiveAction = "＝1+1"
 	r.Devices[1].Name = "a \"quoted\"\r\nname, with commas"
 	var b bytes.Buffer
 	if err := r.CSV(&b); err != nil {
@@ -249,7 +250,7 @@ func TestCSV(t *testing.T) {
 	for _, row := range rows[1:] {
 		count[row[0]]++
 		for i, cell := range row {
-			if cell == "" || !strings.ContainsAny(cell[:1], "=+-@\t\r") {
+			if !strings.ContainsAny(string([]rune(cell + " ")[0]), "=+-@＝＋－＠\t\r") {
 				continue
 			}
 			if strings.Trim(cell, "-0123456789.") != "" {
