@@ -59,8 +59,15 @@ describe('one alert', () => {
     await page.getByRole('button', { name: 'Acknowledged' }).click();
     await dialog().getByLabel('For').selectOption({ label: 'Until a time' });
     const until = new Date(Date.now() + 26 * 3_600_000);
-    const local = until.toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' }).slice(0, 16).replace(' ', 'T');
-    await dialog().getByLabel('Until').fill(local);
+    const [, y, m, d, time] = /^(\d+)-(\d+)-(\d+) (\d+:\d+)/.exec(until.toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' }))!;
+    const field = dialog().getByLabel('Until');
+    await field.fill(`${y}/${d}/${m} at ${time}`);
+    await field.blur();
+    await dialog().getByText('Write it like 31/12/2026 19:47.').waitFor();
+    expect(await dialog().getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true);
+    await field.fill(`${d}.${m}.${y}, ${time}`); // in the order of a reader in Europe
+    await field.blur();
+    expect(await field.inputValue()).toBe(`${d}/${m}/${y} ${time}`);
     await visitor.fine('until a time');
     await dialog().getByRole('button', { name: 'Acknowledge' }).click();
     await expect.poll(async () => Date.parse((await alerts()).find((a) => a.device_name === 'Hot freezer')!.acknowledgement_expires_at!)).toBeGreaterThan(until.getTime() - 120_000);

@@ -94,7 +94,7 @@ describe('notifications', () => {
     await owner.fine('a route');
     await button('Save', dialog()).click();
     await closed();
-    await page.getByText(/after 20 min: Night shift/).waitFor();
+    await page.getByText(/after 20\smin: Night shift/).waitFor();
     const { routes } = await office.send('GET', '/v1/routes');
     expect(routes).toHaveLength(1);
     expect(routes[0]).toMatchObject({

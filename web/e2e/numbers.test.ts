@@ -44,7 +44,7 @@ const numbers = (text: string) => (text.replaceAll('\u2212', '-').replace(/(\d),
 const rounded = (v: number, digits = 0) => Number(v.toFixed(digits)) + 0; // not −0
 const minutes = (s: number) => Math.floor(s / 60);
 /** span turns "1 d 2 h", "2 h 5 min" and "never" into minutes, those of seconds into 0. */
-const span = (text: string) => [...text.matchAll(/(\d+) (d|h|min)\b/g)].reduce((sum, [, n, unit]) => sum + Number(n) * { d: 1440, h: 60, min: 1 }[unit as 'd']!, 0);
+const span = (text: string) => [...text.matchAll(/(\d+)\s(d|h|min)\b/g)].reduce((sum, [, n, unit]) => sum + Number(n) * { d: 1440, h: 60, min: 1 }[unit as 'd']!, 0);
 /** texts are what the elements of a selector show. */
 const texts = (selector: string) => page.locator(selector).evaluateAll((all) => all.map((e) => (e as HTMLElement).innerText.replace(/\s+/g, ' ').trim()));
 

@@ -52,7 +52,7 @@ const pages: [string, RegExp][] = [
   ['/?q=never', /Never reported/],
   ['/?q=zzz', /^No matching devices$/],
   ['/devices/HOT-1', /Product zone/],
-  ['/devices/AHEAD-1', /Its clock is [34] min .*ahead/],
+  ['/devices/AHEAD-1', /Its clock is [34]\smin .*ahead/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
   ['/?view=table', /Last seen|State/],

@@ -22,12 +22,13 @@ export function untidy() {
     if (whole.width < 1 || whole.height < 1) continue;
     // For screen readers alone.
     if ([...above(e)].some((a) => styled(a).clipPath !== 'none' || styled(a).clip !== 'auto' || (a.offsetWidth <= 1 && a.offsetHeight <= 1 && styled(a).position === 'absolute'))) continue;
-    let left = -Infinity, right = Infinity, top = -Infinity, bottom = Infinity, floats = false, cut = false, scrolls = false;
+    let left = -Infinity, right = Infinity, top = -Infinity, bottom = Infinity, floats = false, within = true, cut = false, scrolls = false;
     for (const a of above(e)) {
       const s = styled(a);
       const box = a.getBoundingClientRect();
-      if (s.position === 'fixed' || s.position === 'sticky') floats = true;
       if (a === document.body) break;
+      if (a === scope) within = false;
+      if (within && (s.position === 'fixed' || s.position === 'sticky')) floats = true;
       if (s.overflowX === 'auto' || s.overflowX === 'scroll') scrolls = true;
       if (s.overflowX === 'hidden' || s.overflowX === 'clip') {
         if (!cut && !scrolls && (whole.right > box.right + 1 || whole.left < box.left - 1)) {
@@ -43,7 +44,7 @@ export function untidy() {
       const box = button.getBoundingClientRect();
       if (whole.right > box.right + 1 || whole.left < box.left - 1 || whole.bottom > box.bottom + 3 || whole.top < box.top - 3) put('leaves its box', button, n.nodeValue);
     }
-    if (floats && scope === document.body) continue;
+    if (floats) continue;
     for (const r of range.getClientRects()) {
       const l = { e, text: n.nodeValue, left: Math.max(r.left, left), right: Math.min(r.right, right), top: Math.max(r.top, top), bottom: Math.min(r.bottom, bottom) };
       if (l.right - l.left > 2 && l.bottom - l.top > 4) lines.push(l);

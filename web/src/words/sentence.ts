@@ -62,9 +62,12 @@ function calm(s: Subject, temp: number, units: Units, now: number): string {
 }
 
 function about(a: Alert, s: Subject, units: Units, now: number): string {
-  const held = duration(now - startOf(a));
+  const lasted = now - startOf(a);
+  const held = duration(lasted);
   const t = temperature(s.temp ?? a.value, units);
   const beyond = (of: number | null | undefined) => (of == null ? '' : ' ' + tr('Limit {limit}.', { limit: limit(of, units) }));
+  // A limit without a delay alerts before there is a span to name.
+  if (lasted < 1000 && a.type !== 'device_offline') return a.type === 'high_temperature' || a.type === 'low_temperature' ? `${t}. ${a.title}.` + beyond(a.threshold) : `${a.title}.`;
   switch (a.type) {
     case 'high_temperature':
       return tr('{value}, too warm for {held}.', { value: t, held }) + beyond(a.threshold ?? s.limits?.temp_max);

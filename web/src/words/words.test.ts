@@ -63,13 +63,13 @@ test('dates and numbers have one owner', () => {
 
 describe('times', () => {
   test.each([
-    [-5, '0 s'], [34_000, '34 s'], [34 * 60_000, '34 min'], [2 * 3_600_000, '2 h'], [2 * 3_600_000 + 300_000, '2 h 5 min'],
-    [52 * 3_600_000, '2 d 4 h'], [30 * 86_400_000, '30 d'],
+    [-5, '0\u00a0s'], [34_000, '34\u00a0s'], [34 * 60_000, '34\u00a0min'], [2 * 3_600_000, '2\u00a0h'], [2 * 3_600_000 + 300_000, '2\u00a0h 5\u00a0min'],
+    [52 * 3_600_000, '2\u00a0d 4\u00a0h'], [30 * 86_400_000, '30\u00a0d'],
   ])('%d ms is %s', (ms, want) => expect(duration(ms)).toBe(want));
   test('ago', () => {
     expect(ago(now - 2000, now)).toBe('just now');
-    expect(ago(now - 90_000, now)).toBe('1 min ago');
-    expect(ago(now + 2 * 86_400_000, now)).toBe('in 2 d');
+    expect(ago(now - 90_000, now)).toBe('1\u00a0min ago');
+    expect(ago(now + 2 * 86_400_000, now)).toBe('in 2\u00a0d');
   });
   test('the 24-hour clock in the zone of the site', () => {
     expect(clockTime(Date.parse('2026-11-20T23:05:00Z'), 'Europe/Berlin')).toBe('00:05');
@@ -113,25 +113,26 @@ describe('conditions', () => {
 describe('sentences', () => {
   const device: Subject = { name: 'Back walk-in', status: 'online', lastSeenAt: now - 5000, temp: -8.2, limits: { temp_min: -30, temp_max: -15 }, alerts: [], judged: true };
   test.each<[string, Partial<Subject>, string]>([
-    ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34 min. Limit −15\u202f°C.'],
+    ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34\u00a0min. Limit −15\u202f°C.'],
+    ['too warm since now', { alerts: [alert({ title: 'Too warm', threshold: -15, triggered_at: '2026-11-20T20:00:00Z' })] }, '−8.2\u202f°C. Too warm. Limit −15\u202f°C.'],
     ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
     ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not long enough to alert.'],
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
-    ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null } }, '−8.2\u202f°C, above limit 12 min, alert at 60. Limit −15\u202f°C.'],
-    ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1 h; the temperature shown is from then.'],
+    ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null } }, '−8.2\u202f°C, above limit 12\u00a0min, alert at 60. Limit −15\u202f°C.'],
+    ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1\u00a0h; the temperature shown is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null, judged: false }, '−8.2\u202f°C. Nobody is alerted: choose its type or set limits.'],
     ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
-    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34 min.'],
+    ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34\u00a0min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
 
   const zone = (z: Partial<ZoneState>): ZoneState => ({ out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, ...z });
   test.each<[string, Partial<ZoneState>, boolean, string]>([
     ['calm', {}, false, ''],
-    ['above', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:33:00Z' }, false, 'above limit 12 min, alert at 45'],
-    ['below', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:18:00Z' }, true, 'below limit 12 min, alert at 30'],
-    ['a long delay', { out_of_limits_since: '2026-11-20T18:30:00Z', alert_at: '2026-11-20T20:30:00Z' }, false, 'above limit 1 h 30 min, alert at 21:30'],
-    ['no alert to come', { out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'above limit 12 min'],
+    ['above', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:33:00Z' }, false, 'above limit 12\u00a0min, alert at 45'],
+    ['below', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:18:00Z' }, true, 'below limit 12\u00a0min, alert at 30'],
+    ['a long delay', { out_of_limits_since: '2026-11-20T18:30:00Z', alert_at: '2026-11-20T20:30:00Z' }, false, 'above limit 1\u00a0h 30\u00a0min, alert at 21:30'],
+    ['no alert to come', { out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'above limit 12\u00a0min'],
     ['a known defrost', { defrosting: true, back_by: '2026-11-20T20:20:00Z', out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'defrosting, back by 21:20'],
     ['a declared defrost', { defrosting: true }, false, 'defrosting'],
     ['a late one', { defrosting: true, back_by: '2026-11-20T19:50:00Z', alert_at: '2026-11-20T20:10:00Z' }, false, 'back later than usual from a defrost, alert at 21:10'],
