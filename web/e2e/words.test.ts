@@ -45,7 +45,12 @@ describe('what nobody is alerted of', () => {
     await visitor.fine('a tile above its limit');
     await page.goto('/devices/WARM-1');
     await page.getByText(/above limit 1\d\smin, alert at 60. Limit −15/).waitFor();
+    await page.locator('main header').getByText('Above limit', { exact: true }).waitFor();
     await page.getByText(/None longer than the alarm delay/).waitFor();
+    // The share of a day that it has not been here for is no span.
+    await page.goto('/devices/WARM-1?range=6h');
+    await page.getByText(/None longer than the alarm delay/).waitFor();
+    expect(await page.getByText(/In the last 24 h it was out/).count()).toBe(0);
   });
 
   it('is on the tile: a defrost', async () => {

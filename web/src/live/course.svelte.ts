@@ -3,11 +3,10 @@ import { session } from '../session.svelte';
 import { clockNote } from '../words/clock';
 import { wordOf } from '../words/condition';
 import { zoneNote } from '../words/zone';
-import { tr } from '../words/tr';
 import { clock } from './clock.svelte';
 import { stale, type Unit } from './fleet.svelte';
 import { stream } from './stream.svelte';
-import { beyond, oddTimes, restless, zoneOf } from './zone';
+import { beyond, oddTimes, restless, zoneOf, zoneWord } from './zone';
 
 /** courseOf asks for it once a minute while there is something to say; it is for the initialisation of a component. */
 export function courseOf(unit: () => Unit) {
@@ -29,10 +28,7 @@ export function courseOf(unit: () => Unit) {
   const held = $derived(zoneNote({ state: course?.zone ?? null, low: beyond(s) === 'low', timezone: s.device.site?.timezone ?? session.timezone }, clock.now));
   const note = $derived(held || clockNote(course?.clock ?? null));
   const neutral = $derived(s.condition === 'ok' && held !== '');
-  const word = $derived.by(() => {
-    if (!neutral) return wordOf(s);
-    return course?.zone.defrosting ? tr('Defrosting') : beyond(s) === 'low' ? tr('Below limit') : tr('Above limit');
-  });
+  const word = $derived(neutral ? zoneWord(s, course?.zone.defrosting ?? false) : wordOf(s));
   return {
     /** "defrosting, back by 14:20", "clock 2 h behind", '' when there is nothing to say. */
     get note() { return note; },

@@ -1,6 +1,7 @@
 // What the zone of a device does and what is wrong with its clock, asked for where it shows that
 // there is something to say: outside its limits without an alert, defrosting, or readings at odd times.
 import { api, ask, type Schemas } from '../api/client';
+import { tr } from '../words/tr';
 import type { Snapshot } from './fleet.svelte';
 
 /** beyond reports whether the newest temperature is out of its limits, and on which side. */
@@ -15,6 +16,9 @@ export function restless(s: Snapshot): boolean {
   if (s.device.status === 'offline' || s.alerts.some((a) => a.type === 'high_temperature' || a.type === 'low_temperature')) return false;
   return beyond(s) !== null || s.latest?.defrost_active === true;
 }
+
+/** zoneWord is what its zone does, in one word or two, while no alert is raised. */
+export const zoneWord = (s: Snapshot, defrosting: boolean) => (defrosting ? tr('Defrosting') : beyond(s) === 'low' ? tr('Below limit') : tr('Above limit'));
 
 const usualDelay = 5 * 60_000; // ms: gateways send in batches
 
