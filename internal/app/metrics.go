@@ -12,7 +12,7 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 	gauge("device_states_memory", "Devices whose state is in memory.", func() float64 { return float64(a.Ingest.Memory().States) })
 	gauge("device_states_on_disk", "Devices whose state is on the disk alone, because --state-memory has no room for it.", func() float64 { return float64(a.Ingest.Memory().OnDisk) })
 	gauge("device_states_bytes", "Memory used by states of devices.", func() float64 { return float64(a.Ingest.Memory().Bytes) })
-	counter("device_states_read_total", "States of devices that were read from the disk because their device reported.", func() int64 { return int64(a.Ingest.Memory().Read) })
+	counter("device_states_read_total", "States of devices that were read from the disk because their device reported.", func() int64 { return a.Ingest.Memory().Read })
 	for i, v := range rimewatch.Verdicts {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "rimewatch", Name: "prediction_feedback", Help: "Feedback on predictions.", ConstLabels: prometheus.Labels{"verdict": string(v)},
@@ -22,7 +22,7 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 		gauge("clock_step_seconds", "How far the machine's clock is ahead of the service's time since a step that is not believed yet.", func() float64 {
 			return float64(a.clock.Gap()) / float64(rimewatch.Second)
 		})
-		counter("clock_steps_total", "Steps of the machine's clock over 5 s.", func() int64 { return int64(a.clock.Steps()) })
+		counter("clock_steps_total", "Steps of the machine's clock over 5 s.", func() int64 { return a.clock.Steps() })
 		gauge("retention_allowed", "1 where the clock is believed enough to delete expired data.", func() float64 {
 			if a.clock.Sure() {
 				return 1
