@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { untidy } from '../scripts/layout.mjs';
+import { narrow, untidy } from '../scripts/layout.mjs';
 import { patience } from './patience';
 
 export const phone = { width: 390, height: 844 };
@@ -153,7 +153,7 @@ export class Visitor {
   }
 
   /** fine fails when the page has a flaw for people with disabilities, not exactly
-   * one heading of its own and a title, is wider than its window, or has reported an error. */
+   * one heading of its own and a title, is wider than its window, has buttons too small for a phone's thumb, or has reported an error. */
   async fine(what: string) {
     none(await this.flaws(), `${what}: axe`);
     await this.headed(what);
@@ -164,6 +164,7 @@ export class Visitor {
       return past.slice(0, 5).map((e) => `${e.tagName} ${e.className} ${e.textContent?.slice(0, 40)}`);
     });
     none(wide, `${what}: wider than the window`);
+    if (this.page.viewportSize()!.width <= phone.width) none(await this.page.evaluate(narrow), what);
     await this.quiet(what);
   }
 

@@ -72,3 +72,20 @@ export function untidy() {
   }
   return [...new Set(found)];
 }
+
+/** narrow returns what is smaller than a thumb: of what can be pressed, whatever is less than 44 px high or wide. Links within
+ * a sentence are as high as its line, what stands on a drawing is in a list as well, and what a label, or a link over all of its
+ * card, makes larger counts as large as that. */
+export function narrow() {
+  const scope = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  const found = [];
+  for (const e of scope.querySelectorAll('a[href], button, input, select, textarea, summary, [role=button], [role=tab]')) {
+    if (e.closest('.modal-backdrop, [inert], [aria-hidden=true]') || e.tabIndex < 0 || e.disabled || !e.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const s = getComputedStyle(e);
+    if (s.display === 'inline' || s.position === 'absolute' || s.clipPath !== 'none' || e.offsetWidth <= 1 || getComputedStyle(e, '::after').position === 'absolute') continue;
+    const box = (e.closest('label, .input') ?? e).getBoundingClientRect();
+    if (box.width > 43.5 && box.height > 43.5) continue;
+    found.push(`too small for a thumb (${Math.round(box.width)} × ${Math.round(box.height)}): ${e.tagName.toLowerCase()}.${String(e.getAttribute('class') ?? '').split(/\s+/).slice(0, 4).join('.')} “${(e.getAttribute('aria-label') ?? e.textContent ?? '').trim().replace(/\s+/g, ' ').slice(0, 40)}”`);
+  }
+  return [...new Set(found)];
+}

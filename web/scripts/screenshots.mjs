@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { catalogue } from './languages.mjs';
-import { untidy } from './layout.mjs';
+import { narrow, untidy } from './layout.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const out = root + 'screenshots/';
 const list = (name, all) => (process.env[name] ? process.env[name].split(',') : all);
-const heights = { 360: 780, 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
+const heights = { 360: 740, 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 const sizes = list('SIZES', Object.keys(heights)).map(Number);
 const themes = list('THEMES', ['light', 'dark']);
 const languages = list('LANGUAGES', ['en']);
@@ -351,7 +351,7 @@ async function shoot(s, pages) {
         await tab.waitForFunction(() => document.querySelector('main') && !document.querySelector('.skeleton'), null, { timeout: 10_000 }).catch(() => complain('still loading after 10 s'));
         await page.act?.(tab, language);
         await settled(tab);
-        for (const flaw of await tab.evaluate(untidy)) complain(flaw);
+        for (const flaw of [...(await tab.evaluate(untidy)), ...(size < 640 ? await tab.evaluate(narrow) : [])]) complain(flaw);
         // The whole page as one window, so that what draws only what is seen draws all.
         const { height, wide } = await tab.evaluate(() => ({ height: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth }));
         if (wide > 0) complain(`scrolls sideways by ${wide} px`);
