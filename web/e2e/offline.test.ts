@@ -75,6 +75,18 @@ afterAll(async () => {
   await server?.stop();
 });
 
+/** hourLater cuts the network, and has all that was kept be an hour old. */
+async function hourLater() {
+  visitor.cutOff = true;
+  line.break();
+  await page.evaluate(async () => {
+    const cache = await caches.open('values');
+    for (const request of await cache.keys()) {
+      const had = await (await cache.match(request))!.json();
+      await cache.put(request, new Response(JSON.stringify({ ...had, at: had.at - 3_600_000 })));
+    }
+  });
+}
 const kept = (key: string) => page.evaluate(async (k) => (await caches.match('/kept/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
 
 it('opens without the server, with what was last known and how old it is', async () => {
@@ -88,16 +100,7 @@ it('opens without the server, with what was last known and how old it is', async
   await page.evaluate(() => dispatchEvent(new Event('pagehide'))); // as when the phone is put away
   await expect.poll(() => kept('fleet')).toContain('Walk-in 2');
 
-  visitor.cutOff = true;
-  line.break();
-  // An hour later:
-  await page.evaluate(async () => {
-    const cache = await caches.open('values');
-    for (const request of await cache.keys()) {
-      const had = await (await cache.match(request))!.json();
-      await cache.put(request, new Response(JSON.stringify({ ...had, at: had.at - 3_600_000 })));
-    }
-  });
+  await hourLater();
   await page.reload();
   await page.getByText(/values from \d\d:\d\d$/).waitFor();
   await page.getByText('5.0').first().waitFor();
@@ -117,13 +120,41 @@ it('knows the pages of devices that were looked at', async () => {
 
 it('loads by itself what it could not when the server is back', async () => {
   await page.goto('/alerts');
+  await page.getByRole('heading', { name: /^As of \d\d:\d\d: Nothing needs your attention$/ }).waitFor();
+  await page.goto('/alerts?status=resolved');
   await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
   line.cut = false;
-  await page.getByText('Nothing needs your attention').waitFor();
+  await page.getByText('No alerts yet').waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.goto('/');
   await api.send('POST', '/v1/readings', { device_serial: 'WIC-2', product_zone_temp: 4.4 });
   await page.getByText('4.4').first().waitFor();
+  visitor.cutOff = false;
+});
+
+it('lists the alerts that were active, and says how old that is', async () => {
+  await api.send('POST', '/v1/devices', { serial: 'WIC-3', name: 'Walk-in 3', equipment_type: 'walkin_cooler', offline_after_s: 86_400 });
+  await api.history('WIC-3', Array.from({ length: 90 }, () => 12));
+  await page.goto('/');
+  await page.getByText(/too warm/).first().waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')));
+  await expect.poll(() => kept('fleet')).toContain('high_temperature');
+  await hourLater();
+  await page.goto('/alerts');
+  const row = page.locator('[data-alert]');
+  await row.waitFor();
+  expect(await row.count()).toBe(1);
+  await page.getByText(/^Not connected. What you see is from \d\d:\d\d and is updated by itself.$/).waitFor();
+  await visitor.fine('the alerts without the server');
+  await row.click();
+  await page.getByRole('heading', { name: 'Walk-in 3' }).waitFor();
+  await page.getByRole('article', { name: /too warm/i }).first().waitFor();
+  await visitor.fine('an alert without the server');
+  await page.goto('/alerts?severity=warning&device=WIC-1');
+  await page.getByText('No matching alerts').waitFor();
+  line.cut = false;
+  await page.getByText('Live', { exact: true }).first().waitFor();
   visitor.cutOff = false;
 });
 

@@ -195,6 +195,11 @@ class Fleet implements Listener {
     return undefined;
   }
 
+  /** active returns the active alerts of all devices that are here, and those of whole sites. */
+  active(): Alert[] {
+    return [...this.other, ...this.units.flatMap((u) => u.now.alerts)];
+  }
+
   typeOf(slug: string): EquipmentType | undefined {
     return this.types.find((t) => t.slug === slug);
   }
