@@ -27,6 +27,7 @@ export interface Listener {
 
 const channels: Channel[] = ['devices', 'readings', 'alerts', 'summary'];
 const protocol = 'rimewatch.v1';
+const quiet = 60_000; // ms without a word from the server, which a page that is seen asks twice as often
 
 /** backoff is the wait before the nth attempt, with jitter, so that a thousand
  * screens do not come back at the same moment. */
@@ -45,9 +46,14 @@ class Stream {
     return this.connection === 'reconnecting' || this.connection === 'offline';
   }
 
-  /** past is when what is shown was so, 0 while that is now: a restart of the server is over before anybody would have read more. */
+  /** Changes when the person's role has. */
+  role = $state(0);
+  private renewedAt = 0; // ms
+
+  /** past is when what is shown was so, 0 while that is now: a restart of the server, or a phone that is taken up again, is over
+   * before anybody would have read more. */
   get past(): number {
-    return this.lost && clock.now - this.heardAt > 60_000 ? this.heardAt : 0;
+    return this.lost && clock.now - this.heardAt > quiet && clock.now - this.renewedAt > 3000 ? this.heardAt : 0;
   }
 
   private socket: WebSocket | null = null;
@@ -114,6 +120,7 @@ class Stream {
    * is what tells reconnecting from polling. */
   answered(ok: boolean) {
     this.reachable = ok;
+    if (ok) this.heardAt = clock.exact();
     if (this.connection === 'live') {
       // The server pings, which a page cannot see: a connection that died
       // without a word is found by a request that fails.
@@ -161,6 +168,7 @@ class Stream {
       if (!this.everLive) this.owed = true; // the first questions are not covered by it
       this.wake();
       if (e.code === 4401) this.listener?.refetch(); // signed out elsewhere: the next answer says so
+      if (e.code === 4403) this.role++;
       this.again(e.code);
     };
   }
@@ -209,10 +217,12 @@ class Stream {
     this.timer = setTimeout(() => this.open(), wait);
   }
 
+  // Somebody looks again. Of a phone that slept, what was open may look open and be dead.
   private retryNow = () => {
-    if (document.visibilityState === 'hidden' || this.socket) return;
+    if (document.visibilityState === 'hidden' || (this.socket && clock.exact() - this.heardAt < quiet)) return;
     this.attempt = 0;
-    this.open();
+    if (this.socket) this.found();
+    else this.open();
   };
 
   // What was open before the network went may look open and be dead.
@@ -225,6 +235,7 @@ class Stream {
     const old = this.socket;
     this.socket = null;
     old?.close();
+    this.renewedAt = clock.exact();
     this.connection = meanwhile;
     this.open();
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { clock } from './clock.svelte';
 import { backoff, stream, type StreamEvent } from './stream.svelte';
 
 // A socket that does what the test says.
@@ -33,6 +34,8 @@ class Socket {
 const last = () => Socket.all.at(-1)!;
 const heard: StreamEvent[] = [];
 let refetched = 0;
+/** look is what happens when somebody looks at the page again. */
+let look = () => {};
 const listener = { event: (e: StreamEvent) => void heard.push(e), refetch: () => void refetched++ };
 
 beforeEach(() => {
@@ -44,7 +47,7 @@ beforeEach(() => {
   vi.stubGlobal('WebSocket', Socket);
   vi.stubGlobal('location', { origin: 'https://rime.example' });
   vi.stubGlobal('navigator', { onLine: true });
-  vi.stubGlobal('document', { addEventListener: nothing, removeEventListener: nothing, visibilityState: 'visible' });
+  vi.stubGlobal('document', { addEventListener: (_: string, f: () => void) => (look = f), removeEventListener: nothing, visibilityState: 'visible' });
   vi.stubGlobal('addEventListener', nothing);
   vi.stubGlobal('removeEventListener', nothing);
   stream.start(listener);
@@ -134,6 +137,52 @@ describe('the stream', () => {
     expect(Socket.all).toHaveLength(2);
     last().answers();
     expect(stream.connection).toBe('live');
+  });
+
+  test('of a phone that slept for hours is another one, and what was missed is asked for', () => {
+    last().answers();
+    const asleep = last();
+    vi.advanceTimersByTime(3 * 3_600_000);
+    look();
+    expect([asleep.closed, stream.connection, Socket.all.length]).toEqual([true, 'reconnecting', 2]);
+    asleep.onclose?.({ code: 1006 }); // late, and no reason for a third
+    last().answers(false);
+    expect([stream.connection, refetched, Socket.all.length]).toEqual(['live', 1, 2]);
+  });
+
+  test('of whoever looks away for a moment stays, and so does a quiet one while requests are answered', () => {
+    last().answers();
+    vi.advanceTimersByTime(50_000);
+    look();
+    stream.answered(true);
+    vi.advanceTimersByTime(50_000);
+    look();
+    expect([stream.connection, Socket.all.length]).toEqual(['live', 1]);
+  });
+
+  test('says that what is shown is of the past when it stays away, not while it comes back', () => {
+    last().answers();
+    const heard = stream.heardAt;
+    const later = (ms: number) => {
+      vi.advanceTimersByTime(ms);
+      clock.now = clock.exact();
+    };
+    later(3_600_000);
+    expect(stream.past).toBe(0);
+    look();
+    later(1000);
+    expect([stream.lost, stream.past]).toEqual([true, 0]);
+    later(4000);
+    expect(stream.past).toBe(heard);
+    last().answers();
+    expect(stream.past).toBe(0);
+  });
+
+  test('tells when the role of who listens has changed', () => {
+    last().answers();
+    const before = stream.role;
+    last().onclose?.({ code: 4403 });
+    expect(stream.role).toBe(before + 1);
   });
 
   test('is quiet after stop', () => {
