@@ -8,7 +8,7 @@ import { figuresOf, joined, near } from './compare/lines';
 import { labelFilter, labelIn, matches, tally } from './overview/filters';
 import { linesOf } from './overview/lines';
 import { ordered, orderOf, turned } from './overview/order';
-import { columnsFor, plan, screenAfter } from './wall/plan';
+import { columnsFor, plan, roomFor, screenAfter } from './wall/plan';
 
 const now = Date.parse('2026-11-20T20:00:00Z');
 const none = { q: '', site: '', type: '', label: '', state: '' };
@@ -69,6 +69,14 @@ describe('the wall', () => {
     expect(screens[1]!.sites!.slice(0, 4).map((s) => [s.name, s.worst, s.total])).toEqual([['Shop 3', 'critical', 2], ['Shop 0', 'ok', 2], ['Shop 1', 'ok', 2], ['Shop 2', 'ok', 2]]);
     expect(screens[1]!.sites!.at(-1)!.name).toBe('Shop 39');
   });
+  test('has as many tiles on a screen as can be read there', () => {
+    expect(roomFor(1920, 900, 40)).toBe(40);
+    expect(roomFor(344, 560, 20)).toBe(14); // a phone
+    expect(roomFor(100, 50, 20)).toBe(1);
+    const sites = Array.from({ length: 40 }, (_, i) => unit(i, { site: `Shop ${i}` }));
+    expect(plan(sites, 'a', 'b', 'All sites', { units: 14, sites: 14 }).filter((s) => s.title === 'All sites').map((s) => [s.sites?.length, s.before])).toEqual([[14, 0], [14, 14], [12, 28]]);
+  });
+
   test('tiles keep their shape', () => {
     expect(columnsFor(1, 1920, 900)).toBe(1);
     expect(columnsFor(12, 1920, 900)).toBe(4);

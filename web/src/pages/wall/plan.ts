@@ -17,12 +17,19 @@ export interface Screen {
 }
 
 const most = 20; // tiles on a screen
+const large = { width: 160, height: 76 }; // px that a tile's name and number need
 const manySites = 8; // of more sites a chain's wall shows the sites, not every device
 
-export function plan(units: Unit[], attention: string, noSite: string, allSites: string): Screen[] {
+/** roomFor is how many tiles of a readable size a screen has room for, at most so many. */
+export function roomFor(width: number, height: number, most: number): number {
+  return Math.max(1, Math.min(most, Math.max(1, Math.floor(width / large.width)) * Math.floor(height / large.height)));
+}
+
+/** plan: room is how many tiles fit on a screen, of devices and of sites. */
+export function plan(units: Unit[], attention: string, noSite: string, allSites: string, room = { units: most, sites: most * 2 }): Screen[] {
   const out: Screen[] = [];
   const add = (title: string, list: Unit[], total = list.length, mixed = false) => {
-    for (const { before, part } of parted(list, most)) out.push({ title, units: part, before, total, mixed });
+    for (const { before, part } of parted(list, room.units)) out.push({ title, units: part, before, total, mixed });
   };
   const troubled = units.filter((u) => u.now.condition !== 'ok');
   const sites = new Map<string, Unit[]>();
@@ -32,10 +39,10 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
     if (list) list.push(u);
     else sites.set(name, [u]);
   }
-  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, most * 3), troubled.length, true);
+  if (troubled.length && sites.size > 1) add(attention, troubled.slice(0, room.units * 3), troubled.length, true);
   if (sites.size > manySites) {
     const rolled = rollUp(units, siteOf(noSite));
-    for (const { before, part } of parted(rolled, most * 2)) out.push({ title: allSites, units: [], sites: part, before, total: rolled.length });
+    for (const { before, part } of parted(rolled, room.sites)) out.push({ title: allSites, units: [], sites: part, before, total: rolled.length });
     return out;
   }
   for (const [name, list] of [...sites].sort(([a], [b]) => natural.compare(a, b))) add(name, list);
