@@ -155,6 +155,9 @@ it('lists the alerts that were active, and says how old that is', async () => {
   await page.getByText('No matching alerts').waitFor();
   line.cut = false;
   await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.goto('/');
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await visitor.settled();
   visitor.cutOff = false;
 });
 
