@@ -93,3 +93,16 @@ describe('an owner who leaves', () => {
     await page.getByRole('button', { name: 'Delete the workspace' }).waitFor();
   });
 });
+
+describe('a device that somebody else deletes', () => {
+  it('is said to be gone on its page', async () => {
+    visitor.nothingAt = /^\/api\/v1\/devices\//;
+    await page.goto('/devices/A-1');
+    await page.getByRole('heading', { name: 'Warm freezer' }).first().waitFor();
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    await visitor.settled();
+    await api.send('DELETE', '/v1/devices/A-1');
+    await page.getByRole('heading', { name: 'Device A-1 not found' }).waitFor();
+    await visitor.fine('a device that is gone');
+  });
+});
