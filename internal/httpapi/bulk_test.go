@@ -89,6 +89,8 @@ func TestPlaces(t *testing.T) {
 // TestHeldBodies: an unfinished body takes the memory of what has come, and a
 // place once it is large.
 func TestHeldBodies(t *testing.T) {
+	for largeBodies.Get() != nil { // what other tests have left there is larger
+	}
 	for _, c := range []struct {
 		name        string
 		sent        int
