@@ -36,7 +36,7 @@ type Config struct {
 	Store    Store
 	Writer   Writer
 	Sites    Sites
-	Notifier Notifier // sends; nil = nothing is sent
+	Notifier Notifier
 
 	CursorKey [32]byte // keeps cursors from being forged
 }
@@ -51,9 +51,6 @@ type api struct {
 
 // Routes returns the routes of notifications.
 func Routes(cfg Config) httpapi.Part {
-	if cfg.Notifier == nil {
-		cfg.Notifier = noNotifier{}
-	}
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)

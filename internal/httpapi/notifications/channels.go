@@ -35,37 +35,6 @@ type Notifier interface {
 	Changed(workspaceID int64)
 }
 
-// noNotifier is the Notifier of an API that has none.
-type noNotifier struct{}
-
-func (noNotifier) refuse() (rimewatch.Delivery, error) {
-	return rimewatch.Delivery{}, rimewatch.Errorf(rimewatch.CodeUnavailable, "This server sends no notifications.")
-}
-
-func (n noNotifier) Test(context.Context, int64, int64) (rimewatch.Delivery, error) {
-	return n.refuse()
-}
-
-func (n noNotifier) Try(context.Context, *rimewatch.Channel) (string, error) {
-	_, err := n.refuse()
-	return "", err
-}
-
-func (noNotifier) Missing(rimewatch.ChannelKind) string { return "" }
-
-func (n noNotifier) Resend(context.Context, int64, int64) (rimewatch.Delivery, error) {
-	return n.refuse()
-}
-
-func (n noNotifier) SendReport(context.Context, int64, int64) ([]rimewatch.Delivery, error) {
-	_, err := n.refuse()
-	return nil, err
-}
-
-func (noNotifier) Check(*rimewatch.Channel) error { return nil }
-
-func (noNotifier) Changed(int64) {}
-
 // How often a workspace may have something sent by hand: a test reaches out to
 // wherever its channel points.
 const (

@@ -94,9 +94,8 @@ func (n *notifyRig) told(t *testing.T, mine, theirs int) {
 
 func newNotifyRig(t *testing.T) *notifyRig {
 	t.Helper()
-	fake := &sentNotifier{changed: make(map[int64]int)}
-	r := newRig(t, func(c *whole) { fake.now, fake.s, c.told.Notifier = c.Now, c.told.Store.(store.Notifications), fake })
-	n := &notifyRig{rig: r, notifier: fake}
+	r := newRig(t)
+	n := &notifyRig{rig: r, notifier: r.notifier}
 	n.stranger = n.person(r.other.ID, rimewatch.RoleOwner)
 	n.technician = n.person(r.workspace.ID, rimewatch.RoleTechnician)
 	n.viewer = n.person(r.workspace.ID, rimewatch.RoleViewer)
@@ -393,10 +392,4 @@ func TestDeliveries(t *testing.T) {
 		{name: "their names stay", req: get(path, r.read), status: 200, want: map[string]any{"data.deliveries.0.route.name": "Night", "data.deliveries.0.channel.name": "Kitchen", "data.deliveries.0.status": "dropped", "data.deliveries.0.next_attempt_at": nil}},
 		{name: "not to a channel that is gone", req: r.browser(post("/v1/deliveries/2/resend", "", "")), status: 409, code: rimewatch.CodeConflict},
 	})
-}
-
-func TestNoNotifier(t *testing.T) {
-	r := newRig(t)
-	r.do(r.browser(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)))
-	r.run(t, []scenario{{name: "test", req: r.browser(post("/v1/channels/1/test", "", "")), status: 503, code: rimewatch.CodeUnavailable}})
 }

@@ -51,6 +51,7 @@ type rig struct {
 	log      *syncBuffer
 	clock    atomic.Int64 // ms
 	steps    stepping     // of sources
+	notifier *sentNotifier
 
 	peopled
 }
@@ -181,6 +182,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	r.accounts = account.New(account.Config{Store: r.store, Password: account.PasswordParams{MemoryKiB: 64, Passes: 1, Threads: 1}})
 	r.service = &replaceable{r.accounts}
 	r.steps.heard = make(map[uint64]rimewatch.Time)
+	r.notifier = &sentNotifier{s: r.store, now: r.now, changed: make(map[int64]int)}
 	key := [32]byte{1, 2, 3}
 	cfg := whole{
 		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
@@ -189,7 +191,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Channels: r.store, Quotas: rigQuotas, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
-		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, CursorKey: key},
+		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, CursorKey: key},
 		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
 	}
