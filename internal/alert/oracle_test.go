@@ -243,7 +243,7 @@ func (tr *trace) moved() rimewatch.Time {
 		if math.Abs(v-was) <= 3 {
 			continue
 		}
-		for k, stops := i+1, 0; k < len(tr.rs) && (tr.rs[k].Values[0] > (v+was)/2) == (v > was); k++ {
+		for k, stops := i+1, 0; k < len(tr.rs) && (tr.rs[k].Values[0] > was+(v-was)/4) == (v > was); k++ {
 			if tr.truth[k-1].Running && !tr.truth[k].Running {
 				stops++
 			}

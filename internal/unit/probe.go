@@ -104,8 +104,8 @@ func (s *State) followProbes(o *Observation) {
 		s.hour = hourly{top: s.hour.top} // it may hold the first of them
 		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
 	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
-	case far&(1<<rimewatch.ProductZoneTemp) != 0:
-		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, steady && o.Gap > quickGap)
+	case far&(1<<rimewatch.ProductZoneTemp) != 0 && o.Gap <= quickGap:
+		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, false)
 	case bits.OnesCount8(far) == 1:
 		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
 	}
