@@ -42,7 +42,7 @@ var planted = []struct {
 	}}, (*cluster).kill},
 	{"the log of the one before is not read", []edit{{
 		"internal/store/postgres/log.go",
-		"FROM commit_log WHERE shard = ? AND seq > ? ORDER BY seq\", d.shard,", "FROM commit_log WHERE shard = ? AND stream = ? AND seq > ? ORDER BY seq\", d.shard, d.stream,",
+		"core.ReadLog(s, \"shard = ? AND seq > ? ORDER BY seq\", yield, d.shard,", "core.ReadLog(s, \"shard = ? AND stream = ? AND seq > ? ORDER BY seq\", yield, d.shard, d.stream,",
 	}}, (*cluster).kill},
 	{"seals and checkpoints are not fenced", []edit{{
 		"internal/store/postgres/disk.go",
@@ -52,7 +52,7 @@ var planted = []struct {
 		"internal/store/postgres/log.go", "\tif unknown(err) {\n\t\t// It is sent", "\tif false {\n\t\t// It is sent",
 	}}, (*cluster).cut},
 	{"what is sent again gets a new time", []edit{slowAnswers, {
-		"internal/ingest/service.go",
+		"internal/ingest/submit.go",
 		"store.ArrivalOf(ctx); a.At != 0 {", "store.ArrivalOf(ctx); a.At < 0 {",
 	}}, (*cluster).kill},
 }
