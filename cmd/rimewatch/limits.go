@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -163,7 +160,7 @@ func (c *limitsSetCmd) Run(ctx context.Context, s streams) error {
 			ConfirmLoosening: c.ConfirmLoosening,
 			Limits: map[string]func(*rimewatch.LimitOverrides){c.Type: func(o *rimewatch.LimitOverrides) {
 				for _, change := range changes {
-					_ = change.apply(o) // it was tried before
+					change.apply(o)
 				}
 			}},
 		}, now)
@@ -180,9 +177,7 @@ func (c *limitsSetCmd) setDevice(ctx context.Context, out io.Writer, changes []l
 		if change.value == nil {
 			return usagef("%s=default works for types only: reset a device's limits through the API", change.name)
 		}
-		if err := change.apply(&o); err != nil {
-			return err
-		}
+		change.apply(&o)
 	}
 	api, err := c.connect()
 	if err != nil {
@@ -199,17 +194,7 @@ func (c *limitsSetCmd) setDevice(ctx context.Context, out io.Writer, changes []l
 type limitChange struct {
 	name  string
 	value *float64
-}
-
-// apply sets the limit; its name is that of the API.
-func (c *limitChange) apply(o *rimewatch.LimitOverrides) error {
-	b, err := json.Marshal(map[string]*float64{c.name: c.value})
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode(o)
+	apply func(*rimewatch.LimitOverrides)
 }
 
 func parseLimits(words []string) ([]limitChange, error) {
@@ -227,14 +212,43 @@ func parseLimits(words []string) ([]limitChange, error) {
 			}
 			c.value = &v
 		}
-		var fraction *json.UnmarshalTypeError
-		switch err := c.apply(new(rimewatch.LimitOverrides)); {
-		case errors.As(err, &fraction):
-			return nil, usagef("%s: %q is not a whole number of seconds", name, text)
-		case err != nil:
+		if c.apply = limitSetter(name, c.value); c.apply == nil {
 			return nil, usagef("%q is not a limit; 'rimewatch limits get' shows their names", name)
+		}
+		if strings.HasSuffix(name, "_s") && c.value != nil && *c.value != math.Trunc(*c.value) {
+			return nil, usagef("%s: %q is not a whole number of seconds", name, text)
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+func limitSetter(name string, v *float64) func(*rimewatch.LimitOverrides) {
+	var seconds *int
+	if v != nil {
+		n := int(*v)
+		seconds = &n
+	}
+	switch name {
+	case "temp_min":
+		return func(o *rimewatch.LimitOverrides) { o.TempMin = v }
+	case "temp_max":
+		return func(o *rimewatch.LimitOverrides) { o.TempMax = v }
+	case "delay_s":
+		return func(o *rimewatch.LimitOverrides) { o.DelayS = seconds }
+	case "low_delay_s":
+		return func(o *rimewatch.LimitOverrides) { o.LowDelayS = seconds }
+	case "critical_min":
+		return func(o *rimewatch.LimitOverrides) { o.CriticalMin = v }
+	case "critical_max":
+		return func(o *rimewatch.LimitOverrides) { o.CriticalMax = v }
+	case "critical_delay_s":
+		return func(o *rimewatch.LimitOverrides) { o.CriticalDelayS = seconds }
+	case "clear_delta":
+		return func(o *rimewatch.LimitOverrides) { o.ClearDelta = v }
+	case "clear_s":
+		return func(o *rimewatch.LimitOverrides) { o.ClearS = seconds }
+	default:
+		return nil
+	}
 }
