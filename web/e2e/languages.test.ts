@@ -46,7 +46,7 @@ it('is the language of alerts as they come', async () => {
   expect(alert.title).toBe('Too warm'); // a token without Accept-Language reads English
   await page.goto(`/alerts/${alert.id}`);
   await page.getByRole('heading', { name: 'Demasiado caliente' }).first().waitFor();
-  await page.getByText('La zona de producto está a 23 °F (límite 5 °F)').first().waitFor();
+  await page.getByText('La zona de producto está a 23 °F, por encima de su límite de 5 °F').first().waitFor();
 });
 
 it('goes back to English', async () => {
