@@ -16,10 +16,10 @@ const none = { q: '', site: '', type: '', label: '', state: '' };
 // An id of its own for every name.
 const siteID = (name: string) => name.length + 100 * Number(/\d+/.exec(name)?.[0] ?? 0);
 
-function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; alerts?: object[]; past?: object[] } = {}): Unit {
+function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; alerts?: object[]; past?: object[]; lastSeenAt?: number | null } = {}): Unit {
   const s = {
     device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', labels: {}, site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
-    alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok',
+    alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok', lastSeenAt: o.lastSeenAt === undefined ? now : o.lastSeenAt,
   } as unknown as Snapshot;
   return { id, now: s, next: s } as Unit;
 }
@@ -47,7 +47,9 @@ test('the lines of the last day follow the alerts', () => {
   expect([l.inLimits[at(13)], l.inLimits[at(14.5)], l.inLimits[at(18)]]).toEqual([100, 75, 100]);
   expect([l.alerts[at(14.5)], l.alerts[at(16)], l.alerts[at(18)], l.alerts[95]]).toEqual([0, 1, 0, 1]);
   expect([l.online[at(19)], l.online[95]]).toEqual([100, 75]);
-  expect(linesOf([], now).untroubled.every((v) => v === 100)).toBe(true);
+  const never = unit(5, { lastSeenAt: null });
+  for (const units of [[], [never]]) expect(linesOf(units, now)).toEqual({ alerts: [], online: [], inLimits: [], untroubled: [] });
+  expect(linesOf([unit(1), never], now).untroubled).toHaveLength(96);
 });
 
 describe('the wall', () => {

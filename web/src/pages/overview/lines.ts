@@ -13,7 +13,9 @@ export interface Lines {
 
 const slots = 96;
 
+/** linesOf returns no line where nothing has ever reported: a perfect day would be a promise without a ground. */
 export function linesOf(units: Unit[], now: number): Lines {
+  if (!units.some((u) => u.next.lastSeenAt)) return { alerts: [], online: [], inLimits: [], untroubled: [] };
   const step = 86_400_000 / slots;
   const from = now - slots * step;
   const alerts = new Array<number>(slots).fill(0);
@@ -38,6 +40,6 @@ export function linesOf(units: Unit[], now: number): Lines {
       if (mark[i]! & 4) warm[i]!++;
     }
   }
-  const share = (bad: number[]) => bad.map((n) => (units.length ? (1 - n / units.length) * 100 : 100));
+  const share = (bad: number[]) => bad.map((n) => (1 - n / units.length) * 100);
   return { alerts, online: share(off), inLimits: share(warm), untroubled: share(troubled) };
 }
