@@ -91,13 +91,13 @@ export const ways: Way[] = [
   },
   {
     slug: 'sms', label: tr('Text message'), hint: tr('To a phone, through Twilio'), kind: 'service', icon: phone, schemes: ['twilio'], named: tr('Phone of the night shift'),
-    steps: [tr('Make an account at twilio.com and buy a phone number there that can send text messages. Twilio bills each message.'), account],
+    steps: [tr('Create an account at twilio.com and buy a phone number there that can send text messages. Twilio bills each message.'), account],
     fields: numbers((v) => telephone.test(bare(v)) || /^MG[\da-f]{32}$/.test(v)),
     url: (v) => twilio('sms', v),
   },
   {
     slug: 'call', label: tr('Phone call'), hint: tr('Reads the alert aloud; press 1 to acknowledge'), kind: 'call', icon: handset, schemes: [], named: tr('Call to the night shift'),
-    steps: [tr('Make an account at twilio.com and buy a phone number there that can make calls. Twilio bills each call.'), account],
+    steps: [tr('Create an account at twilio.com and buy a phone number there that can make calls. Twilio bills each call.'), account],
     fields: numbers((v) => telephone.test(bare(v))),
     url: (v) => twilio('call', v),
   },
@@ -105,7 +105,7 @@ export const ways: Way[] = [
     slug: 'ntfy', label: 'ntfy', hint: tr('A free app that rings on phones'), kind: 'service', icon: bell, schemes: ['ntfy'], named: tr('Phones in the kitchen'),
     steps: [
       tr('Install the app ntfy on each phone.'),
-      tr('Subscribe in it to the topic below. On a public server whoever knows its name can read along: keep one that nobody guesses.'),
+      tr('In the app, subscribe to the topic below. On a public server, anyone who knows its name can read along: use one that nobody can guess.'),
     ],
     fields: [
       { key: 'topic', label: tr('Topic'), from: unguessable, fits: (v) => topicName.test(v), wrong: tr('Letters, digits, - and _, at most 64') },
@@ -131,7 +131,7 @@ export const ways: Way[] = [
     slug: 'slack', label: 'Slack', hint: tr('To one of its channels'), kind: 'service', icon: chat, schemes: ['slack'], named: tr('Slack #cold-chain'),
     steps: [
       tr('Open api.slack.com/apps, choose Create New App, From scratch, and your workspace.'),
-      tr('Switch on Incoming Webhooks, choose Add New Webhook to Workspace, and the channel.'),
+      tr('Turn on Incoming Webhooks, choose Add New Webhook to Workspace, then the channel.'),
       tr('Copy the webhook URL.'),
     ],
     fields: [{ key: 'hook', label: tr('Webhook URL'), placeholder: 'https://hooks.slack.com/services/T…/B…/…', fits: (v) => slackHook.test(v), wrong: tr('It begins with {start}', { start: 'https://hooks.slack.com/services/' }) }],
@@ -177,7 +177,7 @@ export const ways: Way[] = [
   },
   {
     slug: 'other', label: tr('Something else'), hint: tr('Matrix, Gotify, Pushover, Signal, …'), kind: 'service', icon: 'M12 3.5v17M3.5 12h17', schemes: [], named: tr('Another service'),
-    steps: [tr('A service is reached by a service URL. The pages at shoutrrr.nickfedor.com show the form of yours.')],
+    steps: [tr('Each service has its own form of URL. Look yours up at shoutrrr.nickfedor.com.')],
     fields: [{ key: 'hook', label: tr('Service URL'), placeholder: 'gotify://gotify.example.com/token' }],
     url: (v) => v['hook']!,
   },
