@@ -95,7 +95,8 @@ func TestGSM(t *testing.T) {
 	for text, want := range map[string]string{
 		"[warning] “Ice”: −8.3 °C, too warm…": `[warning] "Ice": -8.3 C, too warm...`,
 		"17.2 °F – main street’s":             "17.2 F - main street's",
-		"Local: está a −8,3 °C":               "Local: está a −8,3 °C",
+		"Local: está a −8,3 °C, ¿cámara? ÍÓÚ": "Local: esta a -8,3 C, ¿camara? IOU",
+		"Łódź: está a −8,3 °C":                "Łódź: está a −8,3 °C",
 		"Kühlraum: −8 °C é ñ":                 "Kühlraum: -8 C é ñ",
 		"冷凍庫 −8 °C":                           "冷凍庫 −8 °C",
 		"a_b@c (1/2) {x} ~ | ^ \\ [y]":        "a_b@c (1/2) {x} ~ | ^ \\ [y]",

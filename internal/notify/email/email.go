@@ -167,7 +167,7 @@ func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) 
 	if err := errors.Join(msg.From(s.cfg.From), msg.To(to)); err != nil {
 		return nil, rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The address %q is not valid.", to)
 	}
-	msg.Subject(m.Data.Subject)
+	msg.Subject(m.Data.Headline())
 	msg.SetDateWithValue(m.Timestamp.Std())
 	domain := s.domain()
 	msg.SetMessageIDWithValue(key + "@" + domain)

@@ -202,7 +202,7 @@ func TestMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{
-		"Subject": "[critical] Back walk-in: −8.2 °C, too warm for 34 min", "From": `"Rimewatch" <alerts@example.org>`, "To": "<tech@example.org>",
+		"Subject": "[critical] Back walk-in: −8.2 °C, too warm for 34 min – Main Street <1>", "From": `"Rimewatch" <alerts@example.org>`, "To": "<tech@example.org>",
 		"Message-Id": "<alert/12/0/opened/1/0/0/3@example.org>", "References": "<alert/12@example.org>", "Auto-Submitted": "auto-generated", "Importance": "high",
 		"Date": "Sat, 21 Nov 2026 02:34:00 +0000",
 	}, map[string]string{
@@ -218,8 +218,8 @@ Site: Main Street <1>, 12 Main Street
 Measured: −8.2 °C
 Limit: −15 °C
 Worst: −7.9 °C
-Workspace: Corner shop
 Since: Sat 21 Nov 2026, 03:00 (CET), 34 min ago
+Workspace: Corner shop
 To do: Acknowledge it using the link, so that nobody else is woken.
 
 https://watch.example.org/alerts/12

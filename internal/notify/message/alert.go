@@ -67,6 +67,7 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	d.Text = strings.Join(append(sentences, w.Message(&v.Alert)), " ")
 	c.facts(d, v)
 	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
 		d.fact(w.Say("To do"), w.Say("Acknowledge it using the link, so that nobody else is woken."))
 	} else if d.Link != "" {
@@ -99,6 +100,7 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 	c.facts(d, v)
 	d.fact(w.Say("Started"), w.Moment(began(v)))
 	d.fact(w.Say("Ended"), w.Sayf("%s, after %s", w.Moment(v.ResolvedAt), lasted))
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
 }
 
 // facts are those that hold for an alert open or over.
@@ -130,7 +132,6 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 	if v.Prediction != nil {
 		d.fact(w.Say("Forecast"), w.Risk(v.Prediction))
 	}
-	d.fact(w.Say("Workspace"), c.Workspace.Name)
 }
 
 func (d *Data) fact(label, value string) {

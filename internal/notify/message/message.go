@@ -101,6 +101,15 @@ func (c *Context) link(path string) string {
 
 func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }
 
+// Headline is the subject with the site of its unit: what stands alone in a list of
+// mails, over a message or on a lock screen.
+func (d *Data) Headline() string {
+	if d.Site == nil || d.Device == nil {
+		return d.Subject
+	}
+	return d.Subject + " – " + d.Site.Name
+}
+
 // Encode returns the JSON that is kept with a delivery.
 func (m *Message) Encode() ([]byte, error) {
 	b, err := json.Marshal(m)

@@ -106,17 +106,20 @@ func TestFactsAreOnTheClockOfThePlace(t *testing.T) {
 	m := context(t, at+2*rimewatch.Hour).Of(view(nil), message.Reason{Kind: rimewatch.DeliveryOpened})
 	want := []message.Fact{
 		{Label: "Unit", Value: "Back walk-in – Walk-in freezer (WF-02)"}, {Label: "Site", Value: "Main Street"}, {Label: "Measured", Value: "−8.3 °C"}, {Label: "Limit", Value: "−15 °C"},
-		{Label: "Worst", Value: "−7.9 °C"}, {Label: "Workspace", Value: "Corner shop"}, {Label: "Since", Value: "Sun 29 Mar 2026, 01:30 (CET), 2 h ago"},
+		{Label: "Worst", Value: "−7.9 °C"}, {Label: "Since", Value: "Sun 29 Mar 2026, 01:30 (CET), 2 h ago"}, {Label: "Workspace", Value: "Corner shop"},
 		{Label: "To do", Value: "Acknowledge it using the link, so that nobody else is woken."},
 	}
 	if diff := cmp.Diff(want, m.Data.Facts); diff != "" {
 		t.Error(diff)
 	}
+	if got := m.Data.Headline(); got != m.Data.Subject+" – Main Street" {
+		t.Errorf("headline %q", got)
+	}
 	over := view(func(v *rimewatch.AlertView) {
 		v.Status, v.Resolution, v.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedAuto, at+2*rimewatch.Hour
 	})
 	facts := context(t, at+3*rimewatch.Hour).Of(over, message.Reason{Kind: rimewatch.DeliveryRecovery}).Data.Facts
-	if last := facts[len(facts)-1]; last.Value != "Sun 29 Mar 2026, 04:30 (CEST), after 2 h" {
+	if last := facts[len(facts)-2]; last.Value != "Sun 29 Mar 2026, 04:30 (CEST), after 2 h" {
 		t.Errorf("over %q", last.Value)
 	}
 }
@@ -126,16 +129,20 @@ func TestOthers(t *testing.T) {
 	ended := view(func(v *rimewatch.AlertView) {
 		v.ID, v.Status, v.ResolvedAt = 13, rimewatch.AlertResolved, at+rimewatch.Hour
 	})
-	outage := &message.Outage{Channel: "Slack", Since: at, Error: rimewatch.Sentencef("The receiver answered 503."), Waiting: []message.Line{{ID: 12, Text: "[critical] x"}}, More: 3}
+	site := func(v *rimewatch.AlertView) {
+		v.DeviceID, v.DeviceName, v.DeviceSerial, v.Type, v.Unit = 0, "", "", rimewatch.SiteOffline, ""
+	}
+	outage := &message.Outage{Channel: "Slack", Since: at, Error: rimewatch.Sentencef("The receiver answered 503."), Waiting: []message.Line{c.Line(view(nil))}, More: 3}
 	for _, x := range []struct {
 		m    *message.Message
 		want string
 	}{
-		{c.Digest([]rimewatch.AlertView{*view(nil), *ended}), `[digest] Corner shop: 1 active warning, 1 resolved
+		{c.Digest([]rimewatch.AlertView{*view(nil), *ended, *view(site)}), `[digest] Corner shop: 2 active warnings, 1 resolved
 Warnings in Corner shop as of Sun 29 Mar 2026, 04:30 (CEST).
 
 - Back walk-in: −8.3 °C, too warm for 2 h – Main Street
-- Resolved: Back walk-in: too warm (for 1 h, until Sun 29 Mar 2026, 03:30 (CEST))
+- Resolved: Back walk-in: too warm for 1 h, until Sun 29 Mar 2026, 03:30 (CEST) – Main Street
+- Main Street: site offline for 2 h
 
 https://watch.example.org/alerts
 `},
@@ -153,7 +160,7 @@ Since: Sun 29 Mar 2026, 01:30 (CET)
 Error: The receiver answered 503.
 Workspace: Corner shop
 
-- [critical] x
+- [warning] Back walk-in: −8.3 °C, too warm for 2 h – Main Street
 - and 3 more
 
 https://watch.example.org/settings/notifications

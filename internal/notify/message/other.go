@@ -19,14 +19,12 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		v := &list[i]
 		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
 		if l.Over {
-			l.Text = w.Sayf("Resolved: %s: %s (for %s, until %s)", w.who(v), w.Lower(w.Title(&v.Alert)), w.span(v.ResolvedAt.Sub(began(v))), w.Moment(v.ResolvedAt))
+			l.Text = w.Sayf("Resolved: %s: %s for %s, until %s", w.who(v), w.Lower(w.Title(&v.Alert)), w.span(v.ResolvedAt.Sub(began(v))), w.Moment(v.ResolvedAt))
 		} else {
 			open++
 			l.Text = w.headline(v, c.Now)
-			if v.Site != nil {
-				l.Text += " – " + v.Site.Name
-			}
 		}
+		l.Text += at(v)
 		d.Alerts = append(d.Alerts, l)
 	}
 	if n := fitting(d.Alerts); n < len(d.Alerts) {
@@ -88,7 +86,7 @@ type Outage struct {
 // Line returns an alert as one of several, its severity first.
 func (c *Context) Line(v *rimewatch.AlertView) Line {
 	w := c.words()
-	return Line{ID: v.ID, Severity: v.Severity, Text: "[" + w.severity(v.Severity) + "] " + w.headline(v, c.Now), Link: c.alertLink(v.ID)}
+	return Line{ID: v.ID, Severity: v.Severity, Text: "[" + w.severity(v.Severity) + "] " + w.headline(v, c.Now) + at(v), Link: c.alertLink(v.ID)}
 }
 
 // Failing returns the message that a channel is failing, for another channel.

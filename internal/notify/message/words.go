@@ -75,6 +75,14 @@ func began(v *rimewatch.AlertView) rimewatch.Time {
 	return v.TriggeredAt
 }
 
+// at is the site of a unit, behind what is said of it in a list.
+func at(v *rimewatch.AlertView) string {
+	if v.Site == nil || v.DeviceID == 0 {
+		return ""
+	}
+	return " – " + v.Site.Name
+}
+
 func place(s *rimewatch.Site) string {
 	if s.Address == "" {
 		return s.Name

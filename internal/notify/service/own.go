@@ -25,7 +25,7 @@ type own struct {
 var texts = own{check: twilio.CheckSMS, request: text, says: twilio.Says}
 
 func text(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error) {
-	return twilio.SMS(ctx, u, m.Data.Subject+"\n"+m.Data.Text, m.Data.Link)
+	return twilio.SMS(ctx, u, m.Data.Headline()+"\n"+m.Data.Text, m.Data.Link)
 }
 
 // ownNames are the services of ownOf that shoutrrr has no name for.

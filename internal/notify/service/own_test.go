@@ -27,6 +27,7 @@ func sendOwn(t *testing.T, rec *recorder, to string, m *message.Message) error {
 func TestTwilioSendsATextMessage(t *testing.T) {
 	rec := &recorder{}
 	long := *note
+	long.Data.Device, long.Data.Site = &message.Device{ID: 5}, &message.Site{Name: "Main Street"}
 	long.Data.Text = strings.Repeat("Look at the door. ", 100)
 	if err := sendOwn(t, rec, urls("")["twilio"], &long); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,7 @@ func TestTwilioSendsATextMessage(t *testing.T) {
 	if form.Get("To") != "+15558675310" || form.Get("From") != "+15017122661" {
 		t.Errorf("from %s to %s", form.Get("From"), form.Get("To"))
 	}
-	if !strings.HasPrefix(text, "[critical] Back walk-in -8.2 C\nLook at") || !strings.HasSuffix(text, note.Data.Link) || len(text) > 480+len("…") {
+	if !strings.HasPrefix(text, "[critical] Back walk-in -8.2 C - Main Street\nLook at") || !strings.HasSuffix(text, note.Data.Link) || len(text) > 459 {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
 	rec.status = http.StatusUnauthorized

@@ -191,9 +191,9 @@ func (s *Sender) send(watch *watched, rawURL string, m *message.Message) (err er
 	case interface{ GetHTTPClient() *http.Client }:
 		own.GetHTTPClient().Transport = s.transport
 	}
-	text, params := m.Plain(maxText-len(m.Data.Subject)), paramsOf(service.GetID(), m)
+	text, params := m.Plain(maxText-len(m.Data.Headline())), paramsOf(service.GetID(), m)
 	if _, titled := params.Title(); !titled {
-		text = m.Data.Subject + "\n" + text
+		text = m.Data.Headline() + "\n" + text
 	}
 	err = service.Send(rimewatch.Shorten(text, maxText), &params)
 	if u, bad := url.Parse(rawURL); err == nil && bad == nil && u.Scheme == "telegram" {
@@ -222,7 +222,7 @@ func paramsOf(id string, m *message.Message) types.Params {
 		return p
 	}
 	if slices.Contains(titled, id) {
-		return types.Params{types.TitleKey: m.Data.Subject}
+		return types.Params{types.TitleKey: m.Data.Headline()}
 	}
 	return types.Params{}
 }

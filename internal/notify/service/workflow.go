@@ -44,7 +44,7 @@ func card(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, e
 	if d.Urgent {
 		title["color"] = "Attention"
 	}
-	body := []element{line(d.Subject, title)}
+	body := []element{line(d.Headline(), title)}
 	if d.Text != "" {
 		body = append(body, line(d.Text, nil))
 	}
