@@ -195,22 +195,22 @@ func (s *Sender) compose(to, key string, m *message.Message) (*mail.Msg, error) 
 func (s *Sender) html(m *message.Message) (string, error) {
 	var b strings.Builder
 	words := phrase.In(m.Data.Locale)
-	colour := "#2f6f4f" // all is well
+	colour, dark := "#2f6f4f", "#7fcaa3" // all is well
 	sent := words.Sayf("Sent by Rimewatch for %s. Change who is notified under Settings → Notifications.", m.Data.Workspace.Name)
 	switch {
 	case m.Data.Kind == rimewatch.DeliveryReport:
-		colour = "#1b2733" // whatever it holds
+		colour, dark = "#1b2733", "#e4eaf0" // whatever it holds
 		sent = words.Sayf("Sent by Rimewatch for %s. Change who receives it under Reports → Sent by mail.", m.Data.Workspace.Name)
 	case m.Data.Urgent:
-		colour = "#b3261e"
+		colour, dark = "#b3261e", "#ff9d94"
 	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest:
-		colour = "#a15c00"
+		colour, dark = "#a15c00", "#f2b866"
 	}
 	err := s.page.Execute(&b, struct {
 		*message.Message
-		Colour               template.CSS
+		Colour, Dark         template.CSS // on white, and where the reader has it dark
 		Language, Open, Sent string
-	}{m, template.CSS(colour), words.Language, words.Say("Open in Rimewatch"), sent})
+	}{m, template.CSS(colour), template.CSS(dark), words.Language, words.Say("Open in Rimewatch"), sent})
 	return b.String(), err
 }
 

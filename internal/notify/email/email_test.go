@@ -227,7 +227,7 @@ https://watch.example.org/alerts/12
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Errorf("the text (-want +got):\n%s", diff)
 	}
-	for _, piece := range []string{"Main Street &lt;1&gt;", `href="https://watch.example.org/alerts/12"`, "border-top:6px solid #b3261e", "−8.2 °C, too warm for 34 min"} {
+	for _, piece := range []string{"Main Street &lt;1&gt;", `href="https://watch.example.org/alerts/12"`, "border-top:6px solid #b3261e", ".head{color:#ff9d94!important}", "−8.2 °C, too warm for 34 min"} {
 		if !strings.Contains(html, piece) {
 			t.Errorf("the page lacks %s:\n%s", piece, html)
 		}
