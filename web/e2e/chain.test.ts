@@ -43,6 +43,8 @@ describe('a chain', () => {
     const site = (name: string) => page.getByRole('region', { name, exact: true });
     await site('Shop 17').getByText('1 of 2 needs attention.').waitFor();
     await expect.poll(() => site('Shop 17').getByRole('listitem').count()).toBe(1);
+    // The worst site first, the others as people count.
+    expect((await page.getByRole('heading', { level: 2 }).allTextContents()).slice(0, 3)).toEqual([expect.stringContaining('Shop 17'), expect.stringContaining('Shop 1'), expect.stringContaining('Shop 2')]);
     await site('Shop 2').getByText('Everything is fine (2 devices).').waitFor();
     expect(await site('Shop 2').getByRole('listitem').count()).toBe(0);
     await visitor.fine('a status page of forty sites');
