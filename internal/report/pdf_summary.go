@@ -176,10 +176,11 @@ func (d *Device) above() bool {
 	return slices.ContainsFunc(d.Excursions, func(e Excursion) bool { return !e.Low })
 }
 
-// typeName is the type in words, or its slug where the catalogue does not know it.
+// typeName is the type in words, or those of its slug where the catalogue does not know it.
 func (d *Device) typeName() string {
 	if d.Equipment.Slug != d.EquipmentType {
-		return d.EquipmentType
+		words := strings.ReplaceAll(d.EquipmentType, "_", " ")
+		return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 	}
 	return d.Equipment.Label
 }

@@ -48,3 +48,15 @@ func TestTextOfReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestTypeName: a type that is not in the catalogue has the words of its slug.
+func TestTypeName(t *testing.T) {
+	for slug, want := range map[string]string{"sandwich_unit": "Sandwich unit", "lab": "Lab", "": ""} {
+		d := Device{Equipment: &rimewatch.Equipment{}}
+		d.EquipmentType = slug
+		d.Equipment.Slug = "other"
+		if got := d.typeName(); got != want {
+			t.Errorf("%q is %q, want %q", slug, got, want)
+		}
+	}
+}
