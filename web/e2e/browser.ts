@@ -155,6 +155,7 @@ export class Visitor {
   /** fine fails when the page has a flaw for people with disabilities, not exactly
    * one heading of its own and a title, is wider than its window, has buttons too small for a phone's thumb, or has reported an error. */
   async fine(what: string) {
+    await this.page.locator('h1').filter({ visible: true }).first().waitFor(); // its code may still be on its way
     none(await this.flaws(), `${what}: axe`);
     await this.headed(what);
     const wide = await this.page.evaluate(() => {
