@@ -221,7 +221,7 @@ func (x *pass) vibrationBounds() bounds {
 // a tenth. There is no limit where the current varies by itself, or is not known to
 // keep still.
 func (x *pass) ratedAmps() float64 {
-	if !x.u.SteadyLoad() || x.u.ByLoad() { // one that varies by the season keeps still for weeks
+	if !x.u.SteadyLoad() {
 		return 0
 	}
 	return 1.25 * x.u.UsualAmps()

@@ -94,7 +94,7 @@ func (s *State) judge(u *unit.State, o *unit.Observation, out []Transition) []Tr
 	}
 	a.pending = count(a.pending, strong)
 	a.weak = count(a.weak, weak)
-	if !(a.pending >= needPending || a.weak >= needWeak) || d.score < needFit || faults[d.first].alert == "" || u.Suspect() || u.ByLoad() && s.meterMoved() {
+	if !(a.pending >= needPending || a.weak >= needWeak) || d.score < needFit || faults[d.first].alert == "" || u.Suspect() {
 		return out
 	}
 	return s.open(u, at, &d, &f, false, out)
@@ -125,10 +125,6 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 			continue
 		}
 		now, _, slow := u.Departure(c)
-		share := weakShare
-		if u.ByLoad() && c == unit.Discharge { // without a current nothing bears it out but that it lasts
-			now, share = lasts(now, slow), 1
-		}
 		floor, sure := max(c.Floor(), needScatter*u.Scatter(c)), math.Abs(u.Certainty(c, now, 1))
 		if math.Abs(now) >= floor && sure >= needScore {
 			strong = true
@@ -138,7 +134,7 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 		if far := min(math.Abs(now), math.Abs(slow)) / floor; far >= farShare && now*slow > 0 && sure >= needScore/far {
 			strong = true
 		}
-		if math.Abs(slow) >= share*floor && now*slow > 0 && math.Abs(u.Certainty(c, slow, unit.SlowWindows)) >= needScore {
+		if math.Abs(slow) >= weakShare*floor && now*slow > 0 && math.Abs(u.Certainty(c, slow, unit.SlowWindows)) >= needScore {
 			weak = true
 		}
 	}
@@ -202,7 +198,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	if f.of[unit.Amps] < 0 {
 		f.of[ftThin], f.of[ftIced] = thin(f.of[unit.Discharge], -f.of[unit.Amps])
 	}
-	if !varies(u) { // one that varies its load need not run for longer
+	if !u.Modulated() { // one that varies its load need not run for longer
 		f.of[ftFrost] = frosted(&f)
 	}
 	s.events(u, &f)

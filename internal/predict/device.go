@@ -31,7 +31,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.Relearnt {
 		out = s.forget(u, o.At, out)
 	}
-	if a := &s.alarm; varies(u) && a.active() && (unjudged(u) || a.byEvent) {
+	if a := &s.alarm; u.Modulated() && a.active() && (unjudged(u) || a.byEvent) {
 		out = s.forget(u, o.At, out) // what is usual of a fixed speed says nothing of it
 	}
 	if a := &s.alarm; a.active() && u.Learning() && !a.byEvent {
@@ -52,7 +52,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.WindowEnded && !u.Learning() && !u.Resettling() {
 		out = s.judge(u, o, out)
 	}
-	if !varies(u) { // another load looks like a sudden fault
+	if !u.Modulated() { // another load looks like a sudden fault
 		out = s.quickLook(u, o, out)
 	}
 	if now-o.At > staleAfter {
@@ -64,7 +64,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 // unjudged reports whether nothing is concluded of a compressor whose load varies: its
 // current and its vibration follow the load, and neither pipe is known well enough.
 func unjudged(u *unit.State) bool {
-	return varies(u) && !u.Scored(unit.Discharge) && !u.Scored(unit.Suction)
+	return u.Modulated() && !u.Scored(unit.Discharge) && !u.Scored(unit.Suction)
 }
 
 // staleAfter is the age at which a reading says nothing about now.

@@ -42,9 +42,8 @@ func (f feature) needs() unit.Channels {
 
 // findings are the features of one moment, 0 where nothing is known.
 type findings struct {
-	of     [numFeatures]float64
-	blind  unit.Channels // the decisive ones and the zone that are not measured, or whose sensors are set aside
-	byLoad bool          // the current is what the others are compared by
+	of    [numFeatures]float64
+	blind unit.Channels // the decisive ones and the zone that are not measured, or whose sensors are set aside
 }
 
 // clue is one row of a fault's signature: full weight at crit, none at warn, in
@@ -357,9 +356,6 @@ func alone(f *findings) float64 {
 		with := unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Amps)
 		if c == unit.Amps {
 			with = with.With(unit.Vibration)
-		}
-		if c == unit.Suction && f.byLoad {
-			with &^= noAmps // a coil that ices up shows in the discharge line, too
 		}
 		if f.blind&with&^(1<<c) != 0 {
 			continue // what would depart with it is not measured

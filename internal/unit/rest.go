@@ -65,9 +65,6 @@ func (s *baseline) restError(y [Amps + 1]float64) float64 {
 	}
 	side, shows := math.Copysign(1, by), false
 	for ch := range Amps + 1 {
-		if ch == Amps && s.ByLoad() {
-			continue // its load
-		}
 		would, quiet := math.Abs(by*float64(s.model.coef[ch][1+covAmbient])), max(restQuiet*floors[ch], s.Scatter(ch))
 		if !s.Scored(ch) || side*y[ch] < -quiet || side*y[ch] > restTimes*would+quiet {
 			return 0

@@ -189,7 +189,6 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if ok {
 		w.followShaking(o, on)
-		w.seeUnloaded()
 	}
 	return on, ok
 }
@@ -256,17 +255,6 @@ func (w *running) followShaking(o *Observation, on bool) {
 		*level -= *level/shakeSteps + 1
 	}
 }
-
-// seeUnloaded sees that a compressor shakes as much at its lower current as at its
-// higher: it runs at both, and has not been seen to stand. A current of standing is a
-// smaller part of that of running.
-func (w *running) seeUnloaded() {
-	if w.lo >= unloaded*w.hi && w.lo >= leastRunning && w.rests > 3*leastShaking && w.rests > w.shakes*3/4 {
-		w.lo = 0
-	}
-}
-
-const unloaded = 0.25 // of the current under load, that a compressor without load draws at least
 
 // use makes src the signal that running is read from.
 func (w *running) use(src source) {

@@ -286,20 +286,6 @@ func TestScrollThatNeverStops(t *testing.T) {
 	}
 }
 
-// TestUnloadedIsNoStandstill: what shakes at its lower current as at its higher runs at
-// both; what stands does not shake.
-func TestUnloadedIsNoStandstill(t *testing.T) {
-	scroll := func(k int) float64 { return []float64{1.75, 0.62, 1.75, 0.55, 0.58, 1.75}[k/7%6] }
-	s := shakingFeed(36*60, func(k int) (amps, vib float64) { return scroll(k), 0.9 }, nil)
-	if share, ok := s.RunShare(1); !ok || share < 99 || !s.Modulated() {
-		t.Errorf("runs for %.0f %% of the time, modulated %v", share, s.Modulated())
-	}
-	s = shakingFeed(36*60, func(k int) (amps, vib float64) { return scroll(k), shaking(scroll(k)) }, nil)
-	if share, ok := s.RunShare(1); !ok || share > 60 {
-		t.Errorf("with 0.6 A of lights it runs for %.0f %% of the time", share)
-	}
-}
-
 // TestSlowSpeedIsNoContradiction: a discharge line hardly warmer than the suction line
 // contradicts a compressor of one speed, not one that turns slowly.
 func TestSlowSpeedIsNoContradiction(t *testing.T) {
