@@ -117,7 +117,7 @@ const decisives = unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Am
 // departures reports whether any decisive channel is certainly beyond its floor in
 // the newest window, or lastingly beyond a share of it.
 func (s *State) departures(u *unit.State) (strong, weak bool) {
-	if !u.ByLoad() && otherSpeed(u) {
+	if l := loadOf(u); l.other(u.Modulated()) {
 		return false, false
 	}
 	for _, c := range decisive {
@@ -141,18 +141,42 @@ func (s *State) departures(u *unit.State) (strong, weak bool) {
 	return strong, weak
 }
 
-// otherSpeed reports whether current and vibration have moved together by so much that a
-// compressor must turn at another speed.
-func otherSpeed(u *unit.State) bool {
-	amps, _, _ := u.Departure(unit.Amps)
-	vib, _, _ := u.Departure(unit.Vibration)
-	return together(amps, vib)
+// load is what tells of how much a compressor has to do: how far current and vibration
+// depart in the newest window and on an average of a day and a half, %, and how much
+// warmer the discharge line is, K.
+type load struct{ amps, vib, slowAmps, slowVib, warmer float64 }
+
+func loadOf(u *unit.State) (l load) {
+	l.amps, _, l.slowAmps = u.Departure(unit.Amps)
+	l.vib, _, l.slowVib = u.Departure(unit.Vibration)
+	l.warmer, _, _ = u.Departure(unit.Discharge)
+	return l
 }
 
-// together reports whether current and vibration, in %, move as they do at another speed.
-func together(amps, vib float64) bool {
-	return math.Abs(amps) >= 8 && vib/amps > 0.3 && vib/amps < 1.3
+// other reports whether a compressor turns at another speed, or one whose load varies
+// carries another.
+func (l *load) other(varies bool) bool {
+	if !varies {
+		return math.Abs(l.amps) >= otherSpeed && together(l.amps, l.vib)
+	}
+	return math.Abs(l.amps) >= variedSpeed && together(l.amps, l.vib) || math.Abs(l.slowAmps) >= variedSpeed && together(l.slowAmps, l.slowVib) ||
+		l.amps >= variedSpeed && l.amps > loadRatio*max(0, l.warmer)
 }
+
+// together reports whether current and vibration move as they do at another speed.
+func together(amps, vib float64) bool { return vib/amps > 0.3 && vib/amps < 1.3 }
+
+// By how many % current and vibration move together when a compressor turns at another
+// speed: one of a fixed speed does so rarely and by much, one of a varying speed whenever
+// its load differs.
+const (
+	otherSpeed  = 8.0
+	variedSpeed = 4.0
+)
+
+// loadRatio is how many % of current more a K of discharge line a compressor of
+// varying load takes by its load: what raises the head takes less than one.
+const loadRatio = 2.5
 
 // findings are the features now: the mean of the two newest windows.
 func (s *State) findings(u *unit.State) findings { return s.find(u, false) }
@@ -164,8 +188,9 @@ func (s *State) lasting(u *unit.State) findings { return s.find(u, true) }
 func (s *State) find(u *unit.State, lasting bool) findings {
 	var f findings
 	step, sudden, most := 0.0, 0.0, 0.0
+	varies := u.Modulated() && hides(u)
 	for c := range unit.NumChannels {
-		if !u.Scored(c) {
+		if !u.Scored(c) || c == unit.Amps && varies { // its load hides what it would show
 			f.blind |= (decisives | noZone) & (1 << c)
 			continue
 		}
@@ -180,9 +205,6 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 		if share := math.Abs(f.of[c]) / c.Floor(); c < trendChannels && share > most {
 			step, sudden, most = s.hist.step(c), ramp((f.of[c]-s.hist.back(c, 2))/f.of[c], 0.8, 1), share
 		}
-	}
-	if u.ByLoad() {
-		byLoad(u, &f)
 	}
 	f.of[unit.Duty] = wanted(f.of[unit.Duty], u.Trips(unit.WindowLength))
 	// Colder than the thermostat lets it become.
@@ -203,6 +225,18 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	}
 	s.events(u, &f)
 	return f
+}
+
+// hides reports whether the current shows nothing but how much a load varies, beside a
+// discharge line so hot that no load makes it so.
+func hides(u *unit.State) bool {
+	_, _, slow := u.Departure(unit.Amps)
+	_, _, warmer := u.Departure(unit.Discharge)
+	return hidden(slow, u.Scatter(unit.Amps), warmer)
+}
+
+func hidden(amps, scatter, warmer float64) bool {
+	return 2*scatter > unit.Amps.Floor() && math.Abs(amps) < 1.5*scatter && warmer >= 2*unit.Discharge.Floor()
 }
 
 // wanted is by how much longer a unit wants to run than usual, points: where protectors

@@ -34,9 +34,6 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if a := &s.alarm; u.Modulated() && a.active() && (unjudged(u) || a.byEvent) {
 		out = s.forget(u, o.At, out) // what is usual of a fixed speed says nothing of it
 	}
-	if a := &s.alarm; a.active() && u.Learning() && !a.byEvent {
-		out = s.forget(u, o.At, out) // it is learnt anew, by its load
-	}
 	if unjudged(u) {
 		return s.announce(u, o.At, from, out)
 	}

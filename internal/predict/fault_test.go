@@ -148,69 +148,44 @@ func TestIceBeforeValves(t *testing.T) {
 	}
 }
 
-// TestOtherLoad: current and vibration that move together by much are another speed.
+// TestOtherLoad: current and vibration that move together are another speed, which one of
+// varying speed shows by less than one that is thought to be of a fixed speed.
 func TestOtherLoad(t *testing.T) {
 	for _, tc := range []struct {
-		name      string
-		amps, vib float64
-		want      bool
+		name          string
+		of            load
+		fixed, varies bool
 	}{
-		{"nothing", 0, 0, false},
-		{"a little faster", 6.5, 2.6, false},
-		{"much faster", 12, 9, true},
-		{"much slower", -20, -12, true},
-		{"a hot condenser", 10, .6, false},
-		{"valves that leak", -12, 8, false},
+		{"nothing", load{}, false, false},
+		{"a little faster", load{amps: 6.5, vib: 2.6, warmer: 6.6}, false, true},
+		{"a little slower", load{amps: -7, vib: -7.4, warmer: 1}, false, true},
+		{"faster on average", load{amps: 4.2, vib: 1.2, slowAmps: 5, slowVib: 2.1, warmer: 6.4}, false, true},
+		{"more to do", load{amps: 6.5, vib: .3, warmer: 1.2}, false, true},
+		{"much faster", load{amps: 12, vib: 9}, true, true},
+		{"a hot condenser", load{amps: 6, vib: .6, slowAmps: 6, slowVib: .6, warmer: 6}, false, false},
+		{"valves that leak", load{amps: -6, vib: 8, slowAmps: -6, slowVib: 8, warmer: 9}, false, false},
 	} {
-		if got := together(tc.amps, tc.vib); got != tc.want {
-			t.Errorf("%s: %v", tc.name, got)
+		if fixed, varies := tc.of.other(false), tc.of.other(true); fixed != tc.fixed || varies != tc.varies {
+			t.Errorf("%s: %v at a fixed speed, %v at a varying one", tc.name, fixed, varies)
 		}
 	}
 }
 
-// TestEased: a hot condenser makes the motor draw more, also of a compressor whose load
-// varies; one that draws less than that, by more than its load scatters, has another
-// reason for a hot discharge line.
-func TestEased(t *testing.T) {
+// TestHidden: a current that scatters with the load is left out beside a discharge line
+// that is hotter than a load makes it, and counts where it has moved by more than it scatters.
+func TestHidden(t *testing.T) {
 	for _, tc := range []struct {
 		name                  string
-		warmer, amps, scatter float64
-		less                  bool
+		amps, scatter, warmer float64
+		want                  bool
 	}{
-		{"a condenser that fouls", 4, 6, 5, false},
-		{"the same at a small load", 4, -2, 8, false},
-		{"valves that leak", 3.5, -5, 2, true},
-		{"lost refrigerant", 36, -7, 12, true},
-		{"a condenser that has fouled", 34, 95, 10, false},
-		{"nothing", 0.5, -9, 2, false},
+		{"a condenser that fouled", 10, 12, 11, true},
+		{"another load", -5, 13, 3.6, false},
+		{"valves that leak", -23, 12, 6, false},
+		{"a steady current", 1, 2, 8, false},
 	} {
-		if got := eased(tc.warmer, tc.amps, tc.scatter); got < 0 != tc.less {
-			t.Errorf("%s: %.1f %%", tc.name, got)
+		if got := hidden(tc.amps, tc.scatter, tc.warmer); got != tc.want {
+			t.Errorf("%s: hidden %v", tc.name, got)
 		}
-	}
-}
-
-// TestShaken: a vibration that lost gas explains beside an eased motor is no rattle; where
-// it does not follow the current it counts in full.
-func TestShaken(t *testing.T) {
-	f := findings{}
-	f.of[unit.Discharge], f.of[unit.Vibration] = 12, 8
-	if got := shaken(&f, 0.7); got != 0 {
-		t.Errorf("lost gas rattles by %.1f %%", got)
-	}
-	if got := shaken(&f, 0.05); got < 7 {
-		t.Errorf("what does not follow the load counts for %.1f %% of 8", got)
-	}
-	f.of[unit.Discharge], f.of[unit.Suction] = 0, -5
-	if got := shaken(&f, -0.7); got < 0.9 || got > 1.1 {
-		t.Errorf("beside ice %.1f %%, want 1", got)
-	}
-}
-
-// TestColder: a suction line that has become colder for good counts by what lasts, and one
-// that is colder by less than it scatters does not.
-func TestColder(t *testing.T) {
-	if a, b, c := colder(-.1, -.9, .3), colder(.2, -.3, .3), colder(1, .9, .3); a != -.9 || b != .2 || c != 1 {
-		t.Errorf("%.1f %.1f %.1f", a, b, c)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 11
+const stateVersion = 10
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -250,6 +250,6 @@ func (m *model) code(c *Codec) {
 	if m.all.n > 0 { // a sample was taken
 		m.keepOwn()
 	}
-	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.loadRef, &m.volts, &m.ambient, &m.rest)
+	c.Floats(&m.bursts, &m.gate, &m.zoneRef, &m.volts, &m.ambient, &m.rest)
 	c.Shorts(&m.hours)
 }

@@ -86,10 +86,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 func (s *State) learnHour(hold Hold) {
 	m := &s.model
 	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef, s.leastReadings())
-	if s.compareByLoad(s.Modulated(), &x, &y, have) {
-		s.window.residuals = [NumChannels]tally{}
-	}
-	if s.hour.volts.n > 0 && !m.byLoad() {
+	if s.hour.volts.n > 0 {
 		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
 	}
 	if s.hour.ambient.n > 0 {
@@ -131,7 +128,7 @@ func (b *baseline) odd(x *Conditions, y *[NumChannels]float64, have Channels) bo
 		return false
 	}
 	for ch := range NumChannels {
-		if whileRunning.Has(ch) && have.Has(ch) && !(ch == Amps && b.ByLoad()) && math.Abs(y[ch]-b.model.expect(ch, *x)) > oddFloors*floors[ch] {
+		if whileRunning.Has(ch) && have.Has(ch) && math.Abs(y[ch]-b.model.expect(ch, *x)) > oddFloors*floors[ch] {
 			return true
 		}
 	}
@@ -166,7 +163,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	unseen := 0.0
-	if (s.zoneAt == 0 || s.doubts.zoneOff) && !s.ByLoad() {
+	if s.zoneAt == 0 || s.doubts.zoneOff {
 		unseen = s.model.unseen(&y, have)
 	}
 	for ch := range NumChannels {
@@ -218,7 +215,7 @@ func (b *baseline) learns(hold Hold) bool {
 func (b *baseline) suspicious() bool {
 	off := b.Aside()
 	for ch := range NumChannels {
-		if ch == Zone || ch == Duty || ch == Amps && b.ByLoad() || off.Has(ch) {
+		if ch == Zone || ch == Duty || off.Has(ch) {
 			continue
 		}
 		if d := &b.drifts[ch]; math.Abs(float64(d.slow)) > 0.4*floors[ch] || math.Abs(float64(d.last[0])) > 0.8*floors[ch] {
@@ -264,12 +261,8 @@ func (b *baseline) Agreed(ch Channel) float64 {
 	return v
 }
 
-// Scored reports whether a channel's departures can be weighed. Those of a current by
-// which the others are compared cannot.
+// Scored reports whether a channel's departures can be weighed.
 func (b *baseline) Scored(ch Channel) bool {
-	if ch == Amps && b.ByLoad() {
-		return false
-	}
 	off := b.Aside()
 	if off.Has(Vibration) {
 		off = off.With(Burst) // the same sensor

@@ -7,12 +7,11 @@ import (
 )
 
 // The covariates by which what a unit shows is corrected: how warm it is around
-// the condenser, how warm the zone is, what the supply gives. Of a compressor whose load
-// varies by itself the load takes the place of the supply, see load.go.
+// the condenser, how warm the zone is, what the supply gives.
 const (
 	covAmbient = iota // K above RefAmbient
 	covZone           // K above the zone of the first hours
-	covVolts          // % above the usual; by load, % of current above that of the first hour
+	covVolts          // % above the usual
 	numCov
 )
 
@@ -49,8 +48,7 @@ type model struct {
 	bursts  float32    // hours behind Burst
 	gate    float32    // min after a start at which running is steady
 	zoneRef float32    // °C of zone in the first hours
-	loadRef float32    // 100 times the logarithm of A of the first hour of a compressor whose load varies; 0 = it does not
-	volts   float32    // %, of covVolts in running, mean of about a day
+	volts   float32    // %, supply in running against the usual, mean of about a day
 	ambient float32    // K above RefAmbient, likewise
 	rest    float32    // K above RefAmbient, of the pipes at the end of the newest stops, where no ambient is measured
 	hours   uint16     // of learning with steady running, saturating
@@ -149,7 +147,7 @@ func (m *model) doubt(c Channel, zone, ambient float64) float64 {
 		beyond = max(beyond, ambient-mean-spread)
 	}
 	held := math.Abs(float64(m.coef[c][1+covAmbient])) * max(0, beyond)
-	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + max(unmet, held) + m.unmetLoad(c)
+	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + max(unmet, held)
 }
 
 // shrink takes a doubt off a departure.
@@ -177,8 +175,7 @@ func (m *model) solve(prior *slopes) {
 			m.coef[c] = [numCoef]float32{m.xy[c][0]}
 		}
 	}
-	m.fit(&m.steady, prior, false, Discharge, Suction, Vibration)
-	m.fit(&m.steady, prior, m.byLoad(), Amps)
+	m.fit(&m.steady, prior, false, Discharge, Suction, Amps, Vibration)
 	m.fit(&m.all, prior, true, Duty, Zone)
 }
 
@@ -290,7 +287,7 @@ func (s *State) Conditions(o *Observation) (x Conditions) {
 		// What is far from the usual is outside of what was learnt.
 		x[covZone] = max(-3, min(3, v-float64(s.model.zoneRef)))
 	}
-	if v, ok := o.Value(rimewatch.Voltage); ok && !s.ByLoad() {
+	if v, ok := o.Value(rimewatch.Voltage); ok {
 		x[covVolts], _ = s.supply.off(v)
 	}
 	return x
@@ -357,12 +354,7 @@ func (b *baseline) Absolute(ch Channel, departure, ambient float64) (observed, e
 
 // Supply is how far the supply has been from the usual in running, %, a mean of
 // about a day.
-func (b *baseline) Supply() float64 {
-	if b.ByLoad() {
-		return 0
-	}
-	return float64(b.model.volts)
-}
+func (b *baseline) Supply() float64 { return float64(b.model.volts) }
 
 // Ambient is the mean ambient temperature of about a day, K above RefAmbient.
 func (b *baseline) Ambient() float64 { return float64(b.model.ambient) }

@@ -145,7 +145,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 			w.learn(amps)
 			w.follow(amps, flag)
 			if flag && !s.Slow() {
-				w.followLoad(amps, r.Values[rimewatch.VibrationLevel], o.Gap, s.Running() && w.Settled(o.At))
+				w.followLoad(amps, r.Values[rimewatch.VibrationLevel], o.Gap)
 			}
 		}
 		return flag, true
@@ -178,7 +178,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		return false, true
 	}
 	if !s.Slow() {
-		w.followLoad(v, r.Values[rimewatch.VibrationLevel], o.Gap, false)
+		w.followLoad(v, r.Values[rimewatch.VibrationLevel], o.Gap)
 		w.presume(o, v, o.At-s.born)
 	}
 	w.learn(v)
@@ -348,11 +348,9 @@ const (
 	leastRunning   = 0.25 // A: fans alone draw less
 )
 
-// followLoad learns how the current is spread while the compressor runs. What the device
-// itself says that it does has no level below which it stands: the lowest of one that
-// never stops is what it draws without load.
-func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time, told bool) {
-	if !told && (!w.separate() || v < w.lo+0.2*(w.hi-w.lo)) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
+// followLoad learns how the current is spread while the compressor runs.
+func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
+	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
 		return
 	}
 	if w.seen == 0 {

@@ -269,23 +269,6 @@ func TestModulated(t *testing.T) {
 	}
 }
 
-// TestScrollThatNeverStops: what a digital scroll draws without load is no standstill
-// where the device says that it runs all the time.
-func TestScrollThatNeverStops(t *testing.T) {
-	var s State
-	at := rimewatch.TimeOf(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC))
-	for k := range 24 * 60 {
-		at += minute
-		r := rimewatch.Reading{At: at, ReceivedAt: at, Flags: rimewatch.Flags(0).WithBool(rimewatch.CompressorOn, true)}
-		r.Set(rimewatch.AmpDraw, []float64{1.75, 0.66, 1.75}[k%3])
-		var o Observation
-		s.Observe(&Config{}, &r, at, 0, &o)
-	}
-	if !s.Modulated() || s.SteadyLoad() {
-		t.Errorf("modulated %v, steady load %v", s.Modulated(), s.SteadyLoad())
-	}
-}
-
 // TestSlowSpeedIsNoContradiction: a discharge line hardly warmer than the suction line
 // contradicts a compressor of one speed, not one that turns slowly.
 func TestSlowSpeedIsNoContradiction(t *testing.T) {
