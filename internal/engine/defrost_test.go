@@ -66,14 +66,19 @@ func (r *room) cycle(minutes int) {
 
 // defrost warms the zone to −3 °C: above −15 °C for 55 min, above −5 °C for 15.
 func (r *room) defrost() {
-	for k := range 25 {
-		r.value(-20 + 17*float64(k)/25)
+	r.hump(25, 10, 40)
+}
+
+// hump warms the zone to −3 °C, keeps it there and cools it, for so many minutes each.
+func (r *room) hump(rise, stay, fall int) {
+	for k := range rise {
+		r.value(-20 + 17*float64(k)/float64(rise))
 	}
-	for range 10 {
+	for range stay {
 		r.value(-3)
 	}
-	for k := range 40 {
-		r.value(-3 - 17*float64(k)/40)
+	for k := range fall {
+		r.value(-3 - 17*float64(k)/float64(fall))
 	}
 }
 
@@ -278,12 +283,7 @@ func TestBackButNotYetOver(t *testing.T) {
 // many minutes after its begin it was told of; 0 = never.
 func (r *room) warm(rise int) int {
 	begin := r.at
-	for k := range rise {
-		r.value(-20 + 17*float64(k)/float64(rise))
-	}
-	for range 120 {
-		r.value(-3)
-	}
+	r.hump(rise, 120, 0)
 	if len(r.told) == 0 {
 		return 0
 	}
@@ -321,15 +321,7 @@ func TestUnturnedIsTold(t *testing.T) {
 	for _, r := range []*room{r, plain} {
 		r.cycle(600)
 		for range 4 {
-			for k := range 60 {
-				r.value(-20 + 17*float64(k)/60)
-			}
-			for range 10 {
-				r.value(-3)
-			}
-			for k := range 40 {
-				r.value(-3 - 17*float64(k)/40)
-			}
+			r.hump(60, 10, 40)
 			r.cycle(400)
 		}
 		r.told = nil

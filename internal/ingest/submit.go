@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -113,11 +112,8 @@ func (r *request) sendAll(ctx context.Context, s *Service, ends []int) error {
 func (r *request) begin(s *Service) error {
 	s.senders.RLock()
 	defer s.senders.RUnlock()
-	if s.stopped.Load() {
-		return errStopping()
-	}
-	if !admit(&s.waiting, int64(r.weight()), s.cfg.QueueInputs) {
-		return errBusy()
+	if err := r.admit(s); err != nil {
+		return err
 	}
 	s.portioned.Add(1)
 	return nil
@@ -133,33 +129,33 @@ func cancelled(ctx context.Context) error {
 func (s *Service) enqueue(r *request) error {
 	s.senders.RLock()
 	defer s.senders.RUnlock()
-	if s.stopped.Load() {
-		return errStopping()
-	}
-	n := int64(r.weight())
-	if !admit(&s.waiting, n, s.cfg.QueueInputs) {
-		return errBusy()
+	if err := r.admit(s); err != nil {
+		return err
 	}
 	select {
 	case s.queue <- r:
 		return nil
 	default:
-		s.waiting.Add(-n)
+		s.waiting.Add(-int64(r.weight()))
 		return errBusy()
 	}
 }
 
-// admit counts what is about to wait, if there is room for it.
-func admit(waiting *atomic.Int64, n int64, most int) bool {
-	if waiting.Add(n) > int64(most) && n < waiting.Load() {
-		waiting.Add(-n)
-		return false
+// admit counts the request among what waits, unless the service stops or there is no room
+// for it. s.senders is held.
+func (r *request) admit(s *Service) error {
+	if s.stopped.Load() {
+		return unavailable("The service is stopping.")
 	}
-	return true
+	n := int64(r.weight())
+	if s.waiting.Add(n) > int64(s.cfg.QueueInputs) && n < s.waiting.Load() {
+		s.waiting.Add(-n)
+		return errBusy()
+	}
+	return nil
 }
 
-func errStopping() error { return unavailable("The service is stopping.") }
-func errBusy() error     { return unavailable("The service is busy.") }
+func errBusy() error { return unavailable("The service is busy.") }
 
 func unavailable(message string) error {
 	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}

@@ -37,7 +37,9 @@ const (
 	loneGoesOn  = 1.15 // of one that was so in the window before
 	loneSeen    = 1.0  // of a pipe that was seen to jump alone
 	farScatter  = 3.5  // standard deviations
-	stepScatter = 2.5  // that two windows differ by
+	loneScatter = 2.0  // that the others keep within
+	stepScatter = 2.5  // likewise, of what two windows differ by
+	nearScatter = 1.0  // more that they keep within nearly
 	loneQuiet   = 0.3  // floors that the others keep within
 	loneNear    = 0.6  // floors that they keep within nearly
 	stepQuiet   = 0.2  // of a step, that they keep within
@@ -262,9 +264,9 @@ func (s *baseline) stepChannel() (lone Channel, how lonely) {
 	if s.Learning() || s.Resettling() {
 		return 0, notLone
 	}
-	b := &s.doubts
-	if b.came && b.alone >= 2 {
-		return Channel(b.lone - 1), s.beside(Channel(b.lone-1), func(ch Channel) float64 {
+	if b := &s.doubts; b.came && b.alone >= 2 {
+		lone = Channel(b.lone - 1)
+		return lone, s.beside(lone, s.shareOfStep(lone), stepScatter, func(ch Channel) float64 {
 			now, before, _ := s.Departure(ch)
 			return now - before
 		})
@@ -280,23 +282,30 @@ func (s *baseline) stepChannel() (lone Channel, how lonely) {
 	if far != 1 {
 		return 0, notLone
 	}
-	return lone, s.beside(lone, s.moved)
+	return lone, s.beside(lone, s.shareOfStep(lone), stepScatter, s.moved)
 }
 
-// beside reports how alone a channel is by how much the others have changed.
-func (s *baseline) beside(lone Channel, change func(Channel) float64) lonely {
+// shareOfStep is within how many floors the others keep beside what came at once: beside a
+// fault they would stand out as much.
+func (s *baseline) shareOfStep(lone Channel) float64 {
 	now, _, _ := s.Departure(lone)
-	share := max(loneQuiet, stepQuiet*math.Abs(now)/floors[lone])
+	return max(loneQuiet, stepQuiet*math.Abs(now)/floors[lone])
+}
+
+// beside reports how alone a channel is: by no more than a share of their floors, or by so
+// many standard deviations, are the others off where it is alone, and by little more where
+// it nearly is.
+func (s *baseline) beside(lone Channel, share, scatter float64, off func(Channel) float64) lonely {
 	quiet, near := 0, 0
 	for i := range sensorOf {
 		ch := Channel(i)
 		if ch == lone || !s.Scored(ch) {
 			continue
 		}
-		switch by := math.Abs(change(ch)); {
-		case by <= max(share*floors[ch], stepScatter*s.Scatter(ch)):
+		switch by := math.Abs(off(ch)); {
+		case by <= max(share*floors[ch], scatter*s.Scatter(ch)):
 			quiet++
-		case by <= max(loneNear*floors[ch], farScatter*s.Scatter(ch)):
+		case by <= max(loneNear*floors[ch], (scatter+nearScatter)*s.Scatter(ch)):
 			near++
 		default:
 			return notLone
@@ -370,13 +379,11 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	if s.Learning() || s.Resettling() {
 		return 0, notLone
 	}
-	far, size := 0, 0.0
+	far := 0
 	for i := range sensorOf {
-		ch := Channel(i)
-		if s.Scored(ch) && (s.farOff(ch) || ch == Discharge && s.slips()) {
-			now, _, _ := s.Departure(ch)
+		if ch := Channel(i); s.Scored(ch) && (s.farOff(ch) || ch == Discharge && s.slips()) {
+			lone = ch
 			far++
-			lone, size = ch, math.Abs(now)/floors[ch]
 		}
 	}
 	if _, _, longer := s.Departure(Duty); far == 1 && lone == Amps && longer >= dutyShows*floors[Duty] {
@@ -387,32 +394,12 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	}
 	share := loneQuiet
 	if s.doubts.lone == uint8(lone)+1 || s.stepped(lone) {
-		share = max(share, stepQuiet*size) // beside a fault that came at once the others would stand out as much
+		share = s.shareOfStep(lone)
 	}
-	quiet, near := 0, 0
-	for i := range sensorOf {
-		ch := Channel(i)
-		if ch == lone || !s.Scored(ch) {
-			continue
-		}
+	return lone, s.beside(lone, share, loneScatter, func(ch Channel) float64 {
 		now, before, _ := s.Departure(ch)
-		switch most := max(math.Abs(now), math.Abs(before)); {
-		case most <= max(share*floors[ch], 2*s.Scatter(ch)):
-			quiet++
-		case most <= max(loneNear*floors[ch], 3*s.Scatter(ch)):
-			near++
-		default:
-			return 0, notLone
-		}
-	}
-	switch {
-	case quiet+near < loneOthers:
-		return 0, notLone
-	case near > 0:
-		return lone, nearlyLone
-	default:
-		return lone, isLone
-	}
+		return max(math.Abs(now), math.Abs(before))
+	})
 }
 
 // lineAgainst reports whether the suction line departs the other way than the zone does.

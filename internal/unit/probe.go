@@ -59,7 +59,7 @@ const (
 	zoneReads    = 10
 	zoneStops    = 2           // by the thermostat, far from where it ever does
 	keptFor      = 4           // windows
-	jumpFourths  = 6           // of what it ever does from one reading to the next
+	jumpHalves   = 3           // of what it ever does from one reading to the next
 	steadySince  = 10 * minute // by then the pipes of a run have nearly warmed through
 	quickGap     = 2 * minute  // no zone changes as far within it as where its probe is moved to
 	jumpRelation = 3           // others change by a third of it at most
@@ -142,7 +142,7 @@ func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbe
 			return
 		}
 	}
-	if 4*size <= jumpFourths*Fixed(p.ordinary[f])*ordinaryUnit {
+	if 2*size <= jumpHalves*Fixed(p.ordinary[f])*ordinaryUnit {
 		return
 	}
 	slot := &p.pipe
