@@ -228,8 +228,8 @@ func (s *Service) applySettings(ctx context.Context) {
 	}
 }
 
-// Stop refuses new requests, commits those that wait, writes checkpoints and
-// returns when nothing runs any more.
+// Stop refuses new requests, commits those that wait and returns when nothing runs any
+// more. It writes no checkpoints: the next start reads what is missing from the log.
 func (s *Service) Stop() {
 	s.stopOnce.Do(func() {
 		s.senders.Lock()
