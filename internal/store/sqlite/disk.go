@@ -81,7 +81,7 @@ func versionOf(conn *sqlite.Conn) (int, error) {
 		return -1, err
 	case tables == 0 && id == 0 && version == 0:
 		return 0, nil
-	case id != applicationID:
+	case id != applicationID || version == 0:
 		return -1, ErrNotAStore
 	}
 	return int(version), nil

@@ -61,6 +61,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"newer", fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion+1), "newer version of Rimewatch"},
 		{"older", fmt.Sprintf("PRAGMA user_version = %d", store.OldestSchema-1), "older version of Rimewatch"},
 		{"another program's", "PRAGMA application_id = 1", ErrNotAStore.Error()},
+		{"one without a version", "PRAGMA user_version = 0", ErrNotAStore.Error()},
 		{"a database of nobody", "PRAGMA application_id = 0", ErrNotAStore.Error()},
 	} {
 		path := filepath.Join(t.TempDir(), FileName)
