@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 		s += ": " + e.Message
 	}
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		s = strings.TrimSuffix(s, ".") + ": " + e.Err.Error()
 	}
 	return s
 }

@@ -37,6 +37,7 @@ func TestErrorIn(t *testing.T) {
 		{all.In(say).Fields["b"], []string{"est 100% faux", "50% of it"}},
 		{all.Fields["b"], []string{"is 100% wrong", "50% of it"}},
 		{e.In(say).Error(), "conflict: sites (fr) : 7: secret"},
+		{rimewatch.Wrap(rimewatch.CodeUnavailable, errors.New("disk full"), "The store is closing.").Error(), "unavailable: The store is closing: disk full"},
 	} {
 		if !reflect.DeepEqual(x.got, x.want) {
 			t.Errorf("%q, want %q", x.got, x.want)
