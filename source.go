@@ -108,7 +108,7 @@ func (s *Source) Check() error {
 	switch {
 	case s.TimeZone == "":
 	case s.Kind == SourceAPI:
-		e = complain(e, "timezone", "is for other sources: times that come by the API have their zone")
+		e = complain(e, "timezone", "is for other sources: times sent through the API name their own zone")
 	default:
 		e = Merge(e, checkZone(s.TimeZone))
 	}

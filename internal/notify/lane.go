@@ -371,7 +371,7 @@ func (l *lane) forCritical(it *item, err error) error {
 // attempted changes an item by its attempt. bundled: it went in one message with
 // others; when that is refused for good, each of them is tried alone.
 func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bundled bool) {
-	it.Body, it.file = nil, nil // a second attempt reads or makes them anew
+	it.Body, it.file = nil, nil // a second attempt reads or makes them again
 	it.Attempts++
 	if err == nil {
 		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, kept(rimewatch.SentenceOf(remark))

@@ -98,7 +98,7 @@ func (r *Report) outOfRange(t *Totals) string {
 	if t.InDefrostsS == 0 {
 		return span(t.OutOfRangeS)
 	}
-	return r.sayf("%s, of it %s in defrosts", span(t.OutOfRangeS), span(t.InDefrostsS))
+	return r.sayf("%s, %s of it in defrosts", span(t.OutOfRangeS), span(t.InDefrostsS))
 }
 
 func (r *Report) delays(l *rimewatch.Limits) string {

@@ -108,7 +108,7 @@ type SignInBody struct {
 
 // signIn checks credentials. Failures count per address, and an address that
 // has used them up is refused before the password is looked at: otherwise it
-// could go on guessing and be told of the one that fits.
+// could go on guessing and learn which one fits.
 func (a people) signIn(ctx context.Context, in *httpapi.BodyInput[SignInBody]) (UserData, error) {
 	c := httpapi.CallOf(ctx)
 	return a.enter(c, func() (account.SignedIn, error) {

@@ -82,7 +82,7 @@ func (a provided) finish(c *httpapi.Call) error {
 	var s account.SignedIn
 	err = a.guess(c, func() error {
 		if c.Query.Get("error") != "" {
-			return rimewatch.Errorf(rimewatch.CodeForbidden, "The sign-in provider has refused.")
+			return rimewatch.Errorf(rimewatch.CodeForbidden, "The sign-in provider refused the sign-in.")
 		}
 		id, err := a.Provider.Finish(c.R.Context(), cookie.Value, c.Query.Get("state"), c.Query.Get("code"), c.Now)
 		if err == nil {

@@ -32,7 +32,7 @@ func Failure(err error) *rimewatch.Error {
 		return ours
 	case errors.As(err, &no):
 		// Not which: that would reveal what the operator's name servers know.
-		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The receiver's address is not allowed for receivers.")
+		return rimewatch.Wrap(rimewatch.CodeForbidden, cause, "The receiver's address is not allowed.")
 	case errors.As(err, &status):
 		return ofStatus(status)
 	case errors.As(err, &dns):

@@ -166,7 +166,7 @@ func (p *decision) remind(r *rimewatch.Route) {
 	}
 }
 
-// notifiedBy are the enabled channels that a route has told that the alert opened.
+// notifiedBy are the enabled channels that a route has notified that the alert opened.
 func (p *decision) notifiedBy(r *rimewatch.Route) (list []int64) {
 	seen := make(map[int64]bool)
 	for i := range p.made {
@@ -179,7 +179,7 @@ func (p *decision) notifiedBy(r *rimewatch.Route) (list []int64) {
 	return list
 }
 
-// lastNotified is when a channel was last told anything of the alert, and whether
+// lastNotified is when a channel was last notified of the alert, and whether
 // that, made before this decision, still waits to be sent.
 func (p *decision) lastNotified(channel int64) (last rimewatch.Time, waiting bool) {
 	for i := range p.made {
@@ -195,7 +195,7 @@ func (p *decision) lastNotified(channel int64) (last rimewatch.Time, waiting boo
 	return last, waiting
 }
 
-// levelOf is the highest level that a route has told a channel.
+// levelOf is the highest level at which a route has notified a channel.
 func (p *decision) levelOf(r *rimewatch.Route, channel int64) (level int) {
 	for i := range p.made {
 		if d := &p.made[i]; d.RouteID == r.ID && d.ChannelID == channel {

@@ -112,7 +112,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 		if c.ID != 0 {
 			s.cfg.Expired(ctx, c)
 		}
-		return "", rimewatch.Errorf(rimewatch.CodeNotFound, "This device does not take notifications any more. Switch them on again on the device.")
+		return "", rimewatch.Errorf(rimewatch.CodeNotFound, "This device no longer accepts notifications. Switch them on again on the device.")
 	}
 	if err != nil {
 		return "", outbound.Failure(err)

@@ -9,7 +9,7 @@ import (
 
 func errSession() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such session.") }
 
-var sessionTable = shapeOf("session", errSession, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This session exists already.") },
+var sessionTable = shapeOf("session", errSession, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This session already exists.") },
 	func(x *store.Session) []column {
 		return []column{
 			given("id", number(&x.ID)), col("hash", hash(&x.Hash)), col("user_id", number(&x.UserID)), col("workspace_id", number(&x.WorkspaceID)),
@@ -100,7 +100,7 @@ func tokenColumns(t *rimewatch.Token) []column {
 	}
 }
 
-var tokenTable = shapeOf("token", errToken, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This token exists already.") }, tokenColumns)
+var tokenTable = shapeOf("token", errToken, func() error { return rimewatch.Errorf(rimewatch.CodeConflict, "This token already exists.") }, tokenColumns)
 
 var tokenViews = shapeOf("token t LEFT JOIN person u ON u.id = t.created_by", errToken, nil, func(v *store.TokenView) []column {
 	return append(as("t", tokenColumns(&v.Token)), given("coalesce(nullif(u.name, ''), u.email, '')", text(&v.CreatedByName)))

@@ -66,7 +66,7 @@ func (t People) RenewInvitation(ctx context.Context, workspaceID, id int64, hash
 		}
 		v.Hash, v.ExpiresAt = hash, expires
 		if _, err := exec(conn, "UPDATE invitation SET hash = ?, expires_at = ? WHERE id = ?", hash[:], int64(expires), id); err != nil {
-			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This invitation exists already."))
+			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This invitation already exists."))
 		}
 		return t.auditInvitation(ctx, conn, &v.Invitation, "invitation.renewed")
 	})

@@ -166,7 +166,7 @@ func (t People) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) e
 			ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 			l.UserID, l.Hash[:], int64(l.CreatedAt), int64(l.ExpiresAt))
 		if err != nil {
-			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link exists already."))
+			return unique(err, rimewatch.Errorf(rimewatch.CodeConflict, "This link already exists."))
 		}
 		return t.auditUser(ctx, conn, l.UserID, "user.reset_requested", store.Fields{"expires_at": l.ExpiresAt})
 	})

@@ -47,7 +47,7 @@ func checkSchedule(conn Conn, s *rimewatch.ReportSchedule) error {
 		case i < 0:
 			return rimewatch.Invalid("channel_ids", "there is no channel %d", id)
 		case list[i].Kind != rimewatch.ChannelEmail:
-			return rimewatch.Invalid("channel_ids", "must be channels for e-mail: %q is not one", list[i].Name)
+			return rimewatch.Invalid("channel_ids", "must be e-mail channels: %q is not one", list[i].Name)
 		}
 	}
 	return nil
