@@ -71,7 +71,7 @@ const (
 // Resolution is how an alert ended.
 type Resolution string
 
-// The ways in which an alert ends.
+// How an alert can end.
 const (
 	ResolvedAuto       Resolution = "auto"
 	ResolvedManual     Resolution = "manual"
@@ -167,7 +167,7 @@ const (
 // Verdict is what a person says of a prediction.
 type Verdict string
 
-// The verdicts. The last two end the alert and let the unit be learnt anew.
+// The verdicts. The last two end the alert and have the unit learnt from scratch.
 const (
 	Useful     Verdict = "useful"      // it was right, or worth a look
 	FalseAlarm Verdict = "false_alarm" // nothing is wrong

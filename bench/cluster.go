@@ -30,7 +30,7 @@ const (
 	clusterSecret  = "between the nodes of the bench"
 )
 
-// childNode serves as a node until it is told to stop.
+// childNode serves as a node until it is asked to stop.
 func childNode(ctx context.Context, dir, database, peer string) error {
 	n, err := app.NewNode(ctx, app.Config{Serve: config.Serve{
 		Data: dir, Store: database, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,

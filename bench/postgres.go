@@ -163,7 +163,7 @@ func (m *databaseLoad) atRest() error {
 	}
 	row(fmt.Sprintf("%d readings at rest", m.sent), fmt.Sprintf("%.0f a device", float64(m.sent)/databaseDevices), "", true)
 	for _, step := range []struct{ what, statement string }{
-		{"  with the room that merging left", "VACUUM reading_chunk"}, {"  written anew", "VACUUM (FULL) reading_chunk"},
+		{"  with the room that merging left", "VACUUM reading_chunk"}, {"  rewritten", "VACUUM (FULL) reading_chunk"},
 	} {
 		if _, err := m.d.conn.Exec(context.Background(), step.statement); err != nil {
 			return err

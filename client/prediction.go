@@ -111,7 +111,7 @@ func (c *Client) PredictionQuality(ctx context.Context, since rimewatch.Time) (P
 }
 
 // Feedback judges a prediction, open or over. A false alarm and a repair end it,
-// and the device is learnt anew. rimewatch.CodeAlertNotFound, and
+// and the device is learnt from scratch. rimewatch.CodeAlertNotFound, and
 // rimewatch.CodeValidationFailed for an alert that predicts nothing.
 func (c *Client) Feedback(ctx context.Context, id int64, verdict rimewatch.Verdict, note string) (Alert, error) {
 	call := send(http.MethodPost, alertPath(id)+"/feedback", struct {

@@ -77,7 +77,7 @@ func (a *App) reportFile(ctx context.Context, workspaceID int64, l rimewatch.Loc
 }
 
 // pushKeys returns the keys that notifications of browsers are signed with. Browsers
-// know the public one: with another secret they would have to subscribe anew.
+// know the public one: with another secret they would have to subscribe again.
 func (a *App) pushKeys(ctx context.Context) (push.Keys, error) {
 	secret, err := a.secret(ctx, "push")
 	return push.KeysOf(secret), err
@@ -194,7 +194,7 @@ func (a *App) runWatchdog(ctx context.Context) {
 const quietStore = 30 * rimewatch.Second
 
 // well returns what keeps the service from doing its work: writing what comes in,
-// judging it, telling people.
+// judging it, notifying people.
 func (a *App) well(ctx context.Context) error {
 	at, err := a.Store.AliveAt(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ type Store interface {
 	HeadBytes() int64
 	// Damage lists the chunks that cannot be read, as far as that is known.
 	Damage() []store.DamagedChunk
-	// Moved counts what a process has to read anew that follows this one.
+	// Moved counts what a process has to read again that follows this one.
 	Moved() int64
 	// Still has less of it happen for a while.
 	Still(d time.Duration)

@@ -23,7 +23,7 @@ func NewKeeper(look func() Machine) *Keeper {
 	return k
 }
 
-// Start begins anew at the wall clock, but not before newest.
+// Start starts again from the wall clock, but not before newest.
 func (k *Keeper) Start(newest rimewatch.Time) {
 	k.with(func(m Machine) { k.state = Start(m, newest) })
 }

@@ -38,7 +38,7 @@ type Service interface {
 	// and their answers look like, that node knows. again says that they were sent
 	// before. It panics for none of them.
 	ServeGroup(requests []Part, again bool, answered func(answer []byte))
-	// Moved counts what an Heir of the shard would have to read anew.
+	// Moved counts what an Heir of the shard would have to read again.
 	Moved() int64
 	// Still has what Moved counts, and can wait, wait for a while: it returns when none
 	// of that is under way.

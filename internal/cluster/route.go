@@ -276,7 +276,7 @@ func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *bod
 			}
 			mark(headerAgain, came.Again)
 			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
-			pr.Out.Header.Del("Expect") // the sender is told to go on here
+			pr.Out.Header.Del("Expect") // the sender gets its 100 Continue here
 			b.send(pr.Out)
 		},
 		ModifyResponse: func(resp *http.Response) error {

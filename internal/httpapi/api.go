@@ -174,7 +174,7 @@ func (a *API) Now() rimewatch.Time { return a.cfg.Now() }
 // Version returns the version of the service.
 func (a *API) Version() string { return a.cfg.Version }
 
-// Log is where failures are logged that callers are not told of.
+// Log is where failures are logged that callers do not see.
 func (a *API) Log() *slog.Logger { return a.cfg.Log }
 
 // Routes returns the route table.

@@ -38,7 +38,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeOutcomeUnknown:   http.StatusGatewayTimeout,
 }
 
-// defaultRetryAfter is told to clients where the failure names no time itself.
+// defaultRetryAfter is sent to clients where the failure names no time itself.
 const defaultRetryAfter = time.Second
 
 // AsError returns what a caller may see of err. Whatever carries no code of its

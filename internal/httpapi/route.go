@@ -252,7 +252,7 @@ func (a *API) Fail(c *Call, e *rimewatch.Error) {
 	c.writeFailure(c.W, e)
 }
 
-// LogFailure logs what a caller is not told.
+// LogFailure logs what a caller does not see.
 func (a *API) LogFailure(method, path, id string, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal || e.Code == rimewatch.CodeOutcomeUnknown {
 		a.cfg.Log.Error("request failed", "method", method, "path", path, "request_id", id, "error", e)

@@ -22,7 +22,7 @@ const unitsAhead = 8
 // ahead steps the units of a part side by side, each through its own inputs in
 // their order, before the writer lets the part happen. Most inputs say nothing to
 // the outside; at the first of a unit that does, its stepping stops, and the writer
-// goes on with it when the turn of that input comes. So what is told, and in which
+// goes on with it when the turn of that input comes. So what is reported, and in which
 // order, is the same as if one goroutine did it all.
 type ahead struct {
 	w      *writer

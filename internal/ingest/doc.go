@@ -41,7 +41,7 @@
 // devices' presence and the stored alerts alone: at least three devices, and at
 // least half of those that were online, that go offline within two minutes are
 // one site_offline. Everything that follows (which devices' alerts it inhibits,
-// when it is over, which of them are released) is worked out anew each time, in
+// when it is over, which of them are released) is worked out again each time, in
 // slices of devices, so that a crash between two slices needs no repair.
 //
 // # Settings

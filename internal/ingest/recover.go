@@ -35,7 +35,7 @@ func (w *recovery) recover(ctx context.Context) error {
 		return fmt.Errorf("recover devices: %w", err)
 	}
 	// Downtimes must be known before the log is replayed; the newest follows
-	// once the log has told when this node last watched.
+	// once the log has shown when this node last watched.
 	if err := w.loadDowntimes(ctx); err != nil {
 		return err
 	}

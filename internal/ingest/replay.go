@@ -202,7 +202,7 @@ func (s *Service) replay(x *unreplayed, list []*unit) error {
 
 // readCheckpoints reads the states of units, which have their place in memory. One
 // that cannot be read is derived: what the log still holds builds it again, and
-// the rest is learnt anew, as are parts of another version. No device may keep the service down.
+// the rest is learnt from scratch, as are parts of another version. No device may keep the service down.
 func (s *Service) readCheckpoints(list []*unit) error {
 	ids := make([]int64, len(list))
 	for i, u := range list {
@@ -227,6 +227,6 @@ func (s *Service) readCheckpoints(list []*unit) error {
 // be that of every device.
 func (s *Service) unread(u *unit, err error) {
 	if n := s.unreadable.Add(1); n == 1 || !s.Loading() {
-		s.log.Warn("the state of a device was lost; it is built anew", "device", u.id, "err", err)
+		s.log.Warn("the state of a device was lost; it is learnt from scratch", "device", u.id, "err", err)
 	}
 }

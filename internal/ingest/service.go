@@ -46,7 +46,7 @@ type Config struct {
 	// is right.
 	Clock  Clock
 	Logger *slog.Logger
-	// QueueInputs bounds what may wait; beyond it callers are told to come back.
+	// QueueInputs bounds what may wait; beyond it callers are asked to come back.
 	// Default 200,000.
 	QueueInputs int
 	// GroupInputs bounds one commit. Default 20,000.

@@ -208,7 +208,7 @@ const (
 	// turnTicks is how many ticks a turn of all units takes at least: it reads those
 	// whose states are not in memory.
 	turnTicks = 10
-	// shareEvery is how old a share must be to be made anew with a reading, while
+	// shareEvery is how old a share must be to be worked out again with a reading, while
 	// the state is at hand; shareAfter when no reading comes.
 	shareEvery = 500 * rimewatch.Millisecond
 	shareAfter = rimewatch.Second

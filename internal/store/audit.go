@@ -14,7 +14,7 @@ import (
 // Audit keeps the audit trail. Entries come with the changes themselves: every
 // method of this package that changes something of a workspace writes, in the
 // same transaction, who did it (see WithActor); Effects.Audit are those of a
-// commit. What concerns a person is told to every workspace that the person is a
+// commit. What concerns a person is noted in every workspace that the person is a
 // member of. Sessions leave no entries by themselves.
 type Audit interface {
 	// AuditEntries lists newest first. subject and action narrow by prefix, "" =

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Notifications keeps who is to be told of alerts and what they were told. Every
+// Notifications keeps who is to be notified of alerts and what they were sent. Every
 // change is durable when the call returns. The rules of Control hold: names of
 // channels and routes are unique within a workspace without case, updating keeps
 // ids and times of creation, lists are by id.

@@ -23,7 +23,7 @@ type cachedSettings struct {
 	at        rimewatch.Time
 }
 
-// maxSettings bounds the memory; beyond it the cache starts anew.
+// maxSettings bounds the memory; beyond it the cache starts empty.
 const maxSettings = 10_000
 
 // Get returns the settings of a workspace, at most settingsFor old.

@@ -135,7 +135,7 @@ func (a *api) influx(c *httpapi.Call) error {
 	return nil
 }
 
-// influxVersion is what clients are told that we are.
+// influxVersion is the version that we report to clients.
 const influxVersion = "2.7-rimewatch"
 
 // Authenticator knows API tokens.

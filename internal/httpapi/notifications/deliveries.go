@@ -85,7 +85,7 @@ func (a *api) deliveryData(ctx context.Context, send func() (rimewatch.Delivery,
 	return DeliveryData{out[0]}, nil
 }
 
-// AlertDeliveryList is who was told of an alert.
+// AlertDeliveryList is who was notified of an alert.
 type AlertDeliveryList struct {
 	Deliveries []Delivery `json:"deliveries"`
 }

@@ -14,7 +14,7 @@
 // So an odd request costs a connection nothing for later, and there is one
 // implementation of all that is odd.
 //
-// A request whose end is not told by its head alone (a chunked body, an upgrade,
+// A request whose end its head alone does not show (a chunked body, an upgrade,
 // a head that is malformed or larger than the buffer) takes the connection with
 // it: net/http keeps it for good. In doubt a request is odd, and what net/http
 // might read in another way is never lent.

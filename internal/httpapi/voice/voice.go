@@ -39,7 +39,7 @@ type Writer interface {
 type Config struct {
 	Store     Store
 	Writer    Writer
-	PublicURL string   // as Twilio was told, without a slash at the end
+	PublicURL string   // as it was given to Twilio, without a slash at the end
 	Key       [32]byte // which tickets are signed with
 }
 

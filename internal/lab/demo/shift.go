@@ -23,7 +23,7 @@ type News struct {
 	At   time.Time
 	Who  string
 	Text string
-	Told bool // who was told; otherwise who acted
+	Told bool // who was notified; otherwise who acted
 }
 
 // pager is a webhook receiver on this machine that stands for somebody's phone.
@@ -39,7 +39,7 @@ const (
 	escalateAfter = time.Minute
 )
 
-// shift is who is told of alerts, and what they do.
+// shift is who is notified of alerts, and what they do.
 type shift struct {
 	listener net.Listener
 	server   *http.Server

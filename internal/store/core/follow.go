@@ -15,7 +15,7 @@ type follower struct {
 	moved *atomic.Int64
 }
 
-// Moved counts what a process has to read anew that follows this one: all changes of
+// Moved counts what a process has to read again that follows this one: all changes of
 // devices, and whatever takes rows out of the log. New rows of the log, alerts, sites
 // and what people set it looks for by itself when it joins.
 func (f follower) Moved() int64 { return f.moved.Load() }

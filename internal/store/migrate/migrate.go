@@ -41,7 +41,7 @@ type Target interface {
 	Finish(ctx context.Context, counters map[string]int64) error
 }
 
-// Progress is told of every slice: rows of a table so far, of about all.
+// Progress hears of every slice: rows of a table so far, of about all.
 type Progress func(what, table string, rows, all int64)
 
 // position is where a copy stands: everything before a table, and of it the rows

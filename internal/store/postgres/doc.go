@@ -21,7 +21,7 @@
 //
 // Follow reads a shard that another node serves, and Take makes it this one's. A log
 // that has grown is easily read to its new end. For everything else the owner counts
-// what a follower would have to read anew (core.Core.Moved): he names the number before
+// what a follower would have to read again (core.Core.Moved): he names the number before
 // the follower begins, and writes it down with the end of his stream. Where the two
 // differ, or where he ended in another way, nothing is taken, and Open reads all.
 //
@@ -46,6 +46,6 @@
 // makes one of the two win, and both are the same. A change of tables is looked
 // up: it wrote a number, and the row that it locked shows when it has ended. A seal
 // is recognised by its mark. What is found stored is followed by another small
-// write before anybody is told, because a cancelled wait for a synchronous standby
+// write before anybody gets an answer, because a cancelled wait for a synchronous standby
 // leaves a commit that only the primary has.
 package postgres
