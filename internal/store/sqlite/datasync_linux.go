@@ -109,13 +109,21 @@ var writeUsual atomic.Uintptr
 
 // writeLog is xWrite of a write-ahead log.
 func writeLog(tls *libc.TLS, file, from uintptr, n int32, at int64) int32 {
-	growLog(int(pointed[sqlite3.TunixFile](file).Fh), at+int64(n))
+	if entersStep(at, int64(n)) {
+		growLog(int(pointed[sqlite3.TunixFile](file).Fh), at+int64(n))
+	}
 	return function[ioWrite](writeUsual.Load())(tls, file, from, n, at)
 }
 
 // logStep is by how much a log grows. Before it has as much in it, it grows as it is
 // written: a small store shall stay small.
 const logStep = 1 << 20
+
+// entersStep reports whether a write holds the first byte of a step: a log that has grown
+// ends nowhere else, so no other write is beyond its end. That is worth knowing, since
+// Linux gives a file whose times somebody asked for a new time with its next write, and
+// ext4 without a journal syncs that as a second write.
+func entersStep(at, n int64) bool { return at%logStep == 0 || at/logStep != (at+n-1)/logStep }
 
 var zeros [64 << 10]byte
 

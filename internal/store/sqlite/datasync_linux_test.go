@@ -152,3 +152,29 @@ func TestLogGrowsAhead(t *testing.T) {
 		t.Errorf("%d rows (%v)", n, err)
 	}
 }
+
+// TestEntersStep: of the writes that fill a log one after the other, one for each step
+// asks how long the file is, the one with the step's first byte.
+func TestEntersStep(t *testing.T) {
+	if walKept%logStep != 0 {
+		t.Errorf("a log that begins anew is cut to %d bytes, within a step", walKept)
+	}
+	for _, first := range []int64{0, 32, logStep - 4096, logStep - 24, logStep - 1} { // so that writes end before a step, at its beginning, and behind it
+		steps := int64(0)
+		if first%logStep != 0 {
+			steps = 1
+		}
+		for at, n := first, int64(24); at+n <= 5*logStep; at, n = at+n, 4120-n {
+			want := at <= steps*logStep && steps*logStep < at+n
+			if entersStep(at, n) != want {
+				t.Fatalf("a write of %d bytes at %d: %v, want %v", n, at, !want, want)
+			}
+			if want {
+				steps++
+			}
+		}
+		if steps != 5 {
+			t.Errorf("%d steps of a log from %d on were entered, want 5", steps, first)
+		}
+	}
+}
