@@ -89,6 +89,32 @@ func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string,
 	return kept(rimewatch.SentenceOf(remark)), nil
 }
 
+// Tested notes that a channel took a test before it was stored with the settings that
+// it has: a delivery, and that it works. CodeNotFound when there is no such channel.
+func (s *Service) Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error {
+	c, err := s.store.Channel(ctx, workspaceID, channelID)
+	if err != nil {
+		return err
+	}
+	d := &rimewatch.Delivery{
+		WorkspaceID: workspaceID, Key: fmt.Sprintf("tested/%d/%d", channelID, at), ChannelID: channelID, Kind: rimewatch.DeliveryTest,
+		Status: rimewatch.DeliverySent, Attempts: 1, CreatedAt: at, SentAt: at,
+	}
+	l := s.laneOf(workspaceID, channelID)
+	l.report.Lock()
+	defer l.report.Unlock()
+	l.takeUp(&c)
+	health := l.healthAfter(at, true, "")
+	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+		return err
+	}
+	if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, &health); err != nil {
+		return err
+	}
+	l.conclude(&c, &item{Delivery: d, since: at}, health)
+	return nil
+}
+
 // testMessage returns the message that says that a channel works.
 func (s *Service) testMessage(ctx context.Context, c *rimewatch.Channel, key string, now rimewatch.Time) (*message.Message, error) {
 	w, err := s.store.Workspace(ctx, c.WorkspaceID)

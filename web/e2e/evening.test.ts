@@ -112,6 +112,9 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await dialog().getByRole('button', { name: told('Add'), exact: true }).click();
     await dialog().getByRole('button', { name: said('Done') }).click();
     await dialog().waitFor({ state: 'detached' });
+    // What was tested in the dialog counts.
+    await page.getByText(said('Works'), { exact: true }).waitFor();
+    await page.getByText(new RegExp(said('Last delivered'))).waitFor();
     for (const path of ['/alerts', '/']) {
       await Promise.all([page.waitForResponse((r) => new URL(r.url()).pathname === '/api/v1/workspace'), page.goto(path)]);
       await owner.settled();
@@ -126,6 +129,13 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     const manifest = await mobile.page.evaluate(async () => (await fetch(document.querySelector<HTMLLinkElement>('link[rel=manifest]')!.href)).json());
     expect(manifest).toMatchObject({ name: 'Rimewatch', display: 'standalone', start_url: '/' });
     expect(manifest.icons.map((i: { sizes: string }) => i.sizes)).toEqual(expect.arrayContaining(['192x192', '512x512']));
+
+    // The menu is out of the way of the page that it led to.
+    await mobile.page.getByLabel(said('Account menu')).click();
+    await mobile.page.getByRole('link', { name: said('Account'), exact: true }).click();
+    await mobile.page.waitForURL(server.url + '/account');
+    await mobile.page.getByRole('link', { name: said('Account'), exact: true }).waitFor({ state: 'hidden' });
+    await mobile.page.goto('/');
 
     // For a trial it is not an hour until somebody is alerted.
     await page.goto('/');

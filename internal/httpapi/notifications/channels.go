@@ -20,6 +20,9 @@ type Notifier interface {
 	// Try sends a test by a channel that is not stored. An error with CodeConflict
 	// says why it did not arrive.
 	Try(ctx context.Context, c *rimewatch.Channel) (remark string, err error)
+	// Tested notes that a channel took a test before it was stored with the settings
+	// that it has.
+	Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error
 	// Missing says why a kind of channel cannot be used here, "" = it can.
 	Missing(k rimewatch.ChannelKind) string
 	// Resend sends a delivery again and does not wait. One that was not sent keeps
@@ -140,6 +143,7 @@ type ChannelCreate struct {
 	Name string                `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
 	Kind rimewatch.ChannelKind `json:"kind" enum:"email,webhook,service,call"`
 	ChannelFields
+	ChannelReceipt
 }
 
 func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCreate]) (NewChannel, error) {
@@ -155,6 +159,9 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 	if err := a.Store.CreateChannel(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
+	if err := a.takeReceipt(ctx, in.Body.Receipt, &ch); err != nil {
+		return NewChannel{}, err
+	}
 	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
 	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
@@ -164,6 +171,7 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 type ChannelUpdate struct {
 	Name *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
 	ChannelFields
+	ChannelReceipt
 }
 
 func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdate]) (NewChannel, error) {
@@ -178,6 +186,9 @@ func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdat
 		return a.checkChannel(ch)
 	})
 	if err != nil {
+		return NewChannel{}, err
+	}
+	if err := a.takeReceipt(ctx, in.Body.Receipt, &ch); err != nil {
 		return NewChannel{}, err
 	}
 	a.Notifier.Changed(c.Workspace())
@@ -215,8 +226,9 @@ type ChannelTry struct {
 
 // ChannelTried is what came of it.
 type ChannelTried struct {
-	Sent  bool    `json:"sent" doc:"The receiver took the message."`
-	Error *string `json:"error" doc:"Why not; or what did not work although it was taken."`
+	Sent    bool    `json:"sent" doc:"The receiver took the message."`
+	Error   *string `json:"error" doc:"Why not; or what did not work although it was taken."`
+	Receipt *string `json:"receipt" doc:"Of a message that was taken: a channel that is stored with these settings and this receipt counts as tested."`
 }
 
 func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry]) (ChannelTried, error) {
@@ -255,7 +267,10 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return ChannelTried{Error: wire.OrNull(c.Shown(err).Message)}, nil
 	}
-	return ChannelTried{Sent: err == nil, Error: wire.OrNull(rimewatch.SentenceOf(remark).In(c.Words().Say))}, err
+	if err != nil {
+		return ChannelTried{}, err
+	}
+	return ChannelTried{true, wire.OrNull(rimewatch.SentenceOf(remark).In(c.Words().Say)), wire.OrNull(a.receipt(&ch, c.Now))}, nil
 }
 
 // maySend counts what people have sent by hand.

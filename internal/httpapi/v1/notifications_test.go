@@ -46,6 +46,16 @@ func (f *sentNotifier) Try(_ context.Context, c *rimewatch.Channel) (string, err
 	return "", nil
 }
 
+// Tested stores a delivery at the moment of the test.
+func (f *sentNotifier) Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error {
+	f.n++
+	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: channelID, Key: fmt.Sprint("tested/", f.n), Kind: rimewatch.DeliveryTest, Status: rimewatch.DeliverySent, CreatedAt: at, SentAt: at}
+	if err := f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
+		return err
+	}
+	return f.s.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: at})
+}
+
 func (f *sentNotifier) Missing(k rimewatch.ChannelKind) string {
 	if k == rimewatch.ChannelService {
 		return "this server is not set up for it"
@@ -221,6 +231,45 @@ func TestTryChannel(t *testing.T) {
 	if a := r.do(mine(try(`{"channel_id":1}`))); a.status != 429 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+}
+
+// TestTestedBeforeStored: a channel counts as tested when it is stored with the settings
+// that were, and for an hour.
+func TestTestedBeforeStored(t *testing.T) {
+	r := newNotifyRig(t)
+	mine := func(q request) request { return r.browser(q) }
+	receipt := func(as request) string {
+		a := r.do(as)
+		text, _ := a.get("data.receipt").(string)
+		if a.status != 200 || text == "" {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		return text
+	}
+	try := func(body string) request { return post("/v1/channels/test", "", body) }
+	hook := receipt(mine(try(`{"kind":"webhook","url":"https://hooks.example.com/s3cret","name":"Other"}`)))
+	theirs := receipt(as(r.stranger, try(`{"kind":"webhook","url":"https://hooks.example.com/s3cret"}`)))
+	tested := r.now().String()
+	make := func(name, url, receipt string) request {
+		return mine(post("/v1/channels", "", fmt.Sprintf(`{"name":%q,"kind":"webhook","url":%q,"receipt":%q}`, name, url, receipt)))
+	}
+	const url, other = "https://hooks.example.com/s3cret", "https://hooks.example.com/else"
+	r.advance(30 * time.Minute)
+	r.run(t, []scenario{
+		{name: "one that was refused has none", req: mine(try(`{"kind":"service","url":"ntfy://refuses/s3cret"}`)), status: 200, want: map[string]any{"data.sent": false, "data.receipt": nil}},
+		{name: "tested", req: make("Hook", url, hook), status: 201, want: map[string]any{"data.channel.working": true, "data.channel.last_success_at": tested}},
+		{name: "it is in its log", req: mine(get("/v1/channels/1/deliveries", "")), status: 200, want: map[string]any{"data.pagination.total": 1, "data.deliveries.0.kind": "test", "data.deliveries.0.status": "sent"}},
+		{name: "another address", req: make("Else", other, hook), status: 201, want: map[string]any{"data.channel.working": nil}},
+		{name: "another workspace's", req: make("Theirs", url, theirs), status: 201, want: map[string]any{"data.channel.working": nil}},
+		{name: "made up", req: make("Made up", url, "1."+strings.Repeat("0", 32)), status: 201, want: map[string]any{"data.channel.working": nil}},
+		{name: "no receipt at all", req: make("Words", url, "yes"), status: 201, want: map[string]any{"data.channel.working": nil}},
+		{name: "too long", req: make("Long", url, strings.Repeat("1", 101)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"receipt"}},
+		{name: "changed to what was tested", req: mine(patch("/v1/channels/2", "", fmt.Sprintf(`{"url":%q,"receipt":%q}`, url, hook))), status: 200, want: map[string]any{"data.channel.working": true}},
+	})
+	r.advance(30 * time.Minute)
+	r.run(t, []scenario{{name: "after an hour still", req: make("Late", url, hook), status: 201, want: map[string]any{"data.channel.working": true}}})
+	r.advance(time.Millisecond)
+	r.run(t, []scenario{{name: "not after it", req: make("Too late", url, hook), status: 201, want: map[string]any{"data.channel.working": nil}}})
 }
 
 func TestSendingByHandIsLimited(t *testing.T) {
