@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// nbsp keeps a number and its unit on one line.
+const nbsp = "\u00a0"
+
 // Quantity writes a value with at most one decimal (two for vibration), a true
 // minus sign and its unit: "−8.3 °C". Without a unit it is the number alone.
 func Quantity(v float64, unit string) string {
@@ -23,16 +26,16 @@ func Quantity(v float64, unit string) string {
 	if unit == "" {
 		return s
 	}
-	return s + " " + unit
+	return s + nbsp + unit
 }
 
-// Span writes a time as people say it: 40 s, 34 min, 2 h 5 min, 3 d 4 h.
+// Span writes a time as people say it, all of it on one line: 40 s, 34 min, 2 h 5 min, 3 d 4 h.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
+		return fmt.Sprintf("%d"+nbsp+"s", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
+		return fmt.Sprintf("%d"+nbsp+"min", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return twoUnits(int(d.Hours()), "h", int(d.Minutes())%60, "min")
 	default:
@@ -42,7 +45,7 @@ func Span(d time.Duration) string {
 
 func twoUnits(a int, unitA string, b int, unitB string) string {
 	if b == 0 {
-		return fmt.Sprintf("%d %s", a, unitA)
+		return fmt.Sprintf("%d"+nbsp+"%s", a, unitA)
 	}
-	return fmt.Sprintf("%d %s %d %s", a, unitA, b, unitB)
+	return fmt.Sprintf("%d"+nbsp+"%s"+nbsp+"%d"+nbsp+"%s", a, unitA, b, unitB)
 }

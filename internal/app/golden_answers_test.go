@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // asked are the addresses whose answers are kept.
@@ -46,6 +47,7 @@ func answerOf(h *house, path string) any {
 	req.Header.Set("Cookie", "rimewatch_session="+h.owner.Secret)
 	status, text := h.do(req)
 	var envelope struct{ Data any }
+	text = strings.ReplaceAll(text, "\u00a0", " ") // where a line may end is no matter of the store
 	if err := json.Unmarshal([]byte(text), &envelope); err != nil || status != http.StatusOK {
 		return fmt.Sprintf("%d %s", status, text)
 	}

@@ -190,7 +190,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 
 	s.temperature(8.2)
 	first := receivers[0].next(t)
-	if first.body.Type != "alert.opened" || first.id != first.body.Data.DeliveryID || !strings.HasPrefix(first.body.Data.Subject, "[warning] Back walk-in: 8.2 °C, too warm") {
+	if first.body.Type != "alert.opened" || first.id != first.body.Data.DeliveryID || !strings.HasPrefix(first.body.Data.Subject, "[warning] Back walk-in: 8.2\u00a0°C, too warm") {
 		t.Errorf("the first message is %s %q %q", first.body.Type, first.id, first.body.Data.Subject)
 	}
 	alert := s.alert()
@@ -215,7 +215,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	s.Notify.Wake()
 	s.temperature(3)
 	for i, r := range receivers[:2] {
-		if m := r.next(t); m.body.Type != "alert.resolved" || !strings.HasPrefix(m.body.Data.Subject, "[resolved] Back walk-in: temperature back in range after 25 min") {
+		if m := r.next(t); m.body.Type != "alert.resolved" || !strings.HasPrefix(m.body.Data.Subject, "[resolved] Back walk-in: temperature back in range after 25\u00a0min") {
 			t.Errorf("receiver %d got %s %q at the end", i, m.body.Type, m.body.Data.Subject)
 		}
 	}

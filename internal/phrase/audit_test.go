@@ -126,7 +126,7 @@ func TestAudit(t *testing.T) {
 		{"new.thing", "gadget 7", `[]`, english, "new thing|gadget 7|"},
 	} {
 		title, about, text := x.words.Audit(&rimewatch.AuditEntry{Action: x.action, Subject: x.subject, Detail: x.detail})
-		if got := title + "|" + about + "|" + text; got != x.want {
+		if got := strings.ReplaceAll(title+"|"+about+"|"+text, "\u00a0", " "); got != x.want {
 			t.Errorf("%s:\n%s, want\n%s", x.action, got, x.want)
 		}
 	}

@@ -137,8 +137,11 @@ func TestWords(t *testing.T) {
 	say(a)
 	a.Resolution = rimewatch.ResolvedSuperseded
 	say(a)
-	golden(t, b.String())
+	golden(t, typed(b.String()))
 }
+
+// typed is a text with the spaces that a keyboard has.
+func typed(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
 func golden(t *testing.T, got string) {
 	const name = "testdata/words.golden"
@@ -246,12 +249,12 @@ func TestQuantities(t *testing.T) {
 		{2.5, "min", "2.5 min"}, {101, "min", "1 h 41 min"}, {190000, "s", "2 d 4 h"}, {229.61, "V", "229.6 V"}, {8.04, "K", "8 °C"}, {9, "1/h", "9"}, {78, "%RH", "78 % RH"},
 	} {
 		a := &rimewatch.Alert{Type: rimewatch.LowVoltage, Value: &tc.v, Unit: tc.unit}
-		if got := phrase.In(rimewatch.Locale{}).Message(a); !strings.HasPrefix(got, "The supply is at "+tc.want+" (limit –)") {
+		if got := typed(phrase.In(rimewatch.Locale{}).Message(a)); !strings.HasPrefix(got, "The supply is at "+tc.want+" (limit –)") {
 			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)
 		}
 	}
 	// A headline's value is written like that of the sentence after it.
-	if got := phrase.In(rimewatch.Locale{Language: "es"}).Quantity(78.5, "%RH"); got != "78,5 % HR" {
+	if got := typed(phrase.In(rimewatch.Locale{Language: "es"}).Quantity(78.5, "%RH")); got != "78,5 % HR" {
 		t.Error(got)
 	}
 }

@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 
 func TestSpoken(t *testing.T) {
 	w := phrase.In(rimewatch.Locale{})
-	if got := Spoken(w, "F-1 “Ice”: −18 °F, too cold for 2 d 1 h – door 40 s"); got != "F-1 Ice: minus 18 degrees Fahrenheit, too cold for 2 days 1 hour, door 40 seconds" {
+	if got := Spoken(w, "F-1 “Ice”: −18 °F, too cold for 2\u00a0d\u00a01\u00a0h – door 40 s"); got != "F-1 Ice: minus 18 degrees Fahrenheit, too cold for 2 days 1 hour, door 40 seconds" {
 		t.Error(got)
 	}
 }

@@ -89,7 +89,7 @@ describe('a clock that is wrong', () => {
     const { alerts } = (await api.send('GET', '/v1/alerts?device_serial=AHEAD-1')).data;
     await page.goto(`/alerts/${alerts[0].id}`);
     await page.getByText(/^Its clock is [34]\smin .*ahead\.$/).waitFor();
-    await page.getByText(/^The product zone is at −9 °C, above its limit of −15 °C\./).waitFor(); // there is no span to name yet
+    await page.getByText(/^The product zone is at −9\s°C, above its limit of −15\s°C\./).waitFor(); // there is no span to name yet
     await visitor.fine('an alert of a device whose clock is ahead');
     await page.goto('/reports?site=all');
     await page.getByRole('region', { name: 'Freezer of tomorrow' }).getByText(/^Its clock is [34]\smin .*ahead\. This log keeps the times that the device sent\.$/).waitFor();

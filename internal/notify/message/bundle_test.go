@@ -38,7 +38,7 @@ func TestBundle(t *testing.T) {
 			"2 alerts in Corner shop at the same time, in one message.\n\n- Resolved: Back walk-in: temperature back in range after 3 h\n- Resolved: Back walk-in: temperature back in range after 3 h\n" + link, false},
 	} {
 		m := message.Bundle(x.list)
-		if diff := cmp.Diff(x.want, m.Data.Subject+"\n"+m.Plain(0)); diff != "" || m.Data.Urgent != x.urgent || m.Data.Alerts[0].ID != 12 {
+		if diff := cmp.Diff(x.want, typed(m.Data.Subject+"\n"+m.Plain(0))); diff != "" || m.Data.Urgent != x.urgent || m.Data.Alerts[0].ID != 12 {
 			t.Errorf("%s: urgent %v, alert %d (-want +got)\n%s", x.name, m.Data.Urgent, m.Data.Alerts[0].ID, diff)
 		}
 	}

@@ -24,8 +24,10 @@ export function hours(h: number): string {
   return h < 48 ? plural(Math.max(1, Math.round(h)), '{n} hour', '{n} hours') : plural(Math.round(h / 24), '{n} day', '{n} days');
 }
 
-/** risk: "67 % risk of failure within 8 days, most likely in about 6 days". */
-export function risk(p: Schemas['Prediction']): string {
+/** risk: "67 % risk of failure within 8 days, most likely in about 6 days", the number on the line of its sign. */
+export const risk = (p: Schemas['Prediction']): string => spelled(p).replace(' %', '\u00a0%');
+
+function spelled(p: Schemas['Prediction']): string {
   const percent = Math.round(p.risk * 100);
   const within = hours(p.horizon_h);
   if (p.lead_time_h == null) return tr('{percent} % risk of failure within {within}', { percent, within });

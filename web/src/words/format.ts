@@ -61,18 +61,18 @@ const minute = 60_000;
 const hour = 60 * minute;
 const wholeDay = 24 * hour;
 
-/** duration: "34 s", "12 min", "3 h 20 min", "2 d 4 h", no number on another line than its unit. */
+/** duration: "34 s", "12 min", "3 h 20 min", "2 d 4 h", all of it on one line. */
 export function duration(ms: number): string {
   if (ms < 0) ms = 0;
   if (ms < minute) return `${Math.floor(ms / 1000)}\u00a0s`;
   if (ms < hour) return `${Math.floor(ms / minute)}\u00a0min`;
   if (ms < wholeDay) {
     const m = Math.floor((ms % hour) / minute);
-    return `${Math.floor(ms / hour)}\u00a0h${m ? ` ${m}\u00a0min` : ''}`;
+    return `${Math.floor(ms / hour)}\u00a0h${m ? `\u00a0${m}\u00a0min` : ''}`;
   }
   const h = Math.floor((ms % wholeDay) / hour);
   const d = Math.floor(ms / wholeDay);
-  return `${d}\u00a0d${h && d < 10 ? ` ${h}\u00a0h` : ''}`;
+  return `${d}\u00a0d${h && d < 10 ? `\u00a0${h}\u00a0h` : ''}`;
 }
 
 /** ago: "just now", "34 s ago", "2 h 5 min ago", "in 3 d". */

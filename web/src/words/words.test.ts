@@ -63,8 +63,8 @@ test('dates and numbers have one owner', () => {
 
 describe('times', () => {
   test.each([
-    [-5, '0\u00a0s'], [34_000, '34\u00a0s'], [34 * 60_000, '34\u00a0min'], [2 * 3_600_000, '2\u00a0h'], [2 * 3_600_000 + 300_000, '2\u00a0h 5\u00a0min'],
-    [52 * 3_600_000, '2\u00a0d 4\u00a0h'], [30 * 86_400_000, '30\u00a0d'],
+    [-5, '0\u00a0s'], [34_000, '34\u00a0s'], [34 * 60_000, '34\u00a0min'], [2 * 3_600_000, '2\u00a0h'], [2 * 3_600_000 + 300_000, '2\u00a0h\u00a05\u00a0min'],
+    [52 * 3_600_000, '2\u00a0d\u00a04\u00a0h'], [30 * 86_400_000, '30\u00a0d'],
   ])('%d ms is %s', (ms, want) => expect(duration(ms)).toBe(want));
   test('ago', () => {
     expect(ago(now - 2000, now)).toBe('just now');
@@ -131,7 +131,8 @@ describe('sentences', () => {
     ['calm', {}, false, ''],
     ['above', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:33:00Z' }, false, 'above limit 12\u00a0min, alert at 45'],
     ['below', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:18:00Z' }, true, 'below limit 12\u00a0min, alert at 30'],
-    ['a long delay', { out_of_limits_since: '2026-11-20T18:30:00Z', alert_at: '2026-11-20T20:30:00Z' }, false, 'above limit 1\u00a0h 30\u00a0min, alert at 21:30'],
+    ['above for seconds', { out_of_limits_since: '2026-11-20T19:59:44Z', alert_at: '2026-11-20T20:00:44Z' }, false, 'above limit 16\u00a0s, alert at 1\u00a0min'],
+    ['a long delay', { out_of_limits_since: '2026-11-20T18:30:00Z', alert_at: '2026-11-20T20:30:00Z' }, false, 'above limit 1\u00a0h\u00a030\u00a0min, alert at 21:30'],
     ['no alert to come', { out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'above limit 12\u00a0min'],
     ['a known defrost', { defrosting: true, back_by: '2026-11-20T20:20:00Z', out_of_limits_since: '2026-11-20T19:48:00Z' }, false, 'defrosting, back by 21:20'],
     ['a declared defrost', { defrosting: true }, false, 'defrosting'],

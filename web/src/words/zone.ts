@@ -29,6 +29,8 @@ export function zoneNote({ state: z, low, timezone }: Zone, now: number): string
   if (since == null) return '';
   const held = low ? tr('below limit {span}', { span: duration(now - since) }) : tr('above limit {span}', { span: duration(now - since) });
   if (alertAt == null) return held;
+  const gone = now - since;
   const after = minutes(alertAt - since);
-  return now - since < 3_600_000 && after <= 60 ? tr('{held}, alert at {after}', { held, after }) : tr('{held}, alert at {time}', { held, time: clockTime(alertAt, timezone) });
+  // After minutes stands a number; after seconds it would be taken for seconds.
+  return gone < 3_600_000 && after <= 60 ? tr('{held}, alert at {after}', { held, after: gone < 60_000 ? duration(after * 60_000) : after }) : tr('{held}, alert at {time}', { held, time: clockTime(alertAt, timezone) });
 }
