@@ -215,6 +215,22 @@ func TestDigestOfLongNames(t *testing.T) {
 	}
 }
 
+// TestReportLeadsToItsDays: by the calendar of the place, whose clocks were set that week.
+func TestReportLeadsToItsDays(t *testing.T) {
+	day := func(month time.Month, day int) rimewatch.Time {
+		return rimewatch.TimeOf(time.Date(2026, month, day, 0, 0, 0, 0, berlin(t)))
+	}
+	for want, r := range map[string]*message.Report{
+		"site=3&from=2026-03-23&to=2026-03-29": {SiteID: 3, Site: "Main Street", Period: rimewatch.ReportWeekly, From: day(3, 23), To: day(3, 30)},
+		"site=all&month=2026-03":               {Period: rimewatch.ReportMonthly, From: day(3, 1), To: day(4, 1)},
+	} {
+		r.TimeZone = "Europe/Berlin"
+		if got := context(t, at).Report(r).Data.Link; got != "https://watch.example.org/reports?"+want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // TestNoAddress: a service that does not know its address sends no links.
 func TestNoAddress(t *testing.T) {
 	c := context(t, at)

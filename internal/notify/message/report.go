@@ -66,8 +66,17 @@ func (c *Context) Report(r *Report) *Message {
 	if r.SiteID != 0 {
 		site = fmt.Sprint(r.SiteID)
 	}
-	d.Link = c.link("/reports?site=" + site)
+	d.Link = c.link("/reports?site=" + site + r.span())
 	return m
+}
+
+// span is the report's period as the web UI has it in its address.
+func (r *Report) span() string {
+	first, last := r.From.Std().In(r.Zone()), (r.To - 1).Std().In(r.Zone())
+	if r.Period == rimewatch.ReportMonthly {
+		return "&month=" + first.Format("2006-01")
+	}
+	return "&from=" + first.Format(time.DateOnly) + "&to=" + last.Format(time.DateOnly)
 }
 
 // Attach adds a file to a message. Of one that is too large the text says where it is

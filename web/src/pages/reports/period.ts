@@ -26,3 +26,11 @@ export function monthSpan(value: string, zone: string): { from: string; to: stri
   const first = (month: string) => new Date(moment(`${month}-01T00:00`, zone)).toISOString();
   return { from: first(value), to: first(new Date(Date.UTC(y, m, 1)).toISOString().slice(0, 7)) };
 }
+
+/** daysSpan is [the first midnight of a day, the one after another day), as RFC 3339; nothing where that is no period. */
+export function daysSpan(first: string, last: string, zone: string): { from: string; to: string } | null {
+  const [from, to] = [first, last].map((d) => (/^\d{4}-\d\d-\d\d$/.test(d) ? Date.parse(d) : NaN)) as [number, number];
+  if (!(from <= to)) return null;
+  const midnight = (at: number) => new Date(moment(`${localDay(at, 'UTC')}T00:00`, zone)).toISOString();
+  return { from: midnight(from), to: midnight(to + 86_400_000) };
+}
